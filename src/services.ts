@@ -9,6 +9,7 @@ import { FileService } from "./gen/proto/file/v2/file_service_pb.ts";
 import { OAuth2AppService } from "./gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { EnterpriseComplianceV2Service } from "./gen/proto/observability/v2/compliance_export_service_pb.ts";
 import { ProjectService } from "./gen/proto/project/v2/project_service_pb.ts";
+import { AccountService } from "./gen/proto/settings/v1/account_service_pb.ts";
 import { ApiKeyService } from "./gen/proto/settings/v1/api_key_service_pb.ts";
 import { BudgetService } from "./gen/proto/settings/v1/budget_service_pb.ts";
 import { ConnectorService as ConnectorSettingsService } from "./gen/proto/settings/v1/connector_service_pb.ts";
@@ -41,6 +42,7 @@ export const services: readonly DescService[] = [
   UsageService,
   WebsiteService,
   UserService,
+  AccountService,
   ApiKeyService,
   SkillSettingsService,
   TeamService,

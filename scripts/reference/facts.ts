@@ -83,7 +83,7 @@ export function limitsPage(): string {
     made,
     "# Limits",
     "## Rate classes",
-    "Calls are counted per account and operation in windows of one minute, over all credentials of the account and all processes. `RATE_LIMITS` multiplies every number or lifts the limits ([configuration](configuration.md)). Every answer has the headers `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset`; a refused call has `Retry-After`, in whole seconds.",
+    "Calls are counted per account and operation in windows of one minute, over all keys and tokens of the account and all processes; calls by session are counted apart from them, over all sessions of the account. `RATE_LIMITS` multiplies every number or lifts the limits ([configuration](configuration.md)). Every answer has the headers `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset`; a refused call has `Retry-After`, in whole seconds.",
     table(["Class", "Calls a minute", "The operation", "Operations"], classes),
     `Operations without a credential have no class. A network address may make ${perMinuteAndAddress} calls a minute to them; the addresses of an IPv6 /64 count as one. These calls are counted together: ${all
       .filter(({ access }) => access === null)

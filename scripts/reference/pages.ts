@@ -27,7 +27,11 @@ const subjects: readonly Subject[] = [
   { file: "browsers", title: "Browsers", services: ["browser.v2.BrowserService"] },
   { file: "websites", title: "Websites", services: ["website.v2.WebsiteService"] },
   { file: "usage", title: "Usage and budgets", services: ["usage.v2.UsageService", "settings.v1.BudgetService"] },
-  { file: "users", title: "The calling user and API keys", services: ["user.v2.UserService", "settings.v1.ApiKeyService"] },
+  {
+    file: "users",
+    title: "The calling user and API keys",
+    services: ["user.v2.UserService", "settings.v1.AccountService", "settings.v1.ApiKeyService"],
+  },
   { file: "oauth-apps", title: "OAuth apps", services: ["oauth.v2.OAuth2AppService"] },
   {
     file: "teams",

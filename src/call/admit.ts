@@ -139,7 +139,7 @@ export function createAdmit(identify: Identify, limits: Limits, noteRefusal: Not
     const caller = await identifyCaller(operation, request);
     const rate = await noteRefusals(operation, request, caller, () => {
       checkAccess(operation, caller);
-      return limits.account(caller.accountId, operation);
+      return limits.account(caller, operation);
     });
     request.body?.assignTo(caller.accountId);
     return { operation, request, caller, rate, checkAgain: () => checkAgain(operation, request) };

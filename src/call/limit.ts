@@ -1,11 +1,12 @@
 import { isIPv6 } from "node:net";
 import { singleFlight } from "../async/coalesce.ts";
+import type { Caller } from "../core/accounts/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { Failure } from "../core/failure.ts";
 import type { RateCounters } from "../core/processes/shared.ts";
 import type { Operation, RateClass } from "../operations.ts";
 
-/** Calls per minute of one account to one operation, over all its credentials (spec/api.md 4). */
+/** Calls per minute of one account to one operation, over all its keys and tokens, and as many over all its sessions (spec/api.md 4). */
 export const perMinute: Readonly<Record<RateClass, number>> = { start: 10, write: 40, read: 100, report: 600 };
 
 /** Calls per minute from one address without a valid credential, and as many to services and operations that need none. */
@@ -37,8 +38,13 @@ export class OverLimit extends Failure {
 }
 
 export interface Limits {
-  /** Counts a call of an account; null when limits are lifted. @throws OverLimit */
-  account(accountId: string, operation: Operation): Promise<RateState | null>;
+  /**
+   * Counts a call of an account; null when limits are lifted. Calls by session count apart, so that a program with the
+   * person's key cannot lock the person out of the pages.
+   *
+   * @throws OverLimit
+   */
+  account(caller: Pick<Caller, "accountId" | "credential">, operation: Operation): Promise<RateState | null>;
   /** Counts a call without a valid credential. @throws OverLimit */
   invalidCredential(address: string): Promise<void>;
   /** Counts a call to a service that needs no credential; calls with a bad credential count separately. @throws OverLimit */
@@ -92,8 +98,10 @@ export function limits(counters: RateCounters, clock: Clock, factor: number | nu
     factor === null ? null : count(key, Math.max(1, Math.floor(most * factor)), calls);
 
   return {
-    account: (accountId, { countedAs, countedWith, rateClass }) =>
-      countScaled(`${accountId} ${countedAs}`, perMinute[rateClass], ` for ${countedWith.join(" and ")}`),
+    account({ accountId, credential }, { countedAs, countedWith, rateClass }) {
+      const counter = credential.kind === "session" ? `session ${accountId}` : accountId;
+      return countScaled(`${counter} ${countedAs}`, perMinute[rateClass], ` for ${countedWith.join(" and ")}`);
+    },
     async invalidCredential(address) {
       await countScaled(`stranger ${network(address)}`, perMinuteAndAddress, " without a valid credential");
     },

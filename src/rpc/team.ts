@@ -26,12 +26,6 @@ import {
   UserStatus,
 } from "../gen/proto/team/v2/team_user_pb.ts";
 import type { CreateUserRequest, GetUserRequest, TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_service_pb.ts";
-import type { UserService } from "../gen/proto/user/v2/user_service_pb.ts";
-
-/** user.me: an inexpensive check of a credential (spec/api.md 8.33). */
-export const userHandlers: Handlers<typeof UserService> = {
-  getCurrentUser: async (_tx, { accountId }) => ({ message: "ok", userId: accountId }),
-};
 
 /** Members' statuses on the wire. */
 const statusValues: Readonly<Record<MemberStatus, UserStatus>> = {
@@ -49,7 +43,7 @@ const memberStatuses: Readonly<Record<UserStatus, MemberStatus | undefined>> = {
 };
 
 /** Roles on the wire. */
-const roleValues: Readonly<Record<Role, TeamMemberRole>> = {
+export const roleValues: Readonly<Record<Role, TeamMemberRole>> = {
   owner: TeamMemberRole.OWNER,
   super_admin: TeamMemberRole.SUPER_ADMIN,
   admin: TeamMemberRole.ADMIN,

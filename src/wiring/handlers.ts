@@ -12,6 +12,7 @@ import { apiKeys } from "../core/keys/api-keys.ts";
 import { appSecrets } from "../core/oauth/app.ts";
 import { authorizedApps } from "../core/oauth/grant.ts";
 import { projects } from "../core/projects/project.ts";
+import { ownSessions } from "../core/sign-in/own-sessions.ts";
 import { checkPassword } from "../core/sign-in/password.ts";
 import { skills } from "../core/skills/skills.ts";
 import type { Backlog } from "../core/tasks/backlog.ts";
@@ -45,6 +46,7 @@ import { FileService } from "../gen/proto/file/v2/file_service_pb.ts";
 import { OAuth2AppService } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { EnterpriseComplianceV2Service } from "../gen/proto/observability/v2/compliance_export_service_pb.ts";
 import { ProjectService } from "../gen/proto/project/v2/project_service_pb.ts";
+import { AccountService } from "../gen/proto/settings/v1/account_service_pb.ts";
 import { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
 import { BudgetService } from "../gen/proto/settings/v1/budget_service_pb.ts";
 import { ConnectorService as ConnectorSettingsService } from "../gen/proto/settings/v1/connector_service_pb.ts";
@@ -75,9 +77,10 @@ import { projectHandlers } from "../rpc/project.ts";
 import { type SharedTaskParts, sharedTaskHandlers } from "../rpc/shared-task.ts";
 import { skillHandlers, skillSettingsHandlers } from "../rpc/skill.ts";
 import { type TaskParts, taskHandlers } from "../rpc/task.ts";
-import { teamHandlers, teamUserHandlers, userHandlers } from "../rpc/team.ts";
+import { teamHandlers, teamUserHandlers } from "../rpc/team.ts";
 import { teamAssetAuditHandlers, teamAssetManageHandlers } from "../rpc/team-asset.ts";
 import { budgetHandlers, usageHandlers } from "../rpc/usage.ts";
+import { accountHandlers, userHandlers } from "../rpc/user.ts";
 import { webhookHandlers } from "../rpc/webhook.ts";
 import { websiteHandlers } from "../rpc/website.ts";
 import { workerHandlers, workerSettingsHandlers } from "../rpc/worker.ts";
@@ -120,6 +123,7 @@ export function createHandlers(
   const catalogue = skills({ ...creation, ...files, store });
   return handlerTable(services, [
     implement(UserService, userHandlers),
+    implement(AccountService, accountHandlers(ownSessions(clock))),
     implement(ProjectService, projectHandlers(projects(clock, ids), clock)),
     implement(TaskService, taskHandlers(taskParts(context, files, waiting, draining))),
     implement(SharedTaskService, sharedTaskHandlers(sharedTaskParts(context, files, draining))),

@@ -97,7 +97,7 @@ describe("attaching", () => {
       async () => ({ "x-api-key": (await createWorker(service, ann)).secret }),
       /^(PermissionDenied|Unauthenticated)/,
     ],
-    // Connect's unary calls cannot carry streams (spec/decisions.md 35).
+    // A session is accepted on server streams only (spec/decisions.md 55).
     ["a session", async () => (await ann.session()).headers, /^Unauthenticated: Invalid or missing API key/],
     ...(["ediscovery", "siem", "team_user_mgmt", "team_asset_audit", "team_asset_mgmt"] as const).map(
       (kind) =>

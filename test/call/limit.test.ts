@@ -180,6 +180,29 @@ describeOnEach("a limit", (database) => {
       await expect(ann.client(ProjectService, wire).listProjects({})).rejects.toMatchObject({ code: Code.ResourceExhausted });
   });
 
+  test("counts calls by session apart from calls by key, over all sessions of the account", async () => {
+    const ann = await small.person();
+    const sessions = [await ann.session(), await ann.session(), await (await small.person({ as: ann })).session()];
+    const clients = sessions.map((session) => session.client(ProjectService));
+    expect(tally(await times(10, () => ann.v2("project.list")))).toEqual({ letIn: 8, limited: 2 });
+    const outcomes = await sequentially(12, async (n) => {
+      const call = clients[n % clients.length]?.listProjects({}) ?? Promise.resolve();
+      return call.then(
+        () => "ok",
+        (thrown: unknown) => Code[ConnectError.from(thrown).code],
+      );
+    });
+    expect(outcomes).toEqual([...Array(8).fill("ok"), ...Array(4).fill("ResourceExhausted")]);
+  });
+
+  test("of a key stays whole while sessions of its account are over theirs", async () => {
+    const ann = await small.person();
+    const client = (await ann.session()).client(ProjectService);
+    for (let n = 0; n < 8; n += 1) await client.listProjects({});
+    expect((await refusalOf(client.listProjects({}))).code).toBe(Code.ResourceExhausted);
+    expect((await ann.v2("project.list")).headers.get("ratelimit-remaining")).toBe("7");
+  });
+
   test("is separate for each operation and account", async () => {
     const ann = await small.person();
     expect(tally(await times(4, () => ann.v2("project.create", { name: "Garden" })))).toEqual({ letIn: 3, limited: 1 });

@@ -6,6 +6,7 @@ import { fileEntries, skillEntries, skillSettingsEntries } from "./files.ts";
 import { appEntries } from "./oauth.ts";
 import { agentEntries, auditEntries, projectEntries, sharedTaskEntries, taskEntries, userEntries } from "./tasks.ts";
 import {
+  accountEntries,
   apiKeyEntries,
   assetAuditEntries,
   assetManageEntries,
@@ -34,6 +35,7 @@ export const registry: ReadonlyMap<string, Entry> = new Map([
   ...auditEntries,
   ...usageEntries,
   ...budgetEntries,
+  ...accountEntries,
   ...apiKeyEntries,
   ...skillSettingsEntries,
   ...teamEntries,

@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { systemIds } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
+import { AccountService } from "../../src/gen/proto/settings/v1/account_service_pb.ts";
 import { ApiKeyService } from "../../src/gen/proto/settings/v1/api_key_service_pb.ts";
 import { BudgetKind } from "../../src/gen/proto/settings/v1/budget_pb.ts";
 import { BudgetService } from "../../src/gen/proto/settings/v1/budget_service_pb.ts";
@@ -78,6 +79,13 @@ export const assetManageEntries = entries(TeamAssetManageApiV2Service, {
       return { share_uid: body["task_id"], permission: "SHARE_SCOPE_TEAM_ONLY", note: "Not for everybody." };
     },
   ],
+});
+
+/** `settings.v1.AccountService`. */
+export const accountEntries = entries(AccountService, {
+  updateProfile: ["settings/account", async () => ({ name: "Ann Lee" })],
+  listSessions: ["settings/account", noInput],
+  revokeSession: ["settings/account", async (person) => ({ id: (await person.session()).id })],
 });
 
 /** `settings.v1.ApiKeyService`. */

@@ -8,6 +8,7 @@ import { writes } from "./writes.ts";
 const reads: Readonly<Record<string, (tx: Tx) => unknown>> = {
   "conversations.list": (tx) => tx.conversations.list(ann, {}, { orderBy: "createdAt", order: "asc", limit: 1 }),
   "deliveries.due": (tx) => tx.deliveries.due(1, { max: 1, perWebhook: 1, full: [] }),
+  "events.list": (tx) => tx.events.list("t", { order: "asc", limit: 1, verbose: false }),
   "exports.list": (tx) => tx.exports.list("north", "ann", { limit: 1, offset: 0 }),
   "members.list": (tx) => tx.members.list("north", { limit: 1, offset: 0 }),
   "shares.list": (tx) => tx.shares.list("north", "task", {}, { limit: 1, offset: 0 }),

@@ -2,7 +2,6 @@ import { beforeAll, expect, test } from "vitest";
 import { openWebhookSecret } from "../../src/core/webhooks/new-webhook.ts";
 import { WebhookEventType, WebhookStatus } from "../../src/gen/proto/webhook/v2/webhook_pb.ts";
 import { WebhookService } from "../../src/gen/proto/webhook/v2/webhook_service_pb.ts";
-import { outcomeOf } from "../settings/settings-rig.ts";
 import { cipher } from "../support/cipher.ts";
 import { describeOnOne, rowsIn } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
@@ -197,8 +196,13 @@ describeOnOne("webhook.create", (database) => {
     }
   });
 
-  test("requires a key: a session is refused", async () => {
-    const session = (await ann.session()).client(WebhookService);
-    expect(await outcomeOf(session.listWebhooks({}))).toMatch(/^PermissionDenied: /);
+  test("is listed by a session of its account, and by no other person's", async () => {
+    const { id } = await createTestWebhook(ann, `${hook.url}/by-session`);
+    const idsOf = async (person: Person) => {
+      const { data } = await (await person.session()).client(WebhookService).listWebhooks({});
+      return data.map((webhook) => webhook.id);
+    };
+    expect(await idsOf(ann)).toContain(id);
+    expect(await idsOf(await rig.person({ with: ann }))).not.toContain(id);
   });
 });

@@ -89,7 +89,7 @@ const wires: Readonly<Record<string, JsonWire>> = {
   },
 };
 
-/** A session has no access by GET, nor to streams on any wire. */
+/** A session has no access by GET, nor to streams both ways. */
 const servedBy = ({ serves }: JsonWire, withSessions: boolean) =>
   operationTable().all.filter((operation) => serves(operation) && (withSessions || canOpen(operation, "v2")));
 

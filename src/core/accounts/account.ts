@@ -46,6 +46,12 @@ export interface Member {
   readonly createdAt: number;
 }
 
+/** An account as its person sees it in one of its spaces. */
+export interface Profile extends Pick<Account, "email" | "name" | "locale"> {
+  /** The name of the space's team; null in a personal space. */
+  readonly teamName: string | null;
+}
+
 /** Accounts, teams, spaces and memberships. */
 export interface AccountRows {
   insertAccount(account: Account): Promise<void>;
@@ -53,6 +59,10 @@ export interface AccountRows {
   insertSpace(space: Space & { readonly createdAt: number; readonly accountId: string | null }): Promise<void>;
   insertMember(member: Member): Promise<void>;
   byEmail(email: string): Promise<Account | null>;
+  /** Changes what is given. */
+  setProfile(accountId: string, set: Partial<Pick<Account, "name" | "locale">>): Promise<void>;
+  /** One statement: account and team. */
+  profile(accountId: string, spaceId: string): Promise<Profile | null>;
   /** The oldest team: the default of commands that name no team. */
   firstTeam(): Promise<Team | null>;
   teamByName(name: string): Promise<Team | null>;

@@ -79,10 +79,13 @@ export interface Shares {
 }
 
 export function shares(clock: Clock): Shares {
-  /** The key's kind and name, which distinguish changes of the API from those of the operator (spec/enterprise.md 9.1). */
+  /**
+   * The key's kind and name, which distinguish changes of the API from those of the operator (spec/enterprise.md 9.1).
+   * A session has neither: the row's credential names it.
+   */
   async function auditedKey(tx: Tx, caller: Caller) {
     const { credential } = caller;
-    if (credential.kind !== "key") throw new Error("no key");
+    if (credential.kind !== "key") return {};
     const key = (await tx.keys.list(caller, clock.now())).find(({ id }) => id === credential.id);
     return { keyType: `KEY_TYPE_${credential.keyKind.toUpperCase()}`, apiKeyName: key?.name ?? "" };
   }

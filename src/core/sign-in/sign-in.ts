@@ -32,6 +32,12 @@ export interface SessionHolder {
   readonly member: { readonly role: Role; readonly status: MemberStatus; readonly delegated: boolean } | null;
 }
 
+/** A session as its person sees it. */
+export interface OwnSession extends Pick<Session, "id" | "createdAt" | "expiresAt"> {
+  /** The name of the session's team; null in a personal space. */
+  readonly teamName: string | null;
+}
+
 export interface SessionRows {
   insert(session: Session): Promise<void>;
   /** One statement: session, account and membership. Null for a session in a team that never had the account as a member. */
@@ -41,6 +47,10 @@ export interface SessionRows {
   /** Records that the person proved their identity again. */
   recordProof(id: string, provedAt: number): Promise<void>;
   end(id: string): Promise<void>;
+  /** The sessions of an account that are valid at `now`, in all of its spaces, newest first. */
+  listOwn(accountId: string, now: number, max: number): Promise<readonly OwnSession[]>;
+  /** Ends a session of this account that is valid at `now`; false when there is none. */
+  endOwn(accountId: string, id: string, now: number): Promise<boolean>;
   /** Ends every session of an account but one, in all of its spaces. */
   endOthers(accountId: string, keptId: string | null): Promise<void>;
   /** Ends every session of an account in one space. */

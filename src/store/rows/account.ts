@@ -1,11 +1,12 @@
 import type { AccountRows } from "../../core/accounts/account.ts";
 import { changeOf, type Session } from "../session.ts";
 import { sql } from "../statements.ts";
-import { tables } from "../table.ts";
+import { tables, textOrNull } from "../table.ts";
 
 /** Without the proof of identity, which only the sign-in code reads. */
 const account = tables.account.omit("password", "issuer", "subject");
 const { team } = tables;
+const profile = tables.account.pick("email", "name", "locale").with({ teamName: textOrNull(sql`t.name`) });
 const space = tables.space.pick("id", "kind");
 const member = tables.membership.pick("id", "teamId", "spaceId", "accountId", "email", "role", "status", "createdAt");
 
@@ -31,6 +32,12 @@ export function accountRows(session: Session): AccountRows {
       const row = await (await db()).account.findFirst({ where: { email } });
       return row && account.fromClient(row);
     },
+    async setProfile(id, data) {
+      await (await db()).account.updateMany({ where: { id }, data });
+    },
+    profile: (accountId, spaceId) =>
+      profile.row(session)(sql`
+        SELECT ${profile.of("a")} FROM account a LEFT JOIN team t ON t.space_id = ${spaceId} WHERE a.id = ${accountId}`),
     firstTeam: () => team.row(session)(sql`SELECT ${team.of("team")} FROM team ORDER BY created_at, id LIMIT 1`),
     async teamByName(name) {
       const row = await (await db()).team.findFirst({ where: { name } });

@@ -22,6 +22,8 @@ const holder = tables.session
   })
   .derive("member", ["role", "status", "delegated"], memberOf);
 
+const ownSession = tables.session.pick("id", "createdAt", "expiresAt").with({ teamName: textOrNull(sql`t.name`) });
+
 /** Browser sessions as rows. */
 export function sessionRows(session: Session): SessionRows {
   const { execute } = session;
@@ -48,6 +50,13 @@ export function sessionRows(session: Session): SessionRows {
     },
     async end(id) {
       await execute(sql`DELETE FROM session WHERE id = ${id}`);
+    },
+    listOwn: (accountId, now, max) =>
+      ownSession.rows(session)(sql`
+        SELECT ${ownSession.of("s")} FROM session s LEFT JOIN team t ON t.space_id = s.space_id
+        WHERE s.account_id = ${accountId} AND s.expires_at > ${now} ORDER BY s.created_at DESC, s.id LIMIT ${max}`),
+    async endOwn(accountId, id, now) {
+      return (await execute(sql`DELETE FROM session WHERE id = ${id} AND account_id = ${accountId} AND expires_at > ${now}`)) === 1;
     },
     async endOthers(accountId, keptId) {
       await execute(sql`DELETE FROM session WHERE account_id = ${accountId} AND id <> ${keptId ?? ""}`);

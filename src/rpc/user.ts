@@ -1,0 +1,64 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Handlers } from "../call/handlers.ts";
+import type { Caller, CallerCredential } from "../core/accounts/caller.ts";
+import { updateProfile } from "../core/accounts/profile.ts";
+import type { ListedSession, OwnSessions } from "../core/sign-in/own-sessions.ts";
+import type { Tx } from "../core/store.ts";
+import type { AccountService } from "../gen/proto/settings/v1/account_service_pb.ts";
+import type { SessionSchema } from "../gen/proto/settings/v1/session_pb.ts";
+import { CredentialKind, type GetCurrentUserResponseSchema, type UserService } from "../gen/proto/user/v2/user_service_pb.ts";
+import { roleValues } from "./team.ts";
+import { seconds } from "./wire-values.ts";
+
+type Me = MessageInitShape<typeof GetCurrentUserResponseSchema>;
+
+/** No access option of user.me admits a worker. */
+const credentialKinds: Readonly<Record<CallerCredential["kind"], CredentialKind>> = {
+  key: CredentialKind.KEY,
+  token: CredentialKind.TOKEN,
+  session: CredentialKind.SESSION,
+  worker: CredentialKind.UNSPECIFIED,
+};
+
+/** user.me: an inexpensive check of a credential (spec/api.md 8.33). A token is answered without a statement. */
+export const userHandlers: Handlers<typeof UserService> = {
+  async getCurrentUser(tx, caller) {
+    const { accountId: userId, spaceId: id, credential } = caller;
+    const me = { message: "ok", userId, credentialKind: credentialKinds[credential.kind] };
+    if (credential.kind === "token") return { ...me, space: { id }, scopes: [...credential.scopes] };
+    return { ...me, ...(await personOf(tx, caller)) };
+  },
+};
+
+/** What only the person's own credentials show. */
+async function personOf(tx: Tx, { accountId, spaceId: id, role }: Caller): Promise<Me> {
+  const profile = await tx.accounts.profile(accountId, id);
+  const teamName = profile?.teamName ?? null;
+  return {
+    space: { id, ...(teamName === null ? {} : { name: teamName }) },
+    ...(profile && { email: profile.email, locale: profile.locale }),
+    ...(profile?.name ? { name: profile.name } : {}),
+    ...(role === null ? {} : { role: roleValues[role] }),
+  };
+}
+
+/** The caller's own profile and sessions (spec/decisions.md 57). */
+export const accountHandlers = (sessions: OwnSessions): Handlers<typeof AccountService> => ({
+  async updateProfile(tx, caller, edit) {
+    const { name, locale } = await updateProfile(tx, caller, edit);
+    return { locale, ...(name === null ? {} : { name }) };
+  },
+  async listSessions(tx, caller) {
+    return { data: (await sessions.list(tx, caller)).map(sessionMessage) };
+  },
+  async revokeSession(tx, caller, { id }) {
+    await sessions.revoke(tx, caller, id);
+    return {};
+  },
+});
+
+const sessionMessage = ({ id, createdAt, expiresAt, teamName, isCurrent: current }: ListedSession) =>
+  ({
+    ...{ id, current, createdAt: seconds(createdAt), expiresAt: seconds(expiresAt) },
+    ...(teamName === null ? {} : { teamName }),
+  }) satisfies MessageInitShape<typeof SessionSchema>;
