@@ -48,12 +48,12 @@ describe("clients.md", () => {
 
   test("5: unknown members are ignored at every depth", async () => {
     const message = { content: [{ type: "text", text: "hi", annotations: [] }], role: "user" };
-    const { body } = await rig.ann.v2("task.create", { message, metadata: { a: 1 }, mode: "fast" });
+    const { body } = await rig.ann.v2("task.create", { message, labels: { a: 1 }, mode: "fast" });
     expect(body).toMatchObject({ ok: true });
     const { task_id } = body as V2Body & { task_id: string };
     expect(await rig.ann.v2("task.update", { task_id, hide_in_task_list: true })).toMatchObject({ status: 200 });
     expect(await rig.row(task_id)).toMatchObject({ hidden: false });
-    expect(await rig.ann.v2("task.list", { page: "1", status: "x" }, { method: "GET" })).toMatchObject({ status: 200 });
+    expect(await rig.ann.v2("task.list", { page: "1", state: "x" }, { method: "GET" })).toMatchObject({ status: 200 });
   });
 
   test("6: every read operation accepts GET", async () => {

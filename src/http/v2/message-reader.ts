@@ -14,6 +14,7 @@ import { invalidArgument } from "../../core/failure.ts";
 import { isObject } from "../../core/json.ts";
 import { findIgnoredMembers, messageShapes } from "../warnings/shape.ts";
 import type { Warnings } from "../warnings/warnings.ts";
+import { queryNester } from "./nested-query.ts";
 import {
   dateReader,
   enumReader,
@@ -105,7 +106,7 @@ function bodySetter(field: DescField): FieldReader["set"] {
   };
 }
 
-/** A query has text for scalars, enum names and the values of a map (`nestedQuery`); any other type needs a body. */
+/** A query has text for scalars, enum names and the values of a map (`queryNester`); any other type needs a body. */
 function querySetter(field: DescField): FieldReader["set"] {
   const { localName } = field;
   const read = field.fieldKind === "map" ? mapReader(field) : singleReader(field, "query");
@@ -222,8 +223,10 @@ const shapes = messageShapes(spellings);
 export function compileReader<Desc extends DescMessage>(desc: Desc): Reader<Desc> {
   const body = messageReader(desc, "body");
   const query = messageReader(desc, "query");
-  return (json, mode, warnings) => {
-    if (!isObject(json)) throw invalidArgument("", "the body must be a JSON object");
+  const nest = queryNester(desc);
+  return (input, mode, warnings) => {
+    if (!isObject(input)) throw invalidArgument("", "the body must be a JSON object");
+    const json = mode === "body" ? input : nest(input);
     const notes: ReaderNotes = { hasIgnoredMember: false };
     try {
       const message = refuseFieldErrors(() => (mode === "body" ? body(json, notes) : query(json, notes)));

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
+import type { JsonObject, Message } from "@bufbuild/protobuf";
 import type { FastifyInstance } from "fastify";
 import type { Admission } from "../../call/admission.ts";
 import type { Admit } from "../../call/admit.ts";
@@ -153,30 +153,12 @@ function handleOf(operation: Operation, parts: V2Parts): Handle {
     decode(call, body) {
       const { request, warnings } = call;
       // Fastify's query parser makes only JSON objects.
-      const input = hasBody(call)
-        ? read(parseBody(body), "body", warnings)
-        : read(nestedQuery(request.query as JsonObject), "query", warnings);
+      const input = hasBody(call) ? read(parseBody(body), "body", warnings) : read(request.query as JsonObject, "query", warnings);
       applyHeaders(call);
       return input;
     },
     encode: answer,
   });
-}
-
-/** The members of a query: `metadata[ticket]=42` is the member `ticket` of the object `metadata`. */
-function nestedQuery(query: JsonObject): JsonObject {
-  const names = Object.keys(query);
-  if (!names.some((name) => name.endsWith("]"))) return query;
-  // Maps, so that `__proto__` is an ordinary name.
-  const nested = new Map<string, JsonValue>();
-  const objects = new Map<string, [string, JsonValue][]>();
-  for (const [name, value] of Object.entries(query)) {
-    const [, object, member] = /^([a-zA-Z_]+)\[([^\]]*)\]$/.exec(name) ?? [];
-    if (value === undefined || object === undefined || member === undefined) nested.set(name, value ?? null);
-    else objects.set(object, [...(objects.get(object) ?? []), [member, value]]);
-  }
-  for (const [name, members] of objects) nested.set(name, Object.fromEntries(members));
-  return Object.fromEntries(nested);
 }
 
 /** Sends one answer in the envelope. */
