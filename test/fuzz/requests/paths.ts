@@ -23,7 +23,7 @@ const bends: readonly ((path: string) => string)[] = [
   (path) => `${path}%ff`,
   (path) => `${path}%ED%A0%80`,
   (path) => `${path}/${"x/".repeat(2_000)}`,
-  (path) => `${path}?${"x".repeat(8_000)}`,
+  (path) => `${path}?${"x".repeat(6_000)}`,
   (path) => `/v3${path}`,
   (path) => `/v2${path}`,
 ];
