@@ -52,7 +52,10 @@ describeOnOne("the settings of an archive", (kind) => {
     const webhook = sampleWebhook({ ...of(cy), url: `https://hooks.example/s/${secret}`, secret: bytes, oldSecret: bytes });
     await store.change((tx) => tx.webhooks.insert(webhook));
     await store.change((tx) => tx.webhooks.insert(sampleWebhook({ ...of(cy), url: "https://app.example/", clientId: "client-1" })));
-    const put = (createdAt: number) => putDelivery(store, { webhookId: webhook.id, createdAt, body: `{"url":"${secret}"}`, attempts: 2 });
+    // The sender of this platform attempts pending ones.
+    const settled = { state: "delivered", nextAt: null, settledAt: 9000 } as const;
+    const put = (createdAt: number) =>
+      putDelivery(store, { webhookId: webhook.id, createdAt, body: `{"url":"${secret}"}`, attempts: 2, ...settled });
     const first = await put(1000);
     for (let at = 1; at <= 230; at += 1) await put(1000 + at);
     for (const [number, status] of [
