@@ -3,7 +3,7 @@ import { sample, seed } from "../support/depth.ts";
 import { describeFailure } from "./failing.ts";
 import { fuzz } from "./run.ts";
 
-// In a full run `npm run fuzz` sends 30,000 more.
+// In a full run `npm run fuzz` sends 100,000 more.
 const runs = sample(5_000, 800);
 
 test("any request is answered in the shape of its wire, without an internal error, and leaves nothing behind", async () => {

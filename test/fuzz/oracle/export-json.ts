@@ -7,9 +7,12 @@ const pairs: ReadonlySet<string> = new Set(Object.values(exportAnswers).map(({ s
 
 const rpcTypes = /^application\/(proto|grpc|connect\+)/i;
 
+/** HEAD has no body. The other methods have no routes: the server's general answer refuses them. */
+const otherMethods: ReadonlySet<string> = new Set(["HEAD", "PROPFIND", "QUERY"]);
+
 /** dataexport.v1 answers in plain JSON unless the caller identifies as a generated client (spec/enterprise.md 2.2). */
 export const isExportJson = ({ method, path, headers }: FuzzRequest, answer: FuzzAnswer): boolean =>
-  method !== "HEAD" &&
+  !otherMethods.has(method) &&
   path.startsWith("/dataexport.v1.EnterpriseDataExportService/") &&
   isWellFormed(path) &&
   !("connect-protocol-version" in headers) &&
