@@ -7,6 +7,8 @@ import { createLine, type Line } from "./report.ts";
 export interface Stage {
   readonly databases: Databases;
   readonly peers: Peers;
+  /** The numbers of tasks that figures of growth compare, in ascending order. */
+  readonly sizes: readonly number[];
   /** Owns the resources that a figure has started, and ends them. */
   readonly stack: AsyncDisposableStack;
 }

@@ -4,6 +4,7 @@ import { createFigures } from "./figures/create.ts";
 import { detailFigures } from "./figures/detail.ts";
 import { exportFigures } from "./figures/export.ts";
 import { fileFigures } from "./figures/files.ts";
+import { filterFigures } from "./figures/filters.ts";
 import { listFigures } from "./figures/list.ts";
 import { oauthFigures } from "./figures/oauth.ts";
 import { runFigures } from "./figures/run.ts";
@@ -18,6 +19,7 @@ const figures: readonly Figure[] = [
   ...runFigures,
   ...workerFigures,
   ...listFigures,
+  ...filterFigures,
   ...oauthFigures,
   ...fileFigures,
   ...siteFigures,

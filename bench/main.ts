@@ -31,6 +31,7 @@ const options = {
   json: { type: "boolean", default: false },
   watchers: { type: "string", default: "10000" },
   minutes: { type: "string", default: "10" },
+  sizes: { type: "string", default: "10000,1000000" },
   against: { type: "string" },
 } as const;
 
@@ -55,7 +56,7 @@ async function main(): Promise<void> {
     return;
   }
   await using databases = databasesIn(folder, print);
-  const stage: Stage = { databases, peers: peersIn(folder, print), stack };
+  const stage: Stage = { databases, peers: peersIn(folder, print), sizes: values.sizes.split(",").map(Number), stack };
   const names = requested.filter((name) => name !== endurance);
   const figures = requested.includes(endurance) && names.length === 0 ? [] : selectFigures(names);
   for (const figure of figures)

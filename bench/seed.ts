@@ -1,5 +1,6 @@
 import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
 import { PrismaPg } from "@prisma/adapter-pg";
+import { keyOf } from "../src/store/rows/task-text.ts";
 import type { Installed, Owner } from "./installed.ts";
 
 /** A database with tasks; the owner of its key has a thousand of them. */
@@ -34,7 +35,7 @@ export async function seed(installed: Installed, rows: number, each = tasksEach)
       ...(onSqlite ? ["PRAGMA synchronous = OFF"] : []),
       tasks(owner, rows, accounts),
       events(owner, longTaskId, rows),
-      `UPDATE task SET last_seq = ${rows}, message_seq = ${rows}, answered_seq = ${rows}, consumed_seq = ${rows} WHERE id = '${longTaskId}'`,
+      `UPDATE task SET last_seq = ${rows}, indexed_seq = ${rows}, message_seq = ${rows}, answered_seq = ${rows}, consumed_seq = ${rows} WHERE id = '${longTaskId}'`,
       // The temporary server does not vacuum in the background as a real one does; SQLite never does.
       onSqlite ? "PRAGMA wal_checkpoint(TRUNCATE)" : "VACUUM ANALYZE task, task_event",
     ])
@@ -60,7 +61,7 @@ export async function seedOwnerTasks({ databaseUrl, owner }: Installed, rows: nu
       ...(onSqlite ? ["PRAGMA synchronous = OFF"] : []),
       tasks(owner, rows, 1),
       work(owner, rows, eventsEach, onSqlite ? "hex(randomblob(60))" : "md5(CAST(random() AS TEXT)) || md5(CAST(random() AS TEXT))"),
-      `UPDATE task SET last_seq = ${eventsEach} WHERE type = 'standard'`,
+      `UPDATE task SET last_seq = ${eventsEach}, indexed_seq = ${eventsEach} WHERE type = 'standard'`,
       onSqlite ? "PRAGMA wal_checkpoint(TRUNCATE)" : "VACUUM ANALYZE task, task_event",
     ])
       await adapter.executeScript(statement);
@@ -70,12 +71,56 @@ export async function seedOwnerTasks({ databaseUrl, owner }: Installed, rows: nu
   return idOf(0);
 }
 
+/** The tasks of `seedFilters` that have the same rare status, project, pair or word. */
+export const rareTasks = 500;
+
+/**
+ * Fills a database with tasks of its owner that filters find: `rareTasks` with one status, project, pair and word,
+ * and all or half of the tasks with another one of each.
+ */
+export async function seedFilters({ databaseUrl, owner }: Installed, rows: number): Promise<void> {
+  const onSqlite = databaseUrl.startsWith("file:");
+  const adapter = await (onSqlite
+    ? new PrismaBetterSqlite3({ url: databaseUrl })
+    : new PrismaPg({ connectionString: databaseUrl })
+  ).connect();
+  const { spaceId, accountId } = owner;
+  const every = rows / rareTasks;
+  const isRare = `i % ${every} = 3`;
+  const of = { task_id: id, space_id: `'${spaceId}'`, account_id: `'${accountId}'` };
+  const key = keyOf({ spaceId, accountId });
+  const found = ["common", "what", "is", "the", "price"].map((word) => `'${key}${word}'`);
+  const words = [...found, `'${key}' || CASE WHEN ${isRare} THEN 'rare' ELSE 'other' || CAST(i % 1000 AS TEXT) END`].join(" || ' ' || ");
+  try {
+    for (const statement of [
+      ...(onSqlite ? ["PRAGMA synchronous = OFF"] : []),
+      tasks(owner, rows, 1, {
+        status: `CASE WHEN ${isRare} THEN 'waiting' ELSE 'stopped' END`,
+        project_id: `CASE WHEN ${isRare} THEN 'rare' WHEN i % 2 = 0 THEN 'common' END`,
+        updated_at: `${begin} + (CAST(i AS BIGINT) * 7919) % 60000013`,
+      }),
+      insert("task_metadata", { ...of, key: "'colour'", value: "CASE WHEN i % 2 = 0 THEN 'red' ELSE 'blue' END" }, rows),
+      insert("task_metadata", { ...of, key: "'ticket'", value: `CASE WHEN ${isRare} THEN 'rare' ELSE CAST(i / 10 AS TEXT) END` }, rows),
+      insert("task_text", { ...of, seq: "0", words: onSqlite ? `' ' || ${words} || ' '` : `CAST(${words} AS tsvector)` }, rows),
+      onSqlite ? "PRAGMA wal_checkpoint(TRUNCATE)" : "VACUUM ANALYZE",
+    ])
+      await adapter.executeScript(statement);
+  } finally {
+    await adapter.dispose();
+  }
+}
+
 const numbers = (rows: number): string => `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows - 1})`;
 const id = "'seed' || substr(CAST(1000000000000000000 + i AS TEXT), 2)";
 /** The time of the first task; the next ones follow, all in the past. */
 const begin = 1_700_000_000_000;
 
-function tasks({ accountId, spaceId, keyId }: Owner, rows: number, accounts: number): string {
+function tasks(
+  { accountId, spaceId, keyId }: Owner,
+  rows: number,
+  accounts: number,
+  members: Readonly<Record<string, string>> = {},
+): string {
   const time = `${begin} + i * 60`;
   const values: Readonly<Record<string, string>> = {
     id,
@@ -96,6 +141,7 @@ function tasks({ accountId, spaceId, keyId }: Owner, rows: number, accounts: num
     updated_at: time,
     last_message_at: time,
     last_seq: "0",
+    indexed_seq: "0",
     last_timestamp: time,
     message_seq: "0",
     answered_seq: "0",
@@ -104,6 +150,7 @@ function tasks({ accountId, spaceId, keyId }: Owner, rows: number, accounts: num
     claims: "1",
     idle_claims: "0",
     queued_at: time,
+    ...members,
   };
   return insert("task", values, rows);
 }

@@ -1,6 +1,7 @@
 // The pages of docs/reference that follow from the schema: `--write` writes them; without, exit code 1 names those that are stale.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { compatibilityPage } from "./reference/compatibility.ts";
 import { errorsPage, limitsPage } from "./reference/facts.ts";
 import { missingOperations, referencePages } from "./reference/pages.ts";
 import { readSchema } from "./reference/schema.ts";
@@ -12,7 +13,12 @@ const examples = JSON.parse(readFileSync(join(root, "test/golden/v2-examples.jso
 
 const missing = missingOperations(schema);
 if (missing.length > 0) throw new Error(`scripts/reference/pages.ts has no page for ${missing.map(({ rpc }) => rpc).join(", ")}`);
-const pages = new Map([...referencePages(schema, examples), ["errors.md", errorsPage()], ["limits.md", limitsPage()]]);
+const pages = new Map([
+  ...referencePages(schema, examples),
+  ["errors.md", errorsPage()],
+  ["limits.md", limitsPage()],
+  ["compatibility.md", compatibilityPage(root)],
+]);
 
 if (process.argv.includes("--write")) {
   mkdirSync(folder, { recursive: true });

@@ -14,7 +14,15 @@ export type Database = (typeof databases)[number];
 
 /** The folder of models and migrations. */
 export const prismaFolder = join(import.meta.dirname, "..", "prisma");
-const noFilters = { externalTables: [], externalEnums: [] };
+
+/** The tables of the search index. Prisma's models cannot describe them, so their migrations are written by hand. */
+const searchTables: Readonly<Record<Database, readonly string[]>> = {
+  sqlite: ["task_text", ...["", "_config", "_data", "_docsize", "_idx"].map((part) => `task_words${part}`)],
+  postgresql: ["public.task_text"],
+};
+
+/** What the engine leaves out when it compares a database with the models. */
+export const filtersOf = (database: Database) => ({ externalTables: [...searchTables[database]], externalEnums: [] });
 
 /** The folder of a database's migrations. */
 export const migrationsFolder = (database: Database): string => join(prismaFolder, database, "migrations");
@@ -38,7 +46,7 @@ export async function openEngine(database: Database, adapter: SqlMigrationAwareD
 export async function diffToModels(database: Database, engine: Engine): Promise<string> {
   const from = { tag: "migrations" as const, ...(await migrationList(database)) };
   const to = { tag: "schemaDatamodel" as const, files: await models(database), configDir: "." };
-  const { stdout } = await engine.diff({ from, to, script: true, exitCode: null, filters: noFilters });
+  const { stdout } = await engine.diff({ from, to, script: true, exitCode: null, filters: filtersOf(database) });
   const sql = stdout ?? "";
   return /^\s*(--[^\n]*\s*)*$/.test(sql) ? "" : sql;
 }

@@ -25,6 +25,17 @@ const steps = [
     ],
     command: (folder) => ["node", "scripts/generate-prisma.mjs", `${folder}/src/gen/prisma`],
   }),
+  generated(root, {
+    name: "browser-proto",
+    inputs: ["proto", "buf.yaml", "buf.gen.console.yaml"],
+    command: (folder) => ["buf", "generate", "--template", "buf.gen.console.yaml", "--output", folder],
+  }),
+  // Reads src/gen/browser-proto, which the step before writes.
+  generated(root, {
+    name: "console",
+    inputs: ["console", "proto", "buf.yaml", "buf.gen.console.yaml"],
+    command: (folder) => ["vite", "build", "--config", "console/vite.config.ts", "--outDir", `../${folder}/src/gen/console`],
+  }),
 ];
 
 /** Runs the steps that are not done; several processes of one checkout run sequentially. */

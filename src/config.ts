@@ -5,9 +5,11 @@ import { type AgentName, isModelAgent, modelName } from "./config/agent-profiles
 import { type Bucket, readBucket } from "./config/bucket.ts";
 import { type ModelConfig, readModels } from "./config/models.ts";
 import { addresses, listening, outgoing } from "./config/network.ts";
+import { readPdf } from "./config/pdf.ts";
 import { type Prices, prices } from "./config/prices.ts";
 import { isLoopback, mail, singleSignOn, teams } from "./config/sign-in.ts";
-import { isSameSite, sites } from "./config/sites.ts";
+import { console, isSameSite, sites } from "./config/sites.ts";
+import { readTranscription, type TranscriptionConfig } from "./config/speech.ts";
 import { data, files } from "./config/storage.ts";
 import { ConfigError, environmentReader, findMisspelt, type Reader } from "./config/variable.ts";
 import { variableGroups } from "./config/variables.ts";
@@ -31,6 +33,8 @@ export interface Config {
   readonly appUrl: string;
   /** The parent domain of websites; lower case. */
   readonly sitesDomain: string;
+  /** Serves the web application. */
+  readonly console: boolean;
   /** Lower case; null: no header is trusted. */
   readonly trustProxy: string | null;
   readonly corsOrigins: readonly string[];
@@ -74,6 +78,10 @@ export interface Config {
   readonly agentProfiles: Readonly<Record<string, AgentName>>;
   /** By the name that AGENT_PROFILES uses. */
   readonly models: Readonly<Record<string, ModelConfig>>;
+  /** The service that transcribes voice parts; null: they are not transcribed. */
+  readonly transcription: TranscriptionConfig | null;
+  /** The Chromium that makes PDFs, and the id of its user (null: that of the server); null: no PDFs are made. */
+  readonly pdf: { readonly path: string; readonly uid: number | null } | null;
   readonly prices: Prices;
   /** The credits reported for a space without a budget. */
   readonly credits: number;
@@ -143,6 +151,7 @@ function network({ read, isSet }: Reader) {
     isAddressGuessed: !isSet("CONSENT_URL") && !isSet("BASE_URL"),
     appUrl: urls.APP_URL ?? consentUrl,
     sitesDomain: read(sites).SITES_DOMAIN,
+    console: read(console).CONSOLE,
     delegateDomain: read(teams).DELEGATE_DOMAIN ?? domainOf(baseUrl),
     trustProxy: urls.TRUST_PROXY,
     corsOrigins: urls.CORS_ORIGINS ?? [],
@@ -186,6 +195,8 @@ function work(reader: Reader) {
     refreshReplaySeconds: read(oauth).OAUTH_REFRESH_REPLAY_SECONDS,
     agentProfiles: runs.AGENT_PROFILES,
     models: readModels(reader),
+    transcription: readTranscription(reader),
+    pdf: readPdf(reader),
     prices: costs.PRICES,
     credits: costs.CREDITS,
     sandboxCommand: runs.SANDBOX_COMMAND,

@@ -8,6 +8,7 @@ import type { Clock } from "./core/clock.ts";
 import type { Ids, Random } from "./core/ids.ts";
 import type { Log } from "./core/log.ts";
 import type { Store, Tx } from "./core/store.ts";
+import type { ProveDomain } from "./core/websites/domain.ts";
 import { openEncryptionKey, readEncryptionKey } from "./encryption-key.ts";
 import { databaseLocation, pathOf } from "./store/backend.ts";
 import { makeFolder } from "./store/folder.ts";
@@ -19,6 +20,8 @@ export interface Ambient {
   readonly ids: Ids;
   readonly random: Random;
   readonly log: Log;
+  /** Looks for the proofs of custom domains; by default in the DNS and on the domain. */
+  readonly prove?: ProveDomain;
 }
 
 /** An open installation: its database is migrated and belongs to the encryption key. */

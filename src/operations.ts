@@ -62,7 +62,7 @@ const noSideEffects = 1;
 export const anonymousBytes = 65_536;
 /** The default of `maxRequestBytes`. */
 const defaultRequestBytes = 262_144;
-const namePattern = /^[a-z]+(\.[a-zA-Z_]+)+$/;
+const namePattern = /^[a-z][a-zA-Z]*(\.[a-zA-Z_]+)+$/;
 const rateClasses: Record<Operation_RateClass, RateClass | null> = {
   [Operation_RateClass.RATE_CLASS_UNSPECIFIED]: null,
   [Operation_RateClass.START]: "start",

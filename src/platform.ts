@@ -13,8 +13,10 @@ import type { Failure } from "./core/failure.ts";
 import { type KeyUses, keyUses } from "./core/keys/api-keys.ts";
 import { createAccessTokenReader } from "./core/oauth/access-tokens.ts";
 import { signingKeys } from "./core/oauth/signing-key.ts";
+import { renewAfterMs } from "./core/sign-in/sign-in.ts";
 import type { Store } from "./core/store.ts";
 import { backlog } from "./core/tasks/backlog.ts";
+import { watchLinks } from "./core/tasks/watch-links.ts";
 import { type Front, type FrontOptions, httpFront } from "./http/front.ts";
 import { readiness } from "./http/health.ts";
 import { addressReader, requestReader, sessionCookieReader } from "./http/request.ts";
@@ -30,9 +32,10 @@ import { createHandlers } from "./wiring/handlers.ts";
 import { startMaintenance } from "./wiring/maintenance.ts";
 import { type ProcessContext, processContext } from "./wiring/process-context.ts";
 import { createRemoteWorkers } from "./wiring/remote.ts";
-import { createOutbox, createSending } from "./wiring/sending.ts";
+import { createSending } from "./wiring/sending.ts";
+import { createAfterTask } from "./wiring/tasks.ts";
 import { createTeams } from "./wiring/teams.ts";
-import { createSites, webRoutes } from "./wiring/web.ts";
+import { createSites, customDomainCheck, webRoutes } from "./wiring/web.ts";
 import { startWork } from "./wiring/work.ts";
 
 /** A serving process. */
@@ -57,11 +60,15 @@ export async function startPlatform(
   ambient: Ambient,
   check?: StartCheck,
 ): Promise<Platform> {
-  const { clock, ids } = ambient;
-  const store = opened.withAfterTask(createOutbox({ config, cipher, clock, ids }));
+  const { clock, ids, log } = ambient;
+  const store = opened.withAfterTask(createAfterTask({ config, cipher, clock, ids, log }));
   const context = processContext(config, { store, cipher }, ambient);
   const front = httpFront(frontOptions(config));
-  const uses = { keys: keyUses(store, clock), workers: keyUses(store, clock, ({ workers }) => workers) };
+  const uses = {
+    keys: keyUses(store, clock),
+    workers: keyUses(store, clock, ({ workers }) => workers),
+    sessions: keyUses(store, clock, ({ sessions }) => sessions, renewAfterMs),
+  };
   const queue = backlog(store, config.queueDepth);
   const keys = signingKeys({ store, cipher, clock, ids });
   const files = createFiles(context);
@@ -83,12 +90,22 @@ export async function startPlatform(
   const browsers = attachedBrowsers({ store, clock, draining: front.draining });
   const operations = operationTable();
   const handlers = createHandlers(context, {
-    ...{ files, sending, teamUsers: teams.teamUsers, backlog: queue, remote: remote.runs, connected, browsers, draining: front.draining },
+    ...{
+      files,
+      sending,
+      teamUsers: teams.teamUsers,
+      groups: teams.groups,
+      backlog: queue,
+      remote: remote.runs,
+      connected,
+      browsers,
+      draining: front.draining,
+    },
     rpcOf: (name) => operations.byName(name)?.rpc,
   });
   const entry = {
     operations,
-    admit: createAdmit(createIdentify(store, clock, calls.readToken, uses), calls.limits, noteRefusal),
+    admit: createAdmit(createIdentify(store, clock, calls.readToken, uses), calls.limits, noteRefusal, uses.sessions),
     writeAudit: auditWriter(clock, ids),
   };
   const notice = new AbortController();
@@ -106,6 +123,7 @@ export async function startPlatform(
     bodyLimit: config.bodyLimit,
     ...{ store, uploads: files.uploads, blobs: files.blobs },
     baseUrl: config.baseUrl,
+    watchLinks: watchLinks(cipher, config.baseUrl),
     responsesStatus: config.responsesStatus,
     corsOrigins: config.corsOrigins,
     conversationsOnly: config.role === "worker",
@@ -114,12 +132,12 @@ export async function startPlatform(
       context,
       files,
       { sites, connectors: connected.signIns },
-      { ...calls, scim: { ...entry, teamUsers: teams.teamUsers, bodyLimit: config.bodyLimit } },
+      { ...calls, scim: { ...entry, teamUsers: teams.teamUsers, groups: teams.groups, bodyLimit: config.bodyLimit } },
     ),
   });
-  const parts = { files, connectors: connected.uses, sending, browsers, check };
+  const parts = { files, connectors: connected.uses, sending, browsers, check, backlog: queue };
   const work = config.role === "api" ? null : await startWork(context, parts);
-  const admin = config.adminPort === null ? undefined : adminServer(ready);
+  const admin = config.adminPort === null ? undefined : adminServer(ready, customDomainCheck(store));
   const [address, adminAddress] = listenAddresses(config);
   await listen(app, address);
   await listen(admin, adminAddress);

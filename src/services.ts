@@ -1,4 +1,5 @@
 import type { DescService } from "@bufbuild/protobuf";
+import { AgentProfileService } from "./gen/proto/agent/v2/agent_profile_service_pb.ts";
 import { AgentService } from "./gen/proto/agent/v2/agent_service_pb.ts";
 import { AuditService } from "./gen/proto/audit/v2/audit_service_pb.ts";
 import { BrowserService } from "./gen/proto/browser/v2/browser_service_pb.ts";
@@ -9,6 +10,7 @@ import { FileService } from "./gen/proto/file/v2/file_service_pb.ts";
 import { OAuth2AppService } from "./gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { EnterpriseComplianceV2Service } from "./gen/proto/observability/v2/compliance_export_service_pb.ts";
 import { ProjectService } from "./gen/proto/project/v2/project_service_pb.ts";
+import { ScheduleService } from "./gen/proto/schedule/v1/schedule_service_pb.ts";
 import { AccountService } from "./gen/proto/settings/v1/account_service_pb.ts";
 import { ApiKeyService } from "./gen/proto/settings/v1/api_key_service_pb.ts";
 import { BudgetService } from "./gen/proto/settings/v1/budget_service_pb.ts";
@@ -32,12 +34,14 @@ import { WorkerService } from "./gen/proto/worker/v1/worker_service_pb.ts";
 export const services: readonly DescService[] = [
   TaskService,
   SharedTaskService,
+  ScheduleService,
   ProjectService,
   FileService,
   WebhookService,
   SkillService,
   ConnectorService,
   AgentService,
+  AgentProfileService,
   BrowserService,
   UsageService,
   WebsiteService,

@@ -8,7 +8,7 @@ const words = ["clock", "log", "ids", "cipher", "failure", "json", "deferred", "
 const nouns = [
   ...["processes", "idempotency", "pagination", "addresses", "structured-output"],
   ...["accounts", "keys", "audit", "sign-in", "teams", "projects", "assets"],
-  ...["browsers", "actions", "files", "tasks", "agents", "usage", "workspaces"],
+  ...["browsers", "actions", "files", "tasks", "schedules", "agents", "usage", "speech", "workspaces"],
   ...["connectors", "oauth", "skills", "webhooks", "websites", "exports", "workers"],
 ];
 const order = [...words, ...nouns, "use-cases"];

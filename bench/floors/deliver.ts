@@ -74,7 +74,7 @@ async function putWebhook(url: string): Promise<string> {
     tx.webhooks.insert({
       ...{ ...owner, id, url: `${url}/${id}`, clientId: null, status: "active", inactiveReason: null, eventTypes: ["task_stopped"] },
       ...{ doubleHash: false, secret: sealWebhookSecret(cipher, id, newWebhookSecret(random)), oldSecret: null, oldSecretUntil: null },
-      ...{ createdAt: 1, failingSince: null, failures: 0, projectId: null, metadata: {}, deletedAt: null },
+      ...{ createdAt: 1, failingSince: null, failures: 0, projectId: null, metadata: {}, name: null, deletedAt: null },
     }),
   );
   return id;

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { migrationComplaints } from "../migration-digests.ts";
 import { migrationDrift } from "../migration-drift.ts";
 import { imageOf, readReleases, schemaOf } from "../releases.ts";
@@ -24,9 +25,11 @@ export const checks: readonly Check[] = [
   { name: "recorded migrations are unchanged", complaint: changedMigrations },
   command("docs/reference/configuration.md matches the settings", "node", "scripts/configuration.ts"),
   command("docs/reference matches the schema", "node", "scripts/reference.ts"),
+  { name: "no file has conflict markers", complaint: conflictMarkers },
   { name: "prose has no words of scripts/check/words.yml", complaint: async () => (await unplainWords(root)).join("\n") || null },
   { name: "golden files are unchanged", complaint: rewrittenGolden },
   command("types (tsc)", "tsc", "--noEmit"),
+  command("types of the console (tsc)", "tsc", "--noEmit", "-p", "console/tsconfig.json"),
   { name: "every operation is implemented", complaint: async () => unbuiltMethods(root).join("\n") || null },
   command("directions of imports", "vitest", "run", "--reporter=dot", "test/architecture.test.ts"),
   command("nothing unused (knip)", "knip", "--no-progress"),
@@ -38,6 +41,12 @@ export const checks: readonly Check[] = [
 async function rewrittenGolden(): Promise<string | null> {
   const failed = await runTool(["git", "diff", "--stat", "--exit-code", "--", "test/golden"]);
   return failed && `${failed}\nRead the difference; stage it if it is intended.`;
+}
+
+/** The lines that an unfinished merge leaves in tracked files. `git grep` ends with 1 when it finds none. */
+async function conflictMarkers(): Promise<string | null> {
+  const { status, stdout, stderr } = spawnSync("git", ["grep", "-nIE", "^(<{7}|>{7}) "], { cwd: root, encoding: "utf8" });
+  return status === 1 ? null : `${stdout}${stderr}` || `git grep ended with ${status}`;
 }
 
 /** This release must be compatible with clients of the last release. */

@@ -1,27 +1,12 @@
 import { readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { parseSync, Visitor } from "oxc-parser";
+import { titlesOf } from "./titles.ts";
 
 type Span = readonly [start: number, end: number];
 
-const testFunctions = new Set(["test", "describe", "it", "describeOnEach", "describeOnOne"]);
-
 /** Files whose literals are not prose: SQL, prompts for models, and content of the wire that does not change. */
 const texts = /^src\/(store\/rows|runtime\/agents\/(model\/(prompt|tools)|offline)|core\/actions\/kind|scim\/discovery|call\/limit)/;
-
-/** What a call is made on: `test` of `test.skipIf(x).each(rows)`. */
-function calleeName(callee: Callee): string {
-  if (callee.type === "Identifier") return callee.name ?? "";
-  const inner = callee.object ?? callee.callee;
-  return inner === undefined ? "" : calleeName(inner);
-}
-
-interface Callee {
-  readonly type: string;
-  readonly name?: string;
-  readonly object?: Callee;
-  readonly callee?: Callee;
-}
 
 /**
  * The comments of a TypeScript file and its sentences: literals that hold a space. Of tests only the titles count,
@@ -43,11 +28,8 @@ function spansOfCode(path: string, text: string): readonly Span[] {
       // Without its backquotes, which would make it code.
       if (isProse) add(start + 1, end - 1);
     },
-    CallExpression: ({ callee, arguments: [title] }) => {
-      if (isTest && title !== undefined && /Literal$/.test(title.type) && testFunctions.has(calleeName(callee as Callee)))
-        add(title.start, title.end);
-    },
   }).visit(program);
+  if (isTest) for (const { start, end } of titlesOf(path, text)) add(start, end);
   return spans;
 }
 

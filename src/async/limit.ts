@@ -51,3 +51,19 @@ export function limitConcurrency(most: number): Run {
     }
   };
 }
+
+/** Runs at most `most` functions of one key at once. The others of this key wait, in the order of the calls. */
+export function limitPerKey(most: number): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+  const limits = new Map<string, { readonly run: Run; calls: number }>();
+  return async (key, work) => {
+    const limit = limits.get(key) ?? { run: limitConcurrency(most), calls: 0 };
+    limits.set(key, limit);
+    limit.calls += 1;
+    try {
+      return await limit.run(work);
+    } finally {
+      limit.calls -= 1;
+      if (limit.calls === 0) limits.delete(key);
+    }
+  };
+}

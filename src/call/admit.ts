@@ -2,6 +2,8 @@ import { batchReads } from "../async/batch.ts";
 import type { Role } from "../core/accounts/account.ts";
 import type { Caller, CallerCredential, KeyKind, TokenCredential } from "../core/accounts/caller.ts";
 import { Failure, failureOf } from "../core/failure.ts";
+import type { KeyUses } from "../core/keys/api-keys.ts";
+import { sessionMs } from "../core/sign-in/sign-in.ts";
 import { Access_Credential, Access_Role } from "../gen/proto/taskplatform/options/v1/options_pb.ts";
 import type { Operation, OperationAccess } from "../operations.ts";
 import type { Admission, Request } from "./admission.ts";
@@ -85,6 +87,9 @@ function roleSuffix(roles: ReadonlySet<Access_Role>): string {
   return names.length === 0 ? "" : ` of the team's ${names.map(([name]) => name.replace("_", " ")).join(" or ")}`;
 }
 
+/** Notes the uses of sessions, which move their end. */
+export type SessionUses = Pick<KeyUses, "note">;
+
 export type Admit = (operation: Operation, request: Request) => Promise<Admission>;
 
 /**
@@ -92,7 +97,7 @@ export type Admit = (operation: Operation, request: Request) => Promise<Admissio
  *
  * @throws Failure `invalid_argument`, `unauthenticated`, `permission_denied`, `insufficient_scope` or `rate_limited`.
  */
-export function createAdmit(identify: Identify, limits: Limits, noteRefusal: NoteRefusal): Admit {
+export function createAdmit(identify: Identify, limits: Limits, noteRefusal: NoteRefusal, sessions: SessionUses): Admit {
   /** Runs a step. Writes a refusal to the audit log and rethrows it with the credentials that the operation accepts. */
   async function noteRefusals<T>(operation: Operation, request: Request, caller: Caller | null, step: () => T | Promise<T>): Promise<T> {
     try {
@@ -118,6 +123,12 @@ export function createAdmit(identify: Identify, limits: Limits, noteRefusal: Not
     await noteRefusals(operation, request, caller, () => checkAccess(operation, caller));
     return caller;
   }
+  /** Ends a call that began before its session switched to another space: its answers are from the space before. */
+  async function checkSameSpace(again: Promise<Caller>, { spaceId }: Caller): Promise<Caller> {
+    const caller = await again;
+    if (caller.spaceId !== spaceId) throw new Failure("unauthenticated", "the session has switched to another space");
+    return caller;
+  }
   /** The person of a valid session, where the operation reads sessions; otherwise a caller without account. */
   async function identifyVisitor({ readsSessions }: Operation, { keys, bearer, session }: RequestCredentials): Promise<Caller> {
     if (!readsSessions || session === null || keys.length > 0 || bearer !== null) return anonymousCaller;
@@ -141,8 +152,11 @@ export function createAdmit(identify: Identify, limits: Limits, noteRefusal: Not
       checkAccess(operation, caller);
       return limits.account(caller, operation);
     });
+    const { credential } = caller;
+    // Not in `checkAgain`: a stream that stays open does not extend its session.
+    if (credential.kind === "session" && !request.credentials.signed) sessions.note(credential.id, credential.expiresAt - sessionMs);
     request.body?.assignTo(caller.accountId);
-    return { operation, request, caller, rate, checkAgain: () => checkAgain(operation, request) };
+    return { operation, request, caller, rate, checkAgain: () => checkSameSpace(checkAgain(operation, request), caller) };
   };
 }
 

@@ -13,8 +13,8 @@ export type WriteAudit = (tx: Tx, admission: Admission) => Promise<void>;
 /** Writes the audit row of a change, or of an audited read, in its transaction: caller, operation, address, subject. */
 export function auditWriter(clock: Clock, ids: Ids): WriteAudit {
   return async (tx, { operation, request, caller }) => {
-    const { subject = null, before = null, after = null } = tx.audit.notes();
-    await tx.audit.insert({
+    const { subject = null, before = null, after = null, alsoIn } = tx.audit.notes();
+    const entry = {
       id: ids.short(),
       at: clock.now(),
       spaceId: caller.spaceId,
@@ -26,7 +26,9 @@ export function auditWriter(clock: Clock, ids: Ids): WriteAudit {
       subject,
       before,
       after,
-    });
+    };
+    await tx.audit.insert(entry);
+    if (alsoIn) await tx.audit.insert({ ...entry, ...alsoIn, id: ids.short() });
   };
 }
 

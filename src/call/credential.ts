@@ -8,6 +8,7 @@ import type { ReadAccessToken } from "../core/oauth/access-token.ts";
 import type { TokenHolder } from "../core/oauth/family.ts";
 import { type SessionHolder, sessionDigest } from "../core/sign-in/sign-in.ts";
 import type { Tx } from "../core/store.ts";
+import type { SignedCredential } from "../core/tasks/watch-links.ts";
 import { isWorkerText, type Worker, workerDigest } from "../core/workers/worker.ts";
 
 /** The credentials of a request, not verified yet. */
@@ -18,6 +19,8 @@ export interface RequestCredentials {
   readonly bearer: string | null;
   /** The session cookie where this request may use it, or null. */
   readonly session: string | null;
+  /** The credential that a signed address names. Only the route of that address sets it, after it has checked the signature. */
+  readonly signed?: SignedCredential;
 }
 
 /** A refused credential with its owner, where known. Only the audit log gets the owner (spec/decisions.md 44). */
@@ -89,7 +92,10 @@ export function createIdentify(
 
   async function byKey(key: string): Promise<Caller> {
     if (key.startsWith(workerPrefix)) return byWorker(key);
-    const holder = isKeyText(key) ? await store.keys.holder(keyDigest(key)) : null;
+    return byKeyHolder(isKeyText(key) ? await store.keys.holder(keyDigest(key)) : null);
+  }
+
+  async function byKeyHolder(holder: KeyHolder | null): Promise<Caller> {
     if (holder === null) throw refusal();
     if (!isValid(holder, clock.now())) throw refusal(undefined, knownBy("key", holder.key));
     keys.note(holder.key.id, holder.key.usedAt);
@@ -106,14 +112,34 @@ export function createIdentify(
     if (holder === null) throw refusal(invalidOrRevoked);
     const known = knownBy("token", { ...holder, id: holder.familyId });
     if (claims.expiresAt <= clock.now()) throw refusal(invalidOrRevoked, known);
-    if (!holder.isActive || holder.member?.status !== "active") throw refusal(invalidOrRevoked, known);
-    if (holder.generation !== holder.appGeneration) throw refusal("reauthorization_required", known);
+    checkFamily(holder, known);
     if (holder.accessId !== claims.accessId) throw refusal(invalidOrRevoked, known);
     return tokenCaller({ ...holder, scopes: holder.scopes.filter((name) => claims.scopes.includes(name)) });
   }
 
-  async function bySession(text: string): Promise<Caller> {
-    const holder = await store.sessions.holder(sessionDigest(text));
+  function checkFamily({ isActive, member, generation, appGeneration }: TokenHolder, known: KnownCredential): void {
+    if (!isActive || member?.status !== "active") throw refusal(invalidOrRevoked, known);
+    if (generation !== appGeneration) throw refusal("reauthorization_required", known);
+  }
+
+  /** The app of a signed address, as long as its user's grant lasts: its tokens may have been refreshed since. */
+  async function byFamily(familyId: string, clientId: string | null): Promise<Caller> {
+    const holder = await store.families.findHolder(familyId);
+    if (holder === null) throw refusal(invalidOrRevoked);
+    checkFamily(holder, knownBy("token", { ...holder, id: holder.familyId }));
+    const caller = tokenCaller(holder);
+    return clientId === null ? caller : { ...caller, clientId };
+  }
+
+  async function bySigned({ kind, id, clientId }: SignedCredential): Promise<Caller> {
+    if (kind === "key") return byKeyHolder(await store.keys.holderById(id));
+    if (kind === "session") return bySessionHolder(await store.sessions.holderById(id));
+    return byFamily(id, clientId);
+  }
+
+  const bySession = async (text: string): Promise<Caller> => bySessionHolder(await store.sessions.holder(sessionDigest(text)));
+
+  function bySessionHolder(holder: SessionHolder | null): Caller {
     if (holder === null) throw refusal("missing authentication");
     const { session, member } = holder;
     const isOver = session.expiresAt <= clock.now() || (member !== null && (member.status !== "active" || member.delegated));
@@ -121,7 +147,8 @@ export function createIdentify(
     return sessionCaller(holder);
   }
 
-  return async ({ keys, bearer, session }) => {
+  return async ({ keys, bearer, session, signed }) => {
+    if (signed) return bySigned(signed);
     const [key, other] = keys;
     const second = other ?? (key === undefined ? null : bearer);
     if (second !== null && second !== key) throw invalidArgument("", "a request carries one credential, this one carries two");
@@ -178,7 +205,7 @@ const tokenCaller = ({ familyId, clientId, accountId, spaceId, scopes, connector
 export const sessionCaller = ({ session, member, locale }: SessionHolder): Caller => ({
   accountId: session.accountId,
   spaceId: session.spaceId,
-  credential: { kind: "session", id: session.id, provedAt: session.provedAt },
+  credential: { kind: "session", id: session.id, provedAt: session.provedAt, expiresAt: session.expiresAt },
   role: member?.role ?? null,
   locale,
 });

@@ -36,6 +36,11 @@ export interface Held<M extends DescMethod> {
  * nothing to send, now or later.
  */
 export interface Streamed<M extends DescMethod> {
+  /**
+   * Takes what the stream of this call needs, before a change that has no use without it. It is released
+   * when the call ends without the stream. @throws Failure as the stream.
+   */
+  readonly reserve?: (call: OpenCall) => void;
   readonly stream: (
     tx: Tx,
     call: OpenCall,

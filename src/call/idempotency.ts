@@ -2,7 +2,7 @@ import { create, type DescMessage, fromBinary, type Message, toBinary, toJson } 
 import { appOf } from "../core/accounts/caller.ts";
 import type { Cipher } from "../core/cipher.ts";
 import { Failure, invalidArgument } from "../core/failure.ts";
-import type { IdempotencyKey } from "../core/idempotency/idempotency-record.ts";
+import type { IdempotencyKey, IdempotencyRecord } from "../core/idempotency/idempotency-record.ts";
 import { jsonDigest } from "../core/json.ts";
 import type { Tx } from "../core/store.ts";
 import type { Admission } from "./admission.ts";
@@ -43,33 +43,29 @@ export interface IdempotencyRecords {
    * sent twice.
    */
   begin(tx: Tx, admission: Admission, message: Message): Promise<IdempotentCall | null>;
+  /**
+   * Reads the answer of an earlier call, before a change begins; null when there is none or the call has no key.
+   *
+   * @throws Failure as `begin`.
+   */
+  find(tx: Pick<Tx, "idempotency">, admission: Admission, message: Message): Promise<Message | null>;
 }
 
 export function idempotencyRecords(cipher: Cipher, now: () => number): IdempotencyRecords {
-  function reader(admission: Admission, key: IdempotencyKey, hash: string, tx: Tx) {
-    return async (): Promise<IdempotentCall> => {
-      const record = await tx.idempotency.find(key);
-      if (record?.hash !== hash) throw new Failure("already_exists", "Idempotency-Key: already used with another request");
-      if (record.answer === null)
-        throw new Failure("already_exists", `Idempotency-Key: already used, it made ${record.subject ?? "nothing"}`);
-      const plain = cipher.open(record.answer, contextOf(key));
-      return { answer: fromBinary(admission.operation.method.output, plain, { recursionLimit }) };
-    };
+  /** The answer of the recorded call, if it was the same. */
+  function answerOf({ operation }: Admission, { key, hash }: KeyedCall, record: IdempotencyRecord | null): Message {
+    if (record?.hash !== hash) throw new Failure("already_exists", "Idempotency-Key: already used with another request");
+    if (record.answer === null)
+      throw new Failure("already_exists", `Idempotency-Key: already used, it made ${record.subject ?? "nothing"}`);
+    return fromBinary(operation.method.output, cipher.open(record.answer, contextOf(key)), { recursionLimit });
   }
   return {
     async begin(tx, admission, message) {
-      const { operation, caller, request } = admission;
-      if (request.idempotencyKey === null) return null;
-      const { accountId, spaceId } = caller;
-      const key: IdempotencyKey = {
-        accountId,
-        spaceId,
-        clientId: appOf(caller) ?? "",
-        operation: operation.rpc,
-        key: request.idempotencyKey,
-      };
-      const hash = requestHash(operation.method.input, message);
-      if (!(await tx.idempotency.claim(key, hash, now()))) return reader(admission, key, hash, tx)();
+      const call = keyedCall(admission, message);
+      if (call === null) return null;
+      const { operation } = admission;
+      const { key, hash } = call;
+      if (!(await tx.idempotency.claim(key, hash, now()))) return { answer: answerOf(admission, call, await tx.idempotency.find(key)) };
       return {
         async complete(answer, subject) {
           const bytes = toBinary(operation.method.output, create(operation.method.output, answer));
@@ -77,7 +73,25 @@ export function idempotencyRecords(cipher: Cipher, now: () => number): Idempoten
         },
       };
     },
+    async find(tx, admission, message) {
+      const call = keyedCall(admission, message);
+      const record = call && (await tx.idempotency.find(call.key));
+      return call && record && answerOf(admission, call, record);
+    },
   };
+}
+
+/** A call with a key, and the hash of its request. */
+interface KeyedCall {
+  readonly key: IdempotencyKey;
+  readonly hash: string;
+}
+
+function keyedCall({ operation, caller, request }: Admission, message: Message): KeyedCall | null {
+  if (request.idempotencyKey === null) return null;
+  const { accountId, spaceId } = caller;
+  const place = { accountId, spaceId, clientId: appOf(caller) ?? "", operation: operation.rpc };
+  return { key: { ...place, key: request.idempotencyKey }, hash: requestHash(operation.method.input, message) };
 }
 
 /** Binds a stored answer to its key: it cannot be decrypted under another. */

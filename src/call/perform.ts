@@ -32,7 +32,7 @@ export interface Performer {
   /**
    * Makes one answer. A change runs in one transaction: it claims the idempotency
    * record, runs the handler, writes the audit row and stores the answer in the record.
-   * An audited read does the same without the record.
+   * An audited read does the same without the record. A change with `dry_run` writes nothing.
    *
    * @throws Failure of any reason.
    */
@@ -43,6 +43,12 @@ export interface Performer {
    * @throws Failure of any reason: the promise before the first answer, the stream after it.
    */
   stream(admission: Admission, message: Message, gone: AbortSignal): Promise<AsyncIterable<Message> | null>;
+  /**
+   * Takes what the server stream of a call needs, until it is opened with the same `gone`.
+   *
+   * @throws Failure `resource_exhausted` or `unavailable`, as the stream.
+   */
+  reserve(admission: Admission, gone: AbortSignal): void;
   /**
    * Makes the answers of a stream both ways. Errors are thrown by the answers: Failure of any reason, also for a message
    * that breaks the rules of its fields.
@@ -99,8 +105,14 @@ export function performer(store: Store, handlers: HandlerTable, records: Idempot
     }
     // Check before `prepare`, which may call other servers.
     if (operation.isChange) checkIdempotencyKey(request.idempotencyKey);
+    if ("prepare" in built) {
+      // A repeated call does not prepare again: that may call other servers, and cost credits.
+      const known = operation.isChange ? await records.find(store, admission, message) : null;
+      if (known !== null) return { answer: known, isReplayed: true };
+    }
     const handler = "prepare" in built ? await built.prepare(message, caller, gone) : built;
-    if (operation.isChange || operation.isAudited) return store.change((tx) => change(tx, admission, message, handler));
+    if ((operation.isChange || operation.isAudited) && !isDryRun(message))
+      return store.change((tx) => change(tx, admission, message, handler));
     return { answer: await run(handler, store, admission, message), isReplayed: false };
   }
 
@@ -126,6 +138,11 @@ export function performer(store: Store, handlers: HandlerTable, records: Idempot
   }
 
   return {
+    reserve(admission, gone) {
+      const built = builtFor(admission);
+      if ("stream" in built) built.reserve?.(openCallOf(admission, gone));
+    },
+
     converse: (admission, messages, gone) => mapIterable(converse(admission, messages, gone), (answer) => answer, noteThrown(admission)),
 
     async perform(admission, message, gone) {
@@ -148,6 +165,12 @@ export function performer(store: Store, handlers: HandlerTable, records: Idempot
     },
   };
 }
+
+/**
+ * Whether the call only shows what a change would do. It runs outside a transaction, where rows cannot be written, and has no
+ * audit row and no idempotency record.
+ */
+const isDryRun = (message: Message): boolean => "dryRun" in message && message.dryRun === true;
 
 const openCallOf = ({ operation, request, caller, checkAgain: again }: Admission, gone: AbortSignal): OpenCall => ({
   caller,

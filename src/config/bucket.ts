@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { baseUrl } from "./values.ts";
+import { baseUrl, onOff } from "./values.ts";
 import { defineVariable, type Reader } from "./variable.ts";
 
 /** A bucket for the bytes of files, with the credentials for it. */
@@ -17,8 +17,6 @@ export interface Bucket {
   /** Downloads are redirected to the bucket. */
   readonly redirect: boolean;
 }
-
-const onOff = z.enum(["on", "off"]).transform((text) => text === "on");
 
 /** Files in a bucket. */
 export const objectStorage = {

@@ -49,7 +49,8 @@ export const listening = {
     unset: "off",
     rule: "a whole number from 1 to 65535 other than PORT",
     example: "9090",
-    description: "A second port for operators. It serves only `/livez` and `/readyz`, until the drain is over.",
+    description:
+      "A second port for operators. It serves only `/livez`, `/readyz` and `/ask`, which answers proxies whether a name is a custom domain of a website ([proxy.md](../operate/proxy.md#custom-domains)), until the drain is over.",
     schema: wholeNumber(1, portMax),
   }),
   MAX_CONNECTIONS: defineVariable({

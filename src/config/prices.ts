@@ -6,6 +6,7 @@ import { defineVariable } from "./variable.ts";
 const priceMax = 100;
 const turnMax = 1_000_000;
 
+/** A price in credits with at most three decimals, as thousandths of a credit. */
 const thousandths = (max: number) =>
   z
     .number()

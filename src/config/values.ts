@@ -54,3 +54,6 @@ export const rateFactor: z.ZodType<number | null, string> = z
   .regex(/^(off|default|\d{1,6}(\.\d{1,6})?)$/)
   .transform((text) => (text === "off" ? null : text === "default" ? 1 : Number(text)))
   .refine((factor) => factor !== 0);
+
+/** A switch. */
+export const onOff = z.enum(["on", "off"]).transform((text) => text === "on");

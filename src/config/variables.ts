@@ -1,9 +1,11 @@
 import { objectStorage } from "./bucket.ts";
 import { models } from "./models.ts";
 import { addresses, listening, outgoing } from "./network.ts";
+import { pdf } from "./pdf.ts";
 import { prices } from "./prices.ts";
 import { mail, singleSignOn, teams } from "./sign-in.ts";
-import { sites } from "./sites.ts";
+import { console, sites } from "./sites.ts";
+import { speech } from "./speech.ts";
 import { data, files } from "./storage.ts";
 import { agents, callLimits, oauth, processing, responses } from "./work.ts";
 
@@ -19,11 +21,14 @@ export const variableGroups = {
   Limits: callLimits,
   "Responses API": responses,
   Files: files,
+  PDF: pdf,
   Websites: sites,
+  Console: console,
   "OAuth 2.0": oauth,
   Agents: agents,
   Credits: prices,
   Models: models,
+  Speech: speech,
   "Outgoing requests": outgoing,
   Process: processing,
 } as const;

@@ -43,6 +43,12 @@ export interface VisitParts {
   readonly consentUrl: string;
 }
 
+/**
+ * How long a browser keeps the session cookie: longer than the session, which calls extend without an answer that could
+ * renew the cookie (spec/decisions.md 62). Browsers keep no cookie longer (RFC 6265bis 5.5).
+ */
+const cookieMs = 400 * 24 * 3_600_000;
+
 /** Cookies and sessions of the pages at CONSENT_URL (spec/decisions.md 35). */
 export function visits({ store, clock, random, consentUrl }: VisitParts): Visits {
   const { origin, pathname } = new URL(consentUrl);
@@ -61,7 +67,7 @@ export function visits({ store, clock, random, consentUrl }: VisitParts): Visits
     const expiresAt = clock.now() + sessionMs;
     if (expiresAt - session.expiresAt < renewAfterMs) return;
     await store.change((tx) => tx.sessions.renew(session.id, expiresAt, expiresAt - renewAfterMs));
-    write(reply, sessionName, text, sessionMs);
+    write(reply, sessionName, text, cookieMs);
   }
 
   return {
@@ -75,7 +81,7 @@ export function visits({ store, clock, random, consentUrl }: VisitParts): Visits
       await renew(holder, text, reply);
       return holder;
     },
-    setSession: (reply, text) => write(reply, sessionName, text ?? "", text === null ? 0 : sessionMs),
+    setSession: (reply, text) => write(reply, sessionName, text ?? "", text === null ? 0 : cookieMs),
     sessionToken: (request) => tokenInput(read(request, sessionName) ?? ""),
     visitorToken(request, reply) {
       const stored = read(request, nameOf("visitor"));

@@ -20,6 +20,7 @@ import type { GrantRows } from "./oauth/grant.ts";
 import type { SigningKeyRows } from "./oauth/signing-key.ts";
 import type { JobRows, NodeRows, RateCounters, SettingRows } from "./processes/shared.ts";
 import type { ProjectRows } from "./projects/project.ts";
+import type { ScheduleRows } from "./schedules/schedule.ts";
 import type { LinkRows } from "./sign-in/link.ts";
 import type { SessionRows, SignInRows } from "./sign-in/sign-in.ts";
 import type { SkillRows } from "./skills/skill.ts";
@@ -27,6 +28,7 @@ import type { ConversationRows } from "./tasks/conversations.ts";
 import type { EventRows } from "./tasks/event.ts";
 import type { TaskRows, TaskWritten } from "./tasks/task.ts";
 import type { TaskResourceRows } from "./tasks/task-resources.ts";
+import type { GroupRows } from "./teams/group.ts";
 import type { MemberRows } from "./teams/team-user.ts";
 import type { BudgetRows } from "./usage/budget.ts";
 import type { UsageRows } from "./usage/usage.ts";
@@ -35,6 +37,8 @@ import type { DeliveryLogRows } from "./webhooks/delivery-log.ts";
 import type { WebhookEventRows } from "./webhooks/notifications.ts";
 import type { WebhookKeyRows, WebhookRows } from "./webhooks/webhook.ts";
 import type { CheckpointRows } from "./websites/checkpoint.ts";
+import type { DomainRows } from "./websites/domain.ts";
+import type { ViewerRows } from "./websites/viewers.ts";
 import type { SiteVisitRows } from "./websites/visit.ts";
 import type { WebsiteRows } from "./websites/website.ts";
 import type { WorkerRows } from "./workers/worker.ts";
@@ -48,6 +52,7 @@ import type { WorkspaceRows } from "./workspaces/workspace.ts";
 export interface Tx {
   readonly accounts: AccountRows;
   readonly members: MemberRows;
+  readonly groups: GroupRows;
   readonly keys: ApiKeyRows;
   readonly sessions: SessionRows;
   readonly signIns: SignInRows;
@@ -66,6 +71,7 @@ export interface Tx {
   readonly connectors: ConnectorRows;
   readonly tasks: TaskRows;
   readonly taskResources: TaskResourceRows;
+  readonly schedules: ScheduleRows;
   readonly events: EventRows;
   readonly conversations: ConversationRows;
   readonly actions: ActionRows;
@@ -94,6 +100,8 @@ export interface Tx {
   readonly websites: WebsiteRows;
   readonly checkpoints: CheckpointRows;
   readonly siteVisits: SiteVisitRows;
+  readonly viewers: ViewerRows;
+  readonly domains: DomainRows;
   readonly shares: ShareRows;
   /** Runs `work` after the commit and before `change` resolves; outside a change, at once. */
   afterCommit(work: () => Promise<void> | void): void;
@@ -118,6 +126,9 @@ export interface TaskNews {
   readonly lastSeq: number;
   readonly fence: number;
   readonly status: string;
+  /** Whose task it is; absent in news of a process of 0.1.0. */
+  readonly spaceId?: string | undefined;
+  readonly accountId?: string | undefined;
 }
 
 /** Called after each `tasks.insert`, and each `tasks.advance` that has changed a task, within the same change. */

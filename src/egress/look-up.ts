@@ -32,7 +32,7 @@ export interface LookUp {
 export type BeginLookUp = (host: string) => LookUp;
 
 /** The time of each query to a name server, in milliseconds, and the number of tries. */
-const bounds = { timeout: 2_000, maxTimeout: 2_000, tries: 2 };
+export const lookUpBounds = { timeout: 2_000, maxTimeout: 2_000, tries: 2 };
 /** c-ares' codes for names without records, and for names that are invalid in the DNS. */
 const notFound: readonly string[] = ["ENOTFOUND", "ENODATA", "EBADNAME", "EBADQUERY"];
 
@@ -44,7 +44,7 @@ const notFound: readonly string[] = ["ENOTFOUND", "ENODATA", "EBADNAME", "EBADQU
  */
 export function createDnsLookUp(servers?: readonly string[]): BeginLookUp {
   return (host) => {
-    const resolver = new Resolver(bounds);
+    const resolver = new Resolver(lookUpBounds);
     if (servers) resolver.setServers(servers);
     return { addresses: addressesOf(resolver, host), cancel: () => resolver.cancel() };
   };

@@ -18,7 +18,7 @@ import {
   withMembers,
 } from "./json.ts";
 import { filesOf, type SessionFile, sessionRow, tasksOf } from "./sessions.ts";
-import { agentRows, configRow, connectorRows, grantRows, type SettingStore, webhookRows } from "./settings.ts";
+import { agentRows, configRow, connectorRows, grantRows, type SettingStore, scheduleRows, webhookRows } from "./settings.ts";
 import { type SiteStore, siteEntries, siteRows } from "./websites.ts";
 import { bytesOf, type Entry, entryName, type OnStep, type Packing, skillEntryName } from "./zip.ts";
 
@@ -75,7 +75,7 @@ const parts = {
 } as const satisfies Record<DataExport["scope"], readonly string[]>;
 
 /** Entries that are empty, because the platform does not store such data. */
-const emptyEntries = ["user_knowledge", "schedule"];
+const emptyEntries = ["user_knowledge"];
 
 const packs = ({ scope }: DataExport, part: (typeof parts)["full"][number]): boolean => (parts[scope] as readonly string[]).includes(part);
 
@@ -119,6 +119,7 @@ async function* entries(parts: ArchiveParts, requested: DataExport, onStep: OnSt
     yield json("team_user_relation", plainRows(members.map(membershipRow)));
     yield* settingEntries(parts, requested, latest);
     for (const name of emptyEntries) yield json(name, plainRows([]));
+    yield json("schedule", scheduleRows(parts.store, requested, parts.writers));
   }
   if (packs(requested, "skills")) {
     yield json("skill", skillRows(parts.store.archives, selectionOf(requested), parts.writers));

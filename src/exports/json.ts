@@ -6,6 +6,7 @@ import type { StoredFile } from "../core/files/file.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { AuthorizedApp } from "../core/oauth/grant.ts";
 import type { Project } from "../core/projects/project.ts";
+import type { Schedule } from "../core/schedules/schedule.ts";
 import type { SkillView } from "../core/skills/skill.ts";
 import type { TaskEvent } from "../core/tasks/event.ts";
 import type { Delivery, DeliveryAttempt } from "../core/webhooks/delivery.ts";
@@ -27,6 +28,7 @@ export interface Writers {
   /** Without its credentials. */
   connector(connector: InstalledConnector): string;
   grant(authorized: AuthorizedApp): string;
+  schedule(schedule: Schedule): string;
   /** Without its secrets. */
   webhook(webhook: Webhook): string;
   /** Without the body. */

@@ -27,7 +27,8 @@ export async function* tasksOf(rows: ArchiveRows, selection: ArchiveQuery): Asyn
 /** A task's record with its events (`session_info.json`), in parts. */
 export async function* sessionRow(rows: ArchiveRows, task: PackedTask, writers: Writers, withFiles: boolean): AsyncGenerator<string> {
   const record = writers.record(task);
-  yield `${record.slice(0, -1)},"events":[`;
+  const labels = Object.keys(task.metadata).length === 0 ? "" : `,"metadata":${JSON.stringify(task.metadata)}`;
+  yield `${record.slice(0, -1)}${labels},"events":[`;
   let comma = "";
   for await (const event of eventsOf(task, rows.events)) {
     yield comma + writers.event(event, (fileId) => (withFiles ? entryOf(event, fileId) : ""));

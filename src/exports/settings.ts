@@ -2,6 +2,7 @@ import type { PackedMember } from "../core/exports/archive-rows.ts";
 import type { DataExport } from "../core/exports/export.ts";
 import type { JsonObject } from "../core/json.ts";
 import { listAuthorizedApps } from "../core/oauth/grant.ts";
+import { schedulesMax } from "../core/schedules/schedule.ts";
 import type { Tx } from "../core/store.ts";
 import type { Delivery } from "../core/webhooks/delivery.ts";
 import type { Webhook } from "../core/webhooks/webhook.ts";
@@ -11,7 +12,7 @@ import { onePart, type Writers } from "./json.ts";
 const deliveriesMax = 100;
 
 /** The rows that archives of a person's settings are made from. */
-export type SettingStore = Pick<Tx, "archives" | "agents" | "apps" | "connectors" | "grants" | "webhooks">;
+export type SettingStore = Pick<Tx, "archives" | "agents" | "apps" | "connectors" | "grants" | "schedules" | "webhooks">;
 
 /** The person and the time of the request: later rows are not packed. */
 type Requested = Pick<DataExport, "spaceId" | "accountId" | "createdAt">;
@@ -45,6 +46,13 @@ export async function* connectorRows({ connectors }: SettingStore, requested: Re
 export async function* grantRows(store: SettingStore, requested: Requested, writers: Writers) {
   const authorized = await listAuthorizedApps(store, requested);
   for (const each of authorized.toReversed().filter(({ grant }) => before(requested)(grant))) yield onePart(writers.grant(each));
+}
+
+/** The rows of `schedule.json`: the person's schedules, oldest first. */
+export async function* scheduleRows({ schedules }: SettingStore, requested: Requested, writers: Writers) {
+  const { accountId, spaceId } = requested;
+  const all = await schedules.list({ accountId, spaceId }, schedulesMax);
+  for (const schedule of all.toReversed().filter(before(requested))) yield onePart(writers.schedule(schedule));
 }
 
 /** The times between which deliveries are packed, both inclusive. */

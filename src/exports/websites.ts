@@ -52,8 +52,8 @@ async function* siteRow(store: SiteStore, site: PackedWebsite, writers: Writers)
 const seconds = (ms: number): number => Math.floor(ms / 1000);
 
 /** The members of a website that website.status does not show. Times are in Unix seconds, as there. */
-const siteMembers = ({ taskId, title, createdAt, deletedAt }: PackedWebsite): JsonObject => ({
-  ...{ session_uid: taskId, title, created_at: seconds(createdAt), is_deleted: deletedAt !== null },
+const siteMembers = ({ taskId, createdAt, deletedAt }: PackedWebsite): JsonObject => ({
+  ...{ session_uid: taskId, created_at: seconds(createdAt), is_deleted: deletedAt !== null },
   ...(deletedAt === null ? {} : { deleted_at: seconds(deletedAt) }),
 });
 

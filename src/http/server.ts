@@ -3,6 +3,7 @@ import { cors as connectCors } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import cors from "@fastify/cors";
 import { type FastifyInstance, type FastifyRequest, type FastifyServerFactoryHandler, fastify } from "fastify";
+import { z } from "zod";
 import type { Admit } from "../call/admit.ts";
 import type { Limits } from "../call/limit.ts";
 import type { Performer } from "../call/perform.ts";
@@ -33,9 +34,10 @@ import type { ReadRequest, ReadSessionCookie } from "./request.ts";
 import { boundDeadline, contentTypeCheck, plainGrpcMessage } from "./request-hooks.ts";
 import { v1Routes } from "./v1/routes.ts";
 import { v2Routes, v2Wire } from "./v2/route.ts";
+import { type WatchAddressParts, watchAddress } from "./v2/watch-address.ts";
 
 /** The dependencies of the server. */
-export interface ServerParts {
+export interface ServerParts extends Pick<WatchAddressParts, "watchLinks"> {
   readonly front: Front;
   readonly operations: OperationTable;
   readonly admit: Admit;
@@ -68,8 +70,8 @@ export interface ServerParts {
 
 /** Serves its own hosts, before every route. */
 export interface SiteServer {
-  /** Answers a request for one of its hosts; false for any other host. */
-  answer(request: IncomingMessage, response: ServerResponse): boolean;
+  /** Answers a request for one of its hosts, and calls `other` for a request for any other host. */
+  answer(request: IncomingMessage, response: ServerResponse, other: () => void): void;
 }
 
 /** Headers that pages of other origins may read in addition to the body. */
@@ -104,6 +106,7 @@ export function httpServer(parts: ServerParts): FastifyInstance {
     if (corsOrigins.length > 0) void calls.register(cors, { origin: [...corsOrigins], exposedHeaders, strictPreflight: false });
     callRoutes(calls, parts);
   });
+  if (!conversationsOnly) void app.register(async (scope) => watchAddress(scope, parts));
   if (!conversationsOnly) for (const routes of parts.routes ?? []) void app.register(async (scope) => routes(scope));
   return app;
 }
@@ -112,7 +115,7 @@ export function httpServer(parts: ServerParts): FastifyInstance {
 function sitesFirst({ sites, conversationsOnly }: ServerParts, handler: FastifyServerFactoryHandler): FastifyServerFactoryHandler {
   if (sites === undefined || conversationsOnly) return handler;
   return (request, response) => {
-    if (!sites.answer(request, response)) handler(request, response);
+    sites.answer(request, response, () => handler(request, response));
   };
 }
 
@@ -185,9 +188,19 @@ function connectOptions(parts: ServerParts): Parameters<typeof fastifyConnectPlu
 
 const namesHost = ({ headers }: FastifyRequest): boolean => URL.canParse(`http://${headers.host ?? headers[":authority"] ?? ""}`);
 
-/** Creates the server of the operators' port. It serves only the probes, until the process ends. */
-export function adminServer(readiness: Readiness): FastifyInstance {
+/** Whether a host name is an active custom domain of a website. */
+export type IsCustomDomain = (name: string) => Promise<boolean>;
+
+/**
+ * Creates the server of the operators' port, until the process ends. It serves the probes, and `/ask` for proxies that get
+ * certificates on demand: 200 for an active custom domain, otherwise 404 (spec/api.md 8.56).
+ */
+export function adminServer(readiness: Readiness, isCustomDomain: IsCustomDomain): FastifyInstance {
   const app = fastify({ logger: false, forceCloseConnections: true });
   probes(app, readiness);
+  app.get("/ask", async (request, reply) => {
+    const { domain } = z.object({ domain: z.string().max(254).catch("") }).parse(request.query);
+    return reply.code((await isCustomDomain(domain)) ? 200 : 404).send();
+  });
   return app;
 }

@@ -56,6 +56,30 @@ this resumes the webhook after a test request. Then webhook.recover sends the fa
   };
 }
 
+/** The mail to the creator of a schedule that its failures have paused. */
+export function schedulePausedMail({
+  email,
+  name,
+  error,
+}: {
+  readonly email: string;
+  readonly name: string;
+  readonly error: string;
+}): Mail {
+  return {
+    to: email,
+    subject: `Your schedule ${name} is paused`,
+    text: `Hello,
+
+the Agent Task Platform creates no more tasks of the schedule ${name}: it failed five times in a row.
+
+The last failure: ${error}.
+
+Once the cause is removed, call schedule.resume.
+`,
+  };
+}
+
 /** The mail to an invited person; `team` is null for a personal space. */
 export function invitationMail({ email, team, url }: { readonly email: string; readonly team: string | null; readonly url: string }): Mail {
   const where = team === null ? "the Agent Task Platform" : `the team ${team} on the Agent Task Platform`;

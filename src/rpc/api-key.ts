@@ -6,7 +6,7 @@ import type { UsedKey } from "../core/keys/api-key.ts";
 import type { ApiKeys } from "../core/keys/api-keys.ts";
 import { ApiKeyKind, type ApiKeySchema } from "../gen/proto/settings/v1/api_key_pb.ts";
 import type { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
-import { seconds } from "./wire-values.ts";
+import { pageEnd, seconds } from "./wire-values.ts";
 
 const kinds: Record<ApiKeyKind, KeyKind> = {
   [ApiKeyKind.UNSPECIFIED]: "general",
@@ -44,6 +44,18 @@ export function apiKeyHandlers(keys: ApiKeys): Handlers<typeof ApiKeyService> {
       await keys.revoke(tx, caller, id);
       return {};
     },
+    async renameApiKey(tx, caller, { id, name }) {
+      return { apiKey: toMessage(await keys.rename(tx, caller, id, name)) };
+    },
+    async listSpaceApiKeys(tx, caller, { limit = 20, cursor, userId }) {
+      const { items, next } = await keys.listOfSpace(tx, caller, userId || undefined, { limit, cursor });
+      const data = items.map((key) => ({ apiKey: toMessage(key), userId: key.accountId, email: key.email ?? "" }));
+      return { data, ...pageEnd(next) };
+    },
+    async revokeSpaceApiKey(tx, caller, { id }) {
+      await keys.revokeInSpace(tx, caller, id);
+      return {};
+    },
   };
 }
 
@@ -53,7 +65,7 @@ function milliseconds(time: bigint | undefined): number | null {
   return time === undefined ? null : Number(time) * 1000;
 }
 
-const toMessage = ({ id, name, kind, createdAt, usedAt, expiresAt }: UsedKey) =>
+const toMessage = ({ id, name, kind, createdAt, usedAt, expiresAt, lastFour }: UsedKey) =>
   ({
     id,
     name,
@@ -61,4 +73,5 @@ const toMessage = ({ id, name, kind, createdAt, usedAt, expiresAt }: UsedKey) =>
     createdAt: seconds(createdAt),
     ...(usedAt === null ? {} : { lastUsedAt: seconds(usedAt) }),
     ...(expiresAt === null ? {} : { expiresAt: seconds(expiresAt) }),
+    ...(lastFour === null ? {} : { lastFour }),
   }) satisfies MessageInitShape<typeof ApiKeySchema>;

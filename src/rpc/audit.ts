@@ -1,7 +1,7 @@
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
 import { auditOutcomes } from "../core/audit/chain.ts";
-import { type AuditFilter, type LoggedRow, listAudit } from "../core/audit/log.ts";
+import { type AuditFilter, type LoggedRow, listAudit, listAuditNames } from "../core/audit/log.ts";
 import { type AuditEventSchema, AuditOutcomeSchema } from "../gen/proto/audit/v2/audit_pb.ts";
 import type { AuditService, ListAuditEventsRequest } from "../gen/proto/audit/v2/audit_service_pb.ts";
 import { SortOrder } from "../gen/proto/task/v2/task_pb.ts";
@@ -15,12 +15,18 @@ export const auditHandlers = (rpcOf: (name: string) => string | undefined): Hand
     const { limit = 100, cursor, order } = request;
     const page = { limit, cursor, order: order === SortOrder.ASC ? ("asc" as const) : ("desc" as const) };
     const { items, next } = await listAudit(tx, caller, filterOf(request, rpcOf), page);
-    return { data: items.map(auditMessage), hasMore: next !== undefined, ...(next === undefined ? {} : { nextCursor: next }) };
+    const names = await listAuditNames(tx, caller, items);
+    return {
+      data: items.map(auditMessage),
+      names: [...names],
+      hasMore: next !== undefined,
+      ...(next === undefined ? {} : { nextCursor: next }),
+    };
   },
 });
 
 function filterOf(request: ListAuditEventsRequest, rpcOf: (name: string) => string | undefined): AuditFilter {
-  const { startTime, endTime, accountId, credential, operation, outcome = 0, subject, requestId } = request;
+  const { startTime, endTime, accountId, credential, operation, operationPrefix, outcome = 0, subject, requestId } = request;
   const outcomeName = outcomes.toName(outcome);
   return {
     ...(startTime === undefined ? {} : { from: milliseconds(startTime) }),
@@ -28,6 +34,7 @@ function filterOf(request: ListAuditEventsRequest, rpcOf: (name: string) => stri
     ...(accountId ? { accountId } : {}),
     ...(credential ? { credential } : {}),
     ...(operation ? { operation: rpcOf(operation) ?? operation } : {}),
+    ...(operationPrefix ? { operationPrefix } : {}),
     ...(outcomeName === undefined ? {} : { outcome: outcomeName }),
     ...(subject ? { subject } : {}),
     ...(requestId ? { requestId } : {}),

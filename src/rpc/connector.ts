@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
 import { connectorTypes, type InstalledConnector, policyOf, type ToolPolicy } from "../core/connectors/connector.ts";
-import type { ConnectorInput, ServerInput } from "../core/connectors/connector-input.ts";
+import { type ConnectorInput, checkInstaller, type ServerInput } from "../core/connectors/connector-input.ts";
 import type { Connectors } from "../core/connectors/connectors.ts";
 import type { SignIns } from "../core/connectors/sign-in.ts";
 import { ConnectorTypeSchema } from "../gen/proto/connector/v2/connector_pb.ts";
@@ -18,7 +18,9 @@ export function connectorSettingsHandlers(connectors: Connectors, signIns: SignI
   return {
     installConnector: {
       async prepare(request, caller, gone) {
-        const install = await connectors.prepareInstall(caller, inputIn(request), gone);
+        const input = inputIn(request);
+        checkInstaller(caller, input);
+        const install = await connectors.prepareInstall(caller, input, gone);
         return async (tx) => ({ connector: toInstalled(await install(tx, caller)) });
       },
     },
@@ -41,6 +43,15 @@ export function connectorSettingsHandlers(connectors: Connectors, signIns: SignI
       async prepare({ id }, caller, gone) {
         const refresh = await connectors.prepareRefresh(caller, id, gone);
         return async (tx) => ({ connector: toInstalled(await refresh(tx, caller)) });
+      },
+    },
+    testConnector: {
+      async prepare({ id }, caller, gone) {
+        const test = await connectors.prepareTest(caller, id, gone);
+        return async (tx) => {
+          const { failure, tools, latencyMs } = await test(tx);
+          return { reachable: failure === null, ...(failure === null ? {} : { failure }), tools, latencyMs };
+        };
       },
     },
     beginAuthorization: {

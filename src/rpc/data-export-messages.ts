@@ -96,6 +96,7 @@ export const taskMessage = (task: TaskRecord): MessageInitShape<typeof Enterpris
   isShared: task.shareVisibility !== "private",
   spaceId: task.spaceId,
   ...(task.projectId === null ? {} : { projectUid: task.projectId }),
+  ...(task.scheduleId === null ? {} : { scheduledTask: true, scheduledTaskUid: task.scheduleId }),
 });
 
 /** An export in both versions (spec/enterprise.md 4.5). @param link null when there is no archive. */

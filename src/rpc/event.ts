@@ -1,7 +1,7 @@
 import { fromJson, type MessageInitShape } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { Attachment } from "../core/files/file.ts";
-import { type EventPayloads, eventId, eventTypes, type PlanStep, type TaskEvent } from "../core/tasks/event.ts";
+import { type EventPayloads, eventId, eventTypes, type PlanStep, type TaskEvent, type WaitDetail } from "../core/tasks/event.ts";
 import { AttachmentTypeSchema } from "../gen/proto/task/v2/task_attachment_pb.ts";
 import {
   MessageTypeSchema,
@@ -80,8 +80,14 @@ export const attachmentMessage = ({ fileId, type, filename, contentType }: Omit<
 /** The wire form of a status. The event that the task waits for is directly before it. */
 function statusMessage({ taskId, seq }: TaskEvent, { statusDetail, agentStatus, ...rest }: EventPayloads["status_update"]) {
   const status = { ...rest, agentStatus: taskStatus.toValue(agentStatus) };
-  return statusDetail ? { ...status, statusDetail: { ...statusDetail, waitingForEventId: eventId(taskId, seq - 1) } } : status;
+  return statusDetail ? { ...status, statusDetail: waitMessage(taskId, seq, statusDetail) } : status;
 }
+
+/** The wire form of a wait. @param seq the number of the status. */
+export const waitMessage = (taskId: string, seq: number, detail: WaitDetail) => ({
+  ...detail,
+  waitingForEventId: eventId(taskId, seq - 1),
+});
 
 function useMessage({ status, result, ...rest }: EventPayloads["tool_used"]) {
   const use = { ...rest, status: toolStatus.toValue(status) };

@@ -1,11 +1,12 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
+import type { Clock } from "../core/clock.ts";
 import { fileStatuses, type StoredFile } from "../core/files/file.ts";
 import type { Files } from "../core/files/files.ts";
-import type { FileLinks } from "../core/files/links.ts";
+import type { FileLinks, ShortLink } from "../core/files/links.ts";
 import { type FileDetailSchema, type FileSchema, FileStatusSchema } from "../gen/proto/file/v2/file_pb.ts";
 import type { FileService } from "../gen/proto/file/v2/file_service_pb.ts";
-import { enumConverter, seconds } from "./wire-values.ts";
+import { enumConverter, pageEnd, seconds } from "./wire-values.ts";
 
 const statuses = enumConverter(FileStatusSchema, fileStatuses);
 
@@ -19,8 +20,8 @@ const toFile = ({ id, filename, status, createdAt }: StoredFile): MessageInitSha
   createdAt: seconds(createdAt),
 });
 
-/** The wire form of a file (spec/api.md 7.10). */
-export const toDetail = (file: StoredFile): MessageInitShape<typeof FileDetailSchema> => ({
+/** The wire form of a file (spec/api.md 7.10). @param link of its bytes; null when there is none. */
+export const toDetail = (file: StoredFile, link: ShortLink | null): MessageInitShape<typeof FileDetailSchema> => ({
   id: file.id,
   filename: file.filename,
   status: statuses.toValue(file.status),
@@ -29,20 +30,24 @@ export const toDetail = (file: StoredFile): MessageInitShape<typeof FileDetailSc
   ...(file.bytes === null ? {} : { bytes: BigInt(file.bytes) }),
   ...(file.expiresAt === null ? {} : { expiresAt: seconds(file.expiresAt) }),
   ...(file.error === null ? {} : { errorMessage: file.error }),
+  ...(link === null ? {} : { downloadUrl: link.url, downloadExpiresAt: seconds(link.expiresAt) }),
 });
 
 /** file.upload, file.detail, file.delete (spec/api.md 8.12 to 8.14) and the list of v1. */
-export function fileHandlers(files: Files, links: FileLinks): Handlers<typeof FileService> {
+export function fileHandlers(files: Files, links: FileLinks, clock: Pick<Clock, "now">): Handlers<typeof FileService> {
+  const detail = (file: StoredFile) => toDetail(file, file.status === "uploaded" ? links.shortDownload(file.id, clock.now()) : null);
   return {
     async uploadFile(tx, caller, { filename }) {
       const file = await files.open(tx, caller, filename);
       return { file: toFile(file), uploadUrl: links.upload(file.id, file.uploadUntil), uploadExpiresAt: seconds(file.uploadUntil) };
     },
     async getFile(tx, caller, { fileId }) {
-      return { file: toDetail(await files.get(tx, caller, fileId)) };
+      return { file: detail(await files.get(tx, caller, fileId)) };
     },
-    async listFiles(tx, caller, { limit = defaultFiles }) {
-      return { data: (await files.list(tx, caller, limit)).map(toDetail) };
+    async listFiles(tx, caller, { limit = defaultFiles, cursor, taskId, filenameContains }) {
+      const filter = { taskId: taskId || undefined, filenameContains: filenameContains || undefined };
+      const { items, next } = await files.list(tx, caller, filter, { limit, cursor });
+      return { data: items.map(detail), ...pageEnd(next) };
     },
     async deleteFile(tx, caller, { fileId }) {
       await files.remove(tx, caller, fileId);

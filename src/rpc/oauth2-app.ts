@@ -1,12 +1,21 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
+import type { Clock } from "../core/clock.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { AppSecrets, OAuthSecret } from "../core/oauth/app.ts";
 import type { ScopesInput, SettingsInput } from "../core/oauth/app-rules.ts";
-import type { AuthorizedApp, AuthorizedApps } from "../core/oauth/grant.ts";
+import { updateGrantConnectors } from "../core/oauth/consent.ts";
+import type { AppUser, AuthorizedApp, AuthorizedApps, GrantUse } from "../core/oauth/grant.ts";
 import type { Apps, AppView } from "../core/use-cases/manage-oauth-apps.ts";
-import type { OAuth2AppSchema, OAuth2AppSecretSchema, OAuth2GrantSchema, ScopeConfig } from "../gen/proto/oauth/v2/oauth2_app_pb.ts";
+import type {
+  OAuth2AppSchema,
+  OAuth2AppSecretSchema,
+  OAuth2AppUserSchema,
+  OAuth2GrantSchema,
+  ScopeConfig,
+} from "../gen/proto/oauth/v2/oauth2_app_pb.ts";
 import type { CreateOAuth2AppRequest, OAuth2AppService, UpdateOAuth2AppRequest } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
+import { wireCredits } from "./usage.ts";
 import { seconds } from "./wire-values.ts";
 
 /** The requested settings of a new app. */
@@ -79,10 +88,11 @@ export interface OAuth2AppParts {
   readonly apps: Apps;
   readonly secrets: AppSecrets;
   readonly authorized: AuthorizedApps;
+  readonly clock: Pick<Clock, "now">;
 }
 
 /** Apps of a team, their secrets, and the grants of its members (spec/oauth.md 1, 13). */
-export function oauth2AppHandlers({ apps, secrets, authorized }: OAuth2AppParts): Handlers<typeof OAuth2AppService> {
+export function oauth2AppHandlers({ apps, secrets, authorized, clock }: OAuth2AppParts): Handlers<typeof OAuth2AppService> {
   return {
     createOAuth2App: {
       async prepare(request, caller) {
@@ -122,7 +132,15 @@ export function oauth2AppHandlers({ apps, secrets, authorized }: OAuth2AppParts)
       return {};
     },
     async listOAuth2Grants(tx, caller) {
-      return { data: (await authorized.list(tx, caller)).map(toGrant) };
+      return { data: (await authorized.list(tx, caller)).map(usedGrant) };
+    },
+    async listOAuth2AppUsers(tx, caller, { clientId, limit = 20, cursor }) {
+      const { items, total, next } = await authorized.users(tx, caller, clientId, { limit, cursor });
+      return { data: items.map(userMessage), total, hasMore: next !== undefined, ...(next === undefined ? {} : { nextCursor: next }) };
+    },
+    async updateOAuth2GrantConnectors(tx, caller, { clientId, connectorUids: chosen }) {
+      const connectorUids = await updateGrantConnectors(tx, caller, { clientId, connectorUids: chosen, now: clock.now() });
+      return { connectorUids: [...connectorUids] };
     },
     async revokeOAuth2Grant(tx, caller, { clientId }) {
       await authorized.revoke(tx, caller, clientId);
@@ -154,6 +172,19 @@ const secretMessage = ({ id, last4, createdAt }: OAuthSecret): MessageInitShape<
   id,
   last4,
   createdAt: seconds(createdAt),
+});
+
+const lastUse = ({ usedAt }: Pick<GrantUse, "usedAt">) => (usedAt === null ? {} : { lastUsedAt: seconds(usedAt) });
+
+const userMessage = ({ accountId: userId, name: userName, createdAt, ...user }: AppUser): MessageInitShape<typeof OAuth2AppUserSchema> => ({
+  ...{ userId, userName, createdAt: seconds(createdAt) },
+  ...lastUse(user),
+});
+
+const usedGrant = ({ use, ...authorized }: AuthorizedApp & { readonly use: GrantUse }): MessageInitShape<typeof OAuth2GrantSchema> => ({
+  ...toGrant(authorized),
+  ...lastUse(use),
+  credits: wireCredits(use.credits),
 });
 
 /** The wire form of a grant. */

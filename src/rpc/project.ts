@@ -1,18 +1,25 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
 import type { Clock } from "../core/clock.ts";
-import type { Project, ProjectEdit, Projects } from "../core/projects/project.ts";
+import type { CountedProject, Project, ProjectEdit, Projects } from "../core/projects/project.ts";
 import { deleteProject } from "../core/use-cases/delete-project.ts";
 import type { ProjectSchema } from "../gen/proto/project/v2/project_pb.ts";
 import type { ProjectService, UpdateProjectRequest } from "../gen/proto/project/v2/project_service_pb.ts";
 import { seconds } from "./wire-values.ts";
 
 /** The wire form of a project: an empty instruction is omitted. */
-export const toProject = ({ id, name, instruction, createdAt }: Project): MessageInitShape<typeof ProjectSchema> => ({
+export const toProject = ({
+  id,
+  name,
+  instruction,
+  createdAt,
+  taskCount = null,
+}: Project & Partial<CountedProject>): MessageInitShape<typeof ProjectSchema> => ({
   id,
   name,
   createdAt: seconds(createdAt),
   ...(instruction === "" ? {} : { instruction }),
+  ...(taskCount === null ? {} : { taskCount }),
 });
 
 /** The operations of projects (spec/api.md 8.10, 8.11, 8.36). */
@@ -21,8 +28,10 @@ export function projectHandlers(projects: Projects, clock: Clock): Handlers<type
     async createProject(tx, caller, { name, instruction = "" }) {
       return { project: toProject(await projects.create(tx, caller, { name, instruction })) };
     },
-    async listProjects(tx, caller) {
-      return { data: (await projects.list(tx, caller)).map(toProject) };
+    async listProjects(tx, caller, { pageSize: limit, pageCursor: cursor, includeTaskCounts }) {
+      const { items, next } = await projects.list(tx, caller, { limit, cursor, includeTaskCounts });
+      const paging = limit === undefined ? {} : { hasMore: next !== undefined };
+      return { data: items.map(toProject), ...paging, ...(next === undefined ? {} : { nextCursor: next }) };
     },
     async getProject(tx, caller, { projectId }) {
       return { project: toProject(await projects.get(tx, caller, projectId)) };

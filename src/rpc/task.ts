@@ -6,16 +6,20 @@ import type { Clock } from "../core/clock.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { FetchFiles } from "../core/files/fetch-files.ts";
 import type { JsonObject } from "../core/json.ts";
+import type { TranscribeRecordings } from "../core/speech/transcript.ts";
 import { checkSchema } from "../core/structured-output/structured-output.ts";
 import type { Conversation, ConversationFilter, Conversations, CountedConversation } from "../core/tasks/conversations.ts";
 import type { TaskEvent } from "../core/tasks/event.ts";
+import type { ListChange, ListWatches } from "../core/tasks/list-watches.ts";
 import type { Listings } from "../core/tasks/listings.ts";
 import type { UserInput } from "../core/tasks/message.ts";
-import type { Task, TaskFilter, TaskView } from "../core/tasks/task.ts";
+import { queryWordsMax, type SearchWord, wordsOf } from "../core/tasks/search-tokens.ts";
+import type { Task, TaskFilter } from "../core/tasks/task.ts";
+import type { WatchLinks } from "../core/tasks/watch-links.ts";
 import { type Watches, withKeepAlives } from "../core/tasks/watches.ts";
 import type { Confirmations } from "../core/use-cases/confirm-action.ts";
 import type { TaskEdit, TaskInput, Tasks } from "../core/use-cases/manage-tasks.ts";
-import { type ShareVisibility, SortOrder, TaskOrder, type TaskSchema, TaskScope } from "../gen/proto/task/v2/task_pb.ts";
+import { type ShareVisibility, SortOrder, TaskOrder, TaskScope } from "../gen/proto/task/v2/task_pb.ts";
 import {
   ConversationOrder,
   type ConversationSchema,
@@ -26,25 +30,27 @@ import {
   type UpdateTaskRequest,
   type WatchTaskResponse,
   WatchTaskResponseSchema,
+  type WatchTasksRequest,
+  WatchTasksResponseSchema,
 } from "../gen/proto/task/v2/task_service_pb.ts";
 import { eventMessage, type Link } from "./event.ts";
+import { type TaskWriter, taskWriter } from "./task-message.ts";
 import { inputReader } from "./user-input.ts";
-import { seconds, taskStatus, taskType, visibility } from "./wire-values.ts";
+import { taskStatus, visibility } from "./wire-values.ts";
 
 /** Tasks with their messages, for v1 and the Responses API. */
 function conversationHandlers(
   conversations: Conversations,
-  taskMessage: (task: TaskView) => MessageInitShape<typeof TaskSchema>,
+  taskMessage: TaskWriter,
   { link, outputTokensMax }: Pick<TaskParts, "link" | "outputTokensMax">,
 ): Pick<Handlers<typeof TaskService>, "getConversation" | "listConversations"> {
-  const toMessage = ({
-    task,
-    messages,
-    usage,
-  }: Conversation & Partial<CountedConversation>): MessageInitShape<typeof ConversationSchema> => {
+  const toMessage = (
+    caller: Caller,
+    { task, messages, usage }: Conversation & Partial<CountedConversation>,
+  ): MessageInitShape<typeof ConversationSchema> => {
     const maxOutputTokens = outputTokensMax(task.agentProfile);
     return {
-      task: taskMessage(task),
+      task: taskMessage(caller, task),
       messages: messages.map((event) => eventMessage(event, link)),
       locale: task.locale,
       ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
@@ -54,14 +60,14 @@ function conversationHandlers(
 
   return {
     async getConversation(tx, caller, { taskId }) {
-      return { conversation: toMessage(await conversations.get(tx, caller, taskId)) };
+      return { conversation: toMessage(caller, await conversations.get(tx, caller, taskId)) };
     },
     async listConversations(tx, caller, request) {
       const { limit = 100, afterTaskId } = request;
       const orderBy = request.orderBy === ConversationOrder.UPDATED_AT ? "updatedAt" : "createdAt";
       const order = request.order === SortOrder.ASC ? "asc" : "desc";
       const { items, hasMore } = await conversations.list(tx, caller, filterOf(request), { limit, afterTaskId, orderBy, order });
-      return { data: items.map(toMessage), hasMore };
+      return { data: items.map((item) => toMessage(caller, item)), hasMore };
     },
   };
 }
@@ -88,11 +94,14 @@ export interface TaskParts {
   readonly conversations: Conversations;
   readonly confirmations: Confirmations;
   readonly watches: Watches;
+  readonly listWatches: ListWatches;
+  readonly watchLinks: WatchLinks;
   /** The clock of keep-alive answers. */
   readonly clock: Clock;
   /** The base URL of the web app, where users open tasks. */
   readonly appUrl: string;
   readonly fetchFiles: FetchFiles;
+  readonly transcribe: TranscribeRecordings;
   /** Creates a new link to a file's bytes at each read. */
   readonly link: Link;
   /** The longest answer of a profile's model, in tokens; undefined for a profile without a model. */
@@ -102,6 +111,9 @@ export interface TaskParts {
 /** A watch with `keep_alive` gets an answer without an event after this many milliseconds of silence (spec/decisions.md 54). */
 const silenceMs = 15_000;
 
+/** How long an address of task.watchUrl is valid by default, in seconds. */
+const watchUrlSeconds = 600;
+
 /** Tasks (spec/api.md 8.1 to 8.9). */
 export function taskHandlers({
   tasks,
@@ -109,13 +121,16 @@ export function taskHandlers({
   conversations,
   confirmations,
   watches,
+  listWatches,
+  watchLinks,
   clock,
   appUrl,
   fetchFiles: bring,
+  transcribe,
   link,
   outputTokensMax,
 }: TaskParts): Handlers<typeof TaskService> {
-  const readInput = inputReader(bring);
+  const readInput = inputReader(bring, transcribe);
   /** The answer of create and update; `share_url` unless private. */
   const summary = ({ id, title, shareVisibility }: Task) => ({
     taskId: id,
@@ -125,22 +140,7 @@ export function taskHandlers({
     shareVisibility: visibility.toValue(shareVisibility),
   });
 
-  const toMessage = (task: TaskView): MessageInitShape<typeof TaskSchema> => ({
-    id: task.id,
-    status: taskStatus.toValue(task.status),
-    createdAt: seconds(task.createdAt),
-    updatedAt: seconds(task.updatedAt),
-    taskType: taskType.toValue(task.type),
-    shareVisibility: visibility.toValue(task.shareVisibility),
-    title: task.title,
-    ...(task.credits === 0 ? {} : { creditUsage: task.credits }),
-    taskUrl: `${appUrl}/app/${task.id}`,
-    ...(task.apiKeyId === null ? {} : { createdByApiKey: { id: task.apiKeyId, name: task.apiKeyName ?? "" } }),
-    agentProfile: task.agentProfile,
-    hasRunningBackgroundJobs: false,
-    metadata: { ...task.metadata },
-    hideInTaskList: task.hidden,
-  });
+  const toMessage = taskWriter(appUrl);
 
   /** All watches of an event share one message. */
   const watchAnswers = new WeakMap<TaskEvent, WatchTaskResponse>();
@@ -150,13 +150,19 @@ export function taskHandlers({
     return answer;
   }
 
+  const listChangeMessage = (caller: Caller, { tasks, removedIds, cursor, resync }: ListChange) =>
+    create(WatchTasksResponseSchema, { tasks: tasks.map((task) => toMessage(caller, task)), removedIds: [...removedIds], cursor, resync });
+
   return {
     ...conversationHandlers(conversations, toMessage, { link, outputTokensMax }),
     createTask: {
       async prepare(request, sender, gone) {
         checkOutput(request.structuredOutputSchema);
-        const keepInput = await readInput(sender, request.message, gone);
-        return async (tx, caller) => summary(await tasks.create(tx, caller, newTask(await keepInput(tx, caller), request)));
+        const { keep, warnings } = await readInput(sender, request.message, { projectId: request.projectId }, gone);
+        return async (tx, caller) => {
+          const task = await tasks.create(tx, caller, newTask(await keep(tx, caller), request));
+          return { ...summary(task), warnings };
+        };
       },
     },
     getTask: {
@@ -164,14 +170,16 @@ export function taskHandlers({
         const read = async (caller: Caller) => ({ task: await tasks.get(tx, caller, taskId) });
         const isEnough = ({ task }: { task: Task }) => (afterSeq === undefined ? task.status !== "running" : task.lastSeq > afterSeq);
         const { task } = await watches.hold(call, { seconds, read: read, isEnough: isEnough });
-        return { task: toMessage(task), lastSeq: task.lastSeq };
+        return { task: toMessage(call.caller, task), lastSeq: task.lastSeq };
       },
     },
     async listTasks(tx, caller, request) {
       const { limit = 20, cursor, order } = request;
       const orderBy = request.orderBy === TaskOrder.UPDATED_AT ? "updatedAt" : "createdAt";
       const page = await listings.tasks(tx, caller, listFilter(request), { limit, order: orderOf(order), orderBy, cursor });
-      return { data: page.items.map(toMessage), hasMore: page.next !== undefined, ...nextCursor(page.next) };
+      const warnings = page.isComplete ? [] : [notIndexed];
+      const data = page.items.map((task) => toMessage(caller, task));
+      return { data, hasMore: page.next !== undefined, ...nextCursor(page.next), warnings };
     },
     async updateTask(tx, caller, request) {
       return summary(await tasks.update(tx, caller, request.taskId, edit(request)));
@@ -189,9 +197,10 @@ export function taskHandlers({
         checkOutput(outputSchema);
         if (clearConnectors && (message?.connectors.length ?? 0) > 0)
           throw invalidArgument("message.connectors", "cannot be given with clear_connectors");
-        const keepInput = await readInput(sender, message, gone);
+        const { keep, warnings } = await readInput(sender, message, { taskId }, gone);
         return async (tx, caller) => ({
-          taskId: await tasks.send(tx, caller, taskId, await keepInput(tx, caller), { agentProfile, outputSchema, clearConnectors }),
+          taskId: await tasks.send(tx, caller, taskId, await keep(tx, caller), { agentProfile, outputSchema, clearConnectors }),
+          warnings,
         });
       },
     },
@@ -208,7 +217,20 @@ export function taskHandlers({
         return { taskId: task.id, messages, hasMore: next !== undefined, ...nextCursor(next), lastSeq: task.lastSeq };
       },
     },
+    async getWatchUrl(tx, caller, { taskId, ttlSeconds = watchUrlSeconds }) {
+      const { id } = await tasks.get(tx, caller, taskId);
+      const until = Math.floor(clock.now() / 1000) + ttlSeconds;
+      return { url: watchLinks.create(caller, id, until * 1000), expiresAt: BigInt(until) };
+    },
+    watchTasks: {
+      async stream(tx, call, { cursor, follow, keepAlive, ...filter }) {
+        const changes = listWatches.watch(tx, call, { filter: listFilter(filter), cursor, follow });
+        const answers = mapIterable(changes, (change) => listChangeMessage(call.caller, change));
+        return keepAlive ? withKeepAlives(answers, () => create(WatchTasksResponseSchema), { clock, silenceMs }) : answers;
+      },
+    },
     watchTask: {
+      reserve: (call) => watches.reserve(call),
       async stream(tx, call, { taskId, afterSeq = 0, untilSettled, keepAlive }) {
         const events = await watches.watch(tx, call, { taskId, afterSeq, untilSettled });
         const answers = events && mapIterable(events, watchMessage);
@@ -219,7 +241,7 @@ export function taskHandlers({
 }
 
 /** Checks the schema before the transaction, because reading a hostile schema is slow (spec/api.md 9.5). */
-function checkOutput(schema: JsonObject | undefined): void {
+export function checkOutput(schema: JsonObject | undefined): void {
   if (schema !== undefined) checkSchema(schema);
 }
 
@@ -236,19 +258,34 @@ function scopeFilter(scope: TaskScope | undefined, projectId: string | undefined
   return scope === TaskScope.AGENT_SUBTASK ? { type: "agent_subtask" as const } : {};
 }
 
-/** The filter of task.list. Empty texts and unspecified values do not filter. */
-function listFilter({ scope, projectId, agentId, status, metadata, ...times }: ListTasksRequest): TaskFilter {
+/** The filters that task.list and WatchTasks have. */
+type ListFilter = Omit<WatchTasksRequest, "$typeName" | "$unknown" | "cursor" | "follow" | "keepAlive"> & Pick<ListTasksRequest, "status">;
+
+/** The filter of task.list and WatchTasks. Empty texts and unspecified values do not filter. */
+function listFilter({ scope, projectId, agentId, status, statuses, metadata, query, ...times }: ListFilter): TaskFilter {
   const named = status === undefined ? undefined : taskStatus.toName(status);
+  const states = [...new Set(statuses.flatMap((each) => taskStatus.toName(each) ?? []))].toSorted();
   const pairs = Object.entries(metadata).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return {
     ...scopeFilter(scope, projectId, agentId),
     ...(projectId ? { projectId } : {}),
     ...(agentId ? { agentId } : {}),
     ...(named ? { status: named } : {}),
+    ...(states.length > 0 ? { statuses: states } : {}),
     ...timeFilter(times),
     ...(pairs.length > 0 ? { metadata: Object.fromEntries(pairs) } : {}),
+    ...(query ? { words: wordsIn(query) } : {}),
   };
 }
+
+/** @throws Failure `invalid_argument` for too many words. */
+function wordsIn(query: string): readonly SearchWord[] {
+  const words = wordsOf(query);
+  if (words.length > queryWordsMax) throw invalidArgument("query", `must have at most ${queryWordsMax} words`);
+  return words;
+}
+
+const notIndexed = "older tasks are being indexed: some may be missing";
 
 const timeFilter = ({ createdAfter, createdBefore, updatedAfter, updatedBefore }: Times): TaskFilter => ({
   // A time in seconds covers the complete second, so later tasks begin after its last millisecond.
@@ -260,7 +297,8 @@ const timeFilter = ({ createdAfter, createdBefore, updatedAfter, updatedBefore }
 
 type Times = Pick<ListTasksRequest, "createdAfter" | "createdBefore" | "updatedAfter" | "updatedBefore">;
 
-const newTask = (input: UserInput, request: CreateTaskRequest): TaskInput => ({
+/** The input of task.create with a message that was read before. */
+export const newTask = <Input extends UserInput>(input: Input, request: CreateTaskRequest): TaskInput & { readonly input: Input } => ({
   input,
   interactive: request.interactiveMode,
   hidden: request.hideInTaskList,
@@ -273,12 +311,13 @@ const newTask = (input: UserInput, request: CreateTaskRequest): TaskInput => ({
   outputSchema: request.structuredOutputSchema,
 });
 
-function edit({ title, shareVisibility, enableVisibleInTaskList, metadata }: UpdateTaskRequest): TaskEdit {
+function edit({ title, shareVisibility, enableVisibleInTaskList, metadata, projectId }: UpdateTaskRequest): TaskEdit {
   const visibilityEdit = visibilityOf(shareVisibility);
   return {
     ...(title === undefined ? {} : { title: titleIn(title) }),
     ...(visibilityEdit === undefined ? {} : { shareVisibility: visibilityEdit }),
     ...(enableVisibleInTaskList === undefined ? {} : { hidden: !enableVisibleInTaskList }),
+    ...(projectId === undefined ? {} : { projectId: projectId === "" ? null : projectId }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
   };
 }

@@ -4,18 +4,22 @@ import type { Handlers } from "../call/handlers.ts";
 import type { MemberStatus, Role } from "../core/accounts/account.ts";
 import type { Ownership } from "../core/accounts/ownership.ts";
 import { invalidArgument } from "../core/failure.ts";
+import { type Groups, type ListedGroup, mappedRoles } from "../core/teams/group.ts";
+import { renameTeam } from "../core/teams/team-name.ts";
 import type {
   CascadeResult,
   GrantableRole,
   HeldProfile,
   MigratedRole,
+  TeamPerson,
   TeamUser,
   TeamUserDetail,
   TeamUserFilter,
   TeamUserRef,
   TeamUsers,
 } from "../core/teams/team-user.ts";
-import type { TeamService } from "../gen/proto/settings/v1/team_service_pb.ts";
+import { canSeeAddresses } from "../core/use-cases/manage-team.ts";
+import type { TeamGroupSchema, TeamPersonSchema, TeamService } from "../gen/proto/settings/v1/team_service_pb.ts";
 import {
   type CascadeAffectedSchema,
   type DelegatedProfileSchema,
@@ -26,6 +30,7 @@ import {
   UserStatus,
 } from "../gen/proto/team/v2/team_user_pb.ts";
 import type { CreateUserRequest, GetUserRequest, TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_service_pb.ts";
+import { seconds } from "./wire-values.ts";
 
 /** Members' statuses on the wire. */
 const statusValues: Readonly<Record<MemberStatus, UserStatus>> = {
@@ -72,8 +77,10 @@ const migratedRoles: Readonly<Record<MigratedProfileRole, MigratedRole | undefin
   [MigratedProfileRole.DEACTIVATED]: "deactivated",
 };
 
+const limitDefault = 100;
+
 /** The team of the session's space (spec/decisions.md 7). Checking a password is slow, so it is done before the transaction. */
-export function teamHandlers(ownership: Ownership): Handlers<typeof TeamService> {
+export function teamHandlers(ownership: Ownership, users: TeamUsers, groups: Groups): Handlers<typeof TeamService> {
   return {
     transferOwnership: {
       async prepare({ password, teamUserId }, caller) {
@@ -84,10 +91,41 @@ export function teamHandlers(ownership: Ownership): Handlers<typeof TeamService>
         };
       },
     },
+    async listMembers(tx, caller, { query, limit = 50, offset = 0 }) {
+      const { people, total } = await users.directory(tx, caller, { query: query || undefined, limit, offset });
+      return { data: people.map(personMessage(canSeeAddresses(caller))), total };
+    },
+    async sendInvitation(tx, caller, { teamUserId }) {
+      return { mailed: await users.invite(tx, caller, teamUserId) };
+    },
+    async renameTeam(tx, caller, { name }) {
+      return { name: await renameTeam(tx, caller, name) };
+    },
+    async listGroups(tx, caller, { limit = limitDefault, offset = 0 }) {
+      const page = await groups.list(tx, caller, { limit, offset });
+      return { data: page.groups.map(groupMessage), total: page.total };
+    },
+    async setGroupRole(tx, caller, { id, role: value }) {
+      const role = mappedRoles.find((one) => roleValues[one] === value) ?? null;
+      return { group: groupMessage(await groups.setRole(tx, caller, id, role)) };
+    },
   };
 }
 
-const limitDefault = 100;
+const personMessage =
+  (withAddress: boolean) =>
+  ({ id: teamUserId, accountId, name, role, email }: TeamPerson) =>
+    ({
+      ...{ teamUserId, accountId, role: roleValues[role] },
+      ...(name === null ? {} : { name }),
+      ...(withAddress ? { email } : {}),
+    }) satisfies MessageInitShape<typeof TeamPersonSchema>;
+
+const groupMessage = ({ id, displayName, role, members, createdAt }: ListedGroup) =>
+  ({
+    ...{ id, displayName, members, createdAt: seconds(createdAt) },
+    ...(role === null ? {} : { role: roleValues[role] }),
+  }) satisfies MessageInitShape<typeof TeamGroupSchema>;
 
 /** The members of the caller's team (spec/enterprise.md 5). */
 export function teamUserHandlers(users: TeamUsers): Handlers<typeof TeamUserManagementApiV2Service> {
@@ -109,12 +147,13 @@ export function teamUserHandlers(users: TeamUsers): Handlers<typeof TeamUserMana
     async updateUser(tx, caller, request) {
       const status = memberStatuses[request.status ?? UserStatus.UNSPECIFIED];
       const role = grantableRole(request.role ?? TeamMemberRole.UNSPECIFIED);
-      return cascadeMessage(await users.update(tx, caller, refOf(request), { status, role }));
+      return cascadeMessage(await users.update(tx, caller, refOf(request), { status, role }, request.dryRun));
     },
-    async delegateProfile(tx, caller, { teamUserId, targetTeamUserId, role: roleValue }) {
+    async delegateProfile(tx, caller, { teamUserId, targetTeamUserId: id, role: roleValue, dryRun }) {
       const role = migratedRoles[roleValue];
       if (role === undefined) throw invalidArgument("role", "is required");
-      return { user: detailMessage(await users.delegate(tx, caller, teamUserId, targetTeamUserId, role)) };
+      const { user, effects } = cascadeMessage(await users.delegate(tx, caller, teamUserId, { id, role }, dryRun));
+      return { user, ...(effects && { effects }) };
     },
     async reclaimProfile(tx, caller, { teamUserId }) {
       const { previousDelegate, ...reclaimed } = await users.reclaim(tx, caller, teamUserId);
@@ -123,8 +162,8 @@ export function teamUserHandlers(users: TeamUsers): Handlers<typeof TeamUserMana
     async renameProfile(tx, caller, { teamUserId, displayName }) {
       return { user: detailMessage(await users.rename(tx, caller, teamUserId, displayName)) };
     },
-    async removeMember(tx, caller, { teamUserId }) {
-      return cascadeMessage(await users.remove(tx, caller, teamUserId));
+    async removeMember(tx, caller, { teamUserId, dryRun }) {
+      return cascadeMessage(await users.remove(tx, caller, teamUserId, dryRun));
     },
   };
 }
@@ -159,9 +198,10 @@ const profileMessage = ({ id, displayName, role, delegatedAt }: HeldProfile) =>
     delegatedAt: timestampFromMs(delegatedAt),
   }) satisfies MessageInitShape<typeof DelegatedProfileSchema>;
 
-const cascadeMessage = ({ cascade, ...changed }: CascadeResult) => ({
+const cascadeMessage = ({ cascade, effects, ...changed }: CascadeResult) => ({
   user: detailMessage(changed),
   cascadeAffected: cascade.map(affectedMessage),
+  ...(effects && { effects }),
 });
 
 const affectedMessage = ({ id, displayName }: CascadeResult["cascade"][number]) =>

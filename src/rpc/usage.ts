@@ -2,43 +2,96 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { Budget, Budgets, BudgetKind as Kind, BudgetPeriod as Period } from "../core/usage/budget.ts";
-import type { Reports } from "../core/usage/reports.ts";
-import type { UsageByPerson, UsageKind, UsageRecord } from "../core/usage/usage.ts";
+import type { DaySum, Reports } from "../core/usage/reports.ts";
+import {
+  type UsageByGroup,
+  type UsageByPerson,
+  type UsageFilter,
+  type UsageKind,
+  type UsageRecord,
+  usageGroups,
+} from "../core/usage/usage.ts";
 import { BudgetKind, BudgetPeriod, type BudgetSchema } from "../gen/proto/settings/v1/budget_pb.ts";
 import type { BudgetService } from "../gen/proto/settings/v1/budget_service_pb.ts";
-import { type TeamUsageLogSchema, TeamUsageSort, type UsageRecordSchema, UsageType } from "../gen/proto/usage/v2/usage_pb.ts";
+import {
+  type DailyStatisticSchema,
+  type TeamUsageLogSchema,
+  TeamUsageSort,
+  type UsageBreakdownSchema,
+  UsageGroupSchema,
+  type UsageRecordSchema,
+  UsageType,
+} from "../gen/proto/usage/v2/usage_pb.ts";
 import type { UsageService } from "../gen/proto/usage/v2/usage_service_pb.ts";
-import { seconds } from "./wire-values.ts";
+import { enumConverter, seconds } from "./wire-values.ts";
 
 const types: Record<UsageKind, UsageType> = { cost: UsageType.COST, refund: UsageType.REFUND, grant: UsageType.GRANT };
 
 /** Credits have 32 bits on the wire: larger amounts are capped. */
 const creditsMax = 2 ** 31 - 1;
-const credits = (exact: number): number => Math.max(-creditsMax, Math.min(creditsMax, exact));
+export const wireCredits = (exact: number): number => Math.max(-creditsMax, Math.min(creditsMax, exact));
 
 /** The usage of credits and the remaining credits (spec/api.md 8.25 to 8.28). */
 export function usageHandlers(reports: Reports): Handlers<typeof UsageService> {
   return {
-    async listUsage(tx, caller, { limit = 20, cursor }) {
-      const { items, next, name } = await reports.list(tx, caller, { limit, cursor });
+    async listUsage(tx, caller, { limit = 20, cursor, ...request }) {
+      const input = { limit, cursor, range: rangeOf(request), filter: filterOf(request) };
+      const { items, next, name } = await reports.list(tx, caller, input);
       return { data: items.map((record) => recordMessage(record, name, caller.accountId)), ...paging(next) };
     },
     async getAvailableCredits(tx, caller) {
-      const total = credits(await reports.available(tx, caller));
+      const total = wireCredits(await reports.available(tx, caller));
       return { data: { totalCredits: total, freeCredits: total } };
     },
     async getTeamUsageStatistic(tx, caller, request) {
-      const days = await reports.days(tx, caller, rangeOf(request));
-      return { data: days.map((day) => ({ date: seconds(day.begins), credits: credits(day.credits) })) };
+      return { data: (await reports.days(tx, caller, rangeOf(request), filterOf(request))).map(dayMessage) };
+    },
+    async getUsageStatistic(tx, caller, request) {
+      return { data: (await reports.ownDays(tx, caller, rangeOf(request), filterOf(request))).map(dayMessage) };
+    },
+    async listUsageBreakdown(tx, caller, { groupBy, limit = 20, cursor, allMembers, ...request }) {
+      const group = groups.toName(groupBy);
+      if (group === undefined) throw invalidArgument("group_by", "is required");
+      const { items, next } = await reports.groups(tx, caller, { group, limit, cursor, allMembers, range: rangeOf(request) });
+      return { data: items.map(groupMessage), ...paging(next) };
     },
     async listTeamUsageLog(tx, caller, { limit = 20, cursor, sortBy = 0, isAsc, ...request }) {
       const sort = sortBy === TeamUsageSort.CREDITS ? "credits" : "tasks";
       const order = isAsc ? "asc" : "desc";
-      const { items, next } = await reports.people(tx, caller, { limit, cursor, sort, order, range: rangeOf(request) });
+      const { items, next } = await reports.people(tx, caller, {
+        limit,
+        cursor,
+        sort,
+        order,
+        range: rangeOf(request),
+        filter: filterOf(request),
+      });
       return { data: items.map(personMessage), ...paging(next) };
     },
   };
 }
+
+const groups = enumConverter(UsageGroupSchema, usageGroups);
+
+const dayMessage = (day: DaySum): MessageInitShape<typeof DailyStatisticSchema> => ({
+  ...{ date: seconds(day.begins), credits: wireCredits(day.credits) },
+});
+
+const groupMessage = ({ tasks: taskCount, credits: spent, ...group }: UsageByGroup): MessageInitShape<typeof UsageBreakdownSchema> => ({
+  ...{ ...group, taskCount, credits: wireCredits(spent) },
+});
+
+/** An empty filter counts as absent. */
+const filterOf = ({
+  projectId,
+  clientId,
+}: {
+  readonly projectId?: string | undefined;
+  readonly clientId?: string | undefined;
+}): UsageFilter => ({
+  ...(projectId ? { projectId } : {}),
+  ...(clientId ? { clientId } : {}),
+});
 
 const paging = (next: string | undefined) => ({ hasMore: next !== undefined, ...(next === undefined ? {} : { nextCursor: next }) });
 
@@ -52,7 +105,7 @@ const milliseconds = (time: bigint | undefined): number | undefined => (time ===
 
 /** The wire form of a record. A deleted task has the title that the specification defines (spec/api.md 7.14). */
 function recordMessage(record: UsageRecord, name: string | null, userId: string): MessageInitShape<typeof UsageRecordSchema> {
-  const sum = credits(record.credits);
+  const sum = wireCredits(record.credits);
   return {
     taskId: record.taskId ?? "",
     title: record.title ?? (record.taskId === null ? "Credit grant" : "Deleted conversation"),
@@ -64,7 +117,7 @@ function recordMessage(record: UsageRecord, name: string | null, userId: string)
 }
 
 const personMessage = ({ accountId, name, email, tasks, credits: spent }: UsageByPerson): MessageInitShape<typeof TeamUsageLogSchema> => ({
-  ...{ userId: accountId, userName: name, email, taskCount: tasks, credits: credits(spent) },
+  ...{ userId: accountId, userName: name, email, taskCount: tasks, credits: wireCredits(spent) },
 });
 
 const kinds: Record<BudgetKind, Kind | null> = {
@@ -102,6 +155,9 @@ export function budgetHandlers(budgets: Budgets): Handlers<typeof BudgetService>
     },
     async listBudgets(tx, caller) {
       return { data: (await budgets.list(tx, caller)).map(toMessage) };
+    },
+    async listOwnBudgets(tx, caller) {
+      return { data: (await budgets.listOwn(tx, caller)).map(toMessage) };
     },
     async removeBudget(tx, caller, { id }) {
       await budgets.remove(tx, caller, id);

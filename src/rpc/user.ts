@@ -3,8 +3,9 @@ import type { Handlers } from "../call/handlers.ts";
 import type { Caller, CallerCredential } from "../core/accounts/caller.ts";
 import { updateProfile } from "../core/accounts/profile.ts";
 import type { ListedSession, OwnSessions } from "../core/sign-in/own-sessions.ts";
+import type { ListedSpace, OwnSpaces } from "../core/sign-in/own-spaces.ts";
 import type { Tx } from "../core/store.ts";
-import type { AccountService } from "../gen/proto/settings/v1/account_service_pb.ts";
+import type { AccountService, OwnSpaceSchema } from "../gen/proto/settings/v1/account_service_pb.ts";
 import type { SessionSchema } from "../gen/proto/settings/v1/session_pb.ts";
 import { CredentialKind, type GetCurrentUserResponseSchema, type UserService } from "../gen/proto/user/v2/user_service_pb.ts";
 import { roleValues } from "./team.ts";
@@ -42,8 +43,8 @@ async function personOf(tx: Tx, { accountId, spaceId: id, role }: Caller): Promi
   };
 }
 
-/** The caller's own profile and sessions (spec/decisions.md 57). */
-export const accountHandlers = (sessions: OwnSessions): Handlers<typeof AccountService> => ({
+/** The caller's own profile, sessions and spaces (spec/decisions.md 57, 80). */
+export const accountHandlers = (sessions: OwnSessions, spaces: OwnSpaces): Handlers<typeof AccountService> => ({
   async updateProfile(tx, caller, edit) {
     const { name, locale } = await updateProfile(tx, caller, edit);
     return { locale, ...(name === null ? {} : { name }) };
@@ -55,7 +56,16 @@ export const accountHandlers = (sessions: OwnSessions): Handlers<typeof AccountS
     await sessions.revoke(tx, caller, id);
     return {};
   },
+  async listSpaces(tx, caller) {
+    return { data: (await spaces.list(tx, caller)).map(spaceMessage) };
+  },
+  async switchSpace(tx, caller, { spaceId }) {
+    return { space: spaceMessage(await spaces.switchTo(tx, caller, spaceId)) };
+  },
 });
+
+const spaceMessage = ({ spaceId: id, team, isCurrent: current }: ListedSpace) =>
+  ({ id, current, ...(team && { teamName: team.name, role: roleValues[team.role] }) }) satisfies MessageInitShape<typeof OwnSpaceSchema>;
 
 const sessionMessage = ({ id, createdAt, expiresAt, teamName, isCurrent: current }: ListedSession) =>
   ({

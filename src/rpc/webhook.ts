@@ -2,20 +2,21 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
 import { eventId } from "../core/tasks/event.ts";
 import { type DeliveryAttempt, deliveryStates } from "../core/webhooks/delivery.ts";
-import type { Deliveries, DeliveryFilter, DeliveryLogEntry } from "../core/webhooks/delivery-log.ts";
-import { type Webhook, type WebhookEventType, type WebhookKeys, webhookEventTypes } from "../core/webhooks/webhook.ts";
+import type { Deliveries, DeliveryFilter, DeliveryLogEntry, DeliveryTally } from "../core/webhooks/delivery-log.ts";
+import { type HeldWebhook, type Webhook, type WebhookEventType, type WebhookKeys, webhookEventTypes } from "../core/webhooks/webhook.ts";
 import type { Webhooks } from "../core/webhooks/webhooks.ts";
 import {
   type DeliveryAttemptSchema,
   type DeliverySchema,
   DeliveryStateSchema,
   type WebhookEventType as EventTypeValue,
+  type TeamWebhookSchema,
   WebhookEventTypeSchema,
   type WebhookSchema,
   WebhookStatusSchema,
 } from "../gen/proto/webhook/v2/webhook_pb.ts";
-import type { ListDeliveriesRequest, WebhookService } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
-import { enumConverter, seconds } from "./wire-values.ts";
+import type { GetWebhookHealthResponseSchema, ListDeliveriesRequest, WebhookService } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
+import { enumConverter, pageEnd, seconds } from "./wire-values.ts";
 
 /** Names of enum values (spec/webhooks.md 1, 2). */
 const eventType = enumConverter(WebhookEventTypeSchema, webhookEventTypes);
@@ -31,9 +32,37 @@ export const toWebhook = (webhook: Webhook): MessageInitShape<typeof WebhookSche
   eventTypes: webhook.eventTypes.map(eventType.toValue),
   ...(webhook.inactiveReason === null ? {} : { inactiveReason: webhook.inactiveReason }),
   doubleHash: webhook.doubleHash,
+  ...(webhook.name === null ? {} : { name: webhook.name }),
   ...(webhook.projectId === null ? {} : { projectId: webhook.projectId }),
   metadata: { ...webhook.metadata },
 });
+
+/** The wire form of a member's webhook. Path and query of its address can be secret (spec/decisions.md 44). */
+const toTeamWebhook = (webhook: HeldWebhook): MessageInitShape<typeof TeamWebhookSchema> => ({
+  id: webhook.id,
+  host: new URL(webhook.url).host,
+  ...(webhook.name === null ? {} : { name: webhook.name }),
+  status: webhookStatus.toValue(webhook.status),
+  ...(webhook.inactiveReason === null ? {} : { inactiveReason: webhook.inactiveReason }),
+  eventTypes: webhook.eventTypes.map(eventType.toValue),
+  createdAt: seconds(webhook.createdAt),
+  ...failingIn(webhook),
+  userId: webhook.accountId,
+  email: webhook.email ?? "",
+});
+
+const failingIn = ({ failingSince }: Pick<Webhook, "failingSince">) =>
+  failingSince === null ? {} : { failingSince: seconds(failingSince) };
+
+/** The wire form of a webhook's health. */
+function toHealth({ delivered, failed, pending, ...webhook }: DeliveryTally & Pick<Webhook, "failingSince">) {
+  const ended = delivered + failed;
+  return {
+    ...{ delivered, failed, pending },
+    ...(ended === 0 ? {} : { failureRate: failed / ended }),
+    ...failingIn(webhook),
+  } satisfies MessageInitShape<typeof GetWebhookHealthResponseSchema>;
+}
 
 /** The wire form of a delivery. */
 export const toDelivery = (delivery: DeliveryLogEntry): MessageInitShape<typeof DeliverySchema> => ({
@@ -73,8 +102,8 @@ export interface WebhookServiceParts {
 export function webhookHandlers({ webhooks, deliveries, keys }: WebhookServiceParts): Handlers<typeof WebhookService> {
   return {
     createWebhook: {
-      async prepare({ url, eventTypes, signingSecret: secret, projectId, metadata }, caller) {
-        const create = await webhooks.create(caller, { url, eventTypes: typesOf(eventTypes), secret, projectId, metadata });
+      async prepare({ url, eventTypes, signingSecret: secret, projectId, metadata, name }, caller) {
+        const create = await webhooks.create(caller, { url, eventTypes: typesOf(eventTypes), secret, projectId, metadata, name });
         return async (tx) => {
           const { webhook, secret } = await create(tx);
           return { webhook: toWebhook(webhook), signingSecret: secret };
@@ -83,6 +112,13 @@ export function webhookHandlers({ webhooks, deliveries, keys }: WebhookServicePa
     },
     async listWebhooks(tx, caller) {
       return { data: (await webhooks.list(tx, caller)).map(toWebhook) };
+    },
+    async listTeamWebhooks(tx, caller, { limit = 20, cursor }) {
+      const { items, next } = await webhooks.listOfSpace(tx, caller, { limit, cursor });
+      return { data: items.map(toTeamWebhook), ...pageEnd(next) };
+    },
+    async getWebhookHealth(tx, caller, { webhookId }) {
+      return toHealth(await deliveries.health(tx, caller, webhookId));
     },
     async deleteWebhook(tx, caller, { webhookId }) {
       await webhooks.remove(tx, caller, webhookId);
@@ -93,9 +129,9 @@ export function webhookHandlers({ webhooks, deliveries, keys }: WebhookServicePa
       return { publicKey: rsaPem, algorithm: "RSA-SHA256", ed25519PublicKey: ed25519, createdAt: seconds(rsaCreatedAt) };
     },
     updateWebhook: {
-      async prepare({ webhookId, status = 0, eventTypes: types, doubleHash, projectId, metadata }, caller) {
+      async prepare({ webhookId, status = 0, eventTypes: types, doubleHash, projectId, metadata, name, url }, caller) {
         const eventTypes = types.length === 0 ? undefined : typesOf(types);
-        const edit = { status: webhookStatus.toName(status), eventTypes, doubleHash, projectId, metadata };
+        const edit = { status: webhookStatus.toName(status), eventTypes, doubleHash, projectId, metadata, name, url };
         const update = await webhooks.update(caller, webhookId, edit);
         return async (tx) => ({ webhook: toWebhook(await update(tx)) });
       },
@@ -116,7 +152,7 @@ export function webhookHandlers({ webhooks, deliveries, keys }: WebhookServicePa
     async listDeliveries(tx, caller, request) {
       const { webhookId, limit = 20, cursor } = request;
       const { items, next } = await deliveries.list(tx, caller, webhookId, filterOf(request), { limit, cursor });
-      return { data: items.map(toDelivery), hasMore: next !== undefined, ...(next === undefined ? {} : { nextCursor: next }) };
+      return { data: items.map(toDelivery), ...pageEnd(next) };
     },
     async listDeliveryAttempts(tx, caller, { deliveryId }) {
       return { data: (await deliveries.attempts(tx, caller, deliveryId)).map(toAttempt) };

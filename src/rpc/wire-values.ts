@@ -5,6 +5,9 @@ import { word } from "../gen/proto/taskplatform/options/v1/options_pb.ts";
 /** Converts Unix milliseconds to Unix seconds of the wire. */
 export const seconds = (ms: number): bigint => BigInt(Math.floor(ms / 1000));
 
+/** The members that end a page of a list with cursors. */
+export const pageEnd = (next: string | undefined) => ({ hasMore: next !== undefined, ...(next === undefined ? {} : { nextCursor: next }) });
+
 /** Converts between the core's names and an enum's numbers. */
 export interface EnumConverter<Word extends string, Value> {
   readonly toValue: (word: Word) => Value;

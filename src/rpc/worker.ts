@@ -106,6 +106,14 @@ export function workerSettingsHandlers(workers: Workers): Handlers<typeof Worker
       const { workers: active, queue } = await workers.list(tx, caller);
       return { data: active.map(toMessage), queue: queue.map(queueMessage) };
     },
+    async updateWorker(tx, caller, { id, name, profiles }) {
+      const edit = { ...(name === undefined ? {} : { name }), ...(profiles === undefined ? {} : { profiles: profiles.names }) };
+      return { worker: toMessage(await workers.update(tx, caller, id, edit)) };
+    },
+    async listWorkerFailures(tx, caller, { id }) {
+      const failures = await workers.failures(tx, caller, id);
+      return { data: failures.map(({ taskId, kind, at }) => ({ taskId, kind, at: seconds(at) })) };
+    },
     async revokeWorker(tx, caller, { id }) {
       await workers.revoke(tx, caller, id);
       return {};

@@ -3,6 +3,7 @@ export const pageMax = 200;
 export const pageDefault = 100;
 
 const userSchema = "urn:ietf:params:scim:schemas:core:2.0:User";
+const groupSchema = "urn:ietf:params:scim:schemas:core:2.0:Group";
 
 type Facts = Readonly<Record<string, unknown>>;
 
@@ -24,7 +25,7 @@ const emailParts = [
 ];
 
 const roleParts = [
-  attribute("value", "owner, super_admin, admin, member or guest; the owner's is read-only."),
+  attribute("value", "owner, super_admin, admin, member or guest; the first two cannot be granted."),
   attribute("primary", "Always true.", { type: "boolean" }),
 ];
 
@@ -36,6 +37,19 @@ const attributes = [
   attribute("active", "Whether the member may use the team.", { type: "boolean" }),
   attribute("emails", "The address once more.", { type: "complex", multiValued: true, mutability: "readOnly", subAttributes: emailParts }),
   attribute("roles", "The member's one role in the team.", { type: "complex", multiValued: true, subAttributes: roleParts }),
+];
+
+const memberParts = [
+  attribute("value", "The id of a user.", { mutability: "immutable" }),
+  attribute("display", "The user's name, or else the address.", { mutability: "readOnly" }),
+  attribute("type", "Always User.", { mutability: "immutable" }),
+  attribute("$ref", "The URL of the user.", { type: "reference", referenceTypes: ["User"], mutability: "readOnly" }),
+];
+
+const groupAttributes = [
+  attribute("displayName", "The group's name.", { required: true, uniqueness: "server" }),
+  attribute("externalId", "What the identity provider calls the group.", { caseExact: true, uniqueness: "server" }),
+  attribute("members", "The users in the group.", { type: "complex", multiValued: true, subAttributes: memberParts }),
 ];
 
 const yes = { supported: true };
@@ -64,10 +78,25 @@ const userType: Facts = {
   ...{ id: "User", name: "User", endpoint: "/Users", description: "A member of the team.", schema: userSchema },
 };
 
-const schema: Facts = {
-  schemas: ["urn:ietf:params:scim:schemas:core:2.0:Schema"],
-  ...{ id: userSchema, name: "User", description: "A member of the team.", attributes },
+const groupType: Facts = {
+  schemas: ["urn:ietf:params:scim:schemas:core:2.0:ResourceType"],
+  ...{ id: "Group", name: "Group", endpoint: "/Groups", description: "A group of users.", schema: groupSchema },
 };
+
+const schemaOf = (id: string, name: string, description: string, described: readonly Facts[]): Facts => ({
+  schemas: ["urn:ietf:params:scim:schemas:core:2.0:Schema"],
+  ...{ id, name, description, attributes: described },
+});
+
+const types: readonly (readonly [path: string, document: Facts])[] = [
+  ["/ResourceTypes/User", userType],
+  ["/ResourceTypes/Group", groupType],
+];
+
+const schemas: readonly (readonly [path: string, document: Facts])[] = [
+  [`/Schemas/${userSchema}`, schemaOf(userSchema, "User", "A member of the team.", attributes)],
+  [`/Schemas/${groupSchema}`, schemaOf(groupSchema, "Group", "A group of users.", groupAttributes)],
+];
 
 /** A page of resources (RFC 7644 3.4.2). */
 export const listOf = (resources: readonly object[], totalResults: number, startIndex = 1): object => ({
@@ -85,14 +114,19 @@ export function documents(base: string): ReadonlyMap<string, object> {
     ...document,
     meta: { resourceType, location: `${base}${path}` },
   });
-  const [typePath, schemaPath] = ["/ResourceTypes/User", `/Schemas/${userSchema}`];
-  const type = withMeta(userType, "ResourceType", typePath);
-  const schemaDocument = withMeta(schema, "Schema", schemaPath);
-  return new Map([
+  const described = (all: typeof types, resourceType: string) =>
+    all.map(([path, document]) => [path, withMeta(document, resourceType, path)] as const);
+  const [typeDocuments, schemaDocuments] = [described(types, "ResourceType"), described(schemas, "Schema")];
+  const listOfAll = (all: typeof typeDocuments): object =>
+    listOf(
+      all.map(([, document]) => document),
+      all.length,
+    );
+  return new Map<string, object>([
     ["/ServiceProviderConfig", withMeta(provider, "ServiceProviderConfig", "/ServiceProviderConfig")],
-    ["/ResourceTypes", listOf([type], 1)],
-    [typePath, type],
-    ["/Schemas", listOf([schemaDocument], 1)],
-    [schemaPath, schemaDocument],
+    ["/ResourceTypes", listOfAll(typeDocuments)],
+    ...typeDocuments,
+    ["/Schemas", listOfAll(schemaDocuments)],
+    ...schemaDocuments,
   ]);
 }

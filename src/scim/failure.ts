@@ -18,8 +18,8 @@ export const invalidValue = (path: string, rule: string): ScimFailure => new Sci
 
 /** `If-Match` names a version that is not the current one (RFC 7644 3.14). */
 export class VersionMismatch extends Failure {
-  constructor() {
-    super("failed_precondition", "the user has changed since that version");
+  constructor(resource: "user" | "group") {
+    super("failed_precondition", `the ${resource} has changed since that version`);
   }
 }
 
@@ -30,8 +30,8 @@ export interface ScimAnswer {
 }
 
 /**
- * The answer for each reason. `failed_precondition` means the owner, whom SCIM cannot
- * change (spec/decisions.md 45).
+ * The answer for each reason. `failed_precondition` means the owner, whom SCIM cannot change (spec/decisions.md 45), or a
+ * role that a group gives (spec/decisions.md 66).
  */
 const answers: Readonly<Record<Reason, ScimAnswer>> = {
   invalid_argument: { status: 400, scimType: "invalidSyntax" },

@@ -124,9 +124,10 @@ function roleChange({ role }: TeamUser, requested: MemberInput["role"]): Pick<Te
   return next === undefined || next === role ? {} : { role: checkGrantable(next) };
 }
 
-/** Checks that a role can be granted. @throws ScimFailure `invalidValue` for the owner's role, which SCIM cannot grant. */
+/** Checks that a role can be granted. @throws ScimFailure `invalidValue` for owner and super admin, which SCIM cannot grant. */
 export function checkGrantable(role: Role): GrantableRole {
   if (role === "owner") throw invalidValue("roles", "the owner's role cannot be granted through SCIM");
+  if (role === "super_admin") throw invalidValue("roles", "the role of a super admin cannot be granted through SCIM");
   return role;
 }
 

@@ -15,10 +15,12 @@ import { type Operation, type OperationTable, rpcName } from "../operations.ts";
 import { documents } from "./discovery.ts";
 import { type Answer, type Endpoint, type Endpoints, userEndpoints } from "./endpoints.ts";
 import { answerOf, refusalBody } from "./failure.ts";
+import { groupEndpoints } from "./group-endpoints.ts";
+import { type ScimGroupsParts, scimGroups } from "./groups.ts";
 import { type ScimUsersParts, scimUsers } from "./users.ts";
 
 /** The dependencies of SCIM. */
-export interface ScimRoutesParts extends Omit<ScimUsersParts, "base" | "operationOf"> {
+export interface ScimRoutesParts extends Omit<ScimUsersParts & ScimGroupsParts, "base" | "operationOf"> {
   readonly operations: OperationTable;
   readonly admit: Admit;
   readonly readRequest: ReadRequest;
@@ -29,24 +31,27 @@ export interface ScimRoutesParts extends Omit<ScimUsersParts, "base" | "operatio
 }
 
 /**
- * Registers SCIM 2.0 at `/scim/v2` (RFC 7643, RFC 7644): an identity provider adds, changes and removes the members of
- * a team with the team's Team User Management key as Bearer. Credential and limit are those of the equivalent
+ * Registers SCIM 2.0 at `/scim/v2` (RFC 7643, RFC 7644): an identity provider adds, changes and removes the members
+ * and groups of a team with the team's Team User Management key as Bearer. Credential and limit are those of the equivalent
  * `team.user.*` operation (spec/decisions.md 45).
  */
 export function scimRoutes(app: FastifyInstance, parts: ScimRoutesParts): void {
   const base = `${parts.baseUrl}/scim/v2`;
   const operationOf = (method: DescMethod): Operation => operationIn(parts.operations, method);
-  const users = scimUsers({ ...parts, base, operationOf });
+  const endpoints = {
+    ...userEndpoints(scimUsers({ ...parts, base, operationOf })),
+    ...groupEndpoints(scimGroups({ ...parts, base, operationOf })),
+  };
   // For unknown addresses.
   boundedBodies(app);
   const scim = wire({ readHead: (raw) => withKey(parts.readRequest(raw)), failureIn: failureOfError, report: parts.report, refuse });
   app.setErrorHandler((thrown, request, reply) => scim.refuse(request, reply, thrown));
-  function serve(path: string, endpoints: Endpoints): void {
-    const handles = Object.entries(endpoints).map(([verb, endpoint]) => [verb, handleOf(endpoint, parts)] as const);
-    const text = (verbs: readonly string[]) => `this address accepts ${verbs.join(", ")}`;
+  function serve(path: string, verbs: Endpoints): void {
+    const handles = Object.entries(verbs).map(([verb, endpoint]) => [verb, handleOf(endpoint, parts)] as const);
+    const text = (allowed: readonly string[]) => `this address accepts ${allowed.join(", ")}`;
     scim.route(app, `/scim/v2${path}`, Object.fromEntries(handles), { text });
   }
-  for (const [path, endpoints] of Object.entries(userEndpoints(users))) serve(path, endpoints);
+  for (const [path, verbs] of Object.entries(endpoints)) serve(path, verbs);
   const { listUsers } = TeamUserManagementApiV2Service.method;
   for (const [path, body] of documents(base)) {
     // Escape colons: in Fastify's paths a colon begins a parameter.
@@ -55,8 +60,9 @@ export function scimRoutes(app: FastifyInstance, parts: ScimRoutesParts): void {
   app.all("/scim/*", (request, reply) => scim.refuse(request, reply, new Failure("not_found", "unknown address")));
 }
 
-function handleOf({ method, answer }: Endpoint, { admit, operations, bodyLimit }: ScimRoutesParts): Handle {
-  const operation = restricted(operationIn(operations, method));
+function handleOf({ method, maxBytes, answer }: Endpoint, { admit, operations, bodyLimit }: ScimRoutesParts): Handle {
+  const equivalent = operationIn(operations, method);
+  const operation = restricted({ ...equivalent, maxRequestBytes: maxBytes ?? equivalent.maxRequestBytes });
   return inSteps({
     admit: ({ head }) => admit(operation, head),
     bound(call) {

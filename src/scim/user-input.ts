@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
 import { ScimFailure } from "./failure.ts";
+import { checkSchema, malformed, readOperations } from "./patch.ts";
 
 /** A text that every database can hold. */
 export const isText = (value: unknown): value is string => typeof value === "string" && !value.includes("\0") && value.isWellFormed();
@@ -11,7 +12,7 @@ export function booleanOf(value: unknown): boolean | undefined {
   return text === "true" ? true : text === "false" ? false : undefined;
 }
 
-const coreSchema = "urn:ietf:params:scim:schemas:core:2.0:user:";
+const coreSchema = /^urn:ietf:params:scim:schemas:core:2\.0:(?:user|group):/;
 const pathForm = /^([a-z$][\w$-]*)(?:\[[^\]]*\])?(?:\.([a-z$][\w$-]*))?$/;
 
 /**
@@ -23,7 +24,7 @@ const pathForm = /^([a-z$][\w$-]*)(?:\[[^\]]*\])?(?:\.([a-z$][\w$-]*))?$/;
  */
 export function attributeOf(path: string): string | null {
   const lower = path.trim().toLowerCase();
-  const unprefixed = lower.startsWith(coreSchema) ? lower.slice(coreSchema.length) : lower;
+  const unprefixed = lower.replace(coreSchema, "");
   if (unprefixed.startsWith("urn:")) return unprefixed;
   const match = pathForm.exec(unprefixed);
   if (!match) return null;
@@ -38,8 +39,6 @@ export function attributeOf(path: string): string | null {
 export type ScimUserInput = Map<string, Json>;
 
 const userSchema = "urn:ietf:params:scim:schemas:core:2.0:User";
-const patchSchema = "urn:ietf:params:scim:api:messages:2.0:PatchOp";
-const operationsMax = 100;
 
 /** Reads the complete user of POST and PUT. Null counts as omitted (RFC 7643 2.5), except for attributes that can be removed. */
 export function userInputOf(body: JsonObject): ScimUserInput {
@@ -56,25 +55,12 @@ export function userInputOf(body: JsonObject): ScimUserInput {
  * @throws ScimFailure `invalidSyntax`, `invalidPath`, or `noTarget` for a removal without a path.
  */
 export function patchUserInput(body: JsonObject): ScimUserInput {
-  checkSchema(body, patchSchema);
-  const operations = member(body, "operations");
-  if (!Array.isArray(operations) || operations.length === 0) throw malformed("Operations must be a list of at least one operation");
-  if (operations.length > operationsMax) throw malformed(`Operations must be a list of at most ${operationsMax} operations`);
   const input: ScimUserInput = new Map();
-  for (const operation of operations) apply(input, operation);
+  for (const { verb, path, value } of readOperations(body)) {
+    if (path !== undefined) putAt(input, path, verb === "remove" ? null : value);
+    else if (isObject(value)) put(input, value);
+  }
   return input;
-}
-
-function apply(input: ScimUserInput, operation: Json): void {
-  if (!isObject(operation)) throw malformed("each of Operations must be an object");
-  const [op, path, value] = [member(operation, "op"), member(operation, "path"), member(operation, "value")];
-  const verb = typeof op === "string" ? op.toLowerCase() : "";
-  if (verb !== "add" && verb !== "replace" && verb !== "remove") throw malformed("op must be add, replace or remove");
-  if (path !== undefined && path !== null && typeof path !== "string") throw malformed("path must be a string");
-  if (path) putAt(input, path, verb === "remove" ? null : value);
-  else if (verb === "remove") throw new ScimFailure("noTarget", "remove requires a path");
-  else if (isObject(value)) put(input, value);
-  else throw malformed(`${verb} without a path requires an object`);
 }
 
 function putAt(input: ScimUserInput, path: string, value: Json | undefined): void {
@@ -96,18 +82,3 @@ function putAttribute(input: ScimUserInput, name: string, value: Json): void {
   if (name === "name" && isObject(value)) for (const [part, text] of Object.entries(value)) input.set(`name.${part.toLowerCase()}`, text);
   else input.set(name === "roles.value" ? "roles" : name, value);
 }
-
-/** Checks that `schemas`, when present, names the expected schema. */
-function checkSchema(body: JsonObject, schema: string): void {
-  const schemas = member(body, "schemas");
-  if (schemas === undefined) return;
-  const isNamed = Array.isArray(schemas) && schemas.some((name) => typeof name === "string" && name.toLowerCase() === schema.toLowerCase());
-  if (!isNamed) throw malformed(`schemas must name ${schema}`);
-}
-
-/** A member of a message; names are case-insensitive. */
-function member(object: JsonObject, name: string): Json | undefined {
-  return Object.entries(object).find(([key]) => key.toLowerCase() === name)?.[1];
-}
-
-const malformed = (message: string): ScimFailure => new ScimFailure("invalidSyntax", message);

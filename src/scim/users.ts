@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import type { DescMethod } from "@bufbuild/protobuf";
-import { type Filter, parse } from "scim2-parse-filter";
 import type { Admission } from "../call/admission.ts";
 import type { WriteAudit } from "../call/audit.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -8,65 +7,30 @@ import type { Store, Tx } from "../core/store.ts";
 import type { TeamUser, TeamUserFilter, TeamUsers } from "../core/teams/team-user.ts";
 import { TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_service_pb.ts";
 import type { Operation } from "../operations.ts";
-import { invalidValue, ScimFailure, VersionMismatch } from "./failure.ts";
+import { invalidValue, VersionMismatch } from "./failure.ts";
+import { filterReader } from "./filter.ts";
 import { changesOf, checkGrantable, type MemberInput, memberInputOf } from "./member-input.ts";
-import { attributeOf, booleanOf, isText, patchUserInput, type ScimUserInput, userInputOf } from "./user-input.ts";
+import { isCurrent, type ScimPage, type ScimTarget } from "./request.ts";
+import { booleanOf, isText, patchUserInput, type ScimUserInput, userInputOf } from "./user-input.ts";
 
 /** The conditions of a filter; a member must match all of them. */
 type Conditions = Pick<TeamUserFilter, "email" | "externalId" | "status">;
 
-const lengthMax = 1000;
-
-const readers: Readonly<Record<string, (value: unknown) => Conditions>> = {
-  username: (value) => ({ email: textOf(value) }),
-  "emails.value": (value) => ({ email: textOf(value) }),
-  externalid: (value) => ({ externalId: textOf(value) }),
-  active: (value) => ({ status: (booleanOf(value) ?? unsupported()) ? "active" : "inactive" }),
-};
-
 /**
  * Reads `userName eq "…"`, `externalId eq "…"`, `emails.value eq "…"` and `active eq true`, alone or joined
- * by `and` (RFC 7644 3.4.2.2). Names are case-insensitive.
+ * by `and`.
  *
  * @throws ScimFailure `invalidFilter` for any other filter.
  */
-export function readFilter(text: string): Conditions {
-  // The parser's time grows exponentially with line breaks in an unterminated text, and its depth with parentheses.
-  if (text.length > lengthMax || /\p{Cc}/u.test(text)) throw unsupported();
-  const all = comparisons(parseFilter(text)).map(
-    ({ name, value }) => (Object.hasOwn(readers, name) ? readers[name] : undefined)?.(value) ?? unsupported(),
-  );
-  const names = all.flatMap((condition) => Object.keys(condition));
-  if (new Set(names).size < names.length) throw unsupported();
-  return Object.assign({}, ...all);
-}
-
-function parseFilter(text: string): Filter {
-  try {
-    return parse(text);
-  } catch {
-    throw unsupported();
-  }
-}
-
-interface Comparison {
-  /** Lower case. */
-  readonly name: string;
-  readonly value: unknown;
-}
-
-function comparisons(filter: Filter): Comparison[] {
-  if (filter.op === "and") return filter.filters.flatMap(comparisons);
-  if (filter.op !== "eq") throw unsupported();
-  return [{ name: attributeOf(filter.attrPath) ?? unsupported(), value: filter.compValue }];
-}
-
-const textOf = (value: unknown): string => (isText(value) ? value : unsupported());
-
-function unsupported(): never {
-  const supported = 'userName eq "…", externalId eq "…" and active eq true or false, alone or joined by and';
-  throw new ScimFailure("invalidFilter", `this filter is not supported; supported are ${supported}`);
-}
+export const readFilter = filterReader<Conditions>('userName eq "…", externalId eq "…" and active eq true or false', {
+  username: (value) => isText(value) && { email: value },
+  "emails.value": (value) => isText(value) && { email: value },
+  externalid: (value) => isText(value) && { externalId: value },
+  active(value) {
+    const active = booleanOf(value);
+    return active !== undefined && { status: active ? "active" : "inactive" };
+  },
+});
 
 /** A user in SCIM (RFC 7643 4.1). */
 export interface ScimUser {
@@ -128,21 +92,6 @@ export interface ScimUsersParts {
   readonly base: string;
 }
 
-/** A filter and a page of users. */
-export interface ScimPage {
-  readonly conditions: Conditions;
-  /** From 1. */
-  readonly startIndex: number;
-  /** From 0. */
-  readonly count: number;
-}
-
-/** The user of a request: the id, and the version in `If-Match`; null when absent. */
-export interface ScimTarget {
-  readonly id: string;
-  readonly ifMatch: string | null;
-}
-
 /**
  * Users of SCIM as members of the caller's team (spec/decisions.md 45). Each change is one transaction with an audit
  * row for each team operation in it.
@@ -150,7 +99,7 @@ export interface ScimTarget {
  * All methods throw Failure `not_found` for an id that is not in the team, or of a removed member.
  */
 export interface ScimUsers {
-  list(admission: Admission, page: ScimPage): Promise<{ readonly users: readonly ScimUser[]; readonly total: number }>;
+  list(admission: Admission, page: ScimPage<Conditions>): Promise<{ readonly users: readonly ScimUser[]; readonly total: number }>;
   get(admission: Admission, id: string): Promise<ScimUser>;
   /** @throws Failure `already_exists` for an address or an external id that a member has. */
   create(admission: Admission, body: JsonObject): Promise<ScimUser>;
@@ -167,7 +116,7 @@ export function scimUsers({ store, teamUsers, writeAudit, operationOf, base }: S
   async function lockMember(tx: Tx, { caller }: Admission, { id, ifMatch }: ScimTarget): Promise<TeamUser> {
     await tx.accounts.lockSpace(caller.spaceId);
     const { user } = await teamUsers.find(tx, caller, { id });
-    if (ifMatch !== null && !matches(ifMatch, show(user))) throw new VersionMismatch();
+    if (!isCurrent(ifMatch, show(user).meta.version)) throw new VersionMismatch("user");
     return user;
   }
 
@@ -180,7 +129,7 @@ export function scimUsers({ store, teamUsers, writeAudit, operationOf, base }: S
   async function applyInput(tx: Tx, admission: Admission, user: TeamUser, requested: MemberInput): Promise<TeamUser> {
     const { caller } = admission;
     const { id } = user;
-    const changes = changesOf(user, requested);
+    const changes = changesOf(user, await withoutMappedRole(tx, user, requested));
     const newName = requested.name !== undefined && requested.name !== user.name ? requested.name : undefined;
     if (changes) await teamUsers.update(tx, caller, { id }, changes);
     else tx.audit.note({ subject: id });
@@ -229,13 +178,13 @@ export function scimUsers({ store, teamUsers, writeAudit, operationOf, base }: S
   };
 }
 
+/** Removing the role of a person changes nothing when the person's groups give one. */
+const withoutMappedRole = async (tx: Tx, { id }: TeamUser, { role, ...requested }: MemberInput): Promise<MemberInput> =>
+  role === null && (await tx.groups.roleOf(id)) !== null ? requested : { ...requested, role };
+
 /** Adds the current parts of the name when only one part changes. */
 function withBothNames(input: ScimUserInput, name: string): ScimUserInput {
   const { givenName, familyName = "" } = nameParts(name);
   if (!input.has("name.givenname") && !input.has("name.familyname")) return input;
   return new Map([["name.givenname", givenName], ["name.familyname", familyName], ...input]);
 }
-
-/** Compares entity tags weakly, as in SCIM (RFC 7644 3.14). */
-const matches = (ifMatch: string, { meta }: ScimUser): boolean =>
-  ifMatch.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === meta.version.replace(/^W\//, ""));

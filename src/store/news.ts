@@ -12,7 +12,7 @@ export const refreshPayload = '"look"';
 const textMax = 7_900;
 
 /** A task's news in a payload: a tuple, because there may be many. */
-type Entry = readonly [taskId: string, lastSeq: number, fence: number, status: string];
+type Entry = readonly [taskId: string, lastSeq: number, fence: number, status: string, spaceId?: string, accountId?: string];
 
 /** News as the fewest possible notification payloads. For an entry that fits into none, the payload asks to query the store. */
 export function payloadsOf({ news, jobKinds }: ChangeNews): string[] {
@@ -26,8 +26,10 @@ export function payloadsOf({ news, jobKinds }: ChangeNews): string[] {
     if (entries.length > 0) texts.push(`{"tasks":[${entries.join()}]}`);
     [entries, size] = [[], 0];
   };
-  for (const { taskId, lastSeq, fence, status } of news.values()) {
-    const entry = JSON.stringify([taskId, lastSeq, fence, status] satisfies Entry);
+  for (const { taskId, lastSeq, fence, status, spaceId, accountId } of news.values()) {
+    const state = [taskId, lastSeq, fence, status] as const;
+    const tuple: Entry = spaceId === undefined || accountId === undefined ? state : [...state, spaceId, accountId];
+    const entry = JSON.stringify(tuple);
     const length = Buffer.byteLength(entry) + 1;
     if (length > available) return [refreshPayload];
     if (size + length > available) close();
@@ -45,9 +47,14 @@ export function parseNews(text: string): ChangeNews | null {
   if (!isObject(payload)) return null;
   const { tasks = [], jobs = [] } = payload;
   if (!Array.isArray(tasks) || !Array.isArray(jobs) || !tasks.every(isEntry) || !jobs.every(isText)) return null;
-  const news = new Map(tasks.map(([taskId, lastSeq, fence, status]): [string, TaskNews] => [taskId, { taskId, lastSeq, fence, status }]));
+  const news = new Map(tasks.map((entry): [string, TaskNews] => [entry[0], newsOf(entry)]));
   return { news, jobKinds: new Set(jobs) };
 }
+
+const newsOf = ([taskId, lastSeq, fence, status, spaceId, accountId]: Entry): TaskNews => ({
+  ...{ taskId, lastSeq, fence, status },
+  ...(isText(spaceId) && isText(accountId) ? { spaceId, accountId } : {}),
+});
 
 function parseJson(text: string): unknown {
   try {

@@ -18,20 +18,24 @@ import { exportRows } from "./rows/export.ts";
 import { familyRows } from "./rows/family.ts";
 import { fileRows } from "./rows/file.ts";
 import { codeRows, grantRows } from "./rows/grant.ts";
+import { groupRows } from "./rows/group.ts";
 import { idempotencyRows } from "./rows/idempotency.ts";
 import { memberRows } from "./rows/member.ts";
 import { nodeRows, settingRows } from "./rows/processes.ts";
 import { projectRows } from "./rows/project.ts";
+import { scheduleRows } from "./rows/schedule.ts";
 import { shareRows } from "./rows/share.ts";
 import { linkRows, sessionRows, signInRows } from "./rows/sign-in.ts";
 import { signingKeyRows } from "./rows/signing-key.ts";
+import { domainRows } from "./rows/site-domain.ts";
+import { siteVisitRows, viewerRows } from "./rows/site-visit.ts";
 import { skillRows } from "./rows/skill.ts";
 import { stepRows } from "./rows/step.ts";
 import { taskResourceRows, taskRows } from "./rows/task.ts";
 import { usageRows } from "./rows/usage.ts";
 import { webhookKeyRows, webhookRows } from "./rows/webhook.ts";
 import { webhookEventRows } from "./rows/webhook-event.ts";
-import { checkpointRows, siteVisitRows, websiteRows } from "./rows/website.ts";
+import { checkpointRows, websiteRows } from "./rows/website.ts";
 import { workerEventRows, workerRows, workerRunRows } from "./rows/worker.ts";
 import { workspaceRows } from "./rows/workspace-file.ts";
 import { changeOf, type JobRowsOf, type Session } from "./session.ts";
@@ -41,6 +45,7 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
   const tx: Tx = {
     accounts: accountRows(session),
     members: memberRows(session),
+    groups: groupRows(session),
     keys: apiKeyRows(session),
     sessions: sessionRows(session),
     signIns: signInRows(session),
@@ -59,6 +64,7 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     connectors: connectorRows(session),
     tasks: taskRows(session, async (written) => afterTask?.(tx, written)),
     taskResources: taskResourceRows(session),
+    schedules: scheduleRows(session),
     events: eventRows(session),
     conversations: conversationRows(session),
     actions: actionRows(session),
@@ -87,6 +93,8 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     websites: websiteRows(session),
     checkpoints: checkpointRows(session),
     siteVisits: siteVisitRows(session),
+    viewers: viewerRows(session),
+    domains: domainRows(session),
     shares: shareRows(session),
     afterCommit: (work) => void changeOf(session).after.push(work),
   };

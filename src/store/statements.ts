@@ -59,6 +59,9 @@ export const direction = (order: "asc" | "desc"): Sql => (order === "asc" ? sql`
 /** Locks the rows that a query finds. SQLite has only one writer, which needs no row locks. */
 export const forUpdate = (dialect: Dialect, of: "t" | "g"): Sql => (dialect === "sqlite" ? empty : sql`FOR UPDATE OF ${raw(of)}`);
 
+/** Keeps the row that a query finds from being changed until the transaction ends; other transactions can read it and do the same. */
+export const forShare = (dialect: Dialect): Sql => (dialect === "sqlite" ? empty : raw("FOR SHARE"));
+
 /** Escapes a text for a LIKE pattern, so that it matches itself. */
 export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
 

@@ -59,7 +59,7 @@ export function createFiles({ config, store, cipher, clock, ids, log, resolve }:
     files: files({ clock, ids, quota }),
     uploads: uploads({ store, changeBytes, writer: fileWriter, clock, max }),
     staging: stage,
-    fetchFiles: fetchFilesWith({ staging: stage, fetchFile: fetchFile(config.fetchAllow, clock, resolve), clock }),
+    fetchFiles: fetchFilesWith({ staging: stage, fetchFile: fetchFile(config.fetchAllow, clock, resolve), clock, store, blobs }),
     readFile: fileReader(store, blobs, clock),
     workspaceOf: workspaces({ store, changeBytes, staging: stage, blobs, clock }),
     openSkill: createOpenSkill(blobs),

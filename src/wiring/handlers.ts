@@ -1,5 +1,6 @@
 import { type HandlerTable, handlerTable, implement } from "../call/handlers.ts";
 import { isModelAgent, modelName } from "../config/agent-profiles.ts";
+import { customDomainReader } from "../config/custom-domain.ts";
 import type { ModelConfig } from "../config/models.ts";
 import type { OpenCall } from "../core/accounts/caller.ts";
 import { ownership } from "../core/accounts/ownership.ts";
@@ -13,29 +14,37 @@ import { appSecrets } from "../core/oauth/app.ts";
 import { authorizedApps } from "../core/oauth/grant.ts";
 import { projects } from "../core/projects/project.ts";
 import { ownSessions } from "../core/sign-in/own-sessions.ts";
+import { ownSpaces } from "../core/sign-in/own-spaces.ts";
 import { checkPassword } from "../core/sign-in/password.ts";
 import { skills } from "../core/skills/skills.ts";
+import type { TranscribeRecordings } from "../core/speech/transcript.ts";
 import type { Backlog } from "../core/tasks/backlog.ts";
 import { conversations } from "../core/tasks/conversations.ts";
+import { listWatches } from "../core/tasks/list-watches.ts";
 import { listings } from "../core/tasks/listings.ts";
 import { findSharedTask, sharedTypes } from "../core/tasks/shared-task.ts";
-import { taskSteps } from "../core/tasks/steps.ts";
 import { taskSubscriptions } from "../core/tasks/task-subscriptions.ts";
-import { type Watches, watches } from "../core/tasks/watches.ts";
+import { watchLinks } from "../core/tasks/watch-links.ts";
+import { watches } from "../core/tasks/watches.ts";
+import type { Groups } from "../core/teams/group.ts";
 import type { TeamUsers } from "../core/teams/team-user.ts";
 import { budgets } from "../core/usage/budget.ts";
 import { reports } from "../core/usage/reports.ts";
 import { confirmations } from "../core/use-cases/confirm-action.ts";
 import { apps } from "../core/use-cases/manage-oauth-apps.ts";
-import { tasks } from "../core/use-cases/manage-tasks.ts";
+import { schedules } from "../core/use-cases/manage-schedules.ts";
+import type { Tasks } from "../core/use-cases/manage-tasks.ts";
 import { appWebhooks } from "../core/webhooks/app-webhooks.ts";
 import type { SendWebhook } from "../core/webhooks/delivery.ts";
 import { deliveries } from "../core/webhooks/delivery-log.ts";
 import { testRequests } from "../core/webhooks/test-request.ts";
 import { type WebhookParts, webhooks } from "../core/webhooks/webhooks.ts";
+import { domains } from "../core/websites/domains.ts";
+import { viewers } from "../core/websites/viewers.ts";
 import { websites } from "../core/websites/websites.ts";
 import type { RemoteRuns } from "../core/workers/remote-run.ts";
 import { workers } from "../core/workers/worker.ts";
+import { AgentProfileService } from "../gen/proto/agent/v2/agent_profile_service_pb.ts";
 import { AgentService } from "../gen/proto/agent/v2/agent_service_pb.ts";
 import { AuditService } from "../gen/proto/audit/v2/audit_service_pb.ts";
 import { BrowserService } from "../gen/proto/browser/v2/browser_service_pb.ts";
@@ -46,6 +55,7 @@ import { FileService } from "../gen/proto/file/v2/file_service_pb.ts";
 import { OAuth2AppService } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { EnterpriseComplianceV2Service } from "../gen/proto/observability/v2/compliance_export_service_pb.ts";
 import { ProjectService } from "../gen/proto/project/v2/project_service_pb.ts";
+import { ScheduleService } from "../gen/proto/schedule/v1/schedule_service_pb.ts";
 import { AccountService } from "../gen/proto/settings/v1/account_service_pb.ts";
 import { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
 import { BudgetService } from "../gen/proto/settings/v1/budget_service_pb.ts";
@@ -65,6 +75,7 @@ import { WebhookService } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
 import { WebsiteService } from "../gen/proto/website/v2/website_service_pb.ts";
 import { WorkerService } from "../gen/proto/worker/v1/worker_service_pb.ts";
 import { agentHandlers } from "../rpc/agent.ts";
+import { agentProfileHandlers } from "../rpc/agent-profile.ts";
 import { apiKeyHandlers } from "../rpc/api-key.ts";
 import { auditHandlers } from "../rpc/audit.ts";
 import { browserHandlers } from "../rpc/browser.ts";
@@ -74,6 +85,7 @@ import { dataExportHandlers, dataExportV2Handlers } from "../rpc/data-export.ts"
 import { fileHandlers } from "../rpc/file.ts";
 import { oauth2AppHandlers } from "../rpc/oauth2-app.ts";
 import { projectHandlers } from "../rpc/project.ts";
+import { scheduleHandlers } from "../rpc/schedule.ts";
 import { type SharedTaskParts, sharedTaskHandlers } from "../rpc/shared-task.ts";
 import { skillHandlers, skillSettingsHandlers } from "../rpc/skill.ts";
 import { type TaskParts, taskHandlers } from "../rpc/task.ts";
@@ -82,14 +94,17 @@ import { teamAssetAuditHandlers, teamAssetManageHandlers } from "../rpc/team-ass
 import { budgetHandlers, usageHandlers } from "../rpc/usage.ts";
 import { accountHandlers, userHandlers } from "../rpc/user.ts";
 import { webhookHandlers } from "../rpc/webhook.ts";
-import { websiteHandlers } from "../rpc/website.ts";
+import { type WebsiteServiceParts, websiteHandlers } from "../rpc/website.ts";
 import { workerHandlers, workerSettingsHandlers } from "../rpc/worker.ts";
 import { services } from "../services.ts";
+import { transcriber } from "../speech/endpoint.ts";
+import { transcripts } from "../speech/transcripts.ts";
 import type { ConnectorParts } from "./connectors.ts";
 import type { FileParts } from "./files.ts";
 import type { ProcessContext } from "./process-context.ts";
 import { remoteProfiles } from "./remote.ts";
 import type { Sending } from "./sending.ts";
+import { createTasks, stepsOf } from "./tasks.ts";
 import { createSiteUrl } from "./web.ts";
 
 /** What the operations share with other parts of the process. */
@@ -97,6 +112,7 @@ export interface HandlerParts {
   readonly files: FileParts;
   readonly sending: Sending;
   readonly teamUsers: TeamUsers;
+  readonly groups: Groups;
   readonly backlog: Backlog;
   readonly remote: RemoteRuns;
   readonly connected: ConnectorParts;
@@ -110,7 +126,7 @@ export interface HandlerParts {
 /** The handlers of all implemented operations. */
 export function createHandlers(
   context: ProcessContext,
-  { files, sending, teamUsers, backlog: waiting, remote, connected, browsers, draining, rpcOf }: HandlerParts,
+  { files, sending, teamUsers, groups, backlog: waiting, remote, connected, browsers, draining, rpcOf }: HandlerParts,
 ): HandlerTable {
   const { config, store, cipher, clock, ids, random } = context;
   const hooks = webhookParts(context, sending.send);
@@ -120,23 +136,26 @@ export function createHandlers(
   const dataExports = exports({ clock, ids, links });
   const assets = shares(clock);
   const stepExports = complianceExports({ clock, ids, links, payloads: config.siemPayloads });
+  const manageTasks = createTasks(context, waiting);
   const catalogue = skills({ ...creation, ...files, store });
   return handlerTable(services, [
     implement(UserService, userHandlers),
-    implement(AccountService, accountHandlers(ownSessions(clock))),
+    implement(AccountService, accountHandlers(ownSessions(clock), ownSpaces(clock))),
     implement(ProjectService, projectHandlers(projects(clock, ids), clock)),
-    implement(TaskService, taskHandlers(taskParts(context, files, waiting, draining))),
+    implement(TaskService, taskHandlers(taskParts(context, files, { tasks: manageTasks, waiting, draining }))),
+    implement(ScheduleService, scheduleHandlers(schedules({ clock, ids, tasks: manageTasks }), config.appUrl)),
     implement(SharedTaskService, sharedTaskHandlers(sharedTaskParts(context, files, draining))),
-    implement(FileService, fileHandlers(files.files, files.links)),
+    implement(FileService, fileHandlers(files.files, files.links, clock)),
     implement(SkillService, skillHandlers(catalogue)),
     implement(SkillSettingsService, skillSettingsHandlers(catalogue)),
     implement(ConnectorService, connectorHandlers(connected.connectors)),
     implement(AgentService, agentHandlers(agents)),
+    implement(AgentProfileService, agentProfileHandlers(config.prices)),
     implement(BrowserService, browserHandlers(browsers)),
     implement(ApiKeyService, apiKeyHandlers(apiKeys(creation))),
     implement(UsageService, usageHandlers(reports(clock, config.credits))),
     implement(BudgetService, budgetHandlers(budgets(creation))),
-    implement(TeamService, teamHandlers(owners)),
+    implement(TeamService, teamHandlers(owners, teamUsers, groups)),
     implement(TeamUserManagementApiV2Service, teamUserHandlers(teamUsers)),
     implement(TeamAssetAuditApiV2Service, teamAssetAuditHandlers(assets)),
     implement(TeamAssetManageApiV2Service, teamAssetManageHandlers(assets)),
@@ -152,15 +171,25 @@ export function createHandlers(
         apps: apps({ ...creation, ...hooks, webhooks: appWebhooks(hooks) }),
         secrets: appSecrets(creation),
         authorized: authorizedApps(clock),
+        clock,
       }),
     ),
     implement(AuditService, auditHandlers(rpcOf)),
     implement(WebhookService, webhookHandlers({ webhooks: webhooks(hooks), deliveries: deliveries(clock), keys: sending.keys })),
-    implement(WebsiteService, websiteHandlers(websites(clock), createSiteUrl(context.config))),
+    implement(WebsiteService, websiteHandlers(websiteParts(context))),
     implement(EnterpriseDataExportService, dataExportHandlers(dataExports)),
     implement(EnterpriseDataExportV2Service, dataExportV2Handlers(dataExports)),
     implement(EnterpriseComplianceV2Service, complianceExportHandlers(stepExports)),
   ]);
+}
+
+function websiteParts({ config, store, clock, ids, random, prove }: ProcessContext): WebsiteServiceParts {
+  return {
+    websites: websites(clock),
+    viewers: viewers(clock),
+    domains: domains({ store, clock, ids, random, prove, readDomain: customDomainReader(config) }),
+    siteUrl: createSiteUrl(config),
+  };
 }
 
 function webhookParts({ config, store, clock, ids, random, cipher }: ProcessContext, send: SendWebhook): WebhookParts {
@@ -168,21 +197,31 @@ function webhookParts({ config, store, clock, ids, random, cipher }: ProcessCont
   return { store, clock, ids, random, cipher, tests: testRequests({ send, clock, appUrl: config.appUrl }), rules };
 }
 
-function taskParts(context: ProcessContext, files: FileParts, waiting: Backlog, draining: AbortSignal): TaskParts {
-  const { config, clock, ids, cipher } = context;
-  const steps = taskSteps(clock, remoteProfiles(config));
+function taskParts(
+  context: ProcessContext,
+  files: FileParts,
+  { tasks, waiting, draining }: { readonly tasks: Tasks; readonly waiting: Backlog; readonly draining: AbortSignal },
+): TaskParts {
+  const { config, clock, cipher } = context;
   return {
-    tasks: tasks({ clock, ids, backlog: waiting, steps, keepsEvents: config.deletedTaskDays > 0 }),
+    tasks,
     listings,
     conversations,
-    confirmations: confirmations(clock, cipher, waiting, steps),
-    watches: watchesOf(context, draining),
+    confirmations: confirmations(clock, cipher, waiting, stepsOf(context)),
+    ...watchesOf(context, draining),
+    watchLinks: watchLinks(cipher, config.baseUrl),
     clock,
     appUrl: config.appUrl,
     fetchFiles: files.fetchFiles,
+    transcribe: transcriptsOf(context),
     link: (fileId) => files.links.download(fileId, clock.now()),
     outputTokensMax: (profile) => modelOf(config, profile)?.maxOutputTokens,
   };
+}
+
+function transcriptsOf({ config: { transcription }, store, clock, log }: ProcessContext): TranscribeRecordings {
+  const transcribe = transcription && transcriber(transcription);
+  return transcripts({ transcribe, price: transcription?.price ?? 0, store, clock, log });
 }
 
 /** The model of a profile; undefined when its agent uses none. */
@@ -194,9 +233,14 @@ function modelOf({ agentProfiles, models }: ProcessContext["config"], profile: s
 /** Changes of other processes are polled, not notified; on SQLite there are no other processes. */
 const pollMsOf = ({ database }: ProcessContext["config"]): number => (database === "sqlite" ? 5_000 : 1_000);
 
-function watchesOf({ config, store: { feed }, clock }: ProcessContext, draining: AbortSignal): Watches {
+function watchesOf({ config, store: { feed }, clock }: ProcessContext, draining: AbortSignal): Pick<TaskParts, "watches" | "listWatches"> {
   const { watchLimit: limit, waitSeconds: holdSeconds } = config;
-  return watches(taskSubscriptions(feed, clock, { limit, pollMs: pollMsOf(config), draining }), clock, { draining, holdSeconds });
+  // Watches of both kinds share the slots of an account.
+  const subscriptions = taskSubscriptions(feed, clock, { limit, pollMs: pollMsOf(config), draining });
+  return {
+    watches: watches(subscriptions, clock, { draining, holdSeconds }),
+    listWatches: listWatches(subscriptions, clock, draining),
+  };
 }
 
 /** Open watches of shared tasks of one network address (spec/decisions.md 58). */
@@ -209,6 +253,6 @@ function sharedTaskParts({ config, store: { feed }, clock }: ProcessContext, fil
   return {
     watches: watches(taskSubscriptions(feed, clock, rules), clock, { draining, holdSeconds: config.waitSeconds, source }),
     clock,
-    link: (fileId) => files.links.sharedDownload(fileId, clock.now()),
+    link: (fileId) => files.links.shortDownload(fileId, clock.now()).url,
   };
 }

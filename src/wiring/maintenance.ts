@@ -7,6 +7,8 @@ import type { SigningKeys } from "../core/oauth/signing-key.ts";
 import type { Tx } from "../core/store.ts";
 import { type Backlog, countEveryMs } from "../core/tasks/backlog.ts";
 import { releaseStale } from "../core/usage/spend.ts";
+import { checkDomains } from "../core/websites/domains.ts";
+import { failuresKeptMs } from "../core/workers/worker.ts";
 import { sweepWorkerRuns } from "../runtime/remote/held-run.ts";
 import type { ProcessContext } from "./process-context.ts";
 
@@ -22,8 +24,14 @@ const filesEveryMs = 10_000;
 const holdsEveryMs = 10_000;
 /** Tasks are removed from a deleted project within a minute (spec/api.md 8.36). */
 const detachEveryMs = 10_000;
+/** A custom domain's daily check begins at most this long after it is due. */
+const domainsEveryMs = 60_000;
 /** Tasks that are removed from deleted projects in one change. */
 const detachMax = 500;
+/** Texts that processes of an earlier release wrote can be searched within a minute. */
+const indexEveryMs = 10_000;
+/** Tasks whose texts are indexed in one change. */
+const indexMax = 50;
 /** Deleted tasks whose events are purged in one change. */
 const eraseMax = 100;
 
@@ -34,13 +42,13 @@ const logMax = 500;
 const archivesMax = 100;
 
 /** Dependencies of maintenance, and the retention of deleted tasks and webhook logs. */
-export interface MaintenanceParts extends Pick<ProcessContext, "store" | "clock" | "log"> {
+export interface MaintenanceParts extends Pick<ProcessContext, "store" | "clock" | "log" | "prove"> {
   readonly config: Pick<ProcessContext["config"], "deletedTaskDays" | "webhookLogDays">;
 }
 
 /** Starts the timers of every process, in any role; the returned function stops them. */
 export function startMaintenance(
-  { store, clock, log, config: { deletedTaskDays, webhookLogDays } }: MaintenanceParts,
+  { store, clock, log, prove, config: { deletedTaskDays, webhookLogDays } }: MaintenanceParts,
   waiting: Backlog,
   keyUses: Pick<KeyUses, "write">,
   signingKeys: Pick<SigningKeys, "retire">,
@@ -75,7 +83,14 @@ export function startMaintenance(
     every(detachEveryMs, async function detachTasks() {
       for (let id = await store.projects.findDeletedWithTasks(); id !== null; id = await store.projects.findDeletedWithTasks()) {
         const project = id;
-        await inBatches(detachMax, (tx) => tx.projects.detachTasks(project, detachMax));
+        await inBatches(detachMax, (tx) => tx.projects.detachTasks(project, detachMax, clock.now()));
+        if (stopping.signal.aborted) return;
+      }
+    }),
+    every(indexEveryMs, async function indexTexts() {
+      for (let ids = await store.tasks.listNotIndexed(indexMax); ids.length > 0; ids = await store.tasks.listNotIndexed(indexMax)) {
+        const batch = ids;
+        await store.change((tx) => tx.tasks.indexTexts(batch));
         if (stopping.signal.aborted) return;
       }
     }),
@@ -109,6 +124,12 @@ export function startMaintenance(
       await inBatches(logMax, (tx) => tx.deliveryLog.purge(before, logMax));
       await inBatches(logMax, (tx) => tx.deliveryLog.purgeEvents(before, logMax));
       await inBatches(logMax, (tx) => tx.webhooks.purge(before, logMax));
+    }),
+    every(domainsEveryMs, async function checkCustomDomains() {
+      await checkDomains({ store, clock, prove }, stopping.signal);
+    }),
+    every(hourMs, async function purgeWorkerFailures() {
+      await store.change((tx) => tx.workers.purgeFailures(clock.now() - failuresKeptMs));
     }),
     every(hourMs, async function purgeConnectorSignIns() {
       await store.change((tx) => tx.connectors.purgeAuthorizations(clock.now()));

@@ -1,4 +1,6 @@
 import type { Config } from "../config.ts";
+import type { ProveDomain } from "../core/websites/domain.ts";
+import { createProveDomain } from "../egress/prove-domain.ts";
 import { createUserResolver, type Resolve } from "../egress/resolve.ts";
 import type { Ambient, Installation } from "../installation.ts";
 
@@ -7,11 +9,13 @@ export interface ProcessContext extends Ambient, Installation {
   readonly config: Config;
   /** The shared resolver of host names from users. */
   readonly resolve: Resolve;
+  /** Looks for the proofs of custom domains. */
+  readonly prove: ProveDomain;
 }
 
 /** Creates the context of a server or a command. */
-export const processContext = (config: Config, { store, cipher }: Installation, { clock, ids, random, log }: Ambient): ProcessContext => ({
-  ...{ clock, ids, random, log },
-  ...{ config, store, cipher },
-  resolve: createUserResolver({ clock }),
-});
+export function processContext(config: Config, { store, cipher }: Installation, ambient: Ambient): ProcessContext {
+  const { clock } = ambient;
+  const resolve = createUserResolver({ clock });
+  return { prove: createProveDomain({ clock, resolve }), ...ambient, config, store, cipher, resolve };
+}

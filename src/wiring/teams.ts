@@ -1,6 +1,8 @@
 import { limitConcurrency } from "../async/limit.ts";
+import type { Groups } from "../core/teams/group.ts";
 import type { TeamUsers } from "../core/teams/team-user.ts";
 import type { Newcomer } from "../core/use-cases/join-team.ts";
+import { groups } from "../core/use-cases/manage-groups.ts";
 import { teamUsers } from "../core/use-cases/manage-team.ts";
 import { createMailer, invitationMail } from "../mail/mail.ts";
 import type { ProcessContext } from "./process-context.ts";
@@ -8,6 +10,7 @@ import type { ProcessContext } from "./process-context.ts";
 /** Team members, for the operations and for SCIM. */
 export interface TeamParts {
   readonly teamUsers: TeamUsers;
+  readonly groups: Groups;
   /** Resolves when no invitation is being sent. */
   drain(): Promise<void>;
 }
@@ -15,7 +18,8 @@ export interface TeamParts {
 export function createTeams(context: ProcessContext): TeamParts {
   const { config, clock, ids, random } = context;
   const { invite, drain } = invitationsOf(context);
-  return { teamUsers: teamUsers({ clock, ids, random, invite, delegateDomain: config.delegateDomain }), drain };
+  const users = teamUsers({ clock, ids, random, invite, delegateDomain: config.delegateDomain });
+  return { teamUsers: users, groups: groups({ clock, ids }), drain };
 }
 
 /** Invitations of new members by mail. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { network } from "../call/limit.ts";
 import type { Config } from "../config.ts";
+import { webApplication } from "../console/application.ts";
 import { connectorPages } from "../console/connectors.ts";
 import { consentPages } from "../console/consent/pages.ts";
 import { consolePages } from "../console/console.ts";
@@ -15,10 +16,12 @@ import { refreshTokens } from "../core/oauth/family.ts";
 import { attemptCounter } from "../core/sign-in/prove.ts";
 import { type SiteVisits, siteVisits } from "../core/websites/visit.ts";
 import { type FileRoutesParts, fileRoutes } from "../http/files/routes.ts";
-import type { SiteServer } from "../http/server.ts";
+import type { IsCustomDomain, SiteServer } from "../http/server.ts";
 import { type OAuthRoutesParts, oauthRoutes } from "../oauth/routes.ts";
+import { createPdfOf } from "../pdf/pdf-of.ts";
 import type { SiteUrl } from "../rpc/website.ts";
 import { type ScimRoutesParts, scimRoutes } from "../scim/routes.ts";
+import { createSiteOfDomain } from "../websites/custom-domains.ts";
 import { createSiteServer, siteHostReader } from "../websites/server.ts";
 import { connectorCallback } from "./connectors.ts";
 import type { FileParts } from "./files.ts";
@@ -43,12 +46,19 @@ export function createSites({ config, store, clock, random, log }: ProcessContex
   const siteUrl = createSiteUrl(config);
   const visits = siteVisits({ store, clock, random });
   const hosts = siteHostReader(sitesDomain, [baseUrl, consentUrl, appUrl]);
-  return { siteUrl, visits, server: createSiteServer({ hosts, store, blobs, visits, siteUrl, consentUrl, log }) };
+  const siteOfDomain = createSiteOfDomain(store.domains, clock);
+  return { siteUrl, visits, server: createSiteServer({ hosts, siteOfDomain, store, blobs, visits, siteUrl, consentUrl, log }) };
 }
+
+/** For names as proxies write them: any case, with or without a dot at the end. */
+export const customDomainCheck =
+  ({ domains }: Pick<ProcessContext["store"], "domains">): IsCustomDomain =>
+  async (name) =>
+    (await domains.siteOf(name.toLowerCase().replace(/\.$/, ""))) !== null;
 
 /** What the web routes share with the operations. */
 export interface WebCalls extends Pick<OAuthRoutesParts, "limits" | "keys" | "readToken" | "readRequest" | "report"> {
-  readonly scim: Pick<ScimRoutesParts, "operations" | "admit" | "writeAudit" | "teamUsers" | "bodyLimit">;
+  readonly scim: Pick<ScimRoutesParts, "operations" | "admit" | "writeAudit" | "teamUsers" | "groups" | "bodyLimit">;
 }
 
 /** The routes other than operations: file contents, OAuth endpoints, SCIM, and pages. */
@@ -79,14 +89,29 @@ export function webRoutes(
     cipher,
     clock,
     exportLinks: exportLinks(cipher, config.baseUrl),
+    pdfOf: createPdfOf({ chromium: config.pdf, clock, log: context.log }),
     corsOrigins: config.corsOrigins,
   };
   return [
     (scope) => fileRoutes(scope, bytes),
     (scope) => oauthRoutes(scope, oauth),
     (scope) => scimRoutes(scope, { ...calls, ...calls.scim, store, baseUrl: issuer }),
-    (scope) => consolePages(scope, pages, [consentPages(issuer), connectorPages(connectors, connectorCallback), siteEntrance(sites)]),
+    (scope) =>
+      consolePages(scope, pages, [
+        consentPages(issuer),
+        connectorPages(connectors, connectorCallback),
+        siteEntrance(sites),
+        ...(config.console ? [webApplication(fileOrigins(config))] : []),
+      ]),
   ];
+}
+
+/** The origins that downloads can be redirected to. */
+function fileOrigins({ bucket }: Pick<Config, "bucket">): readonly string[] {
+  if (bucket === null || !bucket.redirect) return [];
+  if (bucket.endpoint === null) return ["https://*.amazonaws.com"];
+  const { protocol, host, origin } = new URL(bucket.endpoint);
+  return bucket.pathStyle ? [origin] : [`${protocol}//${bucket.name}.${host}`];
 }
 
 function consoleParts({ config, store, cipher, clock, ids, random, log }: ProcessContext, { readRequest, report }: WebCalls): ConsoleParts {

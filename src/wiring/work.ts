@@ -2,6 +2,7 @@ import { create, type DescMessage, type MessageInitShape } from "@bufbuild/proto
 import type { Config } from "../config.ts";
 import type { AttachedBrowsers } from "../core/browsers/browser.ts";
 import type { ConnectorUses } from "../core/connectors/use.ts";
+import type { Backlog } from "../core/tasks/backlog.ts";
 import { createDeploy, createSaveSite } from "../core/websites/save.ts";
 import { type Exporter, startExporter } from "../exports/exporter.ts";
 import type { Writers } from "../exports/json.ts";
@@ -10,6 +11,7 @@ import { EnterpriseTaskRecordSchema } from "../gen/proto/dataexport/v1/export_pb
 import { FileDetailSchema } from "../gen/proto/file/v2/file_pb.ts";
 import { OAuth2GrantSchema } from "../gen/proto/oauth/v2/oauth2_app_pb.ts";
 import { ProjectSchema } from "../gen/proto/project/v2/project_pb.ts";
+import { ScheduleSchema } from "../gen/proto/schedule/v1/schedule_pb.ts";
 import { InstalledConnectorSchema } from "../gen/proto/settings/v1/connector_pb.ts";
 import { SkillSchema } from "../gen/proto/skill/v2/skill_pb.ts";
 import { TaskEventSchema } from "../gen/proto/task/v2/task_event_pb.ts";
@@ -26,6 +28,7 @@ import { eventMessage } from "../rpc/event.ts";
 import { toDetail } from "../rpc/file.ts";
 import { toGrant } from "../rpc/oauth2-app.ts";
 import { toProject } from "../rpc/project.ts";
+import { toSchedule } from "../rpc/schedule.ts";
 import { toListed } from "../rpc/skill.ts";
 import { toAttempt, toDelivery, toWebhook } from "../rpc/webhook.ts";
 import { type SiteUrl, toCheckpoint, toStatus } from "../rpc/website.ts";
@@ -34,12 +37,14 @@ import { browserTools } from "../runtime/agents/model/tools/browser.ts";
 import { subtaskTools } from "../runtime/agents/model/tools/subtasks.ts";
 import { openLease, type StartCheck } from "../runtime/lease.ts";
 import { startRuns } from "../runtime/runs.ts";
+import { startSchedules } from "../runtime/schedules.ts";
 import { type SenderParts, startSender } from "../webhooks/sender.ts";
 import { createAgents, createTools } from "./agents.ts";
 import type { FileParts } from "./files.ts";
 import type { ProcessContext } from "./process-context.ts";
 import { remoteProfiles } from "./remote.ts";
 import type { Sending } from "./sending.ts";
+import { createTasks, pauseNotifier } from "./tasks.ts";
 import { createSiteUrl } from "./web.ts";
 
 /** Returns a function that writes messages of a type as v2 JSON. */
@@ -59,6 +64,7 @@ const writeCheckpoint = jsonWriter(WebsiteCheckpointSchema);
 const writeAgent = jsonWriter(AgentSchema);
 const writeConnector = jsonWriter(InstalledConnectorSchema);
 const writeGrant = jsonWriter(OAuth2GrantSchema);
+const writeSchedule = jsonWriter(ScheduleSchema);
 const writeWebhook = jsonWriter(WebhookSchema);
 const writeDelivery = jsonWriter(DeliverySchema);
 const writeAttempt = jsonWriter(DeliveryAttemptSchema);
@@ -67,7 +73,7 @@ const writeAttempt = jsonWriter(DeliveryAttemptSchema);
 export const exportWriters = (siteUrl: SiteUrl): Writers => ({
   record: (task) => writeRecord(taskMessage(task)),
   event: (taskEvent, link) => writeEvent(eventMessage(taskEvent, link)),
-  file: (row) => writeFile(toDetail(row)),
+  file: (row) => writeFile(toDetail(row, null)),
   project: (row) => writeProject(toProject(row)),
   skill: (row) => writeSkill(toListed(row)),
   website: (row) => writeWebsite(toStatus(row, siteUrl)),
@@ -75,6 +81,7 @@ export const exportWriters = (siteUrl: SiteUrl): Writers => ({
   agent: (row) => writeAgent(toAgent(row)),
   connector: (row) => writeConnector(toInstalled(row)),
   grant: (row) => writeGrant(toGrant(row)),
+  schedule: (row) => writeSchedule(toSchedule(row)),
   webhook: (row) => writeWebhook(toWebhook(row)),
   delivery: (row) => writeDelivery(toDelivery({ ...row, body: null })),
   attempt: (row) => writeAttempt(toAttempt({ ...row, response: null })),
@@ -90,6 +97,7 @@ export interface WorkParts {
   readonly connectors: ConnectorUses;
   readonly sending: Pick<Sending, "send">;
   readonly browsers: AttachedBrowsers;
+  readonly backlog: Backlog;
   /** Checks whether this process may run tasks. */
   readonly check: StartCheck | undefined;
 }
@@ -109,7 +117,7 @@ export interface Work {
  */
 export async function startWork(
   context: ProcessContext,
-  { files, connectors, sending: { send }, browsers, check }: WorkParts,
+  { files, connectors, sending: { send }, browsers, backlog, check }: WorkParts,
 ): Promise<Work> {
   const { config, store, cipher, clock, ids, random, log } = context;
   const { staging, readFile, workspaceOf, openSkill } = files;
@@ -143,6 +151,7 @@ export async function startWork(
   });
   const sender = startSender({ store, clock, random, log, send, notify: notifier(config) });
   const exporter = startExports(context, files);
+  const stopSchedules = startSchedules({ ...context, tasks: createTasks(context, backlog), notify: pauseNotifier(context) });
   const queue = await openQueue(context);
   // A consumer without capacity looks for work itself when a run or an attempt ends.
   await queue.subscribe("run", runs.wake, () => runs.size() < config.runConcurrency);
@@ -155,6 +164,7 @@ export async function startWork(
   return {
     announce: lease.announce,
     async stop() {
+      await stopSchedules();
       await queue.drain();
       await Promise.all([runs.drain(), exporter.drain(), sender.drain(config.drainSeconds * 1000)]);
     },

@@ -22,6 +22,7 @@ const onTasks: Readonly<Record<string, Expected>> = {
   "task.update": { more: { title: "Errands" } },
   "task.listMessages": {},
   "task.confirmAction": { more: { event_id: "ev_none", input: { accept: true } }, refused: "not_found" },
+  "task.watchUrl": {},
   "task.stop": {},
   "task.delete": { refused: "failed_precondition" },
 };

@@ -75,6 +75,8 @@ describeOnEach("audit.list", (kind) => {
     { why: "of a credential", filter: { credential: "token:t" }, found: [5] },
     { why: "of an operation by its RPC", filter: { operation: "task.v2.TaskService/GetTask" }, found: [5] },
     { why: "of operations by their v2 name", filter: { operation: "task.delete" }, found: [4, 3, 2, 1, 0] },
+    { why: "of operations that begin with a text", filter: { operation_prefix: "task.v2.TaskService/Get" }, found: [5] },
+    { why: "of operations that begin with a text without wildcards", filter: { operation_prefix: "task_v2" }, found: [] },
     { why: "that were refused", filter: { outcome: "refused" }, found: [5] },
     { why: "that were done", filter: { outcome: "done", order: "asc" }, found: [0, 1, 2, 3, 4] },
     { why: "of a subject", filter: { subject: "task-1" }, found: [3, 1] },
@@ -101,6 +103,24 @@ describeOnEach("audit.list", (kind) => {
     const { body } = await owner.v2("audit.list", { limit: 2 });
     const other = await owner.v2("audit.list", { limit: 2, outcome: "done", cursor: body["next_cursor"] });
     expect([other.status, other.body.error?.message]).toEqual([400, "cursor: is not a cursor of this list"]);
+  });
+
+  test("has the present names of accounts, keys and projects next to the entries, and none of another space (spec/api.md 8.65)", async () => {
+    const owner = await service.person();
+    const { accountId, spaceId, keyId } = owner;
+    const { body } = await owner.v2("project.create", { name: "Garden" });
+    const elsewhere = await service.person();
+    const foreign = await elsewhere.v2("project.create", { name: "Secret" });
+    await service.store.change((tx) =>
+      tx.audit.insert(sampleAudit({ id: `${spaceId}-x`, spaceId, accountId: elsewhere.accountId, subject: foreign.body["project"].id })),
+    );
+    const answer = (await owner.v2("audit.list", { order: "desc" })).body;
+    expect(answer["names"]).toEqual([
+      { id: accountId, kind: "account", name: expect.stringContaining("@example.com") },
+      { id: keyId, kind: "key", name: expect.any(String) },
+      { id: body["project"].id, kind: "project", name: "Garden" },
+    ]);
+    for (const line of answer["data"]) expect(line).not.toHaveProperty("names");
   });
 
   test("does not show another team's log", async () => {

@@ -27,6 +27,8 @@ test("every figure has its name, once, with the suffix .pg for PostgreSQL", () =
     "task.detail.v2",
     "task.detail.v2.pg",
     "task.list.1m",
+    "task.list.filters",
+    "task.list.filters.pg",
     "task.listMessages.1m",
     "task.run",
     "task.run.pg",

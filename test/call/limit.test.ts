@@ -33,7 +33,7 @@ const limited = (env: Record<string, string> = {}, options: Partial<Parameters<t
 describe("the number of calls a minute", () => {
   /** From spec/api.md 4, and 14.1 for unpublished operations. */
   const published: Readonly<Record<number, readonly string[]>> = {
-    10: ["task.create", "task.sendMessage"],
+    10: ["task.create", "task.sendMessage", "schedule.runNow"],
     40: [
       ...["task.update", "task.stop", "task.delete", "task.confirmAction", "project.create", "agent.update", "file.upload", "file.delete"],
       ...["webhook.create", "webhook.delete", "website.publish", "website.update"],
@@ -46,6 +46,9 @@ describe("the number of calls a minute", () => {
         "webhook.recover",
         "project.update",
         "project.delete",
+        ...["create", "update", "pause", "resume", "delete"].map((verb) => `schedule.${verb}`),
+        ...["website.unpublish", "website.delete", "website.rollback", "website.addViewers", "website.removeViewers"],
+        ...["website.linkDomain", "website.verifyDomain", "website.unlinkDomain"],
       ],
     ],
     100: [
@@ -63,9 +66,21 @@ describe("the number of calls a minute", () => {
       ...["webhook.list", "connector.list", "browser.onlineList", "website.status", "website.listCheckpoints"],
       ...["webhook.publicKey", "usage.availableCredits", "user.me"],
       // Beyond the specification.
-      ...["webhook.deliveries", "webhook.attempts", "project.detail", "audit.list"],
+      ...[
+        "webhook.deliveries",
+        "webhook.attempts",
+        "webhook.health",
+        "webhook.teamList",
+        "project.detail",
+        "agentProfile.list",
+        "audit.list",
+        "task.watchUrl",
+        "schedule.list",
+        "schedule.detail",
+      ],
+      ...["website.list", "website.listViewers", "website.listDomains"],
     ],
-    600: ["usage.list", "usage.teamStatistic", "usage.teamLog"],
+    600: ["usage.list", "usage.teamStatistic", "usage.teamLog", "usage.statistic", "usage.breakdown"],
   };
   const numbers = Object.entries(published).flatMap(([number, names]) => names.map((name) => [name, number] as const));
 

@@ -69,6 +69,9 @@ describe("npm run key", () => {
         { why: "an unknown option", words: ["--name", "x", "--colour", "red"] },
         { why: "an unknown kind", words: ["--name", "x", "--kind", "root"] },
         { why: "words left over", words: ["--name", "x", "y"] },
+        { why: "an expiry in weeks", words: ["create", "--name", "x", "--expires", "3w"] },
+        { why: "revoke without an id", words: ["revoke"] },
+        { why: "a list with a name", words: ["list", "--name", "x"] },
       ],
       0,
       3,
@@ -99,6 +102,27 @@ describe("npm run key", () => {
       err: `no installation in ${checkout.path("nowhere")}; set DATA_DIR or DATABASE_URL\n`,
     });
     expect(existsSync(checkout.path("nowhere"))).toBe(false);
+  });
+
+  test("lists keys without their text, and revokes one by its id; a running server refuses it from the next call", async () => {
+    await install(checkout, "manage");
+    const kept = (await newKey("manage", "--name", "kept")).out.trim();
+    const gone = (await newKey("manage", "create", "--name", "gone", "--expires", "30d")).out.trim();
+    const listed = await newKey("manage", "list");
+    const lines = listed.out.trim().split("\n");
+    const lineOf = (name: string) => lines.find((line) => line.endsWith(` "${name}"`)) ?? "";
+    expect(lineOf("gone")).toMatch(
+      new RegExp(`^\\S{22}  general  …${gone.slice(-4)}  \\S+@\\S+  created \\S+  used never  expires 20\\S+Z  "gone"$`),
+    );
+    expect(lineOf("kept")).toContain("expires never");
+    for (const text of [kept, gone]) expect(listed.out).not.toContain(text.slice(3, -4));
+    const [id = ""] = lineOf("gone").split(" ");
+    await using server = await serve("manage");
+    expect(await server.call(gone, "user.me")).toBe(200);
+    expect(await newKey("manage", "revoke", id)).toMatchObject({ code: 0, out: "" });
+    expect([await server.call(gone, "user.me"), await server.call(kept, "user.me")]).toEqual([401, 200]);
+    expect(await newKey("manage", "revoke", id)).toMatchObject({ code: 1, out: "", err: expect.stringContaining("API key not found") });
+    expect((await newKey("manage", "list")).out).not.toContain(id);
   });
 
   // `npm start` sets up as well; setup.test.ts tests that several processes do each step once.

@@ -5,6 +5,9 @@ import { hangMs } from "../support/patience.ts";
 import { root } from "../support/server-process.ts";
 import { stubCheckout } from "./stub-checkout.ts";
 
+/** The tools of a first set-up, in order. */
+const all = ["npm", "buf", "prisma", "buf-browser", "vite"];
+
 describe("setup of a checkout", () => {
   test("runs before every command, and each command is a file of its name", () => {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -16,44 +19,47 @@ describe("setup of a checkout", () => {
   test("installs, generates, and prints nothing on standard output", async () => {
     using checkout = stubCheckout();
     expect(await checkout.setUp().ended).toMatchObject({ code: 0, out: "" });
-    expect(checkout.tools()).toEqual(["npm", "buf", "prisma"]);
+    expect(checkout.tools()).toEqual(all);
     expect(checkout.read("src/gen/proto/a.ts")).toBe("of proto 1");
     expect(checkout.read("src/gen/prisma/sqlite/client.ts")).toBe("of models 1");
+    expect(checkout.read("src/gen/console/index.html")).toBe("of page 1");
   });
 
   test("does and prints nothing when nothing changed", async () => {
     using checkout = stubCheckout();
     await checkout.setUp().ended;
     expect(await checkout.setUp().ended).toEqual({ code: 0, out: "", err: "" });
-    expect(checkout.tools()).toHaveLength(3);
+    expect(checkout.tools()).toHaveLength(all.length);
   });
 
   test.each([
-    { changed: "proto/a/a.proto", again: ["buf"] },
-    { changed: "proto/b/b.proto", again: ["buf"] },
+    { changed: "proto/a/a.proto", again: ["buf", "buf-browser", "vite"] },
+    { changed: "proto/b/b.proto", again: ["buf", "buf-browser", "vite"] },
     { changed: "buf.gen.yaml", again: ["buf"] },
+    { changed: "buf.gen.console.yaml", again: ["buf-browser", "vite"] },
+    { changed: "console/index.html", again: ["vite"] },
     { changed: "prisma/models/tasks.prisma", again: ["prisma"] },
     { changed: "package.json", again: ["npm"] },
-    { changed: "package-lock.json", again: ["npm", "buf", "prisma"] },
+    { changed: "package-lock.json", again: all },
     { changed: "src/main.ts", again: [] },
   ])("runs $again again after a change of $changed", async ({ changed, again }) => {
     using checkout = stubCheckout();
     await checkout.setUp().ended;
     checkout.write(changed, "{}");
     await checkout.setUp().ended;
-    expect(checkout.tools().slice(3)).toEqual(again);
+    expect(checkout.tools().slice(all.length)).toEqual(again);
   });
 
   test.each([
     { removed: "node_modules/.installed", again: ["npm"] },
     { removed: "src/gen/proto", again: ["buf"] },
-    { removed: ".setup", again: ["buf", "prisma"] },
+    { removed: ".setup", again: all.slice(1) },
   ])("creates $removed again after its removal", async ({ removed, again }) => {
     using checkout = stubCheckout();
     await checkout.setUp().ended;
     checkout.remove(removed);
     expect(await checkout.setUp().ended).toMatchObject({ code: 0 });
-    expect(checkout.tools().slice(3)).toEqual(again);
+    expect(checkout.tools().slice(all.length)).toEqual(again);
     expect(checkout.read("src/gen/proto/a.ts")).toBe("of proto 1");
   });
 
@@ -88,7 +94,7 @@ describe("several processes of one checkout", () => {
     await vi.waitFor(() => expect(checkout.tools()).toEqual(["npm"]), { timeout: hangMs });
     checkout.remove("hold");
     for (const run of await Promise.all(runs)) expect(run).toMatchObject({ code: 0, out: "" });
-    expect(checkout.tools()).toEqual(["npm", "buf", "prisma"]);
+    expect(checkout.tools()).toEqual(all);
   });
 
   test("continue after the one that was setting up is killed, and install again", async () => {
@@ -101,7 +107,7 @@ describe("several processes of one checkout", () => {
     await first.ended;
     checkout.remove("hold");
     for (const run of await Promise.all(others)) expect(run).toMatchObject({ code: 0 });
-    expect(checkout.tools()).toEqual(["npm", "npm", "buf", "prisma"]);
+    expect(checkout.tools()).toEqual(["npm", ...all]);
   });
 
   test("are not blocked by a dead one whose process id belongs to another process", async () => {
@@ -112,7 +118,7 @@ describe("several processes of one checkout", () => {
 });
 
 describe("a tool that fails", () => {
-  test.each(["npm", "buf", "prisma"])("(%s) stops the start, shows what it printed, and is tried again", async (tool) => {
+  test.each(all)("(%s) stops the start, shows what it printed, and is tried again", async (tool) => {
     using checkout = stubCheckout();
     checkout.write(`broken-${tool}`, "");
     const failed = await checkout.setUp().ended;
@@ -120,7 +126,7 @@ describe("a tool that fails", () => {
     expect(failed.err).toContain(`${tool} talks`);
     checkout.remove(`broken-${tool}`);
     expect(await checkout.setUp().ended).toMatchObject({ code: 0 });
-    expect(checkout.read("src/gen/prisma/sqlite/client.ts")).toBe("of models 1");
+    expect(checkout.read("src/gen/console/index.html")).toBe("of page 1");
   });
 
   test("leaves previously generated files unchanged", async () => {

@@ -14,7 +14,7 @@ export interface SetupRun {
   readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
 }
 
-/** A checkout with the real setup scripts, and with stand-ins for npm, buf and Prisma's generator. */
+/** A checkout with the real setup scripts, and with stand-ins for npm, buf, Prisma's generator and Vite. */
 export interface StubCheckout extends Disposable {
   path(name: string): string;
   read(name: string): string;
@@ -46,7 +46,10 @@ exports.runStub = (name, input, made) => {
 
 const npm = `require("./stub.cjs").runStub("npm", "package-lock.json", "node_modules/dependency.js");`;
 const buf = `#!/usr/bin/env node
-require("../../stub.cjs").runStub("buf", "proto/a/a.proto", process.argv.at(-1) + "/src/gen/proto/a.ts");`;
+const [name, folder] = process.argv.includes("--template") ? ["buf-browser", "browser-proto"] : ["buf", "proto"];
+require("../../stub.cjs").runStub(name, "proto/a/a.proto", process.argv.at(-1) + "/src/gen/" + folder + "/a.ts");`;
+const vite = `#!/usr/bin/env node
+require("../../stub.cjs").runStub("vite", "console/index.html", process.argv.at(-1).replace("../", "") + "/index.html");`;
 const prisma = `import { createRequire } from "node:module";
 createRequire(import.meta.url)("../stub.cjs").runStub("prisma", "prisma/models/tasks.prisma", process.argv.at(-1) + "/sqlite/client.ts");`;
 
@@ -56,6 +59,8 @@ const content: Readonly<Record<string, string>> = {
   ".npmrc": "",
   "buf.yaml": "",
   "buf.gen.yaml": "",
+  "buf.gen.console.yaml": "",
+  "console/index.html": "page 1",
   "proto/a/a.proto": "proto 1",
   "prisma/models/tasks.prisma": "models 1",
   "prisma/sqlite/schema.prisma": "",
@@ -63,6 +68,7 @@ const content: Readonly<Record<string, string>> = {
   "stub.cjs": stub,
   "npm-cli.js": npm,
   "node_modules/.bin/buf": buf,
+  "node_modules/.bin/vite": vite,
   "scripts/generate-prisma.mjs": prisma,
   "scripts/generate-tables.mjs": "",
   "tools.log": "",
@@ -78,7 +84,7 @@ export function stubCheckout(): StubCheckout {
     writeFileSync(path(name), text);
   };
   for (const [name, text] of Object.entries(content)) write(name, text);
-  chmodSync(path("node_modules/.bin/buf"), 0o755);
+  for (const tool of ["buf", "vite"]) chmodSync(path(`node_modules/.bin/${tool}`), 0o755);
   const scripts = resolve(import.meta.dirname, "../../scripts");
   for (const name of ["setup.mjs", "setup"]) cpSync(join(scripts, name), path(`scripts/${name}`), { recursive: true });
   return {

@@ -28,7 +28,11 @@ describeOnOne("credentials for servers of connectors", (database) => {
             "SELECT quote_ident(table_schema) || '.' || quote_ident(table_name) AS name FROM information_schema.tables WHERE table_schema IN ('public', 'pgboss')",
           );
     const rows = [];
-    for (const { name } of names) rows.push(...(await rowsIn(url, `SELECT * FROM ${database === "sqlite" ? `"${name}"` : name}`)));
+    for (const { name } of names) {
+      // The driver cannot read a search index: it is read as text.
+      const columns = database === "postgresql" && name === "public.task_text" ? "task_text::text AS stored" : "*";
+      rows.push(...(await rowsIn(url, `SELECT ${columns} FROM ${database === "sqlite" ? `"${name}"` : name}`)));
+    }
     const plain = (_key: string, value: unknown): unknown => {
       if (typeof value === "bigint") return String(value);
       return value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value;

@@ -149,8 +149,45 @@ describeOnOne("installed connectors", (database) => {
     const [row] = await rowsIn(rig.db.url, `SELECT credentials, server FROM connector WHERE id = '${id}'`);
     expect(row).toEqual({ credentials: null, server: '{"transport":"none"}' });
     expect(await outcomeOf(ann.client(ConnectorService).removeConnector({ id }))).toContain("NotFound");
-    expect(await outcomeOf(ann.client(ConnectorService).installConnector({ uid: github }))).toContain("PermissionDenied");
     await install(ann);
+  });
+
+  test("are installed by a general key, which cannot sign in or change policies (spec/decisions.md 65)", async () => {
+    const ann = await rig.person();
+    const client = ann.client(ConnectorService);
+    const { connector } = await client.installConnector({ name: "Garden", server: httpAt(server.url, "Bearer s3cret-garden") });
+    expect(connector?.tools.map(({ name }) => name)).toEqual(["water", "fail"]);
+    const id = connector?.id ?? "";
+    expect(await outcomeOf(client.setConnectorPolicy({ id, policies: [] }))).toContain("PermissionDenied");
+    expect(await outcomeOf(client.beginAuthorization({ id }))).toContain("PermissionDenied");
+    expect(await outcomeOf(client.installConnector({ uid: github, forSpace: true }))).toBe(
+      "PermissionDenied: for_space: requires a session, not a key",
+    );
+    expect(await outcomeOf(client.installConnector({ uid: github, isDefault: true }))).toContain("is_default: requires a session");
+    const audited = await rig.auditRow("settings.v1.ConnectorService/InstallConnector", id);
+    expect(audited).toMatchObject({ credential: expect.stringMatching(/^key:/) });
+    const { client: app } = await tokenOf(rig.service, ann, { scopes: ["use_connectors"] });
+    expect(await outcomeOf(app(ConnectorService).installConnector({ uid: github }))).toContain("PermissionDenied");
+  });
+
+  test("are tested without a change, and the answer has no text of the server (spec/api.md 8.45)", async () => {
+    const ann = await rig.person();
+    const client = ann.client(ConnectorService);
+    await using broken = await openMcpServer();
+    const { id, tools } = await install(ann, { server: httpAt(broken.url, "Bearer s3cret-garden") });
+    const { $typeName, latencyMs, ...good } = await client.testConnector({ id });
+    expect([good, latencyMs >= 0]).toEqual([{ reachable: true, tools: tools.length }, true]);
+    broken.guard = () => false;
+    broken.more.push("harvest");
+    expect(await client.testConnector({ id })).toMatchObject({ reachable: false, failure: "refused", tools: 0 });
+    await broken[Symbol.asyncDispose]();
+    expect(await client.testConnector({ id })).toMatchObject({ reachable: false, failure: "unreachable" });
+    expect((await client.listInstalled({})).data.find((each) => each.id === id)?.tools).toHaveLength(tools.length);
+    expect(await rig.auditRow("settings.v1.ConnectorService/TestConnector", id)).toMatchObject({ outcome: "done" });
+    const { id: bare } = await install(ann, { uid: github, name: "", server: { case: undefined } });
+    expect(await outcomeOf(client.testConnector({ id: bare }))).toBe("FailedPrecondition: the connector has no server");
+    const outsider = await rig.person({ with: ann });
+    expect(await outcomeOf(outsider.client(ConnectorService).testConnector({ id }))).toBe("NotFound: connector not found");
   });
 
   test("exist once for each id", async () => {
@@ -174,6 +211,21 @@ describeOnOne("installed connectors", (database) => {
       ["fail", "ask"],
       ["harvest", "ask"],
     ]);
+  });
+
+  test("are the connectors of new tasks while they are defaults", async () => {
+    const ann = await rig.person();
+    const { id, uid } = await install(ann);
+    const session = await browser(ann);
+    const ofNewTask = async () => {
+      const { body } = await ann.v2("task.create", { message: { content: "Hello" } });
+      return (await rig.service.store.taskResources.find(body["task_id"]))?.connectors ?? [];
+    };
+    expect(await ofNewTask()).toEqual([]);
+    expect((await session.setDefault({ id, isDefault: true })).connector).toMatchObject({ id, isDefault: true });
+    expect(await ofNewTask()).toEqual([uid]);
+    await session.setDefault({ id, isDefault: false });
+    expect(await ofNewTask()).toEqual([]);
   });
 
   test("are defaults of projects, for the project's owner only", async () => {

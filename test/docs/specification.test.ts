@@ -1,35 +1,24 @@
 import { execFileSync } from "node:child_process";
-import { globSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { readSubjects } from "../../scripts/reference/compatibility.ts";
+import { specification } from "../../scripts/reference/sections.ts";
 import { expectGolden } from "../support/golden.ts";
 import { root } from "../support/server-process.ts";
 
-/** A section of the specification, for instance `api.md 9.5`, or a row of one: `enterprise.md 13, row 21`. */
+/** How a section of the specification is cited below `spec/`: `api.md 9.5`, or `enterprise.md 13, row 21`. */
 type Section = string;
 
-/** Every section with a number, and every row of a table that has its number in the first cell. */
-function sectionsOf(path: string): Section[] {
-  const page = basename(path);
-  let section = "";
-  return readFileSync(path, "utf8")
-    .split("\n")
-    .flatMap((line) => {
-      const heading = /^#+ (\d+[a-z]?(?:\.\d+)*)\b/.exec(line)?.[1];
-      const row = /^\| (\d{1,2}) \|/.exec(line)?.[1];
-      if (heading !== undefined) section = `${page} ${heading}`;
-      return heading !== undefined ? [section] : row === undefined ? [] : [`${section}, row ${row}`];
-    });
-}
-
-const sections = new Set(globSync(join(root, "docs/spec/*.md")).flatMap(sectionsOf));
+const names = specification(root).map(({ name }) => name.replace(/^spec\//, ""));
+const sections = new Set(names);
 
 const cited = "src proto prisma/models test docs scripts bench conformance README.md CHANGELOG.md".split(" ");
 const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", ...cited], { cwd: root, encoding: "utf8" })
   .trim()
   .split("\n")
   .filter(
-    (path) => /\.(ts|mjs|md|proto|prisma)$/.test(path) && !path.startsWith("docs/spec/") && path !== "test/docs/specification.test.ts",
+    (path) => /\.(ts|mjs|md|yaml|proto|prisma)$/.test(path) && !path.startsWith("docs/spec/") && path !== "test/docs/specification.test.ts",
   );
 
 const number = String.raw`\d+[a-z]?(?:\.\d+)*\b`;
@@ -60,12 +49,12 @@ describe("the specification", () => {
   });
 
   test("numbers every section once", () => {
-    const all = globSync(join(root, "docs/spec/*.md")).flatMap(sectionsOf);
-    expect(all.filter((each, i) => all.indexOf(each) !== i)).toEqual([]);
+    expect(names.filter((each, i) => names.indexOf(each) !== i)).toEqual([]);
   });
 
-  test("lists the sections that no test cites (golden/sections-without-tests.txt)", () => {
-    const tested = new Set(files.filter((path) => path.startsWith("test/")).flatMap((path) => citationsIn(read(path))));
+  test("lists the sections that no test and no statement of compatibility.md cites (golden/sections-without-tests.txt)", () => {
+    const stated = readSubjects(root).flatMap(({ rows }) => rows.map(({ spec }) => spec.replace(/^spec\//, "")));
+    const tested = new Set([...files.filter((path) => path.startsWith("test/")).flatMap((path) => citationsIn(read(path))), ...stated]);
     const untested = [...sections].filter((each) => !each.includes(", row ") && !tested.has(each));
     expectGolden("sections-without-tests.txt", `${untested.toSorted().join("\n")}\n`);
   });

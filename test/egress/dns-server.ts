@@ -2,9 +2,9 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 
-/** A record of an answer; `data` of an `A` record is an IPv4 address, of the others the bytes as sent. */
+/** A record of an answer; `data` of an `A` record is an IPv4 address, of `TXT` its text, of the others the bytes as sent. */
 export interface DnsRecord {
-  readonly type: "A" | "AAAA" | "CNAME";
+  readonly type: "A" | "AAAA" | "CNAME" | "TXT";
   readonly name?: string;
   readonly data: string;
 }
@@ -22,16 +22,23 @@ export interface DnsServer extends AsyncDisposable {
   waitForQuestions(count: number): Promise<void>;
 }
 
-const types = { A: 1, CNAME: 5, AAAA: 28 } as const;
+const types = { A: 1, CNAME: 5, TXT: 16, AAAA: 28 } as const;
+const typeNames: ReadonlyMap<number, Question> = new Map([
+  [types.AAAA, "AAAA"],
+  [types.TXT, "TXT"],
+]);
+
+/** The type of a question. */
+export type Question = "A" | "AAAA" | "TXT";
 
 /** Starts a name server that answers each question with what `answer` returns. */
-export async function openDnsServer(answer: (name: string, type: "A" | "AAAA") => DnsAnswer): Promise<DnsServer> {
+export async function openDnsServer(answer: (name: string, type: Question) => DnsAnswer): Promise<DnsServer> {
   const socket = createSocket("udp4");
   const questions: string[] = [];
   const listeners = new Set<() => void>();
   socket.on("message", (message, { port, address }) => {
     const { name, end } = nameAt(message, 12);
-    const type = message.readUInt16BE(end) === types.AAAA ? "AAAA" : "A";
+    const type = typeNames.get(message.readUInt16BE(end)) ?? "A";
     questions.push(`${type} ${name}`);
     for (const listener of listeners) listener();
     const answered = answer(name, type);
@@ -80,9 +87,12 @@ function reply(question: Buffer, end: number, answered: Exclude<DnsAnswer, null>
 }
 
 function encoded(name: string, { type, data }: Omit<DnsRecord, "name">): Buffer {
-  const value = { A: () => Buffer.from(data.split(".").map(Number)), AAAA: () => Buffer.from(data, "hex"), CNAME: () => labels(data) }[
-    type
-  ]();
+  const value = {
+    A: () => Buffer.from(data.split(".").map(Number)),
+    AAAA: () => Buffer.from(data, "hex"),
+    CNAME: () => labels(data),
+    TXT: () => texts(data),
+  }[type]();
   const fixed = Buffer.alloc(10);
   fixed.writeUInt16BE(types[type], 0);
   fixed.writeUInt16BE(1, 2);
@@ -93,3 +103,7 @@ function encoded(name: string, { type, data }: Omit<DnsRecord, "name">): Buffer 
 
 const labels = (name: string): Buffer =>
   Buffer.concat([...name.split(".").map((label) => Buffer.concat([Buffer.from([label.length]), Buffer.from(label)])), Buffer.from([0])]);
+
+/** A text in strings of 40 bytes each, as name servers may split it (RFC 1035 3.3.14). */
+const texts = (text: string): Buffer =>
+  Buffer.concat((text.match(/.{1,40}/g) ?? []).map((part) => Buffer.concat([Buffer.from([part.length]), Buffer.from(part)])));

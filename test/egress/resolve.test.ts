@@ -8,7 +8,7 @@ import { systemClock } from "../../src/core/clock.ts";
 import { createDnsLookUp, LookUpFailed } from "../../src/egress/look-up.ts";
 import { createUserResolver, hostsFile } from "../../src/egress/resolve.ts";
 import { stillClock } from "../support/still-clock.ts";
-import { type DnsAnswer, type DnsServer, openDnsServer } from "./dns-server.ts";
+import { type DnsAnswer, type DnsServer, openDnsServer, type Question } from "./dns-server.ts";
 
 const answers: Readonly<Record<string, Readonly<Partial<Record<"A" | "AAAA", DnsAnswer>>>>> = {
   "good.test": { A: [{ type: "A", data: "192.0.2.1" }] },
@@ -30,7 +30,8 @@ const answers: Readonly<Record<string, Readonly<Partial<Record<"A" | "AAAA", Dns
   "refused.test": { A: { code: 5 }, AAAA: { code: 5 } },
 };
 /** Names under `silent.test` are never answered; questions about other names are answered at once. */
-const answer = (name: string, type: "A" | "AAAA"): DnsAnswer => (name.endsWith("silent.test") ? null : (answers[name]?.[type] ?? []));
+const answer = (name: string, type: Question): DnsAnswer =>
+  name.endsWith("silent.test") || type === "TXT" ? null : (answers[name]?.[type] ?? []);
 let dns: DnsServer;
 let folder: string;
 beforeAll(async () => {

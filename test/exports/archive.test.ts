@@ -44,7 +44,7 @@ describeOnOne("an archive", (kind) => {
       { project_id: project.id },
       cy,
     );
-    const other = await createFinishedTask("Second", { share_visibility: "team" }, cy);
+    const other = await createFinishedTask("Second", { share_visibility: "team", metadata: { ticket: "42" } }, cy);
     const { files } = await requestArchive(platform, cy, "full");
     expect(files.names).toEqual(everything);
     expect(files.json("project.json")).toEqual([project]);
@@ -55,6 +55,7 @@ describeOnOne("an archive", (kind) => {
       expect(record).toMatchObject({ user_id: cy.accountId, space_id: cy.spaceId, status: "SESSION_STATUS_STOPPED", is_deleted: false });
       expect(record).not.toHaveProperty("deleted_at");
     }
+    expect(rows.map(({ metadata }) => metadata)).toEqual([undefined, { ticket: "42" }]);
     expect(rows.map(({ is_shared, project_uid }) => [is_shared, project_uid])).toEqual([
       [false, project.id],
       [true, undefined],
@@ -174,7 +175,12 @@ describeOnOne("an archive", (kind) => {
       const entry = names.find((one) => one.startsWith(`attachments/${task}/${id}_`)) ?? "";
       expect(files.read(entry).toString(), name).toBe(`The bytes of ${name}`);
       const row = rows.find((one) => one.id === id && one.session_uid === task);
-      const { file } = (await gil.v2("file.detail", { file_id: id })).body;
+      // An archive has the bytes themselves, and no address that would expire.
+      const { download_url, download_expires_at, ...file } = (await gil.v2("file.detail", { file_id: id })).body["file"] as Record<
+        string,
+        unknown
+      >;
+      expect([typeof download_url, typeof download_expires_at]).toEqual(["string", "number"]);
       expect(row).toEqual({ ...file, session_uid: task, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
     }
     expect(names.filter((name) => name.startsWith(`attachments/${again}/`)).length).toBe(1);

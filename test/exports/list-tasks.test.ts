@@ -23,7 +23,13 @@ describeOnOne("ListTasks", (kind) => {
     const member = await rig.addMember();
     const now = rig.clock.now();
     const plain = await rig.putTask(member, { createdAt: now - 3, lastMessageAt: now, status: "stopped" });
-    const whole = await rig.putTask(member, { createdAt: now - 2, projectId: "p1", shareVisibility: "team", status: "waiting" });
+    const whole = await rig.putTask(member, {
+      createdAt: now - 2,
+      projectId: "p1",
+      scheduleId: "s1",
+      shareVisibility: "team",
+      status: "waiting",
+    });
     const deletedTask = await rig.putTask(member, { createdAt: now - 1, shareVisibility: "public", status: "error" });
     await rig.store.change((tx) => tx.tasks.tombstone(deletedTask.id, now + 5, false));
     const reply = await list(surface, { user: member.accountId, include_deleted: true });
@@ -53,6 +59,8 @@ describeOnOne("ListTasks", (kind) => {
           is_deleted: false,
           is_shared: true,
           project_uid: "p1",
+          scheduled_task: true,
+          scheduled_task_uid: "s1",
         },
         { task_uid: plain.id, ...same, ...times(plain), status: "SESSION_STATUS_STOPPED", is_deleted: false, is_shared: false },
       ],

@@ -46,6 +46,15 @@ describeOnOne("the settings of an archive", (kind) => {
     );
   });
 
+  test("have the person's schedules as schedule.list shows them", async () => {
+    const bo = await platform.service.person();
+    for (const name of ["First", "Second"])
+      await bo.v2("schedule.create", { schedule: { name, cron: "0 9 1 1 *", task: { message: { content: "Report." } } } });
+    const rows = (await requestArchive(platform, bo, "full")).files.json("schedule.json");
+    expect(rows).toEqual((await bo.v2("schedule.list")).body["data"].toReversed());
+    expect(rows).toHaveLength(2);
+  });
+
   test("have the webhooks and their deliveries as the API shows them, without secrets, bodies and responses", async () => {
     const cy = await platform.service.person();
     const { store } = platform.service;

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../../src/core/clock.ts";
 import type { Store } from "../../src/core/store.ts";
+import type { ProveDomain } from "../../src/core/websites/domain.ts";
 import { type DatabaseKind, openTestStore, type TestDatabase } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { hangMs } from "../support/patience.ts";
@@ -28,15 +29,16 @@ export interface FilePlatformOptions {
   readonly nodes?: number;
   /** False: tasks run. */
   readonly idle?: boolean;
+  readonly prove?: ProveDomain;
 }
 
 export async function openFilePlatform(
   kind: DatabaseKind,
-  { env = {}, clock, nodes = 1, idle = true }: FilePlatformOptions = {},
+  { env = {}, clock, nodes = 1, idle = true, prove }: FilePlatformOptions = {},
 ): Promise<FilePlatform> {
   const dataDir = mkdtempSync(join(tmpdir(), "files-"));
   const database = await openTestStore(kind, clock ? { clock } : {});
-  const timed = clock ? { clock } : {};
+  const timed = { ...(clock ? { clock } : {}), ...(prove ? { prove } : {}) };
   const service = await openService({ over: database, nodes, idle, env: { DATA_DIR: dataDir, ...env }, ...timed });
   return {
     service,

@@ -23,7 +23,8 @@ describeOnEach("files over v2", (database) => {
     expect(await fileDetail(ann, id)).toEqual(pending);
     await put(platform.reach(body["upload_url"]), "Hello.");
     const file = await fileDetail(ann, id);
-    expect(file).toEqual({ ...pending, status: "uploaded", bytes: 6, expires_at: expect.any(Number) });
+    const link = { download_url: expect.stringContaining(`/downloads/${id}/`), download_expires_at: expect.any(Number) };
+    expect(file).toEqual({ ...pending, status: "uploaded", bytes: 6, expires_at: expect.any(Number), ...link });
     expect(Math.abs(file.expires_at - file.created_at - 48 * 3600)).toBeLessThan(30);
     expect(await platform.service.store.files.byId(id)).toMatchObject({ sha256: sha256("Hello.") });
     expect(platform.stored()).toHaveLength(1);

@@ -35,10 +35,12 @@ TABLE api_key
   expires_at bigint
   revoked_at bigint
   used_at bigint
+  last_four text
   CONSTRAINT api_key_pkey PRIMARY KEY (id)
   CREATE INDEX api_key_account_id_kind_idx ON public.api_key USING btree (account_id, kind)
   CREATE UNIQUE INDEX api_key_digest_key ON public.api_key USING btree (digest)
   CREATE UNIQUE INDEX api_key_pkey ON public.api_key USING btree (id)
+  CREATE INDEX api_key_space_id_created_at_id_idx ON public.api_key USING btree (space_id, created_at, id)
 TABLE audit_event
   id text NOT NULL
   at bigint NOT NULL
@@ -251,6 +253,7 @@ TABLE file
   CREATE INDEX file_of_task ON public.file USING btree (task_id) WHERE (task_id IS NOT NULL)
   CREATE UNIQUE INDEX file_pkey ON public.file USING btree (id)
   CREATE INDEX file_space_id_account_id_created_at_id_idx ON public.file USING btree (space_id, account_id, created_at, id)
+  CREATE INDEX file_uploaded ON public.file USING btree (space_id, account_id, created_at, id) WHERE (task_id IS NULL)
 TABLE idempotency_record
   account_id text NOT NULL
   space_id text NOT NULL
@@ -430,6 +433,38 @@ UNLOGGED TABLE rate_counter
   CONSTRAINT rate_counter_pkey PRIMARY KEY (key, minute)
   CREATE INDEX rate_counter_minute_idx ON public.rate_counter USING btree (minute)
   CREATE UNIQUE INDEX rate_counter_pkey ON public.rate_counter USING btree (key, minute)
+TABLE schedule
+  id text NOT NULL
+  account_id text NOT NULL
+  space_id text NOT NULL
+  client_id text
+  api_key_id text
+  name text NOT NULL
+  cron text
+  interval_seconds integer
+  moment bigint
+  time_zone text NOT NULL
+  anchor_at bigint NOT NULL
+  template text NOT NULL
+  missed text NOT NULL
+  overlap text NOT NULL
+  status text NOT NULL
+  pause_reason text
+  next_at bigint
+  last_due_at bigint
+  queued_at bigint
+  last_run_at bigint
+  last_task_id text
+  failures integer NOT NULL
+  last_error text
+  created_at bigint NOT NULL
+  updated_at bigint NOT NULL
+  CONSTRAINT schedule_pkey PRIMARY KEY (id)
+  CREATE INDEX schedule_due ON public.schedule USING btree (next_at) WHERE (next_at IS NOT NULL)
+  CREATE INDEX schedule_of_app ON public.schedule USING btree (client_id) WHERE (client_id IS NOT NULL)
+  CREATE UNIQUE INDEX schedule_pkey ON public.schedule USING btree (id)
+  CREATE INDEX schedule_queued ON public.schedule USING btree (queued_at) WHERE (queued_at IS NOT NULL)
+  CREATE INDEX schedule_space_id_account_id_created_at_id_idx ON public.schedule USING btree (space_id, account_id, created_at, id)
 TABLE session
   id text NOT NULL
   digest text NOT NULL
@@ -467,6 +502,26 @@ TABLE signing_key
   CONSTRAINT signing_key_pkey PRIMARY KEY (id)
   CREATE INDEX signing_key_created_at_idx ON public.signing_key USING btree (created_at)
   CREATE UNIQUE INDEX signing_key_pkey ON public.signing_key USING btree (id)
+TABLE site_domain
+  id text NOT NULL
+  domain text NOT NULL
+  website_id text NOT NULL
+  space_id text NOT NULL
+  account_id text NOT NULL
+  token text NOT NULL
+  status text NOT NULL
+  created_at bigint NOT NULL
+  verified_at bigint
+  checked_at bigint
+  next_check_at bigint
+  failures integer NOT NULL DEFAULT 0
+  CONSTRAINT site_domain_pkey PRIMARY KEY (id)
+  CREATE UNIQUE INDEX site_domain_active ON public.site_domain USING btree (domain) WHERE (status = 'active'::text)
+  CREATE INDEX site_domain_domain_idx ON public.site_domain USING btree (domain)
+  CREATE INDEX site_domain_due ON public.site_domain USING btree (next_check_at) WHERE (next_check_at IS NOT NULL)
+  CREATE UNIQUE INDEX site_domain_pkey ON public.site_domain USING btree (id)
+  CREATE UNIQUE INDEX site_domain_space_id_domain_key ON public.site_domain USING btree (space_id, domain)
+  CREATE INDEX site_domain_website_id_created_at_idx ON public.site_domain USING btree (website_id, created_at)
 TABLE site_visit
   digest text NOT NULL
   kind text NOT NULL
@@ -561,11 +616,21 @@ TABLE task
   share_changed_at bigint
   shared_at bigint
   metadata text NOT NULL DEFAULT '{}'::text
+  indexed_seq integer NOT NULL DEFAULT '-1'::integer
+  latest_status text
+  plan_done integer
+  plan_total integer
+  status_seq integer
+  schedule_id text
   CONSTRAINT task_pkey PRIMARY KEY (id)
   CREATE INDEX task_account_id_served_at_idx ON public.task USING btree (account_id, served_at)
   CREATE INDEX task_deleted ON public.task USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
+  CREATE INDEX task_gone ON public.task USING btree (space_id, account_id, deleted_at, id) WHERE (deleted_at IS NOT NULL)
+  CREATE INDEX task_in_project ON public.task USING btree (project_id) WHERE ((project_id IS NOT NULL) AND (deleted_at IS NULL))
+  CREATE INDEX task_not_indexed ON public.task USING btree (space_id, account_id, client_id) WHERE ((indexed_seq < last_seq) AND (deleted_at IS NULL))
   CREATE INDEX task_of_agent ON public.task USING btree (agent_id, created_at, id) WHERE (agent_id IS NOT NULL)
   CREATE INDEX task_of_app ON public.task USING btree (space_id, account_id, client_id, created_at, id) WHERE ((client_id IS NOT NULL) AND (deleted_at IS NULL))
+  CREATE INDEX task_of_schedule ON public.task USING btree (schedule_id, status) WHERE ((schedule_id IS NOT NULL) AND (deleted_at IS NULL))
   CREATE UNIQUE INDEX task_pkey ON public.task USING btree (id)
   CREATE INDEX task_present ON public.task USING btree (space_id, account_id, created_at, id) WHERE (deleted_at IS NULL)
   CREATE INDEX task_project_id_created_at_id_idx ON public.task USING btree (project_id, created_at, id)
@@ -602,6 +667,15 @@ TABLE task_metadata
   CONSTRAINT task_metadata_pkey PRIMARY KEY (task_id, key)
   CREATE UNIQUE INDEX task_metadata_pkey ON public.task_metadata USING btree (task_id, key)
   CREATE INDEX task_metadata_space_id_account_id_key_value_idx ON public.task_metadata USING btree (space_id, account_id, key, value)
+TABLE task_text
+  task_id text NOT NULL
+  seq integer NOT NULL
+  space_id text NOT NULL
+  account_id text NOT NULL
+  words tsvector NOT NULL
+  CONSTRAINT task_text_pkey PRIMARY KEY (task_id, seq)
+  CREATE UNIQUE INDEX task_text_pkey ON public.task_text USING btree (task_id, seq)
+  CREATE INDEX task_text_words_idx ON public.task_text USING gin (words) WITH (fastupdate=off)
 TABLE team
   id text NOT NULL
   space_id text NOT NULL
@@ -612,6 +686,26 @@ TABLE team
   CREATE UNIQUE INDEX team_name_key ON public.team USING btree (name)
   CREATE UNIQUE INDEX team_pkey ON public.team USING btree (id)
   CREATE UNIQUE INDEX team_space_id_key ON public.team USING btree (space_id)
+TABLE team_group
+  id text NOT NULL
+  space_id text NOT NULL
+  display_name text NOT NULL
+  name_key text NOT NULL
+  external_id text
+  role text
+  created_at bigint NOT NULL
+  updated_at bigint NOT NULL
+  CONSTRAINT team_group_pkey PRIMARY KEY (id)
+  CREATE UNIQUE INDEX team_group_external_id ON public.team_group USING btree (space_id, external_id) WHERE (external_id IS NOT NULL)
+  CREATE UNIQUE INDEX team_group_pkey ON public.team_group USING btree (id)
+  CREATE INDEX team_group_space_id_created_at_id_idx ON public.team_group USING btree (space_id, created_at, id)
+  CREATE UNIQUE INDEX team_group_space_id_name_key_key ON public.team_group USING btree (space_id, name_key)
+TABLE team_group_member
+  group_id text NOT NULL
+  member_id text NOT NULL
+  CONSTRAINT team_group_member_pkey PRIMARY KEY (group_id, member_id)
+  CREATE INDEX team_group_member_member_id_idx ON public.team_group_member USING btree (member_id)
+  CREATE UNIQUE INDEX team_group_member_pkey ON public.team_group_member USING btree (group_id, member_id)
 TABLE usage_day
   space_id text NOT NULL
   account_id text NOT NULL
@@ -670,9 +764,11 @@ TABLE webhook
   deleted_at bigint
   metadata text NOT NULL DEFAULT '{}'::text
   project_id text
+  name text
   CONSTRAINT webhook_pkey PRIMARY KEY (id)
   CREATE INDEX webhook_deleted ON public.webhook USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
   CREATE UNIQUE INDEX webhook_of_app ON public.webhook USING btree (client_id) WHERE ((client_id IS NOT NULL) AND (deleted_at IS NULL))
+  CREATE INDEX webhook_of_space ON public.webhook USING btree (space_id, created_at, id) WHERE ((client_id IS NULL) AND (deleted_at IS NULL))
   CREATE UNIQUE INDEX webhook_once ON public.webhook USING btree (space_id, account_id, url) WHERE ((client_id IS NULL) AND (deleted_at IS NULL))
   CREATE UNIQUE INDEX webhook_pkey ON public.webhook USING btree (id)
 TABLE webhook_event
@@ -721,6 +817,12 @@ TABLE website
   CREATE INDEX website_shared ON public.website USING btree (space_id, shared_at, created_at, id) WHERE ((live_id IS NOT NULL) OR (shared_at IS NOT NULL))
   CREATE INDEX website_space_id_account_id_created_at_id_idx ON public.website USING btree (space_id, account_id, created_at, id)
   CREATE INDEX website_task_id_idx ON public.website USING btree (task_id)
+TABLE website_viewer
+  website_id text NOT NULL
+  email text NOT NULL
+  created_at bigint NOT NULL
+  CONSTRAINT website_viewer_pkey PRIMARY KEY (website_id, email)
+  CREATE UNIQUE INDEX website_viewer_pkey ON public.website_viewer USING btree (website_id, email)
 TABLE worker
   id text NOT NULL
   space_id text NOT NULL
@@ -743,6 +845,16 @@ TABLE worker_event
   digest text NOT NULL
   CONSTRAINT worker_event_pkey PRIMARY KEY (task_id, turn, key)
   CREATE UNIQUE INDEX worker_event_pkey ON public.worker_event USING btree (task_id, turn, key)
+TABLE worker_failure
+  id text NOT NULL
+  worker_id text NOT NULL
+  task_id text NOT NULL
+  kind text NOT NULL
+  at bigint NOT NULL
+  CONSTRAINT worker_failure_pkey PRIMARY KEY (id)
+  CREATE INDEX worker_failure_at_idx ON public.worker_failure USING btree (at)
+  CREATE UNIQUE INDEX worker_failure_pkey ON public.worker_failure USING btree (id)
+  CREATE INDEX worker_failure_worker_id_at_id_idx ON public.worker_failure USING btree (worker_id, at, id)
 TABLE worker_run
   task_id text NOT NULL
   space_id text NOT NULL

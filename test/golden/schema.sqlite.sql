@@ -29,9 +29,10 @@ CREATE TABLE "api_key" (
     "created_at" BIGINT NOT NULL,
     "expires_at" BIGINT,
     "revoked_at" BIGINT
-, "used_at" BIGINT)
+, "used_at" BIGINT, "last_four" TEXT)
 CREATE INDEX "api_key_account_id_kind_idx" ON "api_key"("account_id", "kind")
 CREATE UNIQUE INDEX "api_key_digest_key" ON "api_key"("digest")
+CREATE INDEX "api_key_space_id_created_at_id_idx" ON "api_key"("space_id", "created_at", "id")
 CREATE TABLE "audit_event" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "at" BIGINT NOT NULL,
@@ -227,6 +228,7 @@ CREATE INDEX "file_deleted" ON "file"("deleted_at") WHERE deleted_at IS NOT NULL
 CREATE INDEX "file_expiring" ON "file"("expires_at") WHERE status = 'uploaded' AND expires_at IS NOT NULL
 CREATE INDEX "file_of_task" ON "file"("task_id") WHERE task_id IS NOT NULL
 CREATE INDEX "file_space_id_account_id_created_at_id_idx" ON "file"("space_id", "account_id", "created_at", "id")
+CREATE INDEX "file_uploaded" ON "file"("space_id", "account_id", "created_at", "id") WHERE task_id IS NULL
 CREATE TABLE "idempotency_record" (
     "account_id" TEXT NOT NULL,
     "space_id" TEXT NOT NULL,
@@ -394,6 +396,37 @@ CREATE TABLE "rate_counter" (
     PRIMARY KEY ("key", "minute")
 )
 CREATE INDEX "rate_counter_minute_idx" ON "rate_counter"("minute")
+CREATE TABLE "schedule" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "account_id" TEXT NOT NULL,
+    "space_id" TEXT NOT NULL,
+    "client_id" TEXT,
+    "api_key_id" TEXT,
+    "name" TEXT NOT NULL,
+    "cron" TEXT,
+    "interval_seconds" INTEGER,
+    "moment" BIGINT,
+    "time_zone" TEXT NOT NULL,
+    "anchor_at" BIGINT NOT NULL,
+    "template" TEXT NOT NULL,
+    "missed" TEXT NOT NULL,
+    "overlap" TEXT NOT NULL,
+    "status" TEXT NOT NULL,
+    "pause_reason" TEXT,
+    "next_at" BIGINT,
+    "last_due_at" BIGINT,
+    "queued_at" BIGINT,
+    "last_run_at" BIGINT,
+    "last_task_id" TEXT,
+    "failures" INTEGER NOT NULL,
+    "last_error" TEXT,
+    "created_at" BIGINT NOT NULL,
+    "updated_at" BIGINT NOT NULL
+)
+CREATE INDEX "schedule_due" ON "schedule"("next_at") WHERE next_at IS NOT NULL
+CREATE INDEX "schedule_of_app" ON "schedule"("client_id") WHERE client_id IS NOT NULL
+CREATE INDEX "schedule_queued" ON "schedule"("queued_at") WHERE queued_at IS NOT NULL
+CREATE INDEX "schedule_space_id_account_id_created_at_id_idx" ON "schedule"("space_id", "account_id", "created_at", "id")
 CREATE TABLE "session" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "digest" TEXT NOT NULL,
@@ -427,6 +460,25 @@ CREATE TABLE "signing_key" (
     "created_at" BIGINT NOT NULL
 )
 CREATE INDEX "signing_key_created_at_idx" ON "signing_key"("created_at")
+CREATE TABLE "site_domain" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "domain" TEXT NOT NULL,
+    "website_id" TEXT NOT NULL,
+    "space_id" TEXT NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "token" TEXT NOT NULL,
+    "status" TEXT NOT NULL,
+    "created_at" BIGINT NOT NULL,
+    "verified_at" BIGINT,
+    "checked_at" BIGINT,
+    "next_check_at" BIGINT,
+    "failures" INTEGER NOT NULL DEFAULT 0
+)
+CREATE UNIQUE INDEX "site_domain_active" ON "site_domain"("domain") WHERE status = 'active'
+CREATE INDEX "site_domain_domain_idx" ON "site_domain"("domain")
+CREATE INDEX "site_domain_due" ON "site_domain"("next_check_at") WHERE next_check_at IS NOT NULL
+CREATE UNIQUE INDEX "site_domain_space_id_domain_key" ON "site_domain"("space_id", "domain")
+CREATE INDEX "site_domain_website_id_created_at_idx" ON "site_domain"("website_id", "created_at")
 CREATE TABLE "site_visit" (
     "digest" TEXT NOT NULL PRIMARY KEY,
     "kind" TEXT NOT NULL,
@@ -509,11 +561,15 @@ CREATE TABLE "task" (
     "queued_at" BIGINT NOT NULL,
     "output_schema" TEXT,
     "deleted_at" BIGINT
-, "agent_id" TEXT, "memo" TEXT, "allowed" TEXT NOT NULL DEFAULT '[]', "served_at" BIGINT NOT NULL DEFAULT 0, "wants_node" TEXT, "max_visibility" TEXT, "share_changed_at" BIGINT, "shared_at" BIGINT, "metadata" TEXT NOT NULL DEFAULT '{}')
+, "agent_id" TEXT, "memo" TEXT, "allowed" TEXT NOT NULL DEFAULT '[]', "served_at" BIGINT NOT NULL DEFAULT 0, "wants_node" TEXT, "max_visibility" TEXT, "share_changed_at" BIGINT, "shared_at" BIGINT, "metadata" TEXT NOT NULL DEFAULT '{}', "indexed_seq" INTEGER NOT NULL DEFAULT -1, "latest_status" TEXT, "plan_done" INTEGER, "plan_total" INTEGER, "status_seq" INTEGER, "schedule_id" TEXT)
 CREATE INDEX "task_account_id_served_at_idx" ON "task"("account_id", "served_at")
 CREATE INDEX "task_deleted" ON "task"("deleted_at") WHERE deleted_at IS NOT NULL
+CREATE INDEX "task_gone" ON "task"("space_id", "account_id", "deleted_at", "id") WHERE deleted_at IS NOT NULL
+CREATE INDEX "task_in_project" ON "task"("project_id") WHERE project_id IS NOT NULL AND deleted_at IS NULL
+CREATE INDEX "task_not_indexed" ON "task"("space_id", "account_id", "client_id") WHERE indexed_seq < last_seq AND deleted_at IS NULL
 CREATE INDEX "task_of_agent" ON "task"("agent_id", "created_at", "id") WHERE agent_id IS NOT NULL
 CREATE INDEX "task_of_app" ON "task"("space_id", "account_id", "client_id", "created_at", "id") WHERE client_id IS NOT NULL AND deleted_at IS NULL
+CREATE INDEX "task_of_schedule" ON "task"("schedule_id", "status") WHERE schedule_id IS NOT NULL AND deleted_at IS NULL
 CREATE INDEX "task_present" ON "task"("space_id", "account_id", "created_at", "id") WHERE deleted_at IS NULL
 CREATE INDEX "task_project_id_created_at_id_idx" ON "task"("project_id", "created_at", "id")
 CREATE INDEX "task_running" ON "task"("status", "node_id", "queued_at") WHERE status = 'running' AND deleted_at IS NULL
@@ -550,6 +606,30 @@ CREATE TABLE "task_metadata" (
     PRIMARY KEY ("task_id", "key")
 )
 CREATE INDEX "task_metadata_space_id_account_id_key_value_idx" ON "task_metadata"("space_id", "account_id", "key", "value")
+CREATE TRIGGER "task_text_deleted" AFTER DELETE ON "task_text" BEGIN
+    DELETE FROM task_words WHERE rowid = old.id;
+END
+CREATE TRIGGER "task_text_inserted" AFTER INSERT ON "task_text" BEGIN
+    INSERT INTO task_words (rowid, words) VALUES (new.id, new.words);
+END
+CREATE TRIGGER "task_text_updated" AFTER UPDATE OF "words" ON "task_text" BEGIN
+    DELETE FROM task_words WHERE rowid = old.id;
+    INSERT INTO task_words (rowid, words) VALUES (new.id, new.words);
+END
+CREATE TABLE "task_text" (
+    "id" INTEGER PRIMARY KEY,
+    "task_id" TEXT NOT NULL,
+    "seq" INTEGER NOT NULL,
+    "space_id" TEXT NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "words" TEXT NOT NULL
+)
+CREATE UNIQUE INDEX "task_text_task_id_seq_key" ON "task_text"("task_id", "seq")
+CREATE VIRTUAL TABLE "task_words" USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='ascii', prefix='11 12 13')
+CREATE TABLE 'task_words_config'(k PRIMARY KEY, v) WITHOUT ROWID
+CREATE TABLE 'task_words_data'(id INTEGER PRIMARY KEY, block BLOB)
+CREATE TABLE 'task_words_docsize'(id INTEGER PRIMARY KEY, sz BLOB, origin INTEGER)
+CREATE TABLE 'task_words_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID
 CREATE TABLE "team" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "space_id" TEXT NOT NULL,
@@ -559,6 +639,26 @@ CREATE TABLE "team" (
 )
 CREATE UNIQUE INDEX "team_name_key" ON "team"("name")
 CREATE UNIQUE INDEX "team_space_id_key" ON "team"("space_id")
+CREATE TABLE "team_group" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "space_id" TEXT NOT NULL,
+    "display_name" TEXT NOT NULL,
+    "name_key" TEXT NOT NULL,
+    "external_id" TEXT,
+    "role" TEXT,
+    "created_at" BIGINT NOT NULL,
+    "updated_at" BIGINT NOT NULL
+)
+CREATE UNIQUE INDEX "team_group_external_id" ON "team_group"("space_id", "external_id") WHERE external_id IS NOT NULL
+CREATE INDEX "team_group_space_id_created_at_id_idx" ON "team_group"("space_id", "created_at", "id")
+CREATE UNIQUE INDEX "team_group_space_id_name_key_key" ON "team_group"("space_id", "name_key")
+CREATE TABLE "team_group_member" (
+    "group_id" TEXT NOT NULL,
+    "member_id" TEXT NOT NULL,
+
+    PRIMARY KEY ("group_id", "member_id")
+)
+CREATE INDEX "team_group_member_member_id_idx" ON "team_group_member"("member_id")
 CREATE TABLE "usage_day" (
     "space_id" TEXT NOT NULL,
     "account_id" TEXT NOT NULL,
@@ -614,9 +714,10 @@ CREATE TABLE "webhook" (
     "failing_since" BIGINT,
     "failures" INTEGER NOT NULL DEFAULT 0,
     "deleted_at" BIGINT
-, "project_id" TEXT, "metadata" TEXT NOT NULL DEFAULT '{}')
+, "project_id" TEXT, "metadata" TEXT NOT NULL DEFAULT '{}', "name" TEXT)
 CREATE INDEX "webhook_deleted" ON "webhook"("deleted_at") WHERE deleted_at IS NOT NULL
 CREATE UNIQUE INDEX "webhook_of_app" ON "webhook"("client_id") WHERE client_id IS NOT NULL AND deleted_at IS NULL
+CREATE INDEX "webhook_of_space" ON "webhook"("space_id", "created_at", "id") WHERE client_id IS NULL AND deleted_at IS NULL
 CREATE UNIQUE INDEX "webhook_once" ON "webhook"("space_id", "account_id", "url") WHERE client_id IS NULL AND deleted_at IS NULL
 CREATE TABLE "webhook_event" (
     "id" TEXT NOT NULL PRIMARY KEY,
@@ -659,6 +760,13 @@ CREATE UNIQUE INDEX "website_label_key" ON "website"("label")
 CREATE INDEX "website_shared" ON "website"("space_id", "shared_at", "created_at", "id") WHERE live_id IS NOT NULL OR shared_at IS NOT NULL
 CREATE INDEX "website_space_id_account_id_created_at_id_idx" ON "website"("space_id", "account_id", "created_at", "id")
 CREATE INDEX "website_task_id_idx" ON "website"("task_id")
+CREATE TABLE "website_viewer" (
+    "website_id" TEXT NOT NULL,
+    "email" TEXT NOT NULL,
+    "created_at" BIGINT NOT NULL,
+
+    PRIMARY KEY ("website_id", "email")
+)
 CREATE TABLE "worker" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "space_id" TEXT NOT NULL,
@@ -681,6 +789,15 @@ CREATE TABLE "worker_event" (
 
     PRIMARY KEY ("task_id", "turn", "key")
 )
+CREATE TABLE "worker_failure" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "worker_id" TEXT NOT NULL,
+    "task_id" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "at" BIGINT NOT NULL
+)
+CREATE INDEX "worker_failure_at_idx" ON "worker_failure"("at")
+CREATE INDEX "worker_failure_worker_id_at_id_idx" ON "worker_failure"("worker_id", "at", "id")
 CREATE TABLE "worker_run" (
     "task_id" TEXT NOT NULL PRIMARY KEY,
     "space_id" TEXT NOT NULL,

@@ -19,6 +19,7 @@ beforeAll(async () => {
       performer: {
         perform: () => Promise.reject(new Error("not asked")),
         stream: () => Promise.reject(new Error("not asked")),
+        reserve: () => undefined,
         converse: () => {
           throw new Error("not asked");
         },

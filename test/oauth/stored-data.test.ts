@@ -40,13 +40,17 @@ describeOnOne("stored OAuth data", (kind) => {
     const tables = (await rowsIn(database.url, schema)).map(({ name }) => String(name));
     expect(tables).toContain("oauth_family");
     const replacer = (_: string, value: unknown) => (typeof value === "bigint" ? `${value}` : value);
-    const stored = (await Promise.all(tables.map((name) => rowsIn(database.url, `SELECT * FROM "${name}"`)))).map((rows) =>
+    // PostgreSQL has columns of types that only it can read, such as the index of a search: the whole row as text.
+    const rowOf = (name: string) => (kind === "sqlite" ? "*" : `"${name}"::text AS row`);
+    const stored = (await Promise.all(tables.map((name) => rowsIn(database.url, `SELECT ${rowOf(name)} FROM "${name}"`)))).map((rows) =>
       JSON.stringify(rows, replacer),
     );
     expect(stored.join().includes(of.app.clientId), "the scan reads the rows").toBe(true);
-    const everything = `${stored.join()}${JSON.stringify(service.logged)}`;
+    // In lower case: the index of a search has its words so.
+    const everything = `${stored.join()}${JSON.stringify(service.logged)}`.toLowerCase();
     // The last part of a token alone would be enough to use it.
-    for (const text of secrets.flatMap((secret) => [secret, secret.slice(-22)])) expect(everything.includes(text)).toBe(false);
+    for (const text of secrets.flatMap((secret) => [secret, secret.slice(-22)]))
+      expect(everything.includes(text.toLowerCase())).toBe(false);
     await service[Symbol.asyncDispose]();
     await store.close();
   });
@@ -97,7 +101,13 @@ describeOnOne("stored OAuth data", (kind) => {
     const familyOf = ({ refresh_token }: { readonly refresh_token: string }) =>
       service.store.families.findState(refresh_token.split("_")[1] ?? "");
     const runMaintenance = async () => {
-      const parts = { store: service.store, clock, log: () => undefined, config: { deletedTaskDays: 0, webhookLogDays: 30 } };
+      const parts = {
+        store: service.store,
+        clock,
+        prove: async () => true,
+        log: () => undefined,
+        config: { deletedTaskDays: 0, webhookLogDays: 30 },
+      };
       const nothing = async () => undefined;
       const stop = startMaintenance(
         parts,

@@ -56,6 +56,7 @@ export const connectorSettingsEntries = entries(ConnectorSettingsService, {
   setConnectorPolicy: ["connectors/settings", connectorId],
   setDefault: ["connectors/settings", connectorId],
   removeConnector: ["connectors/settings", connectorId],
+  testConnector: ["connectors/settings", mcpConnectorId],
   refreshTools: ["connectors/settings", mcpConnectorId],
   beginAuthorization: ["connectors/oauth", oauthConnectorId],
   getProjectConnectors: ["connectors/settings", projectId],

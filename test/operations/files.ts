@@ -23,7 +23,7 @@ export const fileEntries = entries(FileService, {
   uploadFile: ["files/upload", async () => ({ filename: "notes.txt" })],
   getFile: ["files/upload", fileId],
   deleteFile: ["files/upload", fileId],
-  listFiles: ["files/upload", noInput],
+  listFiles: ["files/list", noInput],
 });
 
 /** `skill.v2.SkillService`. */

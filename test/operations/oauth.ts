@@ -1,5 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import type { ScopeName } from "../../src/core/accounts/caller.ts";
 import { systemIds } from "../../src/core/ids.ts";
+import type { Store } from "../../src/core/store.ts";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import type { Person } from "../support/service.ts";
 import { entries, noInput, type Prepare } from "./entry.ts";
@@ -12,10 +14,15 @@ const clientId = async (person: Person): Promise<JsonObject> => {
 };
 
 /** An app with a grant of the person. */
-const grantedId: Prepare = async (person, store) => {
+const grantedId: Prepare = async (person, store) => grantOf(person, store, []);
+
+/** An app with a grant of the person that includes connectors. */
+const connectableId: Prepare = async (person, store) => grantOf(person, store, ["use_connectors"]);
+
+const grantOf = async (person: Person, store: Store, scopes: readonly ScopeName[]): Promise<JsonObject> => {
   const { client_id } = await clientId(person);
   const { accountId, spaceId } = person;
-  const grant = { id: systemIds.short(), accountId, spaceId, clientId: String(client_id), scopes: [], connectorUids: [] };
+  const grant = { id: systemIds.short(), accountId, spaceId, clientId: String(client_id), scopes, connectorUids: [] };
   await store.change((tx) => tx.grants.lock({ ...grant, generation: 1, createdAt: 1, updatedAt: 1 }));
   return { client_id: String(client_id) };
 };
@@ -37,6 +44,8 @@ export const appEntries = entries(OAuth2AppService, {
       return { client_id: String(client_id), secret_id: data[0]?.id ?? "" };
     },
   ],
+  listOAuth2AppUsers: ["settings/app-users", clientId],
+  updateOAuth2GrantConnectors: ["settings/app-users", connectableId],
   listOAuth2Grants: ["settings/grants", noInput],
   revokeOAuth2Grant: ["settings/grants", grantedId],
 });

@@ -4,7 +4,8 @@ import type { Entry } from "./entry.ts";
 import { complianceEntries, exportEntries, exportV1Entries } from "./exports.ts";
 import { fileEntries, skillEntries, skillSettingsEntries } from "./files.ts";
 import { appEntries } from "./oauth.ts";
-import { agentEntries, auditEntries, projectEntries, sharedTaskEntries, taskEntries, userEntries } from "./tasks.ts";
+import { scheduleEntries } from "./schedules.ts";
+import { agentEntries, agentProfileEntries, auditEntries, projectEntries, sharedTaskEntries, taskEntries, userEntries } from "./tasks.ts";
 import {
   accountEntries,
   apiKeyEntries,
@@ -23,12 +24,14 @@ import { workerEntries, workerSettingsEntries } from "./workers.ts";
 export const registry: ReadonlyMap<string, Entry> = new Map([
   ...taskEntries,
   ...sharedTaskEntries,
+  ...scheduleEntries,
   ...projectEntries,
   ...webhookEntries,
   ...fileEntries,
   ...skillEntries,
   ...connectorEntries,
   ...agentEntries,
+  ...agentProfileEntries,
   ...browserEntries,
   ...websiteEntries,
   ...userEntries,

@@ -2,6 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { Store } from "../../src/core/store.ts";
 import { eventId } from "../../src/core/tasks/event.ts";
 import { confirm } from "../../src/core/tasks/lifecycle.ts";
+import { AgentProfileService } from "../../src/gen/proto/agent/v2/agent_profile_service_pb.ts";
 import { AgentService } from "../../src/gen/proto/agent/v2/agent_service_pb.ts";
 import { AuditService } from "../../src/gen/proto/audit/v2/audit_service_pb.ts";
 import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
@@ -71,6 +72,7 @@ export const taskEntries = entries(TaskService, {
   ],
   sendMessage: ["tasks/send-message", async (person) => ({ ...(await taskId(person)), message })],
   listMessages: ["tasks/list-messages", taskId],
+  getWatchUrl: ["tasks/watch-url", taskId],
   watchTask: [
     "tasks/watch",
     async (person) => {
@@ -79,6 +81,7 @@ export const taskEntries = entries(TaskService, {
       return { ...task, until_settled: true };
     },
   ],
+  watchTasks: ["tasks/watch-list", noInput],
   confirmAction: [
     "tasks/confirm-action",
     async (person, store) => {
@@ -109,6 +112,11 @@ export const agentEntries = entries(AgentService, {
   listAgents: ["agents/agents", noInput],
   getAgent: ["agents/agents", async () => ({ agent_id: "agent-default" })],
   updateAgent: ["agents/agents", async () => ({ agent_id: "agent-default", nickname: "Ada" })],
+});
+
+/** `agent.v2.AgentProfileService`. */
+export const agentProfileEntries = entries(AgentProfileService, {
+  listAgentProfiles: ["agents/profiles", noInput],
 });
 
 /** `audit.v2.AuditService`. */

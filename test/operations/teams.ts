@@ -41,9 +41,22 @@ const delegation: Prepare = async (person, store) => {
   return { ...(await inactiveId(person, store)), target_team_user_id: String(team_user_id), role: "MIGRATED_PROFILE_ROLE_MEMBER" };
 };
 
+/** A group of the person's team. */
+const groupId: Prepare = async ({ spaceId }, store) => {
+  const id = systemIds.short();
+  const group = { id, spaceId, displayName: id, externalId: null, role: null, createdAt: 1, updatedAt: 1 };
+  await store.change((tx) => tx.groups.insert(group));
+  return { id, role: "TEAM_MEMBER_ROLE_GUEST" };
+};
+
 /** `settings.v1.TeamService`. */
 export const teamEntries = entries(TeamService, {
   transferOwnership: ["settings/ownership", heirId],
+  listMembers: ["teams/directory", noInput],
+  sendInvitation: ["teams/directory", teamUserId],
+  renameTeam: ["teams/directory", async () => ({ name: systemIds.short() })],
+  listGroups: ["scim/group-roles", noInput],
+  setGroupRole: ["scim/group-roles", groupId],
 });
 
 /** `team.v2.TeamUserManagementApiV2Service`. */
@@ -86,6 +99,8 @@ export const accountEntries = entries(AccountService, {
   updateProfile: ["settings/account", async () => ({ name: "Ann Lee" })],
   listSessions: ["settings/account", noInput],
   revokeSession: ["settings/account", async (person) => ({ id: (await person.session()).id })],
+  listSpaces: ["settings/spaces", noInput],
+  switchSpace: ["settings/spaces", async ({ spaceId }) => ({ space_id: spaceId })],
 });
 
 /** `settings.v1.ApiKeyService`. */
@@ -93,12 +108,16 @@ export const apiKeyEntries = entries(ApiKeyService, {
   createApiKey: ["settings/keys", async () => ({ name: "ci" })],
   listApiKeys: ["settings/keys", noInput],
   revokeApiKey: ["settings/keys", async ({ keyId }) => ({ id: keyId })],
+  renameApiKey: ["settings/space-keys", async ({ keyId }) => ({ id: keyId, name: "ci" })],
+  listSpaceApiKeys: ["settings/space-keys", noInput],
+  revokeSpaceApiKey: ["settings/space-keys", async ({ keyId }) => ({ id: keyId })],
 });
 
 /** `settings.v1.BudgetService`. */
 export const budgetEntries = entries(BudgetService, {
   setBudget: ["settings/budgets", async ({ accountId }) => ({ kind: "BUDGET_KIND_ACCOUNT", subject: accountId, credits: 1 })],
   listBudgets: ["settings/budgets", noInput],
+  listOwnBudgets: ["settings/budgets", noInput],
   removeBudget: [
     "settings/budgets",
     async (person) => {
@@ -114,4 +133,6 @@ export const usageEntries = entries(UsageService, {
   getAvailableCredits: ["usage/usage", noInput],
   getTeamUsageStatistic: ["usage/usage", noInput],
   listTeamUsageLog: ["usage/usage", noInput],
+  getUsageStatistic: ["usage/breakdown", noInput],
+  listUsageBreakdown: ["usage/breakdown", async () => ({ group_by: "project" })],
 });

@@ -29,6 +29,8 @@ const deliveryId: Prepare = async (person, store) => {
 export const webhookEntries = entries(WebhookService, {
   createWebhook: ["webhooks/create", hookUrl],
   listWebhooks: ["webhooks/create", noInput],
+  getWebhookHealth: ["webhooks/settings", webhookId],
+  listTeamWebhooks: ["webhooks/settings", noInput],
   deleteWebhook: ["webhooks/manage", webhookId],
   getWebhookPublicKey: ["webhooks/manage", noInput],
   updateWebhook: ["webhooks/log", async (person, store) => ({ ...(await webhookId(person, store)), status: "inactive" })],

@@ -43,6 +43,8 @@ async function heldRunOf(person: Person, store: Store, { task_id }: JsonObject):
 export const workerSettingsEntries = entries(WorkerSettingsService, {
   createWorker: ["settings/workers", async () => ({ name: "ci" })],
   listWorkers: ["settings/workers", noInput],
+  updateWorker: ["settings/workers", async (person, store) => ({ id: (await workerOf(person, store)).id, name: "ci" })],
+  listWorkerFailures: ["settings/workers", async (person, store) => ({ id: (await workerOf(person, store)).id })],
   revokeWorker: ["settings/workers", async (person, store) => ({ id: (await workerOf(person, store)).id })],
 });
 

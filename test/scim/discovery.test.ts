@@ -32,7 +32,7 @@ describe("SCIM discovery", () => {
   test("each document is in its list, and at its stated location", async () => {
     for (const list of ["/ResourceTypes", "/Schemas"]) {
       const { body } = await scim(`GET ${list}`);
-      expect(body).toMatchObject({ totalResults: 1, itemsPerPage: 1 });
+      expect(body).toMatchObject({ totalResults: 2, itemsPerPage: 2 });
       for (const document of body.Resources) {
         const path = document.meta.location.replace("https://platform.test/scim/v2", "");
         expect((await scim(`GET ${path}`)).body).toEqual(document);

@@ -197,7 +197,8 @@ describeOnOne("provisioning", (database) => {
     ["member", "member"],
     ["guest", "guest"],
   ])("a user without the removed role %s is a %s, and a user pushed without one keeps it", async (role, left) => {
-    const { id, userName } = (await scim("POST /Users", { userName: "liv@corp.example", roles: [{ value: role }] })).body;
+    const { id, userName } = (await scim("POST /Users", { userName: "liv@corp.example" })).body;
+    await manager.v2("team.user.update", { team_user_id: id, role: `TEAM_MEMBER_ROLE_${role.toUpperCase()}` });
     const pushed = await scim(`PUT /Users/${id}`, { userName });
     const taken = await scim(`PATCH /Users/${id}`, patchOf({ op: "Remove", path: "roles" }));
     await scim(`DELETE /Users/${id}`);

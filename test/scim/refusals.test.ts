@@ -19,7 +19,16 @@ describe("SCIM", () => {
   const ownerId = async () => (await scim("GET /Users?count=1")).body.Resources[0].id as string;
 
   describe("requires a Team User Management key as a Bearer token", () => {
-    const addresses = ["GET /Users", "POST /Users", "GET /Users/x", "PUT /Users/x", "PATCH /Users/x", "DELETE /Users/x"];
+    const addresses = [
+      "GET /Users",
+      "POST /Users",
+      "GET /Users/x",
+      "PUT /Users/x",
+      "PATCH /Users/x",
+      "DELETE /Users/x",
+      "GET /Groups",
+      "DELETE /Groups/x",
+    ];
     const described = ["/ServiceProviderConfig", "/ResourceTypes", "/ResourceTypes/User", "/Schemas", `/Schemas/${userSchema}`];
 
     test.each([...addresses, ...described.map((path) => `GET ${path}`)])("%s", async (at) => {
@@ -118,7 +127,6 @@ describe("SCIM", () => {
     ["GET /Users?startIndex=9999999999", undefined, 400, "invalidValue"],
     ["GET /Users?count=1&count=2", undefined, 400, "invalidValue"],
     ["GET /Users?attributes=userName&excludedAttributes=name", undefined, 400, "invalidValue"],
-    ["GET /Groups", undefined, 404],
     ["POST /Bulk", {}, 404],
     ["GET /Schemas/urn:x", undefined, 404],
   ])("%s refuses %j with %d", async (at, body, status, scimType) => {
@@ -128,6 +136,8 @@ describe("SCIM", () => {
   test.each([
     ["/Users", "GET, POST"],
     ["/Users/x", "GET, PUT, PATCH, DELETE"],
+    ["/Groups", "GET, POST"],
+    ["/Groups/x", "GET, PUT, PATCH, DELETE"],
     ["/Schemas", "GET"],
   ])("%s names the methods it accepts", async (path, allow) => {
     for (const verb of ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((one) => !allow.split(", ").includes(one))) {

@@ -76,6 +76,17 @@ describeOnOne("settings.v1.BudgetService", (database) => {
     expect((await budgets(home).setBudget({ kind: BudgetKind.ACCOUNT, subject: home.accountId, credits: 1n })).budget?.credits).toBe(1n);
   });
 
+  // spec/decisions.md 68
+  test("shows every member the budgets of the own account, and no other", async () => {
+    await budgets(ann).setBudget(team);
+    for (const role of ["guest", "member"] as const) {
+      const other = await rig.person({ with: ann, role });
+      const { budget } = await budgets(ann).setBudget({ kind: BudgetKind.ACCOUNT, subject: other.accountId, credits: 5n });
+      for (const client of [budgets(other), (await other.session()).client(BudgetService)])
+        expect((await client.listOwnBudgets({})).data.map(({ id, credits }) => [id, credits])).toEqual([[budget?.id, 5n]]);
+    }
+  });
+
   test("does not show other spaces", async () => {
     const { body: task } = await ann.v2("task.create", { message: { content: "Go" } });
     const { body: project } = await ann.v2("project.create", { name: "Shed" });

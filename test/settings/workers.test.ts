@@ -3,6 +3,7 @@ import { roles } from "../../src/core/accounts/account.ts";
 import { keyKinds } from "../../src/core/accounts/caller.ts";
 import { workerDigest } from "../../src/core/workers/worker.ts";
 import { WorkerService } from "../../src/gen/proto/settings/v1/worker_service_pb.ts";
+import { sweepWorkerRuns } from "../../src/runtime/remote/held-run.ts";
 import { describeOnOne, nodesOf, rowsIn } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
@@ -60,6 +61,47 @@ describeOnOne("credentials of remote workers", (database) => {
     for (const _ of rig.service.nodes) expect(await poll(secret)).toMatchObject({ status: 401 });
     expect(await outcomeOf(ann.client(WorkerService).revokeWorker({ id }))).toContain("NotFound");
     expect((await ann.client(WorkerService).listWorkers({})).data.map((each) => each.id)).not.toContain(id);
+  });
+
+  test("get another name and other profiles, which count from the next call on (spec/api.md 8.45)", async () => {
+    const bob = await rig.person();
+    const { worker, secret } = await (await browser(bob)).createWorker({ name: "old", profiles: ["manus-1.6-lite"] });
+    const id = worker?.id ?? "";
+    const client = bob.client(WorkerService);
+    await bob.v2("task.create", { message: { content: "Hi" }, agent_profile: "max" });
+    expect((await poll(secret)).body).not.toHaveProperty("run");
+    await client.updateWorker({ id, profiles: { names: ["manus-1.6-max"] } });
+    expect((await poll(secret)).body).toHaveProperty("run");
+    const renamed = await client.updateWorker({ id, name: "new" });
+    expect(renamed.worker).toMatchObject({ name: "new", profiles: ["manus-1.6-max"], runs: 1 });
+    expect(await outcomeOf(client.updateWorker({ id }))).toContain("InvalidArgument");
+    expect(await outcomeOf(client.updateWorker({ id, name: " x" }))).toContain("InvalidArgument: name: must have 1 to 100");
+    const [stranger, member] = [await rig.person(), await rig.person({ with: bob })];
+    expect(await outcomeOf(stranger.client(WorkerService).updateWorker({ id, name: "x" }))).toBe("NotFound: worker not found");
+    expect(await outcomeOf(member.client(WorkerService).updateWorker({ id, name: "x" }))).toContain("PermissionDenied");
+  });
+
+  test("show their failed runs for 7 days, the newest first: errors and lost leases", async () => {
+    const bob = await rig.person();
+    const { worker, secret } = await (await browser(bob)).createWorker({ name: "bad" });
+    const id = worker?.id ?? "";
+    const call = (method: string, body: object) =>
+      callJson(rig.service.url, `worker.v1.WorkerService/${method}`, body, { "x-api-key": secret });
+    const failures = async () => (await bob.client(WorkerService).listWorkerFailures({ id })).data.map(({ kind }) => kind);
+    for (const content of ["Hi", "Ho"]) await bob.v2("task.create", { message: { content }, agent_profile: "max" });
+    const { taskId, fence } = (await poll(secret)).body["run"];
+    expect((await poll(secret)).body).toHaveProperty("run");
+    expect(await failures()).toEqual([]);
+    // The ending waits until the clock is past the events' timestamps.
+    await clock.advance(1_000);
+    await call("Finish", { taskId, fence, fail: { errorType: "timeout", content: "Too slow" } });
+    expect(await failures()).toEqual(["error"]);
+    await sweepWorkerRuns({ store: rig.service.store, clock: { now: () => clock.now() + 60_000 } });
+    expect(await failures()).toEqual(["lease", "error"]);
+    const stranger = await rig.person();
+    expect(await outcomeOf(stranger.client(WorkerService).listWorkerFailures({ id }))).toBe("NotFound: worker not found");
+    await rig.service.store.change((tx) => tx.workers.purgeFailures(clock.now() + 1));
+    expect(await failures()).toEqual(["lease"]);
   });
 
   test("are at most 50 in a space", async () => {

@@ -180,7 +180,7 @@ describe("the session cookie", () => {
     await platform.member({ email: "bo@example.com" });
     const answer = await platform.signIn(platform.browser(), "bo@example.com");
     const line = answer.headers.getSetCookie().find((each) => each.startsWith(`${name}=`)) ?? "";
-    expect(line).toMatch(/; Path=\/; HttpOnly; SameSite=Lax(; Secure)?; Max-Age=2592000$/);
+    expect(line).toMatch(/; Path=\/; HttpOnly; SameSite=Lax(; Secure)?; Max-Age=34560000$/);
     expect(line.includes("; Secure")).toBe(secure);
     expect(line).not.toContain("Domain");
   });

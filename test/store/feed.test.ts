@@ -18,7 +18,7 @@ describeOnEach("feed", (kind) => {
       await tx.jobs.put({ kind: "run", key: "u", runAt: 1 });
       expect([news, kinds]).toEqual([[], []]);
     });
-    expect(news).toEqual([{ taskId: "t", lastSeq: 3, fence: 1, status: "running" }]);
+    expect(news).toEqual([{ taskId: "t", lastSeq: 3, fence: 1, status: "running", spaceId: "north", accountId: "ann" }]);
     expect(kinds).toEqual(["run"]);
   });
 

@@ -5,7 +5,7 @@ import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
 import { expect, inject, test, vi } from "vitest";
 import { describablePostgres } from "../../scripts/describable.ts";
 import { migrationDrift } from "../../scripts/migration-drift.ts";
-import { migrationList, openEngine } from "../../scripts/schema-engine.ts";
+import { filtersOf, migrationList, openEngine } from "../../scripts/schema-engine.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import { retryWhileInUse } from "../../src/store/migrate.ts";
@@ -56,7 +56,7 @@ describeOnEach("migrations", (kind) => {
     await using database = await openTestStore(kind);
     const adapter = kind === "sqlite" ? new PrismaBetterSqlite3({ url: database.url }) : describablePostgres(database.url);
     const engine = await openEngine(kind, adapter);
-    const filters = { externalTables: [], externalEnums: [] };
+    const filters = filtersOf(kind);
     const history = await engine.diagnoseMigrationHistory({
       migrationsList: await migrationList(kind),
       optInToShadowDatabase: false,

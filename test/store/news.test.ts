@@ -22,12 +22,15 @@ const manyTasks = (count: number) =>
 
 describe("news as payloads", () => {
   test("are read as they were written, and each fits into a notification", () => {
-    const some = fc.record({
-      taskId: fc.string({ unit: "grapheme", maxLength: 60 }),
-      lastSeq: fc.nat(),
-      fence: fc.nat(),
-      status: fc.constantFrom("running", "stopped", "waiting", "error"),
-    });
+    const some = fc
+      .record({
+        taskId: fc.string({ unit: "grapheme", maxLength: 60 }),
+        lastSeq: fc.nat(),
+        fence: fc.nat(),
+        status: fc.constantFrom("running", "stopped", "waiting", "error"),
+        owner: fc.option(fc.record({ spaceId: fc.string(), accountId: fc.string() }), { nil: {} }),
+      })
+      .map(({ owner, ...state }) => ({ ...state, ...owner }));
     fc.assert(
       fc.property(fc.array(some, { maxLength: 400 }), fc.subarray(["run", "deliver"]), (tasks, kinds) => {
         const news = newsOf(tasks, ...kinds);

@@ -6,12 +6,18 @@ import { writes } from "./writes.ts";
 
 /** Reads that accept none of the sample arguments below, with suitable arguments. */
 const reads: Readonly<Record<string, (tx: Tx) => unknown>> = {
+  "auditLog.list": (tx) => tx.auditLog.list("north", {}, { order: "asc", limit: 1 }),
   "conversations.list": (tx) => tx.conversations.list(ann, {}, { orderBy: "createdAt", order: "asc", limit: 1 }),
   "deliveries.due": (tx) => tx.deliveries.due(1, { max: 1, perWebhook: 1, full: [] }),
   "events.list": (tx) => tx.events.list("t", { order: "asc", limit: 1, verbose: false }),
   "exports.list": (tx) => tx.exports.list("north", "ann", { limit: 1, offset: 0 }),
+  "files.list": (tx) => tx.files.list(ann, {}, { limit: 1 }, 1),
+  "groups.list": (tx) => tx.groups.list("north", { limit: 1, offset: 0 }),
+  "keys.listOfSpace": (tx) => tx.keys.listOfSpace("north", { limit: 1 }, 1),
+  "members.directory": (tx) => tx.members.directory("north", { byEmail: false, limit: 1, offset: 0 }),
   "members.list": (tx) => tx.members.list("north", { limit: 1, offset: 0 }),
   "shares.list": (tx) => tx.shares.list("north", "task", {}, { limit: 1, offset: 0 }),
+  "usage.groups": (tx) => tx.usage.groups("north", { group: "project", range: { from: 1, to: 2 }, limit: 1 }),
   "usage.people": (tx) => tx.usage.people("north", { range: { from: 1, to: 2 }, sort: "tasks", order: "asc", limit: 1 }),
 };
 

@@ -68,7 +68,7 @@ describe.skipIf(postgresTemplate === undefined)("news between processes", () => 
       await tx.jobs.put({ kind: "run", key: id, runAt: 1 });
     });
     await sendMark(one, "end");
-    const news = [{ taskId: "t", lastSeq: 2, fence: 1, status: "running" }, "job run"];
+    const news = [{ taskId: "t", lastSeq: 2, fence: 1, status: "running", spaceId: "north", accountId: "ann" }, "job run"];
     expect(await until(other, "end")).toEqual(news);
     await sendMark(other, "back");
     await until(one, "back");

@@ -76,6 +76,7 @@ export const sampleKey = (members: Partial<ApiKey> = {}): ApiKey => ({
   createdAt: 1000,
   expiresAt: null,
   revokedAt: null,
+  lastFour: "wxyz",
   ...members,
 });
 
@@ -138,7 +139,7 @@ export const sampleRefusal = (members: Partial<AuditRefusal> = {}): AuditRefusal
 
 export const sampleWebhook = (members: Partial<Webhook> = {}): Webhook => ({
   ...{ id: newId("webhook"), ...ann, clientId: null, url: "https://hooks.example/", createdAt: 1000, deletedAt: null },
-  ...{ status: "active", inactiveReason: null, failingSince: null, failures: 0, projectId: null, metadata: {} },
+  ...{ status: "active", inactiveReason: null, failingSince: null, failures: 0, projectId: null, metadata: {}, name: null },
   ...{ eventTypes: documentedEventTypes, doubleHash: false, secret: new Uint8Array(1), oldSecret: null, oldSecretUntil: null },
   ...members,
 });

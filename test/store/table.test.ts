@@ -37,7 +37,7 @@ test("a row is written and read back by its members, including JSON, booleans an
   const row: Rows["webhook"] = {
     ...{ id: "w", accountId: "a", spaceId: "s", clientId: null, url: "https://example.com", status: "active", inactiveReason: null },
     ...{ eventTypes: ["task_created"], doubleHash: true, secret: Uint8Array.of(0, 255), oldSecret: null, oldSecretUntil: null },
-    ...{ createdAt: 2 ** 41, failingSince: null, failures: 3, projectId: null, metadata: { a: "b" }, deletedAt: null },
+    ...{ createdAt: 2 ** 41, failingSince: null, failures: 3, projectId: null, metadata: { a: "b" }, name: "n", deletedAt: null },
   };
   await session.execute(tables.webhook.insert(row));
   const all = sql`SELECT ${tables.webhook.of("w")} FROM webhook w`;

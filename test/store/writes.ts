@@ -1,4 +1,5 @@
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
+import type { Schedule } from "../../src/core/schedules/schedule.ts";
 import type { Tx } from "../../src/core/store.ts";
 import { newWebsite } from "../../src/core/websites/website.ts";
 import { sampleApp } from "../support/oauth.ts";
@@ -21,6 +22,7 @@ import {
 
 const inNorth = { accountId: "ann", spaceId: "north" };
 const sampleSession = { ...inNorth, id: "s", digest: "d", createdAt: 1, provedAt: 1, expiresAt: 2 };
+const sampleGroup = { ...{ id: "g", spaceId: "north", displayName: "g", externalId: null }, role: null, createdAt: 1, updatedAt: 1 };
 const sampleSkill = {
   ...({ ...inNorth, id: "s", ownerType: "personal", projectId: null, clientId: null, name: "n", description: "", enabled: true } as const),
   ...{ blobId: "b", bytes: 1, sha256: "x", createdAt: 1, updatedAt: 1 },
@@ -35,6 +37,11 @@ const samplePair = { accessId: "a", accessExpiresAt: 1, refreshDigest: "r", refr
 
 const sampleSite = newWebsite({ ...inNorth, taskId: "t", title: "x", now: 1, ids: systemIds, random: systemRandom });
 const sampleCheckpoint = { id: "c", websiteId: "w", spaceId: "north", message: "", status: "success", hash: "h", createdAt: 1 } as const;
+const sampleDomain = {
+  ...inNorth,
+  ...({ id: "d", domain: "example.com", websiteId: "w", token: "t", status: "active", createdAt: 1 } as const),
+  ...{ verifiedAt: 1, checkedAt: 1, nextCheckAt: 1, failures: 0 },
+} as const;
 const sampleVisit = { ...inNorth, digest: "d", kind: "ticket", websiteId: "w", expiresAt: 2 } as const;
 
 const sampleFamily = {
@@ -70,6 +77,17 @@ const sampleRun = { taskId: "t", spaceId: "north", workerId: "w", fence: 1, star
 const sampleKeyed = { taskId: "t", turn: 1, key: "k", seq: 1, digest: "d" };
 const sampleBrowser = { ...inNorth, id: "b", nodeId: "n", name: "n", userAgent: "u", attachedAt: 1 };
 
+const sampleSchedule: Schedule = {
+  ...{ ...inNorth, id: "s", clientId: null, apiKeyId: null, name: "n", cron: null, intervalSeconds: 60, moment: null },
+  ...{ timeZone: "UTC", anchorAt: 1, missed: "skip", overlap: "skip", status: "active", pauseReason: null },
+  ...{ nextAt: 1, lastDueAt: null, queuedAt: null, lastRunAt: null, lastTaskId: null, failures: 0, lastError: null },
+  ...{ createdAt: 1, updatedAt: 1 },
+  template: {
+    input: { texts: ["x"], references: [], resources: { skills: [], forced: [], connectors: [], noConnectors: false } },
+    ...{ interactive: false, hidden: false, shareVisibility: "private" },
+  },
+};
+
 /** Every method that writes or locks, with valid arguments: `aggregate.method`. */
 export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["accounts.insertAccount", (tx) => tx.accounts.insertAccount({ id: "x", email: "x", name: null, locale: "en", createdAt: 1 })],
@@ -82,6 +100,13 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["members.update", (tx) => tx.members.update("north", "m", { name: "x" })],
   ["members.lockActive", (tx) => tx.members.lockActive(inNorth)],
   ["members.deleteAccount", (tx) => tx.members.deleteAccount("ann")],
+  ["groups.insert", (tx) => tx.groups.insert(sampleGroup)],
+  ["groups.update", (tx) => tx.groups.update(sampleGroup)],
+  ["groups.remove", (tx) => tx.groups.remove("north", "g")],
+  ["groups.addMembers", (tx) => tx.groups.addMembers("g", ["m"])],
+  ["groups.removeMembers", (tx) => tx.groups.removeMembers("g", ["m"])],
+  ["groups.leaveAll", (tx) => tx.groups.leaveAll("m")],
+  ["groups.setRole", (tx) => tx.groups.setRole("north", ["m"], "admin")],
   ["sessions.endIn", (tx) => tx.sessions.endIn("ann", "north")],
   ["keys.revokeAll", (tx) => tx.keys.revokeAll("ann", "north", 1)],
   ["codes.useUpAll", (tx) => tx.codes.useUpAll("ann", "north", 1)],
@@ -92,6 +117,11 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["skills.remove", (tx) => tx.skills.remove(["s"], 1)],
   ["taskResources.set", (tx) => tx.taskResources.set({ id: "t", spaceId: "north" }, { forced: [] })],
   ["taskResources.deleteOfTask", (tx) => tx.taskResources.deleteOfTask("t")],
+  ["keys.revokeInSpace", (tx) => tx.keys.revokeInSpace("north", "k", 1)],
+  ["keys.renameOwn", (tx) => tx.keys.renameOwn(inNorth, "k", "n", 1)],
+  ["workers.recordFailure", (tx) => tx.workers.recordFailure({ workerId: "w", taskId: "t", kind: "lease", at: 1 }, 1)],
+  ["workers.update", (tx) => tx.workers.update("north", "w", { name: "n" })],
+  ["workers.purgeFailures", (tx) => tx.workers.purgeFailures(1)],
   ["keys.insert", (tx) => tx.keys.insert(sampleKey())],
   ["keys.revoke", (tx) => tx.keys.revoke("k", 1)],
   ["keys.revokeOwn", (tx) => tx.keys.revokeOwn(ann, "k", 1)],
@@ -99,9 +129,12 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["keys.transferEnterprise", (tx) => tx.keys.transferEnterprise("north", "ann", "bo")],
   ["accounts.setProfile", (tx) => tx.accounts.setProfile("ann", { name: "Ann" })],
   ["accounts.setRole", (tx) => tx.accounts.setRole("m", "admin")],
+  ["accounts.renameTeam", (tx) => tx.accounts.renameTeam("t", "x")],
   ["sessions.insert", (tx) => tx.sessions.insert(sampleSession)],
+  ["sessions.recordUse", (tx) => tx.sessions.recordUse("s", 1, 1)],
   ["sessions.renew", (tx) => tx.sessions.renew("s", 9, 9)],
   ["sessions.recordProof", (tx) => tx.sessions.recordProof("s", 1)],
+  ["sessions.move", (tx) => tx.sessions.move({ id: "s", accountId: "ann" }, { from: "north", to: "south" }, 1)],
   ["sessions.end", (tx) => tx.sessions.end("s")],
   ["sessions.endOwn", (tx) => tx.sessions.endOwn("ann", "s", 1)],
   ["sessions.endOthers", (tx) => tx.sessions.endOthers("ann", null)],
@@ -142,14 +175,25 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["deliveryLog.recover", (tx) => tx.deliveryLog.recover("w", 0, 1)],
   ["deliveryLog.purge", (tx) => tx.deliveryLog.purge(9, 1)],
   ["deliveryLog.purgeEvents", (tx) => tx.deliveryLog.purgeEvents(9, 1)],
+  ["projects.lock", (tx) => tx.projects.lock(ann, "p")],
+  ["projects.lockIn", (tx) => tx.projects.lockIn("north", "p")],
   ["projects.insert", (tx) => tx.projects.insert(sampleProject())],
   ["projects.update", (tx) => tx.projects.update(ann, "p", { name: "Pond" })],
   ["projects.tombstone", (tx) => tx.projects.tombstone(ann, "p", 1)],
-  ["projects.detachTasks", (tx) => tx.projects.detachTasks("p", 1)],
+  ["projects.detachTasks", (tx) => tx.projects.detachTasks("p", 1, 1)],
   ["projects.purge", (tx) => tx.projects.purge(1, 1)],
+  ["schedules.insert", (tx) => tx.schedules.insert(sampleSchedule)],
+  ["schedules.lock", (tx) => tx.schedules.lock(ann, "s")],
+  ["schedules.update", (tx) => tx.schedules.update("s", { name: "x" })],
+  ["schedules.remove", (tx) => tx.schedules.remove("s")],
+  ["schedules.take", (tx) => tx.schedules.take({ id: "s", nextAt: 1, queuedAt: null }, { nextAt: 2 })],
+  ["schedules.addFailure", (tx) => tx.schedules.addFailure("s", "x", 1)],
+  ["schedules.clearFailures", (tx) => tx.schedules.clearFailures("s")],
+  ["schedules.pauseAll", (tx) => tx.schedules.pauseAll(inNorth, "member_removed", 1)],
   ["tasks.insert", (tx) => tx.tasks.insert(sampleTask(), [])],
   ["tasks.lock", (tx) => tx.tasks.lock(ann, "t")],
   ["tasks.advance", (tx) => tx.tasks.advance("t", { now: 1 })],
+  ["tasks.indexTexts", (tx) => tx.tasks.indexTexts(["t"])],
   ["tasks.tombstone", (tx) => tx.tasks.tombstone("t", 1, false)],
   ["events.deleteOfTask", (tx) => tx.events.deleteOfTask("t")],
   ["webhookEvents.insert", (tx) => tx.webhookEvents.insert([sampleEvent()], [sampleDelivery(sampleEvent())])],
@@ -215,6 +259,18 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["websites.edit", (tx) => tx.websites.edit("w", { title: "x" }, 1)],
   ["websites.setOperatorCap", (tx) => tx.websites.setOperatorCap("w", null, 1)],
   ["websites.setTeamCap", (tx) => tx.websites.setTeamCap("w", "team", 1)],
+  ["websites.unpublish", (tx) => tx.websites.unpublish("w", 1)],
+  ["websites.delete", (tx) => tx.websites.delete("w", 1, false)],
+  ["viewers.insert", (tx) => tx.viewers.insert("w", [{ email: "a@b.c", createdAt: 1 }])],
+  ["viewers.delete", (tx) => tx.viewers.delete("w", ["a@b.c"])],
+  ["viewers.deleteOfMember", (tx) => tx.viewers.deleteOfMember(inNorth)],
+  ["domains.insert", (tx) => tx.domains.insert(sampleDomain)],
+  ["domains.activate", (tx) => tx.domains.activate("d", 1, 2)],
+  ["domains.delete", (tx) => tx.domains.delete("w", "example.com")],
+  ["domains.deleteOfMember", (tx) => tx.domains.deleteOfMember(inNorth)],
+  ["domains.claimCheck", (tx) => tx.domains.claimCheck(sampleDomain, 2)],
+  ["domains.keep", (tx) => tx.domains.keep("d", 1)],
+  ["domains.countFailure", (tx) => tx.domains.countFailure("d", 1, 1)],
   ["websites.deleteOfTask", (tx) => tx.websites.deleteOfTask("t", 1, false)],
   ["shares.lock", (tx) => tx.shares.lock("north", "t")],
   ["checkpoints.insert", (tx) => tx.checkpoints.insert(sampleCheckpoint, [])],

@@ -9,6 +9,7 @@ import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { keyDigest, newKeyText } from "../../src/core/keys/api-key.ts";
 import type { Log } from "../../src/core/log.ts";
 import type { Store, Tx } from "../../src/core/store.ts";
+import type { ProveDomain } from "../../src/core/websites/domain.ts";
 import type { Ambient } from "../../src/installation.ts";
 import { startPlatform } from "../../src/platform.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -99,6 +100,8 @@ export interface ServiceOptions {
   readonly over?: Pick<TestStore, "store" | "url">;
   /** Only answers calls and runs no task, so that only the test causes changes. */
   readonly idle?: boolean;
+  /** By default every custom domain has its proof, and no name server is asked. */
+  readonly prove?: ProveDomain;
 }
 
 export async function openService({
@@ -109,6 +112,7 @@ export async function openService({
   clock = systemClock,
   over,
   idle = false,
+  prove = async () => true,
 }: ServiceOptions = {}): Promise<Service> {
   const statements: string[] = [];
   const logged: LogLine[] = [];
@@ -122,7 +126,7 @@ export async function openService({
   const nodes = await Promise.all(
     stores.map((of, i) =>
       openNode({ ...config, role: roles?.[i] ?? config.role }, of, {
-        ...{ clock, ids: systemIds, random: systemRandom, log },
+        ...{ clock, ids: systemIds, random: systemRandom, log, prove },
       }),
     ),
   );
@@ -212,6 +216,7 @@ async function newPerson(store: Store, place: Place, options: PersonOptions = {}
       createdAt,
       expiresAt,
       revokedAt: null,
+      lastFour: key.slice(-4),
     });
   });
   return {

@@ -8,7 +8,7 @@ import { runDirectly } from "./direct.ts";
 export async function putWebhook(store: Store, members: Pick<Webhook, "accountId" | "spaceId"> & Partial<Webhook>): Promise<string> {
   const id = systemIds.short();
   const { accountId, spaceId, clientId = null, status = "active", eventTypes = documentedEventTypes, deletedAt = null } = members;
-  const health = { failingSince: null, failures: 0, inactiveReason: null, projectId: null, metadata: {} };
+  const health = { failingSince: null, failures: 0, inactiveReason: null, projectId: null, metadata: {}, name: null };
   const signing = { doubleHash: false, secret: new Uint8Array(1), oldSecret: null, oldSecretUntil: null };
   const webhook = { id, accountId, spaceId, clientId, status, eventTypes, deletedAt, ...health, ...signing };
   await store.change((tx) => tx.webhooks.insert({ ...webhook, url: `https://hooks.example/${id}`, createdAt: 1000 }));

@@ -201,7 +201,7 @@ describeOnOne("files in messages", (database) => {
     expect.unreachable("the stream has the message");
   });
 
-  test("an agent's file has a link, which ends with the task; the link of a user's file does not", async () => {
+  test("an agent's file has a link, which ends with the task, and no detail; the link of a user's file stays", async () => {
     const { id: file_id } = await uploadFile(platform, ann);
     const id = await createSettledTask([{ type: "text", text: "[[file sums.csv | a,b]]" }, file({ file_id })]);
     const made = (await events(id)).find(({ type }: { type: string }) => type === "assistant_message").assistant_message;
@@ -211,6 +211,11 @@ describeOnOne("files in messages", (database) => {
     });
     const { url } = made.attachments[0];
     expect(await (await download(url)).text()).toBe("a,b");
+    const [artefact] = /file-[A-Za-z0-9]+/.exec(url) ?? [];
+    expect(await ann.v2("file.detail", { file_id: artefact })).toMatchObject({
+      status: 404,
+      body: { error: { message: "file not found" } },
+    });
     const own = (await brought(id)).attachments[0].url;
     expect((await ann.v2("task.delete", { task_id: id })).status).toBe(200);
     expect((await download(url)).status).toBe(404);

@@ -38,6 +38,11 @@ describeOnEach("task.detail", (database) => {
       agent_profile: "manus-1.6",
       has_running_background_jobs: false,
       hide_in_task_list: false,
+      created_by: { account_id: rig.ann.accountId },
+      last_seq: row.lastSeq,
+      brief: "Done",
+      plan_progress: { done: 2, total: 2 },
+      outcome: "finished",
     });
     expect(task.created_at).toBeGreaterThanOrEqual(before);
     expect(task.updated_at).toBeGreaterThanOrEqual(task.created_at);

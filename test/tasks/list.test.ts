@@ -172,6 +172,26 @@ describeOnEach("task.list", (database) => {
       expect(await of({})).toEqual(await of({ scope: "all" }));
     });
 
+    test("by state and by times in whole seconds, in a body and in a query", async () => {
+      const dee = await rig.service.person();
+      const [early, middle, late] = await insertTasks(dee, [10_000, 20_500, 30_999], { updatedAt: 50_500 });
+      const [failed] = await insertTasks(dee, [40_000], { status: "error", updatedAt: 60_000 });
+      for (const [query, expected] of [
+        [{ status: "error" }, [failed]],
+        [{ status: "stopped" }, [late, middle, early]],
+        [{ created_after: 20 }, [failed, late]],
+        [{ created_before: 30 }, [middle, early]],
+        [{ created_after: 10, created_before: 30 }, [middle]],
+        [{ updated_after: 50 }, [failed]],
+        [{ updated_before: 51, status: "stopped", created_after: 29 }, [late]],
+        [{ updated_before: 50 }, []],
+      ] as const) {
+        expect([query, idsOf((await list(dee, query))["data"])]).toEqual([query, expected]);
+        const byQuery = await dee.v2("task.list", query, { method: "GET" });
+        expect([query, idsOf(byQuery.body["data"])]).toEqual([query, expected]);
+      }
+    });
+
     test("by an agent: without subtasks the list is empty", async () => {
       for (const query of [{ scope: "agent_subtask", agent_id: "agent-default" }, { agent_id: "5f0c1d4e-0000-4000-8000-000000000000" }]) {
         expect(await list(cy, query)).toMatchObject({ ok: true, data: [], has_more: false });
@@ -267,7 +287,7 @@ async function keyOfPersonalSpace({ store }: Service, { accountId }: Person): Pr
   const [key, spaceId, createdAt] = [newKeyText(systemRandom), systemIds.short(), Date.now()];
   await store.change(async (tx) => {
     await tx.accounts.insertSpace({ id: spaceId, kind: "personal", createdAt, accountId });
-    const more = { name: "personal", digest: keyDigest(key), createdAt, expiresAt: null, revokedAt: null };
+    const more = { name: "personal", digest: keyDigest(key), createdAt, expiresAt: null, revokedAt: null, lastFour: null };
     await tx.keys.insert({ id: systemIds.short(), accountId, spaceId, kind: "general", ...more });
   });
   return key;

@@ -58,6 +58,19 @@ describeOnEach("task.sendMessage", (database) => {
     expect(await statusesOf(id)).toEqual(["running", "stopped", "running", "stopped"]);
   });
 
+  test("each turn has its project's instruction of that moment", async () => {
+    const { body } = await rig.ann.v2("project.create", { name: "Garden", instruction: "Be brief." });
+    const project_id = body["project"].id;
+    const id = await rig.runToEnd("Tell me about owls", { project_id });
+    await rig.ann.v2("project.update", { project_id, instruction: "Answer in verse." });
+    await send(id, { content: "Tell me about cats" });
+    await rig.reach(id, "stopped");
+    const [first, second] = await answersOf(id);
+    expect(first).toContain("Be brief.");
+    expect(second).toContain("Answer in verse.");
+    expect(second).not.toContain("Be brief.");
+  });
+
   test("a message to a running task is answered in the next turn, without stopped in between", async () => {
     const id = await rig.create("[[sleep 1]] Tell me about owls");
     await untilClaimed(rig.service.store, id);

@@ -117,10 +117,11 @@ async function checkAgreement(model: Model, { db: { store }, clock, spaceId }: R
   const owner = callerOf("ann", spaceId, "owner");
   const all = [...model.tasks.entries()];
   const range = { start: clock.now() - 300 * dayMs, end: clock.now() };
+  const allTime = { start: undefined, end: undefined };
   let sum = 0;
   for (const account of people) {
     const caller = callerOf(account, spaceId, "member");
-    const { items } = await usageReports.list(store, caller, { limit: 100, cursor: undefined });
+    const { items } = await usageReports.list(store, caller, { limit: 100, cursor: undefined, range: allTime, filter: {} });
     const own = all.filter(([, task]) => task.account === account);
     const used = own.filter(([, { days }]) => days.size > 0);
     const tasks = items.filter(({ taskId }) => taskId !== null);
@@ -132,15 +133,15 @@ async function checkAgreement(model: Model, { db: { store }, clock, spaceId }: R
     expect(granted).toBe(model.grants.get(account) ?? 0);
     const spent = own.reduce((total, [, task]) => total + netCost(task), 0);
     sum += spent;
-    const mine = await usageReports.days(store, caller, range);
+    const mine = await usageReports.days(store, caller, range, {});
     expect(mine.reduce((total, { credits }) => total + credits, 0)).toBe(spent);
     for (const { credits } of mine) expect(credits).toBeGreaterThanOrEqual(0);
-    const query = { limit: 10, cursor: undefined, range, sort: "credits", order: "desc" } as const;
+    const query = { limit: 10, cursor: undefined, range, filter: {}, sort: "credits", order: "desc" } as const;
     const log = await usageReports.people(store, owner, query);
     const row = log.items.find(({ accountId }) => accountId === account);
     expect({ credits: row?.credits ?? 0, tasks: row?.tasks ?? 0 }).toEqual({ credits: spent, tasks: used.length });
   }
-  const days = await usageReports.days(store, owner, range);
+  const days = await usageReports.days(store, owner, range, {});
   expect(days.reduce((total, { credits }) => total + credits, 0)).toBe(sum);
   const granted = [...model.grants.values()].reduce((total, credits) => total + credits, 0);
   expect(await usageReports.available(store, owner)).toBe(pool + granted - sum);

@@ -129,7 +129,8 @@ describeOnEach("the outbox", (kind) => {
       await rig.advance(id, events);
       return rig.statements.length;
     };
-    const plain = await costOf([saidWith("x")]);
+    // An event without a text, which would be indexed for search.
+    const plain = await costOf([{ type: "explanation", payload: { content: "x" } }]);
     expect(await costOf([step("A"), step("B"), step("C")])).toBe(plain + cost);
   });
 });

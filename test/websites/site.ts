@@ -2,9 +2,12 @@ import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { connect } from "node:http2";
 import { buffer } from "node:stream/consumers";
 import { vi } from "vitest";
+import type { Clock } from "../../src/core/clock.ts";
 import type { Checkpoint } from "../../src/core/websites/checkpoint.ts";
+import type { ProveDomain } from "../../src/core/websites/domain.ts";
 import { type FilePlatform, openFilePlatform } from "../files/files-rig.ts";
 import type { DatabaseKind } from "../support/database.ts";
+import { runDirectly } from "../support/direct.ts";
 import { hangMs } from "../support/patience.ts";
 import type { Person } from "../support/service.ts";
 import { type SiteTree, saveTree } from "./tree.ts";
@@ -23,10 +26,15 @@ export interface SiteRig extends FilePlatform {
 export interface SiteRigOptions {
   readonly idle?: boolean;
   readonly env?: Readonly<Record<string, string>>;
+  readonly prove?: ProveDomain;
+  readonly clock?: Clock;
 }
 
-export async function openSiteRig(kind: DatabaseKind = "sqlite", { idle = false, env = {} }: SiteRigOptions = {}): Promise<SiteRig> {
-  const rig = await openFilePlatform(kind, { idle, env: { SITES_DOMAIN: "sites.test", ...env } });
+export async function openSiteRig(
+  kind: DatabaseKind = "sqlite",
+  { idle = false, env = {}, ...more }: SiteRigOptions = {},
+): Promise<SiteRig> {
+  const rig = await openFilePlatform(kind, { idle, env: { SITES_DOMAIN: "sites.test", ...env }, ...more });
   const { store } = rig.service;
   return {
     ...rig,
@@ -107,6 +115,14 @@ export async function settledStatus(person: Person, taskId: string) {
     { timeout: hangMs, interval: 5 },
   );
   return last.body;
+}
+
+/** Removes a colleague from the team of its owner. */
+export async function removeMember(rig: SiteRig, owner: Person, { accountId }: Person): Promise<void> {
+  const manager = await rig.service.person({ as: owner, with: owner, kind: "team_user_mgmt" });
+  const [member] = await runDirectly(rig.database, `SELECT id FROM membership WHERE account_id = '${accountId}'`);
+  const { status, body } = await manager.v2("team.user.remove", { team_user_id: member?.["id"] });
+  if (status !== 200) throw new Error(`refused: ${JSON.stringify(body)}`);
 }
 
 /** The host of a published site. */

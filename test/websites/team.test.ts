@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { describeOnEach } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import type { Person } from "../support/service.ts";
-import { hostOf, openSiteRig, page, publish, runOfflineTask, type SiteRig, type VisitResponse } from "./site.ts";
+import { cookieIn, cookieOf, enter as enterSite, ticketIn } from "./entrance.ts";
+import { hostOf, openSiteRig, page, publish, runOfflineTask, type SiteRig } from "./site.ts";
 
 describeOnEach("a team's website", (database) => {
   let rig: SiteRig;
@@ -18,20 +19,10 @@ describeOnEach("a team's website", (database) => {
   });
   afterAll(() => rig[Symbol.asyncDispose]());
 
-  /** The platform's page in a browser's navigation. */
-  const enter = async (person: Person | null, location: string): Promise<VisitResponse> => {
-    const { pathname, search } = new URL(location);
-    const session = await person?.session();
-    return rig.visit("platform.test", pathname + search, session ? { headers: { cookie: session.headers.cookie } } : {});
-  };
-  const ticketIn = ({ headers }: VisitResponse): URL => new URL(String(headers["refresh"]).replace("0; url=", ""));
+  const enter = (person: Person | null, location: string) => enterSite(rig, person, location);
   const redeem = (url: URL, at = host) => rig.visit(at, url.pathname + url.search);
-  const cookieIn = ({ headers }: VisitResponse): string => String(headers["set-cookie"]?.[0]).split(";")[0] ?? "";
   /** Takes a member through the entry flow; returns the cookie. */
-  const enterAsMember = async (person: Person): Promise<string> => {
-    const { headers } = await rig.visit(host);
-    return cookieIn(await redeem(ticketIn(await enter(person, String(headers.location)))));
-  };
+  const enterAsMember = async (person: Person): Promise<string> => (await cookieOf(rig, person, host)) ?? "";
   const visitWith = (cookie: string, path = "/") => rig.visit(host, path, { headers: { cookie } });
 
   /** Expires every ticket and visit as if this much time had passed. */

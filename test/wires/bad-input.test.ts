@@ -5,23 +5,12 @@ import { openService, type Service } from "../support/service.ts";
 import { rpcWires } from "../support/wires.ts";
 import { canOpen } from "./access.ts";
 import { badTexts, inside, misfits, outside, protoJson, protoMisfits, sampleEnum, setRaw } from "./bad-values.ts";
-import { type Answer, type CallOver, callerOf, readerOf, refused, someServedBy, type Wire } from "./call.ts";
+import { type Answer, type CallOver, callerOf, pooled, readerOf, refused, someServedBy, type Wire } from "./call.ts";
 import { type Keyring, keyringOf } from "./keyring.ts";
 import { endOf, framed, send } from "./raw.ts";
 import { isNeeded, placed, type Spot, sampleOf, spotsOf } from "./sample.ts";
 
 const outcomeText = ({ outcome, message }: Answer): string => (outcome === "ok" ? "ok" : `${outcome}: ${message}`);
-
-/** Limits concurrency: a table at once would open a connection for each call. */
-async function pooled<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const entries = items.entries();
-  const worker = async () => {
-    for (const [index, item] of entries) results[index] = await work(item);
-  };
-  await Promise.all(Array.from({ length: 8 }, worker));
-  return results;
-}
 
 let service: Service;
 let call: CallOver;

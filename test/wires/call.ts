@@ -167,3 +167,14 @@ const refusals = {
 
 /** The outcome of a refusal on a wire. */
 export const refused = (reason: keyof typeof refusals, wire: Wire): string => refusals[reason][wire.startsWith("v2") ? 0 : 1];
+
+/** Limits concurrency: a table at once would open a connection for each call. */
+export async function pooled<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const entries = items.entries();
+  const worker = async () => {
+    for (const [index, item] of entries) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
+  return results;
+}

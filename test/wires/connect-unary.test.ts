@@ -37,6 +37,8 @@ const listProjects = "project.v2.ProjectService/ListProjects";
 /** Secrets, signatures of links, ids and times. */
 const ofThisCall = /\/[A-Za-z0-9_-]{43}|(sk|wk|secret)[-_][A-Za-z0-9_-]{43,49}|[2-9A-HJ-NP-Za-km-z]{22}|1[0-9]{9}/g;
 
+const newSecret = /sk-[A-Za-z0-9_-]{43,49}/;
+
 /** Some answers contain their request id. */
 const requestIds = /req_[2-9A-HJ-NP-Za-km-z]{22}/g;
 
@@ -46,10 +48,18 @@ const once: ReadonlySet<string> = new Set([
   "observability.v2.EnterpriseComplianceV2Service/CreateExport",
 ]);
 
+/** The answer with a new key has its last four characters too. */
+function withoutMade(body: string): string {
+  const lastFour = newSecret.exec(body)?.[0].slice(-4);
+  const rest = body.replace(ofThisCall, "…");
+  return lastFour === undefined ? rest : rest.replace(lastFour, "…");
+}
+
 /** An answer without the parts that differ from call to call. */
 function shown({ status, headers, bytes }: Awaited<ReturnType<typeof send>>, made: boolean) {
   const { "x-request-id": _id, date: _date, ...rest } = Object.fromEntries(headers);
-  return { status, headers: rest, body: bytes.toString("latin1").replace(made ? ofThisCall : requestIds, "…") };
+  const body = bytes.toString("latin1");
+  return { status, headers: rest, body: made ? withoutMade(body) : body.replace(requestIds, "…") };
 }
 
 /** The plain call, and one with a distant deadline, which Connect answers itself. */

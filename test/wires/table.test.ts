@@ -167,8 +167,10 @@ describe.each(wires)("the rate limit over %s", (wire) => {
     const limitsOf = ({ headers }: Answer) => names.map((name) => headers.get(name) ?? "-").join(" ");
 
     const open: Among = (operation) => canOpen(operation, wire);
-    // An operation that counts as another shares its limit.
-    const own: Among = (operation) => open(operation) && operation.countedAs === operation.rpc;
+    // An operation that counts as another shares its limit: the first of each limit, among those of this wire.
+    const firsts = new Map<string, Operation>();
+    for (const operation of servedBy(wire).filter(open).toReversed()) firsts.set(operation.countedAs, operation);
+    const own: Among = (operation) => firsts.get(operation.countedAs) === operation;
     const first = (operation: Operation) => ({ headers: keys.permitted(operation) });
     expect(await overAll(call, wire, first, (answer) => `${access(answer)} ${limitsOf(answer)}`, own)).toEqual(
       expected(wire, (_operation) => `${"admitted"} 1 0 45 -`, own),

@@ -17,6 +17,8 @@ describeOnEach("statements of a worker's call", (database) => {
       await call();
       return service.statements.length - before;
     };
+    // SQLite keeps the words of the final message by one more statement; PostgreSQL sends them with another.
+    const finish = database === "sqlite" ? 9 : 8;
     await ann.v2("task.create", { message: { content: "Hello" } });
     let run = { taskId: "", fence: 0 };
     const poll = await costs(async () => {
@@ -32,6 +34,6 @@ describeOnEach("statements of a worker's call", (database) => {
       heartbeat: await costs(() => worker.call("Heartbeat", { taskId: run.taskId, fence: run.fence })),
       emptyPoll: await costs(() => worker.poll()),
       finish: await costs(() => worker.finish(run, { finish: { content: "Done" } })),
-    }).toEqual({ poll: 11, append: 9, appendMany: 9, repeat: 6, heartbeat: 5, emptyPoll: 2, finish: 8 });
+    }).toEqual({ poll: 11, append: 9, appendMany: 9, repeat: 6, heartbeat: 5, emptyPoll: 2, finish });
   });
 });

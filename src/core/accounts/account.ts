@@ -76,6 +76,7 @@ export interface AccountRows {
   /** A present or past member of a space's team, by `team_user_id`. */
   memberById(spaceId: string, id: string): Promise<Member | null>;
   setRole(memberId: string, role: Role): Promise<void>;
+  renameTeam(teamId: string, name: string): Promise<void>;
   /** The personal space of an account, if it has one. */
   personalSpace(accountId: string): Promise<Space | null>;
   /** Takes a row lock on the space, so that limits per space hold under a race. */

@@ -59,6 +59,8 @@ export interface SessionCredential {
   readonly id: string;
   /** When the person last proved who they are, Unix milliseconds. */
   readonly provedAt: number;
+  /** Unix milliseconds. */
+  readonly expiresAt: number;
 }
 
 /** A remote worker. It belongs to no person and grants access only to work on tasks. The caller's account is the worker's id, which owns no tasks. */
@@ -98,6 +100,9 @@ export const canAccessProjects = ({ credential }: Caller): boolean =>
 
 /** The app that acts for its user; null without an app. Rows that an app creates have its id. */
 export const appOf = ({ credential }: Caller): string | null => (credential.kind === "token" ? credential.clientId : null);
+
+/** The key of a caller; null without one. Tasks that a key creates have its id. */
+export const keyOf = ({ credential }: Caller): string | null => (credential.kind === "key" ? credential.id : null);
 
 /** A call that may stay open for a while. Its caller is authenticated again at intervals (spec/decisions.md 17). */
 export interface OpenCall {

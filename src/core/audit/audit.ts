@@ -46,7 +46,10 @@ export interface AuditEntry {
 }
 
 /** The part of an audit row that a handler provides; the call path adds the rest. */
-export type AuditNote = Partial<Pick<AuditEntry, "subject" | "before" | "after">>;
+export interface AuditNote extends Partial<Pick<AuditEntry, "subject" | "before" | "after">> {
+  /** A second row, in the log of another space that the change concerns. */
+  readonly alsoIn?: Pick<AuditEntry, "spaceId" | "before" | "after">;
+}
 
 /** Why a call was refused, as in stored rows and exports. These values are older than those of `Reason` and never change. */
 export type AuditReason = "unauthenticated" | "forbidden" | "insufficient_scope" | "limited";

@@ -16,6 +16,8 @@ export interface AuditFilter {
   readonly accountId?: string;
   readonly credential?: string;
   readonly operation?: string;
+  /** The beginning of the operation; ASCII. */
+  readonly operationPrefix?: string;
   readonly outcome?: AuditOutcome;
   readonly subject?: string;
   readonly requestId?: string;
@@ -32,6 +34,22 @@ export interface AuditPage {
 export interface AuditLogRows {
   /** By (at, id). */
   list(spaceId: string, filter: AuditFilter, page: AuditPage): Promise<LoggedRow[]>;
+  /** Present names of a space's accounts, keys, apps and projects by id; deleted projects and apps have none. */
+  names(spaceId: string, ids: readonly string[]): Promise<readonly AuditName[]>;
+}
+
+/** The present name of something that rows mention. */
+export interface AuditName {
+  readonly kind: "account" | "key" | "app" | "project";
+  readonly id: string;
+  readonly name: string;
+}
+
+/** The present names of what rows mention. They are not part of the rows: names change, and rows and their hashes do not. */
+export async function listAuditNames(tx: Pick<Tx, "auditLog">, { spaceId }: Pick<Caller, "spaceId">, rows: readonly LoggedRow[]) {
+  const ids = new Set(rows.flatMap(({ accountId, credential, subject }) => [accountId, credential.replace(/^key:/, ""), subject ?? ""]));
+  ids.delete("");
+  return ids.size === 0 ? [] : tx.auditLog.names(spaceId, [...ids]);
 }
 
 /** A page of the log of the caller's space. @throws Failure `invalid_argument` for a cursor of another list. */

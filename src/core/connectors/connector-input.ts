@@ -1,5 +1,6 @@
+import type { Caller } from "../accounts/caller.ts";
 import { findWebUrlFault, parseUri } from "../addresses/address.ts";
-import { invalidArgument } from "../failure.ts";
+import { Failure, invalidArgument } from "../failure.ts";
 import { connectorById, myBrowserId } from "./catalogue.ts";
 import type { ConnectorServer } from "./connector.ts";
 import { type Credentials, noTokens } from "./server.ts";
@@ -82,6 +83,17 @@ export interface ConnectorInput {
   readonly forSpace: boolean;
   readonly isDefault: boolean;
   readonly server: ServerInput;
+}
+
+/**
+ * Checks that a key installs a connector for its own account only, and not as a default: a leaked key must not reach
+ * tasks of other members, or tasks that do not name the connector (spec/decisions.md 65).
+ *
+ * @throws Failure `permission_denied`
+ */
+export function checkInstaller({ credential }: Pick<Caller, "credential">, { forSpace, isDefault }: ConnectorInput): void {
+  if (credential.kind !== "key" || !(forSpace || isDefault)) return;
+  throw new Failure("permission_denied", `${forSpace ? "for_space" : "is_default"}: requires a session, not a key`);
 }
 
 /** Reads the texts of a connector; the default name is the catalogue's. @throws Failure `invalid_argument` */

@@ -1,6 +1,7 @@
 import type { Caller, OnBehalf } from "../accounts/caller.ts";
 import type { Cipher } from "../cipher.ts";
 import type { Clock } from "../clock.ts";
+import type { Change } from "../deferred.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import type { Project } from "../projects/project.ts";
@@ -18,10 +19,13 @@ import {
 } from "./connector.ts";
 import { type ConnectorInput, checkCatalogueServer, checkServer, readConnectorInput, type ServerRules } from "./connector-input.ts";
 import { type ReachServer, SignInNeeded } from "./renew.ts";
-import { type ConnectorServers, ServerFault, sealCredentials } from "./server.ts";
+import { type ConnectorServers, ServerFault, type ServerFaultKind, sealCredentials } from "./server.ts";
+
+/** The holder of connectors: a caller, or the account for which a command works. */
+export type ConnectorHolder = Pick<Caller, "accountId" | "spaceId" | "role">;
 
 /** The transactional part of an operation whose slow part is done. */
-export type PreparedConnectorChange = (tx: Tx, caller: Caller) => Promise<InstalledConnector>;
+export type PreparedConnectorChange = (tx: Tx, caller: ConnectorHolder) => Promise<InstalledConnector>;
 
 /**
  * Connectors of a caller: the account's and the space's. Every method with an id: @throws Failure `not_found`,
@@ -29,21 +33,34 @@ export type PreparedConnectorChange = (tx: Tx, caller: Caller) => Promise<Instal
  */
 export interface Connectors {
   /** @throws Failure `invalid_argument`, `permission_denied`; in the transaction `already_exists`, `resource_exhausted`. */
-  prepareInstall(caller: Caller, input: ConnectorInput, gone: AbortSignal): Promise<PreparedConnectorChange>;
+  prepareInstall(caller: ConnectorHolder, input: ConnectorInput, gone: AbortSignal): Promise<PreparedConnectorChange>;
   /** @throws Failure `unavailable`, `failed_precondition` when a user has to sign in first. */
   prepareRefresh(caller: Caller, id: string, gone: AbortSignal): Promise<PreparedConnectorChange>;
+  /** @throws Failure `failed_precondition` for a connector without a server. */
+  prepareTest(caller: ConnectorHolder, id: string, gone: AbortSignal): Promise<Change<ConnectorTest>>;
   /** All installed connectors, newest first. */
-  list(tx: Tx, caller: Caller): Promise<readonly InstalledConnector[]>;
+  list(tx: Tx, caller: ConnectorHolder): Promise<readonly InstalledConnector[]>;
   /** One connector per uid; for an app only those granted to it (spec/api.md 8.20). */
   listUsable(tx: Tx, caller: Caller): Promise<readonly InstalledConnector[]>;
   setPolicy(tx: Tx, caller: Caller, id: string, policy: Readonly<Record<string, ToolPolicy>>): Promise<InstalledConnector>;
   setDefault(tx: Tx, caller: Caller, id: string, isDefault: boolean): Promise<InstalledConnector>;
-  remove(tx: Tx, caller: Caller, id: string): Promise<void>;
+  remove(tx: Tx, caller: ConnectorHolder, id: string): Promise<void>;
   /** @throws Failure `not_found` */
   projectDefaults(tx: Tx, caller: Caller, projectId: string): Promise<readonly string[]>;
   /** @throws Failure `not_found`, `invalid_argument` for one that is not installed. */
   setProjectDefaults(tx: Tx, caller: Caller, projectId: string, uids: readonly string[]): Promise<void>;
 }
+
+/** The result of a test. It has no text of the server. */
+export interface ConnectorTest {
+  /** Null after a success. */
+  readonly failure: ServerFaultKind | "sign_in" | null;
+  readonly tools: number;
+  readonly latencyMs: number;
+}
+
+/** The time limit of a test. */
+const testMs = 15_000;
 
 /** Dependencies of `connectors`. */
 export interface ConnectorsParts {
@@ -65,7 +82,7 @@ const mayNotChangeSpace = (): Failure =>
 
 export function connectors({ store, clock, ids, cipher, rules, servers, reach }: ConnectorsParts): Connectors {
   /** @param changesOf computes the changes from the locked connector. */
-  async function change(tx: Tx, caller: Caller, id: string, changesOf: (before: InstalledConnector) => ConnectorChanges) {
+  async function change(tx: Tx, caller: ConnectorHolder, id: string, changesOf: (before: InstalledConnector) => ConnectorChanges) {
     const before = requireChangeableConnector(caller, await tx.connectors.lock(caller, id));
     const changes = { ...changesOf(before), updatedAt: clock.now() };
     await tx.connectors.update(id, changes);
@@ -123,6 +140,26 @@ export function connectors({ store, clock, ids, cipher, rules, servers, reach }:
       return (tx, holder) => change(tx, holder, id, (before) => mergeTools(before, tools, clock.now()));
     },
 
+    async prepareTest(caller, id, gone) {
+      const connector = requireChangeableConnector(caller, await store.connectors.find(caller, id));
+      if (connector.server.transport === "none") throw new Failure("failed_precondition", "the connector has no server");
+      const since = clock.monotonic();
+      const [ended, late] = [new AbortController(), new AbortController()];
+      const timeUp = () => late.abort(new ServerFault("timeout"));
+      void clock.sleep(testMs, ended.signal).then(timeUp, () => undefined);
+      const outcome = await list(connector, { accountId: caller.accountId, signal: AbortSignal.any([gone, late.signal]) })
+        .then(
+          ({ length }) => ({ failure: null, tools: length }),
+          (thrown: unknown) => ({ failure: faultKindOf(thrown), tools: 0 }),
+        )
+        .finally(() => ended.abort());
+      const latencyMs = Math.round(clock.monotonic() - since);
+      return async (tx) => {
+        tx.audit.note({ subject: id, after: { failure: outcome.failure } });
+        return { ...outcome, latencyMs };
+      };
+    },
+
     list: (tx, caller) => tx.connectors.list(caller),
 
     async listUsable(tx, caller) {
@@ -145,6 +182,8 @@ export function connectors({ store, clock, ids, cipher, rules, servers, reach }:
     },
 
     async setProjectDefaults(tx, caller, projectId, uids) {
+      // A project that is being deleted gets no defaults that its deletion would miss.
+      await tx.projects.lock(caller, projectId);
       const project = await requireProject(tx, caller, projectId);
       const byUid = effectiveByUid(await tx.connectors.list(caller));
       const at = uids.findIndex((uid) => !byUid.has(uid));
@@ -165,7 +204,7 @@ const auditedConnector = ({ uid, name, type, accountId, isDefault, policy, tools
 });
 
 /** Returns a connector that the caller may change. @throws Failure `not_found`, `permission_denied` */
-export function requireChangeableConnector(caller: Caller, found: InstalledConnector | null): InstalledConnector {
+export function requireChangeableConnector(caller: ConnectorHolder, found: InstalledConnector | null): InstalledConnector {
   if (found === null) throw notFound("connector");
   if (found.accountId === null && !mayChangeSpace(caller)) throw mayNotChangeSpace();
   return found;
@@ -175,6 +214,13 @@ async function requireProject(tx: Tx, caller: Caller, id: string): Promise<Proje
   const project = await tx.projects.find(caller, id);
   if (!project) throw notFound("project");
   return project;
+}
+
+/** @throws the exception itself when it is not a fault of the server. */
+function faultKindOf(thrown: unknown): ServerFaultKind | "sign_in" {
+  if (thrown instanceof SignInNeeded) return "sign_in";
+  if (thrown instanceof ServerFault) return thrown.kind;
+  throw thrown;
 }
 
 function throwAsFailure(thrown: unknown, failure: (why: string) => Failure): never {

@@ -2,6 +2,7 @@ import type { MemberStatus, Role } from "../accounts/account.ts";
 import type { StoredFile } from "../files/file.ts";
 import type { SkillView } from "../skills/skill.ts";
 import type { TaskEvent } from "../tasks/event.ts";
+import type { Metadata } from "../tasks/metadata.ts";
 import type { Delivery, DeliveryAttempt } from "../webhooks/delivery.ts";
 import type { CheckpointFile } from "../websites/checkpoint.ts";
 import type { Website } from "../websites/website.ts";
@@ -59,6 +60,7 @@ export interface ArchiveQuery {
 
 /** A task, and the number of its last event. */
 export interface PackedTask extends TaskRecord {
+  readonly metadata: Metadata;
   readonly lastSeq: number;
 }
 

@@ -8,6 +8,8 @@ export interface TaskRecord {
   readonly accountId: string;
   readonly spaceId: string;
   readonly projectId: string | null;
+  /** The schedule that created it. */
+  readonly scheduleId: string | null;
   readonly title: string;
   readonly status: TaskStatus;
   readonly shareVisibility: Visibility;

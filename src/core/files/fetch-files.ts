@@ -3,6 +3,7 @@ import type { Caller, OnBehalf } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { Failure, invalidArgument } from "../failure.ts";
 import type { Tx } from "../store.ts";
+import type { Blobs } from "./blob.ts";
 import { type Attachment, attachmentOf, fileAt, type StoredFile } from "./file.ts";
 import { checkFilename, contentTypeOf, nameFor, tidyFilename } from "./filename.ts";
 import { senderDisconnected } from "./meter.ts";
@@ -29,8 +30,23 @@ export interface FetchedFile {
  */
 export type FetchFile = (url: string, bound: OnBehalf & { readonly max: number }) => Promise<FetchedFile>;
 
-/** Creates the attachments of a message, in the change that writes it: all of them, or none. */
-export type KeepFetched = (tx: Tx, caller: Caller) => Promise<readonly Attachment[]>;
+/** The bytes of a voice part, in the storage. */
+export interface Recording {
+  /** The path of the part: `message.content[2]`. */
+  readonly path: string;
+  readonly filename: string;
+  /** Its size. */
+  readonly bytes: number;
+  readonly read: () => Promise<Readable>;
+}
+
+/** The files of a message, fetched and decoded. */
+export interface FetchedFiles {
+  /** The voice parts, in order. */
+  readonly recordings: readonly Recording[];
+  /** Creates the attachments of the message, in the change that writes it: all of them, or none. */
+  readonly keep: (tx: Tx, caller: Caller) => Promise<readonly Attachment[]>;
+}
 
 /**
  * Fetches and decodes the files of a message's parts, before any change.
@@ -39,17 +55,22 @@ export type KeepFetched = (tx: Tx, caller: Caller) => Promise<readonly Attachmen
  * @throws Failure `invalid_argument` with the path of a file that cannot be decoded or fetched, or is over 20 MB;
  * `resource_exhausted` beyond the quota; `cancelled` when the caller no longer waits.
  */
-export type FetchFiles = (caller: Caller, parts: readonly FilePart[], signal: AbortSignal) => Promise<KeepFetched>;
+export type FetchFiles = (caller: Caller, parts: readonly FilePart[], signal: AbortSignal) => Promise<FetchedFiles>;
 
 /** Dependencies of `fetchFilesWith`. */
 export interface FetchFilesParts {
   readonly staging: Staging;
   readonly fetchFile: FetchFile;
   readonly clock: Clock;
+  /** The uploaded files, outside of a change. */
+  readonly store: Pick<Tx, "files">;
+  readonly blobs: Pick<Blobs, "read">;
 }
 
 /** Keeps or discards the file of one part. */
 interface KeepOne {
+  /** Its bytes, for a voice part. */
+  readonly content: () => Promise<{ readonly blobId: string; readonly bytes: number; readonly filename: string }>;
   keep(tx: Tx, caller: Caller): Promise<StoredFile>;
   discard(): Promise<void>;
 }
@@ -60,9 +81,9 @@ interface IncomingFile {
   readonly name: FileName;
 }
 
-export function fetchFilesWith({ staging, fetchFile, clock }: FetchFilesParts): FetchFiles {
+export function fetchFilesWith({ staging, fetchFile, clock, store, blobs }: FetchFilesParts): FetchFiles {
   /** Finds a file that the caller uploaded. An artifact of a task is refused. */
-  async function requireUploaded(tx: Tx, caller: Caller, path: string, fileId: string): Promise<StoredFile> {
+  async function requireUploaded(tx: Pick<Tx, "files">, caller: Caller, path: string, fileId: string): Promise<StoredFile> {
     const row = await tx.files.find(caller, fileId);
     if (!row) throw invalidArgument(path, "is unknown");
     const file = fileAt(row, clock.now());
@@ -74,17 +95,38 @@ export function fetchFilesWith({ staging, fetchFile, clock }: FetchFilesParts): 
   async function stage({ accountId }: Caller, path: string, { bytes, name }: IncomingFile, signal: AbortSignal): Promise<KeepOne> {
     try {
       const staged = await staging.stage(bytes, { accountId, max: partMax, signal });
-      return { keep: (tx, keeper) => staging.keep(tx, keeper, staged, name), discard: () => staging.discard(staged) };
+      return {
+        content: async () => ({ blobId: staged.blobId, bytes: staged.bytes, filename: name.filename }),
+        keep: (tx, keeper) => staging.keep(tx, keeper, staged, name),
+        discard: () => staging.discard(staged),
+      };
     } catch (thrown) {
       throw withPartPath(path, bytes.errored ?? thrown);
     }
+  }
+
+  function prepareUploaded(caller: Caller, path: string, fileId: string): KeepOne {
+    const find = (tx: Pick<Tx, "files">, by: Caller) => requireUploaded(tx, by, `${path}.file_id`, fileId);
+    return {
+      async content() {
+        const { blobId, bytes, filename } = await find(store, caller);
+        return { blobId: blobId ?? "", bytes: bytes ?? 0, filename };
+      },
+      keep: find,
+      discard: async () => undefined,
+    };
+  }
+
+  async function recordingOf({ path }: FilePart, { content }: KeepOne): Promise<Recording> {
+    const { blobId, bytes, filename } = await content();
+    return { path, filename, bytes, read: () => blobs.read(blobId) };
   }
 
   async function preparePart(caller: Caller, part: FilePart, signal: AbortSignal): Promise<KeepOne> {
     const { path, source } = part;
     switch (source.kind) {
       case "id":
-        return { keep: (tx, keeper) => requireUploaded(tx, keeper, `${path}.file_id`, source.fileId), discard: async () => undefined };
+        return prepareUploaded(caller, path, source.fileId);
       case "url":
         return stage(caller, path, await fetchPart(fetchFile, part, source.url, { accountId: caller.accountId, signal }), signal);
       case "data":
@@ -94,22 +136,28 @@ export function fetchFilesWith({ staging, fetchFile, clock }: FetchFilesParts): 
 
   return async (caller, parts, signal) => {
     const keeping: KeepOne[] = [];
+    const recordings: Recording[] = [];
     // Sequentially: a message of many parts uses no more memory than its largest part.
     try {
       for (const part of parts) {
         if (signal.aborted) throw senderDisconnected();
-        keeping.push(await preparePart(caller, part, signal));
+        const one = await preparePart(caller, part, signal);
+        keeping.push(one);
+        if (part.isVoice) recordings.push(await recordingOf(part, one));
       }
     } catch (thrown) {
       await Promise.all(keeping.map(({ discard }) => discard()));
       throw thrown;
     }
-    return async (tx, keeper) => {
-      const attachments: Attachment[] = [];
-      for (const [i, { keep }] of keeping.entries()) {
-        attachments.push(attachmentOf(await keep(tx, keeper), parts[i]?.isVoice ? "voice" : "user"));
-      }
-      return attachments;
+    return {
+      recordings,
+      async keep(tx, keeper) {
+        const attachments: Attachment[] = [];
+        for (const [i, { keep }] of keeping.entries()) {
+          attachments.push(attachmentOf(await keep(tx, keeper), parts[i]?.isVoice ? "voice" : "user"));
+        }
+        return attachments;
+      },
     };
   };
 }

@@ -74,6 +74,29 @@ export interface Upload {
   readonly expiresAt: number;
 }
 
+/** A filter of files; all conditions must hold. */
+export interface FileFilter {
+  /** Artifacts of this task instead of uploads. */
+  readonly taskId?: string | undefined;
+  /** A part of the name, in any letter case. */
+  readonly filenameContains?: string | undefined;
+}
+
+/** The position of a file in a list. */
+export type FilePosition = Pick<StoredFile, "createdAt" | "id">;
+
+/** A page of files, newest first; it begins after this file. */
+export interface FilePage {
+  readonly limit: number;
+  readonly after?: FilePosition | undefined;
+}
+
+/** A page of files; `next` is the position after which the following page begins. */
+export interface FileList {
+  readonly files: readonly StoredFile[];
+  readonly next?: FilePosition | undefined;
+}
+
 /** The rows of files as stored; `fileAt` adds the effects of time. */
 export interface FileRows {
   insert(file: StoredFile): Promise<void>;
@@ -81,8 +104,8 @@ export interface FileRows {
   find(scope: Scope, id: string): Promise<StoredFile | null>;
   /** A file of any owner, artifacts too: for an address that this installation has signed. */
   byId(id: string): Promise<StoredFile | null>;
-  /** A user's files that are not deleted at this time, newest first. */
-  list(scope: Scope, now: number, limit: number): Promise<readonly StoredFile[]>;
+  /** Files that are not deleted at this time, newest first: the caller's uploads, or the artifacts of one task. */
+  list(scope: Scope, filter: FileFilter, page: FilePage, now: number): Promise<FileList>;
   /** Completes an upload; false if the file is no longer pending. */
   complete(id: string, upload: Upload): Promise<boolean>;
   /** Fails a file permanently; false if it is no longer pending. */

@@ -2,9 +2,10 @@ import { appOf, type Caller } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { notFound } from "../failure.ts";
 import type { Ids } from "../ids.ts";
+import { type CursorBinding, decodeCursor, encodeCursor, type Page, type PageInput } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
 import type { Blobs } from "./blob.ts";
-import { createFileId, fileAt, overQuota, type StoredFile } from "./file.ts";
+import { createFileId, type FileFilter, fileAt, overQuota, type StoredFile } from "./file.ts";
 import { checkFilename, contentTypeOf } from "./filename.ts";
 
 /** Reads a file of a task, for its agent. @throws Failure `not_found` when it is deleted or expired. */
@@ -18,14 +19,21 @@ export const fileReader = (store: Pick<Tx, "files">, blobs: Pick<Blobs, "read">,
     yield* await blobs.read(file.blobId);
   };
 
+/** The requested page of files. */
+type FilesInput = Pick<PageInput, "limit" | "cursor">;
+
 /** The files of a caller (spec/api.md 8.12 to 8.14). */
 export interface Files {
   /** Creates a pending file. @throws Failure `invalid_argument` for a refused name, `resource_exhausted` when the quota is used up. */
   open(tx: Tx, caller: Caller, filename: string): Promise<StoredFile>;
   /** The file or its tombstone, as it is now. @throws Failure `not_found`. */
   get(tx: Tx, caller: Caller, id: string): Promise<StoredFile>;
-  /** The files that are not deleted, newest first. */
-  list(tx: Tx, caller: Caller, limit: number): Promise<readonly StoredFile[]>;
+  /**
+   * The files that are not deleted, newest first. A page may be short although another follows (spec/api.md 8.42).
+   *
+   * @throws Failure `not_found` for a task, `invalid_argument` for a cursor of another list.
+   */
+  list(tx: Tx, caller: Caller, filter: FileFilter, input: FilesInput): Promise<Page<StoredFile>>;
   /** Tombstones a file in any state. @throws Failure `not_found`, also for a deleted file. */
   remove(tx: Tx, caller: Caller, id: string): Promise<void>;
 }
@@ -49,9 +57,15 @@ export function files({ clock, ids, quota }: { readonly clock: Clock; readonly i
       if (!file) throw notFound("file");
       return fileAt(file, clock.now());
     },
-    async list(tx, caller, limit) {
+    async list(tx, caller, filter, { limit, cursor }) {
+      if (filter.taskId !== undefined && !(await tx.tasks.find(caller, filter.taskId))) throw notFound("task", "task_id");
+      const { accountId, spaceId } = caller;
+      const binding: CursorBinding = { accountId, spaceId, clientId: appOf(caller) ?? undefined, operation: "ListFiles", filter };
+      const after = cursor ? decodeCursor(binding, cursor) : undefined;
       const now = clock.now();
-      return (await tx.files.list(caller, now, limit)).map((file) => fileAt(file, now));
+      const page = { limit, after: after && { createdAt: after.value, id: after.id } };
+      const { files, next } = await tx.files.list(caller, filter, page, now);
+      return { items: files.map((file) => fileAt(file, now)), next: next && encodeCursor(binding, { value: next.createdAt, id: next.id }) };
     },
     async remove(tx, caller, id) {
       const removed = await tx.files.remove(caller, id, clock.now());

@@ -3,8 +3,8 @@ import type { Cipher } from "../cipher.ts";
 
 /** How long a download link is valid, in milliseconds (spec/decisions.md 38). */
 export const downloadMs = 7 * 24 * 3_600_000;
-/** How long a download link of a shared task is valid, in milliseconds (spec/decisions.md 58). */
-export const sharedDownloadMs = 600_000;
+/** How long a short download link is valid, in milliseconds: of a shared task, and of files and skills on settings pages (spec/decisions.md 58, 64). */
+export const shortDownloadMs = 600_000;
 
 /** Addresses that allow their holder to upload or download a file without a key. */
 export interface FileLinks {
@@ -12,10 +12,17 @@ export interface FileLinks {
   upload(fileId: string, until: number): string;
   /** The address of a file's bytes, valid for 7 days; created at each read. */
   download(fileId: string, now: number): string;
-  /** The address of a file's bytes for visitors of a shared task, valid for 10 minutes; created at each read. */
-  sharedDownload(fileId: string, now: number): string;
+  /** The address of a file's bytes, valid for 10 minutes; created at each read. */
+  shortDownload(fileId: string, now: number): ShortLink;
   /** Checks a link, whose parts are unchecked text. */
   check(kind: LinkKind, link: LinkParts, now: number): LinkState;
+}
+
+/** A link and its end. */
+export interface ShortLink {
+  readonly url: string;
+  /** Unix milliseconds, at a full second. */
+  readonly expiresAt: number;
 }
 
 /** The purpose of a link. Each kind has a separate signing key. */
@@ -41,7 +48,10 @@ export function fileLinks(cipher: Pick<Cipher, "createMac">, baseUrl: string): F
   return {
     upload: (fileId, until) => kinds.uploads.link(fileId, until),
     download: (fileId, now) => kinds.downloads.link(fileId, now + downloadMs),
-    sharedDownload: (fileId, now) => kinds.downloads.link(fileId, now + sharedDownloadMs),
+    shortDownload(fileId, now) {
+      const expiresAt = Math.floor((now + shortDownloadMs) / 1000) * 1000;
+      return { url: kinds.downloads.link(fileId, expiresAt), expiresAt };
+    },
     check: (kind, link, now) => kinds[kind].check(link, now),
   };
 }
@@ -68,7 +78,7 @@ export function signedLinks(mac: (text: string) => Uint8Array, address: string):
 }
 
 /** Compares in constant time, and as text: base64url has several spellings of the same bytes. */
-function isSame(mac: Buffer, signature: string): boolean {
+export function isSame(mac: Buffer, signature: string): boolean {
   const [expected, presented] = [Buffer.from(mac.toString("base64url")), Buffer.from(signature)];
   return expected.length === presented.length && timingSafeEqual(expected, presented);
 }

@@ -22,6 +22,22 @@ export interface ApiKey {
   readonly createdAt: number;
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
+  /** The last four characters of the text; null for keys that were created before it was stored. */
+  readonly lastFour: string | null;
+}
+
+/** A key of a space with its holder. */
+export interface HeldKey extends UsedKey {
+  /** The holder's address; null once the account is erased. */
+  readonly email: string | null;
+}
+
+/** A page of a space's keys, newest first; it begins after this key. */
+export interface SpaceKeyPage {
+  /** Only keys of this account. */
+  readonly accountId?: string | undefined;
+  readonly limit: number;
+  readonly after?: Pick<ApiKey, "createdAt" | "id"> | undefined;
 }
 
 /** A key with its last recorded use. */
@@ -41,6 +57,8 @@ export interface ApiKeyRows {
   insert(key: ApiKey): Promise<void>;
   /** One statement: key, account and membership. */
   holder(digest: string): Promise<KeyHolder | null>;
+  /** The same by the key's id, for addresses that the key has made. */
+  holderById(id: string): Promise<KeyHolder | null>;
   /** Counts the active general keys of an account, over all its spaces. */
   countActive(accountId: string, now: number): Promise<number>;
   revoke(id: string, now: number): Promise<boolean>;
@@ -50,6 +68,12 @@ export interface ApiKeyRows {
   revokeAll(accountId: string, spaceId: string, now: number): Promise<number>;
   /** The active keys of an account in a space, newest first. */
   list(scope: Scope, now: number): Promise<UsedKey[]>;
+  /** The active keys of a space, newest first. */
+  listOfSpace(spaceId: string, page: SpaceKeyPage, now: number): Promise<HeldKey[]>;
+  /** Revokes an active key of a space and returns it; null when there is none. */
+  revokeInSpace(spaceId: string, id: string, now: number): Promise<ApiKey | null>;
+  /** Renames the caller's own active key and returns it with the new name; null when there is none. */
+  renameOwn(scope: Scope, id: string, name: string, now: number): Promise<UsedKey | null>;
   /** Records a use, unless the recorded one is newer or less than `everyMs` milliseconds older. */
   recordUse(id: string, at: number, everyMs: number): Promise<void>;
   /** The digest of the installation's only key, if it was never used or revoked; otherwise null. */
@@ -119,8 +143,9 @@ export async function createKey(
     createdAt: now,
     expiresAt,
     revokedAt: null,
+    lastFour: text.slice(-4),
   };
   await tx.keys.insert(key);
-  tx.audit.note({ subject: key.id, after: { name, kind } });
+  tx.audit.note({ subject: key.id, after: { name, kind, ...(expiresAt === null ? {} : { expiresAt }) } });
   return { key, text };
 }

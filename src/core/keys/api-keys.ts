@@ -2,8 +2,9 @@ import { type Caller, type KeyKind, lockActiveMember } from "../accounts/caller.
 import type { Clock } from "../clock.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids, Random } from "../ids.ts";
+import { type CursorBinding, decodeCursor, encodeCursor, type Page, type PageInput } from "../pagination/page.ts";
 import type { Store, Tx } from "../store.ts";
-import { type ApiKey, type ApiKeyRows, createKey, type UsedKey } from "./api-key.ts";
+import { type ApiKey, type ApiKeyRows, createKey, type HeldKey, isKeyName, keyNameRule, type UsedKey } from "./api-key.ts";
 
 /** The minimum time between two recorded uses of a key, in milliseconds. */
 export const useEveryMs = 60_000;
@@ -16,17 +17,21 @@ export interface KeyUses {
   write(): Promise<void>;
 }
 
-/** @param rows the rows of the credentials: keys or workers. */
+/**
+ * @param rows the rows of the credentials: keys, workers or sessions.
+ * @param everyMs a use within this many milliseconds after a recorded one is not recorded.
+ */
 export function keyUses(
   store: Pick<Store, "change">,
   clock: Pick<Clock, "now">,
   rows: (tx: Tx) => Pick<ApiKeyRows, "recordUse"> = ({ keys }) => keys,
+  everyMs = useEveryMs,
 ): KeyUses {
   let noted = new Map<string, number>();
   return {
     note(id, usedAt) {
       const now = clock.now();
-      if (usedAt === null || now - usedAt >= useEveryMs) noted.set(id, now);
+      if (usedAt === null || now - usedAt >= everyMs) noted.set(id, now);
     },
     async write() {
       if (noted.size === 0) return;
@@ -34,7 +39,7 @@ export function keyUses(
       const uses = [...noted].toSorted(([a], [b]) => (a < b ? -1 : 1));
       noted = new Map();
       await store.change(async (tx) => {
-        for (const [id, at] of uses) await rows(tx).recordUse(id, at, useEveryMs);
+        for (const [id, at] of uses) await rows(tx).recordUse(id, at, everyMs);
       });
     },
   };
@@ -71,7 +76,16 @@ export interface ApiKeys {
   list(tx: Tx, caller: Caller): Promise<readonly UsedKey[]>;
   /** @throws Failure `not_found` */
   revoke(tx: Tx, caller: Caller, id: string): Promise<void>;
+  /** @throws Failure `invalid_argument` for an invalid name, `not_found`. */
+  rename(tx: Tx, caller: Caller, id: string, name: string): Promise<UsedKey>;
+  /** The active keys of all holders in the caller's space, newest first; or of one of them. @throws Failure `invalid_argument` for a cursor of another list. */
+  listOfSpace(tx: Tx, caller: Caller, accountId: string | undefined, input: SpaceKeysInput): Promise<Page<HeldKey>>;
+  /** Revokes a key of any holder in the caller's space. @throws Failure `not_found` */
+  revokeInSpace(tx: Tx, caller: Caller, id: string): Promise<void>;
 }
+
+/** The requested page of keys. */
+type SpaceKeysInput = Pick<PageInput, "limit" | "cursor">;
 
 export function apiKeys({ clock, ids, random }: KeyParts): ApiKeys {
   return {
@@ -82,7 +96,7 @@ export function apiKeys({ clock, ids, random }: KeyParts): ApiKeys {
       const created = await createKey(
         tx,
         { now, ids, random },
-        { accountId, spaceId, kind, name, expiresAt: expiryOf(kind, expiresAt, now) },
+        { accountId, spaceId, kind, name, expiresAt: keyExpiry(kind, expiresAt, now) },
       );
       // Lock order: the account, then the member.
       await lockActiveMember(tx, caller);
@@ -96,7 +110,36 @@ export function apiKeys({ clock, ids, random }: KeyParts): ApiKeys {
       if (!revoked) throw notFound("API key");
       tx.audit.note({ subject: id, before: { name: key.name, kind: key.kind } });
     },
+    async rename(tx, caller, id, name) {
+      if (!isKeyName(name)) throw invalidArgument("name", keyNameRule);
+      const now = clock.now();
+      const before = (await tx.keys.list(caller, now)).find((active) => active.id === id);
+      const after = before && (await tx.keys.renameOwn(caller, id, name, now));
+      if (!after) throw notFound("API key");
+      tx.audit.note({ subject: id, before: { name: before.name }, after: { name } });
+      return after;
+    },
+    async listOfSpace(tx, { accountId, spaceId }, holder, { limit, cursor }) {
+      const binding: CursorBinding = { accountId, spaceId, operation: "ListSpaceApiKeys", filter: { holder } };
+      const position = cursor ? decodeCursor(binding, cursor) : undefined;
+      const after = position && { createdAt: position.value, id: position.id };
+      const found = await tx.keys.listOfSpace(spaceId, { accountId: holder, limit: limit + 1, after }, clock.now());
+      const items = found.slice(0, limit);
+      const last = items.at(-1);
+      tx.audit.note({ subject: holder ?? spaceId, after: { listed: items.length } });
+      return { items, next: found.length > limit && last ? encodeCursor(binding, { value: last.createdAt, id: last.id }) : undefined };
+    },
+    async revokeInSpace(tx, { spaceId }, id) {
+      await revokeKeyOfSpace(tx, spaceId, id, clock.now());
+    },
   };
+}
+
+/** Revokes a key of any holder in a space. @throws Failure `not_found` */
+export async function revokeKeyOfSpace(tx: Tx, spaceId: string, id: string, now: number): Promise<void> {
+  const key = await tx.keys.revokeInSpace(spaceId, id, now);
+  if (!key) throw notFound("API key");
+  tx.audit.note({ subject: id, before: { name: key.name, kind: key.kind, holder: key.accountId } });
 }
 
 /** Checks the present owner, not the one at the start of the call: ownership may change in between. */
@@ -106,8 +149,13 @@ async function checkOwner(tx: Tx, spaceId: string, accountId: string): Promise<v
   if (owner?.accountId !== accountId) throw new Failure("permission_denied", "only the team's owner can create an enterprise key");
 }
 
-/** @throws Failure `invalid_argument` for a past time, or one beyond the maximum lifetime of the kind. */
-function expiryOf(kind: KeyKind, requested: number | null, now: number): number | null {
+/**
+ * When a new key expires; null: never.
+ *
+ * @param requested Unix milliseconds; null: the maximum lifetime of the kind, if it has one.
+ * @throws Failure `invalid_argument` for a past time, or one beyond the maximum lifetime of the kind.
+ */
+export function keyExpiry(kind: KeyKind, requested: number | null, now: number): number | null {
   const longest = longestMs[kind];
   if (requested === null) return longest === undefined ? null : now + longest;
   if (requested <= now) throw invalidArgument("expires_at", "must be later than now");

@@ -1,4 +1,5 @@
-import { type ScopeName, scopeNames } from "../accounts/caller.ts";
+import { type Caller, lockActiveMember, type ScopeName, scopeNames } from "../accounts/caller.ts";
+import { invalidArgument, notFound } from "../failure.ts";
 import type { CreationContext } from "../keys/api-key.ts";
 import type { Tx } from "../store.ts";
 import { type AuthorizationRequest, errorLocation, responseLocation } from "./authorization.ts";
@@ -29,6 +30,29 @@ export async function chooseConnectors(tx: Tx, { connectorUids: chosen, now, ...
   const auditFacts = (uids: readonly string[]) => ({ clientId, connectorUids: uids });
   tx.audit.note({ subject: grant.id, before: auditFacts(grant.connectorUids), after: auditFacts(connectorUids) });
   return true;
+}
+
+/**
+ * Replaces the connectors of the caller's grant to an app (spec/decisions.md 81).
+ *
+ * @returns the granted connectors.
+ * @throws Failure `not_found` without an active grant with `use_connectors`, `invalid_argument` for a connector that the app does not have.
+ */
+export async function updateGrantConnectors(
+  tx: Tx,
+  caller: Caller,
+  { connectorUids, clientId, now }: Omit<ConnectorChoice, "accountId" | "spaceId">,
+): Promise<readonly string[]> {
+  await lockActiveMember(tx, caller);
+  const { accountId, spaceId } = caller;
+  const key = { accountId, spaceId, clientId };
+  const app = await tx.apps.lock(clientId);
+  const grant = app?.spaceId === spaceId ? await tx.grants.find(key) : null;
+  if (!app || !grant?.scopes.includes("use_connectors")) throw notFound("grant");
+  const unknown = connectorUids.findIndex((uid) => !app.connectorUids.includes(uid));
+  if (unknown >= 0) throw invalidArgument(`connector_uids[${unknown}]`, "is not a connector that the app can request");
+  await chooseConnectors(tx, { ...key, connectorUids, now });
+  return app.connectorUids.filter((uid) => connectorUids.includes(uid));
 }
 
 /** The consent of a user. */

@@ -1,8 +1,10 @@
 import type { Caller, ScopeName } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { notFound } from "../failure.ts";
+import { decodeCursor, encodeCursor, type Page, type PageInput } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
-import type { OAuthApp } from "./app.ts";
+import { dayRange, dayStart } from "../usage/usage.ts";
+import { checkEditable, type OAuthApp } from "./app.ts";
 import type { AuthorizationState } from "./family.ts";
 
 /** The consent of a member to an app in the team's space. It is stored, so that consent is not requested twice. */
@@ -37,10 +39,39 @@ export interface GrantRows {
   /** Returns the active grant with a lock on its row; inserts the argument when there is none. */
   lock(grant: OAuthGrant): Promise<OAuthGrant>;
   update(change: GrantChange): Promise<void>;
+  /** Use of the active grants of an account in a space, by grant id; costs at or after `since`, Unix milliseconds. */
+  uses(accountId: string, spaceId: string, since: number): Promise<ReadonlyMap<string, GrantUse>>;
+  /** The active grants to an app of active members, latest first. */
+  users(clientId: string, page: UsersPage): Promise<readonly AppUser[]>;
+  countUsers(clientId: string): Promise<number>;
   /** Revokes the grant; its codes and tokens become invalid. False when there is no such active grant. */
   revoke(id: string, now: number): Promise<boolean>;
   /** Revokes all of an account's grants in a space; returns how many. */
   revokeAll(accountId: string, spaceId: string, now: number): Promise<number>;
+}
+
+/** The use of a grant. */
+export interface GrantUse {
+  /** When the app last got an access token, Unix milliseconds; null when it holds none. */
+  readonly usedAt: number | null;
+  /** Credits that the app spent, less refunds. */
+  readonly credits: number;
+}
+
+/** A member who granted access to an app. */
+export interface AppUser extends Pick<OAuthGrant, "id" | "accountId" | "createdAt">, Pick<GrantUse, "usedAt"> {
+  readonly name: string;
+}
+
+/** A keyset page, latest grant first. */
+export interface UsersPage {
+  readonly limit: number;
+  readonly after?: { readonly value: number; readonly id: string };
+}
+
+/** The users of an app, on a page, and the number of all. */
+export interface AppUsers extends Page<AppUser> {
+  readonly total: number;
 }
 
 /** An app with the grant that the caller gave it. */
@@ -51,9 +82,11 @@ export interface AuthorizedApp {
 
 /** The grants that the caller gave to apps in this space (spec/oauth.md 1.4). */
 export interface AuthorizedApps {
-  /** Newest first, without deleted apps. */
-  list(tx: Tx, caller: Caller): Promise<readonly AuthorizedApp[]>;
-  /** Revokes the grant: all codes and tokens that the app has for the caller become invalid. @throws Failure `not_found` */
+  /** Newest first, without deleted apps. Credits are those of the last 30 days. */
+  list(tx: Tx, caller: Caller): Promise<readonly (AuthorizedApp & { readonly use: GrantUse })[]>;
+  /** The users of an app that the caller may edit. @throws Failure `not_found`, `permission_denied`, or `invalid_argument` for a foreign cursor. */
+  users(tx: Tx, caller: Caller, clientId: string, page: Omit<PageInput, "order">): Promise<AppUsers>;
+  /** Revokes the grant: all codes and tokens that the app has for the caller become invalid, and its schedules pause. @throws Failure `not_found` */
   revoke(tx: Tx, caller: Caller, clientId: string): Promise<void>;
 }
 
@@ -71,13 +104,37 @@ export async function listAuthorizedApps(
 
 export function authorizedApps(clock: Pick<Clock, "now">): AuthorizedApps {
   return {
-    list: listAuthorizedApps,
+    async list(tx, caller) {
+      const uses = await tx.grants.uses(
+        caller.accountId,
+        caller.spaceId,
+        dayStart(dayRange({ start: undefined, end: undefined }, clock.now()).from),
+      );
+      const listed = await listAuthorizedApps(tx, caller);
+      return listed.map((each) => ({ ...each, use: uses.get(each.grant.id) ?? { usedAt: null, credits: 0 } }));
+    },
+    async users(tx, caller, clientId, { limit, cursor }) {
+      checkEditable(await tx.apps.find(clientId), caller);
+      const { accountId, spaceId } = caller;
+      const binding = { accountId, spaceId, operation: "ListOAuth2AppUsers", filter: { clientId } };
+      const after = cursor ? decodeCursor(binding, cursor) : undefined;
+      const rows = await tx.grants.users(clientId, { limit: limit + 1, ...(after && { after }) });
+      const items = rows.slice(0, limit);
+      const last = items.at(-1);
+      const next = rows.length > limit && last ? encodeCursor(binding, { value: last.createdAt, id: last.id }) : undefined;
+      return { items, next, total: await tx.grants.countUsers(clientId) };
+    },
     async revoke(tx, { accountId, spaceId }, clientId) {
       const grant = await tx.grants.find({ accountId, spaceId, clientId });
       const app = grant && (await tx.apps.find(clientId));
       if (!app || !(await tx.grants.revoke(grant.id, clock.now()))) throw notFound("grant");
       const { scopes, connectorUids } = grant;
-      tx.audit.note({ subject: grant.id, before: { clientId, scopes, connectorUids } });
+      const paused = await tx.schedules.pauseAll({ accountId, spaceId, clientId }, "grant_revoked", clock.now());
+      tx.audit.note({
+        subject: grant.id,
+        before: { clientId, scopes, connectorUids },
+        ...(paused === 0 ? {} : { after: { schedules: paused } }),
+      });
     },
   };
 }

@@ -48,12 +48,12 @@ export function encodeCursor(binding: CursorBinding, position: CursorPosition): 
 }
 
 /** @throws Failure `invalid_argument` for a malformed cursor, or one of another list, caller, filter or order. */
-export function decodeCursor(binding: CursorBinding, text: string): CursorPosition {
+export function decodeCursor(binding: CursorBinding, text: string, field = "cursor"): CursorPosition {
   const bytes = Buffer.from(text, "base64url");
   const isWellFormed = bytes.length > headLength && bytes.readUInt8(0) === version && bytes.toString("base64url") === text;
   const position = isWellFormed ? { value: bytes.readDoubleBE(1 + digestLength), id: bytes.subarray(headLength).toString() } : undefined;
   if (!position || !bytes.subarray(1, 1 + digestLength).equals(digestOf(binding, position))) {
-    throw invalidArgument("cursor", "is not a cursor of this list");
+    throw invalidArgument(field, "is not a cursor of this list");
   }
   return position;
 }

@@ -2,10 +2,14 @@ import type { Caller, Scope } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids } from "../ids.ts";
+import { type CursorPosition, decodeCursor, encodeCursor, type Page } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
 
 /** The most projects in a space (spec/decisions.md 19b). */
 export const projectsMax = 1000;
+
+/** The most tasks of a project that are counted. */
+export const countedTasksMax = 1_000;
 
 /** A named container. Its instruction applies to every task in it. */
 export interface Project {
@@ -28,14 +32,36 @@ export const newProject = (
 /** The members that may be changed; absent ones stay as they are. */
 export type ProjectEdit = Partial<Pick<Project, "name" | "instruction">>;
 
+/** A project with the number of its tasks, up to 1,000; null when the caller may not know it or has not requested it. */
+export interface CountedProject extends Project {
+  readonly taskCount: number | null;
+}
+
+/** A page of the projects of a caller. */
+export interface ProjectPage {
+  readonly limit: number;
+  readonly after?: CursorPosition;
+}
+
+/** The request for a page. Without `limit`: all projects. */
+export interface ProjectsInput {
+  readonly limit: number | undefined;
+  readonly cursor: string | undefined;
+  readonly includeTaskCounts: boolean;
+}
+
 /** Projects. A tombstone is not found. */
 export interface ProjectRows {
   insert(project: Project): Promise<void>;
-  /** The caller's projects, newest first. */
-  list(scope: Scope): Promise<readonly Project[]>;
+  /** The caller's projects, newest first: all of them, or at most `limit` after a place in this order. */
+  list(scope: Scope, page?: ProjectPage): Promise<readonly Project[]>;
+  /** The number of tasks of each of these projects, up to 1,000. */
+  countTasks(ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   find(scope: Scope, id: string): Promise<Project | null>;
-  /** Whether the space has this project, of any account. */
-  isIn(spaceId: string, id: string): Promise<boolean>;
+  /** As `find`, and keeps the project from being deleted until the transaction ends. */
+  lock(scope: Scope, id: string): Promise<Project | null>;
+  /** Whether the space has this project, of any account; if so, it is locked as by `lock`. */
+  lockIn(spaceId: string, id: string): Promise<boolean>;
   /** A project of any account, for the operator. */
   byId(id: string): Promise<Project | null>;
   /** The number of projects in a space, of all accounts. */
@@ -46,8 +72,8 @@ export interface ProjectRows {
   tombstone(scope: Scope, id: string, now: number): Promise<Project | null>;
   /** A deleted project that tasks refer to; null when there is none. */
   findDeletedWithTasks(): Promise<string | null>;
-  /** Removes at most `max` tasks from a deleted project; returns how many it removed. */
-  detachTasks(id: string, max: number): Promise<number>;
+  /** Removes at most `max` tasks from a deleted project, as a change of these tasks at `now`; returns how many it removed. */
+  detachTasks(id: string, max: number, now: number): Promise<number>;
   /** Deletes at most `max` tombstones that were made before the given time and have no tasks; returns how many there were. */
   purge(before: number, max: number): Promise<number>;
 }
@@ -56,8 +82,8 @@ export interface ProjectRows {
 export interface Projects {
   /** @throws Failure `resource_exhausted` when the space holds 1,000 (spec/decisions.md 19b). */
   create(tx: Tx, caller: Caller, input: Pick<Project, "name" | "instruction">): Promise<Project>;
-  /** All of the caller's, newest first, without paging. */
-  list(tx: Tx, caller: Caller): Promise<readonly Project[]>;
+  /** The caller's, newest first. @throws Failure `invalid_argument` for a cursor of another list, and for a cursor or counts without `limit`. */
+  list(tx: Tx, caller: Caller, input: ProjectsInput): Promise<Page<CountedProject>>;
   /** @throws Failure `not_found`. */
   get(tx: Tx, caller: Caller, id: string): Promise<Project>;
   /** @throws Failure `not_found`, or `invalid_argument` for an empty edit. */
@@ -76,7 +102,21 @@ export function projects(clock: Clock, ids: Ids): Projects {
       tx.audit.note({ subject: project.id, after: { name } });
       return project;
     },
-    list: (tx, caller) => tx.projects.list(caller),
+    async list(tx, caller, { limit, cursor, includeTaskCounts }) {
+      if (limit === undefined) {
+        if (cursor || includeTaskCounts) throw invalidArgument(cursor ? "page_cursor" : "include_task_counts", "needs page_size");
+        return { items: (await tx.projects.list(caller)).map(uncounted), next: undefined };
+      }
+      const binding = { accountId: caller.accountId, spaceId: caller.spaceId, operation: "project.list", filter: {} };
+      const found = await tx.projects.list(caller, {
+        limit: limit + 1,
+        ...(cursor ? { after: decodeCursor(binding, cursor, "page_cursor") } : {}),
+      });
+      const items = found.slice(0, limit);
+      const last = items.at(-1);
+      const next = found.length > limit && last ? encodeCursor(binding, { value: last.createdAt, id: last.id }) : undefined;
+      return { items: includeTaskCounts ? await counted(tx, caller, items) : items.map(uncounted), next };
+    },
     async get(tx, caller, id) {
       return requireProject(await tx.projects.find(caller, id));
     },
@@ -89,6 +129,15 @@ export function projects(clock: Clock, ids: Ids): Projects {
       return after;
     },
   };
+}
+
+const uncounted = (project: Project): CountedProject => ({ ...project, taskCount: null });
+
+/** Adds the number of tasks, unless the caller is an app that sees only its own tasks. */
+async function counted(tx: Tx, { clientId }: Caller, projects: readonly Project[]): Promise<readonly CountedProject[]> {
+  if (clientId !== undefined || projects.length === 0) return projects.map(uncounted);
+  const counts = await tx.projects.countTasks(projects.map(({ id }) => id));
+  return projects.map((project) => ({ ...project, taskCount: counts.get(project.id) ?? 0 }));
 }
 
 /** @throws Failure `not_found` for null. */

@@ -169,6 +169,8 @@ export function skills({ store, blobs, staging, clock, ids }: SkillsParts): Skil
       return async (tx) => {
         const staged = getStaged();
         await tx.accounts.lockSpace(caller.spaceId);
+        // A project that is being deleted gets no skill that its deletion would miss.
+        if (input.projectId !== undefined) await tx.projects.lock(caller, input.projectId);
         const app = input.clientId === undefined ? null : await lockEditable(tx, caller, input.clientId);
         const now = clock.now();
         const skill = await storeSkill(tx, await resolveOwner(tx, caller, input), staged, { id: ids.short(), now });

@@ -16,6 +16,7 @@ export const idleTask = (id: string, { accountId, spaceId }: Scope, now: number)
   apiKeyId: null,
   projectId: null,
   agentId: null,
+  scheduleId: null,
   type: "standard",
   title: "",
   status: "stopped",

@@ -17,10 +17,16 @@ export interface TasksInput extends PageInput {
   readonly orderBy: TaskOrder;
 }
 
+/** A page of tasks. */
+export interface TasksPage extends Page<TaskView> {
+  /** False while a search may miss tasks, because their texts are not indexed yet. */
+  readonly isComplete: boolean;
+}
+
 /** Lists of a caller. A cursor is bound to the caller, the filter and the order. */
 export interface Listings {
   /** A page may be short although another follows (spec/api.md 8.3). @throws Failure `not_found` for a project, when an app has no scope for projects. */
-  tasks(tx: Tx, caller: Caller, filter: TaskFilter, input: TasksInput): Promise<Page<TaskView>>;
+  tasks(tx: Tx, caller: Caller, filter: TaskFilter, input: TasksInput): Promise<TasksPage>;
   /** By number (spec/api.md 8.8). */
   messages(tx: Tx, caller: Caller, taskId: string, input: MessagesInput): Promise<Page<TaskEvent> & { readonly task: TaskView }>;
 }
@@ -31,8 +37,10 @@ export const listings: Listings = {
     const binding = bind(caller, "task.list", { ...filter, order, ...(orderBy === "createdAt" ? {} : { orderBy }) });
     const after = cursor ? decodeCursor(binding, cursor) : undefined;
     const page = { orderBy, order, limit, ...(after ? { after: { at: after.value, id: after.id } } : {}) };
+    // Before the list: tasks that are indexed between the two are in the list.
+    const isComplete = filter.words === undefined || (await tx.tasks.isIndexed(caller));
     const { tasks: items, next } = await tx.tasks.list(caller, filter, page);
-    return { items, next: next && encodeCursor(binding, { value: next.at, id: next.id }) };
+    return { items, next: next && encodeCursor(binding, { value: next.at, id: next.id }), isComplete };
   },
 
   async messages(tx, caller, taskId, { limit, order, cursor, verbose, startEventId, afterSeq = 0 }) {

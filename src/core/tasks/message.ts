@@ -21,6 +21,10 @@ export interface UserInput {
   readonly attachments?: readonly Attachment[];
   /** True when a part is speech. */
   readonly spoken?: boolean;
+  /** The text with the transcripts of speech, in the order of the parts; absent without transcripts. */
+  readonly withTranscripts?: string;
+  /** The price of the transcripts, in millionths of a credit. */
+  readonly transcriptPrice?: bigint;
   /** The resources that the message names for the task. */
   readonly resources?: RequestedResources;
 }
@@ -37,14 +41,18 @@ export function estimateTokens(text: string): number {
 }
 
 /**
- * The text of a message: its parts, joined by line feeds. Only the user's text
- * counts toward the limit (spec/api.md 9.6); it may be empty when there are files (14.2).
+ * The text of a message: its parts, joined by line feeds. Only the text that the user has written
+ * counts toward the limit (spec/api.md 9.6), transcripts do not; it may be empty when there are files (14.2).
  *
  * @param path the field that the error text names.
  * @throws Failure `invalid_argument` for a text that is too long, and for an empty one without files.
  */
 export function messageText(
-  { texts, attachments = [] }: { readonly texts: readonly string[]; readonly attachments?: readonly unknown[] },
+  {
+    texts,
+    attachments = [],
+    withTranscripts,
+  }: Pick<UserInput, "texts" | "withTranscripts"> & { readonly attachments?: readonly unknown[] },
   path = "message.content",
 ): string {
   const written = texts.join("");
@@ -53,7 +61,7 @@ export function messageText(
   if (written.length > 4 * tokensMax || estimateTokens(written) > tokensMax) {
     throw invalidArgument(path, `must be at most ${tokensMax} estimated tokens`);
   }
-  return texts.join("\n");
+  return withTranscripts ?? texts.join("\n");
 }
 
 /** The first line with text, at most 80 characters: the title until the agent sets another. */

@@ -1,4 +1,4 @@
-import type { OpenCall } from "../accounts/caller.ts";
+import type { OpenCall, Scope } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { Failure } from "../failure.ts";
 import type { Feed, TaskNews } from "../store.ts";
@@ -7,6 +7,19 @@ import type { Feed, TaskNews } from "../store.ts";
 export interface TaskSubscriptions {
   /** Records news of all tasks from now on, for a call that reads a task before it enters: it misses no news in between. */
   prepare(): PendingSubscription;
+  /**
+   * Subscribes to news of all tasks of the caller's account in its space, with one of the holder's slots.
+   *
+   * @throws Failure `resource_exhausted` when all of the holder's slots are taken.
+   */
+  subscribeToList(call: OpenCall): Subscription;
+  /**
+   * Takes a slot for the subscription that this call makes later, so that a change before it is not made without a watch. The
+   * slot is released when the call ends without one.
+   *
+   * @throws Failure `resource_exhausted` when all of the holder's slots are taken.
+   */
+  reserve(call: OpenCall): void;
 }
 
 /** A subscription that is not bound to a task yet. It ends with one of these calls; the other does nothing after that. */
@@ -64,15 +77,23 @@ export function taskSubscriptions(
   { limit, pollMs: lookMs, draining, holderOf = accountOf }: SubscriptionRules,
 ): TaskSubscriptions {
   const byTask = new Map<string, Set<Waker>>();
+  /** Subscribers to the tasks of an account in a space. */
+  const byOwner = new Map<string, Set<Waker>>();
   const byHolder = new Map<string, HolderSubscribers>();
   const pending = new Set<RecordedNews>();
+  /** The functions that release reserved slots, by the signal that ends their call. */
+  const reserved = new WeakMap<AbortSignal, () => void>();
   function notify(news: TaskNews): void {
     for (const recorded of pending) recorded.news.push(news);
     for (const { notify } of byTask.get(news.taskId) ?? []) notify(news);
+    const { spaceId, accountId } = news;
+    // An older process does not say whose task it is.
+    if (spaceId === undefined || accountId === undefined) for (const wakers of byOwner.values()) wakeAll(wakers);
+    else wakeAll(byOwner.get(ownerKey({ spaceId, accountId })) ?? []);
   }
   function wakeEveryTask(): void {
     for (const recorded of pending) recorded.lost = true;
-    for (const wakers of byTask.values()) wakeAll(wakers);
+    for (const wakers of [...byTask.values(), ...byOwner.values()]) wakeAll(wakers);
   }
   const stopListening = [feed.onTask(notify), feed.onLost(wakeEveryTask)];
   draining.addEventListener("abort", () => {
@@ -115,20 +136,22 @@ export function taskSubscriptions(
   }
 
   /** @returns a function that removes the waker again. */
-  function addToTask(taskId: string, waker: Waker): () => void {
-    const wakers = byTask.get(taskId) ?? new Set();
-    byTask.set(taskId, wakers.add(waker));
+  function addTo(map: Map<string, Set<Waker>>, key: string, waker: Waker): () => void {
+    const wakers = map.get(key) ?? new Set();
+    map.set(key, wakers.add(waker));
     return () => {
       wakers.delete(waker);
-      if (wakers.size === 0) byTask.delete(taskId);
+      if (wakers.size === 0) map.delete(key);
     };
   }
 
-  function subscribe(call: OpenCall, seen: SeenTask, recorded: RecordedNews, until?: number): Subscription {
+  /** Takes a slot and enters a waker; leaves both when the caller is gone. */
+  function enter(call: OpenCall, waker: Waker, add: () => () => void): { readonly leave: () => void; readonly left: AbortSignal } {
     const { gone } = call;
-    const waker = createWaker(seen);
     const left = new AbortController();
-    const releases = [takeSlot(holderOf(call), waker), addToTask(seen.id, waker)];
+    // The subscription takes over the reserved slot: nothing runs between the two.
+    reserved.get(gone)?.();
+    const releases = [takeSlot(holderOf(call), waker), add()];
     const leave = () => {
       if (!left.signal.aborted) for (const release of releases) release();
       left.abort();
@@ -137,16 +160,44 @@ export function taskSubscriptions(
       waker.wake();
       leave();
     };
-    for (const news of recorded.news) if (news.taskId === seen.id) waker.notify(news);
-    if (recorded.lost || draining.aborted) waker.wake();
-    // Rejects only when the subscription was left.
-    if (until !== undefined) wakeAt(until, waker, left.signal).catch(() => undefined);
+    if (draining.aborted) waker.wake();
     gone.addEventListener("abort", end, { signal: left.signal });
     if (gone.aborted) end();
+    return { leave, left: left.signal };
+  }
+
+  function subscribe(call: OpenCall, seen: SeenTask, recorded: RecordedNews, until?: number): Subscription {
+    const waker = createWaker(seen);
+    const { leave, left } = enter(call, waker, () => addTo(byTask, seen.id, waker));
+    for (const news of recorded.news) if (news.taskId === seen.id) waker.notify(news);
+    if (recorded.lost) waker.wake();
+    // Rejects only when the subscription was left.
+    if (until !== undefined) wakeAt(until, waker, left).catch(() => undefined);
     return { nextNews: waker.next, close: leave };
   }
 
+  function subscribeToList(call: OpenCall): Subscription {
+    const waker = createWaker({ lastSeq: 0, status: "" });
+    const { leave } = enter(call, waker, () => addTo(byOwner, ownerKey(call.caller), waker));
+    return { nextNews: waker.next, close: leave };
+  }
+
+  function reserve(call: OpenCall): void {
+    const { gone } = call;
+    const release = takeSlot(holderOf(call), createWaker({ lastSeq: 0, status: "" }));
+    const end = () => {
+      gone.removeEventListener("abort", end);
+      reserved.delete(gone);
+      release();
+    };
+    reserved.set(gone, end);
+    gone.addEventListener("abort", end);
+    if (gone.aborted) end();
+  }
+
   return {
+    reserve,
+    subscribeToList,
     prepare() {
       const recorded: RecordedNews = { news: [], lost: false };
       pending.add(recorded);
@@ -161,6 +212,8 @@ export function taskSubscriptions(
     },
   };
 }
+
+const ownerKey = ({ spaceId, accountId }: Pick<Scope, "spaceId" | "accountId">): string => `${spaceId} ${accountId}`;
 
 /** The news that arrived while a subscription was pending. */
 interface RecordedNews {

@@ -2,8 +2,9 @@ import type { Scope } from "../accounts/caller.ts";
 import type { KindName } from "../actions/kind.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { Visibility } from "../visibility.ts";
-import type { NewEvent } from "./event.ts";
+import type { NewEvent, WaitDetail } from "./event.ts";
 import type { Metadata } from "./metadata.ts";
+import type { SearchWord } from "./search-tokens.ts";
 
 export type TaskStatus = "running" | "stopped" | "waiting" | "error";
 export type TaskType = "standard" | "project" | "agent_subtask";
@@ -19,6 +20,8 @@ export interface Task {
   readonly projectId: string | null;
   /** The agent whose main task or, by `type`, subtask this is. */
   readonly agentId: string | null;
+  /** The schedule that created it, which may be deleted since. */
+  readonly scheduleId: string | null;
   readonly type: TaskType;
   readonly title: string;
   readonly status: TaskStatus;
@@ -69,9 +72,32 @@ export interface Task {
   readonly allowed: readonly KindName[];
 }
 
-/** A task as lists and `task.detail` return it: with its key's current name. */
-export interface TaskView extends Task {
+/** The latest status_update of a task. */
+export interface LatestStatus {
+  readonly status: TaskStatus;
+  readonly brief: string;
+  readonly detail?: WaitDetail;
+  /** The user's stop ended the turn. */
+  readonly byUser?: true;
+}
+
+/** The state that a task shows in lists, in addition to its status. Members are null before the first event of their type. */
+export interface TaskProgress {
+  readonly latestStatus: LatestStatus | null;
+  /** The number of the latest status_update. */
+  readonly statusSeq: number | null;
+  /** The steps of the latest plan that are done, and all of its steps. */
+  readonly planDone: number | null;
+  readonly planTotal: number | null;
+}
+
+/** A task as lists and `task.detail` return it: with its progress, and the current names of its creators. */
+export interface TaskView extends Task, TaskProgress {
   readonly apiKeyName: string | null;
+  /** The name of its account; null without one. */
+  readonly accountName: string | null;
+  /** The name of the app that created it; null without one. */
+  readonly appName: string | null;
 }
 
 /** A task as visitors of its share link see it. `id` and `lastSeq` are for reading its events. */
@@ -88,6 +114,8 @@ export type TaskChanges = Partial<
     | "agentProfile"
     | "references"
     | "metadata"
+    | "projectId"
+    | "type"
     | "nodeId"
     | "wantsNode"
     | "queuedAt"
@@ -158,6 +186,8 @@ export interface TaskFilter {
   /** An agent's id; `agent-default` is accepted. */
   readonly agentId?: string;
   readonly status?: TaskStatus;
+  /** Only tasks in one of these states; empty: in any. */
+  readonly statuses?: readonly TaskStatus[];
   /** Unix ms, exclusive. */
   readonly createdAfter?: number;
   readonly createdBefore?: number;
@@ -165,6 +195,8 @@ export interface TaskFilter {
   readonly updatedBefore?: number;
   /** Only tasks with all of these pairs. */
   readonly metadata?: Metadata;
+  /** Only tasks with all of these words in their title or messages; no task has an empty list. */
+  readonly words?: readonly SearchWord[];
 }
 
 /** The times that a list of tasks can be ordered by. */
@@ -182,6 +214,13 @@ export interface TaskPage {
   readonly order: "asc" | "desc";
   readonly limit: number;
   readonly after?: TaskPosition;
+}
+
+/** A task that has changed, or was deleted. */
+export interface ChangedTask {
+  readonly id: string;
+  /** A text that differs after each change that lists show. */
+  readonly version: string;
 }
 
 /** A page of tasks. It may have fewer than `limit` tasks although another page follows. */
@@ -226,8 +265,18 @@ export interface TaskRows {
   lock(scope: Scope, id: string): Promise<TaskView | null>;
   /** How many of these distinct ids the caller sees. */
   countVisible(scope: Scope, ids: readonly string[]): Promise<number>;
-  /** An agent's main task is listed once it has an event. Reads at most 5,000 rows for any filter. */
+  /** An agent's main task is listed once it has an event. Reads at most 5,000 tasks for any filter. */
   list(scope: Scope, filter: TaskFilter, page: TaskPage): Promise<TaskList>;
+  /** The tasks of an account and its tombstones that changed at this time (Unix ms) or later, oldest change first; at most `max`. */
+  listChanged(scope: Pick<Scope, "accountId" | "spaceId">, since: number, max: number): Promise<readonly ChangedTask[]>;
+  /** Those of these tasks, at most 100, that `list` has. */
+  listOf(scope: Scope, filter: TaskFilter, ids: readonly string[]): Promise<readonly TaskView[]>;
+  /** Whether every text that this caller sees is in the search index. */
+  isIndexed(scope: Scope): Promise<boolean>;
+  /** The ids of at most `max` tasks with texts that are not in the search index yet. */
+  listNotIndexed(max: number): Promise<readonly string[]>;
+  /** Adds the next texts of these tasks to the search index. A task with many texts needs several calls. */
+  indexTexts(ids: readonly string[]): Promise<void>;
   /** The row itself, for the runtime. */
   byId(id: string): Promise<Task | null>;
   /** The input of a turn in addition to the messages. It is not part of the row's view, because it may be large. */

@@ -98,6 +98,12 @@ export interface WatchRules extends Pick<SubscriptionRules, "draining"> {
 /** Calls that stay open until there is news of a task (spec/decisions.md 17, 17a). */
 export interface Watches {
   /**
+   * Takes a slot for the watch that this call opens later: before a change that has no use without it.
+   *
+   * @throws Failure `resource_exhausted` with too many calls held, `unavailable` when the process drains.
+   */
+  reserve(call: OpenCall): void;
+  /**
    * Repeats a read until its result is enough, the time is over, or the process drains.
    *
    * @returns the last result.
@@ -132,8 +138,10 @@ const pageSize = 100;
 /** Events that a read of some types examines. */
 const examinedMax = 5_000;
 
-const stopping = (): Failure => new Failure("unavailable", "the server is stopping: call again", { retryAfter: 1 });
-const cancelled = (): Failure => new Failure("cancelled", "the caller is gone");
+/** The end of streams of a process that drains. */
+export const stopping = (): Failure => new Failure("unavailable", "the server is stopping: call again", { retryAfter: 1 });
+/** The end of a stream whose caller is gone. */
+export const cancelled = (): Failure => new Failure("cancelled", "the caller is gone");
 
 export function watches(subscriptions: TaskSubscriptions, clock: Clock, { draining, holdSeconds, source = ownTasks }: WatchRules): Watches {
   const tasks = batchReads<WatchedTask | null>();
@@ -202,6 +210,11 @@ export function watches(subscriptions: TaskSubscriptions, clock: Clock, { draini
   }
 
   return {
+    reserve(call) {
+      if (draining.aborted) throw stopping();
+      subscriptions.reserve(call);
+    },
+
     async hold(call, { seconds, read: look, isEnough: enough }) {
       if (seconds === 0) return look(call.caller);
       const until = clock.monotonic() + Math.min(seconds, holdSeconds) * 1000;

@@ -60,6 +60,46 @@ export interface TeamUserDetail {
 /** A changed member, and the profiles that returned to the pool because of the change. */
 export interface CascadeResult extends TeamUserDetail {
   readonly cascade: readonly Pick<HeldProfile, "id" | "displayName">[];
+  /** What a change would end; only for a dry run of a change that ends access. */
+  readonly effects?: MembershipEffects | undefined;
+}
+
+/** Numbers of objects that end with a membership, or with its change. */
+export interface MembershipEffects {
+  readonly sessions: number;
+  readonly tokens: number;
+  readonly runningTasks: number;
+  readonly keys: number;
+  readonly grants: number;
+  readonly webhooks: number;
+  readonly connectors: number;
+  readonly skills: number;
+  readonly links: number;
+}
+
+/** A person in the directory of a team. */
+export interface TeamPerson {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string | null;
+  readonly role: Role;
+  readonly email: string;
+}
+
+/** A search in the directory, and a page of it. */
+export interface DirectoryFilter {
+  /** A part of the name, in any letter case; absent: all people. */
+  readonly query?: string | undefined;
+  /** Whether the search includes addresses. */
+  readonly byEmail: boolean;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** One page of the directory, and the number of all people. */
+export interface DirectoryPage {
+  readonly people: readonly TeamPerson[];
+  readonly total: number;
 }
 
 /** A reference by id, which takes precedence, or by the current address. */
@@ -115,11 +155,28 @@ export interface TeamUsers {
   find(tx: Tx, caller: Caller, ref: TeamUserRef): Promise<TeamUserDetail>;
   /** @throws Failure `already_exists` when a current member has the address (or external id). */
   create(tx: Tx, caller: Caller, member: NewTeamUser): Promise<TeamUser>;
-  update(tx: Tx, caller: Caller, ref: TeamUserRef, change: TeamUserChange): Promise<CascadeResult>;
-  delegate(tx: Tx, caller: Caller, id: string, toId: string, role: MigratedRole): Promise<TeamUserDetail>;
+  /** @param dryRun shows the result and the effects; nothing is written. */
+  update(tx: Tx, caller: Caller, ref: TeamUserRef, change: TeamUserChange, dryRun?: boolean): Promise<CascadeResult>;
+  delegate(tx: Tx, caller: Caller, id: string, to: Delegate, dryRun?: boolean): Promise<CascadeResult>;
   reclaim(tx: Tx, caller: Caller, id: string): Promise<TeamUserDetail & { readonly previousDelegate: string }>;
   rename(tx: Tx, caller: Caller, id: string, name: string): Promise<TeamUserDetail>;
-  remove(tx: Tx, caller: Caller, id: string): Promise<CascadeResult>;
+  remove(tx: Tx, caller: Caller, id: string, dryRun?: boolean): Promise<CascadeResult>;
+  /** Active members who are not delegated, by name. */
+  directory(tx: Tx, caller: Caller, filter: Omit<DirectoryFilter, "byEmail">): Promise<DirectoryPage>;
+  /**
+   * Renews the invitation of a member.
+   *
+   * @returns whether a link is mailed.
+   * @throws Failure `failed_precondition` for a member who is not active or is delegated.
+   */
+  invite(tx: Tx, caller: Caller, id: string): Promise<boolean>;
+}
+
+/** The target of a delegation. */
+export interface Delegate {
+  /** The `team_user_id` of the assignee. */
+  readonly id: string;
+  readonly role: MigratedRole;
 }
 
 /** The row of a new member. */
@@ -153,6 +210,10 @@ export interface MemberRows {
   find(spaceId: string, ref: TeamUserRef): Promise<TeamUser | null>;
   /** The profiles that a member holds, oldest delegation first; one statement. */
   listHeldProfiles(id: string): Promise<readonly HeldProfile[]>;
+  /** One statement, by name. */
+  directory(spaceId: string, filter: DirectoryFilter): Promise<DirectoryPage>;
+  /** What an account has in a space; one statement. */
+  countEffects(scope: Pick<Scope, "accountId" | "spaceId">, now: number): Promise<MembershipEffects>;
   insert(member: NewMember): Promise<void>;
   update(spaceId: string, id: string, changes: MemberChanges): Promise<void>;
   /**

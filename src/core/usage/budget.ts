@@ -51,7 +51,13 @@ export type Payer = Pick<Task, "spaceId" | "accountId"> & {
   readonly clientId: string | null;
 };
 
-export const payerOf = ({ id, spaceId, accountId, projectId, clientId }: Task): Payer => ({
+export const payerOf = ({
+  id,
+  spaceId,
+  accountId,
+  projectId,
+  clientId,
+}: Pick<Task, "id" | "spaceId" | "accountId" | "projectId" | "clientId">): Payer => ({
   ...{ taskId: id, spaceId, accountId, projectId, clientId },
 });
 
@@ -117,12 +123,22 @@ export interface Budgets {
   /** Creates the budget or changes its credits. @throws Failure `not_found` for a subject outside the space, `resource_exhausted` at 1000. */
   set(tx: Tx, space: Pick<Scope, "spaceId">, input: BudgetInput): Promise<Budget>;
   list(tx: Tx, space: Pick<Scope, "spaceId">): Promise<readonly Budget[]>;
+  /** The budgets of the account itself. */
+  listOwn(tx: Tx, person: Pick<Scope, "accountId" | "spaceId">): Promise<readonly Budget[]>;
   /** @throws Failure `not_found` */
   remove(tx: Tx, space: Pick<Scope, "spaceId">, id: string): Promise<void>;
 }
 
 export function budgets({ clock, ids }: { readonly clock: Pick<Clock, "now">; readonly ids: Pick<Ids, "short"> }): Budgets {
+  async function list(tx: Tx, { spaceId }: Pick<Scope, "spaceId">): Promise<readonly Budget[]> {
+    const now = clock.now();
+    return (await tx.budgets.list(spaceId)).map((budget) => inPeriod(budget, now));
+  }
+
   return {
+    list,
+    listOwn: async (tx, { accountId, spaceId }) =>
+      (await list(tx, { spaceId })).filter(({ kind, subject }) => kind === "account" && subject === accountId),
     async set(tx, { spaceId }, { kind, subject: requestedSubject, period, credits }) {
       const now = clock.now();
       const subject = kind === "team" ? spaceId : requestedSubject;
@@ -140,10 +156,6 @@ export function budgets({ clock, ids }: { readonly clock: Pick<Clock, "now">; re
         throw new Failure("resource_exhausted", `a space has at most ${budgetsMax} budgets`);
       tx.audit.note({ subject: after.id, before: before && { credits: before.credits }, after: { kind, subject, period, credits } });
       return inPeriod(after, now);
-    },
-    async list(tx, { spaceId }) {
-      const now = clock.now();
-      return (await tx.budgets.list(spaceId)).map((budget) => inPeriod(budget, now));
     },
     async remove(tx, { spaceId }, id) {
       const removed = await tx.budgets.remove(spaceId, id);
@@ -165,7 +177,7 @@ async function subjectExists(tx: Tx, spaceId: string, kind: BudgetKind, subject:
     case "task":
       return (await tx.tasks.byId(subject))?.spaceId === spaceId;
     case "project":
-      return tx.projects.isIn(spaceId, subject);
+      return tx.projects.lockIn(spaceId, subject);
     case "app":
       return (await tx.apps.find(subject))?.spaceId === spaceId;
   }

@@ -3,7 +3,7 @@ import { Failure } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import type { Store, Tx } from "../store.ts";
 import type { Task } from "../tasks/task.ts";
-import { type Budget, type BudgetReservation, inPeriod, isOverdrawn, isSpent, payerOf, remainingCredits } from "./budget.ts";
+import { type Budget, type BudgetReservation, inPeriod, isOverdrawn, isSpent, type Payer, payerOf, remainingCredits } from "./budget.ts";
 import { type Charge, chargeFor, maxCredits, type PriceTable, priceOf, type Usage } from "./price.ts";
 
 /** The usage of a run that one change accounts for. */
@@ -17,8 +17,8 @@ export interface RunUsage {
   readonly settles: readonly string[];
 }
 
-const isNothing = ({ credits, usage, turns }: RunUsage): boolean =>
-  credits === 0 && turns === 0 && usage.inputTokens === 0 && usage.outputTokens === 0 && usage.toolCalls === 0;
+const isNothing = ({ credits, usage, turns, charge }: Cost): boolean =>
+  credits === 0 && turns === 0 && charge.ahead === null && usage.inputTokens === 0 && usage.outputTokens === 0 && usage.toolCalls === 0;
 
 /** The usage of a task with its charge; `ahead` is null when nothing was priced. */
 export interface Cost extends RunUsage {
@@ -32,6 +32,12 @@ export async function computeCost(tx: Pick<Tx, "usage">, { id, agentProfile }: T
   if (due === 0n) return { ...used, turns: 0, charge: { credits: used.credits, ahead: null } };
   const charge: Charge = chargeFor(due, await tx.usage.prepaid(id));
   return { ...used, charge: { credits: used.credits + charge.credits, ahead: charge.ahead } };
+}
+
+/** The cost of work that is not an agent's, such as a transcript. @param due its price in millionths of a credit, above 0. */
+export async function computeExtraCost(tx: Pick<Tx, "usage">, { id }: Pick<Task, "id">, due: bigint): Promise<Cost> {
+  const none = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
+  return { credits: 0, usage: none, turns: 0, settles: [], charge: chargeFor(due, await tx.usage.prepaid(id)) };
 }
 
 /**
@@ -115,8 +121,14 @@ export async function reserve({ store, clock, ids, prices }: ReserveParts, task:
 const budgetExhausted = ({ kind }: Budget): Failure =>
   new Failure("resource_exhausted", `the ${kind}'s budget has too few credits for the call`);
 
+/** Whether every budget of a payer has the credits for a price in millionths of a credit. Reserves nothing. */
+export async function canAfford(tx: Pick<Tx, "budgets">, payer: Payer, price: bigint, now: number): Promise<boolean> {
+  const credits = maxCredits(price);
+  return credits === 0 || (await tx.budgets.listFor(payer)).every((budget) => remainingCredits(inPeriod(budget, now)) >= credits);
+}
+
 /** Whether a budget of a task is spent, so that no run of the task may begin. */
-export async function isOutOfCredits(tx: Pick<Tx, "budgets">, task: Task, now: number): Promise<boolean> {
+export async function isOutOfCredits(tx: Pick<Tx, "budgets">, task: Parameters<typeof payerOf>[0], now: number): Promise<boolean> {
   return (await tx.budgets.listFor(payerOf(task))).some((budget) => isSpent(inPeriod(budget, now)));
 }
 

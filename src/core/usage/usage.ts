@@ -84,8 +84,17 @@ export interface UsageRecord {
   readonly updatedAt: number;
 }
 
+/** The tasks whose costs count: those of a project, those that an app created, or both. */
+export interface UsageFilter {
+  readonly projectId?: string;
+  readonly clientId?: string;
+}
+
 /** A keyset page, latest change first. */
-export interface RecordPage {
+export interface RecordPage extends UsageFilter {
+  /** Only records whose latest change is in these days; both ends are optional. */
+  readonly from?: number;
+  readonly to?: number;
   readonly limit: number;
   readonly after?: { readonly updatedAt: number; readonly id: string };
 }
@@ -115,8 +124,32 @@ export interface UsageByPerson {
   readonly credits: number;
 }
 
+/** What the rows of a breakdown are. */
+export const usageGroups = ["project", "app"] as const;
+export type UsageGroupKind = (typeof usageGroups)[number];
+
+/** The usage of one project or app in a range. */
+export interface UsageByGroup {
+  /** Empty for tasks without one. */
+  readonly id: string;
+  /** Empty for tasks without one, and when it is deleted. */
+  readonly name: string;
+  readonly tasks: number;
+  readonly credits: number;
+}
+
+/** One page of a breakdown, most credits first. */
+export interface GroupPage {
+  readonly group: UsageGroupKind;
+  readonly range: DayRange;
+  /** Only this person. */
+  readonly accountId?: string;
+  readonly limit: number;
+  readonly after?: { readonly value: number; readonly id: string };
+}
+
 /** One page of the people of a team. */
-export interface PeoplePage {
+export interface PeoplePage extends UsageFilter {
   readonly range: DayRange;
   /** Only this person. */
   readonly accountId?: string;
@@ -141,7 +174,9 @@ export interface UsageRows {
   /** The tokens of a task; null before its first cost. */
   tokens(taskId: string): Promise<TaskTokens | null>;
   /** The spent credits of each day in a range that has any, of a space or of one account in it. */
-  days(spaceId: string, accountId: string | undefined, range: DayRange): Promise<ReadonlyMap<number, number>>;
+  days(spaceId: string, accountId: string | undefined, range: DayRange, filter?: UsageFilter): Promise<ReadonlyMap<number, number>>;
+  /** The credits that were spent in a range, by project or app. */
+  groups(spaceId: string, page: GroupPage): Promise<readonly UsageByGroup[]>;
   /** Members of the space's team, and other people who spent credits in the range. */
   people(spaceId: string, page: PeoplePage): Promise<readonly UsageByPerson[]>;
   /** The display name of an account in a team: the name, or else the address. */

@@ -1,9 +1,11 @@
 import type { Clock } from "../clock.ts";
+import type { PauseReason } from "../schedules/schedule.ts";
 import type { SkillOwner } from "../skills/skill.ts";
 import { deleteSkills } from "../skills/store-skill.ts";
 import type { Tx } from "../store.ts";
 import { stop } from "../tasks/lifecycle.ts";
 import type { Ending } from "../teams/lifecycle.ts";
+import type { MembershipEffects } from "../teams/team-user.ts";
 
 /** An account in a space. */
 interface Person {
@@ -15,6 +17,8 @@ interface Person {
 export interface EndedMembership {
   readonly tasks: number;
   readonly keys: number;
+  /** Paused schedules; absent without one. */
+  readonly schedules?: number;
 }
 
 /** Whether keys and webhooks end permanently too; sessions, tokens and codes always end (spec/decisions.md 5, 6). */
@@ -23,6 +27,13 @@ const alsoEnds: Readonly<Record<Ending, { readonly keys: boolean; readonly webho
   deactivated: { keys: false, webhooks: false },
   delegated: { keys: true, webhooks: false },
   removed: { keys: true, webhooks: true },
+};
+
+/** Reactivation resumes no schedule. */
+const pauseReasons: Readonly<Record<Ending, PauseReason>> = {
+  deactivated: "member_deactivated",
+  delegated: "profile_delegated",
+  removed: "member_removed",
 };
 
 /**
@@ -40,8 +51,23 @@ export async function endMembership(tx: Tx, clock: Pick<Clock, "now">, person: P
   const keys = withKeys ? await revokePermanently(tx, person, now) : 0;
   if (webhooks) await tombstoneWebhooks(tx, person, now);
   if (ending === "removed") await deletePersonalSkills(tx, person, now);
+  if (ending === "removed") await closeSites(tx, person);
   if (webhooks) await tombstoneConnectors(tx, person, now);
-  return { keys, tasks: await stopTasks(tx, clock, person) };
+  const tasks = await stopTasks(tx, clock, person);
+  // After the tasks: a run that ends locks its task before its schedule.
+  const schedules = await tx.schedules.pauseAll(person, pauseReasons[ending], now);
+  return { keys, tasks, ...(schedules === 0 ? {} : { schedules }) };
+}
+
+/** Counts what `endMembership` would end. */
+export async function countEnding(tx: Tx, now: number, person: Person, ending: Ending): Promise<MembershipEffects> {
+  const effects = await tx.members.countEffects(person, now);
+  const { keys, webhooks } = alsoEnds[ending];
+  return {
+    ...effects,
+    ...(keys ? {} : { keys: 0, grants: 0, links: 0 }),
+    ...(webhooks ? {} : { webhooks: 0, connectors: 0, skills: 0 }),
+  };
 }
 
 /** Deletes personal skills, which no other member can use. Skills that the person added to the team, its projects and its apps stay. */
@@ -49,6 +75,12 @@ async function deletePersonalSkills(tx: Tx, person: Person, now: number): Promis
   const own: SkillOwner = { ...person, ownerType: "personal", projectId: null, clientId: null };
   await deleteSkills(tx, await tx.skills.listOfOwner(own), now);
   await tx.skills.deleteChoices(person);
+}
+
+/** Frees the domains of the person's websites, and takes the person off the lists of viewers. The websites stay. */
+async function closeSites(tx: Tx, person: Person): Promise<void> {
+  await tx.domains.deleteOfMember(person);
+  await tx.viewers.deleteOfMember(person);
 }
 
 async function revokePermanently(tx: Tx, { accountId, spaceId }: Person, now: number): Promise<number> {

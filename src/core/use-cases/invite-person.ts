@@ -4,6 +4,7 @@ import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { CreationContext } from "../keys/api-key.ts";
 import { createLink } from "../sign-in/link.ts";
 import type { Tx } from "../store.ts";
+import { checkTeamName } from "../teams/team-name.ts";
 
 /** The invited person, and the target (spec/decisions.md 3). */
 export interface Invitation {
@@ -27,7 +28,6 @@ export interface InvitationResult {
 }
 
 const emailForm = /^[^\s@,;<>"()\\\p{Cc}]{1,64}@[^\s@,;<>"()\\\p{Cc}]{1,190}$/u;
-const teamForm = /^(?!\s)[^\p{Cc}\p{Cs}]{1,100}(?<!\s)$/u;
 
 /**
  * Creates the missing rows of account, team, membership (active at once) and agent,
@@ -112,8 +112,7 @@ async function newAccount(tx: Tx, { now, ids }: CreationContext, email: string):
 }
 
 async function newTeam(tx: Tx, { now, ids }: CreationContext, name: string): Promise<Team> {
-  if (!teamForm.test(name))
-    throw invalidArgument("team", "must have 1 to 100 characters, no control characters, and no space at either end");
+  checkTeamName("team", name);
   const team = { id: ids.short(), spaceId: ids.short(), name, createdAt: now };
   await tx.accounts.insertSpace({ id: team.spaceId, kind: "team", createdAt: now, accountId: null });
   await tx.accounts.insertTeam(team);

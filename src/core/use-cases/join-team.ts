@@ -27,7 +27,7 @@ interface Applicant {
 }
 
 /** The sources of new rows, and the sender of invitations. */
-interface Joining extends CreationContext {
+export interface Joining extends CreationContext {
   readonly invite: ((newcomer: Newcomer) => void) | null;
 }
 
@@ -61,7 +61,7 @@ export async function admitMember(tx: Tx, context: Joining, spaceId: string, app
  * Creates the invitation by which single sign-on recognizes the person at their first sign-in (spec/decisions.md 34);
  * its text is discarded. When mail is configured, also sends a separate link.
  */
-async function openInvitation(
+export async function openInvitation(
   tx: Tx,
   context: Joining,
   recipient: Omit<Newcomer, "link">,

@@ -103,7 +103,8 @@ export function apps({ clock, ids, random, store, webhooks, rules }: AppsParts):
       await tx.apps.remove(clientId, clock.now());
       await webhooks.remove(tx, clientId);
       await deleteSkills(tx, await tx.skills.listOfOwner(skillOwnerOf(app)), clock.now());
-      tx.audit.note({ subject: clientId, before: toAuditFacts(app) });
+      const paused = await tx.schedules.pauseAll({ clientId, spaceId: app.spaceId }, "app_deleted", clock.now());
+      tx.audit.note({ subject: clientId, before: toAuditFacts(app), ...(paused === 0 ? {} : { after: { schedules: paused } }) });
     },
   };
 }

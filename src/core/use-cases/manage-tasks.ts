@@ -1,4 +1,4 @@
-import { appOf, type Caller, canAccessProjects, lockActiveMember } from "../accounts/caller.ts";
+import { appOf, type Caller, canAccessProjects, keyOf, lockActiveMember } from "../accounts/caller.ts";
 import { isQuestion } from "../actions/kind.ts";
 import type { Clock } from "../clock.ts";
 import { connectorsAtCreate, connectorsAtSend } from "../connectors/resolve.ts";
@@ -15,8 +15,9 @@ import { addReferences, canonicalLocale, deriveTitle, messageText, type UserInpu
 import { type Metadata, mergeMetadata } from "../tasks/metadata.ts";
 import { defaultProfile, parseProfile } from "../tasks/profile.ts";
 import type { TaskSteps } from "../tasks/steps.ts";
-import type { Task, TaskView } from "../tasks/task.ts";
+import type { Task, TaskChanges, TaskView } from "../tasks/task.ts";
 import { noResources, saveResources } from "../tasks/task-resources.ts";
+import { computeExtraCost, spend } from "../usage/spend.ts";
 import type { Visibility } from "../visibility.ts";
 import { notifiesWebhooks } from "../webhooks/notifications.ts";
 import { deleteWorkspace } from "../workspaces/workspace.ts";
@@ -34,6 +35,8 @@ export interface TaskInput {
   readonly metadata?: Metadata;
   /** `checkSchema` has accepted it. */
   readonly outputSchema?: JsonObject | undefined;
+  /** The schedule that creates it. */
+  readonly scheduleId?: string;
 }
 
 /** The fields that task.sendMessage may set in addition to the message; absent fields stay as they are. */
@@ -50,12 +53,16 @@ export interface TaskEdit {
   readonly title?: string;
   readonly shareVisibility?: Visibility;
   readonly hidden?: boolean;
+  /** Null removes the task from its project. */
+  readonly projectId?: string | null;
   /** Added to the task's pairs; an empty text removes a pair. */
   readonly metadata?: Metadata;
 }
 
 /** Tasks of a caller: each method is one operation of spec/api.md 8.1 to 8.7. */
 export interface Tasks {
+  /** Checks that `create` would accept the request now; creates nothing. @throws Failure as `create` */
+  check(tx: Tx, caller: Caller, request: TaskInput): Promise<void>;
   create(tx: Tx, caller: Caller, request: TaskInput): Promise<Task>;
   get(tx: Tx, caller: Caller, id: string): Promise<TaskView>;
   update(tx: Tx, caller: Caller, id: string, edit: TaskEdit): Promise<Task>;
@@ -89,15 +96,24 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
     return kind === null || isQuestion(kind) ? {} : { memo: null };
   }
 
+  /** Charges the transcripts of a message to its task. After its events and its job: tasks share the rows of budgets. */
+  async function chargeTranscripts(tx: Tx, id: string, { transcriptPrice = 0n }: UserInput): Promise<void> {
+    if (transcriptPrice === 0n) return;
+    const cost = await computeExtraCost(tx, { id }, transcriptPrice);
+    const task = await advance(tx, id, { addCredits: cost.charge.credits });
+    await spend(tx, task, cost, clock.now(), ids);
+  }
+
   return {
+    async check(tx, caller, request) {
+      const { resources } = await checkNew(tx, caller, request);
+      mergeMetadata({}, request.metadata ?? {});
+      await connectorsAtCreate(tx, caller, resources, request.projectId ?? null);
+    },
+
     async create(tx, caller, request) {
       await lockActiveMember(tx, caller);
-      const text = messageText(request.input);
-      const { resources = noResources } = request.input;
-      const agentProfile = parseProfile(request.agentProfile, defaultProfile);
-      await checkProject(tx, caller, request.projectId);
-      await checkReferences(tx, caller, request.input);
-      await checkRequestedSkills(tx, caller, newTaskPlace(caller, request.projectId), resources);
+      const { text, resources, agentProfile } = await checkNew(tx, caller, request);
       backlog.add();
       const task = newTask(
         ids.short(),
@@ -109,6 +125,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       if (request.outputSchema) await advance(tx, task.id, { outputSchema: request.outputSchema });
       await saveResources(tx, task, resources, await connectorsAtCreate(tx, caller, resources, task.projectId));
       await enqueue(tx, task);
+      await chargeTranscripts(tx, task.id, request.input);
       const { projectId = null } = request;
       tx.audit.note({ subject: task.id, after: { agentProfile, projectId, shareVisibility: created.shareVisibility } });
       return created;
@@ -128,15 +145,17 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       const hidden = edit.hidden === undefined ? {} : { hidden: edit.hidden };
       const metadata = edit.metadata === undefined ? {} : { metadata: mergeMetadata(before.metadata, edit.metadata) };
       const relabelled = edit.metadata === undefined ? {} : { metadataKeys: Object.keys(edit.metadata) };
-      const after = await advance(tx, before.id, { ...edit, ...visible, ...metadata });
+      const moved = edit.projectId === undefined ? {} : await moveTo(tx, caller, before, edit.projectId);
+      const after = await advance(tx, before.id, { ...edit, ...visible, ...metadata, ...moved });
       tx.audit.note({
         subject: before.id,
-        before: { shareVisibility: before.shareVisibility },
+        before: { shareVisibility: before.shareVisibility, ...(edit.projectId === undefined ? {} : { projectId: before.projectId }) },
         after: {
           ...(edit.shareVisibility === undefined ? {} : { shareVisibility: after.shareVisibility }),
           ...hidden,
           ...retitled,
           ...relabelled,
+          ...(edit.projectId === undefined ? {} : { projectId: after.projectId }),
         },
       });
       return after;
@@ -196,10 +215,22 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       await advance(tx, task.id, { ...step.set, ...changes }, step.events);
       await saveResources(tx, task, resources, await connectorsAtSend(tx, caller, resources, clearConnectors, task.id));
       if (!running) await enqueue(tx, { id: task.id, agentProfile: changes.agentProfile });
+      await chargeTranscripts(tx, task.id, input);
       tx.audit.note({ subject: task.id, before: { status: task.status }, after: { agentProfile: changes.agentProfile } });
       return task.id;
     },
   };
+}
+
+/** Checks the request of a new task. @throws Failure for content, references, skills, a profile or a project that it cannot have. */
+async function checkNew(tx: Tx, caller: Caller, request: TaskInput) {
+  const text = messageText(request.input);
+  const { resources = noResources } = request.input;
+  const agentProfile = parseProfile(request.agentProfile, defaultProfile);
+  await checkProject(tx, caller, request.projectId);
+  await checkReferences(tx, caller, request.input);
+  await checkRequestedSkills(tx, caller, newTaskPlace(caller, request.projectId), resources);
+  return { text, resources, agentProfile };
 }
 
 /** The place of a new task, which decides about its skills. */
@@ -214,6 +245,15 @@ async function checkProject(tx: Tx, caller: Caller, id: string | undefined): Pro
   if (id === undefined) return;
   const project = canAccessProjects(caller) ? await tx.projects.find(caller, id) : null;
   if (!project) throw notFound("project", "project_id");
+}
+
+/** The changes that move a task to a project, or out of its project. The project cannot be deleted until this change ends. */
+async function moveTo(tx: Tx, caller: Caller, { agentId }: Task, id: string | null): Promise<Pick<TaskChanges, "projectId" | "type">> {
+  if (agentId !== null) throw new Failure("failed_precondition", "a task of an agent cannot be moved to another project");
+  if (!canAccessProjects(caller)) throw notFound("project", "project_id");
+  if (id === null) return { projectId: null, type: "standard" };
+  if (!(await tx.projects.lock(caller, id))) throw notFound("project", "project_id");
+  return { projectId: id, type: "project" };
 }
 
 /** Checks references of an app, which sees only its own tasks. For other callers, access is checked when the agent reads them (spec/api.md 9.8). */
@@ -240,8 +280,9 @@ const newTask = (
 ): Task => ({
   ...idleTask(id, caller, now),
   clientId: appOf(caller),
-  apiKeyId: caller.credential.kind === "key" ? caller.credential.id : null,
+  apiKeyId: keyOf(caller),
   projectId: request.projectId ?? null,
+  scheduleId: request.scheduleId ?? null,
   type: request.projectId === undefined ? "standard" : "project",
   title: request.title,
   status: "running",

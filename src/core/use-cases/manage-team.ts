@@ -1,3 +1,4 @@
+import type { Role } from "../accounts/account.ts";
 import type { Caller } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
@@ -13,8 +14,8 @@ import {
   type TeamUserRef,
   type TeamUsers,
 } from "../teams/team-user.ts";
-import { endMembership } from "./end-membership.ts";
-import { admitMember, type Newcomer } from "./join-team.ts";
+import { countEnding, endMembership } from "./end-membership.ts";
+import { admitMember, type Joining, type Newcomer, openInvitation } from "./join-team.ts";
 
 /** The dependencies of `teamUsers`. */
 export interface TeamUserParts {
@@ -39,6 +40,7 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
     await tx.accounts.lock(user.accountId);
     await tx.members.update(spaceId, user.id, step.set);
     const ended = step.ends === null ? null : await endMembership(tx, clock, { accountId: user.accountId, spaceId }, step.ends);
+    if (step.ends === "removed") await tx.groups.leaveAll(user.id);
     const cascade = step.returnsProfiles ? await returnProfiles(tx, spaceId, user.id) : [];
     const erased = step.ends === "removed" && (await tx.members.deleteAccount(user.accountId));
     const after = afterStep(user, step);
@@ -55,6 +57,21 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
     return { user: after, holds: step.returnsProfiles ? [] : await tx.members.listHeldProfiles(user.id), cascade };
   }
 
+  /** Shows what a step would do. */
+  async function showStep(tx: Tx, caller: Caller, user: TeamUser, step: Step): Promise<CascadeResult> {
+    checkRoles(caller, user.role, step.ends === "removed" ? null : (step.set.role ?? user.role));
+    const held = await tx.members.listHeldProfiles(user.id);
+    const person = { accountId: user.accountId, spaceId: caller.spaceId };
+    const effects = step.ends === null ? undefined : await countEnding(tx, clock.now(), person, step.ends);
+    return {
+      user: afterStep(user, step),
+      effects,
+      ...(step.returnsProfiles ? { holds: [], cascade: held } : { holds: held, cascade: [] }),
+    };
+  }
+
+  const begin = (dryRun: boolean) => (dryRun ? { lock: findUser, apply: showStep } : { lock: lockUser, apply: applyStep });
+
   return {
     list: async (tx, caller, filter) => tx.members.list(requireTeam(caller), filter),
 
@@ -70,31 +87,35 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
       return user;
     },
 
-    async update(tx, caller, ref, input) {
+    async update(tx, caller, ref, input, dryRun = false) {
+      const { lock, apply } = begin(dryRun);
       checkChange(input);
       const change = input.email === undefined ? input : { ...input, email: readAddress(input.email, delegateDomain) };
-      const user = await lockUser(tx, caller, ref);
+      const user = await lock(tx, caller, ref);
       const step = update(user, change, clock.now());
+      await checkMappedRole(tx, user, step.set.role);
       await checkExternalId(tx, caller, user, change.externalId);
       if (change.email !== undefined && !(await isAddressFree(tx, caller, user, change.email)))
         throw new Failure("already_exists", "email: is already used by a member");
-      return applyStep(tx, caller, user, step);
+      return apply(tx, caller, user, step);
     },
 
-    async delegate(tx, caller, id, toId, role) {
-      const user = await lockUser(tx, caller, { id });
+    async delegate(tx, caller, id, { id: toId, role }, dryRun = false) {
+      const { lock, apply } = begin(dryRun);
+      const user = await lock(tx, caller, { id });
       const target = await findUser(tx, caller, { id: toId });
       const address = delegateAddress(user.id, delegateDomain);
       const step = delegate(user, target, role, address, clock.now());
       if (!(await isAddressFree(tx, caller, user, address)))
         throw new Failure("failed_precondition", "the delegate address is already used by a member");
-      return applyStep(tx, caller, user, step);
+      return apply(tx, caller, user, step);
     },
 
     async reclaim(tx, caller, id) {
       const user = await lockUser(tx, caller, { id });
       const { delegation } = user;
-      const step = reclaim(user, delegation !== null && (await isAddressFree(tx, caller, user, delegation.originalEmail)));
+      const free = delegation !== null && (await isAddressFree(tx, caller, user, delegation.originalEmail));
+      const step = await withMappedRole(tx, user, reclaim(user, free));
       return { ...(await applyStep(tx, caller, user, step)), previousDelegate: delegation?.to ?? "" };
     },
 
@@ -105,11 +126,35 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
       return applyStep(tx, caller, user, { set: { name }, ends: null, returnsProfiles: false });
     },
 
-    async remove(tx, caller, id) {
+    async remove(tx, caller, id, dryRun = false) {
+      const { lock, apply } = begin(dryRun);
+      const user = await lock(tx, caller, { id });
+      return apply(tx, caller, user, remove(user, clock.now()));
+    },
+
+    directory: async (tx, caller, filter) => tx.members.directory(requireTeam(caller), { ...filter, byEmail: canSeeAddresses(caller) }),
+
+    async invite(tx, caller, id) {
       const user = await lockUser(tx, caller, { id });
-      return applyStep(tx, caller, user, remove(user, clock.now()));
+      if (user.status !== "active" || user.delegation !== null)
+        throw new Failure("failed_precondition", "only an active member who is not delegated can be invited");
+      await renewInvitation(tx, { ...parts, now: clock.now() }, { accountId: user.accountId, spaceId: caller.spaceId });
+      const mailed = parts.invite !== null;
+      tx.audit.note({ subject: id, after: { mailed } });
+      return mailed;
     },
   };
+}
+
+/** Only the owner and super admins see addresses in the directory (spec/enterprise.md 5.10). */
+export const canSeeAddresses = ({ role }: Caller): boolean => role === "owner" || role === "super_admin";
+
+/** Ends the open links of a person in a space, and opens a new invitation to the address of the account, not of the membership. */
+async function renewInvitation(tx: Tx, context: Joining, person: { readonly accountId: string; readonly spaceId: string }): Promise<void> {
+  const profile = await tx.accounts.profile(person.accountId, person.spaceId);
+  if (profile === null) throw notFound("team user");
+  await tx.links.useUp(person.accountId, person.spaceId, context.now);
+  await openInvitation(tx, context, { email: profile.email, team: profile.teamName ?? "" }, person);
 }
 
 /** @throws Failure `permission_denied` in a personal space, which cannot have members. */
@@ -150,6 +195,27 @@ async function checkExternalId(tx: Tx, { spaceId }: Caller, { id }: TeamUser, ex
   if (users.some((user) => user.id !== id)) throw new Failure("already_exists", "external_id: is already used by another member");
 }
 
+/**
+ * Groups decide the role of their members. By hand, only the role of a super admin can be granted, and taken away again.
+ *
+ * @throws Failure `failed_precondition` for another role than that of the person's groups.
+ */
+async function checkMappedRole(tx: Tx, { id }: TeamUser, role: Role | undefined): Promise<void> {
+  if (role === undefined || role === "super_admin") return;
+  const mapped = await tx.groups.roleOf(id);
+  if (mapped !== null && mapped !== role)
+    throw new Failure(
+      "failed_precondition",
+      `role: a group gives the role ${mapped}: change the groups of the person, or the role of the group`,
+    );
+}
+
+/** Gives a profile that is no longer delegated the role of its groups. */
+async function withMappedRole(tx: Tx, { id, role }: TeamUser, step: Step): Promise<Step> {
+  const mapped = role === "super_admin" ? null : await tx.groups.roleOf(id);
+  return mapped === null || mapped === role ? step : { ...step, set: { ...step.set, role: mapped } };
+}
+
 /** @throws Failure `invalid_argument` */
 function checkName(path: string, name: string): void {
   if (!nameForm.test(name)) throw invalidArgument(path, "must have 1 to 255 characters, and no control characters");
@@ -163,7 +229,8 @@ async function returnProfiles(tx: Tx, spaceId: string, holderId: string): Promis
     if (user === null) continue;
     const { email = user.email } = { email: user.delegation?.originalEmail };
     const other = await tx.members.find(spaceId, { email });
-    await tx.members.update(spaceId, id, reclaim(user, other === null || other.id === id).set);
+    const step = await withMappedRole(tx, user, reclaim(user, other === null || other.id === id));
+    await tx.members.update(spaceId, id, step.set);
   }
   return held.map(({ id, displayName }) => ({ id, displayName }));
 }

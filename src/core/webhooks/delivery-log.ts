@@ -28,10 +28,15 @@ export interface DeliveryPage {
   readonly after?: { readonly createdAt: number; readonly id: string };
 }
 
+/** Numbers of deliveries by state. */
+export type DeliveryTally = Readonly<Record<DeliveryState, number>>;
+
 /** Deliveries and attempts for people to read. The caller checks access by the webhook. */
 export interface DeliveryLogRows {
   list(webhookId: string, filter: DeliveryFilter, page: DeliveryPage): Promise<DeliveryLogEntry[]>;
   find(id: string): Promise<DeliveryLogEntry | null>;
+  /** How the newest deliveries of events since a time ended, at most `max` of them. */
+  tally(webhookId: string, since: number, max: number): Promise<DeliveryTally>;
   /** In order. */
   attempts(deliveryId: string): Promise<DeliveryAttempt[]>;
   /** Makes a delivery pending and due; false when its body is no longer kept. */
@@ -57,6 +62,8 @@ export interface DeliveriesInput {
 export interface Deliveries {
   /** Newest first. @throws Failure `not_found`, or `invalid_argument` for a cursor of another list. */
   list(tx: Tx, caller: Caller, webhookId: string, filter: DeliveryFilter, input: DeliveriesInput): Promise<Page<DeliveryLogEntry>>;
+  /** The outcome of at most 1,000 deliveries of the last 7 days, and since when every attempt has failed. @throws Failure `not_found` */
+  health(tx: Tx, caller: Caller, webhookId: string): Promise<DeliveryTally & Pick<Webhook, "failingSince">>;
   /** @throws Failure `not_found` */
   attempts(tx: Tx, caller: Caller, id: string): Promise<readonly DeliveryAttempt[]>;
   /** Makes a delivery due again, at once. @throws Failure `not_found`, or `failed_precondition` while the webhook is inactive or when the body is no longer kept. */
@@ -69,6 +76,10 @@ export interface Deliveries {
   recover(tx: Tx, caller: Caller, webhookId: string, since: number): Promise<number>;
 }
 
+/** The deliveries that a webhook's health counts. */
+const talliedMs = 7 * 24 * 3_600_000;
+const talliedMax = 1_000;
+
 export function deliveries(clock: Pick<Clock, "now">): Deliveries {
   return {
     async list(tx, caller, webhookId, filter, { limit, cursor }) {
@@ -80,6 +91,11 @@ export function deliveries(clock: Pick<Clock, "now">): Deliveries {
       const items = rows.slice(0, limit).map((delivery) => hideBody(delivery, webhook, caller));
       const last = items.at(-1);
       return { items, next: rows.length > limit && last ? encodeCursor(binding, { value: last.createdAt, id: last.id }) : undefined };
+    },
+
+    async health(tx, caller, webhookId) {
+      const { failingSince } = requireWebhook(await tx.webhooks.find(webhookReach(caller), webhookId));
+      return { ...(await tx.deliveryLog.tally(webhookId, clock.now() - talliedMs, talliedMax)), failingSince };
     },
 
     async attempts(tx, caller, id) {

@@ -67,19 +67,19 @@ export function newSealedSecret(
 /** The input of a new webhook; without `ownSecret` a secret is created. */
 export interface WebhookInput
   extends Pick<Webhook, "accountId" | "spaceId" | "clientId" | "url" | "eventTypes">,
-    Partial<Pick<Webhook, "projectId" | "metadata">> {
+    Partial<Pick<Webhook, "projectId" | "metadata" | "name">> {
   readonly ownSecret?: Uint8Array | undefined;
 }
 
 /** A new webhook, active. */
 export function newWebhook(
   parts: WebhookCreationContext,
-  { accountId, spaceId, clientId, url, eventTypes, projectId = null, metadata = {}, ownSecret }: WebhookInput,
+  { accountId, spaceId, clientId, url, eventTypes, projectId = null, metadata = {}, name = null, ownSecret }: WebhookInput,
 ): WebhookWithSecret {
   const id = parts.ids.short();
   const { sealed, text } = newSealedSecret(parts, id, ownSecret);
   const webhook: Webhook = {
-    ...{ id, accountId, spaceId, clientId, url, eventTypes, projectId, metadata },
+    ...{ id, accountId, spaceId, clientId, url, eventTypes, projectId, metadata, name },
     status: "active",
     inactiveReason: null,
     doubleHash: false,

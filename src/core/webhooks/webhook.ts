@@ -42,15 +42,29 @@ export interface Webhook {
   /** Since when every delivery has failed. */
   readonly failingSince: number | null;
   readonly failures: number;
+  /** For people; null without a name. */
+  readonly name: string | null;
   readonly deletedAt: number | null;
 }
 
 /** The fields that a change sets. */
-export type WebhookChanges = Partial<Omit<Webhook, "id" | "accountId" | "spaceId" | "clientId" | "url" | "createdAt" | "deletedAt">>;
+export type WebhookChanges = Partial<Omit<Webhook, "id" | "accountId" | "spaceId" | "clientId" | "createdAt" | "deletedAt">>;
 
 /** The webhooks that a query may access: an account's own in one space, and those of the space's apps if the caller may change the apps. */
 export interface WebhookReach extends Pick<Scope, "accountId" | "spaceId"> {
   readonly ofApps: boolean;
+}
+
+/** A webhook of a space with the address of its member. */
+export interface HeldWebhook extends Webhook {
+  /** Null once the account is erased. */
+  readonly email: string | null;
+}
+
+/** A page of a space's webhooks, newest first; it begins after this webhook. */
+export interface SpaceWebhookPage {
+  readonly limit: number;
+  readonly after?: Pick<Webhook, "createdAt" | "id"> | undefined;
 }
 
 /** Webhooks that are not deleted. Deleted ones are not returned. */
@@ -58,6 +72,8 @@ export interface WebhookRows {
   insert(webhook: Webhook): Promise<void>;
   /** An account's own webhooks in one space, newest first. */
   list(scope: Pick<Scope, "accountId" | "spaceId">): Promise<Webhook[]>;
+  /** The webhooks of all accounts in a space, without those of apps. */
+  listOfSpace(spaceId: string, page: SpaceWebhookPage): Promise<HeldWebhook[]>;
   find(reach: WebhookReach, id: string): Promise<Webhook | null>;
   /** As `find`, and locks the row. */
   lock(reach: WebhookReach, id: string): Promise<Webhook | null>;

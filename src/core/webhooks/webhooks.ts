@@ -2,13 +2,23 @@ import { type Caller, lockActiveMember } from "../accounts/caller.ts";
 import { type AddressRules, checkWebhookUrl } from "../addresses/address.ts";
 import { type Change, deferFailure } from "../deferred.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
+import { isKeyName, keyNameRule } from "../keys/api-key.ts";
 import { mayEditAllApps } from "../oauth/app.ts";
+import { type CursorBinding, decodeCursor, encodeCursor, type Page, type PageInput } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
 import { type Metadata, mergeMetadata } from "../tasks/metadata.ts";
 import type { AttemptResult } from "./delivery.ts";
 import { newSealedSecret, newWebhook, readWebhookSecret, type WebhookCreationContext, type WebhookWithSecret } from "./new-webhook.ts";
 import type { TestRequests } from "./test-request.ts";
-import { defaultEventTypes, type Webhook, type WebhookChanges, type WebhookEventType, type WebhookReach, webhooksMax } from "./webhook.ts";
+import {
+  defaultEventTypes,
+  type HeldWebhook,
+  type Webhook,
+  type WebhookChanges,
+  type WebhookEventType,
+  type WebhookReach,
+  webhooksMax,
+} from "./webhook.ts";
 
 const hourMs = 3_600_000;
 /** A replaced secret stays valid for 24 hours after the new one was created (spec/decisions.md 42). */
@@ -30,6 +40,8 @@ export interface WebhookRequest {
   /** Only events of tasks of this project, and with this pair: at most one. */
   readonly projectId?: string | undefined;
   readonly metadata?: Metadata;
+  /** Empty: no name. */
+  readonly name?: string | undefined;
   /** The caller's own secret, `whsec_` and base64; undefined: one is created. */
   readonly secret?: string | undefined;
 }
@@ -43,6 +55,9 @@ export interface WebhookEdit {
   readonly projectId?: string | undefined;
   /** Merged into the present filter: an empty text removes the pair. */
   readonly metadata?: Metadata;
+  /** Empty: no name. */
+  readonly name?: string | undefined;
+  readonly url?: string | undefined;
 }
 
 /**
@@ -56,11 +71,17 @@ export interface Webhooks {
    * secret, `already_exists`, or `resource_exhausted` at 20.
    */
   create(caller: Caller, request: WebhookRequest): Promise<Change<WebhookWithSecret>>;
+  /** Those of all members, without those of apps, newest first. @throws Failure `invalid_argument` for a cursor of another list. */
+  listOfSpace(tx: Tx, caller: Caller, input: Pick<PageInput, "limit" | "cursor">): Promise<Page<HeldWebhook>>;
   /** The account's own, newest first. */
   list(tx: Tx, caller: Caller): Promise<readonly Webhook[]>;
   /** @throws Failure `not_found`, or `failed_precondition` for an app's webhook, which the app's setting removes. */
   remove(tx: Tx, caller: Caller, id: string): Promise<void>;
-  /** A webhook must pass a test to resume. @throws Failure `not_found` or `invalid_argument`. */
+  /**
+   * A webhook must pass a test to resume and to move to a new address. Its secret and its pending deliveries stay.
+   *
+   * @throws Failure `not_found`, `invalid_argument`, and for a new address `already_exists`, or `failed_precondition` for an app's webhook.
+   */
   update(caller: Caller, id: string, edit: WebhookEdit): Promise<Change<Webhook>>;
   /** @throws Failure `not_found` */
   rotate(tx: Tx, caller: Caller, id: string): Promise<WebhookWithSecret>;
@@ -71,11 +92,14 @@ export interface Webhooks {
 export function webhooks(parts: WebhookParts): Webhooks {
   const { store, clock, tests, rules } = parts;
 
-  async function testResume(caller: Caller, id: string, { status, doubleHash }: WebhookEdit): Promise<boolean> {
+  /** Tests the address that the webhook would have, and returns it; null when the edit needs no test. */
+  async function testEdit(caller: Caller, id: string, { status, doubleHash, url: newUrl }: WebhookEdit): Promise<string | null> {
     const webhook = requireWebhook(await store.webhooks.find(webhookReach(caller), id));
-    const isTested = status === "active" && webhook.status === "inactive";
-    if (isTested) await tests.pass({ ...webhook, doubleHash: doubleHash ?? webhook.doubleHash }, "status");
-    return isTested;
+    const url = newUrl === undefined ? webhook.url : checkWebhookUrl("url", newUrl, rules);
+    if (url !== webhook.url) checkMove(webhook, url, await store.webhooks.list(caller));
+    else if (status !== "active" || webhook.status === "active") return null;
+    await tests.pass({ ...webhook, url, doubleHash: doubleHash ?? webhook.doubleHash }, url === webhook.url ? "status" : "url");
+    return url;
   }
 
   return {
@@ -83,7 +107,8 @@ export function webhooks(parts: WebhookParts): Webhooks {
       const url = checkWebhookUrl("url", request.url, rules);
       const ownSecret = request.secret === undefined ? undefined : readWebhookSecret("signing_secret", request.secret);
       const eventTypes = request.eventTypes.length === 0 ? defaultEventTypes : request.eventTypes;
-      const { webhook, secret } = newWebhook(parts, { ...caller, clientId: null, url, eventTypes, ownSecret, ...filterIn(request) });
+      const named = { name: nameIn(request.name), ...filterIn(request) };
+      const { webhook, secret } = newWebhook(parts, { ...caller, clientId: null, url, eventTypes, ownSecret, ...named });
       async function test() {
         await checkFilter(store, caller, webhook);
         checkCapacity(await store.webhooks.list(caller), url);
@@ -104,6 +129,16 @@ export function webhooks(parts: WebhookParts): Webhooks {
 
     list: (tx, caller) => tx.webhooks.list(caller),
 
+    async listOfSpace(tx, { accountId, spaceId }, { limit, cursor }) {
+      const binding: CursorBinding = { accountId, spaceId, operation: "webhook.teamList", filter: {} };
+      const position = cursor ? decodeCursor(binding, cursor) : undefined;
+      const after = position && { createdAt: position.value, id: position.id };
+      const found = await tx.webhooks.listOfSpace(spaceId, { limit: limit + 1, after });
+      const items = found.slice(0, limit);
+      const last = items.at(-1);
+      return { items, next: found.length > limit && last ? encodeCursor(binding, { value: last.createdAt, id: last.id }) : undefined };
+    },
+
     async remove(tx, caller, id) {
       const webhook = requireWebhook(await tx.webhooks.lock(webhookReach(caller), id));
       if (webhook.clientId !== null)
@@ -113,14 +148,17 @@ export function webhooks(parts: WebhookParts): Webhooks {
     },
 
     async update(caller, id, edit) {
-      const getIsTested = await deferFailure(testResume(caller, id, edit));
+      const getTested = await deferFailure(testEdit(caller, id, edit));
       return async (tx) => {
-        const isTested = getIsTested();
+        const tested = getTested();
+        // Lock order: the account, then the webhook. The lock makes the check of the address and the change one step.
+        if (edit.url !== undefined) await tx.accounts.lock(caller.accountId);
         const before = requireWebhook(await tx.webhooks.lock(webhookReach(caller), id));
         const changes = toChanges(before, edit);
         await checkFilter(tx, caller, { ...before, ...changes });
-        if (changes.status === "active" && !isTested)
-          throw new Failure("failed_precondition", "the webhook was paused in the meantime: try again");
+        if (changes.url !== undefined) checkMove(before, changes.url, await tx.webhooks.list(caller));
+        if ((changes.status === "active" || changes.url !== undefined) && tested !== (changes.url ?? before.url))
+          throw new Failure("failed_precondition", "the webhook was changed in the meantime: try again");
         await tx.webhooks.update(id, changes);
         // Deliveries that waited while it was inactive are due.
         if (changes.status === "active") await tx.jobs.put({ kind: "deliver", key: id, runAt: clock.now() });
@@ -173,10 +211,27 @@ function checkCapacity(existing: readonly Webhook[], url: string): void {
   if (existing.length >= webhooksMax) throw new Failure("resource_exhausted", `an account has at most ${webhooksMax} webhooks`);
 }
 
-function toChanges(before: Webhook, { status, eventTypes, doubleHash, projectId, metadata = {} }: WebhookEdit): WebhookChanges {
-  const resumed = { status: "active", inactiveReason: null, failingSince: null, failures: 0 } as const;
+/** Checks that a webhook may have a new address. @throws Failure `failed_precondition` or `already_exists`. */
+function checkMove({ id, clientId }: Webhook, url: string, existing: readonly Webhook[]): void {
+  if (clientId !== null) throw new Failure("failed_precondition", "the address of an app's webhook is changed by the app's webhook_url");
+  if (existing.some((webhook) => webhook.url === url && webhook.id !== id))
+    throw new Failure("already_exists", "url: a webhook with this address already exists", { path: "url" });
+}
+
+/** @throws Failure `invalid_argument` */
+function nameIn(text: string | undefined): string | null {
+  if (text !== undefined && text !== "" && !isKeyName(text)) throw invalidArgument("name", keyNameRule);
+  return text || null;
+}
+
+function toChanges(before: Webhook, edit: WebhookEdit): WebhookChanges {
+  const { status, eventTypes, doubleHash, projectId, metadata = {}, name, url } = edit;
+  const noFailures = { failingSince: null, failures: 0 } as const;
+  const resumed = { status: "active", inactiveReason: null, ...noFailures } as const;
   const paused = { status: "inactive", inactiveReason: "paused" } as const;
   return {
+    ...(url === undefined || url === before.url ? {} : { url, ...noFailures }),
+    ...(name === undefined ? {} : { name: nameIn(name) }),
     ...(status === undefined || status === before.status ? {} : status === "active" ? resumed : paused),
     ...(eventTypes === undefined ? {} : { eventTypes }),
     ...(doubleHash === undefined ? {} : { doubleHash }),
@@ -200,8 +255,9 @@ async function checkFilter(tx: Pick<Tx, "projects">, caller: Caller, { clientId,
 }
 
 /** Contains no secret, and only the host of the URL: its path and query may be secret (spec/decisions.md 44). */
-const toAuditFacts = ({ url, status, eventTypes, doubleHash, projectId, metadata }: Webhook) => ({
+const toAuditFacts = ({ url, name, status, eventTypes, doubleHash, projectId, metadata }: Webhook) => ({
   host: new URL(url).host,
+  ...(name === null ? {} : { name }),
   status,
   eventTypes,
   doubleHash,

@@ -2,13 +2,16 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../clock.ts";
 import type { Random } from "../ids.ts";
 import type { Store, Tx } from "../store.ts";
-import type { Website } from "./website.ts";
+import type { SiteVisibility, Website } from "./website.ts";
 
 /** A ticket is valid for one minute, and a visit for 12 hours. */
 export const ticketMs = 60_000;
 export const visitMs = 12 * 3_600_000;
 
-/** A one-time ticket of a team's website, or the cookie that replaces it. Stores a digest, never the text. */
+/** Who may see a site that is not public: active members of its team, or its owner and the listed viewers. */
+export type SiteAudience = Exclude<SiteVisibility, "public">;
+
+/** A one-time ticket of a website, or the cookie that replaces it. Stores a digest, never the text. */
 export interface SiteVisit {
   /** SHA-256 of the text, lower-case hex. */
   readonly digest: string;
@@ -23,19 +26,21 @@ export interface SiteVisitRows {
   insert(visit: SiteVisit): Promise<void>;
   /** Uses a ticket of a site; null when it is used, expired, or of another site. */
   redeem(digest: string, websiteId: string, now: number): Promise<Pick<SiteVisit, "accountId" | "spaceId"> | null>;
-  /** Whether the visit is valid, and its account is an active member of the site's team now. */
-  admits(digest: string, websiteId: string, now: number): Promise<boolean>;
+  /** Whether the visit is valid, and its account may see a site of this audience now. */
+  admits(digest: string, websiteId: string, audience: SiteAudience, now: number): Promise<boolean>;
+  /** Whether an account may see a site of this audience. */
+  maySee(accountId: string, websiteId: string, audience: SiteAudience): Promise<boolean>;
   /** Deletes rows that expired before the given time. */
   purge(before: number): Promise<void>;
 }
 
-/** Access of members to a team's website. */
+/** Access to websites that are not public. */
 export interface SiteVisits {
-  /** Creates a ticket for a member of the site's team. Its text is sent once, in a URL. */
+  /** Creates a ticket for an account that may see the site. Its text is sent once, in a URL. */
   ticket(site: Pick<Website, "id" | "spaceId">, accountId: string): Promise<string>;
   /** Exchanges a ticket for a cookie; null for an invalid ticket. */
   redeem(site: Pick<Website, "id">, ticket: string): Promise<string | null>;
-  admits(site: Pick<Website, "id">, cookie: string): Promise<boolean>;
+  admits(site: Pick<Website, "id">, audience: SiteAudience, cookie: string): Promise<boolean>;
 }
 
 const newText = (random: Random): string => Buffer.from(random(32)).toString("base64url");
@@ -64,6 +69,6 @@ export function siteVisits({
         const holder = await tx.siteVisits.redeem(digestOf(ticket), websiteId, clock.now());
         return holder && insertNew(tx, { kind: "visit", websiteId, ...holder }, visitMs);
       }),
-    admits: ({ id }, cookie) => store.siteVisits.admits(digestOf(cookie), id, clock.now()),
+    admits: ({ id }, audience, cookie) => store.siteVisits.admits(digestOf(cookie), id, audience, clock.now()),
   };
 }

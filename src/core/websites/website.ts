@@ -1,3 +1,4 @@
+import type { Scope } from "../accounts/caller.ts";
 import type { Ids, Random } from "../ids.ts";
 import { applyCaps, lowerCap, type Visibility } from "../visibility.ts";
 
@@ -43,6 +44,9 @@ export const effectiveCap = ({ maxVisibility, teamMax }: Caps): SiteVisibility |
 export const effectiveSiteVisibility = (site: Pick<Website, "visibility"> & Caps): SiteVisibility =>
   applyCaps(site.visibility, effectiveCap(site));
 
+/** Whether no visitor may open a site: none of its checkpoints is online, or a cap of `private` is set (spec/decisions.md 71). */
+export const isOffline = (site: Pick<Website, "liveId"> & Caps): boolean => site.liveId === null || effectiveCap(site) === "private";
+
 const base32 = "abcdefghijklmnopqrstuvwxyz234567";
 const labelLength = 20;
 
@@ -82,9 +86,17 @@ export interface SiteEdit {
   readonly visibility?: SiteVisibility;
 }
 
+/** The part of a list of sites that a page has: after this site, newest first. */
+export interface SitePage {
+  readonly limit: number;
+  readonly after?: Pick<Website, "createdAt" | "id">;
+}
+
 /** Rows of websites. A site is deleted with its task. */
 export interface WebsiteRows {
   insert(site: Website): Promise<void>;
+  /** The sites of an account in a space, newest first. */
+  list(scope: Scope, page: SitePage): Promise<readonly Website[]>;
   byId(id: string): Promise<Website | null>;
   byLabel(label: string): Promise<Website | null>;
   /** The first site of a task, which is the task's website (spec/api.md 9.12). */
@@ -100,6 +112,8 @@ export interface WebsiteRows {
   goLive(id: string, checkpointId: string, now: number): Promise<boolean>;
   /** Records that the deployment failed: the live checkpoint stays live. False as for `goLive`. */
   fail(id: string, checkpointId: string, now: number): Promise<boolean>;
+  /** Takes the site offline, ends a publication in progress, and makes it private. */
+  unpublish(id: string, now: number): Promise<void>;
   /** Sets title and visibility; the visibility also of a publication in progress. */
   edit(id: string, edit: SiteEdit, now: number): Promise<void>;
   /** Sets the operator's cap; null removes it. False for an unknown site. */
@@ -107,8 +121,10 @@ export interface WebsiteRows {
   /** Sets the team's cap. */
   setTeamCap(id: string, most: SiteVisibility, now: number): Promise<void>;
   /**
-   * Deletes a task's sites with their checkpoints and visits, and drops their blobs. In a team, a published site
+   * Deletes a site with its checkpoints, visits, viewers and domains, and drops its blobs. In a team, a site that was published
    * leaves a tombstone: a share of a deleted object (spec/enterprise.md 9.2).
    */
+  delete(id: string, now: number, personal: boolean): Promise<void>;
+  /** Deletes a task's sites, each as `delete`. */
   deleteOfTask(taskId: string, now: number, personal: boolean): Promise<void>;
 }

@@ -1,19 +1,23 @@
 import type { Caller } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
+import { decodeCursor, encodeCursor, type Page } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
 import { exceeds } from "../visibility.ts";
 import type { Checkpoint } from "./checkpoint.ts";
+import { checkLocator, findSite, lockSite, type WebsiteRef } from "./find-site.ts";
 import { effectiveCap, type SiteEdit, type SiteVisibility, type Website } from "./website.ts";
 
-/** A reference to a site: one of the two ids, or both if they name the same site (spec/api.md 9.12, spec/decisions.md 49). */
-export interface WebsiteRef {
-  readonly taskId?: string | undefined;
-  readonly websiteId?: string | undefined;
+/** A deployment that has begun. */
+interface Deployment {
+  readonly site: Website;
+  readonly checkpoint: Checkpoint;
 }
 
-/** Websites of a caller: each method is one operation of spec/api.md 8.29 to 8.32. */
+/** Websites of a caller: each method is one operation of spec/api.md 8.29 to 8.32 and 8.53. */
 export interface Websites {
+  /** Newest first. @throws Failure `invalid_argument` for a cursor of another list. */
+  list(tx: Tx, caller: Caller, page: { readonly limit: number; readonly cursor: string | undefined }): Promise<Page<Website>>;
   status(tx: Tx, caller: Caller, which: WebsiteRef): Promise<Website>;
   checkpoints(tx: Tx, caller: Caller, which: WebsiteRef): Promise<{ readonly site: Website; readonly checkpoints: readonly Checkpoint[] }>;
   /**
@@ -21,26 +25,42 @@ export interface Websites {
    *
    * @throws Failure `permission_denied` for a visibility beyond the cap, or `team` in a personal space; `failed_precondition` without a checkpoint.
    */
-  publish(
-    tx: Tx,
-    caller: Caller,
-    which: WebsiteRef,
-    visibility: SiteVisibility,
-  ): Promise<{ readonly site: Website; readonly checkpoint: Checkpoint }>;
+  publish(tx: Tx, caller: Caller, which: WebsiteRef, visibility: SiteVisibility): Promise<Deployment>;
+  /**
+   * Begins to publish an earlier checkpoint of a site that is online, with the visibility that it has.
+   *
+   * @throws Failure `not_found` for an unknown checkpoint; `failed_precondition` for one that is not complete, or while the site is offline.
+   */
+  rollBack(tx: Tx, caller: Caller, which: WebsiteRef, versionId: string): Promise<Deployment>;
+  /** Takes the site offline; nothing changes when it is. */
+  unpublish(tx: Tx, caller: Caller, which: WebsiteRef): Promise<void>;
+  delete(tx: Tx, caller: Caller, which: WebsiteRef): Promise<void>;
   /** @throws Failure `invalid_argument` for an empty edit, `permission_denied` as for `publish`. */
   update(tx: Tx, caller: Caller, which: WebsiteRef, edit: SiteEdit): Promise<void>;
 }
 
 export function websites(clock: Clock): Websites {
-  /** @throws Failure `not_found` when it was deleted in the meantime. */
-  async function lockSite(tx: Tx, caller: Caller, which: WebsiteRef): Promise<Website> {
-    const site = await tx.websites.lock((await findSite(tx, caller, which)).id);
-    if (!site) throw notFound("website");
-    return site;
+  async function deploy(tx: Tx, site: Website, checkpoint: Checkpoint, visibility: SiteVisibility): Promise<Deployment> {
+    const now = clock.now();
+    await tx.websites.begin(site.id, { checkpointId: checkpoint.id, visibility }, now);
+    await tx.jobs.put({ kind: "publish", key: site.id, runAt: now });
+    const before = { visibility: site.visibility, versionId: site.liveId };
+    tx.audit.note({ subject: site.id, before, after: { visibility, versionId: checkpoint.id } });
+    return { site, checkpoint };
   }
 
   return {
     status: findSite,
+    async list(tx, caller, { limit, cursor }) {
+      const { accountId, spaceId } = caller;
+      const binding = { accountId, spaceId, operation: "website.list", filter: {} };
+      const position = cursor ? decodeCursor(binding, cursor) : undefined;
+      const from = position ? { after: { createdAt: position.value, id: position.id } } : {};
+      const rows = await tx.websites.list(caller, { limit: limit + 1, ...from });
+      const items = rows.slice(0, limit);
+      const last = items.at(-1);
+      return { items, next: rows.length > limit && last ? encodeCursor(binding, { value: last.createdAt, id: last.id }) : undefined };
+    },
     async checkpoints(tx, caller, which) {
       const site = await findSite(tx, caller, which);
       return { site, checkpoints: await tx.checkpoints.list(site.id) };
@@ -50,12 +70,31 @@ export function websites(clock: Clock): Websites {
       checkVisibility(site, caller, visibility);
       const checkpoint = await tx.checkpoints.latest(site.id);
       if (!checkpoint) throw new Failure("failed_precondition", "the website has no checkpoint to publish");
-      const now = clock.now();
-      await tx.websites.begin(site.id, { checkpointId: checkpoint.id, visibility }, now);
-      await tx.jobs.put({ kind: "publish", key: site.id, runAt: now });
-      const before = { visibility: site.visibility, versionId: site.liveId };
-      tx.audit.note({ subject: site.id, before, after: { visibility, versionId: checkpoint.id } });
-      return { site, checkpoint };
+      return deploy(tx, site, checkpoint, visibility);
+    },
+    async rollBack(tx, caller, which, versionId) {
+      const site = await lockSite(tx, caller, which);
+      const checkpoint = (await tx.checkpoints.list(site.id)).find(({ id }) => id === versionId);
+      if (!checkpoint) throw notFound("checkpoint", "version_id");
+      if (site.liveId === null) throw new Failure("failed_precondition", "the website is not online: publish it with website.publish");
+      if (checkpoint.status !== "success") throw new Failure("failed_precondition", "the checkpoint is not complete: choose another one");
+      return deploy(tx, site, checkpoint, site.publishingAs ?? site.visibility);
+    },
+    async unpublish(tx, caller, which) {
+      const site = await lockSite(tx, caller, which);
+      const isOnline = site.liveId !== null || site.publishingId !== null;
+      if (isOnline) await tx.websites.unpublish(site.id, clock.now());
+      const { visibility, liveId } = site;
+      tx.audit.note({
+        subject: site.id,
+        before: { visibility, versionId: liveId },
+        after: { visibility: isOnline ? "private" : visibility, versionId: null },
+      });
+    },
+    async delete(tx, caller, which) {
+      const site = await lockSite(tx, caller, which);
+      await tx.websites.delete(site.id, clock.now(), caller.role === null);
+      tx.audit.note({ subject: site.id, before: { title: site.title, visibility: site.visibility, versionId: site.liveId } });
     },
     async update(tx, caller, which, edit) {
       checkLocator(which);
@@ -67,27 +106,6 @@ export function websites(clock: Clock): Websites {
       tx.audit.note({ subject: site.id, before: { title, visibility }, after: { ...edit } });
     },
   };
-}
-
-function checkLocator({ taskId = "", websiteId = "" }: WebsiteRef): void {
-  if (taskId === "" && websiteId === "") throw invalidArgument("", "task_id or website_id must be given");
-}
-
-/**
- * The caller's site. Another member's site in the space is refused with `permission_denied`; a site of another space
- * is reported as not found (spec/api.md 9.12, spec/decisions.md 1).
- */
-async function findSite(tx: Tx, caller: Caller, which: WebsiteRef): Promise<Website> {
-  checkLocator(which);
-  const { taskId = "", websiteId = "" } = which;
-  const task = taskId === "" ? null : await tx.tasks.find(caller, taskId);
-  if (taskId !== "" && !task) throw notFound("task");
-  const site = task ? await tx.websites.ofTask(task.id) : await tx.websites.byId(websiteId);
-  // The site of website_id is not read: it may belong to another account.
-  if (task && websiteId !== "" && site?.id !== websiteId) throw invalidArgument("", "task_id and website_id must name the same website");
-  if (!site || site.spaceId !== caller.spaceId) throw notFound("website");
-  if (site.accountId !== caller.accountId) throw new Failure("permission_denied", "no access to this website");
-  return site;
 }
 
 function checkVisibility(site: Website, { role }: Caller, requested: SiteVisibility): void {

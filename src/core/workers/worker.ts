@@ -38,6 +38,21 @@ export interface Worker {
   readonly revokedAt: number | null;
 }
 
+/** How a run of a worker failed: the worker reported an error, or its lease ended. */
+export type WorkerFailureKind = "error" | "lease";
+
+/** A run of a worker that failed. It is kept for 7 days. */
+export interface WorkerFailure {
+  readonly workerId: string;
+  readonly taskId: string;
+  readonly kind: WorkerFailureKind;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+/** How long failures are kept, in milliseconds. */
+export const failuresKeptMs = 7 * 24 * 3_600_000;
+
 /** A worker credential with its load. */
 export interface BusyWorker extends Worker {
   /** The number of its current runs. */
@@ -52,6 +67,9 @@ export interface WaitingTasks {
   readonly oldestAt: number;
 }
 
+/** The fields of a credential that change; absent ones stay. */
+export type WorkerEdit = Partial<Pick<Worker, "name" | "profiles">>;
+
 export interface WorkerRows {
   insert(worker: Worker): Promise<void>;
   /** One statement, executed with each call. Finds revoked ones too. */
@@ -65,6 +83,14 @@ export interface WorkerRows {
   lockActive(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Records a use, unless the recorded one is less than `everyMs` older, or newer. */
   recordUse(id: string, at: number, everyMs: number): Promise<void>;
+  /** Records a failed run once. @param fence of the run. */
+  recordFailure(failure: WorkerFailure, fence: number): Promise<void>;
+  /** The newest failures of a worker. */
+  failures(workerId: string, max: number): Promise<readonly WorkerFailure[]>;
+  /** Changes an active credential of a space; false when there is none. */
+  update(spaceId: string, id: string, changes: WorkerEdit): Promise<boolean>;
+  /** Deletes failures before a time. */
+  purgeFailures(before: number): Promise<void>;
   /** The waiting tasks of a space, by profile. */
   waiting(spaceId: string, profiles: readonly string[]): Promise<readonly WaitingTasks[]>;
 }
@@ -116,8 +142,24 @@ export interface Workers {
   create(tx: Tx, caller: Caller, input: Pick<Worker, "name" | "profiles">): Promise<{ readonly worker: Worker; readonly text: string }>;
   /** Active credentials, newest first, and the tasks that wait for them, by remote profile. */
   list(tx: Tx, caller: Caller): Promise<{ readonly workers: readonly BusyWorker[]; readonly queue: readonly WaitingTasks[] }>;
+  /** New profiles apply from the worker's next call on. @throws Failure `invalid_argument`, `not_found`. */
+  update(tx: Tx, caller: Caller, id: string, edit: WorkerEdit): Promise<BusyWorker>;
+  /** The newest failed runs. @throws Failure `not_found` */
+  failures(tx: Tx, caller: Caller, id: string): Promise<readonly WorkerFailure[]>;
   /** Releases its runs. @throws Failure `not_found` */
   revoke(tx: Tx, caller: Caller, id: string): Promise<void>;
+}
+
+/** The most failures that a list has. */
+const listedFailuresMax = 50;
+
+const toAuditFacts = ({ name, profiles }: Worker) => ({ name, profiles: profiles.join(",") });
+
+/** @throws Failure `not_found` */
+async function requireWorker(tx: Tx, spaceId: string, id: string): Promise<BusyWorker> {
+  const worker = (await tx.workers.list(spaceId)).find((active) => active.id === id);
+  if (!worker) throw notFound("worker");
+  return worker;
 }
 
 export function workers({ clock, ids, random, remoteProfiles }: WorkersParts): Workers {
@@ -128,6 +170,19 @@ export function workers({ clock, ids, random, remoteProfiles }: WorkersParts): W
       const waiting = new Map((await tx.workers.waiting(spaceId, remoteProfiles)).map((queue) => [queue.profile, queue]));
       const queue = remoteProfiles.map((profile) => waiting.get(profile) ?? { profile, waiting: 0, oldestAt: 0 });
       return { workers: await tx.workers.list(spaceId), queue };
+    },
+    async update(tx, { spaceId }, id, edit) {
+      if (edit.name === undefined && edit.profiles === undefined) throw invalidArgument("", "name or profiles is required");
+      if (edit.name !== undefined && !isKeyName(edit.name)) throw invalidArgument("name", keyNameRule);
+      const before = await requireWorker(tx, spaceId, id);
+      if (!(await tx.workers.update(spaceId, id, edit))) throw notFound("worker");
+      const after = { ...before, ...edit };
+      tx.audit.note({ subject: id, before: toAuditFacts(before), after: toAuditFacts(after) });
+      return after;
+    },
+    async failures(tx, { spaceId }, id) {
+      await requireWorker(tx, spaceId, id);
+      return tx.workers.failures(id, listedFailuresMax);
     },
     async revoke(tx, { spaceId }, id) {
       const now = clock.now();

@@ -10,12 +10,14 @@ import type { Blobs } from "../../core/files/blob.ts";
 import { fileAt, type StoredFile } from "../../core/files/file.ts";
 import { contentDisposition } from "../../core/files/filename.ts";
 import type { FileLinks } from "../../core/files/links.ts";
+import type { PdfOf } from "../../core/files/pdf.ts";
 import { parseDownloadId, toSkillFile } from "../../core/skills/content.ts";
 import type { Tx } from "../../core/store.ts";
 import { v2Wire } from "../v2/route.ts";
 import type { Call, Handle, Wire } from "../wire/wire.ts";
 import { checkLink, checkLinkState, linkPath, wrongMethod } from "./link.ts";
 import { matchesEtag, rangeApplies, requestedRange, sendFile } from "./send-file.ts";
+import { sendAsPdf } from "./send-pdf.ts";
 import { type UploadRouteParts, uploadRoute } from "./upload.ts";
 
 /** The dependencies of archive downloads. */
@@ -87,15 +89,21 @@ interface DownloadRouteParts {
   readonly links: FileLinks;
   readonly clock: Clock;
   readonly store: Pick<Tx, "files" | "skills">;
+  readonly pdfOf: PdfOf;
 }
 
-/** Serves `GET` and `HEAD` of a download link. The link's signature authorizes the request, so no key is needed. */
-function downloadRoute(app: FastifyInstance, wire: Wire, { blobs, links, clock, store }: DownloadRouteParts): void {
+/**
+ * Serves `GET` and `HEAD` of a download link. The link's signature authorizes the request, so no key is needed. With
+ * `as=pdf` the answer is the PDF of the file (spec/decisions.md 70).
+ */
+function downloadRoute(app: FastifyInstance, wire: Wire, { blobs, links, clock, store, pdfOf }: DownloadRouteParts): void {
   const serve: Handle = async (call) => {
     const { fileId } = checkLink("downloads", call.request, { links, clock });
     const file = await linkedFile(store, fileId);
     if (!file) throw notFound("file");
-    await sendFile(call, fileAt(file, clock.now()), blobs);
+    const now = fileAt(file, clock.now());
+    const { as } = call.request.query as { readonly as?: unknown };
+    await (as === "pdf" ? sendAsPdf(call, now, { blobs, pdfOf }) : sendFile(call, now, blobs));
   };
   wire.route(app, linkPath, { GET: serve, HEAD: serve }, wrongMethod);
 }
@@ -116,7 +124,7 @@ export interface FileRoutesParts extends UploadRouteParts, DownloadRouteParts, A
 }
 
 /** Headers that pages of other origins may read in addition to the body. */
-const exposedHeaders = ["X-Request-Id", "Content-Disposition", "Content-Range", "Accept-Ranges", "ETag"];
+const exposedHeaders = ["X-Request-Id", "Content-Disposition", "Content-Range", "Accept-Ranges", "ETag", "X-Request-Warnings"];
 
 /** Registers uploads and downloads of bytes; refusals have the form of v2. */
 export function fileRoutes(app: FastifyInstance, parts: FileRoutesParts): void {

@@ -139,7 +139,7 @@ function listInputItems(messages: readonly TaskEvent[], { limit, order, after }:
 const inputPart = (part: Part): object =>
   part.type === "output_file" ? { type: "input_file", file_url: part.fileUrl, filename: part.fileName } : part;
 
-const { createTask, deleteTask, getConversation, stopTask } = TaskService.method;
+const { createTask, deleteTask, getConversation, stopTask, watchTask } = TaskService.method;
 
 const byResponse = z.object({ response_id: z.string() });
 
@@ -164,6 +164,7 @@ export const responseRoutes = (prefix: "" | "/v1", parts: ResponseParts): readon
     ...compound(`POST ${prefix}/responses`, createTask, creation, async (input, ask, call) => {
       const words = chooseWords(call, parts);
       const seconds = chooseHold(call, input);
+      if (input.stream) ask.reserve(watchTask);
       const taskId = await createResponse(ask, input);
       if (input.stream) return sendStream(parts, ask, call, { taskId, words });
       await hold(ask, taskId, seconds);

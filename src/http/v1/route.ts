@@ -17,6 +17,8 @@ export interface Invoke {
     method: M,
     message: MessageInitShape<M["input"]>,
   ): Promise<AsyncIterable<MessageShape<M["output"]>> | null>;
+  /** Takes what a stream needs that this call opens after a change. @throws Failure as the stream, so that nothing is changed before a refusal. */
+  reserve(method: DescMethodServerStreaming): void;
 }
 
 /** The JSON body, or null for 204; undefined when the answer was already sent, as an event stream. */

@@ -143,7 +143,7 @@ function invokeFor(parts: RestParts, admission: Admission, { gone, reply }: Call
     const answers = await performer.stream(under(method), create(method.input, message), gone);
     return answers as AsyncIterable<MessageShape<M["output"]>> | null; // As above.
   };
-  return Object.assign(ask, { stream });
+  return Object.assign(ask, { stream, reserve: (method: DescMethod) => performer.reserve(under(method), gone) });
 }
 
 /** `{code, message, details}`, with gRPC's number as the code (spec/v1.md 1.3). */

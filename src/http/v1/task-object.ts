@@ -78,14 +78,14 @@ export const taskObject = ({ task, messages, locale, maxOutputTokens }: Conversa
       }
     : {};
 
-const stateOf = ({ id, createdAt, updatedAt, status, agentProfile, title, taskUrl, creditUsage }: Task) => ({
+const stateOf = ({ id, createdAt, updatedAt, status, agentProfile, title, taskUrl, creditUsage, metadata }: Task) => ({
   id,
   object: "task",
   created_at: Number(createdAt),
   updated_at: Number(updatedAt),
   status: statusNames.get(status),
   model: `${agentProfile}-agent`,
-  metadata: { task_title: title, task_url: taskUrl },
+  metadata: { ...metadata, task_title: title, task_url: taskUrl },
   ...(creditUsage === undefined ? {} : { credit_usage: creditUsage }),
 });
 

@@ -173,7 +173,7 @@ function unaryAnswer({ method }: Operation, { performer }: V2Parts): Answer {
 }
 
 /** Sends a stream as server-sent events; without events, 204 stops EventSource (spec/decisions.md 17a). */
-function streamAnswer({ method }: Operation, { performer, clock, report }: V2Parts): Answer {
+export function streamAnswer({ method }: Operation, { performer, clock, report }: V2Parts): Answer {
   const write = compileFrameWriter(method.output);
 
   async function* frames(answers: AsyncIterable<Message>, requestId: string): AsyncGenerator<string> {

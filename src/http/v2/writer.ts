@@ -101,20 +101,26 @@ export type Writer<Desc extends DescMessage> = (message: MessageShape<Desc>, req
 /** Writes a message without the envelope: an event of a stream, a part of a webhook's body. */
 export type BareWriter<Desc extends DescMessage> = (message: MessageShape<Desc>) => string;
 
-const envelope: ReadonlySet<string> = new Set(["ok", "request_id"]);
+const envelope: ReadonlySet<string> = new Set(["ok", "request_id", "warnings"]);
+/** The most texts in `warnings` (spec/decisions.md 51). */
+const warningsMax = 10;
 
 /**
  * Compiles the writer of an operation's answer. `ok` and `request_id` belong to the
  * envelope: fields with these names, which team.v2 answers have for Connect, are not
- * written twice.
+ * written twice. Texts of a field `warnings` follow the warnings of the request.
  *
  * @throws Error when v2 has no form for a field: a mistake in `proto/`.
  */
 export function compileWriter<Desc extends DescMessage>(desc: Desc): Writer<Desc> {
   const write = membersWriterExcept(desc, envelope);
+  const warns = desc.field["warnings"] !== undefined;
   return (message, requestId, warnings = []) => {
-    const head = { ok: true, request_id: requestId, ...(warnings.length === 0 ? {} : { warnings: [...warnings] }) };
-    return JSON.stringify(write(membersOf(message), head));
+    const members = membersOf(message);
+    // The schema declares the field as a list of texts.
+    const texts = warns ? [...warnings, ...(members["warnings"] as readonly string[])].slice(0, warningsMax) : [...warnings];
+    const head = { ok: true, request_id: requestId, ...(texts.length === 0 ? {} : { warnings: texts }) };
+    return JSON.stringify(write(members, head));
   };
 }
 

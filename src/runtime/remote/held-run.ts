@@ -16,7 +16,11 @@ export async function sweepWorkerRuns({ store, clock }: { readonly store: Store;
     const lapsed = await store.workerRuns.listExpired(now, batchMax);
     if (lapsed.length === 0) return;
     await store.change(async (tx) => {
-      for (const run of lapsed) if (await tx.workerRuns.remove(run, now)) await releaseWorkerRun(tx, run, now);
+      for (const run of lapsed) {
+        if (!(await tx.workerRuns.remove(run, now))) continue;
+        await releaseWorkerRun(tx, run, now);
+        await tx.workers.recordFailure({ workerId: run.workerId, taskId: run.taskId, kind: "lease", at: now }, run.fence);
+      }
     });
     if (lapsed.length < batchMax) return;
   }

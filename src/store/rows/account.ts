@@ -68,6 +68,9 @@ export function accountRows(session: Session): AccountRows {
     async setRole(id, role) {
       await (await db()).membership.updateMany({ where: { id }, data: { role } });
     },
+    async renameTeam(id, name) {
+      await (await db()).team.updateMany({ where: { id }, data: { name } });
+    },
     async personalSpace(accountId) {
       const row = await (await db()).space.findFirst({ where: { accountId } });
       return row && space.fromClient(row);

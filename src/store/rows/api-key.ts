@@ -1,7 +1,7 @@
 import type { Space } from "../../core/accounts/account.ts";
 import type { ApiKeyRows, KeyHolder } from "../../core/keys/api-key.ts";
 import type { Session } from "../session.ts";
-import { type Sql, sql } from "../statements.ts";
+import { allOf, type Sql, sql } from "../statements.ts";
 import { computedShape, integer, json, type RowOf, tables, textOrNull } from "../table.ts";
 
 const { apiKey } = tables;
@@ -21,17 +21,21 @@ const held = apiKey.with({
   member,
 });
 
+const heldKey = apiKey.with({ email: textOrNull(sql`(SELECT email FROM account WHERE id = k.account_id)`) });
+
 /** API keys as rows. */
 export function apiKeyRows(session: Session): ApiKeyRows {
   const { execute } = session;
+  async function findHolder(condition: Sql): Promise<KeyHolder | null> {
+    const row = await held.row(session)(sql`SELECT ${held.of("k")} FROM api_key k WHERE ${condition}`);
+    return row && holderOf(row);
+  }
   return {
     async insert(key) {
       await execute(apiKey.insert(key));
     },
-    async holder(digest) {
-      const row = await held.row(session)(sql`SELECT ${held.of("k")} FROM api_key k WHERE k.digest = ${digest}`);
-      return row && holderOf(row);
-    },
+    holder: (digest) => findHolder(sql`k.digest = ${digest}`),
+    holderById: (id) => findHolder(sql`k.id = ${id}`),
     async countActive(accountId, now) {
       const row = await counted.row(session)(sql`
         SELECT ${counted.of("api_key")} FROM api_key WHERE account_id = ${accountId} AND kind = 'general' AND ${isActive(now)}`);
@@ -52,6 +56,22 @@ export function apiKeyRows(session: Session): ApiKeyRows {
       apiKey.rows(session)(sql`
         SELECT ${apiKey.of("api_key")} FROM api_key WHERE account_id = ${accountId} AND space_id = ${spaceId} AND ${isActive(now)}
         ORDER BY created_at DESC, id DESC`),
+    listOfSpace: (spaceId, { accountId, limit, after }, now) =>
+      heldKey.rows(session)(sql`
+        SELECT ${heldKey.of("k")} FROM api_key k WHERE ${allOf([
+          sql`k.space_id = ${spaceId}`,
+          isActive(now),
+          ...(accountId === undefined ? [] : [sql`k.account_id = ${accountId}`]),
+          ...(after === undefined ? [] : [sql`(k.created_at, k.id) < (${after.createdAt}, ${after.id})`]),
+        ])} ORDER BY k.created_at DESC, k.id DESC LIMIT ${limit}`),
+    revokeInSpace: (spaceId, id, now) =>
+      apiKey.row(session)(sql`
+        UPDATE api_key SET revoked_at = ${now} WHERE id = ${id} AND space_id = ${spaceId} AND ${isActive(now)}
+        RETURNING ${apiKey.of("api_key")}`),
+    renameOwn: ({ accountId, spaceId }, id, name, now) =>
+      apiKey.row(session)(sql`
+        UPDATE api_key SET name = ${name} WHERE id = ${id} AND account_id = ${accountId} AND space_id = ${spaceId} AND ${isActive(now)}
+        RETURNING ${apiKey.of("api_key")}`),
     async recordUse(id, at, everyMs) {
       await execute(sql`UPDATE api_key SET used_at = ${at} WHERE id = ${id} AND (used_at IS NULL OR used_at <= ${at - everyMs})`);
     },

@@ -1,7 +1,8 @@
 import type { ArchiveQuery, ArchiveRows } from "../../core/exports/archive-rows.ts";
+import type { Metadata } from "../../core/tasks/metadata.ts";
 import type { Session } from "../session.ts";
 import { allOf, type Dialect, empty, inTexts, type Sql, sql } from "../statements.ts";
-import { computedShape, integer, integerOrNull, tables, text, textOrNull } from "../table.ts";
+import { computedShape, integer, integerOrNull, json, tables, text, textOrNull } from "../table.ts";
 import { archivedDeliveries } from "./archive-delivery.ts";
 import { archivedWebsites } from "./archive-website.ts";
 import { eventPages } from "./event.ts";
@@ -11,7 +12,7 @@ import { begun } from "./task-row.ts";
 
 const { file } = tables;
 const counted = computedShape({ count: integer(sql`COUNT(*)`) });
-const packedTask = recordShape.with({ lastSeq: integer(sql`t.last_seq`) });
+const packedTask = recordShape.with({ lastSeq: integer(sql`t.last_seq`), metadata: json<Metadata>(sql`t.metadata`) });
 const withEvents = tables.taskEvent.pick("taskId");
 const packedSkill = skillShape.with({ deletedAt: integerOrNull(sql`s.deleted_at`) });
 const packedMember = tables.membership

@@ -1,9 +1,10 @@
 import type { AuditRows } from "../../core/audit/audit.ts";
 import { type AuditChainRows, type ChainHead, genesis } from "../../core/audit/chain.ts";
-import type { AuditFilter, AuditLogRows, AuditPage } from "../../core/audit/log.ts";
+import type { AuditFilter, AuditLogRows, AuditName, AuditPage } from "../../core/audit/log.ts";
 import { changeOf, type Session } from "../session.ts";
-import { allOf, direction, empty, inTexts, type Sql, sql } from "../statements.ts";
+import { allOf, direction, empty, inTexts, raw, type Sql, sql } from "../statements.ts";
 import { computedShape, integer, tables, text } from "../table.ts";
+import { displayName } from "./usage.ts";
 
 const { auditEvent } = tables;
 const ids = auditEvent.pick("id");
@@ -40,15 +41,41 @@ export const auditLogRows = (session: Session): AuditLogRows => ({
       SELECT ${auditEvent.of("audit_event")} FROM audit_event
       WHERE ${allOf([sql`space_id = ${spaceId}`, ...filterConditions(filter), ...beyond(page)])}
       ORDER BY at ${direction(page.order)}, id ${direction(page.order)} LIMIT ${page.limit}`),
+  names(spaceId, mentioned) {
+    const known = inTexts(session.dialect, mentioned);
+    return named.rows(session)(sql`
+      SELECT ${named.of("n")} FROM (
+        SELECT 'account' AS kind, m.account_id AS id, MAX(${displayName}) AS name FROM membership m
+          WHERE m.space_id = ${spaceId} AND m.account_id ${known} GROUP BY m.account_id
+        UNION ALL SELECT 'key', k.id, k.name FROM api_key k WHERE k.space_id = ${spaceId} AND k.id ${known}
+        UNION ALL SELECT 'app', a.client_id, a.name FROM oauth_app a
+          WHERE a.space_id = ${spaceId} AND a.client_id ${known} AND a.deleted_at IS NULL
+        UNION ALL SELECT 'project', p.id, p.name FROM project p
+          WHERE p.space_id = ${spaceId} AND p.id ${known} AND p.deleted_at IS NULL) n
+      WHERE n.name <> '' ORDER BY n.kind, n.id`);
+  },
 });
 
-function filterConditions({ from, before, accountId, credential, operation, outcome, subject, requestId }: AuditFilter): Sql[] {
+const named = computedShape({ kind: text<AuditName["kind"]>(sql`n.kind`), id: text(sql`n.id`), name: text(sql`n.name`) });
+
+function filterConditions({
+  from,
+  before,
+  accountId,
+  credential,
+  operation,
+  operationPrefix,
+  outcome,
+  subject,
+  requestId,
+}: AuditFilter): Sql[] {
   return [
     ...(from === undefined ? [] : [sql`at >= ${from}`]),
     ...(before === undefined ? [] : [sql`at < ${before}`]),
     ...(accountId === undefined ? [] : [sql`account_id = ${accountId}`]),
     ...(credential === undefined ? [] : [sql`credential = ${credential}`]),
     ...(operation === undefined ? [] : [sql`operation = ${operation}`]),
+    ...(operationPrefix === undefined ? [] : [sql`substr(operation, 1, ${raw(String(operationPrefix.length))}) = ${operationPrefix}`]),
     ...(outcome === undefined ? [] : [sql`outcome = ${outcome}`]),
     ...(subject === undefined ? [] : [sql`subject = ${subject}`]),
     ...(requestId === undefined ? [] : [sql`request_id = ${requestId}`]),

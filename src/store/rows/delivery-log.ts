@@ -1,9 +1,11 @@
+import type { DeliveryState } from "../../core/webhooks/delivery.ts";
 import type { DeliveryFilter, DeliveryLogRows, DeliveryPage } from "../../core/webhooks/delivery-log.ts";
 import type { Session } from "../session.ts";
 import { allOf, join, type Sql, sql } from "../statements.ts";
-import { tables, textOrNull } from "../table.ts";
+import { computedShape, integer, tables, text, textOrNull } from "../table.ts";
 import { eraseSettled } from "./webhook-event.ts";
 
+const tallied = computedShape({ state: text<DeliveryState>(sql`state`), count: integer(sql`COUNT(*)`) });
 const ids = tables.delivery.pick("id");
 
 /** A delivery `d` with its event's body, by a subquery: on SQLite every column of a join costs several times as much. */
@@ -24,6 +26,14 @@ export function deliveryLogRows(session: Session): DeliveryLogRows {
         ${logged} WHERE ${allOf([sql`d.webhook_id = ${webhookId}`, ...filterConditions(filter), ...beyond(page)])}
         ORDER BY d.created_at DESC, d.id DESC LIMIT ${page.limit}`),
     find: (id) => loggedDelivery.row(session)(sql`${logged} WHERE d.id = ${id}`),
+    async tally(webhookId, since, max) {
+      const newest = sql`
+        SELECT state FROM delivery WHERE webhook_id = ${webhookId} AND created_at >= ${since} ORDER BY created_at DESC, id DESC LIMIT ${max}`;
+      const rows = await tallied.rows(session)(sql`SELECT ${tallied.of("d")} FROM (${newest}) d GROUP BY state`);
+      const counts = new Map(rows.map(({ state, count }) => [state, count]));
+      const of = (state: DeliveryState) => counts.get(state) ?? 0;
+      return { pending: of("pending"), delivered: of("delivered"), failed: of("failed"), cancelled: of("cancelled") };
+    },
     attempts: (deliveryId) =>
       tables.deliveryAttempt.rows(session)(sql`
         SELECT ${tables.deliveryAttempt.of("a")} FROM delivery_attempt a WHERE a.delivery_id = ${deliveryId} ORDER BY a.number`),

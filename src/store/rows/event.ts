@@ -1,8 +1,9 @@
 import { type EventRows, type EventWindow, type NewEvent, type TaskEvent, verboseTypes } from "../../core/tasks/event.ts";
 import type { Task } from "../../core/tasks/task.ts";
 import type { Session } from "../session.ts";
-import { allOf, direction, join, type Sql, sql } from "../statements.ts";
+import { allOf, direction, join, raw, type Sql, sql } from "../statements.ts";
 import { integer, type RowOf, type Shape, tables } from "../table.ts";
+import { entries, textsOf } from "./task-text.ts";
 
 const { task, taskEvent } = tables;
 
@@ -25,29 +26,43 @@ export function eventRows(session: Session): EventRows {
     },
     async deleteOfDeletedTasks(before, max) {
       const found = await taskIds.rows(session)(sql`
-        SELECT ${taskIds.of("task")} FROM task WHERE deleted_at < ${before} AND EXISTS (SELECT 1 FROM task_event WHERE task_id = task.id) LIMIT ${max}`);
-      if (found.length > 0) await execute(sql`DELETE FROM task_event WHERE task_id IN (${join(found.map(({ id }) => id))})`);
+        SELECT ${taskIds.of("task")} FROM task WHERE deleted_at < ${before} AND (${hasRows("task_event")} OR ${hasRows("task_text")}) LIMIT ${max}`);
+      if (found.length === 0) return 0;
+      const ids = join(found.map(({ id }) => id));
+      await execute(sql`DELETE FROM task_event WHERE task_id IN (${ids})`);
+      // Processes of an earlier release delete tasks without their search entries.
+      await execute(sql`DELETE FROM task_text WHERE task_id IN (${ids})`);
       return found.length;
     },
   };
 }
 
+const hasRows = (table: "task_event" | "task_text"): Sql => sql`EXISTS (SELECT 1 FROM ${raw(table)} WHERE task_id = task.id)`;
+
 /**
  * Writes the events that set a task's current `lastSeq` and `lastTimestamp`:
  * these are the number and time of the last event, and each earlier event is one less.
+ *
+ * @param title a new title. Its words and those of the events are added to the search index.
  */
-export async function appendEvents({ execute }: Session, of: EventsOf, added: readonly NewEvent[]): Promise<void> {
-  if (added.length === 0) return;
+export async function appendEvents({ execute, dialect }: Session, of: EventsOf, added: readonly NewEvent[], title?: string): Promise<void> {
   const { id: taskId, spaceId, lastSeq, lastTimestamp } = of;
+  const titles = title === undefined ? [] : [{ seq: 0, text: title }];
+  const indexed = entries(dialect, of, [...titles, ...textsOf(added, lastSeq - added.length + 1)]);
+  if (added.length === 0) return void (indexed && (await execute(indexed)));
   const rows = added.map(({ type, payload }, index) => {
     const before = added.length - 1 - index;
     return { taskId, seq: lastSeq - before, spaceId, type, timestamp: lastTimestamp - before, payload };
   });
-  await execute(taskEvent.insertAll(rows));
+  const events = taskEvent.insertAll(rows);
+  // PostgreSQL is on a network: both need one round trip there.
+  if (indexed && dialect === "postgresql") return void (await execute(sql`WITH indexed AS (${indexed}) ${events}`));
+  await execute(events);
+  if (indexed) await execute(indexed);
 }
 
 /** The fields of a task that its events use. */
-type EventsOf = Pick<Task, "id" | "spaceId" | "lastSeq" | "lastTimestamp">;
+type EventsOf = Pick<Task, "id" | "spaceId" | "accountId" | "clientId" | "lastSeq" | "lastTimestamp">;
 
 function conditions(taskId: string, window: EventWindow): Sql[] {
   const found = [sql`task_id = ${taskId}`];

@@ -1,7 +1,7 @@
 import type { Scope } from "../../core/accounts/caller.ts";
-import { type FileRows, windowExpired } from "../../core/files/file.ts";
+import { type FileFilter, type FileList, type FilePage, type FileRows, windowExpired } from "../../core/files/file.ts";
 import type { Session } from "../session.ts";
-import { allOf, join, type Sql, sql } from "../statements.ts";
+import { allOf, escapeLike, join, likeIgnoringCase, type Sql, sql } from "../statements.ts";
 import { tables } from "../table.ts";
 
 const { file } = tables;
@@ -25,9 +25,7 @@ export function fileRows(session: Session): FileRows {
     },
     find: (scope, id) => file.row(session)(sql`${files} WHERE id = ${id} AND ${uploadedBy(scope)}`),
     byId: (id) => file.row(session)(sql`${files} WHERE id = ${id}`),
-    list: (scope, now, limit) =>
-      file.rows(session)(sql`
-        ${files} WHERE ${uploadedBy(scope)} AND ${isAvailable(now)} ORDER BY created_at DESC, id DESC LIMIT ${limit}`),
+    list: (...query) => listFiles(session, ...query),
     complete: (id, { blobId, bytes, sha256, expiresAt }) =>
       changed(sql`
         UPDATE file SET ${join(file.set({ status: "uploaded", blobId, bytes, sha256, expiresAt }))}
@@ -69,6 +67,34 @@ export function fileRows(session: Session): FileRows {
   };
 }
 
+/** The rows that a page examines. A page is short when fewer of them match. */
+const examinedMax = 5_000;
+const position = file.pick("createdAt", "id");
+
+/** Lists files at a cost that does not depend on their number. */
+async function listFiles(
+  session: Session,
+  scope: Scope,
+  { taskId, filenameContains = "" }: FileFilter,
+  { limit, after }: FilePage,
+  now: number,
+): Promise<FileList> {
+  const owned = taskId === undefined ? uploadedBy(scope) : artifactsOf(scope, taskId);
+  const beyond = after === undefined ? [] : [sql`(created_at, id) < (${after.createdAt}, ${after.id})`];
+  const examined = sql`FROM file WHERE ${allOf([owned, ...beyond])} ORDER BY created_at DESC, id DESC LIMIT`;
+  const named = likeIgnoringCase(session.dialect, sql`filename`, `%${escapeLike(filenameContains)}%`);
+  const found = await file.rows(session)(sql`
+    SELECT ${file.of("f")} FROM (SELECT * ${examined} ${examinedMax}) f
+    WHERE ${allOf([isAvailable(now), ...(filenameContains === "" ? [] : [named])])} ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`);
+  if (found.length > limit) return { files: found.slice(0, limit), next: found[limit - 1] };
+  const last = await position.row(session)(sql`SELECT ${position.of("file")} ${examined} 1 OFFSET ${examinedMax - 1}`);
+  return { files: found, ...(last === null ? {} : { next: last }) };
+}
+
+/** The caller has checked access to the task. A worker's uploads for it belong to the worker. */
+const artifactsOf = ({ accountId, spaceId }: Scope, taskId: string): Sql =>
+  sql`task_id = ${taskId} AND account_id = ${accountId} AND space_id = ${spaceId}`;
+
 /** An app sees only the files that it uploaded (spec/decisions.md 26). */
 function uploadedBy({ accountId, spaceId, clientId }: Scope): Sql {
   const conditions = [sql`account_id = ${accountId}`, sql`space_id = ${spaceId}`, sql`task_id IS NULL`];
@@ -77,4 +103,5 @@ function uploadedBy({ accountId, spaceId, clientId }: Scope): Sql {
 }
 
 /** Not deleted and not expired: an upload expires after 48 hours. */
-const isAvailable = (now: number): Sql => sql`status <> 'deleted' AND NOT (status = 'uploaded' AND expires_at <= ${now})`;
+const isAvailable = (now: number): Sql =>
+  sql`status <> 'deleted' AND NOT (status = 'uploaded' AND expires_at IS NOT NULL AND expires_at <= ${now})`;

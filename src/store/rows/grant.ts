@@ -1,11 +1,13 @@
 import type { MemberStatus, Role } from "../../core/accounts/account.ts";
 import { isScope, knownScopes } from "../../core/accounts/caller.ts";
+import { accessMs } from "../../core/oauth/access-token.ts";
 import type { CodeRows } from "../../core/oauth/code.ts";
 import type { AuthorizationState } from "../../core/oauth/family.ts";
 import type { GrantKey, GrantRows } from "../../core/oauth/grant.ts";
 import { changeOf, type Session } from "../session.ts";
-import { forUpdate, join, raw, type Sql, sql } from "../statements.ts";
-import { boolean, type Computed, computedShape, json, tables } from "../table.ts";
+import { empty, forUpdate, join, raw, type Sql, sql } from "../statements.ts";
+import { boolean, type Computed, computedShape, integer, integerOrNull, json, tables, text } from "../table.ts";
+import { displayName } from "./usage.ts";
 
 // Subqueries, not joins: on SQLite every column of a join costs several times as much.
 
@@ -60,6 +62,20 @@ export const authorizationStateOf = (
 const { oAuthGrant } = tables;
 const grant = oAuthGrant.omit("revokedAt").derive("scopes", ["scopes"], knownScopes);
 const standing = computedShape({ lives: boolean(sql`g.revoked_at IS NULL`), ...authorizationColumns("g") });
+/** When the app of a grant `g` last got an access token. */
+const usedAt = integerOrNull(sql`
+  (SELECT MAX(f.access_expires_at) - ${raw(String(accessMs))} FROM oauth_family f WHERE f.grant_id = g.id AND f.revoked_at IS NULL)`);
+const use = computedShape({ id: text(sql`g.id`), usedAt, credits: integer(sql`CAST(COALESCE(c.credits, 0) AS BIGINT)`) });
+const user = computedShape({
+  ...{ id: text(sql`g.id`), accountId: text(sql`g.account_id`), createdAt: integer(sql`g.created_at`), usedAt },
+  name: text(displayName),
+});
+const counted = computedShape({ count: integer(sql`COUNT(*)`) });
+/** The active grants of active members to an app. */
+const usersOf = (clientId: string): Sql => sql`
+  FROM oauth_grant g JOIN membership m
+    ON m.space_id = g.space_id AND m.account_id = g.account_id AND m.status = 'active' AND m.delegated_to IS NULL
+  WHERE g.client_id = ${clientId} AND g.revoked_at IS NULL`;
 const grants = sql`SELECT ${grant.of("g")} FROM oauth_grant g`;
 
 /** Grants of users to apps as rows. */
@@ -85,6 +101,23 @@ export function grantRows(session: Session): GrantRows {
       grant.rows(session)(sql`
         ${grants} WHERE g.space_id = ${spaceId} AND g.account_id = ${accountId} AND g.revoked_at IS NULL
         ORDER BY g.created_at DESC, g.id DESC`),
+    async uses(accountId, spaceId, since) {
+      const rows = await use.rows(session)(sql`
+        WITH spent (client_id, credits) AS (
+          SELECT client_id, -SUM(credits) FROM usage_entry
+          WHERE space_id = ${spaceId} AND account_id = ${accountId} AND at >= ${since} AND client_id IS NOT NULL GROUP BY client_id)
+        SELECT ${use.of("g")} FROM oauth_grant g LEFT JOIN spent c ON c.client_id = g.client_id
+        WHERE g.space_id = ${spaceId} AND g.account_id = ${accountId} AND g.revoked_at IS NULL`);
+      return new Map(rows.map(({ id, ...each }) => [id, each]));
+    },
+    users: (clientId, { limit, after }) =>
+      user.rows(session)(sql`
+        SELECT ${user.of("g")} ${usersOf(clientId)}
+        ${after ? sql`AND (g.created_at, g.id) < (${after.value}, ${after.id})` : empty}
+        ORDER BY g.created_at DESC, g.id DESC LIMIT ${limit}`),
+    async countUsers(clientId) {
+      return (await counted.row(session)(sql`SELECT ${counted.of("g")} ${usersOf(clientId)}`))?.count ?? 0;
+    },
     async update({ id, scopes, connectorUids, generation, updatedAt }) {
       const set = oAuthGrant.set({ scopes, connectorUids, generation, updatedAt });
       await execute(sql`UPDATE oauth_grant SET ${join(set)} WHERE id = ${id} AND revoked_at IS NULL`);

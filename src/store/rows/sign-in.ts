@@ -1,8 +1,8 @@
 import type { MemberStatus, Role, Space } from "../../core/accounts/account.ts";
 import type { LinkRows } from "../../core/sign-in/link.ts";
-import type { SessionHolder, SessionRows, SignInRows } from "../../core/sign-in/sign-in.ts";
+import { type SessionHolder, type SessionRows, type SignInRows, sessionMs } from "../../core/sign-in/sign-in.ts";
 import type { Session } from "../session.ts";
-import { sql } from "../statements.ts";
+import { type Sql, sql } from "../statements.ts";
 import { boolean, computedShape, type RowOf, tables, text, textOrNull } from "../table.ts";
 
 /** Role and status are null without a membership. */
@@ -27,26 +27,39 @@ const ownSession = tables.session.pick("id", "createdAt", "expiresAt").with({ te
 /** Browser sessions as rows. */
 export function sessionRows(session: Session): SessionRows {
   const { execute } = session;
+  async function findHolder(condition: Sql): Promise<SessionHolder | null> {
+    // An active membership sorts before the tombstones of earlier ones.
+    const row = await holder.row(session)(sql`
+      SELECT ${holder.of("s")}
+      FROM session s JOIN account a ON a.id = s.account_id JOIN space c ON c.id = s.space_id
+      LEFT JOIN team t ON t.space_id = s.space_id
+      LEFT JOIN membership m ON m.space_id = s.space_id AND m.account_id = s.account_id
+      WHERE ${condition}
+      ORDER BY CASE WHEN m.status = 'removed' THEN 1 ELSE 0 END, m.created_at DESC LIMIT 1`);
+    return row && holderOf(row);
+  }
   return {
     async insert(row) {
       await execute(tables.session.insert(row));
     },
-    async holder(digest) {
-      // An active membership sorts before the tombstones of earlier ones.
-      const row = await holder.row(session)(sql`
-        SELECT ${holder.of("s")}
-        FROM session s JOIN account a ON a.id = s.account_id JOIN space c ON c.id = s.space_id
-        LEFT JOIN team t ON t.space_id = s.space_id
-        LEFT JOIN membership m ON m.space_id = s.space_id AND m.account_id = s.account_id
-        WHERE s.digest = ${digest}
-        ORDER BY CASE WHEN m.status = 'removed' THEN 1 ELSE 0 END, m.created_at DESC LIMIT 1`);
-      return row && holderOf(row);
-    },
+    holder: (digest) => findHolder(sql`s.digest = ${digest}`),
+    holderById: (id) => findHolder(sql`s.id = ${id}`),
     async renew(id, expiresAt, notAfter) {
       await execute(sql`UPDATE session SET expires_at = ${expiresAt} WHERE id = ${id} AND expires_at <= ${notAfter}`);
     },
+    async recordUse(id, at, everyMs) {
+      const expiresAt = at + sessionMs;
+      await execute(sql`
+        UPDATE session SET expires_at = ${expiresAt} WHERE id = ${id} AND expires_at > ${at} AND expires_at <= ${expiresAt - everyMs}`);
+    },
     async recordProof(id, provedAt) {
       await execute(sql`UPDATE session SET proved_at = ${provedAt} WHERE id = ${id}`);
+    },
+    async move({ id, accountId }, { from, to }, now) {
+      const moved = await execute(sql`
+        UPDATE session SET space_id = ${to}
+        WHERE id = ${id} AND account_id = ${accountId} AND space_id = ${from} AND expires_at > ${now}`);
+      return moved === 1;
     },
     async end(id) {
       await execute(sql`DELETE FROM session WHERE id = ${id}`);

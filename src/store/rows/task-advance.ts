@@ -1,5 +1,6 @@
 import type { NewEvent } from "../../core/tasks/event.ts";
-import type { Advance, Task, TaskChanges, TaskWritten } from "../../core/tasks/task.ts";
+import { progressOf } from "../../core/tasks/latest.ts";
+import type { Advance, Task, TaskChanges, TaskProgress, TaskWritten } from "../../core/tasks/task.ts";
 import type { Visibility } from "../../core/visibility.ts";
 import { changeOf, type Session } from "../session.ts";
 import { allOf, join, ProgrammingError, type Sql, sql } from "../statements.ts";
@@ -7,12 +8,16 @@ import { tables } from "../table.ts";
 import { appendEvents } from "./event.ts";
 import { deleteMetadata, replaceMetadata } from "./task-metadata.ts";
 import { taskShape } from "./task-row.ts";
+import { deleteEntries } from "./task-text.ts";
 import { hasWebhooks } from "./webhook-event.ts";
 
-const tombstoneShape = tables.task.pick("lastSeq", "fence");
+const tombstoneShape = tables.task.pick("lastSeq", "fence", "spaceId", "accountId");
+
+/** Whose task it is, for its news. */
+export const ownerOf = ({ spaceId, accountId }: Pick<Task, "spaceId" | "accountId">) => ({ spaceId, accountId });
 
 /** The columns that every tombstone clears. */
-const blank: TaskChanges & Partial<Task> = {
+const blank: TaskChanges & Partial<Task & TaskProgress> = {
   outputSchema: null,
   memo: null,
   allowed: [],
@@ -25,10 +30,21 @@ const blank: TaskChanges & Partial<Task> = {
   hidden: false,
   credits: 0,
   metadata: {},
+  latestStatus: null,
+  statusSeq: null,
+  planDone: null,
+  planTotal: null,
 };
 
 /** The columns that a team's tombstone keeps for exports, and that a personal space's tombstone clears too. */
-const blankPersonal: Partial<Task> = { title: "", type: "standard", status: "stopped", shareVisibility: "private", projectId: null };
+const blankPersonal: Partial<Task> = {
+  title: "",
+  type: "standard",
+  status: "stopped",
+  shareVisibility: "private",
+  projectId: null,
+  scheduleId: null,
+};
 
 /**
  * Makes a task a tombstone (spec/decisions.md 14). Raises its fence, so that its runner
@@ -43,6 +59,7 @@ export async function tombstone(session: Session, id: string, now: number, perso
   // The row keeps its status, so without a different one here, waiting subscriptions would see no change.
   if (!row) return;
   await deleteMetadata(session, id);
+  await deleteEntries(session, id);
   news.set(id, { taskId: id, ...row, status: "deleted" });
 }
 
@@ -65,9 +82,9 @@ export async function advance(session: Session, id: string, step: Advance): Prom
     UPDATE task SET ${join(changes(step, events))} WHERE ${allOf(guards(id, step.when))} RETURNING ${shape.of("task")}`);
   if (!row) return null;
   const { hasWebhooks, ...task } = row;
-  await appendEvents(session, task, events);
+  await appendEvents(session, task, events, step.set?.title);
   if (step.set?.metadata) await replaceMetadata(session, task, step.set.metadata);
-  change.news.set(id, { taskId: id, lastSeq: task.lastSeq, fence: task.fence, status: task.status });
+  change.news.set(id, { taskId: id, lastSeq: task.lastSeq, fence: task.fence, status: task.status, ...ownerOf(task) });
   return { task, isNew: false, events, hasWebhooks };
 }
 
@@ -76,8 +93,13 @@ function changes({ now, set = {} }: Advance, events: readonly NewEvent[]): Sql[]
   const found = [sql`updated_at = ${now}`, ...tables.task.set(set), ...counters(set, events.length)];
   if (events.length > 0) {
     found.push(sql`last_seq = last_seq + ${events.length}`);
+    // Older texts that are not in the search index yet are added by maintenance.
+    found.push(sql`indexed_seq = CASE WHEN indexed_seq = last_seq THEN last_seq + ${events.length} ELSE indexed_seq END`);
     found.push(sql`last_timestamp = CASE WHEN last_timestamp > ${now} THEN last_timestamp ELSE ${now} END + ${events.length}`);
   }
+  const { statusAt, ...progress } = progressOf(events);
+  found.push(...tables.task.set(progress));
+  if (statusAt !== undefined) found.push(sql`status_seq = last_seq + ${statusAt}`);
   if (set.addCredits) found.push(sql`credits = ${creditsAfter(set.addCredits)}`);
   if (set.shareVisibility !== undefined) found.push(sql`shared_at = ${sharedAt(set.shareVisibility, now)}`);
   if (set.shareVisibility !== undefined || set.maxVisibility !== undefined) found.push(sql`share_changed_at = ${now}`);

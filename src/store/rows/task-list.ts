@@ -2,10 +2,11 @@ import type { Scope } from "../../core/accounts/caller.ts";
 import { defaultAgent } from "../../core/agents/agent.ts";
 import type { TaskFilter, TaskList, TaskOrder, TaskPage, TaskPosition, TaskView } from "../../core/tasks/task.ts";
 import type { Session } from "../session.ts";
-import { allOf, direction, inTexts, join, raw, type Sql, sql } from "../statements.ts";
+import { allOf, type Dialect, direction, inTexts, join, raw, type Sql, sql } from "../statements.ts";
 import { computedShape, integer, text } from "../table.ts";
-import { tasksWithPair } from "./task-metadata.ts";
+import { hasPair, tasksWithPair } from "./task-metadata.ts";
 import { begun, taskViewShape, visible } from "./task-row.ts";
+import { hasWord, tasksWithWord } from "./task-text.ts";
 
 /** The most tasks that are found by one condition and then sorted. */
 const candidatesMax = 1_000;
@@ -28,45 +29,88 @@ interface Plan {
 /**
  * Lists tasks at a cost that does not depend on their number, in one of three ways:
  * 1. One index serves the order and every condition.
- * 2. At most 1,000 tasks meet one of the other conditions: these are sorted.
+ * 2. At most 1,000 tasks meet one of the other conditions: these are sorted. LIMIT keeps the databases from reading the index of the
+ *    order until enough of them are found.
  * 3. At most 5,000 rows are examined in the order of the list. The page may be short then, and the next one begins after them.
  */
 export async function listTasks(session: Session, scope: Scope, filter: TaskFilter, page: TaskPage): Promise<TaskList> {
-  const plan = planOf(scope, filter, page.orderBy);
+  if (filter.words?.length === 0) return { tasks: [] };
+  const plan = planOf(session.dialect, scope, filter, page.orderBy);
   const ids = await findCandidates(session, plan.others);
   if (ids?.length === 0) return { tasks: [] };
   if (ids === null && plan.others.length > 0) return walk(session, plan, page);
-  const found = [...(ids ? [sql`t.id ${inTexts(session.dialect, ids)}`] : []), ...plan.others.map(({ where }) => where)];
-  return toList(await select(session, sql`task t`, [visible(scope), begun, ...plan.served, ...found, ...beyond(page)], page), page);
+  const from = ids ? sql`(SELECT t.* FROM task t WHERE t.id ${inTexts(session.dialect, ids)} LIMIT ${candidatesMax}) t` : sql`task t`;
+  const conditions = [begun, ...plan.served, ...plan.others.map(({ where }) => where), ...beyond(page)];
+  return toList(await select(session, from, conditions, page), page);
+}
+
+/** The tasks of a list that have these ids, at most 100: each is examined for all conditions. */
+export async function listTasksOf(
+  session: Session,
+  scope: Scope,
+  filter: TaskFilter,
+  ids: readonly string[],
+): Promise<readonly TaskView[]> {
+  if (ids.length === 0 || filter.words?.length === 0) return [];
+  const { served, others } = planOf(session.dialect, scope, filter, "updatedAt");
+  const conditions = [visible(scope), begun, sql`t.id ${inTexts(session.dialect, ids)}`, ...served, ...others.map(({ where }) => where)];
+  return select(session, sql`task t`, conditions, { orderBy: "updatedAt", order: "asc", limit: ids.length });
 }
 
 /** The index of an order serves the owner, the times of this order and, for the creation time, one more condition. */
-function planOf(scope: Scope, filter: TaskFilter, orderBy: TaskOrder): Plan {
+function planOf(dialect: Dialect, scope: Scope, filter: TaskFilter, orderBy: TaskOrder): Plan {
   const owned = visible({ accountId: scope.accountId, spaceId: scope.spaceId });
-  const equal = equalities(scope, filter).map((where) => ({ where, ids: sql`SELECT t.id FROM task t WHERE ${owned} AND ${where}` }));
+  const equal = equalities(dialect, scope, filter).map(({ where, owner }) => ({
+    where,
+    owner,
+    ids: sql`SELECT t.id FROM task t WHERE ${owner} AND ${where}`,
+  }));
   const first = orderBy === "createdAt" ? equal.slice(0, 1) : [];
-  const pairs = Object.entries(filter.metadata ?? {}).map((pair) => {
-    const ids = tasksWithPair(scope, pair);
-    return { where: sql`t.id IN (${ids})`, ids };
-  });
+  const pairs = Object.entries(filter.metadata ?? {}).map((pair) => ({ where: hasPair(pair), ids: tasksWithPair(scope, pair) }));
+  const words = (filter.words ?? []).map((word) => ({
+    where: hasWord(dialect, scope, word),
+    ids: tasksWithWord(dialect, scope, word, candidatesMax + 1),
+  }));
   // The tasks of an agent are its subtasks, except for one.
   const kinds = kindOf(filter);
   const isServed = filter.type === "agent_subtask" && filter.agentId !== undefined && filter.projectId === undefined && first.length > 0;
   const unindexed = [...ranges(filter, orderBy === "createdAt" ? "updatedAt" : "createdAt"), ...(isServed ? [] : kinds)];
   return {
-    served: [owned, ...first.map(({ where }) => where), ...ranges(filter, orderBy), ...(isServed ? kinds : [])],
-    others: [...pairs, ...equal.slice(first.length), ...unindexed.map((where) => ({ where }))],
+    served: [first[0]?.owner ?? owned, ...first.map(({ where }) => where), ...ranges(filter, orderBy), ...(isServed ? kinds : [])],
+    others: [...words, ...pairs, ...equal.slice(first.length), ...statesOf(filter, owned), ...unindexed.map((where) => ({ where }))],
   };
 }
 
-function equalities(scope: Scope, { projectId, agentId, status }: TaskFilter): readonly Sql[] {
-  const found: Sql[] = [];
-  if (projectId !== undefined) found.push(sql`t.project_id = ${projectId}`);
-  if (agentId === defaultAgent) found.push(sql`t.agent_id = (SELECT id FROM agent WHERE ${isDefaultOf(scope)})`);
-  else if (agentId !== undefined) found.push(sql`t.agent_id = ${agentId}`);
-  if (status !== undefined) found.push(sql`t.status = ${status}`);
-  if (scope.clientId !== undefined) found.push(sql`t.client_id = ${scope.clientId}`);
+/** A condition of one value, with the condition of the owner next to it. */
+interface Equality {
+  readonly where: Sql;
+  readonly owner: Sql;
+}
+
+/** The index of a project or an agent does not have the owner, that of a status or an app does. */
+function equalities(dialect: Dialect, scope: Scope, { projectId, agentId, status }: TaskFilter): readonly Equality[] {
+  const found: Equality[] = [];
+  const owned = visible({ accountId: scope.accountId, spaceId: scope.spaceId });
+  const checked = checkedOwner(dialect, scope);
+  if (projectId !== undefined) found.push({ where: sql`t.project_id = ${projectId}`, owner: checked });
+  if (agentId === defaultAgent) found.push({ where: sql`t.agent_id = (SELECT id FROM agent WHERE ${isDefaultOf(scope)})`, owner: checked });
+  else if (agentId !== undefined) found.push({ where: sql`t.agent_id = ${agentId}`, owner: checked });
+  if (status !== undefined) found.push({ where: sql`t.status = ${status}`, owner: owned });
+  if (scope.clientId !== undefined) found.push({ where: sql`t.client_id = ${scope.clientId}`, owner: owned });
   return found;
+}
+
+/** The owner, as a condition for which SQLite uses no index: without statistics it would prefer the index of all tasks of the owner. */
+const checkedOwner = (dialect: Dialect, { accountId, spaceId }: Scope): Sql =>
+  dialect === "sqlite"
+    ? sql`+t.space_id = ${spaceId} AND +t.account_id = ${accountId} AND t.deleted_at IS NULL`
+    : visible({ accountId, spaceId });
+
+/** The tasks in one of several states. */
+function statesOf({ statuses = [] }: TaskFilter, owned: Sql): readonly Condition[] {
+  if (statuses.length === 0) return [];
+  const where = sql`t.status IN (${join([...statuses])})`;
+  return [{ where, ids: sql`SELECT t.id FROM task t WHERE ${owned} AND ${where}` }];
 }
 
 /** The default agent of an account in a space. */
@@ -95,8 +139,8 @@ async function findCandidates(session: Session, conditions: readonly Condition[]
   if (searches.length === 0) return null;
   const parts = searches.map((ids, nth) => sql`SELECT ${raw(String(nth))} AS nth, f.id FROM (${ids} LIMIT ${candidatesMax + 1}) f`);
   const rows = await candidate.rows(session)(sql`SELECT ${candidate.of("c")} FROM (${join(parts, " UNION ALL ")}) c`);
-  const sets = searches.map((_, nth) => new Set(rows.flatMap((row) => (row.nth === nth ? row.id : []))));
-  const [smallest, ...rest] = sets.filter(({ size }) => size <= candidatesMax);
+  const found = searches.map((_, nth) => rows.filter((row) => row.nth === nth)).filter(({ length }) => length <= candidatesMax);
+  const [smallest, ...rest] = found.map((part) => new Set(part.map(({ id }) => id)));
   return smallest ? [...smallest].filter((id) => rest.every((set) => set.has(id))) : null;
 }
 

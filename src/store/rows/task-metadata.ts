@@ -27,3 +27,7 @@ export async function deleteMetadata(session: Session, taskId: string): Promise<
 export const tasksWithPair = ({ spaceId, accountId }: Pick<Task, "spaceId" | "accountId">, [key, value]: readonly [string, string]) => sql`
   SELECT m.task_id AS id FROM task_metadata m
   WHERE m.space_id = ${spaceId} AND m.account_id = ${accountId} AND m.key = ${key} AND m.value = ${value}`;
+
+/** Whether the task `t` has a pair. It reads the key of the task and not the index of pairs: the planner cannot turn it into a join. */
+export const hasPair = ([key, value]: readonly [string, string]) =>
+  sql`(SELECT 1 FROM task_metadata m WHERE m.task_id = t.id AND m.key = ${key} AND m.value = ${value}) IS NOT NULL`;

@@ -12,6 +12,7 @@ export const recordShape = tables.task
     "accountId",
     "spaceId",
     "projectId",
+    "scheduleId",
     "title",
     "status",
     "shareVisibility",

@@ -1,19 +1,39 @@
 import type { Scope } from "../../core/accounts/caller.ts";
+import type { LatestStatus } from "../../core/tasks/task.ts";
 import { applyCaps } from "../../core/visibility.ts";
 import { type Sql, sql } from "../statements.ts";
-import { boolean, tables, textOrNull } from "../table.ts";
+import { boolean, integerOrNull, json, tables, textOrNull } from "../table.ts";
 
 /** Schema and memo may be large: a task has only flags for their presence. */
 const flags = { armed: boolean(sql`(output_schema IS NOT NULL)`), recalls: boolean(sql`(memo IS NOT NULL)`) };
 
 /** A task, with its visibility limited by the team. */
 export const taskShape = tables.task
-  .omit("outputSchema", "memo", "deletedAt", "sharedAt", "shareChangedAt")
+  .omit(
+    "outputSchema",
+    "memo",
+    "deletedAt",
+    "sharedAt",
+    "shareChangedAt",
+    "latestStatus",
+    "statusSeq",
+    "planDone",
+    "planTotal",
+    "indexedSeq",
+  )
   .with(flags)
   .derive("shareVisibility", ["shareVisibility", "maxVisibility"], applyCaps);
 
-/** A task with the current name of its key, by a subquery: on SQLite every column of a join costs several times as much. */
-export const taskViewShape = taskShape.with({ apiKeyName: textOrNull(sql`(SELECT name FROM api_key WHERE id = t.api_key_id)`) });
+/** A task with its progress and current names, by subqueries: on SQLite every column of a join costs several times as much. */
+export const taskViewShape = taskShape.with({
+  apiKeyName: textOrNull(sql`(SELECT name FROM api_key WHERE id = t.api_key_id)`),
+  accountName: textOrNull(sql`(SELECT name FROM account WHERE id = t.account_id)`),
+  appName: textOrNull(sql`(SELECT name FROM oauth_app WHERE client_id = t.client_id)`),
+  latestStatus: json<LatestStatus | null>(sql`t.latest_status`),
+  statusSeq: integerOrNull(sql`t.status_seq`),
+  planDone: integerOrNull(sql`t.plan_done`),
+  planTotal: integerOrNull(sql`t.plan_total`),
+});
 
 /** Selects tasks for callers. */
 export const views = sql`SELECT ${taskViewShape.of("t")} FROM task t`;

@@ -1,18 +1,21 @@
 import type { Scope } from "../../core/accounts/caller.ts";
 import { defaultMainTask } from "../../core/agents/agent.ts";
 import type { NewEvent } from "../../core/tasks/event.ts";
-import type { Task, TaskRows, TaskView, TaskWritten } from "../../core/tasks/task.ts";
+import { progressOf } from "../../core/tasks/latest.ts";
+import type { Task, TaskProgress, TaskRows, TaskView, TaskWritten } from "../../core/tasks/task.ts";
 import type { TaskResourceRows } from "../../core/tasks/task-resources.ts";
 import { changeOf, type Session } from "../session.ts";
 import { empty, forUpdate, join, type Sql, sql } from "../statements.ts";
 import { computedShape, integer, tables } from "../table.ts";
 import { appendEvents } from "./event.ts";
 import { findShared } from "./shared-task.ts";
-import { advance, tombstone } from "./task-advance.ts";
-import { isDefaultOf, listTasks } from "./task-list.ts";
+import { advance, ownerOf, tombstone } from "./task-advance.ts";
+import { listChanged } from "./task-changes.ts";
+import { isDefaultOf, listTasks, listTasksOf } from "./task-list.ts";
 import { insertMetadata } from "./task-metadata.ts";
 import { queueOf } from "./task-queue.ts";
 import { taskShape, taskViewShape, views, visible } from "./task-row.ts";
+import { textIndex } from "./text-index.ts";
 import { hasWebhooks } from "./webhook-event.ts";
 
 const taskMeans = tables.taskMeans.omit("taskId", "spaceId");
@@ -56,10 +59,12 @@ export function taskRows(session: Session, after: (written: TaskWritten) => Prom
       const change = changeOf(session);
       const written = withFirstEvents(task, events);
       const shape = events.length > 0 ? inserted.withEvents : inserted.withoutEvents;
-      const row = await shape.row(session)(sql`${tables.task.insert(written)} RETURNING ${shape.of("task")}`);
-      await appendEvents(session, written, events);
+      const row = await shape.row(session)(
+        sql`${tables.task.insert({ ...written, ...firstProgress(task, events), indexedSeq: written.lastSeq })} RETURNING ${shape.of("task")}`,
+      );
+      await appendEvents(session, written, events, task.title);
       await insertMetadata(session, task, task.metadata);
-      change.news.set(task.id, { taskId: task.id, lastSeq: written.lastSeq, fence: task.fence, status: task.status });
+      change.news.set(task.id, { taskId: task.id, lastSeq: written.lastSeq, fence: task.fence, status: task.status, ...ownerOf(task) });
       await after({ task: written, isNew: true, events, hasWebhooks: row?.hasWebhooks ?? false });
       return written;
     },
@@ -76,6 +81,9 @@ export function taskRows(session: Session, after: (written: TaskWritten) => Prom
       return row?.count ?? 0;
     },
     list: (scope, filter, page) => listTasks(session, scope, filter, page),
+    listChanged: (scope, since, max) => listChanged(session, scope, since, max),
+    listOf: (scope, filter, ids) => listTasksOf(session, scope, filter, ids),
+    ...textIndex(session),
     byId: (id) =>
       taskShape.row(session)(sql`
         SELECT ${taskShape.of("task")} FROM task WHERE id = ${id} AND deleted_at IS NULL`),
@@ -92,6 +100,12 @@ export function taskRows(session: Session, after: (written: TaskWritten) => Prom
     ...queueOf(session),
     tombstone: (id, now, personal) => tombstone(session, id, now, personal),
   };
+}
+
+/** The progress of a new task, by its first events. */
+function firstProgress({ lastSeq }: Task, events: readonly NewEvent[]): Partial<TaskProgress> {
+  const { statusAt, ...progress } = progressOf(events);
+  return statusAt === undefined ? progress : { ...progress, statusSeq: lastSeq + statusAt };
 }
 
 /** Computes a new task's counters from its first events. Without events they stay unchanged. */

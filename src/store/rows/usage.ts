@@ -1,4 +1,13 @@
-import { dayOf, dayStart, type PeoplePage, type UsageRows } from "../../core/usage/usage.ts";
+import {
+  type DayRange,
+  dayOf,
+  dayStart,
+  type GroupPage,
+  type PeoplePage,
+  type RecordPage,
+  type UsageFilter,
+  type UsageRows,
+} from "../../core/usage/usage.ts";
 import { changeOf, type Session } from "../session.ts";
 import { allOf, direction, empty, raw, type Sql, sql } from "../statements.ts";
 import { computedShape, integer, integerOrNull, tables, text, textOrNull } from "../table.ts";
@@ -9,7 +18,7 @@ const membership = (what: Sql): Sql => sql`
    ORDER BY CASE WHEN m.status = 'removed' THEN 1 ELSE 0 END, m.created_at DESC, m.id LIMIT 1)`;
 
 /** The account's own name is shown after the person's first sign-in to this team (spec/decisions.md 5). */
-const displayName = sql`COALESCE(m.name, (SELECT a.name FROM account a WHERE a.id = m.account_id AND m.signed_in_at IS NOT NULL), m.email)`;
+export const displayName = sql`COALESCE(m.name, (SELECT a.name FROM account a WHERE a.id = m.account_id AND m.signed_in_at IS NOT NULL), m.email)`;
 
 /** The name of a member `p` of a space's team, or else the address; empty for a person who was never a member. */
 const name = text(sql`COALESCE(${membership(displayName)}, '')`);
@@ -45,16 +54,16 @@ const peopleOf =
   };
 
 /** `person`: space, account, number of tasks with costs, credits. */
-function sums(spaceId: string, { range: { from, to }, accountId }: PeoplePage): Sql {
+function sums(spaceId: string, { range, accountId, ...filter }: PeoplePage): Sql {
   const theirs = accountId === undefined ? empty : sql`AND account_id = ${accountId}`;
-  const entries = allOf([sql`space_id = ${spaceId}`, sql`at >= ${dayStart(from)}`, sql`at < ${dayStart(to + 1)}`, sql`kind = 'cost'`]);
+  const entries = allOf([...entriesIn(spaceId, range, filter), sql`kind = 'cost'`]);
   return sql`
     worked (account_id, tasks) AS (
       SELECT account_id, COUNT(DISTINCT task_id) FROM usage_entry WHERE ${entries} ${theirs} GROUP BY account_id
     ),
     spent (account_id, credits) AS (
-      SELECT account_id, CAST(SUM(credits) AS BIGINT) FROM usage_day
-      WHERE space_id = ${spaceId} AND day >= ${from} AND day <= ${to} ${theirs} GROUP BY account_id
+      SELECT account_id, CAST(SUM(credits) AS BIGINT) FROM ${daysOf(spaceId, range, filter)} d
+      WHERE 1 = 1 ${theirs} GROUP BY account_id
     ),
     listed (account_id) AS (
       SELECT account_id FROM membership WHERE space_id = ${spaceId} AND status <> 'removed' ${theirs}
@@ -122,11 +131,11 @@ export function usageRows(session: Session): UsageRows {
       await execute(sql`${tables.usageDay.insert({ spaceId, accountId, day: dayOf(at), credits: 0 - credits })}
         ON CONFLICT (space_id, account_id, day) DO UPDATE SET credits = usage_day.credits + excluded.credits`);
     },
-    records: ({ accountId, spaceId }, { limit, after }) =>
+    records: ({ accountId, spaceId }, page) =>
       record.rows(session)(sql`
         SELECT ${record.of("r")} FROM usage_record r LEFT JOIN task t ON t.id = r.task_id
-        WHERE ${allOf([sql`r.space_id = ${spaceId} AND r.account_id = ${accountId}`, ...(after ? [beyond(after)] : [])])}
-        ORDER BY r.updated_at DESC, r.id DESC LIMIT ${limit}`),
+        WHERE ${allOf([sql`r.space_id = ${spaceId} AND r.account_id = ${accountId}`, ...recordConditions(page)])}
+        ORDER BY r.updated_at DESC, r.id DESC LIMIT ${page.limit}`),
     async spentDays(taskId) {
       changeOf(session);
       await query(sql`SELECT id FROM usage_record WHERE id = ${taskId} ${lock}`);
@@ -141,17 +150,82 @@ export function usageRows(session: Session): UsageRows {
       const { inputTokens = null, outputTokens = null } = row ?? {};
       return inputTokens === null || outputTokens === null ? null : { inputTokens, outputTokens };
     },
-    async days(spaceId, accountId, { from, to }) {
+    async days(spaceId, accountId, range, filter = {}) {
       const of = accountId === undefined ? empty : sql`AND account_id = ${accountId}`;
       const rows = await day.rows(session)(sql`
-        SELECT ${day.of("d")} FROM usage_day d
-        WHERE space_id = ${spaceId} AND day >= ${from} AND day <= ${to} ${of} GROUP BY day`);
+        SELECT ${day.of("d")} FROM ${daysOf(spaceId, range, filter)} d WHERE 1 = 1 ${of} GROUP BY day`);
       return new Map(rows.map((each) => [each.day, each.credits]));
     },
     people: peopleOf(session),
+    groups: groupsOf(session),
     displayName: readName(session),
   };
 }
 
 const beyond = ({ updatedAt, id }: { readonly updatedAt: number; readonly id: string }): Sql =>
   sql`(r.updated_at < ${updatedAt} OR (r.updated_at = ${updatedAt} AND r.id < ${id}))`;
+
+function recordConditions({ from, to, after, ...filter }: RecordPage): Sql[] {
+  const { projectId, clientId } = filter;
+  const tasks =
+    projectId === undefined && clientId === undefined
+      ? []
+      : [sql`r.task_id IN (SELECT e.task_id FROM usage_entry e WHERE ${allOf([sql`e.task_id = r.task_id`, ...ofTasks(filter)])})`];
+  return [
+    ...(from === undefined ? [] : [sql`r.updated_at >= ${dayStart(from)}`]),
+    ...(to === undefined ? [] : [sql`r.updated_at < ${dayStart(to + 1)}`]),
+    ...tasks,
+    ...(after ? [beyond(after)] : []),
+  ];
+}
+
+const ofTasks = ({ projectId, clientId }: UsageFilter): Sql[] => [
+  ...(projectId === undefined ? [] : [sql`project_id = ${projectId}`]),
+  ...(clientId === undefined ? [] : [sql`client_id = ${clientId}`]),
+];
+
+/** The entries of a space in a range. */
+const entriesIn = (spaceId: string, { from, to }: DayRange, filter: UsageFilter): Sql[] => [
+  ...[sql`space_id = ${spaceId}`, sql`at >= ${dayStart(from)}`, sql`at < ${dayStart(to + 1)}`],
+  ...ofTasks(filter),
+];
+
+/** Rows of account, day and credits in a range: the stored sums, or those of the filtered entries. */
+function daysOf(spaceId: string, range: DayRange, filter: UsageFilter): Sql {
+  if (ofTasks(filter).length === 0)
+    return sql`(SELECT account_id, day, credits FROM usage_day WHERE space_id = ${spaceId} AND day >= ${range.from} AND day <= ${range.to})`;
+  return sql`(
+    SELECT account_id, at / ${raw(String(dayStart(1)))} AS day, -credits AS credits FROM usage_entry
+    WHERE ${allOf([...entriesIn(spaceId, range, filter), sql`kind <> 'grant'`])})`;
+}
+
+const groupColumns = { project: "project_id", app: "client_id" } as const;
+/** The present name of a group `g`. */
+const groupNames = {
+  project: sql`(SELECT p.name FROM project p WHERE p.id = g.id AND p.deleted_at IS NULL)`,
+  app: sql`(SELECT a.name FROM oauth_app a WHERE a.client_id = g.id AND a.deleted_at IS NULL)`,
+} as const;
+
+/** The credits of a space in a range, by project or app. */
+const groupsOf =
+  (session: Session): UsageRows["groups"] =>
+  (spaceId, { group, range, accountId, limit, after }: GroupPage) => {
+    const usage = computedShape({
+      id: text(sql`g.id`),
+      name: text(sql`COALESCE(${groupNames[group]}, '')`),
+      tasks: integer(sql`g.tasks`),
+      credits: integer(sql`g.credits`),
+    });
+    const entries = [
+      ...entriesIn(spaceId, range, {}),
+      sql`kind <> 'grant'`,
+      ...(accountId === undefined ? [] : [sql`account_id = ${accountId}`]),
+    ];
+    return usage.rows(session)(sql`
+      SELECT ${usage.of("g")} FROM (
+        SELECT COALESCE(${raw(groupColumns[group])}, '') AS id, CAST(-SUM(credits) AS BIGINT) AS credits,
+          COUNT(DISTINCT CASE WHEN kind = 'cost' THEN task_id END) AS tasks
+        FROM usage_entry WHERE ${allOf(entries)} GROUP BY 1) g
+      WHERE ${after ? sql`(g.credits < ${after.value} OR (g.credits = ${after.value} AND g.id > ${after.id}))` : sql`1 = 1`}
+      ORDER BY g.credits DESC, g.id LIMIT ${limit}`);
+  };

@@ -1,7 +1,7 @@
 import type { WebhookKeyRows, WebhookReach, WebhookRows } from "../../core/webhooks/webhook.ts";
 import { changeOf, type Session } from "../session.ts";
-import { empty, forUpdate, join, type Sql, sql } from "../statements.ts";
-import { tables, text } from "../table.ts";
+import { allOf, empty, forUpdate, join, type Sql, sql } from "../statements.ts";
+import { tables, text, textOrNull } from "../table.ts";
 import { cancelPending } from "./delivery-log.ts";
 
 /** The key pairs that sign deliveries, as rows. */
@@ -26,6 +26,8 @@ const { webhook } = tables;
 /** The id of an app's webhook. */
 const ofApp = webhook.pick("id").with({ clientId: text(sql`t.client_id`) });
 
+const heldWebhook = webhook.with({ email: textOrNull(sql`(SELECT email FROM account WHERE id = t.account_id)`) });
+
 /** Webhooks as rows. */
 export function webhookRows(session: Session): WebhookRows {
   const { dialect, execute } = session;
@@ -36,6 +38,12 @@ export function webhookRows(session: Session): WebhookRows {
     list: ({ accountId, spaceId }) =>
       webhook.rows(session)(sql`
         ${active(sql`account_id = ${accountId} AND space_id = ${spaceId} AND client_id IS NULL`)} ORDER BY created_at DESC, id DESC`),
+    listOfSpace: (spaceId, { limit, after }) =>
+      heldWebhook.rows(session)(sql`
+        SELECT ${heldWebhook.of("t")} FROM webhook t WHERE ${allOf([
+          sql`t.space_id = ${spaceId} AND t.client_id IS NULL AND t.deleted_at IS NULL`,
+          ...(after === undefined ? [] : [sql`(t.created_at, t.id) < (${after.createdAt}, ${after.id})`]),
+        ])} ORDER BY t.created_at DESC, t.id DESC LIMIT ${limit}`),
     find: (reach, id) => webhook.row(session)(active(inReach(reach, id))),
     async lock(reach, id) {
       changeOf(session);

@@ -1,9 +1,8 @@
 import type { CheckpointRows } from "../../core/websites/checkpoint.ts";
-import type { SiteVisitRows } from "../../core/websites/visit.ts";
 import type { Website, WebsiteRows } from "../../core/websites/website.ts";
 import { changeOf, type Session } from "../session.ts";
 import { empty, inTexts, join, raw, type Sql, sql } from "../statements.ts";
-import { computedShape, integer, tables, text } from "../table.ts";
+import { computedShape, integer, type RowOf, tables, text } from "../table.ts";
 
 const { checkpoint: checkpointShape, checkpointFile } = tables;
 const fileShape = checkpointFile.omit("checkpointId");
@@ -61,36 +60,9 @@ export function checkpointRows(session: Session): CheckpointRows {
   };
 }
 
-const visitor = tables.siteVisit.pick("accountId", "spaceId");
-
-/** Tickets and visit cookies of teams' websites as rows. */
-export function siteVisitRows(session: Session): SiteVisitRows {
-  const { query, execute } = session;
-  return {
-    async insert(visit) {
-      await execute(tables.siteVisit.insert(visit));
-    },
-    redeem: (digest, websiteId, now) =>
-      visitor.row(session)(sql`
-        DELETE FROM site_visit WHERE digest = ${digest} AND kind = 'ticket' AND website_id = ${websiteId} AND expires_at > ${now}
-        RETURNING ${visitor.of("site_visit")}`),
-    async admits(digest, websiteId, now) {
-      const rows = await query(sql`
-        SELECT 1 AS one FROM site_visit v
-        WHERE v.digest = ${digest} AND v.kind = 'visit' AND v.website_id = ${websiteId} AND v.expires_at > ${now}
-          AND EXISTS (SELECT 1 FROM membership m WHERE m.space_id = v.space_id AND m.account_id = v.account_id
-            AND m.status = 'active' AND m.delegated_to IS NULL)`);
-      return rows.length > 0;
-    },
-    async purge(before) {
-      await execute(sql`DELETE FROM site_visit WHERE expires_at < ${before}`);
-    },
-  };
-}
-
 const { website } = tables;
 const siteShape = website.omit("deletedAt", "sharedAt");
-const erased = website.pick("id", "liveId");
+const erased = website.pick("id", "liveId", "sharedAt");
 
 /** Websites as rows. */
 export function websiteRows(session: Session): WebsiteRows {
@@ -103,17 +75,34 @@ export function websiteRows(session: Session): WebsiteRows {
   const set = (id: string, members: Parameters<typeof website.set>[0], and: Sql = empty) =>
     execute(sql`UPDATE website SET ${join(website.set(members))} WHERE id = ${id} ${and}`);
 
-  /** Takes a deleted website offline and keeps a tombstone with its share: its title, time and visibility. */
-  const keepTombstone = (id: string, now: number) =>
+  /** Older releases did not write `shared_at`. It keeps the share of a site that was online, which has no live checkpoint afterwards. */
+  const takeOffline = (id: string, now: number, and: Sql) =>
     execute(sql`
-      UPDATE website SET deleted_at = ${now}, updated_at = ${now}, status = 'unpublished', status_at = ${now}, live_id = NULL,
-        publishing_id = NULL, publishing_as = NULL, shared_at = COALESCE(shared_at, created_at)
+      UPDATE website SET ${and}, updated_at = ${now}, status = 'unpublished', status_at = ${now},
+        shared_at = CASE WHEN live_id IS NULL THEN shared_at ELSE COALESCE(shared_at, created_at) END,
+        live_id = NULL, publishing_id = NULL, publishing_as = NULL
       WHERE id = ${id}`);
+
+  /** Deletes a site whose row is locked. A tombstone has its share: title, time and visibility. */
+  async function erase({ id, liveId, sharedAt }: RowOf<typeof erased>, now: number, personal: boolean): Promise<void> {
+    await eraseContents(session, id);
+    if (personal || (liveId === null && sharedAt === null)) await execute(sql`DELETE FROM website WHERE id = ${id}`);
+    else await takeOffline(id, now, sql`deleted_at = ${now}`);
+  }
+
+  const lockErased = (where: Sql) =>
+    erased.rows(session)(sql`SELECT ${erased.of("website")} FROM website WHERE ${where} AND deleted_at IS NULL ${lockRow}`);
 
   return {
     async insert(site) {
       await execute(website.insert(site));
     },
+    list: ({ accountId, spaceId }, { limit, after }) =>
+      siteShape.rows(session)(sql`
+        SELECT ${siteShape.of("website")} FROM website
+        WHERE space_id = ${spaceId} AND account_id = ${accountId} AND deleted_at IS NULL
+          ${after ? sql`AND (created_at, id) < (${after.createdAt}, ${after.id})` : empty}
+        ORDER BY created_at DESC, id DESC LIMIT ${limit}`),
     byId: (id) => one(sql`id = ${id}`),
     byLabel: (label) => one(sql`label = ${label}`),
     ofTask: (taskId) => one(sql`task_id = ${taskId}`, sql`ORDER BY created_at, id LIMIT 1`),
@@ -136,6 +125,9 @@ export function websiteRows(session: Session): WebsiteRows {
       const failed: Partial<Website> = { status: "failed", statusAt: now, updatedAt: now, publishingId: null, publishingAs: null };
       return (await set(id, failed, sql`AND status = 'publishing' AND publishing_id = ${checkpointId}`)) === 1;
     },
+    async unpublish(id, now) {
+      await takeOffline(id, now, sql`visibility = 'private'`);
+    },
     async edit(id, { title, visibility }, now) {
       await set(id, { title, visibility, updatedAt: now });
       if (visibility !== undefined) await set(id, { publishingAs: visibility }, sql`AND publishing_id IS NOT NULL`);
@@ -146,15 +138,13 @@ export function websiteRows(session: Session): WebsiteRows {
     async setTeamCap(id, most, now) {
       await set(id, { teamMax: most, updatedAt: now });
     },
+    async delete(id, now, personal) {
+      changeOf(session);
+      for (const site of await lockErased(sql`id = ${id}`)) await erase(site, now, personal);
+    },
     async deleteOfTask(taskId, now, personal) {
       changeOf(session);
-      const sites = await erased.rows(session)(sql`
-        SELECT ${erased.of("website")} FROM website WHERE task_id = ${taskId} AND deleted_at IS NULL ${lockRow}`);
-      for (const { id, liveId } of sites) {
-        await eraseContents(session, id);
-        if (personal || liveId === null) await execute(sql`DELETE FROM website WHERE id = ${id}`);
-        else await keepTombstone(id, now);
-      }
+      for (const site of await lockErased(sql`task_id = ${taskId}`)) await erase(site, now, personal);
     },
   };
 }
@@ -166,5 +156,6 @@ async function eraseContents({ execute }: Session, websiteId: string): Promise<v
     UPDATE blob SET state = 'dropped', lease_until = 0
     WHERE state = 'kept' AND id IN (SELECT blob_id FROM checkpoint_file WHERE ${files})`);
   await execute(sql`DELETE FROM checkpoint_file WHERE ${files}`);
-  for (const table of ["checkpoint", "site_visit"]) await execute(sql`DELETE FROM ${raw(table)} WHERE website_id = ${websiteId}`);
+  for (const table of ["checkpoint", "site_visit", "website_viewer", "site_domain"])
+    await execute(sql`DELETE FROM ${raw(table)} WHERE website_id = ${websiteId}`);
 }

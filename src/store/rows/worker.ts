@@ -1,7 +1,7 @@
 import type { WorkerRows } from "../../core/workers/worker.ts";
 import { type WorkerEventRows, type WorkerRun, type WorkerRunRows, workerNeeded } from "../../core/workers/worker-run.ts";
 import { changeOf, type Session } from "../session.ts";
-import { allOf, inTexts, join, raw, sql } from "../statements.ts";
+import { allOf, forShare, inTexts, join, sql } from "../statements.ts";
 import { computedShape, integer, tables, text } from "../table.ts";
 
 const { workerRun, workerEvent } = tables;
@@ -62,7 +62,8 @@ export function workerEventRows(session: Session): WorkerEventRows {
 /** Lock order: rows of several tasks are locked by task id. */
 const byTask = (a: WorkerRun, b: WorkerRun): number => (a.taskId < b.taskId ? -1 : 1);
 
-const { worker } = tables;
+const { worker, workerFailure } = tables;
+const failure = workerFailure.omit("id");
 const ids = worker.pick("id");
 const busy = worker.with({ runs: integer(sql`(SELECT COUNT(*) FROM worker_run WHERE worker_id = worker.id)`) });
 const counted = computedShape({ count: integer(sql`COUNT(*)`) });
@@ -95,13 +96,27 @@ export function workerRows(session: Session): WorkerRows {
     },
     async lockActive(workerIds) {
       changeOf(session);
-      const lock = raw(dialect === "postgresql" ? "FOR SHARE" : "");
+      const lock = forShare(dialect);
       const rows = await ids.rows(session)(sql`
         SELECT ${ids.of("worker")} FROM worker WHERE id IN (${join([...workerIds])}) AND revoked_at IS NULL ${lock}`);
       return new Set(rows.map(({ id }) => id));
     },
     async recordUse(id, at, everyMs) {
       await execute(sql`UPDATE worker SET seen_at = ${at} WHERE id = ${id} AND (seen_at IS NULL OR seen_at <= ${at - everyMs})`);
+    },
+    async recordFailure(failure, fence) {
+      await execute(sql`${workerFailure.insert({ id: `${failure.taskId} ${fence}`, ...failure })} ON CONFLICT DO NOTHING`);
+    },
+    failures: (workerId, max) =>
+      failure.rows(session)(sql`
+        SELECT ${failure.of("f")} FROM worker_failure f WHERE f.worker_id = ${workerId} ORDER BY f.at DESC, f.id DESC LIMIT ${max}`),
+    async update(spaceId, id, changes) {
+      const changed = await execute(sql`
+        UPDATE worker SET ${join(worker.set(changes))} WHERE id = ${id} AND space_id = ${spaceId} AND revoked_at IS NULL`);
+      return changed === 1;
+    },
+    async purgeFailures(before) {
+      await execute(sql`DELETE FROM worker_failure WHERE at < ${before}`);
     },
     async waiting(spaceId, profiles) {
       if (profiles.length === 0) return [];

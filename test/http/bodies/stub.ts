@@ -27,6 +27,7 @@ export async function openStub(
     anonymous,
     performer: {
       perform: async ({ operation }) => ({ answer: create(operation.method.output), isReplayed: false }),
+      reserve: () => undefined,
       stream: async () => null,
       converse: () => never(),
       ...performer,
@@ -37,6 +38,7 @@ export async function openStub(
     readiness: { checkReady: async () => true, leaving: front.draining },
     bodyLimit,
     uploads: { receive: () => never() },
+    watchLinks: { create: () => never(), read: () => null },
     blobs: { read: () => never(), write: () => never(), delete: () => never() } as never,
     store: { files: never } as never,
     baseUrl: "http://stub.test",

@@ -109,7 +109,11 @@ describe("the limit of an operation", () => {
     expect(larger).toEqual([
       "task.v2.TaskService/CreateTask",
       "task.v2.TaskService/SendMessage",
+      "schedule.v1.ScheduleService/CreateSchedule",
+      "schedule.v1.ScheduleService/UpdateSchedule",
       "browser.v2.BrowserService/Attach",
+      "website.v2.WebsiteService/AddWebsiteViewers",
+      "website.v2.WebsiteService/RemoveWebsiteViewers",
       "settings.v1.SkillService/CreateSkill",
       "oauth.v2.OAuth2AppService/CreateOAuth2App",
       "oauth.v2.OAuth2AppService/UpdateOAuth2App",

@@ -107,6 +107,28 @@ describe.each(prefixes)("POST %s/responses with an agent that does not end", (pr
     for (const { answer } of [held, again]) expect((await answer).body.status).toBe("completed");
   });
 
+  test("refuses stream: true with 429 before the task is created when all of the account's slots are taken", async () => {
+    const who = await rig.service.person();
+    const stream = () => readStream(rig.service.url, who, `${prefix}/responses`, { input: "Hello", stream: true });
+    const [first, second] = [stream(), stream()];
+    await Promise.all([first.until(2), second.until(2)]);
+    expect(await stream().head).toMatchObject({ status: 429, body: { error: { type: "rate_limit_error" } } });
+    expect(await tasksOf(who)).toHaveLength(limit);
+    first.close();
+    await first.end;
+    await rig.untilQuiet();
+    // A refused create gives its slot back too.
+    expect(await call(rig.service.url, who, "POST", `${prefix}/responses`, { stream: true })).toMatchObject({ status: 400 });
+    expect(
+      await call(rig.service.url, who, "POST", `${prefix}/responses`, { input: "Hi", stream: true, project_id: "none" }),
+    ).toMatchObject({ status: 404 });
+    await rig.untilQuiet();
+    const third = stream();
+    await third.until(2);
+    for (const each of [second, third]) each.close();
+    await Promise.all([second.end, third.end]);
+  });
+
   test("answers 404 when the task is deleted while the create is held", async () => {
     const who = await rig.service.person();
     const { answer } = await untilHeld(who, { background: false });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Scope } from "../../../src/core/accounts/caller.ts";
+import { wordsOf } from "../../../src/core/tasks/search-tokens.ts";
 import type { Task, TaskFilter, TaskOrder, TaskPosition } from "../../../src/core/tasks/task.ts";
 import { seededRandom } from "../../faults/harness/seeded-random.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../../support/database.ts";
@@ -107,19 +108,21 @@ describeOnEach("a list of tasks", (kind) => {
   });
 
   test("is short, with a place to continue, when the conditions need more rows than a page examines", async () => {
-    const filter: TaskFilter = { type: "standard", updatedAfter: 21_998, metadata: { colour: "red" } };
-    const page = await database.store.tasks.list(ann, filter, { orderBy: "createdAt", order: "asc", limit: 100 });
-    expect(page.tasks.length).toBeLessThan(100);
-    expect(page.next?.id).toBe("t04999");
-    const rest = await database.store.tasks.list(ann, filter, {
-      orderBy: "createdAt",
-      order: "asc",
-      limit: 100,
-      ...(page.next ? { after: page.next } : {}),
-    });
-    expect(rest.next).toBeUndefined();
-    const expected = tasks.filter((task) => meets(task, ann, filter)).map(({ id }) => id);
-    expect([...page.tasks, ...rest.tasks].map(({ id }) => id)).toEqual(expected);
+    for (const found of [{ metadata: { colour: "red" } }, { words: wordsOf(sampleTask().title) }]) {
+      const filter: TaskFilter = { type: "standard", updatedAfter: 21_998, ...found };
+      const page = await database.store.tasks.list(ann, filter, { orderBy: "createdAt", order: "asc", limit: 100 });
+      expect(page.tasks.length).toBeLessThan(100);
+      expect(page.next?.id).toBe("t04999");
+      const rest = await database.store.tasks.list(ann, filter, {
+        orderBy: "createdAt",
+        order: "asc",
+        limit: 100,
+        ...(page.next ? { after: page.next } : {}),
+      });
+      expect(rest.next).toBeUndefined();
+      const expected = tasks.filter((task) => meets(task, ann, filter)).map(({ id }) => id);
+      expect([...page.tasks, ...rest.tasks].map(({ id }) => id)).toEqual(expected);
+    }
   });
 
   test("finds metadata as it is after a change, and not after the task's deletion", async () => {

@@ -25,7 +25,7 @@ describeOnEach("records of tasks", (kind) => {
   test("have the members that an export shows, of one person in one space", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
-    const members = { title: "Post", projectId: "p", shareVisibility: "team", status: "error" } as const;
+    const members = { title: "Post", projectId: "p", scheduleId: "s", shareVisibility: "team", status: "error" } as const;
     const task = await putTask(store, { ...members, createdAt: 1000, updatedAt: 2000, lastMessageAt: 1500 });
     for (const { accountId, spaceId } of [bo, annAtHome]) await putTask(store, { accountId, spaceId });
     expect(await store.exports.tasks(ann, open, { limit: 10, offset: 0 })).toEqual({

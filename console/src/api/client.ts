@@ -1,0 +1,44 @@
+import type { DescService } from "@bufbuild/protobuf";
+import { type Client, Code, ConnectError, createClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-web";
+import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
+import { announceSignedOut } from "./signed-out.ts";
+
+/** Calls of this origin with the session cookie. */
+export const transport = createConnectTransport({ baseUrl: location.origin });
+
+const clients = new Map<DescService, unknown>();
+
+/** The client of a service; the same one for each call. */
+export function clientOf<S extends DescService>(service: S): Client<S> {
+  const known = clients.get(service) ?? createClient(service, transport);
+  clients.set(service, known);
+  return known as Client<S>;
+}
+
+/** Errors that another attempt cannot change. */
+const permanent: readonly Code[] = [
+  Code.Unauthenticated,
+  Code.PermissionDenied,
+  Code.NotFound,
+  Code.InvalidArgument,
+  Code.FailedPrecondition,
+  Code.ResourceExhausted,
+  Code.Unimplemented,
+];
+
+/** Whether an error can go away by itself. */
+export const isTemporary = (error: unknown): boolean => !permanent.includes(ConnectError.from(error).code);
+
+const noticeSignOut = (error: unknown): void => {
+  if (ConnectError.from(error).code === Code.Unauthenticated) announceSignedOut();
+};
+
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: noticeSignOut }),
+  mutationCache: new MutationCache({ onError: noticeSignOut }),
+  defaultOptions: {
+    queries: { retry: (count, error) => count < 3 && isTemporary(error), staleTime: 5_000 },
+    mutations: { retry: false },
+  },
+});

@@ -1,0 +1,17 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { TeamMemberRole } from "#proto/team/v2/team_user_pb.ts";
+import { UserService } from "#proto/user/v2/user_service_pb.ts";
+
+/** The signed-in person; undefined until it is known. */
+export const useMe = () => useQuery(UserService.method.getCurrentUser, {}, { staleTime: 60_000 });
+
+/** Whether the person may see pages of the team's administration. A personal space has no team. */
+export function useRole(): { isOwner: boolean; isAdmin: boolean; isTeam: boolean } {
+  const { data } = useMe();
+  const role = data?.role;
+  return {
+    isTeam: role !== undefined,
+    isOwner: role === undefined || role === TeamMemberRole.OWNER,
+    isAdmin: role === undefined || role === TeamMemberRole.OWNER || role === TeamMemberRole.SUPER_ADMIN,
+  };
+}

@@ -1,0 +1,112 @@
+import { useInfiniteQuery } from "@connectrpc/connect-query";
+import { useDeferredValue, useState } from "react";
+import { AuditOutcome } from "#proto/audit/v2/audit_pb.ts";
+import { AuditService } from "#proto/audit/v2/audit_service_pb.ts";
+import { ErrorNote } from "../ui/error-note.tsx";
+import { SelectField, TextField } from "../ui/fields.tsx";
+import { words } from "../words.ts";
+import styles from "./audit.module.css";
+import { AuditEntry } from "./audit-entry.tsx";
+import { accountChoiceOf, useDirectory } from "./people.ts";
+
+const text = words(
+  {
+    about: "Every change in this team, and every refused call, newest first. Entries are chained by hashes and never change.",
+    from: "From",
+    to: "Until",
+    actor: "Who",
+    anybody: "Anybody",
+    operation: "Operation",
+    operationHint: "For example task.delete",
+    outcome: "Outcome",
+    outcomes: { 0: "All", 1: "Done", 2: "Refused" },
+    none: "No entry matches.",
+    more: "Older entries",
+  },
+  {
+    about:
+      "Jede Änderung in diesem Team und jeder abgewiesene Aufruf, neueste zuerst. Einträge sind durch Hashes verkettet und ändern sich nie.",
+    from: "Von",
+    to: "Bis",
+    actor: "Wer",
+    anybody: "Alle",
+    operation: "Operation",
+    operationHint: "Zum Beispiel task.delete",
+    outcome: "Ergebnis",
+    outcomes: { 0: "Alle", 1: "Ausgeführt", 2: "Abgewiesen" },
+    none: "Kein Eintrag passt.",
+    more: "Ältere Einträge",
+  },
+);
+
+const outcomes = [
+  [AuditOutcome.UNSPECIFIED, text.outcomes[0]],
+  [AuditOutcome.DONE, text.outcomes[1]],
+  [AuditOutcome.REFUSED, text.outcomes[2]],
+] as const;
+
+/** A local time of a form, in Unix seconds; undefined when it is not filled in. */
+const secondsOf = (local: string): bigint | undefined => (local === "" ? undefined : BigInt(Math.floor(new Date(local).getTime() / 1000)));
+
+const noFilter = { from: "", to: "", accountId: "", operation: "", outcome: AuditOutcome.UNSPECIFIED as AuditOutcome };
+
+/** The audit log of the team, with filters. */
+export default function AuditPage() {
+  const [filter, setFilter] = useState(noFilter);
+  const set = (part: Partial<typeof noFilter>): void => setFilter({ ...filter, ...part });
+  const people = useDirectory().map(accountChoiceOf);
+  const names = new Map(people);
+  const { from, to, accountId, operation, outcome } = useDeferredValue(filter);
+  const [startTime, endTime] = [secondsOf(from), secondsOf(to)];
+  const range = { ...(startTime === undefined ? {} : { startTime }), ...(endTime === undefined ? {} : { endTime }) };
+  const log = useInfiniteQuery(
+    AuditService.method.listAuditEvents,
+    { limit: 50, cursor: "", accountId, operation: operation.trim(), outcome, ...range },
+    { pageParamKey: "cursor", getNextPageParam: (page) => page.nextCursor || undefined, placeholderData: (kept) => kept },
+  );
+  const found = log.data?.pages.flatMap((page) => page.data);
+  return (
+    <>
+      <p className="muted">{text.about}</p>
+      <div className={styles.filters}>
+        <SelectField
+          label={text.actor}
+          value={filter.accountId}
+          options={[["", text.anybody], ...people]}
+          onValue={(id) => set({ accountId: id })}
+        />
+        <TextField
+          label={text.operation}
+          placeholder={text.operationHint}
+          maxLength={128}
+          value={filter.operation}
+          onValue={(name) => set({ operation: name })}
+        />
+        <SelectField<AuditOutcome>
+          label={text.outcome}
+          value={filter.outcome}
+          options={outcomes}
+          onValue={(next) => set({ outcome: next })}
+        />
+        <TextField label={text.from} type="datetime-local" value={filter.from} onValue={(next) => set({ from: next })} />
+        <TextField label={text.to} type="datetime-local" value={filter.to} onValue={(next) => set({ to: next })} />
+      </div>
+      <ErrorNote error={log.error} onRetry={() => void log.refetch()} />
+      {found?.length === 0 && <p>{text.none}</p>}
+      {found && found.length > 0 && (
+        <ul className="card">
+          {found.map((event) => (
+            <AuditEntry key={event.id} event={event} actor={names.get(event.accountId)} />
+          ))}
+        </ul>
+      )}
+      {log.hasNextPage && (
+        <div className="actions">
+          <button type="button" className="button" disabled={log.isFetching} onClick={() => void log.fetchNextPage()}>
+            {text.more}
+          </button>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,105 @@
+import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useState } from "react";
+import type { OAuth2Grant } from "#proto/oauth/v2/oauth2_app_pb.ts";
+import { OAuth2AppService } from "#proto/oauth/v2/oauth2_app_service_pb.ts";
+import { ErrorNote } from "../ui/error-note.tsx";
+import { FormDialog } from "../ui/form-dialog.tsx";
+import { Ago, fromSeconds } from "../ui/time.tsx";
+import { words } from "../words.ts";
+import { scopeTexts } from "./scopes.ts";
+
+const text = words(
+  {
+    about: "Apps that may act for you in this team, because you agreed.",
+    none: "No app may act for you.",
+    since: "since",
+    connectors: (count: number) => (count === 1 ? "1 connector" : `${count} connectors`),
+    revoke: "Revoke",
+    revokeTitle: (name: string) => `Revoke the access of ${name}?`,
+    revokeText: "The app is refused at once. Its tasks stay. It can ask you again.",
+  },
+  {
+    about: "Apps, die in diesem Team für Sie handeln dürfen, weil Sie zugestimmt haben.",
+    none: "Keine App darf für Sie handeln.",
+    since: "seit",
+    connectors: (count: number) => (count === 1 ? "1 Konnektor" : `${count} Konnektoren`),
+    revoke: "Widerrufen",
+    revokeTitle: (name: string) => `${name} den Zugriff entziehen?`,
+    revokeText: "Die App wird sofort abgewiesen. Ihre Aufgaben bleiben. Sie kann Sie wieder fragen.",
+  },
+);
+
+/** The apps that the person has authorized. */
+export default function AuthorizedAppsPage() {
+  const grants = useQuery(OAuth2AppService.method.listOAuth2Grants, {});
+  const [revoked, setRevoked] = useState<OAuth2Grant>();
+  const refresh = (): void => void grants.refetch();
+  return (
+    <>
+      <p className="muted">{text.about}</p>
+      <ErrorNote error={grants.error} onRetry={refresh} />
+      {grants.data?.data.length === 0 && <p className="card padded">{text.none}</p>}
+      {grants.data?.data.map((grant) => (
+        <GrantCard key={grant.id} grant={grant} onRevoke={() => setRevoked(grant)} />
+      ))}
+      {revoked && <RevokeDialog grant={revoked} onClose={() => setRevoked(undefined)} onRevoked={refresh} />}
+    </>
+  );
+}
+
+function GrantCard({
+  grant: { appName, homepageUrl, scopes, connectorUids, createdAt },
+  onRevoke,
+}: {
+  grant: OAuth2Grant;
+  onRevoke: () => void;
+}) {
+  return (
+    <section className="card padded stack tight" aria-label={appName}>
+      <div className="actions">
+        <h2>{appName}</h2>
+        <span className="spacer" />
+        <button type="button" className="button danger" onClick={onRevoke}>
+          {text.revoke}
+        </button>
+      </div>
+      <p className="muted">
+        {text.since} <Ago at={fromSeconds(createdAt)} />
+        {connectorUids.length > 0 && ` · ${text.connectors(connectorUids.length)}`}
+        {homepageUrl !== "" && (
+          <>
+            {" · "}
+            <a href={homepageUrl} target="_blank" rel="noreferrer noopener">
+              {homepageUrl}
+            </a>
+          </>
+        )}
+      </p>
+      <ul className="bullets">
+        {scopes.map((name) => (
+          <li key={name}>{scopeTexts[name] ?? name}</li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function RevokeDialog({ grant, onClose, onRevoked }: { grant: OAuth2Grant; onClose: () => void; onRevoked: () => void }) {
+  const revoke = useMutation(OAuth2AppService.method.revokeOAuth2Grant, {
+    onSuccess: () => {
+      onRevoked();
+      onClose();
+    },
+  });
+  return (
+    <FormDialog
+      title={text.revokeTitle(grant.appName)}
+      submit={text.revoke}
+      danger
+      {...{ onClose, error: revoke.error, isPending: revoke.isPending }}
+      onSubmit={() => revoke.mutate({ clientId: grant.clientId })}
+    >
+      <p>{text.revokeText}</p>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,194 @@
+import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useState } from "react";
+import type { ConnectorTool, InstalledConnector } from "#proto/settings/v1/connector_pb.ts";
+import { ConnectorService } from "#proto/settings/v1/connector_service_pb.ts";
+import { Empty } from "../ui/empty.tsx";
+import { ErrorNote } from "../ui/error-note.tsx";
+import { Icon } from "../ui/icons.tsx";
+import { Menu } from "../ui/menu.tsx";
+import { Ago, fromSeconds } from "../ui/time.tsx";
+import { words } from "../words.ts";
+import { CallDialog } from "./call-dialog.tsx";
+import { InstallDialog } from "./install-dialog.tsx";
+
+const text = words(
+  {
+    about: "Connectors give agents the tools of other services, by MCP. A tool asks you before each use unless you allow it.",
+    install: "Add connector",
+    all: "in this space",
+    isDefault: "In every task",
+    expired: "Sign in again",
+    ready: "Ready",
+    authorize: "Sign in",
+    refresh: "Read the tools again",
+    remove: "Remove",
+    removeTitle: (name: string) => `Remove ${name}?`,
+    removeText: "Tasks can no longer use its tools. Its credential is deleted.",
+    tools: (count: number) => (count === 1 ? "1 tool" : `${count} tools`),
+    policies: { ask: "Ask", allow: "Allow", deny: "Refuse" },
+    read: "read",
+    more: "More",
+    empty: "You have no connector yet. Add one so that agents can use its tools.",
+  },
+  {
+    about:
+      "Konnektoren geben Agenten die Werkzeuge anderer Dienste, über MCP. Ein Werkzeug fragt Sie vor jeder Nutzung, außer Sie erlauben es.",
+    install: "Konnektor hinzufügen",
+    all: "in diesem Bereich",
+    isDefault: "In jeder Aufgabe",
+    expired: "Neu anmelden",
+    ready: "Bereit",
+    authorize: "Anmelden",
+    refresh: "Werkzeuge neu lesen",
+    remove: "Entfernen",
+    removeTitle: (name: string) => `${name} entfernen?`,
+    removeText: "Aufgaben können seine Werkzeuge nicht mehr nutzen. Seine Zugangsdaten werden gelöscht.",
+    tools: (count: number) => (count === 1 ? "1 Werkzeug" : `${count} Werkzeuge`),
+    policies: { ask: "Fragen", allow: "Erlauben", deny: "Ablehnen" },
+    read: "gelesen",
+    more: "Mehr",
+    empty: "Sie haben noch keinen Konnektor. Fügen Sie einen hinzu, damit Agenten seine Werkzeuge nutzen können.",
+  },
+);
+
+/** The connectors of the person and the space: installed, authorized, limited and removed. */
+export default function ConnectorsPage() {
+  const connectors = useQuery(ConnectorService.method.listInstalled, {}, { refetchOnWindowFocus: true });
+  const [isAdding, setAdding] = useState(false);
+  const [removed, setRemoved] = useState<InstalledConnector>();
+  const refresh = (): void => void connectors.refetch();
+  const add = (
+    <button type="button" className="button primary" onClick={() => setAdding(true)}>
+      <Icon name="plus" />
+      {text.install}
+    </button>
+  );
+  return (
+    <>
+      <p className="muted">{text.about}</p>
+      <ErrorNote error={connectors.error} onRetry={refresh} />
+      {connectors.data?.data.length === 0 ? (
+        <Empty action={add} command={`curl -s ${location.origin}/v2/connector.list -H "x-service-api-key: $KEY"`}>
+          {text.empty}
+        </Empty>
+      ) : (
+        <>
+          <div className="actions">{add}</div>
+          <ul className="card rows">
+            {connectors.data?.data.map((connector) => (
+              <ConnectorRow key={connector.id} connector={connector} onChanged={refresh} onRemove={() => setRemoved(connector)} />
+            ))}
+          </ul>
+        </>
+      )}
+      {isAdding && <InstallDialog title={text.install} onClose={() => setAdding(false)} onInstalled={refresh} />}
+      {removed && (
+        <CallDialog
+          method={ConnectorService.method.removeConnector}
+          input={{ id: removed.id }}
+          title={text.removeTitle(removed.name)}
+          submit={text.remove}
+          onClose={() => setRemoved(undefined)}
+          onDone={refresh}
+        >
+          {text.removeText}
+        </CallDialog>
+      )}
+    </>
+  );
+}
+
+interface RowProps {
+  readonly connector: InstalledConnector;
+  readonly onChanged: () => void;
+  readonly onRemove: () => void;
+}
+
+function ConnectorRow({ connector, onChanged, onRemove }: RowProps) {
+  const { id, name, url, command, state, isDefault, tools, toolsAt } = connector;
+  const change = useMutation(ConnectorService.method.setDefault, { onSuccess: onChanged });
+  const read = useMutation(ConnectorService.method.refreshTools, { onSuccess: onChanged });
+  const authorize = useMutation(ConnectorService.method.beginAuthorization, {
+    onSuccess: ({ authorizationUrl }) => location.assign(authorizationUrl),
+  });
+  const isReady = state === "ready";
+  return (
+    <li className="wrap">
+      <Icon name="plug" />
+      <span className="main">
+        <strong>{name}</strong>
+        <small>
+          {url || command || connector.description}
+          {connector.forSpace && ` · ${text.all}`}
+          {toolsAt !== undefined && (
+            <>
+              {" "}
+              · {text.read} <Ago at={fromSeconds(toolsAt)} />
+            </>
+          )}
+        </small>
+        <ErrorNote error={change.error ?? read.error ?? authorize.error} />
+        {tools.length > 0 && <Tools {...{ id, tools, onChanged }} />}
+      </span>
+      <span className="actions">
+        <span className={`badge ${isReady ? "done" : "wait"}`}>{isReady ? text.ready : text.expired}</span>
+        {!isReady && (
+          <button type="button" className="button" aria-label={`${text.authorize}: ${name}`} onClick={() => authorize.mutate({ id })}>
+            {text.authorize}
+          </button>
+        )}
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={isDefault}
+            disabled={change.isPending}
+            aria-label={`${text.isDefault}: ${name}`}
+            onChange={(event) => change.mutate({ id, isDefault: event.target.checked })}
+          />
+          {text.isDefault}
+        </label>
+        <Menu
+          label={`${text.more}: ${name}`}
+          entries={[
+            ...(url || command ? [{ label: text.refresh, icon: "running" as const, run: () => read.mutate({ id }) }] : []),
+            { label: text.remove, icon: "bin", danger: true, run: onRemove },
+          ]}
+        />
+      </span>
+    </li>
+  );
+}
+
+function Tools({ id, tools, onChanged }: { id: string; tools: readonly ConnectorTool[]; onChanged: () => void }) {
+  const set = useMutation(ConnectorService.method.setConnectorPolicy, { onSuccess: onChanged });
+  return (
+    <details>
+      <summary>{text.tools(tools.length)}</summary>
+      <ErrorNote error={set.error} />
+      <ul className="rows">
+        {tools.map(({ name, description, policy }) => (
+          <li key={name} className="flush">
+            <span className="main">
+              <code>{name}</code>
+              <small>{description}</small>
+            </span>
+            <span className="field">
+              <select
+                aria-label={name}
+                value={policy}
+                disabled={set.isPending}
+                onChange={(event) => set.mutate({ id, policies: [{ tool: name, policy: event.target.value }] })}
+              >
+                {Object.entries(text.policies).map(([value, title]) => (
+                  <option key={value} value={value}>
+                    {title}
+                  </option>
+                ))}
+              </select>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,242 @@
+import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useState } from "react";
+import { type ApiKey, ApiKeyKind } from "#proto/settings/v1/api_key_pb.ts";
+import { ApiKeyService } from "#proto/settings/v1/api_key_service_pb.ts";
+import { useRole } from "../api/me.ts";
+import { Copy } from "../ui/copy.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { ErrorNote } from "../ui/error-note.tsx";
+import { Icon } from "../ui/icons.tsx";
+import { Ago, formatDateTime, fromSeconds } from "../ui/time.tsx";
+import { words } from "../words.ts";
+
+const text = words(
+  {
+    about: "Programs use a key to call the API as you. Everybody who has a key can do what you can do.",
+    create: "New key",
+    name: "Name",
+    namePlaceholder: "What uses it, for example nightly-report",
+    kind: "Kind",
+    kinds: {
+      1: "General: everything in this space",
+      2: "eDiscovery exports",
+      3: "Audit log for a SIEM",
+      4: "Team members",
+      5: "Shared assets: read",
+      6: "Shared assets: manage",
+    },
+    expires: "Expires",
+    never: "Never",
+    days: (count: number) => `After ${count} days`,
+    cancel: "Cancel",
+    made: "Copy the key now",
+    madeText: "It is shown only this once. The server keeps only its digest.",
+    done: "Done",
+    revoke: "Revoke",
+    revokeTitle: (name: string) => `Revoke ${name}?`,
+    revokeText: "Programs with this key are refused at once. This cannot be undone.",
+    used: "used",
+    unused: "never used",
+    made2: "made",
+    expired: "expired",
+    expiresAt: "expires",
+    empty: "You have no key yet. A program needs one to call the API.",
+  },
+  {
+    about: "Programme rufen mit einem Schlüssel die API in Ihrem Namen auf. Wer einen Schlüssel hat, kann alles, was Sie können.",
+    create: "Neuer Schlüssel",
+    name: "Name",
+    namePlaceholder: "Was ihn benutzt, zum Beispiel nightly-report",
+    kind: "Art",
+    kinds: {
+      1: "Allgemein: alles in diesem Bereich",
+      2: "eDiscovery-Exporte",
+      3: "Audit-Protokoll für ein SIEM",
+      4: "Teammitglieder",
+      5: "Geteilte Inhalte: lesen",
+      6: "Geteilte Inhalte: verwalten",
+    },
+    expires: "Läuft ab",
+    never: "Nie",
+    days: (count: number) => `Nach ${count} Tagen`,
+    cancel: "Abbrechen",
+    made: "Kopieren Sie den Schlüssel jetzt",
+    madeText: "Er wird nur dieses eine Mal gezeigt. Der Server behält nur seine Prüfsumme.",
+    done: "Fertig",
+    revoke: "Widerrufen",
+    revokeTitle: (name: string) => `${name} widerrufen?`,
+    revokeText: "Programme mit diesem Schlüssel werden sofort abgewiesen. Das lässt sich nicht rückgängig machen.",
+    used: "benutzt",
+    unused: "nie benutzt",
+    made2: "erstellt",
+    expired: "abgelaufen",
+    expiresAt: "läuft ab",
+    empty: "Sie haben noch keinen Schlüssel. Ein Programm braucht einen, um die API aufzurufen.",
+  },
+);
+
+/** The keys of the person: made, shown once, and revoked. */
+export default function KeysPage() {
+  const keys = useQuery(ApiKeyService.method.listApiKeys, {});
+  const [isMaking, setMaking] = useState(false);
+  const [leaving, setLeaving] = useState<ApiKey>();
+  const refresh = (): void => void keys.refetch();
+  const make = (
+    <button type="button" className="button primary" onClick={() => setMaking(true)}>
+      <Icon name="plus" />
+      {text.create}
+    </button>
+  );
+  return (
+    <>
+      <p className="muted">{text.about}</p>
+      <ErrorNote error={keys.error} onRetry={refresh} />
+      {keys.data?.data.length === 0 ? (
+        <Empty action={make} command={`curl -s ${location.origin}/v2/user.me -H "x-service-api-key: $KEY"`}>
+          {text.empty}
+        </Empty>
+      ) : (
+        <>
+          <div className="actions">{make}</div>
+          <ul className="card rows">
+            {keys.data?.data.map((key) => (
+              <KeyRow key={key.id} apiKey={key} onRevoke={() => setLeaving(key)} />
+            ))}
+          </ul>
+        </>
+      )}
+      {isMaking && <NewKeyDialog onClose={() => setMaking(false)} onMade={refresh} />}
+      {leaving && <RevokeDialog apiKey={leaving} onClose={() => setLeaving(undefined)} onRevoked={refresh} />}
+    </>
+  );
+}
+
+function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) {
+  const { name, kind, createdAt, lastUsedAt, expiresAt } = apiKey;
+  const isExpired = expiresAt !== undefined && fromSeconds(expiresAt) < Date.now();
+  return (
+    <li>
+      <Icon name="key" />
+      <span className="main">
+        <strong>{name}</strong>
+        <small>
+          {text.kinds[kind as keyof typeof text.kinds]} · {text.made2} <Ago at={fromSeconds(createdAt)} /> ·{" "}
+          {lastUsedAt === undefined ? (
+            text.unused
+          ) : (
+            <>
+              {text.used} <Ago at={fromSeconds(lastUsedAt)} />
+            </>
+          )}
+          {expiresAt !== undefined && ` · ${isExpired ? text.expired : text.expiresAt} ${formatDateTime(fromSeconds(expiresAt))}`}
+        </small>
+      </span>
+      <button type="button" className="button danger" onClick={onRevoke}>
+        {text.revoke}
+      </button>
+    </li>
+  );
+}
+
+const dayChoices = [7, 30, 90, 365];
+
+function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
+  const { isOwner, isTeam } = useRole();
+  const [name, setName] = useState("");
+  const [kind, setKind] = useState<ApiKeyKind>(ApiKeyKind.GENERAL);
+  const [days, setDays] = useState(0);
+  const create = useMutation(ApiKeyService.method.createApiKey, { onSuccess: onMade });
+  if (create.data) return <SecretDialog secret={create.data.secret} onClose={onClose} />;
+  const expiresAt = days === 0 ? {} : { expiresAt: BigInt(Math.floor(Date.now() / 1000) + days * 86_400) };
+  return (
+    <Dialog title={text.create} onClose={onClose}>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          create.mutate({ name, kind, ...expiresAt });
+        }}
+      >
+        <label className="field">
+          <span>{text.name}</span>
+          <input
+            value={name}
+            required
+            maxLength={100}
+            placeholder={text.namePlaceholder}
+            onChange={(event) => setName(event.target.value)}
+          />
+        </label>
+        {isTeam && isOwner && (
+          <label className="field">
+            <span>{text.kind}</span>
+            <select value={kind} onChange={(event) => setKind(Number(event.target.value) as ApiKeyKind)}>
+              {Object.entries(text.kinds).map(([value, title]) => (
+                <option key={value} value={value}>
+                  {title}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        <label className="field">
+          <span>{text.expires}</span>
+          <select value={days} onChange={(event) => setDays(Number(event.target.value))}>
+            <option value={0}>{text.never}</option>
+            {dayChoices.map((count) => (
+              <option key={count} value={count}>
+                {text.days(count)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <ErrorNote error={create.error} />
+        <div className="actions">
+          <button type="button" className="button" onClick={onClose}>
+            {text.cancel}
+          </button>
+          <button type="submit" className="button primary" disabled={create.isPending}>
+            {text.create}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+const SecretDialog = ({ secret, onClose }: { secret: string; onClose: () => void }) => (
+  <Dialog title={text.made} onClose={onClose}>
+    <p>{text.madeText}</p>
+    <pre>{secret}</pre>
+    <div className="actions">
+      <Copy value={secret} />
+      <button type="button" className="button primary" onClick={onClose}>
+        {text.done}
+      </button>
+    </div>
+  </Dialog>
+);
+
+function RevokeDialog({ apiKey, onClose, onRevoked }: { apiKey: ApiKey; onClose: () => void; onRevoked: () => void }) {
+  const revoke = useMutation(ApiKeyService.method.revokeApiKey, {
+    onSuccess: () => {
+      onRevoked();
+      onClose();
+    },
+  });
+  return (
+    <Dialog title={text.revokeTitle(apiKey.name)} onClose={onClose}>
+      <p>{text.revokeText}</p>
+      <ErrorNote error={revoke.error} />
+      <div className="actions">
+        <button type="button" className="button" onClick={onClose}>
+          {text.cancel}
+        </button>
+        <button type="button" className="button danger" disabled={revoke.isPending} onClick={() => revoke.mutate({ id: apiKey.id })}>
+          {text.revoke}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,55 @@
+import { Link, Outlet, useParams } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
+import { useRole } from "../api/me.ts";
+import { NotFound } from "../shell/not-found.tsx";
+import { pages } from "./pages.ts";
+import styles from "./settings.module.css";
+import { text } from "./words.ts";
+
+/** The frame of the settings: their list in groups, and the chosen page. */
+export function SettingsLayout() {
+  const { isAdmin, isOwner, isTeam } = useRole();
+  const shown = Object.entries(pages).filter(
+    ([, page]) => (!page.admins || isAdmin) && (!page.owners || isOwner) && (!page.teams || isTeam),
+  );
+  return (
+    <div className={styles.settings}>
+      <nav aria-label={text.title}>
+        {(["you", "build", "team"] as const).map((group) => (
+          <div key={group} className={styles.group}>
+            <h2>{text.groups[group]}</h2>
+            {shown
+              .filter(([, page]) => (page.group ?? "build") === group)
+              .map(([name, page]) => (
+                <Link key={name} to="/settings/$page" params={{ page: name }}>
+                  {page.title}
+                </Link>
+              ))}
+          </div>
+        ))}
+      </nav>
+      <div className={styles.content}>
+        <Outlet />
+      </div>
+    </div>
+  );
+}
+
+const loaded = new Map<string, React.ComponentType>();
+
+/** The chosen page of the settings. */
+export function SettingsPage() {
+  const { page: name } = useParams({ from: "/shell/settings/$page" });
+  const page = pages[name];
+  if (page === undefined) return <NotFound />;
+  const Content = loaded.get(name) ?? lazy(page.load);
+  loaded.set(name, Content);
+  return (
+    <main aria-labelledby="title" className="stack">
+      <h1 id="title">{page.title}</h1>
+      <Suspense>
+        <Content />
+      </Suspense>
+    </main>
+  );
+}

@@ -1,0 +1,232 @@
+import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useState } from "react";
+import { type Webhook, WebhookStatus } from "#proto/webhook/v2/webhook_pb.ts";
+import { WebhookService } from "#proto/webhook/v2/webhook_service_pb.ts";
+import { Empty } from "../ui/empty.tsx";
+import { ErrorNote } from "../ui/error-note.tsx";
+import { Icon } from "../ui/icons.tsx";
+import { Menu } from "../ui/menu.tsx";
+import { Ago, formatNumber, fromSeconds } from "../ui/time.tsx";
+import { words } from "../words.ts";
+import { CallDialog } from "./call-dialog.tsx";
+import { Deliveries } from "./deliveries.tsx";
+import { SigningSecret, WebhookDialog } from "./webhook-dialog.tsx";
+import { eventTitle } from "./webhook-words.ts";
+
+const text = words(
+  {
+    about: "Your server gets a signed request for each event of your tasks.",
+    create: "New webhook",
+    change: "Change",
+    rotate: "New secret",
+    rotateText: "It is shown once. For 24 hours deliveries have a signature with each secret, so that none is refused.",
+    rotated: "Copy the new secret now",
+    ping: "Send a test request",
+    pause: "Pause",
+    resume: "Resume",
+    log: "Deliveries",
+    remove: "Delete",
+    removeTitle: (name: string) => `Delete ${name}?`,
+    removeText: "Pending deliveries are cancelled. This cannot be undone.",
+    active: "Active",
+    inactive: "Inactive",
+    delivered: "delivered",
+    failed: "failed",
+    pending: "pending",
+    failing: "Every attempt has failed since",
+    pinged: (ok: boolean, why: string) => (ok ? `The test request arrived: ${why}.` : `The test request was refused: ${why}.`),
+    more: "More",
+    empty: "You have no webhook yet. Your server gets the events of your tasks with one.",
+    verify: "How to verify a delivery",
+    steps: [
+      "Read the bytes of the body before you parse it.",
+      "Compute HMAC-SHA256 of id, timestamp and body with the secret, and compare it in constant time with webhook-signature.",
+      "Refuse a timestamp that is more than 300 seconds away, and ignore an event_id that you already have.",
+      "Answer 2xx within 10 seconds, before long work.",
+    ],
+    guide: "Code for Node, Python, Ruby, PHP and bash is in docs/guides/webhooks.md.",
+  },
+  {
+    about: "Ihr Server erhält für jedes Ereignis Ihrer Aufgaben eine signierte Anfrage.",
+    create: "Neuer Webhook",
+    change: "Ändern",
+    rotate: "Neues Geheimnis",
+    rotateText:
+      "Es wird einmal gezeigt. 24 Stunden lang haben Zustellungen eine Signatur mit jedem der beiden, damit keine abgewiesen wird.",
+    rotated: "Kopieren Sie das neue Geheimnis jetzt",
+    ping: "Testanfrage senden",
+    pause: "Anhalten",
+    resume: "Fortsetzen",
+    log: "Zustellungen",
+    remove: "Löschen",
+    removeTitle: (name: string) => `${name} löschen?`,
+    removeText: "Wartende Zustellungen werden abgebrochen. Das lässt sich nicht rückgängig machen.",
+    active: "Aktiv",
+    inactive: "Inaktiv",
+    delivered: "zugestellt",
+    failed: "fehlgeschlagen",
+    pending: "wartend",
+    failing: "Jeder Versuch ist fehlgeschlagen seit",
+    pinged: (ok: boolean, why: string) => (ok ? `Die Testanfrage kam an: ${why}.` : `Die Testanfrage wurde abgewiesen: ${why}.`),
+    more: "Mehr",
+    empty: "Sie haben noch keinen Webhook. Mit einem erhält Ihr Server die Ereignisse Ihrer Aufgaben.",
+    verify: "So prüfen Sie eine Zustellung",
+    steps: [
+      "Lesen Sie die Bytes des Inhalts, bevor Sie ihn auswerten.",
+      "Berechnen Sie HMAC-SHA256 von ID, Zeitstempel und Inhalt mit dem Geheimnis, und vergleichen Sie es in konstanter Zeit mit webhook-signature.",
+      "Weisen Sie einen Zeitstempel ab, der mehr als 300 Sekunden abweicht, und übergehen Sie eine event_id, die Sie schon haben.",
+      "Antworten Sie mit 2xx innerhalb von 10 Sekunden, vor langer Arbeit.",
+    ],
+    guide: "Code für Node, Python, Ruby, PHP und bash steht in docs/guides/webhooks.md.",
+  },
+);
+
+/** The webhooks of the person, with their health and their log of deliveries. */
+export default function WebhooksPage() {
+  const webhooks = useQuery(WebhookService.method.listWebhooks, {});
+  const [edited, setEdited] = useState<Webhook | "new">();
+  const [removed, setRemoved] = useState<Webhook>();
+  const refresh = (): void => void webhooks.refetch();
+  const make = (
+    <button type="button" className="button primary" onClick={() => setEdited("new")}>
+      <Icon name="plus" />
+      {text.create}
+    </button>
+  );
+  const example = `{"url": "https://hooks.example.com/in"}`;
+  return (
+    <>
+      <p className="muted">{text.about}</p>
+      <ErrorNote error={webhooks.error} onRetry={refresh} />
+      {webhooks.data?.data.length === 0 ? (
+        <Empty action={make} command={`curl -s ${location.origin}/v2/webhook.create -H "x-service-api-key: $KEY" -d '${example}'`}>
+          {text.empty}
+        </Empty>
+      ) : (
+        <>
+          <div className="actions">{make}</div>
+          <ul className="card rows">
+            {webhooks.data?.data.map((webhook) => (
+              <WebhookRow
+                key={webhook.id}
+                {...{ webhook, onChanged: refresh }}
+                onEdit={() => setEdited(webhook)}
+                onRemove={() => setRemoved(webhook)}
+              />
+            ))}
+          </ul>
+        </>
+      )}
+      <Verify />
+      {edited && (
+        <WebhookDialog
+          title={edited === "new" ? text.create : text.change}
+          webhook={edited === "new" ? undefined : edited}
+          onClose={() => setEdited(undefined)}
+          onSaved={refresh}
+        />
+      )}
+      {removed && (
+        <CallDialog
+          method={WebhookService.method.deleteWebhook}
+          input={{ webhookId: removed.id }}
+          title={text.removeTitle(nameOf(removed))}
+          submit={text.remove}
+          onClose={() => setRemoved(undefined)}
+          onDone={refresh}
+        >
+          {text.removeText}
+        </CallDialog>
+      )}
+    </>
+  );
+}
+
+const nameOf = ({ name, url }: Webhook): string => name || url;
+
+const Verify = () => (
+  <details className="card padded">
+    <summary>{text.verify}</summary>
+    <ol className="bullets">
+      {text.steps.map((step) => (
+        <li key={step}>{step}</li>
+      ))}
+    </ol>
+    <p className="small">{text.guide}</p>
+  </details>
+);
+
+interface RowProps {
+  readonly webhook: Webhook;
+  readonly onChanged: () => void;
+  readonly onEdit: () => void;
+  readonly onRemove: () => void;
+}
+
+function WebhookRow({ webhook, onChanged, onEdit, onRemove }: RowProps) {
+  const webhookId = webhook.id;
+  const isActive = webhook.status === WebhookStatus.ACTIVE;
+  const [isOpen, setOpen] = useState(false);
+  const ping = useMutation(WebhookService.method.pingWebhook);
+  const update = useMutation(WebhookService.method.updateWebhook, { onSuccess: onChanged });
+  const rotate = useMutation(WebhookService.method.rotateWebhookSecret);
+  const setStatus = (): void => update.mutate({ webhookId, status: isActive ? WebhookStatus.INACTIVE : WebhookStatus.ACTIVE });
+  const outcome = ping.data?.attempt;
+  return (
+    <li className="wrap">
+      <Icon name="hook" />
+      <span className="main">
+        <strong>{nameOf(webhook)}</strong>
+        {webhook.name && <small>{webhook.url}</small>}
+        <small>{webhook.eventTypes.map(eventTitle).join(", ")}</small>
+        <Health webhookId={webhookId} />
+        {webhook.inactiveReason && <small className="fault">{webhook.inactiveReason}</small>}
+        {ping.data && <small role="status">{text.pinged(ping.data.delivered, `${outcome?.status ?? outcome?.failure ?? ""}`)}</small>}
+        <ErrorNote error={ping.error ?? update.error ?? rotate.error} />
+      </span>
+      <span className="actions">
+        <span className={`badge ${isActive ? "done" : "rest"}`}>{isActive ? text.active : text.inactive}</span>
+        <button
+          type="button"
+          className="button"
+          aria-expanded={isOpen}
+          aria-label={`${text.log}: ${nameOf(webhook)}`}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {text.log}
+        </button>
+        <Menu
+          label={`${text.more}: ${nameOf(webhook)}`}
+          entries={[
+            { label: text.ping, icon: "up", run: () => ping.mutate({ webhookId }) },
+            { label: text.change, icon: "gear", run: onEdit },
+            { label: text.rotate, icon: "key", run: () => rotate.mutate({ webhookId }) },
+            { label: isActive ? text.pause : text.resume, icon: isActive ? "stop" : "next", run: setStatus },
+            { label: text.remove, icon: "bin", danger: true, run: onRemove },
+          ]}
+        />
+      </span>
+      {isOpen && <Deliveries webhookId={webhookId} />}
+      {rotate.data && (
+        <SigningSecret title={text.rotated} hint={text.rotateText} secret={rotate.data.signingSecret} onClose={rotate.reset} />
+      )}
+    </li>
+  );
+}
+
+function Health({ webhookId }: { webhookId: string }) {
+  const { data } = useQuery(WebhookService.method.getWebhookHealth, { webhookId });
+  if (!data) return null;
+  return (
+    <small>
+      {formatNumber(data.delivered)} {text.delivered} · {formatNumber(data.failed)} {text.failed} · {formatNumber(data.pending)}{" "}
+      {text.pending}
+      {data.failingSince !== undefined && (
+        <>
+          {" "}
+          · {text.failing} <Ago at={fromSeconds(data.failingSince)} />
+        </>
+      )}
+    </small>
+  );
+}

@@ -1,0 +1,116 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { useRouter } from "@tanstack/react-router";
+import { useEffect, useId, useRef, useState } from "react";
+import { TaskService } from "#proto/task/v2/task_service_pb.ts";
+import { Icon, type IconName } from "../ui/icons.tsx";
+import { words } from "../words.ts";
+import styles from "./palette.module.css";
+import { placeGroups } from "./places.ts";
+import { chooseTheme } from "./theme.ts";
+
+const text = words(
+  { label: "Go to a page or a task", newTask: "New task", light: "Light theme", dark: "Dark theme", nothing: "Nothing found" },
+  {
+    label: "Gehe zu einer Seite oder Aufgabe",
+    newTask: "Neue Aufgabe",
+    light: "Helles Design",
+    dark: "Dunkles Design",
+    nothing: "Nichts gefunden",
+  },
+);
+
+interface Entry {
+  readonly id: string;
+  readonly label: string;
+  readonly icon: IconName;
+  readonly run: () => void;
+}
+
+/** Pages, commands and tasks by a few letters. */
+export function Palette({ onClose }: { onClose: () => void }) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const [typed, setTyped] = useState("");
+  const [chosen, setChosen] = useState(0);
+  const listId = useId();
+  const entries = useEntries(typed);
+  useEffect(() => ref.current?.showModal(), []);
+
+  const run = (entry: Entry | undefined): void => {
+    ref.current?.close();
+    entry?.run();
+  };
+  const press = (event: React.KeyboardEvent): void => {
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (step !== 0) {
+      event.preventDefault();
+      setChosen((chosen + step + entries.length) % Math.max(1, entries.length));
+    }
+    if (event.key === "Enter") run(entries[chosen]);
+  };
+
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: a dialog closes by Escape itself
+    <dialog
+      ref={ref}
+      className={styles.palette}
+      aria-label={text.label}
+      onClose={onClose}
+      onClick={(event) => event.target === ref.current && ref.current.close()}
+    >
+      <input
+        className={styles.input}
+        placeholder={text.label}
+        aria-label={text.label}
+        role="combobox"
+        aria-expanded="true"
+        aria-controls={listId}
+        aria-activedescendant={entries[chosen] && `${listId}-${chosen}`}
+        value={typed}
+        onKeyDown={press}
+        onChange={(event) => {
+          setTyped(event.target.value);
+          setChosen(0);
+        }}
+      />
+      <div id={listId} role="listbox" aria-label={text.label} className={styles.list}>
+        {entries.map((entry, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
+          <div
+            key={entry.id}
+            id={`${listId}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === chosen}
+            onClick={() => run(entry)}
+          >
+            <Icon name={entry.icon} />
+            <span>{entry.label}</span>
+          </div>
+        ))}
+      </div>
+      {entries.length === 0 && <p className="muted">{text.nothing}</p>}
+    </dialog>
+  );
+}
+
+function useEntries(typed: string): readonly Entry[] {
+  const router = useRouter();
+  const found = useQuery(TaskService.method.listTasks, { limit: 50 });
+  const places = placeGroups.flatMap((group) => group.places);
+  const all: Entry[] = [
+    { id: "new", label: text.newTask, icon: "plus", run: () => void router.navigate({ to: "/new" }) },
+    ...places.map(({ to, label, icon }): Entry => ({ id: to, label, icon, run: () => void router.navigate({ to }) })),
+    { id: "light", label: text.light, icon: "gear", run: () => chooseTheme("light") },
+    { id: "dark", label: text.dark, icon: "gear", run: () => chooseTheme("dark") },
+    ...(found.data?.data ?? []).map(
+      ({ id, title }): Entry => ({
+        id,
+        label: title,
+        icon: "tasks",
+        run: () => void router.navigate({ to: "/app/$taskId", params: { taskId: id } }),
+      }),
+    ),
+  ];
+  const parts = typed.toLowerCase().split(/\s+/);
+  return all.filter(({ label }) => parts.every((part) => label.toLowerCase().includes(part))).slice(0, 12);
+}

@@ -1,0 +1,124 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { Link, Outlet } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { useMe, useRole } from "../api/me.ts";
+import { signInAddress, useSignedOut } from "../api/signed-out.ts";
+import { ErrorNote } from "../ui/error-note.tsx";
+import { Icon } from "../ui/icons.tsx";
+import { words } from "../words.ts";
+import { initialsOf } from "./initials.ts";
+import { Palette } from "./palette.tsx";
+import { placeGroups } from "./places.ts";
+import styles from "./shell.module.css";
+import { useShortcuts } from "./shortcuts.ts";
+
+const text = words(
+  {
+    skip: "Skip to content",
+    main: "Main",
+    personal: "Personal space",
+    signedOut: "You are signed out. What you typed is kept.",
+    signIn: "Sign in",
+    more: "More",
+    account: "Your account",
+  },
+  {
+    skip: "Zum Inhalt",
+    main: "Hauptnavigation",
+    personal: "Persönlicher Bereich",
+    signedOut: "Sie sind abgemeldet. Ihre Eingaben bleiben erhalten.",
+    signIn: "Anmelden",
+    more: "Mehr",
+    account: "Ihr Konto",
+  },
+);
+
+export const Root = () => <Outlet />;
+
+/** The frame of all pages for signed-in people: navigation, palette, and the note that a session has ended. */
+export function Shell() {
+  const me = useMe();
+  const isSignedOut = useSignedOut();
+  const [palette, setPalette] = useState(false);
+  useShortcuts(() => setPalette(true));
+  const isUnknown = me.error && ConnectError.from(me.error).code === Code.Unauthenticated && !me.data;
+  useEffect(() => {
+    if (isUnknown) location.replace(signInAddress());
+  }, [isUnknown]);
+  if (isUnknown) return null;
+  return (
+    <div className={styles.app}>
+      <a className={styles.skip} href="#main">
+        {text.skip}
+      </a>
+      <SideBar />
+      <div id="main" tabIndex={-1} className={styles.main}>
+        {isSignedOut && me.data && (
+          <div className="notice" role="alert">
+            <Icon name="hand" />
+            <div>
+              {text.signedOut} <a href={signInAddress()}>{text.signIn}</a>
+            </div>
+          </div>
+        )}
+        {me.error && !isUnknown && <ErrorNote error={me.error} onRetry={() => void me.refetch()} />}
+        <Outlet />
+      </div>
+      <TabBar onMore={() => setPalette(true)} />
+      {palette && <Palette onClose={() => setPalette(false)} />}
+    </div>
+  );
+}
+
+function SideBar() {
+  const { data } = useMe();
+  const { isAdmin } = useRole();
+  const person = data?.name || data?.email || "";
+  return (
+    <nav className={styles.side} aria-label={text.main}>
+      <div className={styles.brand}>
+        <Icon name="mark" />
+        <span>{data?.space?.name || text.personal}</span>
+      </div>
+      {placeGroups.map(({ title, places }) => (
+        <div key={title ?? ""} className={styles.group}>
+          {title && <h2>{title}</h2>}
+          {places
+            .filter(({ admins }) => !admins || isAdmin)
+            .map(({ to, label, icon }) => (
+              <Link key={to} to={to} activeOptions={{ exact: to === "/" || to === "/settings" }} title={label} className={styles.place}>
+                <Icon name={icon} />
+                <span>{label}</span>
+              </Link>
+            ))}
+        </div>
+      ))}
+      <Link to="/settings/$page" params={{ page: "profile" }} className={styles.person} title={text.account}>
+        <span className={styles.avatar}>{initialsOf(person)}</span>
+        <span>
+          {person}
+          {person !== data?.email && <small>{data?.email}</small>}
+        </span>
+      </Link>
+    </nav>
+  );
+}
+
+/** The navigation of narrow screens. */
+function TabBar({ onMore }: { onMore: () => void }) {
+  const places = placeGroups[0]?.places.slice(0, 3) ?? [];
+  return (
+    <nav className={styles.tabs} aria-label={text.main}>
+      {places.map(({ to, label, icon }) => (
+        <Link key={to} to={to} activeOptions={{ exact: to === "/" }}>
+          <Icon name={icon} />
+          {label}
+        </Link>
+      ))}
+      <button type="button" onClick={onMore}>
+        <Icon name="more" />
+        {text.more}
+      </button>
+    </nav>
+  );
+}

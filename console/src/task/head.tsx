@@ -1,0 +1,161 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import type { PlanStep } from "#proto/task/v2/task_event_pb.ts";
+import { type Task, TaskStatus } from "#proto/task/v2/task_pb.ts";
+import { TaskService } from "#proto/task/v2/task_service_pb.ts";
+import { queryClient } from "../api/client.ts";
+import { StateBadge } from "../tasks/state.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { ErrorNote } from "../ui/error-note.tsx";
+import { Icon } from "../ui/icons.tsx";
+import { Menu } from "../ui/menu.tsx";
+import { useNow } from "../ui/time.tsx";
+import type { Connection } from "./events.ts";
+import { ShareDialog } from "./share-dialog.tsx";
+import styles from "./task.module.css";
+import { doneSteps } from "./timeline.ts";
+import { text } from "./words.ts";
+
+interface HeadProps {
+  readonly task: Task | undefined;
+  readonly status: TaskStatus;
+  readonly plan: readonly PlanStep[];
+  readonly connection: Connection;
+}
+
+/** The title of a task, its state, and what can be done with it. */
+export function Head({ task, status, plan, connection }: HeadProps) {
+  const [dialog, setDialog] = useState<"share" | "rename" | "remove">();
+  const stop = useMutation(TaskService.method.stopTask);
+  const isActive = status === TaskStatus.RUNNING || status === TaskStatus.WAITING;
+  const close = (): void => setDialog(undefined);
+  return (
+    <>
+      <header className={styles.head}>
+        <Link to="/" className={styles.back} aria-label={text.tasks}>
+          <Icon name="back" />
+        </Link>
+        <h1 id="title">{task?.title ?? " "}</h1>
+        <span className={styles.state}>
+          <StateBadge status={status} outcome={task?.outcome} />
+        </span>
+        <span className="spacer" />
+        <ConnectionNote connection={connection} isActive={isActive} />
+        <button type="button" className="button ghost square" aria-label={text.share} title={text.share} onClick={() => setDialog("share")}>
+          <Icon name="share" />
+        </button>
+        {isActive && task && (
+          <button
+            type="button"
+            className="button"
+            aria-label={text.stop}
+            disabled={stop.isPending}
+            onClick={() => stop.mutate({ taskId: task.id })}
+          >
+            <Icon name="stop" />
+            <span className={styles.label}>{text.stop}</span>
+          </button>
+        )}
+        <Menu
+          label={text.more}
+          entries={[
+            { label: text.rename, icon: "file", run: () => setDialog("rename") },
+            { label: text.remove, icon: "bin", danger: true, run: () => setDialog("remove") },
+          ]}
+        />
+      </header>
+      <ErrorNote error={stop.error} />
+      {plan.length > 0 && (
+        <div className={styles.miniPlan}>
+          <progress value={doneSteps(plan)} max={plan.length} aria-label={text.plan} />
+          <span>{text.doneOf(doneSteps(plan), plan.length)}</span>
+          <span className="spacer" />
+          <StateBadge status={status} outcome={task?.outcome} />
+        </div>
+      )}
+      {task && dialog === "share" && <ShareDialog task={task} onClose={close} />}
+      {task && dialog === "rename" && <RenameDialog task={task} onClose={close} />}
+      {task && dialog === "remove" && <RemoveDialog task={task} isActive={isActive} onClose={close} />}
+    </>
+  );
+}
+
+/** Whether the page is up to date; it says nothing for a task that has ended. */
+function ConnectionNote({ connection, isActive }: { connection: Connection; isActive: boolean }) {
+  const now = useNow(1_000);
+  if (connection.kind === "ended") return null;
+  if (connection.kind === "waiting" && connection.until > 0)
+    return (
+      <span className={`${styles.live} ${styles.cut}`} role="status">
+        {text.reconnecting(Math.max(1, Math.ceil((connection.until - now) / 1000)))}
+      </span>
+    );
+  return isActive && connection.kind === "live" ? <span className={styles.live}>{text.live}</span> : null;
+}
+
+const refresh = (): Promise<void> => queryClient.invalidateQueries();
+
+function RenameDialog({ task, onClose }: { task: Task; onClose: () => void }) {
+  const [title, setTitle] = useState(task.title);
+  const update = useMutation(TaskService.method.updateTask, {
+    onSuccess: () => {
+      void refresh();
+      onClose();
+    },
+  });
+  return (
+    <Dialog title={text.rename} onClose={onClose}>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          update.mutate({ taskId: task.id, title });
+        }}
+      >
+        <label className="field">
+          <span>{text.title}</span>
+          <input value={title} maxLength={255} required onChange={(event) => setTitle(event.target.value)} />
+        </label>
+        <ErrorNote error={update.error} />
+        <div className="actions">
+          <button type="button" className="button" onClick={onClose}>
+            {text.cancel}
+          </button>
+          <button type="submit" className="button primary" disabled={update.isPending}>
+            {text.save}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function RemoveDialog({ task, isActive, onClose }: { task: Task; isActive: boolean; onClose: () => void }) {
+  const navigate = useNavigate();
+  const remove = useMutation(TaskService.method.deleteTask, {
+    onSuccess: async () => {
+      await navigate({ to: "/" });
+      void refresh();
+    },
+  });
+  return (
+    <Dialog title={text.removeTitle} onClose={onClose}>
+      <p>{text.removeText}</p>
+      <ErrorNote error={remove.error} />
+      <div className="actions">
+        <button type="button" className="button" onClick={onClose}>
+          {text.cancel}
+        </button>
+        <button
+          type="button"
+          className="button danger"
+          disabled={remove.isPending}
+          onClick={() => remove.mutate({ taskId: task.id, stop: isActive })}
+        >
+          {text.remove}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,110 @@
+import type { Nodes, RootContent } from "mdast";
+import { fromMarkdown } from "mdast-util-from-markdown";
+import { gfmFromMarkdown } from "mdast-util-gfm";
+import { gfm } from "micromark-extension-gfm";
+import { Fragment, memo, type ReactNode, useMemo } from "react";
+import { Code } from "./code.tsx";
+import styles from "./markdown.module.css";
+
+/** Texts above this size are shown as they are: parsing them could hold the page. */
+const charactersMax = 200_000;
+
+/** Markdown as elements of a closed set: HTML stays text, images become links, and links lead only to web and mail addresses. */
+export const Markdown = memo(({ text }: { text: string }) => {
+  const blocks = useMemo(() => (text.length > charactersMax ? null : parse(text)), [text]);
+  if (blocks === null) return <div className={styles.markdown}>{text}</div>;
+  return (
+    <div className={styles.markdown} dir="auto">
+      {blocks.map((block, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the blocks of a text do not move
+        <Fragment key={index}>{elementOf(block)}</Fragment>
+      ))}
+    </div>
+  );
+});
+
+function parse(text: string): RootContent[] {
+  return fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }).children;
+}
+
+/** A link's address; undefined for every scheme that could run something. */
+export function safeAddress(address: string): string | undefined {
+  if (!URL.canParse(address)) return undefined;
+  return ["http:", "https:", "mailto:"].includes(new URL(address).protocol) ? address : undefined;
+}
+
+const childrenOf = (node: { children: readonly Nodes[] }): ReactNode =>
+  // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text do not move
+  node.children.map((child, index) => <Fragment key={index}>{elementOf(child)}</Fragment>);
+
+function link(address: string, content: ReactNode): ReactNode {
+  const safe = safeAddress(address);
+  if (safe === undefined) return <span title={address}>{content}</span>;
+  return (
+    <a href={safe} target="_blank" rel="noopener noreferrer nofollow">
+      {content}
+    </a>
+  );
+}
+
+const headings = ["h2", "h3", "h4", "h5", "h6", "h6"] as const;
+
+function elementOf(node: Nodes): ReactNode {
+  switch (node.type) {
+    case "text":
+    case "html":
+      return node.value;
+    case "paragraph":
+      return <p>{childrenOf(node)}</p>;
+    case "heading": {
+      const Heading = headings[node.depth - 1] ?? "h6";
+      return <Heading>{childrenOf(node)}</Heading>;
+    }
+    case "emphasis":
+      return <em>{childrenOf(node)}</em>;
+    case "strong":
+      return <strong>{childrenOf(node)}</strong>;
+    case "delete":
+      return <s>{childrenOf(node)}</s>;
+    case "inlineCode":
+      return <code>{node.value}</code>;
+    case "code":
+      return <Code text={node.value} language={node.lang ?? ""} />;
+    case "blockquote":
+      return <blockquote>{childrenOf(node)}</blockquote>;
+    case "list":
+      return node.ordered ? <ol start={node.start ?? 1}>{childrenOf(node)}</ol> : <ul>{childrenOf(node)}</ul>;
+    case "listItem":
+      return (
+        <li>
+          {typeof node.checked === "boolean" && <input type="checkbox" checked={node.checked} disabled readOnly />}
+          {node.spread
+            ? childrenOf(node)
+            : node.children.map((child) => (child.type === "paragraph" ? childrenOf(child) : elementOf(child)))}
+        </li>
+      );
+    case "thematicBreak":
+      return <hr />;
+    case "break":
+      return <br />;
+    case "link":
+      return link(node.url, childrenOf(node));
+    case "image":
+      return link(node.url, node.alt || node.url);
+    case "table":
+      return (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table scrolls by keyboard
+        <div className={styles.table} tabIndex={0}>
+          <table>
+            <tbody>{childrenOf(node)}</tbody>
+          </table>
+        </div>
+      );
+    case "tableRow":
+      return <tr>{childrenOf(node)}</tr>;
+    case "tableCell":
+      return <td>{childrenOf(node)}</td>;
+    default:
+      return "children" in node ? childrenOf(node as { children: readonly Nodes[] }) : "value" in node ? String(node.value) : null;
+  }
+}

@@ -1,0 +1,156 @@
+import { toJson } from "@bufbuild/protobuf";
+import { useQuery } from "@connectrpc/connect-query";
+import { useMemo, useState } from "react";
+import { ProjectService } from "#proto/project/v2/project_service_pb.ts";
+import type { TaskAttachment } from "#proto/task/v2/task_attachment_pb.ts";
+import { type PlanStep, PlanStepStatus, type TaskEvent, TaskEventSchema } from "#proto/task/v2/task_event_pb.ts";
+import type { Task } from "#proto/task/v2/task_pb.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Icon, type IconName } from "../ui/icons.tsx";
+import { formatDateTime, formatDuration, formatNumber, fromSeconds } from "../ui/time.tsx";
+import { Attachment } from "./attachment.tsx";
+import styles from "./task.module.css";
+import { doneSteps, type Timeline } from "./timeline.ts";
+import { text } from "./words.ts";
+
+/** Plan, files and facts of a task, beside its conversation. */
+export function Panel({ task, timeline, events }: { task: Task | undefined; timeline: Timeline; events: readonly TaskEvent[] }) {
+  const [showsEvents, setShowsEvents] = useState(false);
+  const files = useMemo(() => filesOf(timeline), [timeline]);
+  const { plan } = timeline;
+  return (
+    <aside className={styles.panel} aria-label={text.panel}>
+      {plan.length > 0 && (
+        <section>
+          <h2>
+            {text.plan} <small>{text.doneOf(doneSteps(plan), plan.length)}</small>
+          </h2>
+          <progress value={doneSteps(plan)} max={plan.length} aria-label={text.plan} />
+          <ol className={styles.plan}>
+            {plan.map((step) => (
+              <Step key={step.title} step={step} />
+            ))}
+          </ol>
+        </section>
+      )}
+      {files.length > 0 && (
+        <section>
+          <h2>
+            {text.files} <small>{files.length}</small>
+          </h2>
+          <div className={styles.panelFiles}>
+            {files.map((file) => (
+              <Attachment key={file.url} file={file} />
+            ))}
+          </div>
+        </section>
+      )}
+      {task && <Details task={task} />}
+      <section>
+        <button type="button" className="button ghost" onClick={() => setShowsEvents(true)}>
+          <Icon name="terminal" />
+          {text.rawEvents}
+        </button>
+      </section>
+      {showsEvents && <EventsDialog events={events} onClose={() => setShowsEvents(false)} />}
+    </aside>
+  );
+}
+
+const stepIcons: Readonly<Record<PlanStepStatus, { readonly icon: IconName; readonly tone: string | undefined }>> = {
+  [PlanStepStatus.UNSPECIFIED]: { icon: "todo", tone: "" },
+  [PlanStepStatus.TODO]: { icon: "todo", tone: "" },
+  [PlanStepStatus.DOING]: { icon: "running", tone: styles.now },
+  [PlanStepStatus.DONE]: { icon: "done", tone: styles.ok },
+  [PlanStepStatus.FAILED]: { icon: "failed", tone: styles.bad },
+};
+
+function Step({ step }: { step: PlanStep }) {
+  const { icon, tone } = stepIcons[step.status] ?? stepIcons[PlanStepStatus.TODO];
+  const { startedAt, endAt } = step;
+  return (
+    <li className={tone}>
+      <Icon name={icon} className={step.status === PlanStepStatus.DOING ? "spin" : ""} />
+      <span>{step.title}</span>
+      <small>
+        {startedAt !== undefined && endAt !== undefined && endAt > startedAt
+          ? formatDuration(fromSeconds(endAt) - fromSeconds(startedAt))
+          : ""}
+      </small>
+    </li>
+  );
+}
+
+function Details({ task }: { task: Task }) {
+  const projects = useQuery(ProjectService.method.listProjects, {});
+  const projectId = task.projectId ?? "";
+  const project = projects.data?.data.find(({ id }) => id === projectId)?.name;
+  const startedBy = task.createdByApp?.name || task.createdByApiKey?.name;
+  return (
+    <section>
+      <h2>{text.details}</h2>
+      <dl className={`facts ${styles.facts}`}>
+        {task.creditUsage !== undefined && (
+          <>
+            <dt>{text.cost}</dt>
+            <dd>{text.credits(formatNumber(task.creditUsage))}</dd>
+          </>
+        )}
+        {project && (
+          <>
+            <dt>{text.project}</dt>
+            <dd>{project}</dd>
+          </>
+        )}
+        {task.agentProfile && (
+          <>
+            <dt>{text.profile}</dt>
+            <dd>{task.agentProfile}</dd>
+          </>
+        )}
+        {startedBy && (
+          <>
+            <dt>{text.startedBy}</dt>
+            <dd>{startedBy}</dd>
+          </>
+        )}
+        <dt>{text.visible}</dt>
+        <dd>{text.visibility[task.shareVisibility as keyof typeof text.visibility]}</dd>
+        <dt>{text.created}</dt>
+        <dd>{formatDateTime(fromSeconds(task.createdAt))}</dd>
+        {Object.entries(task.metadata).map(([key, value]) => (
+          <Pair key={key} name={key} value={value} />
+        ))}
+        <dt>{text.taskId}</dt>
+        <dd>
+          <code>{task.id}</code>
+        </dd>
+      </dl>
+    </section>
+  );
+}
+
+const Pair = ({ name, value }: { name: string; value: string }) => (
+  <>
+    <dt>{name}</dt>
+    <dd>{value}</dd>
+  </>
+);
+
+/** The files of all messages, each once, newest first. */
+function filesOf({ items }: Timeline): readonly TaskAttachment[] {
+  const all = items.flatMap((item) => (item.kind === "agent" || item.kind === "user" ? item.message.attachments : []));
+  return [...new Map(all.map((file) => [file.filename, file])).values()].toReversed();
+}
+
+function EventsDialog({ events, onClose }: { events: readonly TaskEvent[]; onClose: () => void }) {
+  const shown = events.slice(-200).map((event) => JSON.stringify(toJson(TaskEventSchema, event)));
+  return (
+    <Dialog title={text.events} onClose={onClose}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls by keyboard */}
+      <pre className={styles.previewText} tabIndex={0}>
+        {shown.join("\n")}
+      </pre>
+    </Dialog>
+  );
+}

@@ -1,0 +1,94 @@
+import { create } from "@bufbuild/protobuf";
+import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useParams } from "@tanstack/react-router";
+import { useEffect, useMemo } from "react";
+import { ContentPartSchema, ContentPartType, type Message, MessageSchema } from "#proto/task/v2/message_pb.ts";
+import { TaskStatus } from "#proto/task/v2/task_pb.ts";
+import { TaskService } from "#proto/task/v2/task_service_pb.ts";
+import { useMe } from "../api/me.ts";
+import { initialsOf } from "../shell/initials.ts";
+import { Composer } from "../tasks/composer.tsx";
+import { ErrorNote } from "../ui/error-note.tsx";
+import { Late } from "../ui/late.tsx";
+import { ApprovalCard, QuestionCard } from "./ask-card.tsx";
+import { useTaskEvents } from "./events.ts";
+import { Flow } from "./flow.tsx";
+import { Head } from "./head.tsx";
+import { Panel } from "./panel.tsx";
+import styles from "./task.module.css";
+import { timelineOf } from "./timeline.ts";
+import { text } from "./words.ts";
+
+/** A task as it goes on: its conversation, what it asks, and everything about it. */
+export function TaskPage() {
+  const { taskId } = useParams({ from: "/shell/app/$taskId" });
+  const me = useMe();
+  const detail = useQuery(TaskService.method.getTask, { taskId });
+  const { events, isLoaded, hasOlder, loadOlder, connection } = useTaskEvents(taskId);
+  const timeline = useMemo(() => timelineOf(events), [events]);
+  const send = useMutation(TaskService.method.sendMessage);
+  const post = (message: Message): Promise<unknown> => send.mutateAsync({ taskId, message });
+  const answer = (content: string): void =>
+    void post(create(MessageSchema, { content: [create(ContentPartSchema, { type: ContentPartType.TEXT, text: content })] })).catch(
+      () => undefined,
+    );
+
+  // The task's own fields change with its status events.
+  const { refetch } = detail;
+  const lastStatus = events.findLast(({ payload }) => payload.case === "statusUpdate")?.seq;
+  useEffect(() => {
+    if (lastStatus !== undefined) void refetch();
+  }, [lastStatus, refetch]);
+  const task = detail.data?.task;
+  useEffect(() => {
+    if (task) document.title = task.title;
+    return () => {
+      document.title = "Agent Task Platform";
+    };
+  }, [task]);
+
+  if (detail.error && !task)
+    return (
+      <main className={styles.missing}>
+        <ErrorNote error={detail.error} onRetry={() => void refetch()} />
+      </main>
+    );
+  const status = timeline.status ?? task?.status ?? TaskStatus.UNSPECIFIED;
+  const { waiting, question } = timeline;
+  return (
+    <div className={styles.task}>
+      <main className={styles.conversation} aria-labelledby="title">
+        <Head task={task} status={status} plan={timeline.plan} connection={connection} />
+        <Flow
+          key={taskId}
+          items={timeline.items}
+          stepCount={timeline.plan.length}
+          initials={initialsOf(me.data?.name || me.data?.email || "")}
+          hasOlder={hasOlder}
+          loadOlder={loadOlder}
+          end={
+            <>
+              {!isLoaded && connection.kind !== "ended" && <Late>{text.connecting}</Late>}
+              {status === TaskStatus.RUNNING && isLoaded && <p className={styles.thinking}>{timeline.brief || text.thinking}</p>}
+              {waiting && question && (
+                <QuestionCard key={waiting.waitingForEventId} question={question} onAnswer={answer} isBusy={send.isPending} />
+              )}
+              {waiting && !question && (
+                <ApprovalCard key={waiting.waitingForEventId} taskId={taskId} waiting={waiting} tool={timeline.pendingTool} />
+              )}
+            </>
+          }
+        />
+        <div className={styles.composer}>
+          <div className="stack tight">
+            <ErrorNote error={send.error} />
+            <Composer draft={taskId} placeholder={question ? text.answer : text.message} isBusy={send.isPending} onSend={post}>
+              {waiting && !question && <span className="small">{text.dropsQuestion}</span>}
+            </Composer>
+          </div>
+        </div>
+      </main>
+      <Panel task={task} timeline={timeline} events={events} />
+    </div>
+  );
+}

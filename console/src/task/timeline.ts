@@ -1,0 +1,121 @@
+import {
+  type AssistantMessage,
+  type ErrorMessage,
+  type PlanStep,
+  PlanStepStatus,
+  type StructuredOutputResult,
+  type TaskEvent,
+  type ToolUsed,
+  type UserMessage,
+} from "#proto/task/v2/task_event_pb.ts";
+import { type StatusDetail, TaskStatus } from "#proto/task/v2/task_pb.ts";
+
+/** One part of the conversation, in the order of the events. `key` is stable, also while the part grows. */
+export type Item = { readonly key: string; readonly at: number } & (
+  | { readonly kind: "user"; readonly message: UserMessage }
+  | { readonly kind: "agent"; readonly message: AssistantMessage }
+  | { readonly kind: "error"; readonly message: ErrorMessage }
+  | { readonly kind: "step"; readonly title: string; readonly number: number }
+  | { readonly kind: "work"; readonly uses: readonly Use[] }
+  | { readonly kind: "output"; readonly result: StructuredOutputResult }
+  | { readonly kind: "stopped" }
+);
+
+/** One use of a tool, or one thought, of a folded group. */
+export type Use = { readonly key: string; readonly at: number; readonly endedAt?: number } & (
+  | { readonly kind: "tool"; readonly tool: ToolUsed }
+  | { readonly kind: "thought"; readonly text: string }
+);
+
+/** What a page shows of a task's events. */
+export interface Timeline {
+  readonly items: readonly Item[];
+  readonly plan: readonly PlanStep[];
+  /** The latest state of the events; undefined before the first status event. */
+  readonly status: TaskStatus | undefined;
+  /** What the task waits for now. */
+  readonly waiting: StatusDetail | undefined;
+  /** The use of a tool that waits for approval. */
+  readonly pendingTool: ToolUsed | undefined;
+  /** The question that waits for an answer. */
+  readonly question: AssistantMessage | undefined;
+  readonly brief: string;
+}
+
+/** Makes the timeline of a task from its verbose events, in the order of `seq`. */
+export function timelineOf(events: readonly TaskEvent[]): Timeline {
+  const items: Item[] = [];
+  const tools = new Map<string, { group: Use[]; index: number }>();
+  let plan: readonly PlanStep[] = [];
+  let steps = 0;
+  let status: TaskStatus | undefined;
+  let waiting: StatusDetail | undefined;
+  let brief = "";
+
+  /** Adds to the last folded group, or begins one. */
+  const addUse = (use: Use): void => {
+    const last = items.at(-1);
+    const group = last?.kind === "work" ? (last.uses as Use[]) : [];
+    if (last?.kind !== "work") items.push({ kind: "work", key: use.key, at: use.at, uses: group });
+    group.push(use);
+    if (use.kind === "tool") tools.set(use.tool.actionId, { group, index: group.length - 1 });
+  };
+
+  for (const { id: key, timestamp, payload } of events) {
+    const at = Number(timestamp);
+    switch (payload.case) {
+      case "userMessage":
+        items.push({ kind: "user", key, at, message: payload.value });
+        break;
+      case "assistantMessage":
+        items.push({ kind: "agent", key, at, message: payload.value });
+        break;
+      case "errorMessage":
+        items.push({ kind: "error", key, at, message: payload.value });
+        break;
+      case "newPlanStep":
+        steps += 1;
+        items.push({ kind: "step", key, at, title: payload.value.title, number: steps });
+        break;
+      case "structuredOutputResult":
+        items.push({ kind: "output", key, at, result: payload.value });
+        break;
+      case "userStop":
+        items.push({ kind: "stopped", key, at });
+        break;
+      case "explanation":
+        addUse({ kind: "thought", key, at, text: payload.value.content });
+        break;
+      case "toolUsed": {
+        const known = tools.get(payload.value.actionId);
+        const before = known?.group[known.index];
+        // Later events of one use replace the earlier one in its place.
+        if (known && before) known.group[known.index] = { kind: "tool", key: before.key, at: before.at, endedAt: at, tool: payload.value };
+        else addUse({ kind: "tool", key, at, tool: payload.value });
+        break;
+      }
+      case "planUpdate":
+        plan = payload.value.steps;
+        break;
+      case "statusUpdate":
+        status = payload.value.agentStatus;
+        waiting = payload.value.statusDetail;
+        brief = payload.value.brief;
+        break;
+    }
+  }
+  const waitingId = waiting?.waitingForEventId;
+  const waitedFor = waitingId === undefined ? undefined : events.findLast(({ id }) => id === waitingId)?.payload;
+  return {
+    items,
+    plan,
+    status,
+    waiting: status === TaskStatus.WAITING ? waiting : undefined,
+    pendingTool: waitedFor?.case === "toolUsed" ? waitedFor.value : undefined,
+    question: waitedFor?.case === "assistantMessage" ? waitedFor.value : undefined,
+    brief,
+  };
+}
+
+/** The number of steps that are done. */
+export const doneSteps = (plan: readonly PlanStep[]): number => plan.filter(({ status }) => status === PlanStepStatus.DONE).length;

@@ -1,0 +1,184 @@
+import { useInfiniteQuery, useQuery } from "@connectrpc/connect-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useState } from "react";
+import { ProjectService } from "#proto/project/v2/project_service_pb.ts";
+import { TaskOrder, TaskStatus } from "#proto/task/v2/task_pb.ts";
+import { TaskService } from "#proto/task/v2/task_service_pb.ts";
+import { Empty } from "../ui/empty.tsx";
+import { ErrorNote } from "../ui/error-note.tsx";
+import { Icon } from "../ui/icons.tsx";
+import { Late } from "../ui/late.tsx";
+import { useNow } from "../ui/time.tsx";
+import { groupTasks } from "./groups.ts";
+import { TaskRow } from "./task-row.tsx";
+import styles from "./tasks.module.css";
+import { text } from "./words.ts";
+
+/** The filters, as the address has them. */
+export interface TasksSearch {
+  q?: string;
+  show?: string;
+  project?: string;
+}
+
+const shown: Readonly<Record<string, { readonly label: string; readonly status: TaskStatus }>> = {
+  waiting: { label: text.needsYou, status: TaskStatus.WAITING },
+  running: { label: text.running, status: TaskStatus.RUNNING },
+  done: { label: text.done, status: TaskStatus.STOPPED },
+  failed: { label: text.failed, status: TaskStatus.ERROR },
+};
+
+/** How often a list that is looked at asks for changes. */
+const refreshMs = 4_000;
+
+/** The tasks of the person, grouped by what they need. */
+export function TasksPage() {
+  const search = useSearch({ from: "/shell/" });
+  const tasks = useInfiniteQuery(
+    TaskService.method.listTasks,
+    { limit: 50, cursor: "", orderBy: TaskOrder.UPDATED_AT, ...requestOf(search) },
+    {
+      pageParamKey: "cursor",
+      getNextPageParam: (page) => page.nextCursor || undefined,
+      refetchInterval: refreshMs,
+      placeholderData: (kept) => kept,
+    },
+  );
+  const now = useNow();
+  const found = tasks.data?.pages.flatMap((page) => page.data) ?? [];
+  const isFiltered = Object.keys(search).length > 0;
+  return (
+    <main className={styles.page} aria-labelledby="title">
+      <div className={styles.top}>
+        <h1 id="title">{text.title}</h1>
+        <span className="spacer" />
+        <Link to="/new" className="button primary">
+          <Icon name="plus" />
+          {text.newTask}
+          <kbd className={styles.wide}>N</kbd>
+        </Link>
+      </div>
+      <Filters search={search} />
+      <ErrorNote error={tasks.error} onRetry={() => void tasks.refetch()} />
+      {tasks.isPending && (
+        <Late>
+          <div className={`card ${styles.skeleton}`} aria-hidden="true" />
+        </Late>
+      )}
+      {tasks.data && found.length === 0 && (isFiltered ? <Nothing /> : <FirstTask />)}
+      {groupTasks(found, now).map(({ id, title, tasks: members }) => (
+        <section key={id} aria-label={title}>
+          <h2 className={styles.group}>
+            {title} <small>{members.length}</small>
+          </h2>
+          <ul className="card">
+            {members.map((task) => (
+              <TaskRow key={task.id} task={task} />
+            ))}
+          </ul>
+        </section>
+      ))}
+      {tasks.hasNextPage && (
+        <p className={styles.more}>
+          <button type="button" className="button" disabled={tasks.isFetchingNextPage} onClick={() => void tasks.fetchNextPage()}>
+            {text.more}
+          </button>
+        </p>
+      )}
+    </main>
+  );
+}
+
+function requestOf({ q, show, project }: TasksSearch): { query?: string; status?: TaskStatus; projectId?: string } {
+  const status = show === undefined ? undefined : shown[show]?.status;
+  return {
+    ...(q === undefined ? {} : { query: q }),
+    ...(status === undefined ? {} : { status }),
+    ...(project === undefined ? {} : { projectId: project }),
+  };
+}
+
+function Filters({ search }: { search: TasksSearch }) {
+  const navigate = useNavigate({ from: "/" });
+  const projects = useQuery(ProjectService.method.listProjects, {});
+  const [typed, setTyped] = useState(search.q ?? "");
+  useEffect(() => {
+    const timer = setTimeout(() => void navigate({ to: "/", search: (old) => without({ ...old, q: typed }), replace: true }), 200);
+    return () => clearTimeout(timer);
+  }, [typed, navigate]);
+  const tab = (show: string | undefined, label: string): ReactNode => (
+    <Link
+      key={label}
+      to="/"
+      search={(old) => without({ ...old, show: show ?? "" })}
+      className={search.show === show ? styles.chosen : undefined}
+      aria-current={search.show === show ? "true" : undefined}
+    >
+      {label}
+    </Link>
+  );
+  return (
+    <search className={styles.bar}>
+      <label className={styles.search}>
+        <Icon name="search" />
+        <input
+          type="search"
+          placeholder={text.search}
+          aria-label={text.search}
+          value={typed}
+          maxLength={200}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+        <kbd className={styles.wide}>/</kbd>
+      </label>
+      <div className={styles.tabs}>
+        {tab(undefined, text.all)}
+        {Object.entries(shown).map(([show, { label }]) => tab(show, label))}
+      </div>
+      <span className="spacer" />
+      {(projects.data?.data.length ?? 0) > 0 && (
+        <select
+          className={`input ${styles.project}`}
+          aria-label={text.allProjects}
+          value={search.project ?? ""}
+          onChange={(event) => void navigate({ to: "/", search: (old) => without({ ...old, project: event.target.value }) })}
+        >
+          <option value="">{text.allProjects}</option>
+          {projects.data?.data.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}
+    </search>
+  );
+}
+
+/** Leaves out empty filters, so that the address stays short. */
+const without = (search: TasksSearch): TasksSearch => Object.fromEntries(Object.entries(search).filter(([, value]) => value !== ""));
+
+const Nothing = () => (
+  <Empty
+    action={
+      <Link to="/" search={{}} className="button">
+        {text.clear}
+      </Link>
+    }
+  >
+    {text.nothing}
+  </Empty>
+);
+
+const FirstTask = () => (
+  <Empty
+    action={
+      <Link to="/new" className="button primary">
+        {text.newTask}
+      </Link>
+    }
+    command={`curl -s ${location.origin}/v2/task.create -H "x-service-api-key: $KEY" -d '{"message": {"content": "Hello"}}'`}
+  >
+    {text.empty}
+  </Empty>
+);

@@ -1,0 +1,21 @@
+import { useState } from "react";
+import { words } from "../words.ts";
+import { Icon } from "./icons.tsx";
+
+const text = words({ copy: "Copy", copied: "Copied" }, { copy: "Kopieren", copied: "Kopiert" });
+
+/** A value that is copied by a press; it says so for two seconds. */
+export function Copy({ value, label = text.copy }: { value: string; label?: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(value);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 2_000);
+  };
+  return (
+    <button type="button" className="button" onClick={() => void copy()}>
+      <Icon name={copied ? "done" : "copy"} />
+      <span aria-live="polite">{copied ? text.copied : label}</span>
+    </button>
+  );
+}

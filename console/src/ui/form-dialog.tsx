@@ -1,0 +1,81 @@
+import type { ReactNode } from "react";
+import { words } from "../words.ts";
+import { Copy } from "./copy.tsx";
+import { Dialog } from "./dialog.tsx";
+import { ErrorNote } from "./error-note.tsx";
+
+const text = words(
+  {
+    cancel: "Cancel",
+    done: "Done",
+    once: "It is shown only this once. The server keeps only its digest.",
+  },
+  {
+    cancel: "Abbrechen",
+    done: "Fertig",
+    once: "Es wird nur dieses eine Mal gezeigt. Der Server behält nur die Prüfsumme.",
+  },
+);
+
+interface FormDialogProps {
+  readonly title: string;
+  /** The text of the button that submits. */
+  readonly submit: string;
+  readonly onSubmit: () => void;
+  readonly onClose: () => void;
+  readonly error?: unknown;
+  readonly isPending?: boolean;
+  /** False while the form cannot be submitted. */
+  readonly isReady?: boolean;
+  /** Whether the action takes something away. */
+  readonly danger?: boolean;
+  readonly children: ReactNode;
+}
+
+/** A dialog with a form or a question: cancel, or submit. The error of the call is shown above the buttons. */
+export const FormDialog = ({
+  title,
+  submit,
+  onSubmit,
+  onClose,
+  error,
+  isPending = false,
+  isReady = true,
+  danger = false,
+  children,
+}: FormDialogProps) => (
+  <Dialog title={title} onClose={onClose}>
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    >
+      {children}
+      <ErrorNote error={error} />
+      <div className="actions">
+        <button type="button" className="button" onClick={onClose}>
+          {text.cancel}
+        </button>
+        <button type="submit" className={`button ${danger ? "danger" : "primary"}`} disabled={isPending || !isReady}>
+          {submit}
+        </button>
+      </div>
+    </form>
+  </Dialog>
+);
+
+/** A secret, once, with a button that copies it. */
+export const SecretDialog = ({ title, secret, onClose }: { title: string; secret: string; onClose: () => void }) => (
+  <Dialog title={title} onClose={onClose}>
+    <p>{text.once}</p>
+    <pre>{secret}</pre>
+    <div className="actions">
+      <Copy value={secret} />
+      <button type="button" className="button primary" onClick={onClose}>
+        {text.done}
+      </button>
+    </div>
+  </Dialog>
+);

@@ -1,0 +1,62 @@
+import { useEffect, useState } from "react";
+import { formatLocale as locale } from "../words.ts";
+
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "narrow" });
+const clock = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
+const day = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
+const dayOfYear = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric" });
+const full = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" });
+const numbers = new Intl.NumberFormat(locale);
+const compact = new Intl.NumberFormat(locale, {
+  style: "unit",
+  unit: "byte",
+  notation: "compact",
+  unitDisplay: "narrow",
+  maximumFractionDigits: 1,
+});
+
+/** A time of the API, in Unix seconds, as milliseconds. */
+export const fromSeconds = (seconds: bigint): number => Number(seconds) * 1000;
+
+export const formatNumber = (value: number | bigint): string => numbers.format(value);
+export const formatBytes = (value: number | bigint): string => compact.format(value);
+export const formatClock = (at: number): string => clock.format(at);
+export const formatDateTime = (at: number): string => full.format(at);
+
+/** A short text of a past time: seconds or minutes for the last hour, the time of today, or the date. */
+export function formatAgo(at: number, now: number): string {
+  const seconds = Math.round((at - now) / 1000);
+  if (seconds > -60) return relative.format(Math.min(0, seconds), "second");
+  if (seconds > -3600) return relative.format(Math.round(seconds / 60), "minute");
+  const [date, today] = [new Date(at), new Date(now)];
+  if (date.toDateString() === today.toDateString()) return clock.format(at);
+  return date.getFullYear() === today.getFullYear() ? day.format(at) : dayOfYear.format(at);
+}
+
+/** A duration as `12 s`, `3 min` or `2 h`. */
+export function formatDuration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  const [value, unit] =
+    seconds < 60 ? [seconds, "second"] : seconds < 3600 ? [Math.round(seconds / 60), "minute"] : [Math.round(seconds / 3600), "hour"];
+  return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "short" }).format(value);
+}
+
+/** The present time, updated every `everyMs`. */
+export function useNow(everyMs = 10_000): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs]);
+  return now;
+}
+
+/** A past time, with the exact time as its title. */
+export function Ago({ at }: { at: number }) {
+  const now = useNow();
+  return (
+    <time dateTime={new Date(at).toISOString()} title={formatDateTime(at)}>
+      {formatAgo(at, now)}
+    </time>
+  );
+}

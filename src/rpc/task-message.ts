@@ -1,0 +1,58 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { appOf, type Caller, canAccessProjects } from "../core/accounts/caller.ts";
+import { currentStatus, outcomeOf } from "../core/tasks/latest.ts";
+import type { TaskView } from "../core/tasks/task.ts";
+import { TaskOutcomeSchema, type TaskSchema } from "../gen/proto/task/v2/task_pb.ts";
+import { waitMessage } from "./event.ts";
+import { enumConverter, seconds, taskStatus, taskType, visibility } from "./wire-values.ts";
+
+/** Creates the wire form of a task for this caller. */
+export type TaskWriter = (caller: Caller, task: TaskView) => MessageInitShape<typeof TaskSchema>;
+
+const outcome = enumConverter(TaskOutcomeSchema, ["finished", "stopped", "failed"] as const);
+
+/** @param appUrl the base URL of the web app, where users open tasks. */
+export const taskWriter =
+  (appUrl: string): TaskWriter =>
+  (caller, task) => ({
+    id: task.id,
+    status: taskStatus.toValue(task.status),
+    createdAt: seconds(task.createdAt),
+    updatedAt: seconds(task.updatedAt),
+    taskType: taskType.toValue(task.type),
+    shareVisibility: visibility.toValue(task.shareVisibility),
+    title: task.title,
+    ...(task.credits === 0 ? {} : { creditUsage: task.credits }),
+    taskUrl: `${appUrl}/app/${task.id}`,
+    ...(task.apiKeyId === null ? {} : { createdByApiKey: { id: task.apiKeyId, name: task.apiKeyName ?? "" } }),
+    agentProfile: task.agentProfile,
+    hasRunningBackgroundJobs: false,
+    metadata: { ...task.metadata },
+    hideInTaskList: task.hidden,
+    ...(task.projectId === null || !canAccessProjects(caller) ? {} : { projectId: task.projectId }),
+    ...(task.agentId === null ? {} : { agentId: task.agentId }),
+    ...creatorOf(caller, task),
+    lastSeq: task.lastSeq,
+    ...progressOf(task),
+  });
+
+/** An app learns neither who its user is nor which other apps the user has (spec/decisions.md 60). */
+function creatorOf(caller: Caller, { accountId, accountName, clientId, appName }: TaskView) {
+  const app = appOf(caller);
+  return {
+    ...(app === null ? { createdBy: { accountId, ...(accountName === null ? {} : { name: accountName }) } } : {}),
+    ...(clientId === null || (app !== null && app !== clientId) ? {} : { createdByApp: { clientId, name: appName ?? "" } }),
+  };
+}
+
+function progressOf(task: TaskView) {
+  const { id, statusSeq, planDone, planTotal } = task;
+  const latest = currentStatus(task);
+  const ended = outcomeOf(task);
+  return {
+    ...(latest ? { brief: latest.brief } : {}),
+    ...(latest?.detail && statusSeq !== null ? { statusDetail: waitMessage(id, statusSeq, latest.detail) } : {}),
+    ...(planDone === null || planTotal === null ? {} : { planProgress: { done: planDone, total: planTotal } }),
+    ...(ended === null ? {} : { outcome: outcome.toValue(ended) }),
+  };
+}

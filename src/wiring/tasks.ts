@@ -1,0 +1,36 @@
+import type { AfterTask } from "../core/store.ts";
+import type { Backlog } from "../core/tasks/backlog.ts";
+import { type TaskSteps, taskSteps } from "../core/tasks/steps.ts";
+import { type Tasks, tasks } from "../core/use-cases/manage-tasks.ts";
+import { countTaskEnds, type NotifyPaused } from "../core/use-cases/run-schedules.ts";
+import { createMailer, schedulePausedMail } from "../mail/mail.ts";
+import type { ProcessContext } from "./process-context.ts";
+import { remoteProfiles } from "./remote.ts";
+import { createOutbox } from "./sending.ts";
+
+/** The steps of tasks, which wake the runners of their profiles. */
+export const stepsOf = ({ clock, config }: Pick<ProcessContext, "clock" | "config">): TaskSteps => taskSteps(clock, remoteProfiles(config));
+
+/** Tasks, for callers and for schedules. */
+export const createTasks = (context: ProcessContext, backlog: Backlog): Tasks => {
+  const { clock, ids, config } = context;
+  return tasks({ clock, ids, backlog, steps: stepsOf(context), keepsEvents: config.deletedTaskDays > 0 });
+};
+
+/** Mails the creators of paused schedules, if a mail server is configured; the schedule itself shows the reason too. */
+export function pauseNotifier({ config: { mail }, log }: Pick<ProcessContext, "config" | "log">): NotifyPaused {
+  if (mail === null) return () => undefined;
+  const send = createMailer(mail);
+  return ({ id, ...paused }) =>
+    void send(schedulePausedMail(paused)).catch(() => log("warn", "the creator of a schedule was not notified", { scheduleId: id }));
+}
+
+/** What follows every change of a task: the events of webhooks, and the failures of schedules. */
+export function createAfterTask(context: Pick<ProcessContext, "config" | "cipher" | "clock" | "ids" | "log">): AfterTask {
+  const writeEvents = createOutbox(context);
+  const countEnds = countTaskEnds({ ...context, notify: pauseNotifier(context) });
+  return async (tx, written) => {
+    await writeEvents(tx, written);
+    await countEnds(tx, written);
+  };
+}

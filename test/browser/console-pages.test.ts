@@ -1,0 +1,73 @@
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { hasChromium } from "./chromium.ts";
+import { type ConsoleStage, openConsoleStage } from "./console-stage.ts";
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+/** The findings of axe on the present page, one line each. axe is injected past the page's policy, which is still observed. */
+async function findings(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<{ violations: readonly Violation[] }>("axe.run()");
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+}
+
+/** By how many pixels the page is wider than the window. */
+const overflow = (page: Page): Promise<number> => page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+
+const story = `Compare the offers. [[plan Read | Count | Write]][[step]][[tool read_file]][[think Hm]][[step]][[say | A | B |
+|---|---|
+| 1 | 2 |
+
+\`\`\`js
+const a = 1;
+\`\`\`
+]][[file cost.csv | a,b]][[confirm terminalExecute]]`;
+
+describe.skipIf(!hasChromium)("every page of the console", () => {
+  let stage: ConsoleStage;
+  let paths: string[];
+  beforeAll(async () => {
+    stage = await openConsoleStage();
+    const { body } = await stage.owner.v2("task.create", { message: { content: story }, share_visibility: "public" });
+    const taskId = String(body["task_id"]);
+    await stage.owner.v2("task.create", { message: { content: "[[fail internal | It broke]]" }, title: "A failed task" });
+    const { context, page } = await stage.open();
+    await page.goto("/settings/profile");
+    await page.getByRole("button", { name: "Save" }).waitFor();
+    const links = await page.locator("nav a").evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? ""));
+    paths = [...new Set([...links, "/new", `/app/${taskId}`, `/share/${taskId}`])].filter((path) => path !== "/settings");
+    await context.close();
+  });
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+
+  test.each([
+    { colorScheme: "light", width: 1600 },
+    { colorScheme: "dark", width: 1024 },
+    { colorScheme: "light", width: 390 },
+    { colorScheme: "dark", width: 320 },
+  ] as const)("has no finding of axe, no violation of its policy and no sideways scroll ($colorScheme, $width px)", async ({
+    colorScheme,
+    width,
+  }) => {
+    const { context, page, faults } = await stage.open({ colorScheme, viewport: { width, height: 900 }, reducedMotion: "reduce" });
+    const found: string[] = [];
+    for (const path of paths) {
+      await page.goto(path);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      // The first answers have come once the browser has nothing to do.
+      await page.evaluate("new Promise((idle) => requestIdleCallback(idle))");
+      found.push(...(await findings(page)).map((line) => `${path} ${line}`));
+      const wider = await overflow(page);
+      if (wider > 0) found.push(`${path} scrolls sideways by ${wider} px`);
+    }
+    await context.close();
+    expect(found).toEqual([]);
+    expect(faults).toEqual([]);
+    expect(paths.length).toBeGreaterThan(4);
+  });
+});

@@ -1,0 +1,124 @@
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { skillZip } from "../core/skills/zip-maker.ts";
+import { type LocalServer, type McpTestServer, openLocal, openMcpServer } from "../support/mcp-server.ts";
+import { hasChromium } from "./chromium.ts";
+import { type ConsoleStage, openConsoleStage, type Visit } from "./console-stage.ts";
+
+describe.skipIf(!hasChromium)("the settings of the console", () => {
+  let stage: ConsoleStage;
+  let mcp: McpTestServer;
+  let receiver: LocalServer;
+  let visit: Visit;
+  let page: Page;
+  beforeAll(async () => {
+    stage = await openConsoleStage("sqlite", { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback" });
+    mcp = await openMcpServer();
+    receiver = await openLocal((_, response) => void response.end("thanks"));
+  });
+  afterAll(async () => {
+    await receiver?.[Symbol.asyncDispose]();
+    await mcp?.[Symbol.asyncDispose]();
+    await stage?.[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    visit = await stage.open();
+    ({ page } = visit);
+  });
+  afterEach(async () => {
+    await visit.context.close();
+    expect(visit.faults).toEqual([]);
+  });
+
+  const press = (name: string | RegExp) => page.getByRole("button", { name }).click();
+  const submit = (name: string) => page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
+  const choose = async (menu: RegExp, name: string) => {
+    await press(menu);
+    await press(name);
+  };
+  const listed = async (operation: string) => (await stage.owner.v2(operation)).body["data"];
+
+  test("create a webhook with its secret once, test it, show a delivery and delete it", async () => {
+    await page.goto("/settings/webhooks");
+    await press("New webhook");
+    await page.getByLabel("Address").fill(`${receiver.url}/in`);
+    await page.getByRole("dialog").getByLabel("Name").fill("Reports");
+    await submit("New webhook");
+    await page.getByText(/^whsec_/).waitFor();
+    await submit("Done");
+    expect(await page.getByText(/^whsec_/).count()).toBe(0);
+    await choose(/^More: Reports/, "Send a test request");
+    await page.getByText("The test request arrived: 200.").waitFor();
+    await stage.owner.v2("task.create", { message: { content: "[[say done]]" } });
+    await press("Deliveries: Reports");
+    await page.getByLabel("State").selectOption("Delivered");
+    await page.getByRole("button", { name: "Details" }).first().click();
+    await page.getByText(/· 200 ·/).waitFor();
+    await choose(/^More: Reports/, "Delete");
+    await submit("Delete");
+    await page.getByText("You have no webhook yet").waitFor();
+    expect(await listed("webhook.list")).toEqual([]);
+  });
+
+  test("install a connector, allow a tool and remove the connector", async () => {
+    await page.goto("/settings/connectors");
+    await press("Add connector");
+    await page.getByRole("dialog").getByLabel("Name").fill("Garden");
+    await page.getByLabel("Address of the MCP server").fill(mcp.url);
+    await submit("Add connector");
+    await page.getByText("2 tools").click();
+    const saved = page.waitForResponse(/SetConnectorPolicy/);
+    await page.getByRole("combobox", { name: "water" }).selectOption("Allow");
+    expect((await (await saved).json()).connector.tools[0]).toMatchObject({ name: "water", policy: "allow" });
+    expect(await listed("connector.list")).toMatchObject([{ name: "Garden" }]);
+    await choose(/^More: Garden/, "Remove");
+    await submit("Remove");
+    await page.getByText("You have no connector yet").waitFor();
+    expect(await listed("connector.list")).toEqual([]);
+  });
+
+  test("add a skill, switch it off and delete it", async () => {
+    await page.goto("/settings/skills");
+    await press("Add skill");
+    const file = { name: "minutes.zip", mimeType: "application/zip", buffer: Buffer.from(skillZip("minutes")) };
+    await page.getByLabel("ZIP file").setInputFiles(file);
+    await submit("Add skill");
+    const enabled = page.getByRole("checkbox", { name: "On: minutes" });
+    await enabled.click();
+    await page.waitForFunction(`!document.querySelector('[aria-label="On: minutes"]').checked`);
+    await page.reload();
+    expect(await enabled.isChecked()).toBe(false);
+    await press("Delete: minutes");
+    await submit("Delete");
+    await enabled.waitFor({ state: "detached" });
+    expect((await listed("skill.list")).map(({ name }: { readonly name: string }) => name)).not.toContain("minutes");
+  });
+
+  test("upload a file and delete it", async () => {
+    await page.goto("/settings/files");
+    await page.locator("input[type=file]").setInputFiles({ name: "cost.csv", mimeType: "text/csv", buffer: Buffer.from("a,b") });
+    const link = page.getByRole("link", { name: "Download: cost.csv" });
+    expect(await (await page.request.get((await link.getAttribute("href")) ?? "")).text()).toBe("a,b");
+    await press("Delete: cost.csv");
+    await submit("Delete");
+    await link.waitFor({ state: "detached" });
+  });
+
+  test("make a schedule, pause it, run it and delete it", async () => {
+    await page.goto("/settings/schedules");
+    await press("New schedule");
+    await page.getByRole("dialog").getByLabel("Name").fill("Report");
+    await page.getByLabel("What should the agent do?").fill("[[say done]]");
+    await submit("New schedule");
+    await page.getByText("0 9 * * 1-5").waitFor();
+    await choose(/^More: Report/, "Pause");
+    await page.getByText("Paused", { exact: true }).waitFor();
+    await press("Run now: Report");
+    await page.getByRole("status").getByRole("link").waitFor();
+    expect(await listed("schedule.list")).toMatchObject([{ name: "Report", status: "paused", last_task_id: expect.any(String) }]);
+    await choose(/^More: Report/, "Delete");
+    await submit("Delete");
+    await page.getByText("You have no schedule yet").waitFor();
+    expect(await listed("schedule.list")).toEqual([]);
+  });
+});

@@ -1,0 +1,58 @@
+import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type { DatabaseKind } from "../support/database.ts";
+import { freePort } from "../support/free-port.ts";
+import { openService, type Person, type Service } from "../support/service.ts";
+import { openContext, sharedChromium } from "./chromium.ts";
+
+/** A platform that runs tasks, the owner of a team, and a browser. */
+export interface ConsoleStage extends AsyncDisposable {
+  readonly service: Service;
+  readonly url: string;
+  readonly owner: Person;
+  /** A browser window in which a person, by default the owner, is signed in; null: a visitor without a session. */
+  open(options?: BrowserContextOptions, who?: Person | null): Promise<Visit>;
+}
+
+/** A window with a page, and what went wrong in it. */
+export interface Visit {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** Violations of the security policy and errors of scripts, of all pages of the window. */
+  readonly faults: readonly string[];
+}
+
+export async function openConsoleStage(
+  database: DatabaseKind = "sqlite",
+  env: Readonly<Record<string, string>> = {},
+): Promise<ConsoleStage> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const service = await openService({ database, env: { PORT: `${port}`, BASE_URL: url, ...env } });
+  const owner = await service.person();
+  const browser = await sharedChromium();
+  return {
+    ...{ service, url, owner },
+    open: async (options = {}, who = owner) => {
+      const context = await openContext(browser, { baseURL: url, locale: "en-GB", ...options });
+      if (who) await signInto(context, url, who);
+      const faults = watchFaults(context);
+      return { context, page: await context.newPage(), faults };
+    },
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  };
+}
+
+async function signInto(context: BrowserContext, url: string, who: Person): Promise<void> {
+  const { headers } = await who.session();
+  const [name = "", value = ""] = headers.cookie.split("=");
+  await context.addCookies([{ name, value, url }]);
+}
+
+function watchFaults(context: BrowserContext): readonly string[] {
+  const faults: string[] = [];
+  context.on("page", (page) => page.on("pageerror", ({ message }) => faults.push(message)));
+  context.on("console", (line) => {
+    if (/Content Security Policy|Trusted(HTML|Script)/.test(line.text())) faults.push(line.text());
+  });
+  return faults;
+}

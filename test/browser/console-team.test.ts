@@ -1,0 +1,213 @@
+import type { BrowserContext, Locator, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
+import { BudgetService } from "../../src/gen/proto/settings/v1/budget_service_pb.ts";
+import { TeamService } from "../../src/gen/proto/settings/v1/team_service_pb.ts";
+import { WorkerService } from "../../src/gen/proto/settings/v1/worker_service_pb.ts";
+import { pairOf, putApp } from "../support/oauth.ts";
+import { hasChromium } from "./chromium.ts";
+import { type ConsoleStage, openConsoleStage, type Visit } from "./console-stage.ts";
+
+describe.skipIf(!hasChromium)("the console of a team", () => {
+  let stage: ConsoleStage;
+  let visit: Visit;
+  let context: BrowserContext;
+  let page: Page;
+  beforeAll(async () => {
+    stage = await openConsoleStage();
+  });
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    visit = await stage.open();
+    ({ context, page } = visit);
+  });
+  afterEach(async () => {
+    await context.close();
+    expect(visit.faults).toEqual([]);
+  });
+
+  const dialog = (): Locator => page.getByRole("dialog");
+  const press = (name: string, within: Page | Locator = page): Promise<void> => within.getByRole("button", { name, exact: true }).click();
+  const row = (text: string): Locator => page.getByRole("listitem").filter({ hasText: text });
+  const closed = (): Promise<void> => dialog().waitFor({ state: "detached" });
+
+  /** Chooses an action in the menu of a row. */
+  async function choose(text: string, action: string): Promise<void> {
+    await row(text).getByRole("button", { name: /^More/ }).click();
+    await press(action, row(text));
+  }
+
+  test("invites a member, shows what a removal ends, and removes the member", async () => {
+    await page.goto("/settings/members");
+    await press("Invite");
+    await dialog().getByLabel("E-mail").fill("ann@example.com");
+    await dialog().getByLabel("Name").fill("Ann");
+    await dialog().getByLabel("Role").selectOption("Admin");
+    await press("Invite", dialog());
+    await dialog().getByText("This server has no mail server.").waitFor();
+    await press("Done", dialog());
+    await choose("ann@example.com", "Change role");
+    await dialog().getByLabel("Role").selectOption("Guest");
+    await dialog().getByText("Nothing ends").waitFor();
+    await press("Save", dialog());
+    await row("ann@example.com").getByText("Guest").waitFor();
+    await choose("ann@example.com", "Remove");
+    await dialog().getByText("sign-in links").waitFor();
+    await press("Remove", dialog());
+    await row("ann@example.com").waitFor({ state: "detached" });
+    const { body } = await stage.owner.v2("team.user.list", { status_filter: "USER_STATUS_REMOVED" });
+    expect(body["users"]).toMatchObject([{ user_name: "Ann", role: "TEAM_MEMBER_ROLE_GUEST" }]);
+  });
+
+  test("delegates and reclaims the profile of an inactive member", async () => {
+    const { body } = await stage.owner.v2("team.user.create", {
+      email: "bo@example.com",
+      user_name: "Bo",
+      role: "TEAM_MEMBER_ROLE_MEMBER",
+    });
+    const profile = async () => (await stage.owner.v2("team.user.detail", { team_user_id: body["user"].team_user_id })).body["user"];
+    await page.goto("/settings/members");
+    await choose("Bo", "Deactivate");
+    await press("Deactivate", dialog());
+    await row("Bo").getByText("Inactive").waitFor();
+    await choose("Bo", "Delegate");
+    await press("Delegate", dialog());
+    await row("Bo").getByText("Delegated").waitFor();
+    expect(await profile()).toHaveProperty("delegated_to");
+    await choose("Bo", "Reclaim");
+    await press("Reclaim", dialog());
+    await row("Bo").getByText("Inactive").waitFor();
+    expect(await profile()).not.toHaveProperty("delegated_to");
+  });
+
+  test("shows the directory to a member, without anything to change", async () => {
+    const member = await stage.service.person({ with: stage.owner });
+    const other = await stage.open({}, member);
+    await other.page.goto("/settings/members");
+    await other.page.getByRole("listitem").filter({ hasText: "Owner" }).waitFor();
+    expect(await other.page.locator("main").getByRole("button").count()).toBe(0);
+    await other.context.close();
+  });
+
+  test("renames the team", async () => {
+    await page.goto("/settings/members");
+    await press("Rename team");
+    await dialog().getByLabel("Name of the team").fill("Harbour");
+    await press("Save", dialog());
+    await closed();
+    expect((await stage.owner.v2("user.me")).body["space"].name).toBe("Harbour");
+  });
+
+  test("sets and removes a budget", async () => {
+    const budgets = async () => (await stage.owner.client(BudgetService).listBudgets({})).data.map(({ credits }) => credits);
+    await page.goto("/settings/usage");
+    await page.getByRole("img", { name: /Credits by day/ }).waitFor();
+    await press("New budget");
+    await dialog().getByLabel("Credits").fill("250");
+    await press("Save", dialog());
+    await page.getByText("0 of 250 spent").waitFor();
+    expect(await budgets()).toEqual([250n]);
+    await choose("0 of 250 spent", "Remove");
+    await press("Remove", dialog());
+    await page.getByText("There is no budget").waitFor();
+    expect(await budgets()).toEqual([]);
+  });
+
+  test("lists the audit log by operation, with its details folded", async () => {
+    await stage.owner.v2("project.create", { name: "Audited" });
+    await page.goto("/settings/audit");
+    await page.getByLabel("Operation").fill("project.create");
+    const entry = page.getByRole("main").getByRole("listitem").filter({ hasText: "CreateProject" }).last();
+    await entry.getByText("CreateProject", { exact: true }).click();
+    await entry.getByText("Audited").waitFor();
+    await page.getByLabel("Outcome").selectOption("Refused");
+    await page.getByText("No entry matches.").waitFor();
+  });
+
+  test("makes an export, offers its archive, and deletes it", async () => {
+    await page.goto("/settings/exports");
+    const people = page.getByRole("region", { name: "Data of a person" });
+    await press("New export", people);
+    await dialog().getByLabel("Content").selectOption("Tasks with their events");
+    await press("Export", dialog());
+    await people.getByText("Ready").waitFor();
+    const [download] = await Promise.all([page.waitForEvent("download"), press("Download", people)]);
+    expect((await download.createReadStream()).readable).toBe(true);
+    await press("Delete", people);
+    await press("Delete", dialog());
+    await people.getByText("No export of this person yet.").waitFor();
+  });
+
+  test("makes an OAuth app, checks its addresses as they are typed, and shows its secret once", async () => {
+    await page.goto("/settings/apps");
+    await press("New app");
+    await dialog().getByLabel("Name", { exact: false }).first().fill("Reader");
+    await dialog().getByLabel("Redirect URIs").fill("https://app.example.com/#x");
+    await dialog().getByText("must not contain #").waitFor();
+    await dialog().getByLabel("Redirect URIs").fill("https://app.example.com/cb");
+    await press("New app", dialog());
+    const secret = (await dialog().locator("pre").textContent()) ?? "";
+    expect(secret).toMatch(/^secret_/);
+    await press("Done", dialog());
+    await choose("Reader", "Delete");
+    await press("Delete", dialog());
+    await row("Reader").waitFor({ state: "detached" });
+    expect((await stage.owner.client(OAuth2AppService).listOAuth2Apps({})).data).toEqual([]);
+  });
+
+  test("revokes an authorized app after a question", async () => {
+    await pairOf(stage.service, stage.owner, await putApp(stage.service, stage.owner), "secret");
+    const grants = async () => (await stage.owner.client(OAuth2AppService).listOAuth2Grants({})).data.length;
+    expect(await grants()).toBe(1);
+    await page.goto("/settings/authorized-apps");
+    await press("Revoke");
+    await press("Revoke", dialog());
+    await page.getByText("No app may act for you.").waitFor();
+    expect(await grants()).toBe(0);
+  });
+
+  test("renames an agent, and makes and revokes a worker", async () => {
+    const workers = async () => (await stage.owner.client(WorkerService).listWorkers({})).data.map(({ name }) => name);
+    await page.goto("/settings/agents");
+    await page.getByRole("button", { name: /^Edit/ }).click();
+    await dialog().getByLabel("Name").fill("Scout");
+    await press("Save", dialog());
+    await row("Scout").waitFor();
+    expect((await stage.owner.v2("agent.list")).body["data"][0].nickname).toBe("Scout");
+    await press("New worker");
+    await dialog().getByLabel("Name").fill("machine-1");
+    await press("New worker", dialog());
+    expect(await dialog().locator("pre").textContent()).toMatch(/^wk-/);
+    await press("Done", dialog());
+    expect(await workers()).toEqual(["machine-1"]);
+    await press("Revoke: machine-1");
+    await press("Revoke", dialog());
+    await row("machine-1").waitFor({ state: "detached" });
+    expect(await workers()).toEqual([]);
+  });
+
+  test("limits who sees a shared task", async () => {
+    const { body } = await stage.owner.v2("task.create", {
+      message: { content: "[[say Hello]]" },
+      title: "Shared plan",
+      share_visibility: "public",
+    });
+    await page.goto("/settings/assets");
+    await press("Limit: Shared plan");
+    await dialog().getByLabel("At most visible to").selectOption("Team");
+    await press("Save", dialog());
+    await row("Shared plan").getByText("limited to: Team").waitFor();
+    expect((await stage.owner.v2("task.detail", { task_id: body["task_id"] })).body["task"].share_visibility).toBe("team");
+  });
+
+  test("says what the server answers when the ownership cannot be transferred", async () => {
+    const admin = await stage.service.person({ with: stage.owner, role: "admin" });
+    await page.goto("/settings/members");
+    await press("Transfer ownership");
+    await dialog().getByLabel("Your password").fill("wrong");
+    await press("Transfer ownership", dialog());
+    await dialog().getByRole("alert").waitFor();
+    const { data } = await (await stage.owner.session()).client(TeamService).listMembers({});
+    expect(data.find(({ accountId }) => accountId === admin.accountId)?.role).not.toBe(1);
+  });
+});

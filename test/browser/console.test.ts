@@ -1,0 +1,173 @@
+import type { BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { hasChromium } from "./chromium.ts";
+import { type ConsoleStage, openConsoleStage, type Visit } from "./console-stage.ts";
+
+describe.skipIf(!hasChromium)("the console", () => {
+  let stage: ConsoleStage;
+  let visit: Visit;
+  let context: BrowserContext;
+  let page: Page;
+  beforeAll(async () => {
+    stage = await openConsoleStage();
+  });
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    visit = await stage.open();
+    ({ context, page } = visit);
+  });
+  afterEach(async () => {
+    await context.close();
+    expect(visit.faults).toEqual([]);
+  });
+
+  /** Creates a task with the form, and opens its page. */
+  async function createTask(content: string): Promise<void> {
+    await page.goto("/new");
+    await page.getByLabel("What should the agent do?").fill(content);
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.waitForURL("**/app/*");
+  }
+
+  test("leads a visitor without a session to sign-in and back", async () => {
+    const other = await stage.open({}, null);
+    await other.page.goto("/settings/keys");
+    await other.page.waitForURL("**/sign-in?next=%2Fsettings%2Fkeys");
+    await other.context.close();
+  });
+
+  test("creates a task, follows it to its end, and continues it", async () => {
+    await createTask("[[plan Read | Write]][[step]][[tool read]][[step]][[say All is **well**.]]");
+    await page.getByRole("article", { name: "Agent" }).getByText("well", { exact: true }).waitFor();
+    await page.locator("header").getByText("Done").waitFor();
+    await page.getByPlaceholder(/^Message/).fill("[[say A second answer]]");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByText("A second answer", { exact: true }).waitFor();
+  });
+
+  test("decides an approval, and closes it where another window has it open", async () => {
+    await createTask("[[confirm terminalExecute]][[say Ran it.]]");
+    const other = await context.newPage();
+    await other.goto(page.url());
+    await other.getByRole("button", { name: "Allow" }).waitFor();
+    await page.getByRole("button", { name: "Allow" }).click();
+    await page.getByText("Ran it.", { exact: true }).waitFor();
+    await other.getByText("Ran it.", { exact: true }).waitFor();
+    expect(await other.getByRole("button", { name: "Allow" }).count()).toBe(0);
+  });
+
+  test("shows HTML and dangerous links of a message as text", async () => {
+    const hostile = "<img src=x onerror=\"document.title='taken'\"> [press](javascript:alert(1)) ![shot](http://127.0.0.1:1/x.png)";
+    await createTask(`[[say ${hostile}]]`);
+    await page.getByRole("article", { name: "Agent" }).getByText("<img src=x").waitFor();
+    const answer = page.getByRole("article", { name: "Agent" });
+    expect(await answer.locator("img, script").count()).toBe(0);
+    expect(await answer.getByRole("link").evaluateAll((links) => links.map((link) => link.getAttribute("href")))).toEqual([
+      "http://127.0.0.1:1/x.png",
+    ]);
+    expect(await page.title()).not.toBe("taken");
+  });
+
+  test("keeps what was typed when the session ends", async () => {
+    await createTask("[[say Hello]]");
+    await page.getByText("Hello", { exact: true }).waitFor();
+    await page.getByPlaceholder(/^Message/).fill("a long answer");
+    const cookies = await context.cookies();
+    await context.clearCookies();
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByText("You are signed out. What you typed is kept.").waitFor();
+    expect(await page.getByPlaceholder(/^Message/).inputValue()).toBe("a long answer");
+    const back = page.getByRole("alert").getByRole("link", { name: "Sign in" });
+    expect(await back.getAttribute("href")).toBe(`/sign-in?next=${encodeURIComponent(new URL(page.url()).pathname)}`);
+    await context.addCookies(cookies);
+    await page.reload();
+    expect(await page.getByPlaceholder(/^Message/).inputValue()).toBe("a long answer");
+  });
+
+  test("makes a key, shows it once, and revokes it", async () => {
+    await page.goto("/settings/keys");
+    await page.getByRole("button", { name: "New key" }).click();
+    await page.getByLabel("Name").fill("nightly");
+    await page.getByRole("dialog").getByRole("button", { name: "New key" }).click();
+    const secret = (await page.getByRole("dialog").locator("pre").textContent()) ?? "";
+    const call = () => fetch(`${stage.url}/v2/user.me`, { headers: { "x-service-api-key": secret } });
+    expect((await call()).status).toBe(200);
+    await page.getByRole("button", { name: "Done" }).click();
+    const row = page.getByRole("listitem").filter({ hasText: "nightly" });
+    await row.waitFor();
+    expect(await page.content()).not.toContain(secret);
+    await row.getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await row.waitFor({ state: "detached" });
+    expect((await call()).status).toBe(401);
+  });
+
+  test("finds a task by a word of its messages, and by its state", async () => {
+    await createTask("[[say The heron stood in the reeds.]]");
+    await page.getByText("The heron stood", { exact: false }).first().waitFor();
+    const { body } = await stage.owner.v2("task.create", { message: { content: "[[forever]]" }, title: "Never ends" });
+    await page.goto("/");
+    await page.getByRole("link", { name: "Never ends" }).waitFor();
+    await page.getByRole("searchbox").fill("heron reed");
+    await page.getByRole("link", { name: "Never ends" }).waitFor({ state: "detached" });
+    expect(await page.locator("[data-row]").count()).toBe(1);
+    await page.goto("/?show=running");
+    await page.getByRole("link", { name: "Never ends" }).waitFor();
+    expect(await page.locator("[data-row]").count()).toBe(1);
+    await stage.owner.v2("task.stop", { task_id: body["task_id"] });
+    await page.getByText("No task matches these filters.").waitFor();
+  });
+
+  test("gives a plain approval in the list, and leads to the task for everything else", async () => {
+    await stage.owner.v2("task.create", { message: { content: "[[confirm terminalExecute]][[say Cleaned.]]" }, title: "Clean the folder" });
+    await stage.owner.v2("task.create", {
+      message: { content: "[[ask Which one? | A | B]]" },
+      title: "Choose one",
+      interactive_mode: true,
+    });
+    await page.goto("/?show=waiting");
+    const row = (title: string) => page.locator("[data-row]").filter({ hasText: title });
+    expect(await row("Choose one").getByRole("button").count()).toBe(0);
+    await row("Clean the folder").getByRole("button", { name: "Allow once" }).click();
+    await row("Clean the folder").waitFor({ state: "detached" });
+    await row("Choose one").getByRole("link", { name: "Review" }).click();
+    await page.getByRole("button", { name: "B", exact: true }).click();
+    await page.locator("header").getByText("Done").waitFor();
+  });
+
+  test("shows a public task to everyone, and a private one as missing", async () => {
+    await createTask("[[say For all eyes.]]");
+    await page.getByText("For all eyes.", { exact: true }).waitFor();
+    const shared = page.url().replace("/app/", "/share/");
+    const visitor = await stage.open({}, null);
+    await visitor.page.goto(shared);
+    await visitor.page.getByRole("heading", { name: /does not exist/ }).waitFor();
+    await page.getByRole("button", { name: "Share" }).click();
+    await page.getByRole("radio", { name: /Public/ }).click();
+    await page.getByRole("textbox", { name: "Share" }).waitFor();
+    await visitor.page.reload();
+    await visitor.page.getByText("For all eyes.", { exact: true }).waitFor();
+    expect(visitor.faults).toEqual([]);
+    await visitor.context.close();
+  });
+
+  test("keeps only the visible part of a long conversation in the page, and End leads to its end", async () => {
+    const steps = Array.from({ length: 300 }, (_, index) => `[[tool use]][[say Message ${index}.]]`).join("");
+    await createTask(steps);
+    const last = page.getByRole("article", { name: "Agent" }).getByText("Message 299.", { exact: true });
+    await last.waitFor();
+    await page.reload();
+    await last.waitFor();
+    const conversation = page.locator("section[tabindex='0']");
+    await conversation.focus();
+    await page.keyboard.press("Home");
+    await last.waitFor({ state: "detached" });
+    // The end was never measured: it moves while it is scrolled to.
+    await page.keyboard.press("End");
+    await last.waitFor();
+    await expect
+      .poll(() => conversation.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight))
+      .toBeLessThan(2);
+    expect(await page.locator("article").count()).toBeLessThan(60);
+  });
+});

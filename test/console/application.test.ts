@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openSignInPlatform, type SignInPlatform } from "../sign-in/people-rig.ts";
+
+/** A GET that decodes nothing: fetch would hide the encoding. */
+const get = (url: string, headers: Record<string, string> = {}) => fetch(url, { headers, redirect: "manual" });
+
+describe("the web application", () => {
+  let rig: SignInPlatform;
+  let index: string;
+  beforeAll(async () => {
+    rig = await openSignInPlatform("sqlite");
+    index = await (await get(`${rig.service.url}/`)).text();
+  });
+  afterAll(() => rig?.[Symbol.asyncDispose]());
+
+  test.each(["/", "/new", "/app/abc", "/share/abc", "/projects", "/settings", "/settings/keys"])("serves its page at %s", async (path) => {
+    const response = await get(`${rig.service.url}${path}`);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe(index);
+    const policy = response.headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("script-src 'self';");
+    expect(policy).not.toMatch(/unsafe|\*/);
+    expect(policy).toContain("require-trusted-types-for 'script'");
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.get("x-robots-tag")).toBe("noindex");
+    expect(response.headers.get("set-cookie")).toBeNull();
+  });
+
+  test.each([
+    "/apps",
+    "/unknown",
+    "/settingsx",
+    "/console/assets/unknown.js",
+    "/console/assets/..%2findex.html",
+  ])("answers 404 in JSON at %s", async (path) => {
+    const response = await get(`${rig.service.url}${path}`);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ ok: false, error: { code: "not_found" } });
+  });
+
+  test("serves every asset that its page names, for ever and in the accepted encoding", async () => {
+    const names = [...index.matchAll(/"(\/console\/assets\/[^"]+)"/g)].map(([, name = ""]) => name);
+    expect(names.length).toBeGreaterThan(1);
+    for (const name of names) {
+      const bytes = async (encoding: string) => {
+        const response = await get(`${rig.service.url}${name}`, { "accept-encoding": encoding });
+        expect(response.status).toBe(200);
+        expect(response.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+        expect(response.headers.get("vary")).toBe("Accept-Encoding");
+        return { encoding: response.headers.get("content-encoding"), body: await response.text() };
+      };
+      const plain = await bytes("identity");
+      expect(plain.encoding).toBeNull();
+      expect(await bytes("gzip, br;q=0")).toEqual({ encoding: "gzip", body: plain.body });
+      expect(await bytes("gzip, br")).toEqual({ encoding: "br", body: plain.body });
+    }
+  });
+
+  test("has no inline script and no style in its page", () => {
+    expect(index).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\son\w+=|style=/);
+  });
+});
+
+test("names a public task for link previews, escaped, and gives one page for a team, private, deleted and unknown one", async () => {
+  await using rig = await openSignInPlatform("sqlite");
+  const owner = await rig.service.person();
+  const title = `"><script>alert(1)</script> $& & more`;
+  const pageOf = async (visibility: string) => {
+    const { body } = await owner.v2("task.create", { message: { content: "Hello" }, title, share_visibility: visibility });
+    return { id: String(body["task_id"]), text: await (await get(`${rig.service.url}/share/${body["task_id"]}`)).text() };
+  };
+  const shared = await pageOf("public");
+  expect(shared.text).toContain('<meta property="og:title" content="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt; $&amp; &amp; more">');
+  const unknown = await (await get(`${rig.service.url}/share/unknown`)).text();
+  expect(unknown).not.toContain("og:");
+  expect((await pageOf("team")).text).toBe(unknown);
+  expect((await pageOf("private")).text).toBe(unknown);
+  await owner.v2("task.delete", { task_id: shared.id, stop: true });
+  expect(await (await get(`${rig.service.url}/share/${shared.id}`)).text()).toBe(unknown);
+});
+
+test("CONSOLE=off serves the API and the pages for sign-in, and no web application", async () => {
+  await using rig = await openSignInPlatform("sqlite", { CONSOLE: "off" });
+  for (const path of ["/", "/app/abc", "/share/abc", "/settings"]) expect((await get(`${rig.service.url}${path}`)).status).toBe(404);
+  expect((await get(`${rig.service.url}/sign-in`)).status).toBe(200);
+});
