@@ -3,6 +3,7 @@ import { ConnectorService } from "../../src/gen/proto/settings/v1/connector_serv
 import { walk } from "../sign-in/provider-rig.ts";
 import { describeOnOne, rowsIn } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
+import { storedText } from "../support/stored-text.ts";
 import { teamsRig } from "../teams/teams-rig.ts";
 import { createWorker, remoteEnv } from "../workers/worker-rig.ts";
 import { callbackUrl, fetchCallback, openOAuthConnectorRig } from "./oauth-rig.ts";
@@ -16,30 +17,6 @@ const headerSecret = "Bearer header-s3cret-canary";
 
 describeOnOne("credentials for servers of connectors", (database) => {
   const rig = teamsRig(database, { idle: false, env: { CONNECTOR_ALLOW: "loopback", ...remoteEnv } });
-
-  /** Every row of every table, as text; bytes as Latin 1. */
-  async function wholeDatabase(): Promise<string> {
-    const { url } = rig.db;
-    const names =
-      database === "sqlite"
-        ? await rowsIn(url, "SELECT name FROM sqlite_master WHERE type = 'table'")
-        : await rowsIn(
-            url,
-            "SELECT quote_ident(table_schema) || '.' || quote_ident(table_name) AS name FROM information_schema.tables WHERE table_schema IN ('public', 'pgboss')",
-          );
-    const rows = [];
-    for (const { name } of names) {
-      // The driver cannot read a search index: it is read as text.
-      const columns = database === "postgresql" && name === "public.task_text" ? "task_text::text AS stored" : "*";
-      rows.push(...(await rowsIn(url, `SELECT ${columns} FROM ${database === "sqlite" ? `"${name}"` : name}`)));
-    }
-    const plain = (_key: string, value: unknown): unknown => {
-      if (typeof value === "bigint") return String(value);
-      return value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value;
-    };
-    // A Buffer would apply its own toJSON before the replacer runs.
-    return JSON.stringify(rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(name, value)]))));
-  }
 
   async function withHeader(who: Person, more: object = {}) {
     const client = (await who.session()).client(ConnectorService);
@@ -83,7 +60,7 @@ describeOnOne("credentials for servers of connectors", (database) => {
     const shown = JSON.stringify([run, answers, body, listed, rig.service.logged], (_, value) =>
       typeof value === "bigint" ? String(value) : value,
     );
-    const kept = await wholeDatabase();
+    const kept = await storedText(rig.db.url);
     expect(kept).toContain("Own client");
     for (const secret of secrets) {
       expect(shown).not.toContain(secret);

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import type { Clock } from "../../src/core/clock.ts";
 import type { Store } from "../../src/core/store.ts";
 import type { ProveDomain } from "../../src/core/websites/domain.ts";
@@ -58,7 +58,8 @@ export async function openFilePlatform(
 export function storedFiles(dataDir: string): readonly string[] {
   const folder = join(dataDir, "files");
   if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => statSync(join(folder, path)).isFile());
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
 }
 
 /** A slot as file.upload returns it. */
