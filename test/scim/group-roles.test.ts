@@ -111,6 +111,16 @@ describeOnEach("roles from groups", (database) => {
     expect(meta.version).not.toBe(version);
   });
 
+  test("a profile that team.user.reclaim returns has the role of its groups", async () => {
+    const [ann, bo] = [await user(), await user()];
+    await map(await group(ann), ADMIN);
+    await manager.v2("team.user.update", { team_user_id: ann, status: "USER_STATUS_INACTIVE" });
+    const delegation = { team_user_id: ann, target_team_user_id: bo, role: "MIGRATED_PROFILE_ROLE_MEMBER" };
+    expect((await manager.v2("team.user.delegate", delegation)).status).toBe(200);
+    expect((await manager.v2("team.user.reclaim", { team_user_id: ann })).status).toBe(200);
+    expect(await roleOf(ann)).toBe("admin");
+  });
+
   test("only the owner's session maps a group, to guest, member or admin, with an audit row", async () => {
     const ann = await user();
     const id = await group(ann);

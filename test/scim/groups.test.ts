@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { groupMembersMax } from "../../src/core/teams/group.ts";
+import { groupMembersMax, groupsMax } from "../../src/core/teams/group.ts";
 import { settingsRig } from "../settings/settings-rig.ts";
 import { describeOnOne } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
@@ -142,6 +142,18 @@ describeOnOne("groups of a provider", (database) => {
       expect((await rename(version)).status).toBe(200);
       expect(await rename(version)).toMatchObject(refusal(412));
       expect(await scim(`DELETE /Groups/${id}`, undefined, { "If-Match": version })).toMatchObject(refusal(412));
+    });
+
+    test("a group beyond the limit of a team", async () => {
+      const full = await rig.person();
+      const provider = scimOf(rig.service, await rig.person({ as: full, with: full, kind: "team_user_mgmt" }));
+      const row = { spaceId: full.spaceId, externalId: null, role: null, createdAt: 1, updatedAt: 1 };
+      await rig.service.store.change(async (tx) => {
+        for (let n = 1; n < groupsMax; n += 1) await tx.groups.insert({ ...row, id: `${full.spaceId}-${n}`, displayName: `g${n}` });
+      });
+      expect((await provider("POST /Groups", { displayName: "last" })).status).toBe(201);
+      const { body, status } = await provider("POST /Groups", { displayName: "one more" });
+      expect([status, body.detail]).toEqual([429, `the team has ${groupsMax} groups: delete one first`]);
     });
 
     test("a group of another team like an unknown one, and members of another team", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
+import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { describeOnOne, rowsIn } from "../support/database.ts";
 import { callingWith } from "../support/service.ts";
 import { watchRig } from "../tasks/watch-rig.ts";
@@ -41,6 +42,18 @@ describeOnOne("a session that only calls use", (database) => {
     const first = await endsAt();
     await rig.clock.advance(2 * hourMs);
     expect(await endsAt()).toBe(first);
+  });
+
+  test("is not extended by an address of task.watchUrl that is opened", async () => {
+    const { who, endsAt, calls } = await signedIn();
+    const { url } = await calls.client(TaskService).getWatchUrl({ taskId: await rig.create(who), ttlSeconds: 3600 });
+    await rig.clock.advance(hourMs - 10_000);
+    const first = await endsAt();
+    const leave = new AbortController();
+    const opened = await fetch(rig.service.url + url.replace("https://platform.test", ""), { signal: leave.signal });
+    leave.abort();
+    await rig.clock.advance(hourMs);
+    expect([opened.status, await endsAt()]).toEqual([200, first]);
   });
 
   test("is not brought back by a use that is written after its end", async () => {

@@ -100,12 +100,13 @@ test("two recordings of an account are sent at a time, those of others next to t
   const untilHeard = async (count: number) => {
     while (service.heard.length < count) await new Promise<void>((resolve) => arrived.push(resolve));
   };
+  const sizes = () => service.heard.map(({ form }) => (form.get("file") as File).size).toSorted(); // It is always sent as a file.
   const transcribe = transcribing();
-  const ann = transcribe([0, 1, 2].map((i) => recording(i)));
+  const ann = transcribe([1, 2, 3].map((bytes, i) => recording(i, bytes)));
   await untilHeard(2);
-  const bob = transcribe([recording(0)], { account: "bob" });
+  const bob = transcribe([recording(0, 9)], { account: "bob" });
   await untilHeard(3);
-  expect(service.heard, "the third of ann waits").toHaveLength(3);
+  expect(sizes(), "the third of ann waits").toEqual([1, 2, 9]);
   for (const reply of replies) reply();
   await untilHeard(4);
   replies[3]?.();

@@ -76,6 +76,7 @@ describeOnEach("a team's directory", (database) => {
         await rowsIn(rig.db.url, "SELECT * FROM audit_event ORDER BY id"),
         await rowsIn(rig.db.url, "SELECT * FROM membership ORDER BY id"),
       ]);
+    const admin = await rig.member(team, "super_admin");
     const before = await dump();
     const id = { team_user_id: member.id, dry_run: true };
     const removed = await rig.ok(team, "remove", id);
@@ -90,6 +91,8 @@ describeOnEach("a team's directory", (database) => {
     expect(await rig.ok(team, "update", { ...id, role: "TEAM_MEMBER_ROLE_GUEST" })).not.toHaveProperty("effects");
     const refused = await team.management.v2("team.user.remove", { team_user_id: team.ownerId, dry_run: true });
     expect(refused).toMatchObject({ status: 412 });
+    const raised = { ...id, role: "TEAM_MEMBER_ROLE_SUPER_ADMIN" };
+    expect(await admin.v2("team.user.update", raised), "a dry run has the refusals of the change").toMatchObject({ status: 403 });
     expect(await dump()).toBe(before);
     expect(await rig.ok(team, "remove", { team_user_id: member.id })).not.toHaveProperty("effects");
   });
