@@ -16,6 +16,7 @@ import { signingKeys } from "./core/oauth/signing-key.ts";
 import { renewAfterMs } from "./core/sign-in/sign-in.ts";
 import type { Store } from "./core/store.ts";
 import { backlog } from "./core/tasks/backlog.ts";
+import { liveTexts } from "./core/tasks/live-texts.ts";
 import { watchLinks } from "./core/tasks/watch-links.ts";
 import { type Front, type FrontOptions, httpFront } from "./http/front.ts";
 import { readiness } from "./http/health.ts";
@@ -88,6 +89,7 @@ export async function startPlatform(
   const connected = createConnectors(context);
   const remote = createRemoteWorkers(context, files, connected.uses, front.draining);
   const browsers = attachedBrowsers({ store, clock, draining: front.draining });
+  const texts = liveTexts({ clock, feed: store.feed, broadcast: store.broadcast, stopped: front.draining });
   const operations = operationTable();
   const handlers = createHandlers(context, {
     ...{
@@ -99,6 +101,7 @@ export async function startPlatform(
       remote: remote.runs,
       connected,
       browsers,
+      texts,
       draining: front.draining,
     },
     rpcOf: (name) => operations.byName(name)?.rpc,
@@ -135,7 +138,7 @@ export async function startPlatform(
       { ...calls, scim: { ...entry, teamUsers: teams.teamUsers, groups: teams.groups, bodyLimit: config.bodyLimit } },
     ),
   });
-  const parts = { files, connectors: connected.uses, sending, browsers, check, backlog: queue };
+  const parts = { files, connectors: connected.uses, sending, browsers, texts, check, backlog: queue };
   const work = config.role === "api" ? null : await startWork(context, parts);
   const admin = config.adminPort === null ? undefined : adminServer(ready, customDomainCheck(store));
   const [address, adminAddress] = listenAddresses(config);

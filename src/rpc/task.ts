@@ -12,6 +12,7 @@ import type { Conversation, ConversationFilter, Conversations, CountedConversati
 import type { TaskEvent } from "../core/tasks/event.ts";
 import type { ListChange, ListWatches } from "../core/tasks/list-watches.ts";
 import type { Listings } from "../core/tasks/listings.ts";
+import type { TextDelta } from "../core/tasks/live-text.ts";
 import type { UserInput } from "../core/tasks/message.ts";
 import { queryWordsMax, type SearchWord, wordsOf } from "../core/tasks/search-tokens.ts";
 import type { Task, TaskFilter } from "../core/tasks/task.ts";
@@ -33,7 +34,7 @@ import {
   type WatchTasksRequest,
   WatchTasksResponseSchema,
 } from "../gen/proto/task/v2/task_service_pb.ts";
-import { eventMessage, type Link } from "./event.ts";
+import { deltaMessage, eventMessage, type Link } from "./event.ts";
 import { type TaskWriter, taskWriter } from "./task-message.ts";
 import { inputReader } from "./user-input.ts";
 import { taskStatus, visibility } from "./wire-values.ts";
@@ -142,11 +143,12 @@ export function taskHandlers({
 
   const toMessage = taskWriter(appUrl);
 
-  /** All watches of an event share one message. */
-  const watchAnswers = new WeakMap<TaskEvent, WatchTaskResponse>();
-  function watchMessage(event: TaskEvent): WatchTaskResponse {
-    const answer = watchAnswers.get(event) ?? create(WatchTaskResponseSchema, { event: eventMessage(event, link) });
-    watchAnswers.set(event, answer);
+  /** All watches of an event, or of a part of a text, share one message. */
+  const watchAnswers = new WeakMap<TaskEvent | TextDelta, WatchTaskResponse>();
+  function watchMessage(item: TaskEvent | TextDelta): WatchTaskResponse {
+    const content = () => ("seq" in item ? { event: eventMessage(item, link) } : { delta: deltaMessage(item) });
+    const answer = watchAnswers.get(item) ?? create(WatchTaskResponseSchema, content());
+    watchAnswers.set(item, answer);
     return answer;
   }
 
@@ -231,8 +233,9 @@ export function taskHandlers({
     },
     watchTask: {
       reserve: (call) => watches.reserve(call),
-      async stream(tx, call, { taskId, afterSeq = 0, untilSettled, keepAlive }) {
-        const events = await watches.watch(tx, call, { taskId, afterSeq, untilSettled });
+      async stream(tx, call, { taskId, afterSeq = 0, untilSettled, keepAlive, deltas }) {
+        const watch = { taskId, afterSeq, untilSettled };
+        const events = await (deltas ? watches.watchTexts(tx, call, watch) : watches.watch(tx, call, watch));
         const answers = events && mapIterable(events, watchMessage);
         return answers && keepAlive ? withKeepAlives(answers, () => create(WatchTaskResponseSchema), { clock, silenceMs }) : answers;
       },

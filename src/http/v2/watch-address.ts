@@ -46,7 +46,8 @@ export function watchAddress(app: FastifyInstance, parts: WatchAddressParts): vo
       }
     },
     bound: () => null,
-    decode: ({ request }) => create(WatchTaskRequestSchema, { taskId: grantOf(request).taskId, afterSeq: afterSeqOf(request) }),
+    decode: ({ request }) =>
+      create(WatchTaskRequestSchema, { taskId: grantOf(request).taskId, afterSeq: afterSeqOf(request), deltas: deltasOf(request) }),
     encode: streamAnswer(operation, parts),
   });
   v2.route(app, "/watches", { GET: serve }, { text: () => "this address accepts GET" });
@@ -60,6 +61,13 @@ function afterSeqOf({ query }: FastifyRequest): number {
   } catch (thrown) {
     throw thrown instanceof Failure ? invalidArgument("after_seq", "must be a whole number from 0 to 2147483647") : thrown;
   }
+}
+
+/** @throws Failure `invalid_argument` for a value that is neither `true` nor `false`. */
+function deltasOf({ query }: FastifyRequest): boolean {
+  const text = memberOf(query, "deltas") ?? "false";
+  if (text !== "true" && text !== "false") throw invalidArgument("deltas", "must be true or false");
+  return text === "true";
 }
 
 /** A member of a query; undefined when it is absent or repeated. */
