@@ -14,7 +14,7 @@ interface Link {
   end(): Promise<void>;
 }
 
-/** News of changes; and texts that processes broadcast, on their own channel because older releases query the store for unknown news. */
+/** News of changes; and texts that processes broadcast, on a separate channel because older releases query the store for unknown news. */
 const channels = ["platform", "platform_texts"] as const;
 type Channel = (typeof channels)[number];
 /** Waiting broadcast texts; further ones are dropped. */

@@ -33,7 +33,7 @@ export interface LiveText extends TextHead {
   readonly isOwn: boolean;
   /** True while its parts wait for the end of a batch. */
   isWaiting: boolean;
-  /** True when another process has asked for all of it. */
+  /** True when another process has requested all of it. */
   isRequested: boolean;
   /** The parts from a place to the present end, which all watchers at this place share. */
   parts: Map<number, readonly TextDelta[]>;
