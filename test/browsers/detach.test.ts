@@ -60,7 +60,7 @@ describeOnEach("the use of a browser by a task", (database) => {
       await navigated.promise;
       expect((await ann.v2("browser.onlineList")).body["data"]).toMatchObject([{ client_id: browser.id, task_ids: [id] }]);
       expect((await ann.v2("browser.detach", { client_id: browser.id, task_id: id })).body).toMatchObject({ ok: true });
-      // The agent goes on to its second use, and that asks.
+      // The second use of the agent asks.
       await rig.reach(id, "waiting");
       expect((await ann.v2("browser.onlineList")).body["data"]).toMatchObject([{ client_id: browser.id, task_ids: [] }]);
       expect(browser.commands).toContain("Target.closeTarget");

@@ -64,7 +64,7 @@ describeOnOne("the content of a skill", (database) => {
       expect(await refusalOf(read(path))).toBe(`${Code.NotFound} path: file of the skill not found`);
   });
 
-  test("is read and replaced only by those who may change the skill", async () => {
+  test("is read and replaced only by callers who may change the skill", async () => {
     const [mine, team] = [await createSkill(ann, "Mine"), await createSkill(ann, "Ours", ofTeam)];
     const { app } = await newApp(service, ann);
     const ofTheApp = await createSkill(ann, "App's", ofApp(app.clientId));

@@ -25,7 +25,7 @@ export async function readShown(openSkill: OpenSkill, skill: Skill, path: string
   const normalized = path.normalize("NFC");
   const file = files.find((each) => each.path.normalize("NFC") === normalized);
   if (!file) throw notFound("file of the skill", "path");
-  // One byte more shows whether the file goes on, also when the content was replaced after the list was read.
+  // One byte more shows whether the file continues, also when the content was replaced after the list was read.
   const bytes = await content.read(file.path, shownBytesMax + 1);
   const isCut = bytes.byteLength > shownBytesMax;
   return { skill, files, path: file.path, text: decode(file.path, bytes.subarray(0, shownBytesMax), isCut), isCut };

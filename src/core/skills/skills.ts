@@ -76,7 +76,7 @@ export interface Skills {
    */
   create(caller: Caller, input: OwnerInput & { readonly source: SkillSource }, gone: AbortSignal): Promise<Change<Skill>>;
   /**
-   * The files of a skill, and the text of one: for those who may change it.
+   * The files of a skill, and the text of one: for callers who may change it.
    *
    * @throws Failure `not_found` for a skill or a path, `permission_denied`, `invalid_argument` for a file that is not a text.
    */

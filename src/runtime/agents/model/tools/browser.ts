@@ -36,7 +36,7 @@ type Work = (page: BorrowedTabs, input: JsonObject) => Promise<{ readonly value:
 
 const detachedBrowser: ToolResult = {
   kind: "result",
-  value: "The user has ended the use of the browser, and the tab was closed. Go on without it; another use asks the user for a browser.",
+  value: "The user has ended the use of the browser, and the tab was closed. Continue without it; another use asks the user for a browser.",
   isError: true,
 };
 
