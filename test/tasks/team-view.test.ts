@@ -57,7 +57,7 @@ describeOnEach("the team's view of tasks (spec/api.md 8.66)", (database) => {
     expect(await ids(await sessionOf(guest), own)).toEqual([]);
   });
 
-  test("is refused for keys and tokens, in a personal space, and to those who are no active members", async () => {
+  test("is refused for keys and tokens, in a personal space, and for removed and inactive members", async () => {
     await shareAll();
     const token = (await tokenOf(rig.service, bo, { now: rig.clock.now(), scopes: ["manage_all_tasks"] })).headers;
     const alone = await rig.service.person({ personal: true });
@@ -204,7 +204,7 @@ describeOnEach("the team's view of tasks (spec/api.md 8.66)", (database) => {
     expect(answers.flatMap(({ tasks }) => tasks).every(({ taskUrl, lastSeq }) => taskUrl.includes("/share/") && lastSeq === 0)).toBe(true);
   });
 
-  test("catches up from a cursor: what was shared, hidden by a cap, or deleted meanwhile", async () => {
+  test("catches up from a cursor: what was shared, hidden by a cap, or deleted since then", async () => {
     const [shared, capped, deleted, quiet] = [
       await rig.share("private", { who: owner }),
       await rig.share("public", { who: owner }),

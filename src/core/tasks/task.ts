@@ -278,7 +278,7 @@ export interface TaskRows {
   countVisible(scope: Scope, ids: readonly string[]): Promise<number>;
   /** An agent's main task is listed once it has an event. Reads at most 5,000 tasks for any filter. */
   list(scope: Scope, filter: TaskFilter, page: TaskPage): Promise<TaskList>;
-  /** Counts the tasks of all pages of `list` by state, whatever states the filter has. Reads at most 5,000 tasks. */
+  /** Counts the tasks of all pages of `list` by state, without regard to the states of the filter. Reads at most 5,000 tasks. */
   countByStatus(scope: Scope, filter: TaskFilter): Promise<TaskCounts>;
   /** The tasks of an account and its tombstones that changed at this time (Unix ms) or later, oldest change first; at most `max`. */
   listChanged(scope: Pick<Scope, "accountId" | "spaceId">, since: number, max: number): Promise<readonly ChangedTask[]>;

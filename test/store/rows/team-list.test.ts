@@ -86,7 +86,7 @@ describeOnEach("a list of a team's tasks", (kind) => {
     }
   });
 
-  test.each<TaskFilter>([{}, { creatorId: "bo" }])("%j counts the same tasks by state, whatever state is given", async (filter) => {
+  test.each<TaskFilter>([{}, { creatorId: "bo" }])("%j counts the same tasks by state, without regard to a given state", async (filter) => {
     const found = tasks.filter((task) => isSeen(task) && (filter.creatorId ?? task.accountId) === task.accountId);
     const byStatus = Object.fromEntries(statuses.map((each) => [each, found.filter(({ status }) => status === each).length]));
     const counts = await database.store.tasks.countByStatus(ann, { ...team, ...filter, status: "error", statuses: ["running"] });
