@@ -7,6 +7,7 @@ import { invalidArgument } from "../core/failure.ts";
 import type { Conversation, ConversationFilter, Conversations, CountedConversation } from "../core/tasks/conversations.ts";
 import type { ListChange, ListWatches } from "../core/tasks/list-watches.ts";
 import type { Listings } from "../core/tasks/listings.ts";
+import type { ReadRunState } from "../core/tasks/run-state.ts";
 import { queryWordsMax, type SearchWord, wordsOf } from "../core/tasks/search-tokens.ts";
 import type { TaskFilter } from "../core/tasks/task.ts";
 import { withKeepAlives } from "../core/tasks/watches.ts";
@@ -37,6 +38,7 @@ export interface TaskListParts {
   readonly link: Link;
   /** The longest answer of a profile's model, in tokens; undefined for a profile without a model. */
   readonly outputTokensMax: (profile: string) => number | undefined;
+  readonly readRunState: ReadRunState;
 }
 
 /** A watch with `keep_alive` gets an answer without an event after this many milliseconds of silence (spec/decisions.md 54). */
@@ -46,8 +48,8 @@ type ListMethods = "listTasks" | "watchTasks" | "getConversation" | "listConvers
 
 /** Lists of tasks (spec/api.md 8.3, 8.61, 8.66). */
 export function taskListHandlers(parts: TaskListParts): Pick<Handlers<typeof TaskService>, ListMethods> {
-  const { listings, conversations, listWatches, clock, appUrl } = parts;
-  const toMessage = taskWriter(appUrl);
+  const { listings, conversations, listWatches, clock, appUrl, readRunState } = parts;
+  const toMessage = taskWriter(appUrl, readRunState);
   const listChangeMessage = (caller: Caller, { tasks, removedIds, cursor, resync }: ListChange) =>
     create(WatchTasksResponseSchema, { tasks: tasks.map((task) => toMessage(caller, task)), removedIds: [...removedIds], cursor, resync });
 

@@ -1,8 +1,9 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { appOf, type Caller, canAccessProjects } from "../core/accounts/caller.ts";
 import { currentStatus, outcomeOf } from "../core/tasks/latest.ts";
+import type { ReadRunState, RunState } from "../core/tasks/run-state.ts";
 import type { TaskView } from "../core/tasks/task.ts";
-import { TaskOutcomeSchema, type TaskSchema } from "../gen/proto/task/v2/task_pb.ts";
+import { RunStateSchema, TaskOutcomeSchema, type TaskSchema } from "../gen/proto/task/v2/task_pb.ts";
 import { waitMessage } from "./event.ts";
 import { enumConverter, seconds, taskStatus, taskType, visibility } from "./wire-values.ts";
 
@@ -11,13 +12,16 @@ export type TaskWriter = (caller: Caller, task: TaskView) => TaskMessage;
 
 type TaskMessage = MessageInitShape<typeof TaskSchema>;
 
+const runState = enumConverter(RunStateSchema, ["queued", "running", "waiting_for_worker"] as const);
 const outcome = enumConverter(TaskOutcomeSchema, ["finished", "stopped", "failed"] as const);
 
 /** @param appUrl the base URL of the web app, where users open tasks. */
 export const taskWriter =
-  (appUrl: string): TaskWriter =>
+  (appUrl: string, readRunState: ReadRunState): TaskWriter =>
   (caller, task) =>
-    task.accountId === caller.accountId ? ownTask(appUrl, caller, task) : sharedTask(appUrl, task);
+    task.accountId === caller.accountId
+      ? { ...ownTask(appUrl, caller, task), ...runOf(task, readRunState(task)) }
+      : sharedTask(appUrl, task);
 
 /** The members of a task of another account, named one by one: those that its shared page shows, and the account (spec/decisions.md 82). */
 const sharedTask = (appUrl: string, task: TaskView): TaskMessage => ({
@@ -60,6 +64,9 @@ function creatorOf(caller: Caller, { accountId, accountName, clientId, appName }
     ...(clientId === null || (app !== null && app !== clientId) ? {} : { createdByApp: { clientId, name: appName ?? "" } }),
   };
 }
+
+const runOf = ({ queuedAt }: TaskView, state: RunState | null) =>
+  state === null ? {} : { runState: runState.toValue(state), ...(state === "running" ? {} : { queuedAt: seconds(queuedAt) }) };
 
 function progressOf(task: TaskView) {
   const { id, statusSeq, planDone, planTotal } = task;

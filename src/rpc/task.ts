@@ -9,6 +9,7 @@ import type { TranscribeRecordings } from "../core/speech/transcript.ts";
 import { checkSchema } from "../core/structured-output/structured-output.ts";
 import type { TaskEvent } from "../core/tasks/event.ts";
 import type { UserInput } from "../core/tasks/message.ts";
+import { positionMax } from "../core/tasks/run-state.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { WatchLinks } from "../core/tasks/watch-links.ts";
 import { type Watches, withKeepAlives } from "../core/tasks/watches.ts";
@@ -43,7 +44,7 @@ const watchUrlSeconds = 600;
 
 /** Tasks (spec/api.md 8.1 to 8.9). */
 export function taskHandlers(parts: TaskParts): Handlers<typeof TaskService> {
-  const { tasks, listings, confirmations, watches, watchLinks, clock, appUrl, fetchFiles: bring, transcribe, link } = parts;
+  const { tasks, listings, confirmations, watches, watchLinks, clock, appUrl, fetchFiles: bring, transcribe, link, readRunState } = parts;
   const readInput = inputReader(bring, transcribe);
   /** The answer of create and update; `share_url` unless private. */
   const summary = ({ id, title, shareVisibility }: Task) => ({
@@ -54,7 +55,7 @@ export function taskHandlers(parts: TaskParts): Handlers<typeof TaskService> {
     shareVisibility: visibility.toValue(shareVisibility),
   });
 
-  const toMessage = taskWriter(appUrl);
+  const toMessage = taskWriter(appUrl, readRunState);
 
   /** All watches of an event share one message. */
   const watchAnswers = new WeakMap<TaskEvent, WatchTaskResponse>();
@@ -81,7 +82,9 @@ export function taskHandlers(parts: TaskParts): Handlers<typeof TaskService> {
         const read = async (caller: Caller) => ({ task: await tasks.get(tx, caller, taskId) });
         const isEnough = ({ task }: { task: Task }) => (afterSeq === undefined ? task.status !== "running" : task.lastSeq > afterSeq);
         const { task } = await watches.hold(call, { seconds, read: read, isEnough: isEnough });
-        return { task: toMessage(call.caller, task), lastSeq: task.lastSeq };
+        const waits = readRunState(task) === "queued" || readRunState(task) === "waiting_for_worker";
+        const queuePosition = waits ? await tx.tasks.queuePosition(task, positionMax) : undefined;
+        return { task: toMessage(call.caller, task), lastSeq: task.lastSeq, ...(waits ? { queuePosition } : {}) };
       },
     },
     async updateTask(tx, caller, request) {
