@@ -10,8 +10,8 @@ import { computedShape, integer, tables, text } from "../table.ts";
 import { appendEvents } from "./event.ts";
 import { findShared } from "./shared-task.ts";
 import { advance, ownerOf, tombstone } from "./task-advance.ts";
-import { listChanged } from "./task-changes.ts";
-import { isDefaultOf, listTasks, listTasksOf } from "./task-list.ts";
+import { listChanged, listChangedInTeam } from "./task-changes.ts";
+import { countByStatus, isDefaultOf, listTasks, listTasksOf } from "./task-list.ts";
 import { insertMetadata } from "./task-metadata.ts";
 import { queueOf } from "./task-queue.ts";
 import { taskShape, taskViewShape, views, visible } from "./task-row.ts";
@@ -95,6 +95,8 @@ export function taskRows(session: Session, after: (written: TaskWritten) => Prom
     },
     list: (scope, filter, page) => listTasks(session, scope, filter, page),
     listChanged: (scope, since, max) => listChanged(session, scope, since, max),
+    listChangedInTeam: (spaceId, since, max) => listChangedInTeam(session, spaceId, since, max),
+    countByStatus: (scope, filter) => countByStatus(session, scope, filter),
     listOf: (scope, filter, ids) => listTasksOf(session, scope, filter, ids),
     ...textIndex(session),
     byId: (id) =>
