@@ -7,6 +7,7 @@ import { idempotencyRecords } from "./call/idempotency.ts";
 import { limits } from "./call/limit.ts";
 import { performer } from "./call/perform.ts";
 import type { Config } from "./config.ts";
+import { auditDownloadLinks } from "./core/audit/download-links.ts";
 import { attachedBrowsers } from "./core/browsers/browser.ts";
 import type { Cipher } from "./core/cipher.ts";
 import type { Failure } from "./core/failure.ts";
@@ -18,6 +19,7 @@ import type { Store } from "./core/store.ts";
 import { backlog } from "./core/tasks/backlog.ts";
 import { liveTexts } from "./core/tasks/live-texts.ts";
 import { watchLinks } from "./core/tasks/watch-links.ts";
+import { workerUseEveryMs } from "./core/workers/worker.ts";
 import { type Front, type FrontOptions, httpFront } from "./http/front.ts";
 import { readiness } from "./http/health.ts";
 import { addressReader, requestReader, sessionCookieReader } from "./http/request.ts";
@@ -67,7 +69,7 @@ export async function startPlatform(
   const front = httpFront(frontOptions(config));
   const uses = {
     keys: keyUses(store, clock),
-    workers: keyUses(store, clock, ({ workers }) => workers),
+    workers: keyUses(store, clock, ({ workers }) => workers, workerUseEveryMs),
     sessions: keyUses(store, clock, ({ sessions }) => sessions, renewAfterMs),
   };
   const queue = backlog(store, config.queueDepth);
@@ -127,6 +129,7 @@ export async function startPlatform(
     ...{ store, uploads: files.uploads, blobs: files.blobs },
     baseUrl: config.baseUrl,
     watchLinks: watchLinks(cipher, config.baseUrl),
+    auditLinks: auditDownloadLinks(cipher, config.baseUrl),
     responsesStatus: config.responsesStatus,
     corsOrigins: config.corsOrigins,
     conversationsOnly: config.role === "worker",

@@ -3,6 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import mime from "mime";
+import { hostNamesOf } from "../http/host-names.ts";
 import { type Html, html } from "./html.ts";
 import type { ConsoleParts } from "./parts.ts";
 
@@ -80,30 +81,46 @@ function sendAsset(request: FastifyRequest, reply: FastifyReply, { path, type }:
 /** What other sites show of a link to a public task. */
 const preview = (title: string): Html => html`<meta property="og:type" content="article"><meta property="og:title" content="${title}">`;
 
+/** The inputs of the web application. */
+interface WebApplicationOptions {
+  /** Further origins that serve the bytes of files. */
+  readonly fileOrigins: readonly string[];
+  /** Whether a host name is the platform's own. Requests to all other hosts, such as a domain that is not verified yet, get the JSON 404. */
+  readonly isOwnHost: (name: string) => boolean;
+}
+
 /** The web application: its page at every one of its addresses, and its assets. */
-export function webApplication(fileOrigins: readonly string[]) {
-  return (app: FastifyInstance, { visits: { base }, store }: ConsoleParts): void => {
-    const folder = realpathSync(builtFolder);
-    const assets = assetsOf(folder);
-    const page = readFileSync(join(folder, "index.html"), "utf8").replaceAll(`"./${assetsPath}/`, `"${base}/${assetsPath}/`);
-    const headers = {
-      "Content-Security-Policy": policy(fileOrigins),
-      "Content-Type": "text/html; charset=utf-8",
-      "Cache-Control": "no-store",
-      "Referrer-Policy": "no-referrer",
-      "X-Content-Type-Options": "nosniff",
-      "X-Frame-Options": "DENY",
-      "X-Robots-Tag": "noindex",
-    };
-    for (const path of pagePaths) app.get(path, (_request, reply) => reply.headers(headers).send(page));
-    app.get<{ Params: { "*": string } }>("/share/*", async ({ params: { "*": id } }, reply) => {
-      // Without a session: a link preview is for everyone who gets the link, so it names public tasks only.
-      const task = id.length <= taskIdMax ? await store.tasks.findShared(null, id) : null;
-      return reply.headers(headers).send(task ? page.replace("</head>", () => `${preview(task.title)}</head>`) : page);
+export function webApplication(options: WebApplicationOptions) {
+  return (pages: FastifyInstance, parts: ConsoleParts): void =>
+    void pages.register(async (app) => {
+      app.addHook("onRequest", async (request, reply) =>
+        hostNamesOf(request.raw).every(options.isOwnHost) ? undefined : reply.callNotFound(),
+      );
+      applicationRoutes(app, parts, options);
     });
-    app.get<{ Params: { name: string } }>(`/${assetsPath}/:name`, (request, reply) => {
-      const asset = assets.get(request.params.name);
-      return asset ? sendAsset(request, reply, asset) : reply.callNotFound();
-    });
+}
+
+function applicationRoutes(app: FastifyInstance, { visits: { base }, store }: ConsoleParts, { fileOrigins }: WebApplicationOptions): void {
+  const folder = realpathSync(builtFolder);
+  const assets = assetsOf(folder);
+  const page = readFileSync(join(folder, "index.html"), "utf8").replaceAll(`"./${assetsPath}/`, `"${base}/${assetsPath}/`);
+  const headers = {
+    "Content-Security-Policy": policy(fileOrigins),
+    "Content-Type": "text/html; charset=utf-8",
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "X-Robots-Tag": "noindex",
   };
+  for (const path of pagePaths) app.get(path, (_request, reply) => reply.headers(headers).send(page));
+  app.get<{ Params: { "*": string } }>("/share/*", async ({ params: { "*": id } }, reply) => {
+    // Without a session: a link preview is for everyone who gets the link, so it names public tasks only.
+    const task = id.length <= taskIdMax ? await store.tasks.findShared(null, id) : null;
+    return reply.headers(headers).send(task ? page.replace("</head>", () => `${preview(task.title)}</head>`) : page);
+  });
+  app.get<{ Params: { name: string } }>(`/${assetsPath}/:name`, (request, reply) => {
+    const asset = assets.get(request.params.name);
+    return asset ? sendAsset(request, reply, asset) : reply.callNotFound();
+  });
 }

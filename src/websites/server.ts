@@ -4,6 +4,7 @@ import type { Log } from "../core/log.ts";
 import type { Tx } from "../core/store.ts";
 import { type SiteAudience, type SiteVisits, visitMs } from "../core/websites/visit.ts";
 import { effectiveSiteVisibility, isLabel, isOffline, type Website } from "../core/websites/website.ts";
+import { hostNamesOf } from "../http/host-names.ts";
 import { readCookie } from "../http/request.ts";
 import type { SiteServer } from "../http/server.ts";
 import { type Answer, badTicket, failed, notFound, redirect, send, wrongMethod } from "./answer.ts";
@@ -97,7 +98,7 @@ export function siteHostReader(sitesDomain: string, ours: readonly string[]): Re
     return name === sitesDomain ? "" : name.endsWith(end) ? name.slice(0, -end.length) : undefined;
   };
   return (request) => {
-    const names = namesOf(request);
+    const names = hostNamesOf(request);
     const labels = names.map(labelIn);
     const [label] = labels.filter((one) => one !== undefined);
     if (label !== undefined) return { label: isLabel(label) && labels.every((one) => one === label) ? label : null };
@@ -106,19 +107,6 @@ export function siteHostReader(sitesDomain: string, ours: readonly string[]): Re
     return domains.length === 0 ? null : { domains, isOnly: distinct.length === 1 };
   };
 }
-
-/** Host names as browsers compare them: in lower case, without port and without trailing dots. */
-function namesOf({ url = "", headers }: IncomingMessage): readonly string[] {
-  const target = url.startsWith("/") ? undefined : /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1];
-  return [target, headers[":authority"], headers.host].flatMap((name) => (name === undefined ? [] : nameOf(String(name))));
-}
-
-const nameOf = (authority: string): string =>
-  authority
-    .slice(authority.lastIndexOf("@") + 1)
-    .toLowerCase()
-    .replace(/:\d*$/, "")
-    .replace(/\.+$/, "");
 
 /** The requested path and query, for any form of the target. */
 const pathOf = (url = ""): string => (url.startsWith("/") ? url : url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "") || "/");

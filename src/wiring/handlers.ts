@@ -6,6 +6,7 @@ import type { OpenCall } from "../core/accounts/caller.ts";
 import { ownership } from "../core/accounts/ownership.ts";
 import { agents } from "../core/agents/agent.ts";
 import { shares } from "../core/assets/share.ts";
+import { auditDownloadLinks } from "../core/audit/download-links.ts";
 import type { AttachedBrowsers } from "../core/browsers/browser.ts";
 import { complianceExports, exports } from "../core/exports/exports.ts";
 import { exportLinks } from "../core/exports/links.ts";
@@ -23,6 +24,7 @@ import { conversations } from "../core/tasks/conversations.ts";
 import { listWatches } from "../core/tasks/list-watches.ts";
 import { listings } from "../core/tasks/listings.ts";
 import type { LiveTexts } from "../core/tasks/live-texts.ts";
+import { runStateReader } from "../core/tasks/run-state.ts";
 import { findSharedTask, sharedTypes } from "../core/tasks/shared-task.ts";
 import { taskSubscriptions } from "../core/tasks/task-subscriptions.ts";
 import { watchLinks } from "../core/tasks/watch-links.ts";
@@ -176,7 +178,7 @@ export function createHandlers(
         clock,
       }),
     ),
-    implement(AuditService, auditHandlers(rpcOf)),
+    implement(AuditService, auditHandlers({ rpcOf, downloadLinks: auditDownloadLinks(cipher, config.baseUrl), clock })),
     implement(WebhookService, webhookHandlers({ webhooks: webhooks(hooks), deliveries: deliveries(clock), keys: sending.keys })),
     implement(WebsiteService, websiteHandlers(websiteParts(context))),
     implement(EnterpriseDataExportService, dataExportHandlers(dataExports)),
@@ -218,6 +220,7 @@ function taskParts(
     transcribe: transcriptsOf(context),
     link: (fileId) => files.links.download(fileId, clock.now()),
     outputTokensMax: (profile) => modelOf(config, profile)?.maxOutputTokens,
+    readRunState: runStateReader(clock, remoteProfiles(config)),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { network } from "../call/limit.ts";
+import { isLoopback } from "../config/sign-in.ts";
 import type { Config } from "../config.ts";
 import { webApplication } from "../console/application.ts";
 import { connectorPages } from "../console/connectors.ts";
@@ -101,9 +102,15 @@ export function webRoutes(
         consentPages(issuer),
         connectorPages(connectors, connectorCallback),
         siteEntrance(sites),
-        ...(config.console ? [webApplication(fileOrigins(config))] : []),
+        ...(config.console ? [webApplication({ fileOrigins: fileOrigins(config), isOwnHost: ownHostCheck(config) })] : []),
       ]),
   ];
+}
+
+/** Whether a host name is that of a URL of the platform, or of this machine. */
+function ownHostCheck({ baseUrl, consentUrl, appUrl }: Config): (name: string) => boolean {
+  const own = new Set([baseUrl, consentUrl, appUrl].map((url) => new URL(url).hostname));
+  return (name) => own.has(name) || isLoopback(name);
 }
 
 /** The origins that downloads can be redirected to. */

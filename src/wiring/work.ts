@@ -125,7 +125,8 @@ export async function startWork(
   const { staging, readFile, workspaceOf, openSkill } = files;
   const inBrowser = browserTools(async (taskId) => {
     const [task, resources] = [await store.tasks.byId(taskId), await store.taskResources.find(taskId)];
-    return task && resources?.browserId ? browsers.find(task, resources.browserId) : null;
+    if (!task || !resources?.browserId) return null;
+    return { browserId: resources.browserId, connection: browsers.find(task, resources.browserId) };
   });
   const agentFor = await createAgents(context, await createTools(context, [connectorTools(connectors), subtaskTools, inBrowser]));
   const lease = await openLease(store, clock, ids, config.database === "sqlite", check);

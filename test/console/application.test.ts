@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openSignInPlatform, type SignInPlatform } from "../sign-in/people-rig.ts";
+import { visit } from "../websites/site.ts";
 
 /** A GET that decodes nothing: fetch would hide the encoding. */
 const get = (url: string, headers: Record<string, string> = {}) => fetch(url, { headers, redirect: "manual" });
@@ -56,6 +57,23 @@ describe("the web application", () => {
     }
   });
 
+  test.each(["shop.example", "localhost.example", "127.0.0.1.example", "10.0.0.1"])("is not served on the host %s", async (host) => {
+    for (const path of ["/", "/new", "/app/abc", "/share/abc", "/settings", "/settings/keys"]) {
+      const { status, text } = await visit(rig.service.url, host, path);
+      expect([status, JSON.parse(text)]).toMatchObject([404, { ok: false, error: { code: "not_found" } }]);
+    }
+  });
+
+  test.each(["localhost", "127.0.0.1:1", "127.8.9.1", "[::1]:80"])("is served on this machine's host %s", async (host) => {
+    expect(await visit(rig.service.url, host)).toMatchObject({ status: 200, text: index });
+  });
+
+  test("is not served to a request with two different hosts", async () => {
+    const { hostname, port } = new URL(rig.service.url);
+    expect((await visit(`http://${hostname}:${port}`, "127.0.0.1", "http://shop.example/")).status).toBe(404);
+    expect((await visit(`http://${hostname}:${port}`, "shop.example", "http://127.0.0.1/")).status).toBe(404);
+  });
+
   test("has no inline script and no style in its page", () => {
     expect(index).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\son\w+=|style=/);
   });
@@ -77,6 +95,14 @@ test("names a public task for link previews, escaped, and gives one page for a t
   expect((await pageOf("private")).text).toBe(unknown);
   await owner.v2("task.delete", { task_id: shared.id, stop: true });
   expect(await (await get(`${rig.service.url}/share/${shared.id}`)).text()).toBe(unknown);
+});
+
+test("is served on the hosts of BASE_URL, CONSENT_URL and APP_URL, on any port", async () => {
+  const urls = { BASE_URL: "https://api.example", CONSENT_URL: "https://accounts.example", APP_URL: "https://tasks.example" };
+  await using rig = await openSignInPlatform("sqlite", urls);
+  for (const host of ["api.example", "Accounts.example:8443", "tasks.example."])
+    expect((await visit(rig.service.url, host)).status, host).toBe(200);
+  expect((await visit(rig.service.url, "www.tasks.example")).status).toBe(404);
 });
 
 test("CONSOLE=off serves the API and the pages for sign-in, and no web application", async () => {

@@ -79,6 +79,7 @@ describeOnEach("custom domains", (database) => {
     const early = await verify(ann, website_id, domain);
     expect([early.status, early.body.error?.message]).toEqual([412, expect.stringContaining(body["domain"].txt_value)]);
     expect([(await rig.visit(domain, "/a.html")).status, await ask(domain)]).toEqual([404, 404]);
+    expect((await rig.visit(domain, "/")).status).toBe(404);
 
     setRecord(domain, body["domain"].txt_value);
     const { body: verified } = await verify(ann, website_id, domain);

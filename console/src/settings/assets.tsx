@@ -14,10 +14,10 @@ import { accountChoiceOf, useDirectory } from "./people.ts";
 
 const text = words(
   {
-    about: "What members share with the team or with everybody.",
+    about: "What members share with the team or with everyone.",
     kind: "Kind",
     kinds: { 1: "Tasks worked on together", 2: "Shared tasks", 3: "Shared files", 4: "Published websites", 5: "Shared projects" },
-    scopes: { 0: "", 1: "Private", 2: "Team", 3: "Everybody" },
+    scopes: { 0: "", 1: "Private", 2: "Team", 3: "Everyone" },
     by: "by",
     capped: (scope: string) => `limited to: ${scope}`,
     gone: "deleted",

@@ -7,7 +7,7 @@ import styles from "./audit.module.css";
 
 const text = words(
   {
-    nobody: "No account",
+    noAccount: "No account",
     operator: "Operator",
     refused: "Refused",
     times: (count: number) => `${count} times`,
@@ -24,7 +24,7 @@ const text = words(
     after: "After",
   },
   {
-    nobody: "Kein Konto",
+    noAccount: "Kein Konto",
     operator: "Betreiber",
     refused: "Abgewiesen",
     times: (count: number) => `${count}-mal`,
@@ -46,7 +46,7 @@ const text = words(
 export function AuditEntry({ event, actor }: { event: AuditEvent; actor: string | undefined }) {
   const at = Number(event.at);
   const isRefused = event.outcome === AuditOutcome.REFUSED;
-  const who = actor ?? (event.credential === "command" ? text.operator : event.accountId || text.nobody);
+  const who = actor ?? (event.credential === "command" ? text.operator : event.accountId || text.noAccount);
   return (
     <li className={styles.entry}>
       <details>

@@ -20,7 +20,7 @@ const text = words(
     clientHint: "Empty: the platform registers itself, if the server allows it.",
     clientSecret: "Client secret",
     isDefault: "In every task",
-    forSpace: "For everybody in this space",
+    forSpace: "For all members of this space",
   },
   {
     name: "Name",

@@ -3,17 +3,16 @@ import { useState } from "react";
 import { type ApiKey, ApiKeyKind } from "#proto/settings/v1/api_key_pb.ts";
 import { ApiKeyService } from "#proto/settings/v1/api_key_service_pb.ts";
 import { useRole } from "../api/me.ts";
-import { Copy } from "../ui/copy.tsx";
-import { Dialog } from "../ui/dialog.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
+import { FormDialog, SecretDialog } from "../ui/form-dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Ago, formatDateTime, fromSeconds } from "../ui/time.tsx";
 import { words } from "../words.ts";
 
 const text = words(
   {
-    about: "Programs use a key to call the API as you. Everybody who has a key can do what you can do.",
+    about: "Programs use a key to call the API as you. A person who has a key can do what you can do.",
     create: "New key",
     name: "Name",
     namePlaceholder: "What uses it, for example nightly-report",
@@ -29,10 +28,7 @@ const text = words(
     expires: "Expires",
     never: "Never",
     days: (count: number) => `After ${count} days`,
-    cancel: "Cancel",
     made: "Copy the key now",
-    madeText: "It is shown only this once. The server keeps only its digest.",
-    done: "Done",
     revoke: "Revoke",
     revokeTitle: (name: string) => `Revoke ${name}?`,
     revokeText: "Programs with this key are refused at once. This cannot be undone.",
@@ -60,10 +56,7 @@ const text = words(
     expires: "Läuft ab",
     never: "Nie",
     days: (count: number) => `Nach ${count} Tagen`,
-    cancel: "Abbrechen",
     made: "Kopieren Sie den Schlüssel jetzt",
-    madeText: "Er wird nur dieses eine Mal gezeigt. Der Server behält nur seine Prüfsumme.",
-    done: "Fertig",
     revoke: "Widerrufen",
     revokeTitle: (name: string) => `${name} widerrufen?`,
     revokeText: "Programme mit diesem Schlüssel werden sofort abgewiesen. Das lässt sich nicht rückgängig machen.",
@@ -147,76 +140,47 @@ function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade: () => 
   const [kind, setKind] = useState<ApiKeyKind>(ApiKeyKind.GENERAL);
   const [days, setDays] = useState(0);
   const create = useMutation(ApiKeyService.method.createApiKey, { onSuccess: onMade });
-  if (create.data) return <SecretDialog secret={create.data.secret} onClose={onClose} />;
+  if (create.data) return <SecretDialog title={text.made} secret={create.data.secret} onClose={onClose} />;
   const expiresAt = days === 0 ? {} : { expiresAt: BigInt(Math.floor(Date.now() / 1000) + days * 86_400) };
   return (
-    <Dialog title={text.create} onClose={onClose}>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          create.mutate({ name, kind, ...expiresAt });
-        }}
-      >
+    <FormDialog
+      title={text.create}
+      submit={text.create}
+      error={create.error}
+      isPending={create.isPending}
+      onSubmit={() => create.mutate({ name, kind, ...expiresAt })}
+      onClose={onClose}
+    >
+      <label className="field">
+        <span>{text.name}</span>
+        <input value={name} required maxLength={100} placeholder={text.namePlaceholder} onChange={(event) => setName(event.target.value)} />
+      </label>
+      {isTeam && isOwner && (
         <label className="field">
-          <span>{text.name}</span>
-          <input
-            value={name}
-            required
-            maxLength={100}
-            placeholder={text.namePlaceholder}
-            onChange={(event) => setName(event.target.value)}
-          />
-        </label>
-        {isTeam && isOwner && (
-          <label className="field">
-            <span>{text.kind}</span>
-            <select value={kind} onChange={(event) => setKind(Number(event.target.value) as ApiKeyKind)}>
-              {Object.entries(text.kinds).map(([value, title]) => (
-                <option key={value} value={value}>
-                  {title}
-                </option>
-              ))}
-            </select>
-          </label>
-        )}
-        <label className="field">
-          <span>{text.expires}</span>
-          <select value={days} onChange={(event) => setDays(Number(event.target.value))}>
-            <option value={0}>{text.never}</option>
-            {dayChoices.map((count) => (
-              <option key={count} value={count}>
-                {text.days(count)}
+          <span>{text.kind}</span>
+          <select value={kind} onChange={(event) => setKind(Number(event.target.value) as ApiKeyKind)}>
+            {Object.entries(text.kinds).map(([value, title]) => (
+              <option key={value} value={value}>
+                {title}
               </option>
             ))}
           </select>
         </label>
-        <ErrorNote error={create.error} />
-        <div className="actions">
-          <button type="button" className="button" onClick={onClose}>
-            {text.cancel}
-          </button>
-          <button type="submit" className="button primary" disabled={create.isPending}>
-            {text.create}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+      <label className="field">
+        <span>{text.expires}</span>
+        <select value={days} onChange={(event) => setDays(Number(event.target.value))}>
+          <option value={0}>{text.never}</option>
+          {dayChoices.map((count) => (
+            <option key={count} value={count}>
+              {text.days(count)}
+            </option>
+          ))}
+        </select>
+      </label>
+    </FormDialog>
   );
 }
-
-const SecretDialog = ({ secret, onClose }: { secret: string; onClose: () => void }) => (
-  <Dialog title={text.made} onClose={onClose}>
-    <p>{text.madeText}</p>
-    <pre>{secret}</pre>
-    <div className="actions">
-      <Copy value={secret} />
-      <button type="button" className="button primary" onClick={onClose}>
-        {text.done}
-      </button>
-    </div>
-  </Dialog>
-);
 
 function RevokeDialog({ apiKey, onClose, onRevoked }: { apiKey: ApiKey; onClose: () => void; onRevoked: () => void }) {
   const revoke = useMutation(ApiKeyService.method.revokeApiKey, {
@@ -226,17 +190,16 @@ function RevokeDialog({ apiKey, onClose, onRevoked }: { apiKey: ApiKey; onClose:
     },
   });
   return (
-    <Dialog title={text.revokeTitle(apiKey.name)} onClose={onClose}>
+    <FormDialog
+      title={text.revokeTitle(apiKey.name)}
+      submit={text.revoke}
+      danger
+      error={revoke.error}
+      isPending={revoke.isPending}
+      onSubmit={() => revoke.mutate({ id: apiKey.id })}
+      onClose={onClose}
+    >
       <p>{text.revokeText}</p>
-      <ErrorNote error={revoke.error} />
-      <div className="actions">
-        <button type="button" className="button" onClick={onClose}>
-          {text.cancel}
-        </button>
-        <button type="button" className="button danger" disabled={revoke.isPending} onClick={() => revoke.mutate({ id: apiKey.id })}>
-          {text.revoke}
-        </button>
-      </div>
-    </Dialog>
+    </FormDialog>
   );
 }

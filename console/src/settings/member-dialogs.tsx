@@ -31,7 +31,7 @@ const text = words(
     target: "Assignee",
     after: "The profile is then",
     afters: { member: "Active, as a member", guest: "Active, as a guest", off: "Inactive" },
-    nobody: "No other active member",
+    noOther: "No other active member",
     reclaim: "Reclaim",
     reclaimTitle: (name: string) => `Reclaim the profile of ${name}?`,
     reclaimText: "The delegation ends. The profile becomes inactive and keeps its role and data.",
@@ -58,7 +58,7 @@ const text = words(
     target: "Übernimmt",
     after: "Danach ist das Profil",
     afters: { member: "Aktiv, als Mitglied", guest: "Aktiv, als Gast", off: "Inaktiv" },
-    nobody: "Kein anderes aktives Mitglied",
+    noOther: "Kein anderes aktives Mitglied",
     reclaim: "Zurückholen",
     reclaimTitle: (name: string) => `Profil von ${name} zurückholen?`,
     reclaimText: "Die Übertragung endet. Das Profil wird inaktiv und behält Rolle und Daten.",
@@ -167,7 +167,7 @@ function DelegateDialog({ person, onClose, onDone }: DialogProps) {
     >
       <p>{text.delegateText}</p>
       {targets.length === 0 ? (
-        <p className="muted">{text.nobody}</p>
+        <p className="muted">{text.noOther}</p>
       ) : (
         <SelectField label={text.target} value={targetTeamUserId} options={targets.map(choiceOf)} onValue={setTarget} />
       )}

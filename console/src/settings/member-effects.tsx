@@ -46,7 +46,7 @@ interface Answer {
   readonly cascadeAffected?: readonly CascadeAffected[];
 }
 
-/** Options of a query that is a dry run: it is asked each time anew. */
+/** Options of a query that is a dry run: every dialog asks the server again. */
 export const fresh = { staleTime: 0, gcTime: 0 } as const;
 
 /** What a change would end, before it is made. */

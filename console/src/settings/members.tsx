@@ -14,7 +14,7 @@ import { TeamCard } from "./team-card.tsx";
 
 const text = words(
   {
-    about: "Everybody who works in this team.",
+    about: "All members of this team.",
     search: "Search members",
     searchHint: "The search finds active members.",
     invite: "Invite",
@@ -22,7 +22,7 @@ const text = words(
     delegated: (to: string) => `Delegated to ${to}`,
     delegatedToOther: "Delegated",
     more: "More",
-    none: "Nobody is found.",
+    none: "No member matches.",
     actions: {
       send: "Send invitation",
       role: "Change role",
@@ -43,7 +43,7 @@ const text = words(
     delegated: (to: string) => `Übertragen an ${to}`,
     delegatedToOther: "Übertragen",
     more: "Mehr",
-    none: "Niemand gefunden.",
+    none: "Kein Mitglied passt dazu.",
     actions: {
       send: "Einladung senden",
       role: "Rolle ändern",

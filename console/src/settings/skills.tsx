@@ -20,7 +20,7 @@ const text = words(
     archive: "ZIP file",
     archiveHint: "With a SKILL.md that begins with a name and a description. At most 10 MB.",
     owner: "Who has it",
-    owners: { 1: "Only me", 2: "Everybody in the team", 3: "A project" },
+    owners: { 1: "Only me", 2: "The whole team", 3: "A project" },
     project: "Project",
     kinds: { 0: "", 1: "yours", 2: "team", 3: "project", 4: "official", 5: "app" },
     on: "On",

@@ -20,7 +20,7 @@ const text = words(
     target: "New owner",
     password: "Your password",
     passwordHint: "Leave it empty if you signed in by single sign-on within the last five minutes.",
-    nobody: "Only an active super admin or admin can become the owner. Give somebody one of these roles first.",
+    noCandidate: "Only an active super admin or admin can become the owner. Give a member one of these roles first.",
   },
   {
     title: "Team",
@@ -33,7 +33,7 @@ const text = words(
     target: "Neuer Inhaber",
     password: "Ihr Passwort",
     passwordHint: "Leer lassen, wenn Sie sich in den letzten fünf Minuten per Single Sign-on angemeldet haben.",
-    nobody: "Nur ein aktiver Super-Admin oder Admin kann Inhaber werden. Geben Sie zuerst jemandem eine dieser Rollen.",
+    noCandidate: "Nur ein aktiver Super-Admin oder Admin kann Inhaber werden. Geben Sie zuerst einem Mitglied eine dieser Rollen.",
   },
 );
 
@@ -96,7 +96,7 @@ function TransferDialog({ onClose, onDone }: { onClose: () => void; onDone: () =
       onSubmit={() => transfer.mutate({ teamUserId, password })}
     >
       {targets.length === 0 ? (
-        <p>{text.nobody}</p>
+        <p>{text.noCandidate}</p>
       ) : (
         <>
           <p>{text.transferText}</p>

@@ -21,7 +21,7 @@ const text = words(
     person: "Person",
     tasks: "Tasks",
     credits: "Credits",
-    none: "Nobody used credits in this range.",
+    none: "No member used credits in this range.",
     more: "More",
   },
   {
@@ -34,7 +34,7 @@ const text = words(
     person: "Person",
     tasks: "Aufgaben",
     credits: "Credits",
-    none: "Niemand hat in diesem Zeitraum Credits verbraucht.",
+    none: "Kein Mitglied hat in diesem Zeitraum Credits verbraucht.",
     more: "Mehr",
   },
 );

@@ -22,7 +22,7 @@ const text = words(
     publish: "Publish",
     again: "Publish again",
     visibility: "Who can see it",
-    visibilities: { 1: "Everybody", 2: "Members of the team", 3: "Only you, and people you add" },
+    visibilities: { 1: "Everyone", 2: "Members of the team", 3: "Only you, and people you add" },
     unpublish: "Unpublish",
     unpublishTitle: (name: string) => `Unpublish ${name}?`,
     unpublishText: "Its address stops at once. The content stays, and you can publish it again.",

@@ -33,7 +33,7 @@ const text = words(
   },
 );
 
-/** A shared task, for everybody who may see it. Private, deleted and unknown tasks give one identical page. */
+/** A shared task, for all people who may see it. Private, deleted and unknown tasks give one identical page. */
 export function SharedPage() {
   const { taskId } = useParams({ from: "/share/$taskId" });
   const shared = useQuery(SharedTaskService.method.getSharedTask, { taskId });

@@ -1,8 +1,9 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { useRouter } from "@tanstack/react-router";
-import { useEffect, useId, useRef, useState } from "react";
+import { useId, useRef, useState } from "react";
 import { TaskService } from "#proto/task/v2/task_service_pb.ts";
 import { Icon, type IconName } from "../ui/icons.tsx";
+import { useModal } from "../ui/modal.ts";
 import { words } from "../words.ts";
 import styles from "./palette.module.css";
 import { placeGroups } from "./places.ts";
@@ -33,7 +34,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [chosen, setChosen] = useState(0);
   const listId = useId();
   const entries = useEntries(typed);
-  useEffect(() => ref.current?.showModal(), []);
+  useModal(ref);
 
   const run = (entry: Entry | undefined): void => {
     ref.current?.close();
@@ -49,14 +50,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   };
 
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: a dialog closes by Escape itself
-    <dialog
-      ref={ref}
-      className={styles.palette}
-      aria-label={text.label}
-      onClose={onClose}
-      onClick={(event) => event.target === ref.current && ref.current.close()}
-    >
+    <dialog ref={ref} className={styles.palette} aria-label={text.label} onClose={onClose}>
       <input
         className={styles.input}
         placeholder={text.label}

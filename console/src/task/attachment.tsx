@@ -1,8 +1,9 @@
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { AttachmentType } from "#proto/task/v2/task_attachment_pb.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { staticParts } from "../ui/static-parts.ts";
 import styles from "./task.module.css";
 import { text } from "./words.ts";
 
@@ -76,21 +77,14 @@ export function CsvPreview({ content }: { content: string }) {
   return (
     <div className="scroll-x">
       <table className="table">
-        <tbody>
-          {rows.map((row, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a file do not move
-            <tr key={index}>
-              {row.map((cell, column) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: the cells of a file do not move
-                <td key={column}>{cell}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
+        <tbody>{staticParts(rows.map(rowOf))}</tbody>
       </table>
     </div>
   );
 }
+
+const rowOf = (row: readonly string[]): ReactNode => <tr>{staticParts(row.map(cellOf))}</tr>;
+const cellOf = (cell: string): ReactNode => <td>{cell}</td>;
 
 /** Reads at most `rowsMax` rows. */
 export function parseCsv(content: string, rowsMax: number): string[][] {

@@ -1,7 +1,8 @@
-import { memo, useMemo } from "react";
+import { memo, type ReactNode, useMemo } from "react";
 import { type ParsedToken, parse } from "sugar-high/core";
 import { languages } from "sugar-high/lang";
 import { Copy } from "../ui/copy.tsx";
+import { scrollable, staticParts } from "../ui/static-parts.ts";
 import styles from "./markdown.module.css";
 
 /** Longer code is shown without colours. */
@@ -25,23 +26,11 @@ export const Code = memo(({ text, language }: { text: string; language: string }
         <small>{language}</small>
         <Copy value={text} />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long lines scroll by keyboard */}
-      <pre tabIndex={0}>
-        {/* biome-ignore lint/suspicious/noArrayIndexKey: the lines of a text do not move */}
-        {lines.length === 0 ? text : lines.map((tokens, index) => <Line key={index} tokens={tokens} />)}
-      </pre>
+      <pre {...scrollable}>{lines.length === 0 ? text : staticParts(lines.map(lineOf))}</pre>
     </div>
   );
 });
 
-const Line = ({ tokens }: { tokens: readonly ParsedToken[] }) => (
-  <>
-    {tokens.map(({ type, value }, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the tokens of a text do not move
-      <span key={index} className={styles[type]}>
-        {value}
-      </span>
-    ))}
-    {"\n"}
-  </>
-);
+const lineOf = (tokens: readonly ParsedToken[]): ReactNode => staticParts([...tokens.map(tokenOf), "\n"]);
+
+const tokenOf = ({ type, value }: ParsedToken): ReactNode => <span className={styles[type]}>{value}</span>;

@@ -2,7 +2,8 @@ import type { Nodes, RootContent } from "mdast";
 import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmFromMarkdown } from "mdast-util-gfm";
 import { gfm } from "micromark-extension-gfm";
-import { Fragment, memo, type ReactNode, useMemo } from "react";
+import { memo, type ReactNode, useMemo } from "react";
+import { scrollable, staticParts } from "../ui/static-parts.ts";
 import { Code } from "./code.tsx";
 import styles from "./markdown.module.css";
 
@@ -15,10 +16,7 @@ export const Markdown = memo(({ text }: { text: string }) => {
   if (blocks === null) return <div className={styles.markdown}>{text}</div>;
   return (
     <div className={styles.markdown} dir="auto">
-      {blocks.map((block, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the blocks of a text do not move
-        <Fragment key={index}>{elementOf(block)}</Fragment>
-      ))}
+      {staticParts(blocks.map(elementOf))}
     </div>
   );
 });
@@ -33,9 +31,7 @@ export function safeAddress(address: string): string | undefined {
   return ["http:", "https:", "mailto:"].includes(new URL(address).protocol) ? address : undefined;
 }
 
-const childrenOf = (node: { children: readonly Nodes[] }): ReactNode =>
-  // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text do not move
-  node.children.map((child, index) => <Fragment key={index}>{elementOf(child)}</Fragment>);
+const childrenOf = (node: { children: readonly Nodes[] }): ReactNode => staticParts(node.children.map(elementOf));
 
 function link(address: string, content: ReactNode): ReactNode {
   const safe = safeAddress(address);
@@ -80,7 +76,7 @@ function elementOf(node: Nodes): ReactNode {
           {typeof node.checked === "boolean" && <input type="checkbox" checked={node.checked} disabled readOnly />}
           {node.spread
             ? childrenOf(node)
-            : node.children.map((child) => (child.type === "paragraph" ? childrenOf(child) : elementOf(child)))}
+            : staticParts(node.children.map((child) => (child.type === "paragraph" ? childrenOf(child) : elementOf(child))))}
         </li>
       );
     case "thematicBreak":
@@ -93,8 +89,7 @@ function elementOf(node: Nodes): ReactNode {
       return link(node.url, node.alt || node.url);
     case "table":
       return (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table scrolls by keyboard
-        <div className={styles.table} tabIndex={0}>
+        <div className={styles.table} {...scrollable}>
           <table>
             <tbody>{childrenOf(node)}</tbody>
           </table>

@@ -7,6 +7,7 @@ import { type PlanStep, PlanStepStatus, type TaskEvent, TaskEventSchema } from "
 import type { Task } from "#proto/task/v2/task_pb.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Icon, type IconName } from "../ui/icons.tsx";
+import { scrollable } from "../ui/static-parts.ts";
 import { formatDateTime, formatDuration, formatNumber, fromSeconds } from "../ui/time.tsx";
 import { Attachment } from "./attachment.tsx";
 import styles from "./task.module.css";
@@ -147,8 +148,7 @@ function EventsDialog({ events, onClose }: { events: readonly TaskEvent[]; onClo
   const shown = events.slice(-200).map((event) => JSON.stringify(toJson(TaskEventSchema, event)));
   return (
     <Dialog title={text.events} onClose={onClose}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls by keyboard */}
-      <pre className={styles.previewText} tabIndex={0}>
+      <pre className={styles.previewText} {...scrollable}>
         {shown.join("\n")}
       </pre>
     </Dialog>

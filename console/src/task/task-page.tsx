@@ -19,7 +19,7 @@ import styles from "./task.module.css";
 import { timelineOf } from "./timeline.ts";
 import { text } from "./words.ts";
 
-/** A task as it goes on: its conversation, what it asks, and everything about it. */
+/** One task: its conversation, its open question, and its details. */
 export function TaskPage() {
   const { taskId } = useParams({ from: "/shell/app/$taskId" });
   const me = useMe();

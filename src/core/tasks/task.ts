@@ -98,6 +98,8 @@ export interface TaskView extends Task, TaskProgress {
   readonly accountName: string | null;
   /** The name of the app that created it; null without one. */
   readonly appName: string | null;
+  /** While it waits for a runner: when a worker of its space and profile last called, Unix ms. Otherwise null. */
+  readonly workerSeenAt: number | null;
 }
 
 /** A task as visitors of its share link see it. `id` and `lastSeq` are for reading its events. */
@@ -180,6 +182,10 @@ export interface TurnInput {
 
 /** A filter of a caller's task list (spec/api.md 8.3). */
 export interface TaskFilter {
+  /** `team`: the tasks of the space that its team sees, of all accounts. Absent: those that the scope sees. */
+  readonly view?: "team";
+  /** With the view `team`: only tasks of this account. */
+  readonly creatorId?: string;
   /** `standard` omits agents' main tasks. */
   readonly type?: TaskType;
   readonly projectId?: string;
@@ -214,6 +220,13 @@ export interface TaskPage {
   readonly order: "asc" | "desc";
   readonly limit: number;
   readonly after?: TaskPosition;
+}
+
+/** Numbers of tasks by state. */
+export interface TaskCounts {
+  readonly byStatus: Readonly<Record<TaskStatus, number>>;
+  /** False when only the newest tasks were examined, so that there may be more. */
+  readonly isComplete: boolean;
 }
 
 /** A task that has changed, or was deleted. */
@@ -267,12 +280,16 @@ export interface TaskRows {
   countVisible(scope: Scope, ids: readonly string[]): Promise<number>;
   /** An agent's main task is listed once it has an event. Reads at most 5,000 tasks for any filter. */
   list(scope: Scope, filter: TaskFilter, page: TaskPage): Promise<TaskList>;
+  /** Counts the tasks of all pages of `list` by state, without regard to the states of the filter. Reads at most 5,000 tasks. */
+  countByStatus(scope: Scope, filter: TaskFilter): Promise<TaskCounts>;
   /** The tasks of an account and its tombstones that changed at this time (Unix ms) or later, oldest change first; at most `max`. */
   listChanged(scope: Pick<Scope, "accountId" | "spaceId">, since: number, max: number): Promise<readonly ChangedTask[]>;
+  /** The same for the tasks that the team of a space sees, and for those that it no longer sees since this time; at most twice `max`. */
+  listChangedInTeam(spaceId: string, since: number, max: number): Promise<readonly ChangedTask[]>;
   /** Those of these tasks, at most 100, that `list` has. */
   listOf(scope: Scope, filter: TaskFilter, ids: readonly string[]): Promise<readonly TaskView[]>;
-  /** Whether every text that this caller sees is in the search index. */
-  isIndexed(scope: Scope): Promise<boolean>;
+  /** Whether every text that this caller sees in the filter's view is in the search index. */
+  isIndexed(scope: Scope, filter: Pick<TaskFilter, "view" | "creatorId">): Promise<boolean>;
   /** The ids of at most `max` tasks with texts that are not in the search index yet. */
   listNotIndexed(max: number): Promise<readonly string[]>;
   /** Adds the next texts of these tasks to the search index. A task with many texts needs several calls. */
@@ -300,6 +317,8 @@ export interface TaskRows {
   listOwned(nodeIds: readonly string[]): Promise<readonly ClaimableTask[]>;
   /** The queue's depth: running tasks without a runner, counted up to `max`. */
   countUnowned(max: number): Promise<number>;
+  /** The place of a waiting task among those of its account, space and profile, from 1 for the oldest to `max`. */
+  queuePosition(task: Pick<Task, "id" | "accountId" | "spaceId" | "agentProfile" | "queuedAt">, max: number): Promise<number>;
   /** Makes the row a tombstone (spec/decisions.md 14): in a personal space only the id and times remain. */
   tombstone(id: string, now: number, personal: boolean): Promise<void>;
 }

@@ -193,8 +193,8 @@ describeOnEach("a search in tasks", (kind) => {
     const among = ids.map((id) => `'${id}'`).join(", ");
     await runOn(database.url, `DELETE FROM task_text WHERE task_id IN (${among})`);
     await runOn(database.url, `UPDATE task SET indexed_seq = -1 WHERE id IN (${among})`);
-    expect([await search(scope, "old"), await database.store.tasks.isIndexed(scope)]).toEqual([[], false]);
-    expect(await database.store.tasks.isIndexed({ ...scope, clientId: "app" })).toBe(true);
+    expect([await search(scope, "old"), await database.store.tasks.isIndexed(scope, {})]).toEqual([[], false]);
+    expect(await database.store.tasks.isIndexed({ ...scope, clientId: "app" }, {})).toBe(true);
     const [first = "", second = "", ...rest] = ids;
     await database.store.change((tx) => tx.tasks.indexTexts([first]));
     const died = database.store.change(async (tx) => {
@@ -212,7 +212,7 @@ describeOnEach("a search in tasks", (kind) => {
       const batch = left;
       await next.change((tx) => tx.tasks.indexTexts(batch));
     }
-    expect([await search(scope, "legacy old older", next), await next.tasks.isIndexed(scope)]).toEqual([
+    expect([await search(scope, "legacy old older", next), await next.tasks.isIndexed(scope, {})]).toEqual([
       [first, second, rest[1]].toSorted(),
       true,
     ]);
