@@ -7,6 +7,7 @@ import { idempotencyRecords } from "./call/idempotency.ts";
 import { limits } from "./call/limit.ts";
 import { performer } from "./call/perform.ts";
 import type { Config } from "./config.ts";
+import { auditDownloadLinks } from "./core/audit/download-links.ts";
 import { attachedBrowsers } from "./core/browsers/browser.ts";
 import type { Cipher } from "./core/cipher.ts";
 import type { Failure } from "./core/failure.ts";
@@ -125,6 +126,7 @@ export async function startPlatform(
     ...{ store, uploads: files.uploads, blobs: files.blobs },
     baseUrl: config.baseUrl,
     watchLinks: watchLinks(cipher, config.baseUrl),
+    auditLinks: auditDownloadLinks(cipher, config.baseUrl),
     responsesStatus: config.responsesStatus,
     corsOrigins: config.corsOrigins,
     conversationsOnly: config.role === "worker",

@@ -6,6 +6,7 @@ import type { OpenCall } from "../core/accounts/caller.ts";
 import { ownership } from "../core/accounts/ownership.ts";
 import { agents } from "../core/agents/agent.ts";
 import { shares } from "../core/assets/share.ts";
+import { auditDownloadLinks } from "../core/audit/download-links.ts";
 import type { AttachedBrowsers } from "../core/browsers/browser.ts";
 import { complianceExports, exports } from "../core/exports/exports.ts";
 import { exportLinks } from "../core/exports/links.ts";
@@ -175,7 +176,7 @@ export function createHandlers(
         clock,
       }),
     ),
-    implement(AuditService, auditHandlers(rpcOf)),
+    implement(AuditService, auditHandlers({ rpcOf, downloadLinks: auditDownloadLinks(cipher, config.baseUrl), clock })),
     implement(WebhookService, webhookHandlers({ webhooks: webhooks(hooks), deliveries: deliveries(clock), keys: sending.keys })),
     implement(WebsiteService, websiteHandlers(websiteParts(context))),
     implement(EnterpriseDataExportService, dataExportHandlers(dataExports)),
