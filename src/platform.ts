@@ -17,6 +17,7 @@ import { renewAfterMs } from "./core/sign-in/sign-in.ts";
 import type { Store } from "./core/store.ts";
 import { backlog } from "./core/tasks/backlog.ts";
 import { watchLinks } from "./core/tasks/watch-links.ts";
+import { workerUseEveryMs } from "./core/workers/worker.ts";
 import { type Front, type FrontOptions, httpFront } from "./http/front.ts";
 import { readiness } from "./http/health.ts";
 import { addressReader, requestReader, sessionCookieReader } from "./http/request.ts";
@@ -66,7 +67,7 @@ export async function startPlatform(
   const front = httpFront(frontOptions(config));
   const uses = {
     keys: keyUses(store, clock),
-    workers: keyUses(store, clock, ({ workers }) => workers),
+    workers: keyUses(store, clock, ({ workers }) => workers, workerUseEveryMs),
     sessions: keyUses(store, clock, ({ sessions }) => sessions, renewAfterMs),
   };
   const queue = backlog(store, config.queueDepth);

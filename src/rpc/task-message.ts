@@ -1,19 +1,21 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { appOf, type Caller, canAccessProjects } from "../core/accounts/caller.ts";
 import { currentStatus, outcomeOf } from "../core/tasks/latest.ts";
+import type { ReadRunState, RunState } from "../core/tasks/run-state.ts";
 import type { TaskView } from "../core/tasks/task.ts";
-import { TaskOutcomeSchema, type TaskSchema } from "../gen/proto/task/v2/task_pb.ts";
+import { RunStateSchema, TaskOutcomeSchema, type TaskSchema } from "../gen/proto/task/v2/task_pb.ts";
 import { waitMessage } from "./event.ts";
 import { enumConverter, seconds, taskStatus, taskType, visibility } from "./wire-values.ts";
 
 /** Creates the wire form of a task for this caller. */
 export type TaskWriter = (caller: Caller, task: TaskView) => MessageInitShape<typeof TaskSchema>;
 
+const runState = enumConverter(RunStateSchema, ["queued", "running", "waiting_for_worker"] as const);
 const outcome = enumConverter(TaskOutcomeSchema, ["finished", "stopped", "failed"] as const);
 
 /** @param appUrl the base URL of the web app, where users open tasks. */
 export const taskWriter =
-  (appUrl: string): TaskWriter =>
+  (appUrl: string, readRunState: ReadRunState): TaskWriter =>
   (caller, task) => ({
     id: task.id,
     status: taskStatus.toValue(task.status),
@@ -34,6 +36,7 @@ export const taskWriter =
     ...creatorOf(caller, task),
     lastSeq: task.lastSeq,
     ...progressOf(task),
+    ...runOf(task, readRunState(task)),
   });
 
 /** An app learns neither who its user is nor which other apps the user has (spec/decisions.md 60). */
@@ -44,6 +47,9 @@ function creatorOf(caller: Caller, { accountId, accountName, clientId, appName }
     ...(clientId === null || (app !== null && app !== clientId) ? {} : { createdByApp: { clientId, name: appName ?? "" } }),
   };
 }
+
+const runOf = ({ queuedAt }: TaskView, state: RunState | null) =>
+  state === null ? {} : { runState: runState.toValue(state), ...(state === "running" ? {} : { queuedAt: seconds(queuedAt) }) };
 
 function progressOf(task: TaskView) {
   const { id, statusSeq, planDone, planTotal } = task;

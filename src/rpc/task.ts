@@ -13,6 +13,7 @@ import type { TaskEvent } from "../core/tasks/event.ts";
 import type { ListChange, ListWatches } from "../core/tasks/list-watches.ts";
 import type { Listings } from "../core/tasks/listings.ts";
 import type { UserInput } from "../core/tasks/message.ts";
+import { positionMax, type ReadRunState } from "../core/tasks/run-state.ts";
 import { queryWordsMax, type SearchWord, wordsOf } from "../core/tasks/search-tokens.ts";
 import type { Task, TaskFilter } from "../core/tasks/task.ts";
 import type { WatchLinks } from "../core/tasks/watch-links.ts";
@@ -106,6 +107,7 @@ export interface TaskParts {
   readonly link: Link;
   /** The longest answer of a profile's model, in tokens; undefined for a profile without a model. */
   readonly outputTokensMax: (profile: string) => number | undefined;
+  readonly readRunState: ReadRunState;
 }
 
 /** A watch with `keep_alive` gets an answer without an event after this many milliseconds of silence (spec/decisions.md 54). */
@@ -129,6 +131,7 @@ export function taskHandlers({
   transcribe,
   link,
   outputTokensMax,
+  readRunState,
 }: TaskParts): Handlers<typeof TaskService> {
   const readInput = inputReader(bring, transcribe);
   /** The answer of create and update; `share_url` unless private. */
@@ -140,7 +143,7 @@ export function taskHandlers({
     shareVisibility: visibility.toValue(shareVisibility),
   });
 
-  const toMessage = taskWriter(appUrl);
+  const toMessage = taskWriter(appUrl, readRunState);
 
   /** All watches of an event share one message. */
   const watchAnswers = new WeakMap<TaskEvent, WatchTaskResponse>();
@@ -170,7 +173,9 @@ export function taskHandlers({
         const read = async (caller: Caller) => ({ task: await tasks.get(tx, caller, taskId) });
         const isEnough = ({ task }: { task: Task }) => (afterSeq === undefined ? task.status !== "running" : task.lastSeq > afterSeq);
         const { task } = await watches.hold(call, { seconds, read: read, isEnough: isEnough });
-        return { task: toMessage(call.caller, task), lastSeq: task.lastSeq };
+        const waits = readRunState(task) === "queued" || readRunState(task) === "waiting_for_worker";
+        const queuePosition = waits ? await tx.tasks.queuePosition(task, positionMax) : undefined;
+        return { task: toMessage(call.caller, task), lastSeq: task.lastSeq, ...(waits ? { queuePosition } : {}) };
       },
     },
     async listTasks(tx, caller, request) {

@@ -22,6 +22,7 @@ import type { Backlog } from "../core/tasks/backlog.ts";
 import { conversations } from "../core/tasks/conversations.ts";
 import { listWatches } from "../core/tasks/list-watches.ts";
 import { listings } from "../core/tasks/listings.ts";
+import { runStateReader } from "../core/tasks/run-state.ts";
 import { findSharedTask, sharedTypes } from "../core/tasks/shared-task.ts";
 import { taskSubscriptions } from "../core/tasks/task-subscriptions.ts";
 import { watchLinks } from "../core/tasks/watch-links.ts";
@@ -216,6 +217,7 @@ function taskParts(
     transcribe: transcriptsOf(context),
     link: (fileId) => files.links.download(fileId, clock.now()),
     outputTokensMax: (profile) => modelOf(config, profile)?.maxOutputTokens,
+    readRunState: runStateReader(clock, remoteProfiles(config)),
   };
 }
 

@@ -6,11 +6,13 @@ import type { KeyUses } from "../core/keys/api-keys.ts";
 import type { SigningKeys } from "../core/oauth/signing-key.ts";
 import type { Tx } from "../core/store.ts";
 import { type Backlog, countEveryMs } from "../core/tasks/backlog.ts";
+import { unservedProfiles } from "../core/tasks/run-state.ts";
 import { releaseStale } from "../core/usage/spend.ts";
 import { checkDomains } from "../core/websites/domains.ts";
 import { failuresKeptMs } from "../core/workers/worker.ts";
 import { sweepWorkerRuns } from "../runtime/remote/held-run.ts";
 import type { ProcessContext } from "./process-context.ts";
+import { remoteProfiles } from "./remote.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -18,6 +20,8 @@ const dayMs = 24 * hourMs;
 const keyUsesEveryMs = 5_000;
 /** A silent worker loses its run at most this long after its lease ends. */
 const leasesEveryMs = 1_000;
+/** A warning of tasks that wait for a worker comes at most this long after their first minute. */
+const unservedEveryMs = 10_000;
 /** Expired files are purged within a minute (spec/decisions.md 38). */
 const filesEveryMs = 10_000;
 /** A lost run's reservation is released within this time. */
@@ -43,17 +47,18 @@ const archivesMax = 100;
 
 /** Dependencies of maintenance, and the retention of deleted tasks and webhook logs. */
 export interface MaintenanceParts extends Pick<ProcessContext, "store" | "clock" | "log" | "prove"> {
-  readonly config: Pick<ProcessContext["config"], "deletedTaskDays" | "webhookLogDays">;
+  readonly config: Pick<ProcessContext["config"], "deletedTaskDays" | "webhookLogDays" | "agentProfiles">;
 }
 
 /** Starts the timers of every process, in any role; the returned function stops them. */
 export function startMaintenance(
-  { store, clock, log, prove, config: { deletedTaskDays, webhookLogDays } }: MaintenanceParts,
+  { store, clock, log, prove, config }: MaintenanceParts,
   waiting: Backlog,
   keyUses: Pick<KeyUses, "write">,
   signingKeys: Pick<SigningKeys, "retire">,
   files: FileSweep,
 ): () => Promise<void> {
+  const { deletedTaskDays, webhookLogDays } = config;
   const stopping = new AbortController();
   const every = (ms: number, work: () => Promise<void>) => poll(clock, ms, stopping.signal, log, work);
   /** Runs one change per batch, so that other changes are not blocked, until no rows are left. */
@@ -69,6 +74,7 @@ export function startMaintenance(
     every(leasesEveryMs, async function releaseLapsedRuns() {
       await sweepWorkerRuns({ store, clock });
     }),
+    every(unservedEveryMs, unservedProfiles({ store, clock, log, remoteProfiles: remoteProfiles(config) })),
     every(filesEveryMs, async function sweepFiles() {
       await files.sweep(stopping.signal);
     }),

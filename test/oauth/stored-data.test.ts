@@ -96,7 +96,7 @@ describeOnOne("stored OAuth data", (kind) => {
         clock,
         prove: async () => true,
         log: () => undefined,
-        config: { deletedTaskDays: 0, webhookLogDays: 30 },
+        config: { deletedTaskDays: 0, webhookLogDays: 30, agentProfiles: {} },
       };
       const nothing = async () => undefined;
       const stop = startMaintenance(

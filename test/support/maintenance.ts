@@ -9,6 +9,6 @@ const nothing = async () => undefined;
 
 /** One round of the maintenance that every process runs on a timer, without that of files. `deletedTaskDays` is 0 by default. */
 export async function runMaintenance(store: Store, clock: Clock, { deletedTaskDays = 0, prove = provesAll } = {}): Promise<void> {
-  const parts = { store, clock, prove, log: () => undefined, config: { deletedTaskDays, webhookLogDays: 30 } };
+  const parts = { store, clock, prove, log: () => undefined, config: { deletedTaskDays, webhookLogDays: 30, agentProfiles: {} } };
   await startMaintenance(parts, backlog(store, 1), { write: nothing }, { retire: nothing }, { sweep: nothing, purge: nothing })();
 }

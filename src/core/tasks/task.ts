@@ -98,6 +98,8 @@ export interface TaskView extends Task, TaskProgress {
   readonly accountName: string | null;
   /** The name of the app that created it; null without one. */
   readonly appName: string | null;
+  /** While it waits for a runner: when a worker of its space and profile last called, Unix ms. Otherwise null. */
+  readonly workerSeenAt: number | null;
 }
 
 /** A task as visitors of its share link see it. `id` and `lastSeq` are for reading its events. */
@@ -300,6 +302,8 @@ export interface TaskRows {
   listOwned(nodeIds: readonly string[]): Promise<readonly ClaimableTask[]>;
   /** The queue's depth: running tasks without a runner, counted up to `max`. */
   countUnowned(max: number): Promise<number>;
+  /** The place of a waiting task among those of its account, space and profile, from 1 for the oldest to `max`. */
+  queuePosition(task: Pick<Task, "id" | "accountId" | "spaceId" | "agentProfile" | "queuedAt">, max: number): Promise<number>;
   /** Makes the row a tombstone (spec/decisions.md 14): in a personal space only the id and times remain. */
   tombstone(id: string, now: number, personal: boolean): Promise<void>;
 }

@@ -38,6 +38,9 @@ export interface Worker {
   readonly revokedAt: number | null;
 }
 
+/** The minimum time between two recorded calls of a worker, in milliseconds: an unserved profile is noticed within a minute. */
+export const workerUseEveryMs = 15_000;
+
 /** How a run of a worker failed: the worker reported an error, or its lease ended. */
 export type WorkerFailureKind = "error" | "lease";
 
@@ -93,6 +96,8 @@ export interface WorkerRows {
   purgeFailures(before: number): Promise<void>;
   /** The waiting tasks of a space, by profile. */
   waiting(spaceId: string, profiles: readonly string[]): Promise<readonly WaitingTasks[]>;
+  /** The tasks of all spaces that have waited since before a time, without a call of a worker of their space and profile since then. */
+  unserved(profiles: readonly string[], since: number): Promise<readonly WaitingTasks[]>;
 }
 
 /** A requested credential. */

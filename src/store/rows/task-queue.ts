@@ -8,8 +8,10 @@ const taskIds = tables.task.pick("id");
 const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 const subtasks = computedShape({ running: integer(sql`running`), recent: integer(sql`recent`), made: integer(sql`made`) });
 
+type QueueRows = Pick<TaskRows, "listUnowned" | "listOwned" | "listRunning" | "countSubtasks" | "countUnowned" | "queuePosition">;
+
 /** The running tasks that wait for a runner, and the owners of the others. */
-export function queueOf(session: Session): Pick<TaskRows, "listUnowned" | "listOwned" | "listRunning" | "countSubtasks" | "countUnowned"> {
+export function queueOf(session: Session): QueueRows {
   const { dialect } = session;
   return {
     listUnowned(max, filter = {}) {
@@ -52,6 +54,14 @@ export function queueOf(session: Session): Pick<TaskRows, "listUnowned" | "listO
           SELECT 1 AS one FROM task WHERE status = 'running' AND node_id IS NULL AND deleted_at IS NULL LIMIT ${max}
         ) waiting`);
       return row?.count ?? 0;
+    },
+    async queuePosition({ id, accountId, spaceId, agentProfile, queuedAt }, max) {
+      const row = await counted.row(session)(sql`
+        SELECT ${counted.of("before")} FROM (
+          SELECT 1 AS one FROM ${queue[dialect]} WHERE ${waits({ spaceId, profiles: [agentProfile] })} AND t.account_id = ${accountId}
+            AND (t.queued_at < ${queuedAt} OR (t.queued_at = ${queuedAt} AND t.id < ${id})) LIMIT ${max - 1}
+        ) before`);
+      return (row?.count ?? 0) + 1;
     },
   };
 }

@@ -24,6 +24,9 @@ export const taskShape = tables.task
   .with(flags)
   .derive("shareVisibility", ["shareVisibility", "maxVisibility"], applyCaps);
 
+/** The worker `w` may run the task `t`. */
+export const serves = sql`w.revoked_at IS NULL AND (w.profiles = '[]' OR w.profiles LIKE '%"' || t.agent_profile || '"%')`;
+
 /** A task with its progress and current names, by subqueries: on SQLite every column of a join costs several times as much. */
 export const taskViewShape = taskShape.with({
   apiKeyName: textOrNull(sql`(SELECT name FROM api_key WHERE id = t.api_key_id)`),
@@ -33,6 +36,8 @@ export const taskViewShape = taskShape.with({
   statusSeq: integerOrNull(sql`t.status_seq`),
   planDone: integerOrNull(sql`t.plan_done`),
   planTotal: integerOrNull(sql`t.plan_total`),
+  workerSeenAt: integerOrNull(sql`CASE WHEN t.status = 'running' AND t.node_id IS NULL THEN (
+    SELECT MAX(w.seen_at) FROM worker w WHERE w.space_id = t.space_id AND ${serves}) END`),
 });
 
 /** Selects tasks for callers. */

@@ -3,6 +3,7 @@ import { type WorkerEventRows, type WorkerRun, type WorkerRunRows, workerNeeded 
 import { changeOf, type Session } from "../session.ts";
 import { allOf, forShare, inTexts, join, sql } from "../statements.ts";
 import { computedShape, integer, tables, text } from "../table.ts";
+import { serves } from "./task-row.ts";
 
 const { workerRun, workerEvent } = tables;
 const runs = sql`SELECT ${workerRun.of("worker_run")} FROM worker_run`;
@@ -125,6 +126,15 @@ export function workerRows(session: Session): WorkerRows {
         WHERE status = 'running' AND node_id IS NULL AND deleted_at IS NULL
           AND space_id = ${spaceId} AND agent_profile IN (${join([...profiles])})
         GROUP BY agent_profile`);
+    },
+    async unserved(profiles, since) {
+      if (profiles.length === 0) return [];
+      return waiting.rows(session)(sql`
+        SELECT ${waiting.of("t")} FROM task t
+        WHERE t.status = 'running' AND t.node_id IS NULL AND t.deleted_at IS NULL
+          AND t.agent_profile IN (${join([...profiles])}) AND t.queued_at <= ${since}
+          AND NOT EXISTS (SELECT 1 FROM worker w WHERE w.space_id = t.space_id AND w.seen_at > ${since} AND ${serves})
+        GROUP BY t.agent_profile`);
     },
   };
 }

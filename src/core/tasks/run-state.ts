@@ -1,0 +1,50 @@
+import type { Clock } from "../clock.ts";
+import type { Log } from "../log.ts";
+import type { Tx } from "../store.ts";
+import type { TaskView } from "./task.ts";
+
+/** Where the turn of a running task is (spec/api.md 8.74). */
+export type RunState = "queued" | "running" | "waiting_for_worker";
+
+/** A profile of remote workers is unserved after this many milliseconds without a call of one of its workers. */
+export const unservedAfterMs = 60_000;
+/** The highest place in the queue that `task.detail` reports. */
+export const positionMax = 100;
+
+/** Reads where the turn of a task is; null for a task that does not run. */
+export type ReadRunState = (task: TaskView) => RunState | null;
+
+/** @param remoteProfiles the profiles whose tasks remote workers run. */
+export const runStateReader =
+  (clock: Pick<Clock, "now">, remoteProfiles: readonly string[]): ReadRunState =>
+  ({ status, nodeId, agentProfile, workerSeenAt }) => {
+    if (status !== "running") return null;
+    if (nodeId !== null) return "running";
+    const isServed = !remoteProfiles.includes(agentProfile) || (workerSeenAt ?? 0) > clock.now() - unservedAfterMs;
+    return isServed ? "queued" : "waiting_for_worker";
+  };
+
+/** The dependencies of `unservedProfiles`. */
+interface UnservedParts {
+  readonly store: Pick<Tx, "workers">;
+  readonly clock: Pick<Clock, "now">;
+  readonly log: Log;
+  readonly remoteProfiles: readonly string[];
+}
+
+/**
+ * Creates a check that warns of profiles whose tasks have waited for a minute without a worker: once for each profile, and
+ * again after a worker has served it.
+ */
+export function unservedProfiles({ store, clock, log, remoteProfiles }: UnservedParts): () => Promise<void> {
+  let warned: ReadonlySet<string> = new Set();
+  return async () => {
+    if (remoteProfiles.length === 0) return;
+    const unserved = await store.workers.unserved(remoteProfiles, clock.now() - unservedAfterMs);
+    for (const { profile, waiting } of unserved) {
+      if (warned.has(profile)) continue;
+      log("warn", `no worker has called for profile ${profile} in the last minute: tasks wait for one`, { profile, waiting });
+    }
+    warned = new Set(unserved.map(({ profile }) => profile));
+  };
+}
