@@ -6,7 +6,6 @@ import { TaskService, type WatchTasksRequestSchema, type WatchTasksResponse } fr
 import { describeOnEach, nodesOf } from "../support/database.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
-import { tokenOf } from "../support/token.ts";
 import { clientOf } from "../support/wires.ts";
 import { outcomeOf } from "./shared-rig.ts";
 
@@ -187,19 +186,6 @@ describeOnEach("a watch of a task list", (database) => {
     expect(await all.end).toBe("ok");
     expect(await catchUp(all.answers[0]?.cursor)).toHaveProperty("size", 101);
     expect(await catchUp(all.answers[1]?.cursor)).toHaveProperty("size", 0);
-  });
-
-  test("of a project is refused to an app without a scope for projects, as if the project did not exist", async () => {
-    const { body } = await ann.v2("project.create", { name: "Garden" });
-    const projectId: string = body["project"].id;
-    const [narrow, wide] = await Promise.all(
-      ([["create_task"], ["create_task", "create_project"]] as const).map(async (scopes) => {
-        const { headers } = await tokenOf(service, ann, { scopes, now: clock.now() });
-        return watch({ projectId }, headers);
-      }),
-    );
-    expect(await narrow?.end).toContain("project not found");
-    expect(await wide?.end).toBe("ok");
   });
 
   test("asks for the list again when more than 1,000 tasks changed, and when the cursor is older than 24 hours", async () => {

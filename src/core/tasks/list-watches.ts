@@ -1,6 +1,5 @@
-import { type Caller, canAccessProjects, type OpenCall } from "../accounts/caller.ts";
+import type { Caller, OpenCall } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
-import { notFound } from "../failure.ts";
 import { type CursorBinding, decodeCursor, encodeCursor } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
 import type { TaskFilter, TaskView } from "./task.ts";
@@ -32,8 +31,7 @@ export interface ListWatches {
   /**
    * Sends changes as they occur, each at least once. Holds one page in memory, however slow the reader is.
    *
-   * @throws Failure `invalid_argument` for a foreign cursor, `not_found` for a project without a scope for it, `resource_exhausted`;
-   * the stream later also `unavailable` when the process drains, and the failures of a new call.
+   * @throws Failure `invalid_argument` for a foreign cursor, `resource_exhausted`; the stream later also `unavailable` when the process drains, and the failures of a new call.
    */
   watch(tx: Tx, call: OpenCall, watch: ListWatch): AsyncIterable<ListChange>;
 }
@@ -115,7 +113,6 @@ export function listWatches(subscriptions: TaskSubscriptions, clock: Clock, drai
     watch(tx, call, watch) {
       const { filter, cursor } = watch;
       if (draining.aborted) throw stopping();
-      if (filter.projectId !== undefined && !canAccessProjects(call.caller)) throw notFound("project", "project_id");
       const at = cursor ? decodeCursor(bind(call.caller, filter), cursor).value : null;
       const now = clock.now();
       // Anyone can make a cursor, so it may have any number.
