@@ -87,7 +87,7 @@ describe("propose_schedule", () => {
     for (const schedule of schedules) await rig.ann.v2("schedule.delete", { schedule_id: schedule.id });
   });
 
-  test("tells the model why settings are refused", async () => {
+  test("reports to the model why settings are refused", async () => {
     const id = await rig.uses([use("propose_schedule", { ...proposal, cron: "daily" })]);
     expect(await rig.useOutcomes(id)).toMatchObject([{ status: "error", result: expect.stringContaining("schedule.cron: is not a cron") }]);
   });
