@@ -8,6 +8,7 @@ import type { JsonObject } from "../core/json.ts";
 import type { TranscribeRecordings } from "../core/speech/transcript.ts";
 import { checkSchema } from "../core/structured-output/structured-output.ts";
 import type { TaskEvent } from "../core/tasks/event.ts";
+import type { TextDelta } from "../core/tasks/live-text.ts";
 import type { UserInput } from "../core/tasks/message.ts";
 import { positionMax } from "../core/tasks/run-state.ts";
 import type { Task } from "../core/tasks/task.ts";
@@ -23,7 +24,7 @@ import {
   type WatchTaskResponse,
   WatchTaskResponseSchema,
 } from "../gen/proto/task/v2/task_service_pb.ts";
-import { eventMessage } from "./event.ts";
+import { deltaMessage, eventMessage } from "./event.ts";
 import { orderOf, silenceMs, type TaskListParts, taskListHandlers } from "./task-list.ts";
 import { taskWriter } from "./task-message.ts";
 import { inputReader } from "./user-input.ts";
@@ -57,11 +58,12 @@ export function taskHandlers(parts: TaskParts): Handlers<typeof TaskService> {
 
   const toMessage = taskWriter(appUrl, readRunState);
 
-  /** All watches of an event share one message. */
-  const watchAnswers = new WeakMap<TaskEvent, WatchTaskResponse>();
-  function watchMessage(event: TaskEvent): WatchTaskResponse {
-    const answer = watchAnswers.get(event) ?? create(WatchTaskResponseSchema, { event: eventMessage(event, link) });
-    watchAnswers.set(event, answer);
+  /** All watches of an event, or of a part of a text, share one message. */
+  const watchAnswers = new WeakMap<TaskEvent | TextDelta, WatchTaskResponse>();
+  function watchMessage(item: TaskEvent | TextDelta): WatchTaskResponse {
+    const content = () => ("seq" in item ? { event: eventMessage(item, link) } : { delta: deltaMessage(item) });
+    const answer = watchAnswers.get(item) ?? create(WatchTaskResponseSchema, content());
+    watchAnswers.set(item, answer);
     return answer;
   }
 
@@ -130,8 +132,9 @@ export function taskHandlers(parts: TaskParts): Handlers<typeof TaskService> {
     },
     watchTask: {
       reserve: (call) => watches.reserve(call),
-      async stream(tx, call, { taskId, afterSeq = 0, untilSettled, keepAlive }) {
-        const events = await watches.watch(tx, call, { taskId, afterSeq, untilSettled });
+      async stream(tx, call, { taskId, afterSeq = 0, untilSettled, keepAlive, deltas }) {
+        const watch = { taskId, afterSeq, untilSettled };
+        const events = await (deltas ? watches.watchTexts(tx, call, watch) : watches.watch(tx, call, watch));
         const answers = events && mapIterable(events, watchMessage);
         return answers && keepAlive ? withKeepAlives(answers, () => create(WatchTaskResponseSchema), { clock, silenceMs }) : answers;
       },

@@ -74,6 +74,7 @@ describe("the number of calls a minute", () => {
         "project.detail",
         "agentProfile.list",
         "audit.list",
+        "audit.downloadUrl",
         "task.watchUrl",
         "schedule.list",
         "schedule.detail",

@@ -26,7 +26,7 @@ export async function listBrowsers(tx: Tx, caller: Caller): Promise<readonly Bro
 }
 
 /**
- * Ends the use of a browser by a task, online or not (spec/decisions.md 85). A task has only browsers of its own account, so
+ * Ends the use of a browser by a task, online or not (spec/decisions.md 85). A task has only browsers of the same account, so
  * its owner owns the browser too. The process that runs the task reads the selection.
  *
  * @throws Failure `not_found` for an unknown task, `failed_precondition` when the task has not selected the browser.

@@ -7,6 +7,7 @@ import type { NewEvent } from "../../../src/core/tasks/event.ts";
 import { tokensOf, wordsOf } from "../../../src/core/tasks/search-tokens.ts";
 import type { Task, TaskPosition } from "../../../src/core/tasks/task.ts";
 import { openStore } from "../../../src/store/open.ts";
+import { keyOf } from "../../../src/store/rows/task-text.ts";
 import { describeOnEach, openTestStore, rowsIn, runOn, type TestStore } from "../../support/database.ts";
 import { agentMessage, agentThought, annAtHome, bo, newId, putTask, userMessage } from "../samples.ts";
 
@@ -49,6 +50,11 @@ const hostile = [
   ],
   ...["pri\u0000ce", "\ud800price", "price\udfff", "AND", "NOT price", "(price", "%", "_", "$1", "?1", "^price", "+price", "price:A"],
 ];
+
+test("words of different accounts, spaces and apps are different in the index", () => {
+  const owners = [annAtHome, bo, { ...bo, spaceId: annAtHome.spaceId }, { ...bo, clientId: "app" }, { ...bo, clientId: "other" }];
+  expect(new Set(owners.map(keyOf)).size).toBe(owners.length);
+});
 
 describeOnEach("a search in tasks", (kind) => {
   let database: TestStore;

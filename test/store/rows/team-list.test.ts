@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Store } from "../../../src/core/store.ts";
 import { wordsOf } from "../../../src/core/tasks/search-tokens.ts";
 import type { Task, TaskFilter, TaskOrder, TaskPosition, TaskStatus } from "../../../src/core/tasks/task.ts";
 import { applyCaps, type Visibility, visibilities } from "../../../src/core/visibility.ts";
@@ -16,6 +17,14 @@ const [ofAnn, ofBo, atHome] = [ann, bo, annAtHome].map(({ accountId, spaceId }) 
 
 /** A task with its team's cap, which operations do not return. */
 type CappedTask = Task & { readonly maxVisibility: Visibility | null };
+
+/** In several changes: one of all tasks would take longer than a change may. */
+async function insertAll(store: Store, tasks: readonly Task[]): Promise<void> {
+  for (let first = 0; first < tasks.length; first += 500)
+    await store.change(async (tx) => {
+      for (const task of tasks.slice(first, first + 500)) await tx.tasks.insert(task, []);
+    });
+}
 
 describeOnEach("a list of a team's tasks", (kind) => {
   const statements: string[] = [];
@@ -42,9 +51,10 @@ describeOnEach("a list of a team's tasks", (kind) => {
   afterAll(() => database[Symbol.asyncDispose]());
 
   async function putAll({ store, url }: TestStore, found: readonly CappedTask[]): Promise<void> {
-    await store.change(async (tx) => {
-      for (const { maxVisibility: _, ...task } of found) await tx.tasks.insert(task, []);
-    });
+    await insertAll(
+      store,
+      found.map(({ maxVisibility: _, ...task }) => task),
+    );
     for (const cap of visibilities) {
       const ids = found.filter(({ maxVisibility }) => maxVisibility === cap).map(({ id }) => `'${id}'`);
       if (ids.length > 0) await runOn(url, `UPDATE task SET max_visibility = '${cap}' WHERE id IN (${ids.join(", ")})`);
@@ -132,10 +142,11 @@ describeOnEach("a list of a team's tasks", (kind) => {
 
   test("counts at most 5,000 tasks, and says that there may be more", async () => {
     await using many = await openTestStore(kind);
-    await many.store.change(async (tx) => {
-      for (let n = 0; n < 5_002; n += 1)
-        await tx.tasks.insert(sampleTask({ createdAt: n, status: n < 2 ? "error" : "stopped", metadata: { n: `${n}` } }), []);
-    });
+    const rest = (n: number) => ({ createdAt: n, status: n < 2 ? "error" : "stopped", metadata: { n: `${n}` } }) as const;
+    await insertAll(
+      many.store,
+      Array.from({ length: 5_002 }, (_, n) => sampleTask(rest(n))),
+    );
     const only = (stopped: number, isComplete: boolean) => ({ byStatus: { running: 0, waiting: 0, stopped, error: 0 }, isComplete });
     const { tasks: rows } = many.store;
     // The two oldest are not examined.

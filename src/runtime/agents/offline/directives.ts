@@ -12,7 +12,7 @@ export type Directive = EventDirective | Silent | EndingDirective;
 
 /** Directives that write events at once. */
 export type EventDirective =
-  | { readonly name: "say" | "think" | "progress" | "subtask"; readonly text: string }
+  | { readonly name: "say" | "stream" | "think" | "progress" | "subtask"; readonly text: string }
   | { readonly name: "plan"; readonly titles: readonly string[] }
   | { readonly name: "step" }
   | { readonly name: "file"; readonly filename: string; readonly content: string }
@@ -48,7 +48,7 @@ const secondsMax = 86_400;
 const snakeCase = /^[a-z][a-z0-9_]{0,63}$/;
 
 const textParser =
-  (name: "say" | "think" | "progress" | "subtask"): Parser =>
+  (name: "say" | "stream" | "think" | "progress" | "subtask"): Parser =>
   (text) =>
     text === "" ? { rule: `${name} needs a text` } : { name, text };
 
@@ -59,6 +59,7 @@ const bareParser =
 
 const parsers: Record<Directive["name"], Parser> = {
   say: textParser("say"),
+  stream: textParser("stream"),
   think: textParser("think"),
   progress: textParser("progress"),
   plan(rest) {

@@ -18,6 +18,8 @@ export interface Closing {
   readonly files: readonly NewFile[];
   /** The directives to execute before it. */
   readonly before: readonly PlacedDirective[];
+  /** Watchers see its text word by word. */
+  readonly isStreamed: boolean;
 }
 
 /** Directives with which a turn ends in another way, or does not end. */
@@ -26,19 +28,21 @@ const otherEndings: readonly string[] = ["ask", "fail", "forever"];
 const deciding: readonly string[] = ["confirm", "schedule"];
 
 /**
- * The last `say` is the turn's result, or the last `file` without a `say`. It is written only at the end, except when a
+ * The last `say` or `stream` is the turn's result, or the last `file` without one of them. It is written only at the end, except when a
  * `confirm` or `schedule` follows it: then it is written before the decision, and again as the result. Null when the turn has no such
  * directive, or does not finish. The same directives give the same result in every run of a turn (spec/decisions.md 52).
  */
 export function findClosing(directives: readonly PlacedDirective[]): Closing | null {
   const names = directives.map(({ directive: { name } }) => name);
-  const at = names.includes("say") ? names.lastIndexOf("say") : names.lastIndexOf("file");
+  const spoken = names.findLastIndex((name) => name === "say" || name === "stream");
+  const at = spoken === -1 ? names.lastIndexOf("file") : spoken;
   const last = directives[at]?.directive;
-  const saying = last?.name === "say" || last?.name === "file" ? last : null;
+  const saying = last?.name === "say" || last?.name === "stream" || last?.name === "file" ? last : null;
   if (saying === null || names.some((name) => otherEndings.includes(name))) return null;
   return {
     content: saying.name === "file" ? fileMessage(saying) : saying.text,
     files: directives.flatMap(({ directive }) => (directive.name === "file" ? [fileOf(directive)] : [])),
+    isStreamed: saying.name === "stream",
     before: at < names.findLastIndex((name) => deciding.includes(name)) ? directives : directives.toSpliced(at, 1),
   };
 }
@@ -128,9 +132,24 @@ async function* executeOne(
       return outcome;
     }
     default: {
+      if (directive.name === "stream") await showWords(directive.text, work);
       yield countEvents(await progressOf(directive, work), work);
       return undefined;
     }
+  }
+}
+
+/** The pause after each word of a streamed text. */
+const wordMs = 100;
+
+/** Shows a text to watchers word by word. An earlier run that was further than this one has shown it. */
+export async function showWords(text: string, work: RunState): Promise<void> {
+  const { live, clock, signal } = work.turn;
+  if (!live || isOver(work)) return;
+  live.begin("assistant_message");
+  for (const word of text.match(/\s*\S+/g) ?? []) {
+    live.write(word);
+    await clock.sleep(wordMs, signal);
   }
 }
 
@@ -152,6 +171,7 @@ const isOver = ({ turn, eventCount: told, confirmedCount: passed }: RunState): b
 async function progressOf(directive: EventDirective, { plan, nextActionId, turn }: RunState): Promise<Progress> {
   switch (directive.name) {
     case "say":
+    case "stream":
       return { events: [{ type: "assistant_message", payload: { content: directive.text } }] };
     case "progress":
       return { events: [{ type: "assistant_message", payload: { content: directive.text, deliveryKind: "progress" } }] };
