@@ -7,6 +7,7 @@ import { idempotencyRecords } from "./call/idempotency.ts";
 import { limits } from "./call/limit.ts";
 import { performer } from "./call/perform.ts";
 import type { Config } from "./config.ts";
+import { auditDownloadLinks } from "./core/audit/download-links.ts";
 import { attachedBrowsers } from "./core/browsers/browser.ts";
 import type { Cipher } from "./core/cipher.ts";
 import type { Failure } from "./core/failure.ts";
@@ -16,6 +17,7 @@ import { signingKeys } from "./core/oauth/signing-key.ts";
 import { renewAfterMs } from "./core/sign-in/sign-in.ts";
 import type { Store } from "./core/store.ts";
 import { backlog } from "./core/tasks/backlog.ts";
+import { liveTexts } from "./core/tasks/live-texts.ts";
 import { watchLinks } from "./core/tasks/watch-links.ts";
 import { workerUseEveryMs } from "./core/workers/worker.ts";
 import { type Front, type FrontOptions, httpFront } from "./http/front.ts";
@@ -89,6 +91,7 @@ export async function startPlatform(
   const connected = createConnectors(context);
   const remote = createRemoteWorkers(context, files, connected.uses, front.draining);
   const browsers = attachedBrowsers({ store, clock, draining: front.draining });
+  const texts = liveTexts({ clock, feed: store.feed, broadcast: store.broadcast, stopped: front.draining });
   const operations = operationTable();
   const handlers = createHandlers(context, {
     ...{
@@ -100,6 +103,7 @@ export async function startPlatform(
       remote: remote.runs,
       connected,
       browsers,
+      texts,
       draining: front.draining,
     },
     rpcOf: (name) => operations.byName(name)?.rpc,
@@ -125,6 +129,7 @@ export async function startPlatform(
     ...{ store, uploads: files.uploads, blobs: files.blobs },
     baseUrl: config.baseUrl,
     watchLinks: watchLinks(cipher, config.baseUrl),
+    auditLinks: auditDownloadLinks(cipher, config.baseUrl),
     responsesStatus: config.responsesStatus,
     corsOrigins: config.corsOrigins,
     conversationsOnly: config.role === "worker",
@@ -136,7 +141,7 @@ export async function startPlatform(
       { ...calls, scim: { ...entry, teamUsers: teams.teamUsers, groups: teams.groups, bodyLimit: config.bodyLimit } },
     ),
   });
-  const parts = { files, connectors: connected.uses, sending, browsers, check, backlog: queue };
+  const parts = { files, connectors: connected.uses, sending, browsers, texts, check, backlog: queue };
   const work = config.role === "api" ? null : await startWork(context, parts);
   const admin = config.adminPort === null ? undefined : adminServer(ready, customDomainCheck(store));
   const [address, adminAddress] = listenAddresses(config);

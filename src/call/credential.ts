@@ -1,4 +1,5 @@
 import type { Caller, Scope } from "../core/accounts/caller.ts";
+import type { SignedCredential } from "../core/accounts/signed-credential.ts";
 import type { KnownCredential } from "../core/audit/refusals.ts";
 import type { Clock } from "../core/clock.ts";
 import { Failure, invalidArgument } from "../core/failure.ts";
@@ -8,7 +9,6 @@ import type { ReadAccessToken } from "../core/oauth/access-token.ts";
 import type { TokenHolder } from "../core/oauth/family.ts";
 import { type SessionHolder, sessionDigest } from "../core/sign-in/sign-in.ts";
 import type { Tx } from "../core/store.ts";
-import type { SignedCredential } from "../core/tasks/watch-links.ts";
 import { isWorkerText, type Worker, workerDigest } from "../core/workers/worker.ts";
 
 /** The credentials of a request, not verified yet. */

@@ -131,6 +131,16 @@ export interface TaskNews {
   readonly accountId?: string | undefined;
 }
 
+/**
+ * Short texts between processes on one database: each arrives at most once, in the order of its sender, and may be lost.
+ * They are not stored.
+ */
+export interface Broadcast {
+  /** Sends a text of at most 4 KiB to all other processes. */
+  send(text: string): void;
+  onText(listener: (text: string) => void): () => void;
+}
+
 /** Called after each `tasks.insert`, and each `tasks.advance` that has changed a task, within the same change. */
 export type AfterTask = (tx: Tx, written: TaskWritten) => Promise<void>;
 
@@ -145,6 +155,8 @@ export interface Store extends Tx {
   /** Returns this store with changes that call `after` for each task that they write. It replaces the previous callback. */
   withAfterTask(after: AfterTask): Store;
   readonly feed: Feed;
+  /** Null when no other process can use the database. */
+  readonly broadcast: Broadcast | null;
   /** They work outside of transactions. */
   readonly counters: RateCounters;
   /** Resolves when the database has committed a write that leaves no rows: for `/readyz`. */

@@ -17,6 +17,7 @@ import { ServerReflection } from "../gen/proto/grpc/reflection/v1/reflection_pb.
 import { ServerReflection as ServerReflectionAlpha } from "../gen/proto/grpc/reflection/v1alpha/reflection_pb.ts";
 import { anonymousBytes, type OperationTable, rpcName } from "../operations.ts";
 import { services } from "../services.ts";
+import { type AuditAddressParts, auditAddress } from "./audit/address.ts";
 import { auditDownload } from "./audit/download.ts";
 import { anonymousBound, boundOf, compressions } from "./bounds/bound.ts";
 import { boundMessages, type MethodBound } from "./bounds/connect-body.ts";
@@ -37,7 +38,7 @@ import { v2Routes, v2Wire } from "./v2/route.ts";
 import { type WatchAddressParts, watchAddress } from "./v2/watch-address.ts";
 
 /** The dependencies of the server. */
-export interface ServerParts extends Pick<WatchAddressParts, "watchLinks"> {
+export interface ServerParts extends Pick<WatchAddressParts, "watchLinks">, Pick<AuditAddressParts, "auditLinks"> {
   readonly front: Front;
   readonly operations: OperationTable;
   readonly admit: Admit;
@@ -107,6 +108,7 @@ export function httpServer(parts: ServerParts): FastifyInstance {
     callRoutes(calls, parts);
   });
   if (!conversationsOnly) void app.register(async (scope) => watchAddress(scope, parts));
+  if (!conversationsOnly) void app.register(async (scope) => auditAddress(scope, parts));
   if (!conversationsOnly) for (const routes of parts.routes ?? []) void app.register(async (scope) => routes(scope));
   return app;
 }

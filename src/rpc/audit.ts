@@ -1,16 +1,42 @@
-import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
+import { create, type JsonObject, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
 import { auditOutcomes } from "../core/audit/chain.ts";
+import { type AuditDownloadLinks, auditAddressSeconds } from "../core/audit/download-links.ts";
 import { type AuditFilter, type LoggedRow, listAudit, listAuditNames } from "../core/audit/log.ts";
+import type { Clock } from "../core/clock.ts";
+import { invalidArgument } from "../core/failure.ts";
 import { type AuditEventSchema, AuditOutcomeSchema } from "../gen/proto/audit/v2/audit_pb.ts";
-import type { AuditService, ListAuditEventsRequest } from "../gen/proto/audit/v2/audit_service_pb.ts";
+import {
+  AuditDownloadFormat,
+  type AuditService,
+  type ListAuditEventsRequest,
+  ListAuditEventsRequestSchema,
+} from "../gen/proto/audit/v2/audit_service_pb.ts";
 import { SortOrder } from "../gen/proto/task/v2/task_pb.ts";
 import { enumConverter } from "./wire-values.ts";
 
 const outcomes = enumConverter(AuditOutcomeSchema, auditOutcomes);
 
-/** @param rpcOf returns the RPC of a v2 name; the log stores operations by RPC. */
-export const auditHandlers = (rpcOf: (name: string) => string | undefined): Handlers<typeof AuditService> => ({
+/** The dependencies of `auditHandlers`. */
+export interface AuditParts {
+  /** Returns the RPC of a v2 name; the log stores operations by RPC. */
+  readonly rpcOf: (name: string) => string | undefined;
+  readonly downloadLinks: AuditDownloadLinks;
+  readonly clock: Pick<Clock, "now">;
+}
+
+export const auditHandlers = ({ rpcOf, downloadLinks, clock }: AuditParts): Handlers<typeof AuditService> => ({
+  async getAuditDownloadUrl(_tx, caller, { format, filter = create(ListAuditEventsRequestSchema) }) {
+    for (const name of ["limit", "cursor"] as const)
+      if (filter[name]) throw invalidArgument(`filter.${name}`, "cannot be given: a download has no pages");
+    const until = Math.floor(clock.now() / 1000) + auditAddressSeconds;
+    const wanted = {
+      format: format === AuditDownloadFormat.OCSF ? ("ocsf" as const) : ("ndjson" as const),
+      request: toBinary(ListAuditEventsRequestSchema, filter),
+    };
+    return { url: downloadLinks.create(caller, wanted, until * 1000), expiresAt: BigInt(until) };
+  },
+
   async listAuditEvents(tx, caller, request) {
     const { limit = 100, cursor, order } = request;
     const page = { limit, cursor, order: order === SortOrder.ASC ? ("asc" as const) : ("desc" as const) };

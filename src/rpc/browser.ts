@@ -1,25 +1,31 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { mapIterable } from "../async/map-iterable.ts";
 import type { Handlers } from "../call/handlers.ts";
-import type { AttachedBrowsers, Browser, Hello } from "../core/browsers/browser.ts";
+import type { AttachedBrowsers, Hello } from "../core/browsers/browser.ts";
 import type { FromBrowser, ToBrowser } from "../core/browsers/connection.ts";
 import { invalidArgument } from "../core/failure.ts";
 import { checkJson, type JsonObject } from "../core/json.ts";
+import { type BrowserInUse, detachBrowser, listBrowsers } from "../core/use-cases/detach-browser.ts";
 import type { BrowserClientSchema } from "../gen/proto/browser/v2/browser_pb.ts";
 import type { AttachRequest, AttachResponseSchema, BrowserService, CommandResult } from "../gen/proto/browser/v2/browser_service_pb.ts";
 
 /** The wire form of a browser. */
-const toMessage = ({ id, name, userAgent }: Browser): MessageInitShape<typeof BrowserClientSchema> => ({
+const toMessage = ({ id, name, userAgent, taskIds }: BrowserInUse): MessageInitShape<typeof BrowserClientSchema> => ({
   clientId: id,
   clientName: name,
   ua: userAgent,
+  taskIds: [...taskIds],
 });
 
-/** browser.onlineList and the streams of browsers (spec/api.md 8.24, 9.4). */
+/** browser.onlineList, browser.detach and the streams of browsers (spec/api.md 8.24, 9.4). */
 export function browserHandlers(attached: AttachedBrowsers): Handlers<typeof BrowserService> {
   return {
     async listOnlineBrowserClients(tx, caller) {
-      return { data: (await tx.browsers.list(caller)).map(toMessage) };
+      return { data: (await listBrowsers(tx, caller)).map(toMessage) };
+    },
+    async detachBrowser(tx, caller, { clientId, taskId }) {
+      await detachBrowser(tx, caller, clientId, taskId);
+      return {};
     },
     attach: {
       converse: (call, messages) => mapIterable(attached.attach(call, mapIterable(messages, fromClient)), toClient),

@@ -2,6 +2,7 @@ import { fromJson, type MessageInitShape } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { Attachment } from "../core/files/file.ts";
 import { type EventPayloads, eventId, eventTypes, type PlanStep, type TaskEvent, type WaitDetail } from "../core/tasks/event.ts";
+import type { TextDelta } from "../core/tasks/live-text.ts";
 import { AttachmentTypeSchema } from "../gen/proto/task/v2/task_attachment_pb.ts";
 import {
   MessageTypeSchema,
@@ -10,6 +11,7 @@ import {
   TaskEventTypeSchema,
   ToolUsedStatusSchema,
 } from "../gen/proto/task/v2/task_event_pb.ts";
+import type { TextDeltaSchema } from "../gen/proto/task/v2/task_service_pb.ts";
 import { enumConverter, taskStatus } from "./wire-values.ts";
 
 type Payload = NonNullable<MessageInitShape<typeof TaskEventSchema>["payload"]>;
@@ -30,6 +32,13 @@ export const eventMessage = (event: TaskEvent, link: Link): MessageInitShape<typ
   timestamp: BigInt(event.timestamp),
   seq: event.seq,
   payload: payloadOf(event, link),
+});
+
+/** The wire form of a part of a text (spec/api.md 8.72). */
+export const deltaMessage = ({ key, attempt, offset, text, type }: TextDelta): MessageInitShape<typeof TextDeltaSchema> => ({
+  ...{ messageKey: key, offset, text },
+  attempt: BigInt(attempt),
+  type: eventType.toValue(type),
 });
 
 function payloadOf(event: TaskEvent, link: Link): Payload {

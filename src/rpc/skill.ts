@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
 import { invalidArgument } from "../core/failure.ts";
-import type { SkillSource } from "../core/skills/pack.ts";
+import { manifestPath, type SkillSource } from "../core/skills/pack.ts";
 import type { Skill, SkillOwnerType, SkillView } from "../core/skills/skill.ts";
 import type { Skills } from "../core/skills/skills.ts";
 import { SkillOwnerType as OwnerMessage, type SkillSchema as SettingsSkillSchema } from "../gen/proto/settings/v1/skill_pb.ts";
@@ -51,6 +51,19 @@ export function skillSettingsHandlers(skills: Skills): Handlers<typeof SettingsS
         return async (tx) => ({ skill: toMessage(await create(tx)) });
       },
     },
+    replaceSkillContent: {
+      async prepare(request, sender, gone) {
+        const replace = await skills.replace(sender, request.id, sourceOf(request), gone);
+        return async (tx) => ({ skill: toMessage(await replace(tx)) });
+      },
+    },
+    async getSkillContent(tx, caller, { id, path: requested }) {
+      const { skill, files, path, text, isCut } = await skills.content(tx, caller, id, requested || manifestPath);
+      return {
+        ...{ skill: toMessage(skill), path, text, truncated: isCut },
+        files: files.map(({ path: name, bytes }) => ({ path: name, bytes: BigInt(bytes) })),
+      };
+    },
     async listSkills(tx, caller, { projectId, clientId }) {
       const visible = await skills.list(tx, caller, projectId || undefined);
       const ofApp = clientId ? await skills.listOfApp(tx, caller, clientId) : [];
@@ -81,7 +94,7 @@ function ownerOf({ ownerType }: CreateSkillRequest): Exclude<SkillOwnerType, "of
 }
 
 /** The source of a skill. @throws Failure `invalid_argument` for no source, for two, and for a large archive. */
-function sourceOf({ fileId, archive }: CreateSkillRequest): SkillSource {
+function sourceOf({ fileId, archive }: Pick<CreateSkillRequest, "fileId" | "archive">): SkillSource {
   if (fileId !== undefined && archive !== undefined) throw invalidArgument("archive", "cannot be given with file_id");
   if (fileId !== undefined) return { kind: "file_id", fileId };
   if (archive === undefined) throw invalidArgument("archive", "is required, or file_id");

@@ -8,7 +8,9 @@ import { waitMessage } from "./event.ts";
 import { enumConverter, seconds, taskStatus, taskType, visibility } from "./wire-values.ts";
 
 /** Creates the wire form of a task for this caller. */
-export type TaskWriter = (caller: Caller, task: TaskView) => MessageInitShape<typeof TaskSchema>;
+export type TaskWriter = (caller: Caller, task: TaskView) => TaskMessage;
+
+type TaskMessage = MessageInitShape<typeof TaskSchema>;
 
 const runState = enumConverter(RunStateSchema, ["queued", "running", "waiting_for_worker"] as const);
 const outcome = enumConverter(TaskOutcomeSchema, ["finished", "stopped", "failed"] as const);
@@ -16,28 +18,43 @@ const outcome = enumConverter(TaskOutcomeSchema, ["finished", "stopped", "failed
 /** @param appUrl the base URL of the web app, where users open tasks. */
 export const taskWriter =
   (appUrl: string, readRunState: ReadRunState): TaskWriter =>
-  (caller, task) => ({
-    id: task.id,
-    status: taskStatus.toValue(task.status),
-    createdAt: seconds(task.createdAt),
-    updatedAt: seconds(task.updatedAt),
-    taskType: taskType.toValue(task.type),
-    shareVisibility: visibility.toValue(task.shareVisibility),
-    title: task.title,
-    ...(task.credits === 0 ? {} : { creditUsage: task.credits }),
-    taskUrl: `${appUrl}/app/${task.id}`,
-    ...(task.apiKeyId === null ? {} : { createdByApiKey: { id: task.apiKeyId, name: task.apiKeyName ?? "" } }),
-    agentProfile: task.agentProfile,
-    hasRunningBackgroundJobs: false,
-    metadata: { ...task.metadata },
-    hideInTaskList: task.hidden,
-    ...(task.projectId === null || !canAccessProjects(caller) ? {} : { projectId: task.projectId }),
-    ...(task.agentId === null ? {} : { agentId: task.agentId }),
-    ...creatorOf(caller, task),
-    lastSeq: task.lastSeq,
-    ...progressOf(task),
-    ...runOf(task, readRunState(task)),
-  });
+  (caller, task) =>
+    task.accountId === caller.accountId
+      ? { ...ownTask(appUrl, caller, task), ...runOf(task, readRunState(task)) }
+      : sharedTask(appUrl, task);
+
+/** The members of a task of another account, named one by one: those that its shared page shows, and the account (spec/decisions.md 82). */
+const sharedTask = (appUrl: string, task: TaskView): TaskMessage => ({
+  ...common(task),
+  taskUrl: `${appUrl}/share/${task.id}`,
+  createdBy: { accountId: task.accountId },
+});
+
+const common = (task: TaskView) => ({
+  id: task.id,
+  status: taskStatus.toValue(task.status),
+  createdAt: seconds(task.createdAt),
+  updatedAt: seconds(task.updatedAt),
+  shareVisibility: visibility.toValue(task.shareVisibility),
+  title: task.title,
+});
+
+const ownTask = (appUrl: string, caller: Caller, task: TaskView): TaskMessage => ({
+  ...common(task),
+  taskType: taskType.toValue(task.type),
+  ...(task.credits === 0 ? {} : { creditUsage: task.credits }),
+  taskUrl: `${appUrl}/app/${task.id}`,
+  ...(task.apiKeyId === null ? {} : { createdByApiKey: { id: task.apiKeyId, name: task.apiKeyName ?? "" } }),
+  agentProfile: task.agentProfile,
+  hasRunningBackgroundJobs: false,
+  metadata: { ...task.metadata },
+  hideInTaskList: task.hidden,
+  ...(task.projectId === null || !canAccessProjects(caller) ? {} : { projectId: task.projectId }),
+  ...(task.agentId === null ? {} : { agentId: task.agentId }),
+  ...creatorOf(caller, task),
+  lastSeq: task.lastSeq,
+  ...progressOf(task),
+});
 
 /** An app learns neither who its user is nor which other apps the user has (spec/decisions.md 60). */
 function creatorOf(caller: Caller, { accountId, accountName, clientId, appName }: TaskView) {

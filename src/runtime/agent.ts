@@ -6,6 +6,7 @@ import type { SkillContent } from "../core/skills/content.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
 import type { References } from "../core/tasks/message.ts";
 import type { SubtaskState, Subtasks } from "../core/tasks/subtasks.ts";
+import type { TextWriter } from "../core/tasks/text-writer.ts";
 import type { Usage } from "../core/usage/price.ts";
 import type { Workspace } from "../core/workspaces/workspace.ts";
 
@@ -135,12 +136,20 @@ export interface Turn {
   readonly subtask?: (message: string) => Promise<Subtask>;
   /** Reads the states of subtasks. `begun` has the newest ones, as of the start of the run. Only in an agent's main task. */
   readonly subtasks?: Subtasks & { readonly begun: readonly SubtaskState[] };
+  /** Shows the text of a message while the agent writes it. The event has all of it. Absent where nothing can watch. */
+  readonly live?: LiveMessage;
   /** 1 for the first run of this turn, more when an earlier one was lost or the turn has waited for a decision. */
   readonly claim: number;
   readonly clock: Clock;
   /** Aborted when this process loses the run: by a stop, a drain or a lost lease. */
   readonly signal: AbortSignal;
 }
+
+/**
+ * The text of the message that an agent writes now, for watchers: begin it, write its parts, and yield its event. To begin
+ * it again drops what was written.
+ */
+export type LiveMessage = Pick<TextWriter, "begin" | "write">;
 
 export type { Usage };
 

@@ -1,5 +1,7 @@
 import type { Log } from "../core/log.ts";
+import type { LiveTexts } from "../core/tasks/live-texts.ts";
 import type { Task } from "../core/tasks/task.ts";
+import type { TextWriter } from "../core/tasks/text-writer.ts";
 import type { Usage } from "../core/usage/price.ts";
 import { isOutOfCredits, reserve } from "../core/usage/spend.ts";
 import type { Agent, Outcome, Progress, Turn } from "./agent.ts";
@@ -12,6 +14,8 @@ import { openTurn, type TurnParts } from "./turn.ts";
 /** The dependencies of a run. */
 export interface RunParts extends EndingParts, Pick<TurnParts, "cipher" | "readFile" | "workspaceOf" | "openSkill"> {
   readonly log: Log;
+  /** Absent: watchers see no text before its event. */
+  readonly texts?: Pick<LiveTexts, "writer">;
   /** The agent of a profile; null when remote workers serve the profile. */
   readonly agentFor: (profile: string) => Agent | null;
 }
@@ -42,38 +46,59 @@ async function leaveToWorkers(task: Task, { store, clock }: RunParts): Promise<n
 async function runTurn(task: Task, agent: Agent, signal: AbortSignal, parts: RunParts): Promise<Task | null> {
   const { store, clock, ids, prices = {} } = parts;
   if (await isOutOfCredits(store, task, clock.now())) return endSpent(task, parts);
+  const opened = await openTurn(parts, task, signal);
+  const { id: taskId, fence, lastSeq } = task;
+  const live = parts.texts?.writer({ taskId, fence, lastSeq: opened.written.length > 0 ? undefined : lastSeq });
+  const close = () => live?.close();
+  signal.addEventListener("abort", close, { once: true });
   const turn = {
-    ...(await openTurn(parts, task, signal)),
+    ...opened,
+    ...(live && { live }),
     reserve: (atMost: Usage) => reserve({ store, clock, ids, prices }, task, atMost),
   };
   const steps = agentSteps(fileStager(agent, parts.staging), turn, parts);
   try {
-    return await writeProgress(steps, task, turn, parts);
+    return await writeProgress(steps, task, { turn, live }, parts);
   } catch (thrown) {
     if (thrown instanceof Overdrawn) return await endSpent(thrown.task, parts);
     throw thrown;
   } finally {
+    close();
+    signal.removeEventListener("abort", close);
     await steps.close();
   }
 }
 
+/** A turn, and the texts that watchers see while its agent writes them. */
+interface LiveTurn {
+  readonly turn: Turn;
+  readonly live: TextWriter | undefined;
+}
+
 /** Writes an agent's progress as it arrives, without the events that the turn already has. */
-async function writeProgress(steps: Steps<StagedFile>, task: Task, turn: Turn, parts: RunParts): Promise<Task | null> {
+async function writeProgress(steps: Steps<StagedFile>, task: Task, { turn, live }: LiveTurn, parts: RunParts): Promise<Task | null> {
   let skip = turn.written.length;
   let last = task;
   let pending = noProgress;
+  async function writePending(): Promise<void> {
+    [last, pending] = [await write(last, pending, parts), noProgress];
+    live?.resume(last.lastSeq);
+  }
   for (;;) {
     const next = steps.next();
     // The reader receives its failure. Handle it here too: there is no reader when the run is lost in the meantime.
     next.catch(() => undefined);
     // Steps that arrive within one iteration of the event loop are written together; a slower step delays no write.
     const arrived = pending === noProgress ? await next : await Promise.race([next, nextIteration()]);
-    if (arrived === null) [last, pending] = [await write(last, pending, parts), noProgress];
+    if (arrived === null) await writePending();
     const step = arrived ?? (await next);
     if (step.done) return finishTurn(last, pending, step.value, turn, parts);
+    if (step.value.events.length > 0) live?.pause(step.value.events.map(({ type }) => type));
     if (skip > 0) skip -= step.value.events.length;
     else pending = merge(pending, step.value);
-    if (pending.events.length >= pendingMax) [last, pending] = [await write(last, pending, parts), noProgress];
+    if (pending.events.length >= pendingMax) await writePending();
+    // The turn has repeated all of its written events.
+    else if (pending === noProgress && skip <= 0) live?.resume(last.lastSeq);
   }
 }
 

@@ -140,7 +140,7 @@ const toGivenFile = ({ fileId, filename, contentType, bytes }: Attachment, readF
   read: () => readFile(fileId),
 });
 
-const toGivenSkill = ({ id, name, description, forced, ...kept }: TaskSkill, openSkill: OpenSkill): TurnSkill => ({
+const toGivenSkill = ({ id, name, description, forced }: TaskSkill, openSkill: OpenSkill): TurnSkill => ({
   ...{ id, name, description, forced },
-  ...openSkill(kept),
+  ...openSkill({ id }),
 });

@@ -140,7 +140,8 @@ export function createFeed(failed: (thrown: unknown) => void): NotifiedFeed {
   };
 }
 
-function listeners<T>(failed: (thrown: unknown) => void) {
+/** The listeners to news of one kind. */
+export function listeners<T>(failed: (thrown: unknown) => void) {
   const known = new Set<{ readonly listener: (news: T) => void }>();
   return {
     add(listener: (news: T) => void) {

@@ -95,9 +95,10 @@ async function relayOf({ dialect }: Backend, parts: RelayParts): Promise<Relay |
 async function storeOn(backend: Backend, options: StoreOptions, failed: BackendOptions["failed"]): Promise<Store> {
   const { databaseUrl, clock, random, changeMs = 15_000 } = options;
   const { dialect, writer, reader, reads, transact, jobs, counters } = backend;
-  const notified = createFeed((thrown) => failed("a listener of the feed failed", thrown));
+  const listenerFailed = (thrown: unknown) => failed("a listener of the feed failed", thrown);
+  const notified = createFeed(listenerFailed);
   const disconnected = (thrown: unknown) => failed("the connection for news is gone", thrown);
-  const relay = await relayOf(backend, { databaseUrl, clock, notified: notified, failed: disconnected });
+  const relay = await relayOf(backend, { databaseUrl, clock, notified: notified, failed: disconnected, listenerFailed });
   const tell = (news: ChangeNews) => {
     notified.publish(news);
     relay?.send(news);
@@ -115,6 +116,7 @@ async function storeOn(backend: Backend, options: StoreOptions, failed: BackendO
     change: (work) => change(work, after),
     withAfterTask: following,
     feed: notified.feed,
+    broadcast: relay?.broadcast ?? null,
     counters: translateErrors({ counters }).counters,
     ping: () =>
       transact((statements) => writeAndErase(statements, random)).catch((thrown: unknown) => Promise.reject(driverFailure(thrown))),

@@ -2,25 +2,30 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import { coalesce } from "../async/coalesce.ts";
 import type { Clock } from "../core/clock.ts";
-import { type ChangeNews, createOutbox, type NotifiedFeed, parseNews } from "./news.ts";
+import type { Broadcast } from "../core/store.ts";
+import { type ChangeNews, createOutbox, listeners, type NotifiedFeed, parseNews } from "./news.ts";
 
 /** One connection to PostgreSQL that receives notifications of other processes and sends them. */
 interface Link {
   /** Returns false when the texts could not be sent; then the link has ended or is about to end. */
-  send(texts: readonly string[]): Promise<boolean>;
+  send(channel: Channel, texts: readonly string[]): Promise<boolean>;
   /** Resolves when the connection has ended, with what ended it. Never rejects. */
   readonly gone: Promise<unknown>;
   end(): Promise<void>;
 }
 
-const channel = "platform";
+/** News of changes; and texts that processes broadcast, on a separate channel because older releases query the store for unknown news. */
+const channels = ["platform", "platform_texts"] as const;
+type Channel = (typeof channels)[number];
+/** Waiting broadcast texts; further ones are dropped. */
+const broadcastMax = 2_000;
 /** The longest time for connecting and for one notification. */
 const timeoutMs = 5_000;
 /** After this idle time, the system sends TCP keep-alive probes. */
 const keepAliveMs = 10_000;
 
 /** @param onText receives the notifications of other connections, not this connection's own. */
-async function openLink(databaseUrl: string, onText: (text: string) => void): Promise<Link> {
+async function openLink(databaseUrl: string, onText: (channel: string, text: string) => void): Promise<Link> {
   const client = new Client({
     connectionString: databaseUrl,
     connectionTimeoutMillis: timeoutMs,
@@ -37,17 +42,17 @@ async function openLink(databaseUrl: string, onText: (text: string) => void): Pr
   await client.connect();
   try {
     const { rows } = await client.query<{ readonly pid: number }>("SELECT pg_backend_pid() AS pid");
-    client.on("notification", ({ processId, payload = "" }) => {
-      if (processId !== rows[0]?.pid) onText(payload);
+    client.on("notification", ({ processId, channel, payload = "" }) => {
+      if (processId !== rows[0]?.pid) onText(channel, payload);
     });
-    await client.query(`LISTEN ${channel}`);
+    for (const channel of channels) await client.query(`LISTEN ${channel}`);
   } catch (thrown) {
     await client.end();
     throw thrown;
   }
   return {
     gone: gone.promise,
-    async send(texts) {
+    async send(channel, texts) {
       try {
         await client.query({
           name: "notify",
@@ -69,6 +74,7 @@ async function openLink(databaseUrl: string, onText: (text: string) => void): Pr
 export interface Relay {
   /** Sends news to the other processes. If news cannot be sent, they query the store. */
   send(news: ChangeNews): void;
+  readonly broadcast: Broadcast;
   /** Sends the remaining news, then stops receiving. */
   close(): Promise<void>;
 }
@@ -81,6 +87,8 @@ export interface RelayParts {
   readonly notified: Pick<NotifiedFeed, "publish" | "reportLoss">;
   /** Reports why there is no connection, once for each time it is lost. */
   readonly failed: (thrown: unknown) => void;
+  /** Receives the error of a listener of broadcast texts. */
+  readonly listenerFailed: (thrown: unknown) => void;
 }
 
 /** The pause after each send, which collects news: each notification is a transaction. It uses the system's timer. */
@@ -96,23 +104,28 @@ const pauseMaxMs = 5_000;
  * the complete database while it syncs. Resolves when the relay listens, or when the
  * first connection failed.
  */
-export async function openRelay({ databaseUrl, clock, notified, failed }: RelayParts): Promise<Relay> {
+export async function openRelay({ databaseUrl, clock, notified, failed, listenerFailed }: RelayParts): Promise<Relay> {
   const outbox = createOutbox();
   const closing = new AbortController();
+  const broadcast = listeners<string>(listenerFailed);
+  let waiting: string[] = [];
   let link: Link | null = null;
 
-  function receive(text: string): void {
-    const news = parseNews(text);
-    if (news) notified.publish(news);
+  function receive(channel: string, text: string): void {
+    const news = channel === "platform" ? parseNews(text) : null;
+    if (channel === "platform_texts") broadcast.notify(text);
+    else if (news) notified.publish(news);
     else notified.reportLoss();
   }
 
   /** Starts after the caller's current turn of the event loop, so that news of the same turn are sent together. */
   const flush = coalesce(async () => {
-    const texts = link ? outbox.take() : [];
-    if (texts.length === 0) return;
-    if (await link?.send(texts)) await pause(batchMs);
-    else outbox.recordLoss();
+    if (!link) return;
+    const [news, texts] = [outbox.take(), waiting];
+    waiting = [];
+    if (news.length > 0 && !(await link.send("platform", news))) return outbox.recordLoss();
+    if (texts.length > 0) await link?.send("platform_texts", texts);
+    if (news.length + texts.length > 0) await pause(batchMs);
   });
 
   async function connect(): Promise<unknown> {
@@ -146,6 +159,15 @@ export async function openRelay({ databaseUrl, clock, notified, failed }: RelayP
     send(news) {
       outbox.put(news);
       void flush();
+    },
+    broadcast: {
+      send(text) {
+        // Without a connection they would arrive too late to be of use.
+        if (!link || waiting.length >= broadcastMax) return;
+        waiting.push(text);
+        void flush();
+      },
+      onText: broadcast.add,
     },
     async close() {
       await flush();

@@ -12,7 +12,7 @@ import { type FileSweep, fileSweep } from "../core/files/sweep.ts";
 import { type Uploads, uploads } from "../core/files/uploads.ts";
 import { type Writer, writer } from "../core/files/writer.ts";
 import type { Log } from "../core/log.ts";
-import { createOpenSkill, type OpenSkill } from "../core/skills/content.ts";
+import { createOpenCurrentSkill, type OpenSkill } from "../core/skills/content.ts";
 import type { Store } from "../core/store.ts";
 import { type WorkspaceOf, workspaces } from "../core/workspaces/open.ts";
 import { fetchFile } from "../egress/fetch-file.ts";
@@ -62,7 +62,7 @@ export function createFiles({ config, store, cipher, clock, ids, log, resolve }:
     fetchFiles: fetchFilesWith({ staging: stage, fetchFile: fetchFile(config.fetchAllow, clock, resolve), clock, store, blobs }),
     readFile: fileReader(store, blobs, clock),
     workspaceOf: workspaces({ store, changeBytes, staging: stage, blobs, clock }),
-    openSkill: createOpenSkill(blobs),
+    openSkill: createOpenCurrentSkill(blobs, (id) => store.skills.byId(id)),
     sweep: fileSweep({ changeBytes, blobs, clock, log }),
   };
 }

@@ -6,6 +6,7 @@ import type { OpenCall } from "../core/accounts/caller.ts";
 import { ownership } from "../core/accounts/ownership.ts";
 import { agents } from "../core/agents/agent.ts";
 import { shares } from "../core/assets/share.ts";
+import { auditDownloadLinks } from "../core/audit/download-links.ts";
 import type { AttachedBrowsers } from "../core/browsers/browser.ts";
 import { complianceExports, exports } from "../core/exports/exports.ts";
 import { exportLinks } from "../core/exports/links.ts";
@@ -22,6 +23,7 @@ import type { Backlog } from "../core/tasks/backlog.ts";
 import { conversations } from "../core/tasks/conversations.ts";
 import { listWatches } from "../core/tasks/list-watches.ts";
 import { listings } from "../core/tasks/listings.ts";
+import type { LiveTexts } from "../core/tasks/live-texts.ts";
 import { runStateReader } from "../core/tasks/run-state.ts";
 import { findSharedTask, sharedTypes } from "../core/tasks/shared-task.ts";
 import { taskSubscriptions } from "../core/tasks/task-subscriptions.ts";
@@ -33,7 +35,7 @@ import { budgets } from "../core/usage/budget.ts";
 import { reports } from "../core/usage/reports.ts";
 import { confirmations } from "../core/use-cases/confirm-action.ts";
 import { apps } from "../core/use-cases/manage-oauth-apps.ts";
-import { schedules } from "../core/use-cases/manage-schedules.ts";
+import { type Schedules, schedules } from "../core/use-cases/manage-schedules.ts";
 import type { Tasks } from "../core/use-cases/manage-tasks.ts";
 import { appWebhooks } from "../core/webhooks/app-webhooks.ts";
 import type { SendWebhook } from "../core/webhooks/delivery.ts";
@@ -118,6 +120,7 @@ export interface HandlerParts {
   readonly remote: RemoteRuns;
   readonly connected: ConnectorParts;
   readonly browsers: AttachedBrowsers;
+  readonly texts: LiveTexts;
   /** Aborted when held calls must end. */
   readonly draining: AbortSignal;
   /** The RPC of a v2 name. */
@@ -127,7 +130,7 @@ export interface HandlerParts {
 /** The handlers of all implemented operations. */
 export function createHandlers(
   context: ProcessContext,
-  { files, sending, teamUsers, groups, backlog: waiting, remote, connected, browsers, draining, rpcOf }: HandlerParts,
+  { files, sending, teamUsers, groups, backlog: waiting, remote, connected, browsers, texts, draining, rpcOf }: HandlerParts,
 ): HandlerTable {
   const { config, store, cipher, clock, ids, random } = context;
   const hooks = webhookParts(context, sending.send);
@@ -138,13 +141,17 @@ export function createHandlers(
   const assets = shares(clock);
   const stepExports = complianceExports({ clock, ids, links, payloads: config.siemPayloads });
   const manageTasks = createTasks(context, waiting);
+  const manageSchedules = schedules({ clock, ids, tasks: manageTasks });
   const catalogue = skills({ ...creation, ...files, store });
   return handlerTable(services, [
     implement(UserService, userHandlers),
     implement(AccountService, accountHandlers(ownSessions(clock), ownSpaces(clock))),
     implement(ProjectService, projectHandlers(projects(clock, ids), clock)),
-    implement(TaskService, taskHandlers(taskParts(context, files, { tasks: manageTasks, waiting, draining }))),
-    implement(ScheduleService, scheduleHandlers(schedules({ clock, ids, tasks: manageTasks }), config.appUrl)),
+    implement(
+      TaskService,
+      taskHandlers(taskParts(context, files, { tasks: manageTasks, schedules: manageSchedules, waiting, texts, draining })),
+    ),
+    implement(ScheduleService, scheduleHandlers(manageSchedules, config.appUrl)),
     implement(SharedTaskService, sharedTaskHandlers(sharedTaskParts(context, files, draining))),
     implement(FileService, fileHandlers(files.files, files.links, clock)),
     implement(SkillService, skillHandlers(catalogue)),
@@ -175,7 +182,7 @@ export function createHandlers(
         clock,
       }),
     ),
-    implement(AuditService, auditHandlers(rpcOf)),
+    implement(AuditService, auditHandlers({ rpcOf, downloadLinks: auditDownloadLinks(cipher, config.baseUrl), clock })),
     implement(WebhookService, webhookHandlers({ webhooks: webhooks(hooks), deliveries: deliveries(clock), keys: sending.keys })),
     implement(WebsiteService, websiteHandlers(websiteParts(context))),
     implement(EnterpriseDataExportService, dataExportHandlers(dataExports)),
@@ -201,15 +208,21 @@ function webhookParts({ config, store, clock, ids, random, cipher }: ProcessCont
 function taskParts(
   context: ProcessContext,
   files: FileParts,
-  { tasks, waiting, draining }: { readonly tasks: Tasks; readonly waiting: Backlog; readonly draining: AbortSignal },
+  {
+    tasks,
+    schedules: proposed,
+    waiting,
+    texts,
+    draining,
+  }: { readonly tasks: Tasks; readonly schedules: Schedules; readonly waiting: Backlog } & Pick<HandlerParts, "texts" | "draining">,
 ): TaskParts {
   const { config, clock, cipher } = context;
   return {
     tasks,
     listings,
     conversations,
-    confirmations: confirmations(clock, cipher, waiting, stepsOf(context)),
-    ...watchesOf(context, draining),
+    confirmations: confirmations({ clock, cipher, backlog: waiting, steps: stepsOf(context), schedules: proposed }),
+    ...watchesOf(context, texts, draining),
     watchLinks: watchLinks(cipher, config.baseUrl),
     clock,
     appUrl: config.appUrl,
@@ -235,12 +248,16 @@ function modelOf({ agentProfiles, models }: ProcessContext["config"], profile: s
 /** Changes of other processes are polled, not notified; on SQLite there are no other processes. */
 const pollMsOf = ({ database }: ProcessContext["config"]): number => (database === "sqlite" ? 5_000 : 1_000);
 
-function watchesOf({ config, store: { feed }, clock }: ProcessContext, draining: AbortSignal): Pick<TaskParts, "watches" | "listWatches"> {
+function watchesOf(
+  { config, store: { feed }, clock }: ProcessContext,
+  texts: LiveTexts,
+  draining: AbortSignal,
+): Pick<TaskParts, "watches" | "listWatches"> {
   const { watchLimit: limit, waitSeconds: holdSeconds } = config;
   // Watches of both kinds share the slots of an account.
   const subscriptions = taskSubscriptions(feed, clock, { limit, pollMs: pollMsOf(config), draining });
   return {
-    watches: watches(subscriptions, clock, { draining, holdSeconds }),
+    watches: watches(subscriptions, clock, { draining, holdSeconds, texts }),
     listWatches: listWatches(subscriptions, clock, draining),
   };
 }

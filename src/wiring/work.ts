@@ -3,6 +3,7 @@ import type { Config } from "../config.ts";
 import type { AttachedBrowsers } from "../core/browsers/browser.ts";
 import type { ConnectorUses } from "../core/connectors/use.ts";
 import type { Backlog } from "../core/tasks/backlog.ts";
+import type { LiveTexts } from "../core/tasks/live-texts.ts";
 import { createDeploy, createSaveSite } from "../core/websites/save.ts";
 import { type Exporter, startExporter } from "../exports/exporter.ts";
 import type { Writers } from "../exports/json.ts";
@@ -97,6 +98,7 @@ export interface WorkParts {
   readonly connectors: ConnectorUses;
   readonly sending: Pick<Sending, "send">;
   readonly browsers: AttachedBrowsers;
+  readonly texts: LiveTexts;
   readonly backlog: Backlog;
   /** Checks whether this process may run tasks. */
   readonly check: StartCheck | undefined;
@@ -117,13 +119,14 @@ export interface Work {
  */
 export async function startWork(
   context: ProcessContext,
-  { files, connectors, sending: { send }, browsers, backlog, check }: WorkParts,
+  { files, connectors, sending: { send }, browsers, texts, backlog, check }: WorkParts,
 ): Promise<Work> {
   const { config, store, cipher, clock, ids, random, log } = context;
   const { staging, readFile, workspaceOf, openSkill } = files;
   const inBrowser = browserTools(async (taskId) => {
     const [task, resources] = [await store.tasks.byId(taskId), await store.taskResources.find(taskId)];
-    return task && resources?.browserId ? browsers.find(task, resources.browserId) : null;
+    if (!task || !resources?.browserId) return null;
+    return { browserId: resources.browserId, connection: browsers.find(task, resources.browserId) };
   });
   const agentFor = await createAgents(context, await createTools(context, [connectorTools(connectors), subtaskTools, inBrowser]));
   const lease = await openLease(store, clock, ids, config.database === "sqlite", check);
@@ -144,6 +147,7 @@ export async function startWork(
       openSkill,
       saveSite,
       agentFor,
+      texts,
       excludedProfiles: otherThan,
     },
     prices: config.prices,

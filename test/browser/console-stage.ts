@@ -29,17 +29,19 @@ export async function openConsoleStage(
   const url = `http://127.0.0.1:${port}`;
   const service = await openService({ database, env: { PORT: `${port}`, BASE_URL: url, ...env } });
   const owner = await service.person();
-  const browser = await sharedChromium();
   return {
     ...{ service, url, owner },
-    open: async (options = {}, who = owner) => {
-      const context = await openContext(browser, { baseURL: url, locale: "en-GB", ...options });
-      if (who) await signInto(context, url, who);
-      const faults = watchFaults(context);
-      return { context, page: await context.newPage(), faults };
-    },
+    open: (options = {}, who = owner) => openWindow(url, who, options),
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   };
+}
+
+/** A browser window at a server, in which a person is signed in; null: a visitor without a session. */
+export async function openWindow(url: string, who: Person | null, options: BrowserContextOptions = {}): Promise<Visit> {
+  const context = await openContext(await sharedChromium(), { baseURL: url, locale: "en-GB", ...options });
+  if (who) await signInto(context, url, who);
+  const faults = watchFaults(context);
+  return { context, page: await context.newPage(), faults };
 }
 
 async function signInto(context: BrowserContext, url: string, who: Person): Promise<void> {

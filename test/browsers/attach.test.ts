@@ -38,7 +38,7 @@ describeOnOne("a browser that attaches", (database) => {
     expect(await onlineOf(ann)).toEqual([]);
     const browser = attach(ann, { wire, name: "Ann's" });
     await browser.online;
-    expect(await onlineOf(ann)).toEqual([{ client_id: browser.id, client_name: "Ann's", ua: "Fake/1" }]);
+    expect(await onlineOf(ann)).toEqual([{ client_id: browser.id, client_name: "Ann's", ua: "Fake/1", task_ids: [] }]);
     browser.closeSend();
     expect(await browser.end).toBe("ok");
     expect(await onlineOf(ann)).toEqual([]);

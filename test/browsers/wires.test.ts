@@ -62,7 +62,7 @@ describe("attaching", () => {
     const attached = new Promise<Payload>((resolve) => stream.once("data", resolve));
     stream.write({ hello: { client_id, client_name: "grpc-js", ua: "C" } });
     expect(await attached).toMatchObject({ attached: {} });
-    expect(await online()).toEqual([{ client_id, client_name: "grpc-js", ua: "C" }]);
+    expect(await online()).toEqual([{ client_id, client_name: "grpc-js", ua: "C", task_ids: [] }]);
     const ping = new Promise<Payload>((resolve) => stream.once("data", resolve));
     // A ping is sent every 5 s.
     clock.speed = 10;

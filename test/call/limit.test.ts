@@ -48,7 +48,7 @@ describe("the number of calls a minute", () => {
         "project.delete",
         ...["create", "update", "pause", "resume", "delete"].map((verb) => `schedule.${verb}`),
         ...["website.unpublish", "website.delete", "website.rollback", "website.addViewers", "website.removeViewers"],
-        ...["website.linkDomain", "website.verifyDomain", "website.unlinkDomain"],
+        ...["website.linkDomain", "website.verifyDomain", "website.unlinkDomain", "browser.detach"],
       ],
     ],
     100: [
@@ -74,6 +74,7 @@ describe("the number of calls a minute", () => {
         "project.detail",
         "agentProfile.list",
         "audit.list",
+        "audit.downloadUrl",
         "task.watchUrl",
         "schedule.list",
         "schedule.detail",

@@ -635,9 +635,13 @@ TABLE task
   CREATE INDEX task_present ON public.task USING btree (space_id, account_id, created_at, id) WHERE (deleted_at IS NULL)
   CREATE INDEX task_project_id_created_at_id_idx ON public.task USING btree (project_id, created_at, id)
   CREATE INDEX task_running ON public.task USING btree (status, node_id, queued_at) WHERE ((status = 'running'::text) AND (deleted_at IS NULL))
+  CREATE INDEX task_share_changed ON public.task USING btree (space_id, share_changed_at, id) WHERE (share_changed_at IS NOT NULL)
   CREATE INDEX task_shared ON public.task USING btree (space_id, shared_at, created_at, id) WHERE ((share_visibility <> 'private'::text) OR (shared_at IS NOT NULL))
   CREATE INDEX task_space_id_account_id_created_at_id_idx ON public.task USING btree (space_id, account_id, created_at, id)
   CREATE INDEX task_status ON public.task USING btree (space_id, account_id, status, created_at, id) WHERE (deleted_at IS NULL)
+  CREATE INDEX task_team ON public.task USING btree (space_id, created_at, id) WHERE ((deleted_at IS NULL) AND (share_visibility <> 'private'::text) AND ((max_visibility IS NULL) OR (max_visibility <> 'private'::text)))
+  CREATE INDEX task_team_gone ON public.task USING btree (space_id, deleted_at, id) WHERE ((deleted_at IS NOT NULL) AND (share_visibility <> 'private'::text) AND ((max_visibility IS NULL) OR (max_visibility <> 'private'::text)))
+  CREATE INDEX task_team_updated ON public.task USING btree (space_id, updated_at, id) WHERE ((deleted_at IS NULL) AND (share_visibility <> 'private'::text) AND ((max_visibility IS NULL) OR (max_visibility <> 'private'::text)))
   CREATE INDEX task_updated ON public.task USING btree (space_id, account_id, updated_at, id) WHERE (deleted_at IS NULL)
   CREATE INDEX task_waiting ON public.task USING btree (account_id, queued_at, id) WHERE ((status = 'running'::text) AND (node_id IS NULL) AND (deleted_at IS NULL))
 TABLE task_event

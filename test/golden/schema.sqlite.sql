@@ -573,9 +573,13 @@ CREATE INDEX "task_of_schedule" ON "task"("schedule_id", "status") WHERE schedul
 CREATE INDEX "task_present" ON "task"("space_id", "account_id", "created_at", "id") WHERE deleted_at IS NULL
 CREATE INDEX "task_project_id_created_at_id_idx" ON "task"("project_id", "created_at", "id")
 CREATE INDEX "task_running" ON "task"("status", "node_id", "queued_at") WHERE status = 'running' AND deleted_at IS NULL
+CREATE INDEX "task_share_changed" ON "task"("space_id", "share_changed_at", "id") WHERE share_changed_at IS NOT NULL
 CREATE INDEX "task_shared" ON "task"("space_id", "shared_at", "created_at", "id") WHERE share_visibility <> 'private' OR shared_at IS NOT NULL
 CREATE INDEX "task_space_id_account_id_created_at_id_idx" ON "task"("space_id", "account_id", "created_at", "id")
 CREATE INDEX "task_status" ON "task"("space_id", "account_id", "status", "created_at", "id") WHERE deleted_at IS NULL
+CREATE INDEX "task_team" ON "task"("space_id", "created_at", "id") WHERE deleted_at IS NULL AND share_visibility <> 'private' AND (max_visibility IS NULL OR max_visibility <> 'private')
+CREATE INDEX "task_team_gone" ON "task"("space_id", "deleted_at", "id") WHERE deleted_at IS NOT NULL AND share_visibility <> 'private' AND (max_visibility IS NULL OR max_visibility <> 'private')
+CREATE INDEX "task_team_updated" ON "task"("space_id", "updated_at", "id") WHERE deleted_at IS NULL AND share_visibility <> 'private' AND (max_visibility IS NULL OR max_visibility <> 'private')
 CREATE INDEX "task_updated" ON "task"("space_id", "account_id", "updated_at", "id") WHERE deleted_at IS NULL
 CREATE INDEX "task_waiting" ON "task"("account_id", "queued_at", "id") WHERE status = 'running' AND node_id IS NULL AND deleted_at IS NULL
 CREATE TABLE "task_event" (

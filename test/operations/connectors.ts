@@ -9,7 +9,7 @@ import { openAuthorizationServer } from "../support/authorization-server.ts";
 import { type McpTestServer, openMcpServer } from "../support/mcp-server.ts";
 import type { Person } from "../support/service.ts";
 import { entries, noInput, type Prepare } from "./entry.ts";
-import { projectId } from "./tasks.ts";
+import { projectId, taskId } from "./tasks.ts";
 
 const uids = new Map<string, string>();
 
@@ -63,8 +63,17 @@ export const connectorSettingsEntries = entries(ConnectorSettingsService, {
   setProjectConnectors: ["connectors/settings", projectId],
 });
 
+/** A task that has selected a browser. */
+const selectedBrowser: Prepare = async (person, store) => {
+  const { task_id } = await taskId(person);
+  const client_id = systemIds.uuid();
+  await store.change((tx) => tx.taskResources.set({ id: String(task_id), spaceId: person.spaceId }, { browserId: client_id }));
+  return { client_id, task_id: String(task_id) };
+};
+
 /** `browser.v2.BrowserService`. */
 export const browserEntries = entries(BrowserService, {
   listOnlineBrowserClients: ["browsers/attach", noInput],
+  detachBrowser: ["browsers/detach", selectedBrowser],
   attach: ["browsers/attach", async () => ({ hello: { client_id: systemIds.uuid(), client_name: "Laptop" } })],
 });

@@ -18,6 +18,13 @@ const skillId: Prepare = async (person) => {
   return { id: skill?.id ?? "" };
 };
 
+/** A skill, and a ZIP with the same name. */
+const replacement: Prepare = async (person) => {
+  const archive = skillZip(systemIds.short());
+  const { skill } = await person.client(SkillService).createSkill({ archive: Uint8Array.from(archive) });
+  return { id: skill?.id ?? "", archive: archive.toString("base64") };
+};
+
 /** `file.v2.FileService`. */
 export const fileEntries = entries(FileService, {
   uploadFile: ["files/upload", async () => ({ filename: "notes.txt" })],
@@ -37,4 +44,6 @@ export const skillSettingsEntries = entries(SkillService, {
   listSkills: ["skills/settings", noInput],
   updateSkill: ["skills/settings", skillId],
   deleteSkill: ["skills/settings", skillId],
+  getSkillContent: ["skills/content", skillId],
+  replaceSkillContent: ["skills/content", replacement],
 });

@@ -122,4 +122,5 @@ export const agentProfileEntries = entries(AgentProfileService, {
 /** `audit.v2.AuditService`. */
 export const auditEntries = entries(AuditService, {
   listAuditEvents: ["audit/list", noInput],
+  getAuditDownloadUrl: ["audit/download-url", noInput],
 });

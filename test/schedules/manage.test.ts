@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { schedulesMax } from "../../src/core/schedules/schedule.ts";
+import { endMembership } from "../../src/core/use-cases/end-membership.ts";
 import { appsOf } from "../settings/settings-rig.ts";
 import { describeOnEach, describeOnOne } from "../support/database.ts";
 import { newApp, tokenOf } from "../support/token.ts";
@@ -167,6 +168,32 @@ describeOnEach("the end of an access", (database) => {
       await rig.nextMinute(id);
       expect(await rig.taskIds(id)).toEqual([]);
     }
+  });
+
+  test("by a delegation leaves the schedule paused, also when the delegated profile is an active member", async () => {
+    const owner = await rig.person();
+    const manager = await rig.person({ as: owner, with: owner, kind: "team_user_mgmt" });
+    const ben = await rig.person({ with: owner, role: "member" });
+    const id = await rig.create(ben);
+    const { teamId } = (await rig.db.store.accounts.ownerOf(owner.spaceId)) ?? { teamId: "" };
+    const [member, target] = await Promise.all([ben, owner].map((who) => rig.db.store.accounts.member(teamId, who.accountId)));
+    await manager.v2("team.user.update", { team_user_id: member?.id, status: "USER_STATUS_INACTIVE" });
+    const delegation = { target_team_user_id: target?.id, role: "MIGRATED_PROFILE_ROLE_MEMBER" };
+    expect((await manager.v2("team.user.delegate", { team_user_id: member?.id, ...delegation })).status).toBe(200);
+    expect(await rig.db.store.accounts.member(teamId, ben.accountId)).toMatchObject({ status: "active" });
+    expect(await rig.db.store.schedules.byId(id)).toMatchObject({ status: "paused", pauseReason: "member_deactivated" });
+    await rig.nextMinute(id);
+    expect(await rig.taskIds(id)).toEqual([]);
+  });
+
+  test("of a profile that is delegated pauses what is active at that time", async () => {
+    const owner = await rig.person();
+    const id = await rig.create(owner);
+    const person = { accountId: owner.accountId, spaceId: owner.spaceId };
+    await rig.db.store.change((tx) => endMembership(tx, rig.clock, person, "delegated"));
+    expect(await rig.read(await rig.person({ as: owner, with: owner }), id)).toMatchObject({
+      ...{ status: "paused", pause_reason: "profile_delegated" },
+    });
   });
 
   test("of an app, by its user or by its deletion, pauses the app's schedules only", async () => {

@@ -1,11 +1,15 @@
 import { expect, test } from "vitest";
 import { systemRandom } from "../../src/core/ids.ts";
+import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
+import { ConnectorService } from "../../src/gen/proto/settings/v1/connector_service_pb.ts";
 import { openStore } from "../../src/store/open.ts";
 import { describeOnEach, describeOnOne, nodesOf } from "../support/database.ts";
 import { hangMs } from "../support/patience.ts";
 import { openService } from "../support/service.ts";
 import { newApp, tokenOf } from "../support/token.ts";
 import { everyMinute, minuteMs, schedulesRig } from "./schedules-rig.ts";
+
+const gmail = "9444d960-ab7e-450f-9cb9-b9467fb0adda";
 
 describeOnEach("a due time", (database) => {
   const rig = schedulesRig(database);
@@ -209,7 +213,7 @@ describeOnOne("failures", (database) => {
     expect(await rig.read(ann, id)).toMatchObject({ status: "active", failures: 1, last_error: "a task of the schedule failed" });
   });
 
-  test("a spent budget and a connector that is no longer granted are refusals", async () => {
+  test("a spent budget is a refusal", async () => {
     const ann = await rig.person();
     const id = await rig.create(ann);
     const { spaceId } = ann;
@@ -218,6 +222,27 @@ describeOnOne("failures", (database) => {
     await rig.db.store.change((tx) => tx.budgets.set({ ...budget, spent: 0, held: 0, since: 0, createdAt: now, updatedAt: now }));
     await rig.nextMinute(id);
     expect(await rig.read(ann, id)).toMatchObject({ failures: 1, last_error: "a budget of the task is spent" });
+  });
+
+  test("a connector that its user withdraws from the app is a refusal, and five of them pause the schedule", async () => {
+    const ann = await rig.person();
+    const inBrowser = await ann.session();
+    await inBrowser.client(ConnectorService).installConnector({ uid: gmail, name: "" });
+    const of = await newApp(rig.service, ann);
+    const scopes = ["create_task", "use_connectors"] as const;
+    const app = await tokenOf(rig.service, ann, { of, scopes, connectorUids: [gmail], now: rig.clock.now() });
+    const id = await rig.create(app, { overlap: "allow", task: { message: { content: "Report.", connectors: [gmail] } } });
+    await rig.nextMinute(id);
+    expect(await rig.taskIds(id)).toHaveLength(1);
+    const { clientId } = of.app;
+    await inBrowser.client(OAuth2AppService).updateOAuth2GrantConnectors({ clientId, connectorUids: [] });
+    for (let failures = 1; failures <= 5; failures++) {
+      await rig.nextMinute(id);
+      const last_error = `insufficient_scope: connector ${gmail} not granted`;
+      expect(await rig.read(ann, id)).toMatchObject({ failures, last_error, status: failures < 5 ? "active" : "paused" });
+    }
+    expect(await rig.read(ann, id)).toMatchObject({ pause_reason: "failures" });
+    expect(await rig.taskIds(id)).toHaveLength(1);
   });
 
   test("an overloaded server is none: the time stays due", async () => {

@@ -201,7 +201,7 @@ describe.skipIf(postgresTemplate === undefined)("news between processes", () => 
         return systemClock.sleep(60_000, signal);
       },
     };
-    const relay = await openRelay({ databaseUrl: away.href, clock, notified: listener, failed });
+    const relay = await openRelay({ databaseUrl: away.href, clock, notified: listener, failed, listenerFailed: failed });
     await sleeping.promise;
     expect(failed).toHaveBeenCalledTimes(1);
     expect(listener.reportLoss).not.toHaveBeenCalled();

@@ -116,6 +116,7 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["skills.replace", (tx) => tx.skills.replace("s", sampleSkill)],
   ["skills.remove", (tx) => tx.skills.remove(["s"], 1)],
   ["taskResources.set", (tx) => tx.taskResources.set({ id: "t", spaceId: "north" }, { forced: [] })],
+  ["taskResources.deselectBrowser", (tx) => tx.taskResources.deselectBrowser("t", "b")],
   ["taskResources.deleteOfTask", (tx) => tx.taskResources.deleteOfTask("t")],
   ["keys.revokeInSpace", (tx) => tx.keys.revokeInSpace("north", "k", 1)],
   ["keys.renameOwn", (tx) => tx.keys.renameOwn(inNorth, "k", "n", 1)],

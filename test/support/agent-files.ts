@@ -7,7 +7,7 @@ import { fileReader } from "../../src/core/files/files.ts";
 import { staging } from "../../src/core/files/stage.ts";
 import { writer } from "../../src/core/files/writer.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
-import { createOpenSkill } from "../../src/core/skills/content.ts";
+import { createOpenCurrentSkill } from "../../src/core/skills/content.ts";
 import type { Store } from "../../src/core/store.ts";
 import { createSaveSite } from "../../src/core/websites/save.ts";
 import { workspaces } from "../../src/core/workspaces/open.ts";
@@ -56,7 +56,7 @@ export function agentFiles(store: Store, clock: Clock): AgentFiles {
     staging: stage,
     workspaceOf: workspaces({ store, changeBytes: store.change, staging: stage, blobs, clock }),
     readFile: fileReader(store, blobs, clock),
-    openSkill: createOpenSkill(blobs),
+    openSkill: createOpenCurrentSkill(blobs, (id) => store.skills.byId(id)),
     saveSite: createSaveSite({ clock, ids: systemIds, random: systemRandom }),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };

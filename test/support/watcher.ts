@@ -27,12 +27,26 @@ export interface WatchQuery {
   readonly afterSeq?: number;
   readonly untilSettled?: boolean;
   readonly lastEventId?: string;
+  readonly deltas?: boolean;
+}
+
+/** A part of a text, equal on all wires. */
+export interface WatchedDelta {
+  readonly delta: {
+    readonly messageKey: string;
+    readonly attempt: number;
+    readonly offset: number;
+    readonly text: string;
+    readonly type: string;
+  };
 }
 
 /** A watcher of a task, over real sockets. */
 export interface Watcher {
   /** The events received so far. */
   readonly events: readonly WatchedEvent[];
+  /** The parts of texts so far, and the number of events before each. */
+  readonly deltas: readonly (WatchedDelta["delta"] & { readonly after: number })[];
   /** Comments so far; only on server-sent events. */
   readonly comments: readonly string[];
   /** Resolves once this many events have arrived. @throws when the stream ends before. */
@@ -49,13 +63,14 @@ export interface Watcher {
 
 /** How a wire's stream reaches a watcher. */
 interface Stream {
-  readonly events: AsyncIterable<WatchedEvent | { readonly comment: string }>;
+  readonly events: AsyncIterable<WatchedEvent | WatchedDelta | { readonly comment: string }>;
   close(): void;
 }
 
 /** Begins to watch at once. */
 export function watcher(url: string, person: Calling, wire: WatchWire, query: WatchQuery): Watcher {
   const events: WatchedEvent[] = [];
+  const deltas: Watcher["deltas"][number][] = [];
   const comments: string[] = [];
   const headers = Promise.withResolvers<Headers>();
   headers.promise.catch(() => undefined);
@@ -67,6 +82,7 @@ export function watcher(url: string, person: Calling, wire: WatchWire, query: Wa
     try {
       for await (const next of stream.events) {
         if ("comment" in next) comments.push(next.comment);
+        else if ("delta" in next) deltas.push({ ...next.delta, after: events.length });
         else events.push(next);
         bell.dispatchEvent(new Event("told"));
       }
@@ -83,6 +99,7 @@ export function watcher(url: string, person: Calling, wire: WatchWire, query: Wa
 
   return {
     events: events,
+    deltas,
     comments,
     async until(count) {
       while (events.length < count && ended === undefined) await once(bell, "told");
@@ -111,15 +128,21 @@ function overRpc(
   url: string,
   { headers }: Calling,
   wire: RpcWire,
-  { taskId, afterSeq, untilSettled = false }: WatchQuery,
+  { taskId, afterSeq, untilSettled = false, deltas = false }: WatchQuery,
   tell: (headers: Headers) => void,
 ): Stream {
   const away = new AbortController();
-  const request = { taskId, untilSettled, ...(afterSeq === undefined ? {} : { afterSeq }) };
+  const request = { taskId, untilSettled, deltas, ...(afterSeq === undefined ? {} : { afterSeq }) };
   const answers = clientOf(TaskService, wire, url, headers).watchTask(request, { signal: away.signal, onHeader: tell });
-  async function* events(): AsyncGenerator<WatchedEvent> {
+  async function* events(): AsyncGenerator<WatchedEvent | WatchedDelta> {
     try {
-      for await (const { event } of answers) {
+      for await (const { event, delta } of answers) {
+        if (delta) {
+          yield {
+            delta: { ...delta, attempt: Number(delta.attempt), type: TaskEventTypeSchema.value[delta.type]?.localName.toLowerCase() ?? "" },
+          };
+          continue;
+        }
         if (!event) throw new Error("an answer without an event");
         yield { id: event.id, seq: event.seq, type: TaskEventTypeSchema.value[event.type]?.localName.toLowerCase() ?? "" };
       }
@@ -134,9 +157,9 @@ function overRpc(
 const snake = (name: string): string => name.replace(/(?<!^)[A-Z]/g, "_$&").toLowerCase();
 
 function overEvents(url: string, person: Calling, wire: WatchWire, query: WatchQuery, tell: (headers: Headers) => void): Stream {
-  const { lastEventId, taskId: task_id, afterSeq: after_seq, untilSettled: until_settled } = query;
+  const { lastEventId, taskId: task_id, afterSeq: after_seq, untilSettled: until_settled, deltas } = query;
   const headers = { ...person.headers, ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }) };
-  const body = JSON.parse(JSON.stringify({ task_id, after_seq, until_settled })) as Record<string, string>;
+  const body = JSON.parse(JSON.stringify({ task_id, after_seq, until_settled, deltas })) as Record<string, string>;
   const send = wire === "sse-http2" ? overHttp2 : overHttp1;
   const { answer, close } = send(`${url}/v2/task.watch`, wire === "sse-post" ? "POST" : "GET", headers, body);
   async function* events() {
@@ -155,7 +178,7 @@ async function refusal(status: number, body: Readable): Promise<Ended> {
 }
 
 /** The events of a stream; each frame's fields repeat the event's. */
-async function* eventsIn(body: Readable): AsyncGenerator<WatchedEvent | { readonly comment: string }> {
+async function* eventsIn(body: Readable): AsyncGenerator<WatchedEvent | WatchedDelta | { readonly comment: string }> {
   for await (const frame of framesIn(body)) {
     if ("comment" in frame) {
       yield frame;
@@ -165,6 +188,11 @@ async function* eventsIn(body: Readable): AsyncGenerator<WatchedEvent | { readon
     if (frame.event === "end") {
       if (data.ok) return;
       throw new Ended(`${data.error?.code}: ${data.error?.message}`);
+    }
+    if (frame.event === "text_delta") {
+      const { message_key: messageKey, attempt, offset, text, type } = data;
+      yield { delta: { messageKey, attempt, offset: offset ?? 0, text, type } };
+      continue;
     }
     const { id, seq, type } = data as unknown as WatchedEvent;
     if (frame.event !== type || frame.lastEventId !== `${seq}`)

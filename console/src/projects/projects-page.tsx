@@ -26,7 +26,7 @@ const text = words(
     removeText: "Its tasks stay, without a project.",
     tasks: "Tasks",
     more: "More",
-    empty: "You have no project yet.",
+    empty: "You have no project yet. Make one for tasks that belong together.",
   },
   {
     title: "Projekte",
@@ -43,7 +43,7 @@ const text = words(
     removeText: "Seine Aufgaben bleiben, ohne Projekt.",
     tasks: "Aufgaben",
     more: "Mehr",
-    empty: "Sie haben noch kein Projekt.",
+    empty: "Sie haben noch kein Projekt. Legen Sie eines für Aufgaben an, die zusammengehören.",
   },
 );
 
@@ -61,7 +61,7 @@ export function ProjectsPage() {
   );
   const found = projects.data?.data ?? [];
   return (
-    <main className="stack" style={{ maxWidth: 900, margin: "0 auto", padding: "24px 24px 64px" }} aria-labelledby="title">
+    <main className="stack narrow-page" aria-labelledby="title">
       <div className="actions">
         <h1 id="title">{text.title}</h1>
         <span className="spacer" />
@@ -69,11 +69,18 @@ export function ProjectsPage() {
       </div>
       <p className="muted">{text.about}</p>
       <ErrorNote error={projects.error} onRetry={refresh} />
-      {projects.data && found.length === 0 && <Empty action={make}>{text.empty}</Empty>}
+      {projects.data && found.length === 0 && (
+        <Empty
+          action={make}
+          command={`curl -s ${location.origin}/v2/project.create -H "x-service-api-key: $KEY" -d '{"name": "Website", "instruction": "Answer in short sentences."}'`}
+        >
+          {text.empty}
+        </Empty>
+      )}
       {found.length > 0 && (
         <ul className="card rows">
           {found.map((project) => (
-            <li key={project.id}>
+            <li key={project.id} className="wrap">
               <Icon name="project" />
               <span className="main">
                 <strong>{project.name}</strong>

@@ -15,7 +15,7 @@ const text = words(
     from: "From",
     to: "Until",
     actor: "Who",
-    anybody: "Anybody",
+    anyone: "Anyone",
     operation: "Operation",
     operationHint: "For example task.delete",
     outcome: "Outcome",
@@ -29,7 +29,7 @@ const text = words(
     from: "Von",
     to: "Bis",
     actor: "Wer",
-    anybody: "Alle",
+    anyone: "Alle",
     operation: "Operation",
     operationHint: "Zum Beispiel task.delete",
     outcome: "Ergebnis",
@@ -72,7 +72,7 @@ export default function AuditPage() {
         <SelectField
           label={text.actor}
           value={filter.accountId}
-          options={[["", text.anybody], ...people]}
+          options={[["", text.anyone], ...people]}
           onValue={(id) => set({ accountId: id })}
         />
         <TextField

@@ -12,7 +12,7 @@ const text = words(
   {
     about: "Apps that may act for you in this team, because you agreed.",
     none: "No app may act for you.",
-    since: "since",
+    since: "allowed",
     connectors: (count: number) => (count === 1 ? "1 connector" : `${count} connectors`),
     revoke: "Revoke",
     revokeTitle: (name: string) => `Revoke the access of ${name}?`,
@@ -21,7 +21,7 @@ const text = words(
   {
     about: "Apps, die in diesem Team für Sie handeln dürfen, weil Sie zugestimmt haben.",
     none: "Keine App darf für Sie handeln.",
-    since: "seit",
+    since: "erlaubt",
     connectors: (count: number) => (count === 1 ? "1 Konnektor" : `${count} Konnektoren`),
     revoke: "Widerrufen",
     revokeTitle: (name: string) => `${name} den Zugriff entziehen?`,

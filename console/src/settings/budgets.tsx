@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
+import { ProjectService } from "#proto/project/v2/project_service_pb.ts";
 import { type Budget, BudgetKind } from "#proto/settings/v1/budget_pb.ts";
 import { BudgetService } from "#proto/settings/v1/budget_service_pb.ts";
 import { useMe, useRole } from "../api/me.ts";
@@ -121,7 +122,9 @@ function BudgetRow({ budget, onEdit, onRemove }: { budget: Budget; onEdit?: () =
 function useSubjectName({ kind, subject }: Budget): string {
   const me = useMe();
   const people = useDirectory();
+  const projects = useQuery(ProjectService.method.listProjects, {}, { enabled: kind === BudgetKind.PROJECT });
   if (kind === BudgetKind.TEAM) return me.data?.space?.name ?? "";
+  if (kind === BudgetKind.PROJECT) return projects.data?.data.find(({ id }) => id === subject)?.name ?? subject;
   if (kind !== BudgetKind.ACCOUNT) return subject;
   const person = people.find(({ accountId }) => accountId === subject);
   return person ? accountChoiceOf(person)[1] : subject === me.data?.userId ? (me.data.name ?? subject) : subject;

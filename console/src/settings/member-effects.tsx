@@ -8,15 +8,15 @@ const text = words(
     ends: "What ends",
     nothing: "Nothing ends: no session, key, app or running task.",
     counts: {
-      runningTasks: "running tasks stop",
-      sessions: "sessions",
-      tokens: "tokens of apps",
-      keys: "API keys, permanently",
-      grants: "apps lose their access",
-      webhooks: "webhooks are deleted",
-      connectors: "connectors are deleted",
-      skills: "skills are deleted",
-      links: "sign-in links",
+      runningTasks: "Running tasks",
+      sessions: "Sessions",
+      tokens: "Tokens of apps",
+      keys: "API keys",
+      grants: "Apps with access",
+      webhooks: "Webhooks",
+      connectors: "Connectors",
+      skills: "Skills",
+      links: "Sign-in links",
     },
     orphans: "Delegated profiles that become inactive",
   },
@@ -24,14 +24,14 @@ const text = words(
     ends: "Was endet",
     nothing: "Nichts endet: keine Sitzung, kein Schlüssel, keine App, keine laufende Aufgabe.",
     counts: {
-      runningTasks: "laufende Aufgaben halten an",
+      runningTasks: "Laufende Aufgaben",
       sessions: "Sitzungen",
       tokens: "Token von Apps",
-      keys: "API-Schlüssel, endgültig",
-      grants: "Apps verlieren ihren Zugriff",
-      webhooks: "Webhooks werden gelöscht",
-      connectors: "Konnektoren werden gelöscht",
-      skills: "Skills werden gelöscht",
+      keys: "API-Schlüssel",
+      grants: "Apps mit Zugriff",
+      webhooks: "Webhooks",
+      connectors: "Konnektoren",
+      skills: "Skills",
       links: "Anmeldelinks",
     },
     orphans: "Übertragene Profile, die inaktiv werden",
@@ -63,7 +63,7 @@ export function Effects({ of: { data, error } }: { of: { data: Answer | undefine
         <ul>
           {ending.map((name) => (
             <li key={name}>
-              {formatNumber(effects?.[name] ?? 0)} {text.counts[name]}
+              {text.counts[name]}: {formatNumber(effects?.[name] ?? 0)}
             </li>
           ))}
         </ul>

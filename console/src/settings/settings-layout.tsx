@@ -1,5 +1,5 @@
 import { Link, Outlet, useParams } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useEffect, useRef } from "react";
 import { useRole } from "../api/me.ts";
 import { NotFound } from "../shell/not-found.tsx";
 import { pages } from "./pages.ts";
@@ -12,9 +12,16 @@ export function SettingsLayout() {
   const shown = Object.entries(pages).filter(
     ([, page]) => (!page.admins || isAdmin) && (!page.owners || isOwner) && (!page.teams || isTeam),
   );
+  // On narrow screens the list is one line, which may hide the chosen page.
+  const list = useRef<HTMLElement>(null);
+  const { page: chosen } = useParams({ strict: false });
+  useEffect(() => {
+    if (chosen !== undefined && shown.length > 0)
+      list.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [chosen, shown.length]);
   return (
     <div className={styles.settings}>
-      <nav aria-label={text.title}>
+      <nav ref={list} aria-label={text.title}>
         {(["you", "build", "team"] as const).map((group) => (
           <div key={group} className={styles.group}>
             <h2>{text.groups[group]}</h2>

@@ -5,13 +5,13 @@ import type { PlanStep } from "#proto/task/v2/task_event_pb.ts";
 import { type Task, TaskStatus } from "#proto/task/v2/task_pb.ts";
 import { TaskService } from "#proto/task/v2/task_service_pb.ts";
 import { queryClient } from "../api/client.ts";
+import type { Connection } from "../api/live.ts";
 import { StateBadge } from "../tasks/state.tsx";
+import { ConnectionNote } from "../ui/connection-note.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Menu } from "../ui/menu.tsx";
-import { useNow } from "../ui/time.tsx";
-import type { Connection } from "./events.ts";
 import { ShareDialog } from "./share-dialog.tsx";
 import styles from "./task.module.css";
 import { doneSteps } from "./timeline.ts";
@@ -79,19 +79,6 @@ export function Head({ task, status, plan, connection }: HeadProps) {
       {task && dialog === "remove" && <RemoveDialog task={task} isActive={isActive} onClose={close} />}
     </>
   );
-}
-
-/** Whether the page is up to date; it says nothing for a task that has ended. */
-function ConnectionNote({ connection, isActive }: { connection: Connection; isActive: boolean }) {
-  const now = useNow(1_000);
-  if (connection.kind === "ended") return null;
-  if (connection.kind === "waiting" && connection.until > 0)
-    return (
-      <span className={`${styles.live} ${styles.cut}`} role="status">
-        {text.reconnecting(Math.max(1, Math.ceil((connection.until - now) / 1000)))}
-      </span>
-    );
-  return isActive && connection.kind === "live" ? <span className={styles.live}>{text.live}</span> : null;
 }
 
 const refresh = (): Promise<void> => queryClient.invalidateQueries();

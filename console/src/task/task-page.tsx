@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useParams } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
@@ -7,6 +8,7 @@ import { TaskStatus } from "#proto/task/v2/task_pb.ts";
 import { TaskService } from "#proto/task/v2/task_service_pb.ts";
 import { useMe } from "../api/me.ts";
 import { initialsOf } from "../shell/initials.ts";
+import { NotFound } from "../shell/not-found.tsx";
 import { Composer } from "../tasks/composer.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Late } from "../ui/late.tsx";
@@ -48,7 +50,9 @@ export function TaskPage() {
   }, [task]);
 
   if (detail.error && !task)
-    return (
+    return ConnectError.from(detail.error).code === Code.NotFound ? (
+      <NotFound />
+    ) : (
       <main className={styles.missing}>
         <ErrorNote error={detail.error} onRetry={() => void refetch()} />
       </main>

@@ -27,7 +27,7 @@ export function QuickAnswer({ task }: { task: Task }) {
         <button
           type="button"
           className="button primary"
-          disabled={confirm.isPending}
+          disabled={confirm.isPending || confirm.isSuccess}
           onClick={() => confirm.mutate({ taskId: task.id, eventId, input: { accept: true } })}
         >
           {text.allow}

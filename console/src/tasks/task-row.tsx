@@ -27,7 +27,7 @@ export const TaskRow = memo(({ task }: { task: Task }) => (
       <small>{aboutOf(task)}</small>
     </span>
     {task.status === TaskStatus.WAITING ? (
-      <QuickAnswer task={task} />
+      <QuickAnswer key={task.statusDetail?.waitingForEventId} task={task} />
     ) : (
       <>
         <span className={styles.cost}>{task.creditUsage ? text.credits(formatNumber(task.creditUsage)) : ""}</span>

@@ -1,15 +1,17 @@
-import { useInfiniteQuery, useQuery } from "@connectrpc/connect-query";
+import { useQuery } from "@connectrpc/connect-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useState } from "react";
 import { ProjectService } from "#proto/project/v2/project_service_pb.ts";
-import { TaskOrder, TaskStatus } from "#proto/task/v2/task_pb.ts";
-import { TaskService } from "#proto/task/v2/task_service_pb.ts";
+import { TaskStatus } from "#proto/task/v2/task_pb.ts";
+import { ConnectionNote } from "../ui/connection-note.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Late } from "../ui/late.tsx";
 import { useNow } from "../ui/time.tsx";
 import { groupTasks } from "./groups.ts";
+import { useHeldGroups } from "./held-groups.ts";
+import { type TaskFilters, useLiveTasks } from "./live-tasks.ts";
 import { TaskRow } from "./task-row.tsx";
 import styles from "./tasks.module.css";
 import { text } from "./words.ts";
@@ -28,30 +30,20 @@ const shown: Readonly<Record<string, { readonly label: string; readonly status: 
   failed: { label: text.failed, status: TaskStatus.ERROR },
 };
 
-/** How often a list that is looked at asks for changes. */
-const refreshMs = 4_000;
-
 /** The tasks of the person, grouped by what they need. */
 export function TasksPage() {
   const search = useSearch({ from: "/shell/" });
-  const tasks = useInfiniteQuery(
-    TaskService.method.listTasks,
-    { limit: 50, cursor: "", orderBy: TaskOrder.UPDATED_AT, ...requestOf(search) },
-    {
-      pageParamKey: "cursor",
-      getNextPageParam: (page) => page.nextCursor || undefined,
-      refetchInterval: refreshMs,
-      placeholderData: (kept) => kept,
-    },
-  );
+  const { tasks, connection } = useLiveTasks(filtersOf(search));
   const now = useNow();
   const found = tasks.data?.pages.flatMap((page) => page.data) ?? [];
+  const { groups, changed, release, handlers } = useHeldGroups(groupTasks(found, now), JSON.stringify([search, tasks.isPlaceholderData]));
   const isFiltered = Object.keys(search).length > 0;
   return (
     <main className={styles.page} aria-labelledby="title">
       <div className={styles.top}>
         <h1 id="title">{text.title}</h1>
         <span className="spacer" />
+        <ConnectionNote connection={connection} isActive={false} />
         <Link to="/new" className="button primary">
           <Icon name="plus" />
           {text.newTask}
@@ -66,18 +58,27 @@ export function TasksPage() {
         </Late>
       )}
       {tasks.data && found.length === 0 && (isFiltered ? <Nothing /> : <FirstTask />)}
-      {groupTasks(found, now).map(({ id, title, tasks: members }) => (
-        <section key={id} aria-label={title}>
-          <h2 className={styles.group}>
-            {title} <small>{members.length}</small>
-          </h2>
-          <ul className="card">
-            {members.map((task) => (
-              <TaskRow key={task.id} task={task} />
-            ))}
-          </ul>
-        </section>
-      ))}
+      <div className={styles.groups} {...handlers}>
+        {changed > 0 && (
+          <p className={styles.changes} role="status">
+            <button type="button" className="button primary" onClick={release}>
+              {text.changes(changed)}
+            </button>
+          </p>
+        )}
+        {groups.map(({ id, title, tasks: members }) => (
+          <section key={id} aria-label={title}>
+            <h2 className={styles.group}>
+              {title} <small>{members.length}</small>
+            </h2>
+            <ul className="card">
+              {members.map((task) => (
+                <TaskRow key={task.id} task={task} />
+              ))}
+            </ul>
+          </section>
+        ))}
+      </div>
       {tasks.hasNextPage && (
         <p className={styles.more}>
           <button type="button" className="button" disabled={tasks.isFetchingNextPage} onClick={() => void tasks.fetchNextPage()}>
@@ -89,7 +90,7 @@ export function TasksPage() {
   );
 }
 
-function requestOf({ q, show, project }: TasksSearch): { query?: string; status?: TaskStatus; projectId?: string } {
+function filtersOf({ q, show, project }: TasksSearch): TaskFilters {
   const status = show === undefined ? undefined : shown[show]?.status;
   return {
     ...(q === undefined ? {} : { query: q }),

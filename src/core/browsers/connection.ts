@@ -31,6 +31,9 @@ export class BrowserLost extends Error {}
 /** The browser refused a command; the text is the browser's. */
 export class BrowserRefused extends Error {}
 
+/** The user has ended the use of the browser by the task, while the task used it. */
+export class BrowserDetached extends Error {}
+
 /** A stream to a browser, with the commands in progress. */
 export interface Connection {
   /** @throws BrowserLost, BrowserRefused, or the reason of the signal. */

@@ -1,5 +1,5 @@
-import { timingSafeEqual } from "node:crypto";
 import type { Cipher } from "../cipher.ts";
+import { isSame } from "../signed-token.ts";
 
 /** How long a download link is valid, in milliseconds (spec/decisions.md 38). */
 export const downloadMs = 7 * 24 * 3_600_000;
@@ -75,10 +75,4 @@ export function signedLinks(mac: (text: string) => Uint8Array, address: string):
       return now < Number(expires) * 1000 ? "good" : "expired";
     },
   };
-}
-
-/** Compares in constant time, and as text: base64url has several spellings of the same bytes. */
-export function isSame(mac: Buffer, signature: string): boolean {
-  const [expected, presented] = [Buffer.from(mac.toString("base64url")), Buffer.from(signature)];
-  return expected.length === presented.length && timingSafeEqual(expected, presented);
 }

@@ -1,9 +1,9 @@
 import { PassThrough, pipeline, Readable } from "node:stream";
-import { buffer } from "node:stream/consumers";
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from "yauzl";
 import { notFound } from "../failure.ts";
 import type { Blobs } from "../files/blob.ts";
 import type { StoredFile } from "../files/file.ts";
+import { fileBytesMax } from "./files.ts";
 import type { Skill } from "./skill.ts";
 
 /** The prefix of a skill's id in a download link. No file id begins with it. */
@@ -27,30 +27,74 @@ export const toSkillFile = ({ id, spaceId, accountId, clientId, blobId, bytes, s
 export interface SkillContent {
   /** The files with their sizes, by path. */
   list(): Promise<readonly { readonly path: string; readonly bytes: number }[]>;
-  /** At most 20 MB. @throws Failure `not_found` when there is no such file, or the skill is deleted. */
-  read(path: string): Promise<Uint8Array>;
+  /**
+   * The first bytes of a file, by default at most 20 MB: all of it.
+   *
+   * @throws Failure `not_found` when there is no such file, or the skill is deleted.
+   */
+  read(path: string, bytesMax?: number): Promise<Uint8Array>;
 }
 
 /** Opens a stored skill. */
-export type OpenSkill = (skill: Pick<Skill, "blobId" | "bytes">) => SkillContent;
+export type OpenSkill = (skill: Pick<Skill, "id">) => SkillContent;
 
+/** Where the content of a skill is. */
+type StoredContent = Pick<Skill, "blobId" | "bytes">;
+
+/**
+ * Opens skills by id: each call reads the content that the skill has then, so a run in progress sees a replacement
+ * (spec/decisions.md 84).
+ */
+export function createOpenCurrentSkill(blobs: Pick<Blobs, "read">, find: (id: string) => Promise<StoredContent | null>): OpenSkill {
+  const open = createOpenSkill(blobs);
+  return ({ id }) => {
+    async function readCurrent<T>(read: (content: SkillContent) => Promise<T>): Promise<T> {
+      const skill = await find(id);
+      if (!skill) throw notFound("skill");
+      return read(open(skill)).catch(async (thrown: unknown) => {
+        // A replacement during the read deletes the bytes: read the new ones.
+        const now = await find(id);
+        if (!now || now.blobId === skill.blobId) throw thrown;
+        return read(open(now));
+      });
+    }
+    return {
+      list: () => readCurrent((content) => content.list()),
+      read: (path, bytesMax) => readCurrent((content) => content.read(path, bytesMax)),
+    };
+  };
+}
+
+/** Opens skills by their bytes. */
 export const createOpenSkill =
-  (blobs: Pick<Blobs, "read">): OpenSkill =>
-  (skill) => {
+  (blobs: Pick<Blobs, "read">) =>
+  (skill: StoredContent): SkillContent => {
     const open = () => fromRandomAccessReaderPromise(new BlobReader(blobs, skill.blobId), skill.bytes, { autoClose: false });
     return {
       async list() {
         const entries = await Array.fromAsync((await open()).eachEntry());
         return entries.map(({ fileName: path, uncompressedSize: bytes }) => ({ path, bytes }));
       },
-      async read(path) {
+      async read(path, bytesMax = fileBytesMax) {
         const zip = await open();
         const entry = await findEntry(zip, path);
         if (!entry) throw notFound("file of the skill");
-        return buffer(await zip.openReadStreamPromise(entry));
+        return readStart(await zip.openReadStreamPromise(entry), bytesMax);
       },
     };
   };
+
+/** Unpacks no more than the chunk in which the limit is reached. */
+async function readStart(stream: Readable, bytesMax: number): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.byteLength;
+    if (size >= bytesMax) break;
+  }
+  return Buffer.concat(chunks).subarray(0, bytesMax);
+}
 
 /** Compares names in Unicode NFC: the system that packed a file may write accents differently. */
 async function findEntry(zip: ZipFile, path: string): Promise<Entry | undefined> {

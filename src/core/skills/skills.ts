@@ -2,65 +2,29 @@ import { limitConcurrency } from "../../async/limit.ts";
 import { appOf, type Caller, canAccessProjects } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { type Change, deferFailure } from "../deferred.ts";
-import { Failure, invalidArgument, notFound } from "../failure.ts";
+import { notFound } from "../failure.ts";
 import type { Blobs } from "../files/blob.ts";
 import { senderDisconnected } from "../files/meter.ts";
 import type { Staging } from "../files/staging.ts";
 import type { Ids } from "../ids.ts";
-import { checkEditable, lockEditable, mayEditAllApps } from "../oauth/app.ts";
+import { lockEditable } from "../oauth/app.ts";
 import type { Tx } from "../store.ts";
+import type { OpenSkill } from "./content.ts";
 import { type PackedSkill, pack, readUploaded, type SkillSource } from "./pack.ts";
-import type { Skill, SkillOwner, SkillOwnerType, SkillView } from "./skill.ts";
-import { checkNewSkill, deleteSkills, type StagedSkill, skillAuditFacts, stageSkill, storeSkill } from "./store-skill.ts";
+import { readShown, type ShownContent } from "./shown-content.ts";
+import type { Skill, SkillView } from "./skill.ts";
+import { changeableSkill, type OwnerInput, resolveOwner } from "./skill-access.ts";
+import {
+  checkNewSkill,
+  checkSameName,
+  deleteSkills,
+  replaceContent,
+  type StagedSkill,
+  skillAuditFacts,
+  stageSkill,
+  storeSkill,
+} from "./store-skill.ts";
 import { unzip } from "./unzip.ts";
-
-/** The owner of a skill as a request states it. */
-interface OwnerInput {
-  readonly ownerType: Exclude<SkillOwnerType, "official">;
-  readonly projectId: string | undefined;
-  readonly clientId: string | undefined;
-}
-
-/**
- * The owner whose list the caller may change.
- *
- * @throws Failure `invalid_argument` when the fields do not fit each other, `not_found` for a project or an app that is not the
- * caller's, `permission_denied` for a caller who may not change the team's or the app's skills.
- */
-async function resolveOwner(tx: Tx, caller: Caller, { ownerType, projectId, clientId }: OwnerInput): Promise<SkillOwner> {
-  if ((projectId !== undefined) !== (ownerType === "project"))
-    throw invalidArgument("project_id", "is required with the owner type project, and allowed only with it");
-  if ((clientId !== undefined) !== (ownerType === "app"))
-    throw invalidArgument("client_id", "is required with the owner type app, and allowed only with it");
-  const { accountId, spaceId } = caller;
-  const owner: SkillOwner = { ownerType, spaceId, accountId, projectId: projectId ?? null, clientId: clientId ?? null };
-  await checkMayChange(tx, caller, owner);
-  return owner;
-}
-
-/** A skill that the caller may change. @throws Failure `not_found` or `permission_denied`. */
-async function changeableSkill(tx: Tx, caller: Caller, id: string): Promise<Skill> {
-  const skill = await tx.skills.byId(id);
-  if (!skill) throw notFound("skill");
-  await checkMayChange(tx, caller, skill).catch((thrown: unknown) => {
-    throw thrown instanceof Failure && thrown.reason === "not_found" ? notFound("skill") : thrown;
-  });
-  return skill;
-}
-
-async function checkMayChange(tx: Tx, caller: Caller, { ownerType, spaceId, accountId, projectId, clientId }: SkillOwner): Promise<void> {
-  if (ownerType === "official") throw new Failure("permission_denied", "official skills can be changed only by the operator");
-  if (spaceId !== caller.spaceId || (ownerType === "personal" && accountId !== caller.accountId)) throw notFound("skill");
-  if (ownerType === "project" && !(await tx.projects.find(caller, projectId ?? ""))) throw notFound("project", "project_id");
-  if (ownerType === "app") checkEditable(await tx.apps.find(clientId ?? ""), caller);
-  if (ownerType === "team") checkTeam(caller);
-}
-
-function checkTeam(caller: Caller): void {
-  if (caller.role === null) throw invalidArgument("owner_type", "a personal space has no team");
-  if (!mayEditAllApps(caller))
-    throw new Failure("permission_denied", "the team's skills can be changed by its owner, a super admin or an admin");
-}
 
 /** A requested switch of a skill. */
 interface SwitchInput {
@@ -112,6 +76,18 @@ export interface Skills {
    */
   create(caller: Caller, input: OwnerInput & { readonly source: SkillSource }, gone: AbortSignal): Promise<Change<Skill>>;
   /**
+   * The files of a skill, and the text of one: for callers who may change it.
+   *
+   * @throws Failure `not_found` for a skill or a path, `permission_denied`, `invalid_argument` for a file that is not a text.
+   */
+  content(tx: Tx, caller: Caller, id: string, path: string): Promise<ShownContent>;
+  /**
+   * Replaces the content of a skill; its id, its name and what refers to it stay.
+   *
+   * @throws Failure as `create`, and `invalid_argument` for a content with another name.
+   */
+  replace(caller: Caller, id: string, source: SkillSource, gone: AbortSignal): Promise<Change<Skill>>;
+  /**
    * Switches a skill: a team or official one only for the caller's tasks, unless `forEveryone` is set.
    *
    * @throws Failure `not_found` or `permission_denied`.
@@ -127,6 +103,7 @@ export interface SkillsParts {
   readonly store: Tx;
   readonly blobs: Pick<Blobs, "read">;
   readonly staging: Pick<Staging, "stage">;
+  readonly openSkill: OpenSkill;
   readonly clock: Clock;
   readonly ids: Pick<Ids, "short">;
 }
@@ -134,7 +111,7 @@ export interface SkillsParts {
 /** Concurrent unpackings per process: each may take about 100 MB of memory. */
 const concurrentMax = 2;
 
-export function skills({ store, blobs, staging, clock, ids }: SkillsParts): Skills {
+export function skills({ store, blobs, staging, openSkill, clock, ids }: SkillsParts): Skills {
   const withSlot = limitConcurrency(concurrentMax);
 
   async function read(caller: Caller, source: SkillSource): Promise<PackedSkill> {
@@ -142,15 +119,23 @@ export function skills({ store, blobs, staging, clock, ids }: SkillsParts): Skil
     return pack(source.kind, await unzip(source.kind, archive));
   }
 
-  /** Checks the list before the bytes are written, so that a refused skill is not stored. */
-  async function stage(caller: Caller, input: OwnerInput, source: SkillSource, signal: AbortSignal): Promise<StagedSkill> {
-    const owner = await resolveOwner(store, caller, input);
-    return withSlot(async () => {
+  /** Checks before the bytes are written, so that a refused skill is not stored. */
+  const stage = (caller: Caller, source: SkillSource, check: (packed: PackedSkill) => Promise<void>, signal: AbortSignal) =>
+    withSlot(async () => {
       if (signal.aborted) throw senderDisconnected();
       const packed = await read(caller, source);
-      await checkNewSkill(store, owner, packed.name);
+      await check(packed);
       return stageSkill(staging, packed, { accountId: caller.accountId, signal });
     });
+
+  async function stageNew(caller: Caller, input: OwnerInput, source: SkillSource, signal: AbortSignal): Promise<StagedSkill> {
+    const owner = await resolveOwner(store, caller, input);
+    return stage(caller, source, ({ name }) => checkNewSkill(store, owner, name), signal);
+  }
+
+  async function stageContent(caller: Caller, id: string, source: SkillSource, signal: AbortSignal): Promise<StagedSkill> {
+    const skill = await changeableSkill(store, caller, id);
+    return stage(caller, source, async (packed) => checkSameName(source.kind, skill, packed), signal);
   }
 
   return {
@@ -165,7 +150,7 @@ export function skills({ store, blobs, staging, clock, ids }: SkillsParts): Skil
     },
 
     async create(caller, { source, ...input }, gone) {
-      const getStaged = await deferFailure(stage(caller, input, source, gone));
+      const getStaged = await deferFailure(stageNew(caller, input, source, gone));
       return async (tx) => {
         const staged = getStaged();
         await tx.accounts.lockSpace(caller.spaceId);
@@ -178,6 +163,23 @@ export function skills({ store, blobs, staging, clock, ids }: SkillsParts): Skil
         if (app) await tx.apps.update({ ...app, skillIds: [...app.skillIds, skill.id], updatedAt: now });
         tx.audit.note({ subject: skill.id, after: skillAuditFacts(skill) });
         return skill;
+      };
+    },
+
+    async content(tx, caller, id, path) {
+      return readShown(openSkill, await changeableSkill(tx, caller, id), path);
+    },
+
+    async replace(caller, id, source, gone) {
+      const getStaged = await deferFailure(stageContent(caller, id, source, gone));
+      return async (tx) => {
+        const staged = getStaged();
+        // One replacement at a time: the content that a later one drops is that of the earlier one.
+        await tx.accounts.lockSpace(caller.spaceId);
+        const before = await changeableSkill(tx, caller, id);
+        const after = await replaceContent(tx, before, staged, clock.now());
+        tx.audit.note({ subject: id, before: skillAuditFacts(before), after: skillAuditFacts(after) });
+        return after;
       };
     },
 

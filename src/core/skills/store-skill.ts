@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { Failure, notFound } from "../failure.ts";
+import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Staged, Staging } from "../files/staging.ts";
 import { uploadAbandoned } from "../files/writer.ts";
 import type { Tx } from "../store.ts";
@@ -71,12 +71,28 @@ export async function storeOrReplaceSkill(
   { id, now }: { readonly id: string; readonly now: number },
 ): Promise<Skill> {
   const existing = await findSameName(tx, owner, staged.name);
-  if (!existing) return storeSkill(tx, owner, staged, { id, now });
+  return existing ? replaceContent(tx, existing, staged, now) : storeSkill(tx, owner, staged, { id, now });
+}
+
+/** Replaces the content of a skill and drops its bytes. @throws Failure `not_found` when the skill was deleted concurrently. */
+export async function replaceContent(tx: Tx, skill: Skill, staged: StagedSkill, now: number): Promise<Skill> {
   const content = { ...(await keepStaged(tx, staged)), updatedAt: now };
-  // The skill was deleted concurrently: the failure rolls back this change too.
-  if (!(await tx.skills.replace(existing.id, content))) throw notFound("skill");
-  await tx.blobs.drop([existing.blobId]);
-  return { ...existing, ...content };
+  // The failure rolls back this change too.
+  if (!(await tx.skills.replace(skill.id, content))) throw notFound("skill");
+  await tx.blobs.drop([skill.blobId]);
+  return { ...skill, ...content };
+}
+
+/**
+ * Refuses a new content under another name: names are unique in a list, and messages of agents name the skill.
+ *
+ * @param at the field that the content came in.
+ * @throws Failure `invalid_argument`
+ */
+export function checkSameName(at: string, { name }: Pick<Skill, "name">, packed: Pick<PackedSkill, "name">): void {
+  if (packed.name === name) return;
+  const [given, kept] = [packed.name, name].map((each) => JSON.stringify(each));
+  throw invalidArgument(at, `its SKILL.md has the name ${given}, but the skill is ${kept}: set the name to ${kept}, or add a new skill`);
 }
 
 async function keepStaged(tx: Tx, { description, staged: { blobId, bytes, sha256 } }: StagedSkill) {

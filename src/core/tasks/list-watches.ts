@@ -2,6 +2,7 @@ import type { Caller, OpenCall } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { type CursorBinding, decodeCursor, encodeCursor } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
+import { checkFilterAccess } from "./listings.ts";
 import type { TaskFilter, TaskView } from "./task.ts";
 import type { Subscription, TaskSubscriptions } from "./task-subscriptions.ts";
 import { cancelled, stopping } from "./watches.ts";
@@ -31,7 +32,8 @@ export interface ListWatches {
   /**
    * Sends changes as they occur, each at least once. Holds one page in memory, however slow the reader is.
    *
-   * @throws Failure `invalid_argument` for a foreign cursor, `resource_exhausted`; the stream later also `unavailable` when the process drains, and the failures of a new call.
+   * @throws Failure `invalid_argument` for a foreign cursor, those of `checkFilterAccess`, `resource_exhausted`; the stream later also
+   * `unavailable` when the process drains, and the failures of a new call.
    */
   watch(tx: Tx, call: OpenCall, watch: ListWatch): AsyncIterable<ListChange>;
 }
@@ -74,7 +76,7 @@ export function listWatches(subscriptions: TaskSubscriptions, clock: Clock, drai
     const { filter, follow } = watch;
     const cursorAt = (at: number) => encodeCursor(bind(call.caller, filter), { value: at, id: "-" });
     const resyncAt = (at: number): ListChange => ({ tasks: [], removedIds: [], cursor: cursorAt(at), resync: true });
-    const readUnsent = unsentReader(tx);
+    const readUnsent = unsentReader(tx, filter);
     let { caller } = call;
     let since = start ?? clock.now();
     let quietUntil = 0;
@@ -100,7 +102,8 @@ export function listWatches(subscriptions: TaskSubscriptions, clock: Clock, drai
           yield { tasks, removedIds: page.filter((id) => !listed.has(id)), cursor, resync: false };
         }
         if (isTooMany) quietUntil = clock.monotonic() + overloadMs;
-        else if (ids.length > 0) quietUntil = clock.monotonic() + collectMs;
+        // News of private tasks of others wake the view of a team too.
+        else if (ids.length > 0 || filter.view === "team") quietUntil = clock.monotonic() + collectMs;
         since = Math.max(since, readAt);
         if (!follow) return;
       }
@@ -113,11 +116,12 @@ export function listWatches(subscriptions: TaskSubscriptions, clock: Clock, drai
     watch(tx, call, watch) {
       const { filter, cursor } = watch;
       if (draining.aborted) throw stopping();
+      checkFilterAccess(call.caller, filter);
       const at = cursor ? decodeCursor(bind(call.caller, filter), cursor).value : null;
       const now = clock.now();
       // Anyone can make a cursor, so it may have any number.
       const isRecent = at !== null && Number.isSafeInteger(at) && at >= now - cursorMaxMs;
-      return send(tx, call, watch, isRecent ? Math.min(at, now) : null, subscriptions.subscribeToList(call));
+      return send(tx, call, watch, isRecent ? Math.min(at, now) : null, subscriptions.subscribeToList(call, filter));
     },
   };
 }
@@ -126,10 +130,11 @@ export function listWatches(subscriptions: TaskSubscriptions, clock: Clock, drai
  * Reads changes a little before a time again, because they are not committed in the order of their times, and omits
  * the versions that it has returned.
  */
-function unsentReader(tx: Tx) {
+function unsentReader(tx: Tx, { view }: TaskFilter) {
   let known = new Map<string, string>();
   return async (caller: Caller, since: number): Promise<Unsent> => {
-    const changed = await tx.tasks.listChanged(caller, since - marginMs, changedMax + 1);
+    const range = [since - marginMs, changedMax + 1] as const;
+    const changed = await (view === "team" ? tx.tasks.listChangedInTeam(caller.spaceId, ...range) : tx.tasks.listChanged(caller, ...range));
     const ids = changed.filter(({ id, version }) => known.get(id) !== version).map(({ id }) => id);
     // Older changes are not read again.
     known = new Map(changed.map(({ id, version }) => [id, version]));

@@ -1,9 +1,9 @@
 import { appOf, type Caller, canAccessProjects } from "../accounts/caller.ts";
-import { invalidArgument, notFound } from "../failure.ts";
+import { Failure, invalidArgument, notFound } from "../failure.ts";
 import { type CursorBinding, decodeCursor, encodeCursor, type Page, type PageInput } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
 import { type EventWindow, parseEventId, type TaskEvent } from "./event.ts";
-import type { TaskFilter, TaskOrder, TaskView } from "./task.ts";
+import type { TaskCounts, TaskFilter, TaskOrder, TaskView } from "./task.ts";
 
 /** A page of a task's events after `afterSeq`. The cursor is bound to every field except the start. */
 export interface MessagesInput extends PageInput {
@@ -15,32 +15,36 @@ export interface MessagesInput extends PageInput {
 /** A page of tasks, by creation time unless `orderBy` says otherwise. */
 export interface TasksInput extends PageInput {
   readonly orderBy: TaskOrder;
+  /** Also counts the tasks by state. */
+  readonly includeCounts: boolean;
 }
 
 /** A page of tasks. */
 export interface TasksPage extends Page<TaskView> {
   /** False while a search may miss tasks, because their texts are not indexed yet. */
   readonly isComplete: boolean;
+  readonly counts?: TaskCounts;
 }
 
 /** Lists of a caller. A cursor is bound to the caller, the filter and the order. */
 export interface Listings {
-  /** A page may be short although another follows (spec/api.md 8.3). @throws Failure `not_found` for a project, when an app has no scope for projects. */
+  /** A page may be short although another follows (spec/api.md 8.3). @throws Failure as `checkFilterAccess`. */
   tasks(tx: Tx, caller: Caller, filter: TaskFilter, input: TasksInput): Promise<TasksPage>;
   /** By number (spec/api.md 8.8). */
   messages(tx: Tx, caller: Caller, taskId: string, input: MessagesInput): Promise<Page<TaskEvent> & { readonly task: TaskView }>;
 }
 
 export const listings: Listings = {
-  async tasks(tx, caller, filter, { limit, order, orderBy, cursor }) {
-    if (filter.projectId !== undefined && !canAccessProjects(caller)) throw notFound("project", "project_id");
+  async tasks(tx, caller, filter, { limit, order, orderBy, cursor, includeCounts }) {
+    checkFilterAccess(caller, filter);
     const binding = bind(caller, "task.list", { ...filter, order, ...(orderBy === "createdAt" ? {} : { orderBy }) });
     const after = cursor ? decodeCursor(binding, cursor) : undefined;
     const page = { orderBy, order, limit, ...(after ? { after: { at: after.value, id: after.id } } : {}) };
     // Before the list: tasks that are indexed between the two are in the list.
-    const isComplete = filter.words === undefined || (await tx.tasks.isIndexed(caller));
+    const isComplete = filter.words === undefined || (await tx.tasks.isIndexed(caller, filter));
     const { tasks: items, next } = await tx.tasks.list(caller, filter, page);
-    return { items, next: next && encodeCursor(binding, { value: next.at, id: next.id }), isComplete };
+    const counts = includeCounts ? await tx.tasks.countByStatus(caller, filter) : undefined;
+    return { items, next: next && encodeCursor(binding, { value: next.at, id: next.id }), isComplete, ...(counts ? { counts } : {}) };
   },
 
   async messages(tx, caller, taskId, { limit, order, cursor, verbose, startEventId, afterSeq = 0 }) {
@@ -56,6 +60,18 @@ export const listings: Listings = {
     return { task, items, next: rows.length > limit && last ? encodeCursor(binding, { value: last.seq, id: task.id }) : undefined };
   },
 };
+
+/**
+ * Checks that a caller may use a filter. Only sessions see what is shared with their team (spec/decisions.md 8, 58, 82).
+ *
+ * @throws Failure `not_found` for a project, when an app has no scope for projects; `permission_denied` for the view of the team without
+ * a session, `failed_precondition` for it in a personal space.
+ */
+export function checkFilterAccess(caller: Caller, { projectId, view }: TaskFilter): void {
+  if (projectId !== undefined && !canAccessProjects(caller)) throw notFound("project", "project_id");
+  if (view === "team" && caller.credential.kind !== "session") throw new Failure("permission_denied", "view=team needs a session");
+  if (view === "team" && caller.role === null) throw new Failure("failed_precondition", "view=team needs the space of a team");
+}
 
 /** Cursors are bound to the app too. */
 const bind = (caller: Caller, operation: string, filter: object): CursorBinding => ({

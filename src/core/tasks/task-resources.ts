@@ -1,3 +1,4 @@
+import type { Scope } from "../accounts/caller.ts";
 import type { Tx } from "../store.ts";
 
 /** The resources that a message names for its task; an empty list names none. */
@@ -22,11 +23,21 @@ export interface TaskResources {
   readonly browserId: string | null;
 }
 
+/** A task that has selected a browser. */
+export interface BrowserUse {
+  readonly browserId: string;
+  readonly taskId: string;
+}
+
 /** Rows of tasks' resources: a task whose messages name none has no row. */
 export interface TaskResourceRows {
   find(taskId: string): Promise<TaskResources | null>;
   /** Sets the given members; the others stay, or get the defaults of a task without a row. */
   set(task: { readonly id: string; readonly spaceId: string }, resources: Partial<TaskResources>): Promise<void>;
+  /** Unselects this browser, and no other; false when the task has not selected it. */
+  deselectBrowser(taskId: string, browserId: string): Promise<boolean>;
+  /** The tasks in progress that the caller sees and that have selected one of these browsers, newest first, up to `max`. */
+  listBrowserUses(scope: Scope, browserIds: readonly string[], max: number): Promise<readonly BrowserUse[]>;
   deleteOfTask(taskId: string): Promise<void>;
 }
 

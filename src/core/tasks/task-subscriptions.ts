@@ -2,17 +2,18 @@ import type { OpenCall, Scope } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { Failure } from "../failure.ts";
 import type { Feed, TaskNews } from "../store.ts";
+import type { TaskFilter } from "./task.ts";
 
 /** Subscriptions of held calls and watches to news of a task. */
 export interface TaskSubscriptions {
   /** Records news of all tasks from now on, for a call that reads a task before it enters: it misses no news in between. */
   prepare(): PendingSubscription;
   /**
-   * Subscribes to news of all tasks of the caller's account in its space, with one of the holder's slots.
+   * Subscribes to news of all tasks of the caller's account in its space, or of the space, with one of the holder's slots.
    *
    * @throws Failure `resource_exhausted` when all of the holder's slots are taken.
    */
-  subscribeToList(call: OpenCall): Subscription;
+  subscribeToList(call: OpenCall, filter: Pick<TaskFilter, "view">): Subscription;
   /**
    * Takes a slot for the subscription that this call makes later, so that a change before it is not made without a watch. The
    * slot is released when the call ends without one.
@@ -77,7 +78,7 @@ export function taskSubscriptions(
   { limit, pollMs: lookMs, draining, holderOf = accountOf }: SubscriptionRules,
 ): TaskSubscriptions {
   const byTask = new Map<string, Set<Waker>>();
-  /** Subscribers to the tasks of an account in a space. */
+  /** Subscribers to the tasks of an account in a space, or of a space. */
   const byOwner = new Map<string, Set<Waker>>();
   const byHolder = new Map<string, HolderSubscribers>();
   const pending = new Set<RecordedNews>();
@@ -89,7 +90,7 @@ export function taskSubscriptions(
     const { spaceId, accountId } = news;
     // An older process does not say whose task it is.
     if (spaceId === undefined || accountId === undefined) for (const wakers of byOwner.values()) wakeAll(wakers);
-    else wakeAll(byOwner.get(ownerKey({ spaceId, accountId })) ?? []);
+    else for (const key of [ownerKey({ spaceId, accountId }), spaceId]) wakeAll(byOwner.get(key) ?? []);
   }
   function wakeEveryTask(): void {
     for (const recorded of pending) recorded.lost = true;
@@ -176,9 +177,10 @@ export function taskSubscriptions(
     return { nextNews: waker.next, close: leave };
   }
 
-  function subscribeToList(call: OpenCall): Subscription {
+  function subscribeToList(call: OpenCall, { view }: Pick<TaskFilter, "view">): Subscription {
     const waker = createWaker({ lastSeq: 0, status: "" });
-    const { leave } = enter(call, waker, () => addTo(byOwner, ownerKey(call.caller), waker));
+    const key = view === "team" ? call.caller.spaceId : ownerKey(call.caller);
+    const { leave } = enter(call, waker, () => addTo(byOwner, key, waker));
     return { nextNews: waker.next, close: leave };
   }
 

@@ -182,6 +182,10 @@ export interface TurnInput {
 
 /** A filter of a caller's task list (spec/api.md 8.3). */
 export interface TaskFilter {
+  /** `team`: the tasks of the space that its team sees, of all accounts. Absent: those that the scope sees. */
+  readonly view?: "team";
+  /** With the view `team`: only tasks of this account. */
+  readonly creatorId?: string;
   /** `standard` omits agents' main tasks. */
   readonly type?: TaskType;
   readonly projectId?: string;
@@ -216,6 +220,13 @@ export interface TaskPage {
   readonly order: "asc" | "desc";
   readonly limit: number;
   readonly after?: TaskPosition;
+}
+
+/** Numbers of tasks by state. */
+export interface TaskCounts {
+  readonly byStatus: Readonly<Record<TaskStatus, number>>;
+  /** False when only the newest tasks were examined, so that there may be more. */
+  readonly isComplete: boolean;
 }
 
 /** A task that has changed, or was deleted. */
@@ -269,12 +280,16 @@ export interface TaskRows {
   countVisible(scope: Scope, ids: readonly string[]): Promise<number>;
   /** An agent's main task is listed once it has an event. Reads at most 5,000 tasks for any filter. */
   list(scope: Scope, filter: TaskFilter, page: TaskPage): Promise<TaskList>;
+  /** Counts the tasks of all pages of `list` by state, without regard to the states of the filter. Reads at most 5,000 tasks. */
+  countByStatus(scope: Scope, filter: TaskFilter): Promise<TaskCounts>;
   /** The tasks of an account and its tombstones that changed at this time (Unix ms) or later, oldest change first; at most `max`. */
   listChanged(scope: Pick<Scope, "accountId" | "spaceId">, since: number, max: number): Promise<readonly ChangedTask[]>;
+  /** The same for the tasks that the team of a space sees, and for those that it no longer sees since this time; at most twice `max`. */
+  listChangedInTeam(spaceId: string, since: number, max: number): Promise<readonly ChangedTask[]>;
   /** Those of these tasks, at most 100, that `list` has. */
   listOf(scope: Scope, filter: TaskFilter, ids: readonly string[]): Promise<readonly TaskView[]>;
-  /** Whether every text that this caller sees is in the search index. */
-  isIndexed(scope: Scope): Promise<boolean>;
+  /** Whether every text that this caller sees in the filter's view is in the search index. */
+  isIndexed(scope: Scope, filter: Pick<TaskFilter, "view" | "creatorId">): Promise<boolean>;
   /** The ids of at most `max` tasks with texts that are not in the search index yet. */
   listNotIndexed(max: number): Promise<readonly string[]>;
   /** Adds the next texts of these tasks to the search index. A task with many texts needs several calls. */

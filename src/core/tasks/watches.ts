@@ -5,8 +5,11 @@ import type { Clock } from "../clock.ts";
 import { Failure, notFound } from "../failure.ts";
 import type { Tx } from "../store.ts";
 import type { EventType, TaskEvent } from "./event.ts";
+import type { TextDelta } from "./live-text.ts";
+import type { LiveTexts } from "./live-texts.ts";
 import type { TaskView } from "./task.ts";
 import type { Subscription, SubscriptionRules, TaskSubscriptions } from "./task-subscriptions.ts";
+import type { TextReader } from "./text-reader.ts";
 
 /** When a stream counts as silent. */
 export interface SilenceRule {
@@ -93,6 +96,8 @@ export interface WatchRules extends Pick<SubscriptionRules, "draining"> {
   readonly holdSeconds: number;
   /** By default the tasks of the caller. */
   readonly source?: WatchSource;
+  /** Absent: texts are not shown while they are written. */
+  readonly texts?: Pick<LiveTexts, "reader" | "replace">;
 }
 
 /** Calls that stay open until there is news of a task (spec/decisions.md 17, 17a). */
@@ -119,6 +124,8 @@ export interface Watches {
    * the process drains, and the failures of a new call.
    */
   watch(tx: Tx, call: OpenCall, watch: Watch): Promise<AsyncIterable<TaskEvent> | null>;
+  /** The same, and the texts of messages while agents write them (spec/decisions.md 89). */
+  watchTexts(tx: Tx, call: OpenCall, watch: Watch): Promise<AsyncIterable<TaskEvent | TextDelta> | null>;
 }
 
 /** A task and its first unsent events, read consistently. */
@@ -128,6 +135,9 @@ interface Unsent {
   /** The number up to which the page is complete. */
   readonly endSeq: number;
 }
+
+/** A reader whose deltas the stream has; `never` in a stream of events only. */
+type Reader<Delta> = Pick<TextReader, "next" | "close"> & { take(sentSeq: number): readonly Delta[] };
 
 /** Before an event is sent, credential and visibility were checked at most 5 s ago. */
 const recheckMs = 5_000;
@@ -143,7 +153,11 @@ export const stopping = (): Failure => new Failure("unavailable", "the server is
 /** The end of a stream whose caller is gone. */
 export const cancelled = (): Failure => new Failure("cancelled", "the caller is gone");
 
-export function watches(subscriptions: TaskSubscriptions, clock: Clock, { draining, holdSeconds, source = ownTasks }: WatchRules): Watches {
+export function watches(
+  subscriptions: TaskSubscriptions,
+  clock: Clock,
+  { draining, holdSeconds, source = ownTasks, texts }: WatchRules,
+): Watches {
   const tasks = batchReads<WatchedTask | null>();
   const pages = batchReads<readonly TaskEvent[]>();
   const sharedReads = batchReads<Unsent>();
@@ -177,10 +191,29 @@ export function watches(subscriptions: TaskSubscriptions, clock: Clock, { draini
     );
   }
 
-  async function* send(tx: Tx, call: OpenCall, first: WatchedTask, watch: Watch, subscription: Subscription): AsyncGenerator<TaskEvent> {
+  async function* send<Delta extends TextDelta>(
+    tx: Tx,
+    call: OpenCall,
+    first: WatchedTask,
+    { watch, reader }: { readonly watch: Watch; readonly reader: Reader<Delta> | null },
+    subscription: Subscription,
+  ): AsyncGenerator<TaskEvent | Delta> {
     const { id } = first;
     let sentSeq = watch.afterSeq;
     let checkedAt = clock.monotonic();
+    async function checkRegularly(): Promise<void> {
+      if (!draining.aborted && clock.monotonic() - checkedAt < recheckMs) return;
+      await readShared(tx, call, id, sentSeq);
+      checkedAt = clock.monotonic();
+    }
+    async function* textsUntil(news: Promise<null>, { take, next }: Reader<Delta>): AsyncGenerator<Delta> {
+      do {
+        for (const delta of take(sentSeq)) {
+          await checkRegularly();
+          yield delta;
+        }
+      } while ((await Promise.race([news, next().then(() => true)])) !== null);
+    }
     try {
       for (let unsent = await readUnsent(tx, first, sentSeq); ; unsent = await readShared(tx, call, id, sentSeq)) {
         checkedAt = clock.monotonic();
@@ -190,10 +223,8 @@ export function watches(subscriptions: TaskSubscriptions, clock: Clock, { draini
         unsent = { ...unsent, page: [] };
         if (left.length > 0) await takeTurn();
         for (let event = left.pop(); event; event = left.pop()) {
-          if (draining.aborted || clock.monotonic() - checkedAt >= recheckMs) {
-            await readShared(tx, call, id, sentSeq);
-            checkedAt = clock.monotonic();
-          }
+          await checkRegularly();
+          if (reader) texts?.replace(event);
           yield event;
           sentSeq = event.seq;
         }
@@ -202,10 +233,35 @@ export function watches(subscriptions: TaskSubscriptions, clock: Clock, { draini
         // Events of other types are missing, or all were erased after the read of their task: the next read reports that.
         if (hasGap) continue;
         if (watch.untilSettled && isSent(task, sentSeq)) return;
-        if (sentSeq >= task.lastSeq) await subscription.nextNews();
+        if (sentSeq < task.lastSeq) continue;
+        const news = subscription.nextNews().then(() => null);
+        if (reader) yield* textsUntil(news, reader);
+        await news;
       }
     } finally {
+      reader?.close();
       subscription.close();
+    }
+  }
+
+  async function open<Delta extends TextDelta>(
+    tx: Tx,
+    call: OpenCall,
+    watch: Watch,
+    read: (id: string) => Reader<Delta> | null,
+  ): Promise<AsyncIterable<TaskEvent | Delta> | null> {
+    if (draining.aborted) throw stopping();
+    const pending = subscriptions.prepare();
+    try {
+      const task = await find(tx, call.caller, watch.taskId);
+      if (watch.untilSettled && isSent(task, watch.afterSeq)) return null;
+      const subscription = pending.subscribe(call, task);
+      const reader = read(task.id);
+      // Also when the stream is never read.
+      call.gone.addEventListener("abort", () => reader?.close(), { once: true });
+      return send(tx, call, task, { watch, reader }, subscription);
+    } finally {
+      pending.cancel();
     }
   }
 
@@ -236,17 +292,8 @@ export function watches(subscriptions: TaskSubscriptions, clock: Clock, { draini
       }
     },
 
-    async watch(tx, call, watch) {
-      if (draining.aborted) throw stopping();
-      const pending = subscriptions.prepare();
-      try {
-        const task = await find(tx, call.caller, watch.taskId);
-        if (watch.untilSettled && isSent(task, watch.afterSeq)) return null;
-        return send(tx, call, task, watch, pending.subscribe(call, task));
-      } finally {
-        pending.cancel();
-      }
-    },
+    watch: (tx, call, watch) => open<never>(tx, call, watch, () => null),
+    watchTexts: (tx, call, watch) => open(tx, call, watch, (id) => texts?.reader(id) ?? null),
   };
 }
 

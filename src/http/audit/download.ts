@@ -4,6 +4,7 @@ import type { FastifyInstance } from "fastify";
 import type { Admission } from "../../call/admission.ts";
 import type { Admit } from "../../call/admit.ts";
 import type { Performer } from "../../call/perform.ts";
+import { type AuditFormat, auditFormats } from "../../core/audit/download-links.ts";
 import { type Failure, failureOf, invalidArgument } from "../../core/failure.ts";
 import { type AuditEvent, AuditEventSchema } from "../../gen/proto/audit/v2/audit_pb.ts";
 import { AuditService, type ListAuditEventsResponse } from "../../gen/proto/audit/v2/audit_service_pb.ts";
@@ -13,7 +14,7 @@ import type { ReadRequest } from "../request.ts";
 import { compileReader } from "../v2/message-reader.ts";
 import { v2Wire } from "../v2/route.ts";
 import { compileBareWriter } from "../v2/writer.ts";
-import { applyHeaders, inSteps } from "../wire/wire.ts";
+import { applyHeaders, type Call, inSteps } from "../wire/wire.ts";
 import { ocsfEvent } from "./ocsf.ts";
 
 /** The parts of the call path that the download needs. */
@@ -30,9 +31,11 @@ const pageLines = 200;
 const path = "/v2/audit.download";
 const list = AuditService.method.listAuditEvents;
 
-/** The formats of lines. */
-const formats = ["ndjson", "ocsf"] as const;
-type Format = (typeof formats)[number];
+/** What a download has: lines of this format, for this request of audit.list. */
+export interface WantedLog {
+  readonly format: AuditFormat;
+  readonly input: Message;
+}
 
 /**
  * Serves `GET /v2/audit.download`: all events of audit.list, one per line; with `format=ocsf` as
@@ -54,27 +57,31 @@ export function auditDownload(app: FastifyInstance, parts: AuditDownloadParts): 
       applyHeaders(call);
       return { format, input };
     },
-    async encode({ reply, head: { requestId }, gone }, admission, { format, input }) {
-      const pages = pagesOf(parts.performer, { admission, gone }, input);
-      // A refusal of the first page is a plain answer.
-      const first = await pages.next();
-      setHeaders(reply, callHeaders(requestId));
-      const texts = textsOf(first.value ?? [], pages, lineWriter(format));
-      const lines = withReport(texts, (failure) => parts.report(failure, requestId));
-      reply.header("Content-Type", "application/x-ndjson; charset=utf-8").send(Readable.from(lines, { highWaterMark: 1 }));
-    },
+    encode: sendLog(parts),
   });
   v2.route(app, path, { GET: download }, { text: () => "audit.download accepts GET" });
 }
 
+/** Sends the log. The answer begins when the first page was read: its refusal is a plain answer. */
+export const sendLog =
+  ({ performer, report }: Pick<AuditDownloadParts, "performer" | "report">) =>
+  async ({ reply, head: { requestId }, gone }: Call, admission: Admission, { format, input }: WantedLog): Promise<void> => {
+    const pages = pagesOf(performer, { admission, gone }, input);
+    const first = await pages.next();
+    setHeaders(reply, callHeaders(requestId));
+    const texts = textsOf(first.value ?? [], pages, lineWriter(format));
+    const lines = withReport(texts, (failure) => report(failure, requestId));
+    reply.header("Content-Type", "application/x-ndjson; charset=utf-8").send(Readable.from(lines, { highWaterMark: 1 }));
+  };
+
 /** Reads the query. @throws Failure `invalid_argument`, also for `limit` and `cursor`: a download has no pages. */
-function readQuery({ format = "ndjson", ...query }: JsonObject): { readonly format: Format; readonly query: JsonObject } {
-  if (!isFormat(format)) throw invalidArgument("format", `must be one of ${formats.join(", ")}`);
+function readQuery({ format = "ndjson", ...query }: JsonObject): { readonly format: AuditFormat; readonly query: JsonObject } {
+  if (!isFormat(format)) throw invalidArgument("format", `must be one of ${auditFormats.join(", ")}`);
   for (const name of ["limit", "cursor"]) if (name in query) throw invalidArgument(name, "a download has no pages");
   return { format, query };
 }
 
-const isFormat = (value: unknown): value is Format => formats.some((format) => format === value);
+const isFormat = (value: unknown): value is AuditFormat => auditFormats.some((format) => format === value);
 
 /** All pages; each is read when the previous one was consumed. */
 async function* pagesOf(
@@ -112,7 +119,7 @@ async function* withReport(texts: AsyncGenerator<string>, report: (failure: Fail
   }
 }
 
-function lineWriter(format: Format): (event: AuditEvent) => string {
+function lineWriter(format: AuditFormat): (event: AuditEvent) => string {
   if (format === "ocsf") return (event) => `${JSON.stringify(ocsfEvent(event))}\n`;
   const write = compileBareWriter(AuditEventSchema);
   return (event) => `${write(event)}\n`;

@@ -36,23 +36,27 @@ export function lastEventId(header: string | string[] | undefined): number | und
 }
 
 /**
- * Compiles the frame writer of a stream whose answers have one event in their only field.
+ * Compiles the frame writer of a stream whose answers have an event in their first field, and perhaps a part of a text in their second.
  *
  * @throws Error when the answers have another form: a mistake in `proto/`.
  */
 export function compileFrameWriter(desc: DescMessage): FrameWriter {
-  const [{ message: eventDesc, localName } = {}] = desc.fields;
+  const [{ message: eventDesc, localName } = {}, { message: deltaDesc, localName: deltaName = "" } = {}] = desc.fields;
   const types = eventDesc?.field["type"]?.enum;
   if (!eventDesc || !localName || !types || !eventDesc.field["seq"]) throw new Error(`${desc.typeName} holds no event`);
   const { names: words } = enumNames(types);
   const write = compileBareWriter(eventDesc);
+  const writeDelta = deltaDesc && compileBareWriter(deltaDesc);
   const written = new WeakMap<Message, string>();
+  function newFrame(answer: Members): string | undefined {
+    const [event, delta] = [answer[localName ?? ""], answer[deltaName]];
+    if (isEvent(event)) return frame(words.get(event.type) ?? "", write(event), event.seq);
+    // Without an id, so that a client that reconnects continues after the last event.
+    return writeDelta && isMessage(delta) ? frame("text_delta", writeDelta(delta)) : undefined;
+  }
   return (answer) => {
-    const members: Members = answer;
-    const event = members[localName];
-    if (!isEvent(event)) return undefined;
-    const text = written.get(answer) ?? frame(words.get(event.type) ?? "", write(event), event.seq);
-    written.set(answer, text);
+    const text = written.get(answer) ?? newFrame(answer);
+    if (text !== undefined) written.set(answer, text);
     return text;
   };
 }

@@ -1,20 +1,18 @@
 import { create } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { Failure, failureOf, invalidArgument, notFound, type Reason } from "../../core/failure.ts";
+import { Failure, invalidArgument, notFound } from "../../core/failure.ts";
 import type { WatchGrant, WatchLinks } from "../../core/tasks/watch-links.ts";
 import { TaskService, WatchTaskRequestSchema } from "../../gen/proto/task/v2/task_service_pb.ts";
 import { rpcName } from "../../operations.ts";
 import { type Handle, inSteps } from "../wire/wire.ts";
 import { lastEventId } from "./event-stream.ts";
 import { streamAnswer, type V2Parts, v2Wire } from "./route.ts";
+import { admitSigned, memberOf } from "./signed-address.ts";
 
 /** The dependencies of signed watch addresses. */
 export interface WatchAddressParts extends V2Parts {
   readonly watchLinks: WatchLinks;
 }
-
-/** A credential that no longer grants access makes an address as bad as a forged one. */
-const hidden: ReadonlySet<Reason> = new Set(["unauthenticated", "permission_denied", "insufficient_scope"]);
 
 /**
  * Serves `GET /watches?token=…`: the events of one task for `EventSource`, which cannot send headers. The token names the
@@ -39,14 +37,11 @@ export function watchAddress(app: FastifyInstance, parts: WatchAddressParts): vo
       // The address is a secret: no cache and no other site gets it. Pages of all origins may open it, without cookies.
       reply.headers({ "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "Access-Control-Allow-Origin": "*" });
       const { credential } = grantOf(request);
-      try {
-        return await parts.admit(operation, { ...head, credentials: { keys: [], bearer: null, session: null, signed: credential } });
-      } catch (thrown) {
-        throw hidden.has(failureOf(thrown).reason) ? notFound("address") : thrown;
-      }
+      return admitSigned(parts.admit, operation, head, credential);
     },
     bound: () => null,
-    decode: ({ request }) => create(WatchTaskRequestSchema, { taskId: grantOf(request).taskId, afterSeq: afterSeqOf(request) }),
+    decode: ({ request }) =>
+      create(WatchTaskRequestSchema, { taskId: grantOf(request).taskId, afterSeq: afterSeqOf(request), deltas: deltasOf(request) }),
     encode: streamAnswer(operation, parts),
   });
   v2.route(app, "/watches", { GET: serve }, { text: () => "this address accepts GET" });
@@ -62,8 +57,9 @@ function afterSeqOf({ query }: FastifyRequest): number {
   }
 }
 
-/** A member of a query; undefined when it is absent or repeated. */
-function memberOf(query: unknown, name: string): string | undefined {
-  const value: unknown = typeof query === "object" && query !== null ? Reflect.get(query, name) : undefined;
-  return typeof value === "string" ? value : undefined;
+/** @throws Failure `invalid_argument` for a value that is neither `true` nor `false`. */
+function deltasOf({ query }: FastifyRequest): boolean {
+  const text = memberOf(query, "deltas") ?? "false";
+  if (text !== "true" && text !== "false") throw invalidArgument("deltas", "must be true or false");
+  return text === "true";
 }

@@ -3,6 +3,7 @@ import type { ChangedTask, TaskRows } from "../../core/tasks/task.ts";
 import type { Session } from "../session.ts";
 import { type Sql, sql } from "../statements.ts";
 import { tables } from "../table.ts";
+import { goneFromTeam, visibleToTeam } from "./task-row.ts";
 
 /** The columns that lists show and that change. Those of the latest events change with `lastSeq`. */
 const shape = tables.task.pick(
@@ -27,5 +28,31 @@ export async function listChanged(
   const gone = part(sql`t.deleted_at IS NOT NULL`, sql`t.deleted_at`);
   const rows = await shape.rows(session)(sql`
     SELECT ${shape.of("t")} FROM task t WHERE t.id IN (${present} UNION ALL ${gone}) ORDER BY t.updated_at, t.id LIMIT ${max}`);
-  return rows.map(({ id, ...rest }) => ({ id, version: createHash("sha256").update(JSON.stringify(rest)).digest("base64") }));
+  return rows.map(toChange);
 }
+
+const unseen = tables.task.pick("id", "shareChangedAt", "deletedAt");
+
+/**
+ * Reads the tasks that the team sees by their last change. Of other tasks it reads when their sharing changed or when they were deleted,
+ * and nothing of what happens to them later.
+ */
+export async function listChangedInTeam(session: Session, spaceId: string, since: number, max: number): Promise<readonly ChangedTask[]> {
+  const seen = visibleToTeam(spaceId);
+  const present = await shape.rows(session)(sql`
+    SELECT ${shape.of("t")} FROM task t WHERE ${seen} AND t.updated_at >= ${since} ORDER BY t.updated_at, t.id LIMIT ${max}`);
+  const wasShared = sql`t.space_id = ${spaceId} AND t.deleted_at IS NULL AND (t.share_visibility <> 'private' OR t.shared_at IS NOT NULL)`;
+  const part = (where: Sql, at: Sql): Sql =>
+    sql`SELECT f.id FROM (SELECT t.id FROM task t WHERE ${where} AND ${at} >= ${since} ORDER BY ${at}, t.id LIMIT ${max}) f`;
+  const hidden = part(sql`${wasShared} AND NOT (${seen}) AND t.share_changed_at IS NOT NULL`, sql`t.share_changed_at`);
+  const gone = part(goneFromTeam(spaceId), sql`t.deleted_at`);
+  const absent = await unseen.rows(session)(sql`
+    SELECT ${unseen.of("t")} FROM task t WHERE t.id IN (${hidden} UNION ALL ${gone}) ORDER BY t.id LIMIT ${max}`);
+  return [...present, ...absent].map(toChange);
+}
+
+/** The version is a digest of every column that was read but the id. */
+const toChange = ({ id, ...rest }: { readonly id: string }): ChangedTask => ({
+  id,
+  version: createHash("sha256").update(JSON.stringify(rest)).digest("base64"),
+});

@@ -1,17 +1,18 @@
 import type { Scope } from "../../core/accounts/caller.ts";
 import { defaultAgent } from "../../core/agents/agent.ts";
-import type { TaskFilter, TaskList, TaskOrder, TaskPage, TaskPosition, TaskView } from "../../core/tasks/task.ts";
+import type { TaskCounts, TaskFilter, TaskList, TaskOrder, TaskPage, TaskPosition, TaskStatus, TaskView } from "../../core/tasks/task.ts";
 import type { Session } from "../session.ts";
 import { allOf, type Dialect, direction, inTexts, join, raw, type Sql, sql } from "../statements.ts";
 import { computedShape, integer, text } from "../table.ts";
 import { hasPair, tasksWithPair } from "./task-metadata.ts";
-import { begun, taskViewShape, visible } from "./task-row.ts";
+import { begun, taskViewShape, visible, visibleToTeam } from "./task-row.ts";
 import { hasWord, tasksWithWord } from "./task-text.ts";
 
 /** The most tasks that are found by one condition and then sorted. */
 const candidatesMax = 1_000;
 /** The rows that are examined in the order of the list: first a few, which fill most pages. */
-const windows = [200, 5_000] as const;
+const examinedMax = 5_000;
+const windows = [200, examinedMax] as const;
 
 /** A condition that the index of the list's order does not serve. */
 interface Condition {
@@ -53,12 +54,39 @@ export async function listTasksOf(
 ): Promise<readonly TaskView[]> {
   if (ids.length === 0 || filter.words?.length === 0) return [];
   const { served, others } = planOf(session.dialect, scope, filter, "updatedAt");
-  const conditions = [visible(scope), begun, sql`t.id ${inTexts(session.dialect, ids)}`, ...served, ...others.map(({ where }) => where)];
+  const seen = filter.view === "team" ? visibleToTeam(scope.spaceId) : visible(scope);
+  const conditions = [seen, begun, sql`t.id ${inTexts(session.dialect, ids)}`, ...served, ...others.map(({ where }) => where)];
   return select(session, sql`task t`, conditions, { orderBy: "updatedAt", order: "asc", limit: ids.length });
+}
+
+const statusCount = computedShape({
+  status: text<TaskStatus>(sql`c.status`),
+  examined: integer(sql`c.examined`),
+  met: integer(sql`c.met`),
+});
+
+/** Counts the tasks of a list by state: among the candidates of a condition, or among the newest tasks. */
+export async function countByStatus(session: Session, scope: Scope, { status, statuses, ...filter }: TaskFilter): Promise<TaskCounts> {
+  const byStatus = { running: 0, waiting: 0, stopped: 0, error: 0 };
+  if (filter.words?.length === 0) return { byStatus, isComplete: true };
+  const plan = planOf(session.dialect, scope, filter, "createdAt");
+  const ids = await findCandidates(session, plan.others);
+  if (ids?.length === 0) return { byStatus, isComplete: true };
+  const served = allOf([begun, ...plan.served]);
+  const examined = ids
+    ? sql`t.id ${inTexts(session.dialect, ids)} AND ${served} LIMIT ${candidatesMax}`
+    : sql`${served} ${sorted({ orderBy: "createdAt", order: "desc" }, examinedMax)}`;
+  const others = allOf(plan.others.map(({ where }) => where));
+  const rows = await statusCount.rows(session)(sql`SELECT ${statusCount.of("c")} FROM (
+    SELECT t.status, COUNT(*) AS examined, COUNT(CASE WHEN ${others} THEN 1 END) AS met
+    FROM (SELECT t.* FROM task t WHERE ${examined}) t GROUP BY t.status) c`);
+  for (const row of rows) byStatus[row.status] = row.met;
+  return { byStatus, isComplete: rows.reduce((sum, row) => sum + row.examined, 0) < examinedMax };
 }
 
 /** The index of an order serves the owner, the times of this order and, for the creation time, one more condition. */
 function planOf(dialect: Dialect, scope: Scope, filter: TaskFilter, orderBy: TaskOrder): Plan {
+  if (filter.view === "team") return teamPlan(dialect, scope, filter, orderBy);
   const owned = visible({ accountId: scope.accountId, spaceId: scope.spaceId });
   const equal = equalities(dialect, scope, filter).map(({ where, owner }) => ({
     where,
@@ -79,6 +107,21 @@ function planOf(dialect: Dialect, scope: Scope, filter: TaskFilter, orderBy: Tas
     served: [first[0]?.owner ?? owned, ...first.map(({ where }) => where), ...ranges(filter, orderBy), ...(isServed ? kinds : [])],
     others: [...words, ...pairs, ...equal.slice(first.length), ...statesOf(filter, owned), ...unindexed.map((where) => ({ where }))],
   };
+}
+
+/**
+ * The tasks of a team. Candidates of a condition would include private tasks of others, so all other conditions are examined in the order
+ * of the list: private tasks have no effect on the length of a page.
+ */
+function teamPlan(dialect: Dialect, { spaceId }: Scope, filter: TaskFilter, orderBy: TaskOrder): Plan {
+  const { creatorId, status, statuses = [], words = [] } = filter;
+  const others = ranges(filter, orderBy === "createdAt" ? "updatedAt" : "createdAt");
+  if (status !== undefined) others.push(sql`t.status = ${status}`);
+  if (statuses.length > 0) others.push(sql`t.status IN (${join([...statuses])})`);
+  if (creatorId !== undefined) {
+    others.push(sql`t.account_id = ${creatorId}`, ...words.map((word) => hasWord(dialect, { accountId: creatorId, spaceId }, word)));
+  }
+  return { served: [visibleToTeam(spaceId), ...ranges(filter, orderBy)], others: others.map((where) => ({ where })) };
 }
 
 /** A condition of one value, with the condition of the owner next to it. */
@@ -123,7 +166,7 @@ function kindOf({ type }: TaskFilter): readonly Sql[] {
 
 const columns: Readonly<Record<TaskOrder, Sql>> = { createdAt: sql`t.created_at`, updatedAt: sql`t.updated_at` };
 
-function ranges(filter: TaskFilter, at: TaskOrder): readonly Sql[] {
+function ranges(filter: TaskFilter, at: TaskOrder): Sql[] {
   const [after, before] = at === "createdAt" ? [filter.createdAfter, filter.createdBefore] : [filter.updatedAfter, filter.updatedBefore];
   const found: Sql[] = [];
   if (after !== undefined) found.push(sql`${columns[at]} > ${after}`);
@@ -176,7 +219,7 @@ async function lastExamined(session: Session, examined: readonly Sql[], page: Ta
 const select = (session: Session, from: Sql, conditions: readonly Sql[], page: TaskPage): Promise<readonly TaskView[]> =>
   taskViewShape.rows(session)(sql`SELECT ${taskViewShape.of("t")} FROM ${from} WHERE ${allOf(conditions)} ${sorted(page, page.limit + 1)}`);
 
-const sorted = ({ orderBy, order }: TaskPage, limit: number): Sql =>
+const sorted = ({ orderBy, order }: Pick<TaskPage, "orderBy" | "order">, limit: number): Sql =>
   sql`ORDER BY ${columns[orderBy]} ${direction(order)}, t.id ${direction(order)} LIMIT ${limit}`;
 
 function beyond({ orderBy, order, after }: TaskPage): readonly Sql[] {

@@ -49,5 +49,13 @@ export function visible({ accountId, spaceId, clientId }: Scope): Sql {
   return clientId === undefined ? own : sql`${own} AND t.client_id = ${clientId}`;
 }
 
+const withinCap = sql`t.share_visibility <> 'private' AND (t.max_visibility IS NULL OR t.max_visibility <> 'private')`;
+
+/** The rows that sessions of a space's members may see by their visibility (spec/decisions.md 58, 82): the condition of an index. */
+export const visibleToTeam = (spaceId: string): Sql => sql`t.space_id = ${spaceId} AND t.deleted_at IS NULL AND ${withinCap}`;
+
+/** The tombstones of such rows: the condition of an index. */
+export const goneFromTeam = (spaceId: string): Sql => sql`t.space_id = ${spaceId} AND t.deleted_at IS NOT NULL AND ${withinCap}`;
+
 /** An agent's main task exists before its first message. */
 export const begun = sql`(t.agent_id IS NULL OR t.last_seq > 0)`;

@@ -5,13 +5,13 @@ import { progressOf } from "../../core/tasks/latest.ts";
 import type { Task, TaskProgress, TaskRows, TaskView, TaskWritten } from "../../core/tasks/task.ts";
 import type { TaskResourceRows } from "../../core/tasks/task-resources.ts";
 import { changeOf, type Session } from "../session.ts";
-import { empty, forUpdate, join, type Sql, sql } from "../statements.ts";
-import { computedShape, integer, tables } from "../table.ts";
+import { empty, forUpdate, inTexts, join, type Sql, sql } from "../statements.ts";
+import { computedShape, integer, tables, text } from "../table.ts";
 import { appendEvents } from "./event.ts";
 import { findShared } from "./shared-task.ts";
 import { advance, ownerOf, tombstone } from "./task-advance.ts";
-import { listChanged } from "./task-changes.ts";
-import { isDefaultOf, listTasks, listTasksOf } from "./task-list.ts";
+import { listChanged, listChangedInTeam } from "./task-changes.ts";
+import { countByStatus, isDefaultOf, listTasks, listTasksOf } from "./task-list.ts";
 import { insertMetadata } from "./task-metadata.ts";
 import { queueOf } from "./task-queue.ts";
 import { taskShape, taskViewShape, views, visible } from "./task-row.ts";
@@ -20,9 +20,11 @@ import { hasWebhooks } from "./webhook-event.ts";
 
 const taskMeans = tables.taskMeans.omit("taskId", "spaceId");
 
+const browserUse = computedShape({ browserId: text(sql`m.browser_id`), taskId: text(sql`m.task_id`) });
+
 /** The resources that tasks may use, as rows. */
 export function taskResourceRows(session: Session): TaskResourceRows {
-  const { execute } = session;
+  const { execute, dialect } = session;
   return {
     find: (taskId) =>
       taskMeans.row(session)(sql`
@@ -30,6 +32,17 @@ export function taskResourceRows(session: Session): TaskResourceRows {
     async set({ id, spaceId }, resources) {
       const inserted = tables.taskMeans.insert({ taskId: id, spaceId, ...resources });
       await execute(sql`${inserted} ON CONFLICT (task_id) DO UPDATE SET ${join(tables.taskMeans.set(resources))}`);
+    },
+    async deselectBrowser(taskId, browserId) {
+      const changed = await execute(sql`UPDATE task_means SET browser_id = NULL WHERE task_id = ${taskId} AND browser_id = ${browserId}`);
+      return changed === 1;
+    },
+    async listBrowserUses(scope, browserIds, max) {
+      if (browserIds.length === 0) return [];
+      return browserUse.rows(session)(sql`
+        SELECT ${browserUse.of("m")} FROM task t JOIN task_means m ON m.task_id = t.id
+        WHERE ${visible(scope)} AND t.status IN ('running', 'waiting') AND m.browser_id ${inTexts(dialect, browserIds)}
+        ORDER BY t.created_at DESC, t.id DESC LIMIT ${max}`);
     },
     async deleteOfTask(taskId) {
       await execute(sql`DELETE FROM task_means WHERE task_id = ${taskId}`);
@@ -82,6 +95,8 @@ export function taskRows(session: Session, after: (written: TaskWritten) => Prom
     },
     list: (scope, filter, page) => listTasks(session, scope, filter, page),
     listChanged: (scope, since, max) => listChanged(session, scope, since, max),
+    listChangedInTeam: (spaceId, since, max) => listChangedInTeam(session, spaceId, since, max),
+    countByStatus: (scope, filter) => countByStatus(session, scope, filter),
     listOf: (scope, filter, ids) => listTasksOf(session, scope, filter, ids),
     ...textIndex(session),
     byId: (id) =>

@@ -3,7 +3,7 @@ import { changeOf, type Session } from "../session.ts";
 import { allOf, forUpdate, inTexts, sql } from "../statements.ts";
 import { computedShape, integer, type RowOf, tables } from "../table.ts";
 import { eventPages } from "./event.ts";
-import { visible } from "./task-row.ts";
+import { visible, visibleToTeam } from "./task-row.ts";
 import { entries, isSearched, textsOf } from "./task-text.ts";
 
 /** Pages of events that are read of one task in one change: a task with more continues in a later one. */
@@ -21,8 +21,10 @@ const isBehind = sql`t.indexed_seq < t.last_seq AND t.deleted_at IS NULL`;
  */
 export function textIndex(session: Session): Pick<TaskRows, "isIndexed" | "listNotIndexed" | "indexTexts"> {
   return {
-    async isIndexed(scope) {
-      const one = sql`SELECT 1 FROM task t WHERE ${allOf([visible(scope), isBehind])} LIMIT 1`;
+    async isIndexed(scope, { view, creatorId }) {
+      const creator = creatorId === undefined ? [] : [sql`t.account_id = ${creatorId}`];
+      const seen = view === "team" ? [visibleToTeam(scope.spaceId), ...creator] : [visible(scope)];
+      const one = sql`SELECT 1 FROM task t WHERE ${allOf([...seen, isBehind])} LIMIT 1`;
       const row = await counted.row(session)(sql`SELECT ${counted.of("f")} FROM (${one}) f`);
       return row?.count === 0;
     },

@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Failure } from "../../../src/core/failure.ts";
-import { createOpenSkill, type SkillContent } from "../../../src/core/skills/content.ts";
+import { createOpenCurrentSkill, createOpenSkill, type SkillContent } from "../../../src/core/skills/content.ts";
 import { pathKey, type SkillFile } from "../../../src/core/skills/files.ts";
 import { pack } from "../../../src/core/skills/pack.ts";
 import { unzip } from "../../../src/core/skills/unzip.ts";
@@ -93,5 +93,36 @@ describe("a packed skill", () => {
     const content = createOpenSkill({ read })({ blobId: "b", bytes: 100 });
     await expect(content.list()).rejects.toMatchObject({ reason: "not_found" });
     await expect(content.read("SKILL.md")).rejects.toMatchObject({ reason: "not_found" });
+  });
+
+  test("is unpacked up to the requested bytes only", async () => {
+    const { zip } = await pack("archive", [
+      { path: "SKILL.md", bytes: Buffer.from(manifest()) },
+      { path: "zeros", bytes: new Uint8Array(20 * 1024 * 1024) },
+    ]);
+    expect((await openPacked(zip).read("zeros", 1_000)).byteLength).toBe(1_000);
+  });
+
+  test("is read as it is now: replaced before a read and during it, and not_found once deleted", async () => {
+    const contents = new Map<string, Buffer>();
+    const put = async (blobId: string, text: string) => {
+      const { zip } = await pack("archive", [
+        { path: "SKILL.md", bytes: Buffer.from(manifest()) },
+        { path: "day", bytes: Buffer.from(text) },
+      ]);
+      contents.set(blobId, Buffer.from(zip));
+      return { blobId, bytes: zip.byteLength };
+    };
+    const found = [await put("1", "Monday"), await put("2", "Friday")];
+    contents.delete("1");
+    const read = async (id: string, { start, end } = { start: 0, end: 0 }) => {
+      const zip = contents.get(id);
+      if (!zip) throw new Failure("not_found", "file not found");
+      return Readable.from([zip.subarray(start, end + 1)]);
+    };
+    // The first look finds the former content, whose bytes are deleted before they are read.
+    const skill = createOpenCurrentSkill({ read }, async () => found.shift() ?? null)({ id: "s" });
+    expect((await skill.read("day")).toString()).toBe("Friday");
+    await expect(skill.list()).rejects.toMatchObject({ reason: "not_found" });
   });
 });

@@ -39,6 +39,7 @@ export async function openStub(
     bodyLimit,
     uploads: { receive: () => never() },
     watchLinks: { create: () => never(), read: () => null },
+    auditLinks: { create: () => never(), read: () => null },
     blobs: { read: () => never(), write: () => never(), delete: () => never() } as never,
     store: { files: never } as never,
     baseUrl: "http://stub.test",

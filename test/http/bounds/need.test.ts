@@ -30,6 +30,7 @@ const bounded: Readonly<Record<string, number>> = {
   "task.v2.ConfirmActionRequest.input": asJson(32 * kibibyte),
   // 8 MB, 1 MiB.
   "settings.v1.CreateSkillRequest.archive": asBase64(8 * kibibyte ** 2),
+  "settings.v1.ReplaceSkillContentRequest.archive": asBase64(8 * kibibyte ** 2),
   "worker.v1.UploadRequest.content": asBase64(kibibyte ** 2),
   // rpc/worker-messages.ts.
   "worker.v1.ToolUsed.params": asJson(64 * kibibyte),
@@ -115,6 +116,7 @@ describe("the limit of an operation", () => {
       "website.v2.WebsiteService/AddWebsiteViewers",
       "website.v2.WebsiteService/RemoveWebsiteViewers",
       "settings.v1.SkillService/CreateSkill",
+      "settings.v1.SkillService/ReplaceSkillContent",
       "oauth.v2.OAuth2AppService/CreateOAuth2App",
       "oauth.v2.OAuth2AppService/UpdateOAuth2App",
       "dataexport.v1.EnterpriseDataExportService/CreateExport",

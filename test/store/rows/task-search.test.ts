@@ -7,6 +7,7 @@ import type { NewEvent } from "../../../src/core/tasks/event.ts";
 import { tokensOf, wordsOf } from "../../../src/core/tasks/search-tokens.ts";
 import type { Task, TaskPosition } from "../../../src/core/tasks/task.ts";
 import { openStore } from "../../../src/store/open.ts";
+import { keyOf } from "../../../src/store/rows/task-text.ts";
 import { describeOnEach, openTestStore, rowsIn, runOn, type TestStore } from "../../support/database.ts";
 import { agentMessage, agentThought, annAtHome, bo, newId, putTask, userMessage } from "../samples.ts";
 
@@ -49,6 +50,11 @@ const hostile = [
   ],
   ...["pri\u0000ce", "\ud800price", "price\udfff", "AND", "NOT price", "(price", "%", "_", "$1", "?1", "^price", "+price", "price:A"],
 ];
+
+test("words of different accounts, spaces and apps are different in the index", () => {
+  const owners = [annAtHome, bo, { ...bo, spaceId: annAtHome.spaceId }, { ...bo, clientId: "app" }, { ...bo, clientId: "other" }];
+  expect(new Set(owners.map(keyOf)).size).toBe(owners.length);
+});
 
 describeOnEach("a search in tasks", (kind) => {
   let database: TestStore;
@@ -193,8 +199,8 @@ describeOnEach("a search in tasks", (kind) => {
     const among = ids.map((id) => `'${id}'`).join(", ");
     await runOn(database.url, `DELETE FROM task_text WHERE task_id IN (${among})`);
     await runOn(database.url, `UPDATE task SET indexed_seq = -1 WHERE id IN (${among})`);
-    expect([await search(scope, "old"), await database.store.tasks.isIndexed(scope)]).toEqual([[], false]);
-    expect(await database.store.tasks.isIndexed({ ...scope, clientId: "app" })).toBe(true);
+    expect([await search(scope, "old"), await database.store.tasks.isIndexed(scope, {})]).toEqual([[], false]);
+    expect(await database.store.tasks.isIndexed({ ...scope, clientId: "app" }, {})).toBe(true);
     const [first = "", second = "", ...rest] = ids;
     await database.store.change((tx) => tx.tasks.indexTexts([first]));
     const died = database.store.change(async (tx) => {
@@ -212,7 +218,7 @@ describeOnEach("a search in tasks", (kind) => {
       const batch = left;
       await next.change((tx) => tx.tasks.indexTexts(batch));
     }
-    expect([await search(scope, "legacy old older", next), await next.tasks.isIndexed(scope)]).toEqual([
+    expect([await search(scope, "legacy old older", next), await next.tasks.isIndexed(scope, {})]).toEqual([
       [first, second, rest[1]].toSorted(),
       true,
     ]);

@@ -10,6 +10,8 @@ export interface Answering {
   /** Null: the server does not report it. */
   readonly usage?: { readonly input: number; readonly output: number } | null;
   readonly finish?: "length" | "filtered";
+  /** The answer is sent once this resolves. */
+  readonly wait?: Promise<unknown>;
   /** Replaces the end: the socket is cut, nothing more is sent, the stream ends early, or something that is not JSON is sent. */
   readonly after?: "cut" | "hang" | "end" | "garbage";
 }

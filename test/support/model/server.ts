@@ -86,6 +86,7 @@ async function give(form: WireForm, reply: Reply, response: ServerResponse): Pro
     return void response.end(JSON.stringify(form.error(reply.status)));
   }
   if ("flood" in reply) return give(form, flooding(reply.flood), response);
+  await reply.wait;
   response.writeHead(200, { "content-type": "text/event-stream" });
   // Each frame is a separate chunk on the wire.
   for (const frame of form.begin(reply)) {

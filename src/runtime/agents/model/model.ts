@@ -95,7 +95,7 @@ async function* work(run: Run): AsyncGenerator<Progress, Outcome, void> {
   yield* invokeForced(run);
   for (;;) {
     const { hasBegun: begun, openText: said, steps } = run.progress();
-    const answer = yield* runStep(run, { quiet: begun });
+    const answer = yield* runStep(run, { quiet: begun, ...(said === "" ? { live: "" } : {}) });
     if (answer.calls.length === 0) return yield* conclude(run, answer);
     const text = answer.text.trim();
     if (text !== "" && said === "") yield run.record([{ type: "assistant_message", payload: { content: text, deliveryKind: "progress" } }]);
@@ -131,7 +131,7 @@ async function* wholeText(run: Run, first: Answer): AsyncGenerator<Progress, str
       { role: "assistant", content: text },
       { role: "user", content: "Continue exactly where you stopped. Repeat nothing." },
     ];
-    const more = yield* runStep(run, { tail, format: "text", quiet: true });
+    const more = yield* runStep(run, { tail, format: "text", quiet: true, live: text.trimStart() });
     text += more.text;
     finish = more.finish;
   }

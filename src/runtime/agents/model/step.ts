@@ -85,6 +85,23 @@ export interface StepOptions {
   readonly format?: JsonObject | "text";
   /** True when no explanations are written: the step has written some before. */
   readonly quiet: boolean;
+  /** The text before the answer in its message. Watchers see the answer while it arrives; absent: they do not. */
+  readonly live?: string;
+}
+
+/** Shows an answer to watchers while it arrives, after the text before it. The blanks at the start of a message are left out. */
+function openLive({ turn: { live } }: Run, before: string): (text: string) => void {
+  let hasBegun = false;
+  return (text) => {
+    const shown = before === "" && !hasBegun ? text.trimStart() : text;
+    if (shown === "") return;
+    if (!hasBegun) {
+      hasBegun = true;
+      live?.begin("assistant_message");
+      live?.write(before);
+    }
+    live?.write(shown);
+  };
 }
 
 /** The most characters of an answer per allowed token: more than any language needs. */
@@ -171,6 +188,7 @@ type AttemptResult = { readonly answer: Answer } | { readonly fault: ModelFault;
 /** Runs one attempt and charges it. Usage is estimated from the texts' lengths when the endpoint does not report it. */
 async function* attemptOnce(run: Run, { conversation, asking, hold }: Attempt): AsyncGenerator<Progress, AttemptResult, void> {
   const explanations = openTelling();
+  const showLive = asking.live === undefined ? null : openLive(run, asking.live);
   let characters = 0;
   let hasWritten = false;
   const pay = (input: number | null, output: number | null) =>
@@ -178,6 +196,7 @@ async function* attemptOnce(run: Run, { conversation, asking, hold }: Attempt): 
   try {
     for await (const piece of callModel(run.model, callOf(run, conversation, asking), patienceOf(run))) {
       const events = asking.quiet ? [] : piece.kind === "answer" ? explanations.rest() : explanations.take(piece);
+      if (piece.kind === "text") showLive?.(piece.text);
       if (piece.kind !== "answer") characters += piece.text.length;
       else pay(piece.inputTokens, piece.outputTokens);
       hasWritten ||= events.length > 0;

@@ -3,7 +3,7 @@ import { sampleValue } from "../../../core/structured-output/sample.ts";
 import type { NewEvent } from "../../../core/tasks/event.ts";
 import type { Agent, Outcome, Progress, Turn, TurnSkill } from "../../agent.ts";
 import { planSteps, writeAnswer } from "./answer.ts";
-import { createRunState, execute, explanation, findClosing, type RunState } from "./execute.ts";
+import { createRunState, execute, explanation, findClosing, type RunState, showWords } from "./execute.ts";
 import { createMemo, type Memo, type Request, readMemo } from "./memo.ts";
 import { type PlanKeeper, planKeeper } from "./plan.ts";
 import { describeFiles } from "./profile.ts";
@@ -116,6 +116,7 @@ async function* carryOut(orders: TurnDirectives, turn: Turn, memo: Memo | null, 
   const closing = text === "" && files === "" ? findClosing(orders.directives) : null;
   const outcome = yield* execute(closing?.before ?? orders.directives, work);
   if (outcome) return outcome;
+  if (closing?.isStreamed) await showWords(closing.content, work);
   if (!ordered) yield* workThrough(text, turn.attachments.length, plan);
   const result = closing ? { content: closing.content, files: closing.files } : { content: content || "Done." };
   return { kind: "finish", ...result, ...outputOf(work, orders.prose) };

@@ -1,13 +1,24 @@
+import { poll } from "../../../../async/poll.ts";
 import type { Connection } from "../../../../core/browsers/connection.ts";
-import { BrowserLost, BrowserRefused } from "../../../../core/browsers/connection.ts";
+import { BrowserDetached, BrowserLost, BrowserRefused } from "../../../../core/browsers/connection.ts";
 import type { Json, JsonObject } from "../../../../core/json.ts";
 import type { NewFile, Turn } from "../../../agent.ts";
 import type { Tool, ToolResult, ToolUse } from "../tool.ts";
 import { clickElement, openPage, readPage, takeScreenshot, typeText } from "./browser-page.ts";
 import { type BorrowedTabs, dropTab, type Tab } from "./browser-tab.ts";
 
-/** Returns the browser that the user has selected for a task, if its stream is in this process. */
-export type BrowserOf = (taskId: string) => Promise<Connection | null>;
+/** The browser that the user has selected for a task. */
+export interface SelectedBrowser {
+  readonly browserId: string;
+  /** Null when its stream is not in this process. */
+  readonly connection: Connection | null;
+}
+
+/** Returns the selected browser of a task; null without one. */
+export type BrowserOf = (taskId: string) => Promise<SelectedBrowser | null>;
+
+/** How often a use checks that the user has not ended it; another process may serve that call. */
+const selectionCheckMs = 1_000;
 
 /** The tasks' tabs in a browser, by its stream. They are dropped with the stream. */
 type Tabs = WeakMap<Connection, Map<string, Tab>>;
@@ -23,6 +34,12 @@ const ref = { type: "integer", minimum: 1 };
 /** Runs one use in a page. Returns its result. */
 type Work = (page: BorrowedTabs, input: JsonObject) => Promise<{ readonly value: Json; readonly files?: readonly NewFile[] }>;
 
+const detachedBrowser: ToolResult = {
+  kind: "result",
+  value: "The user has ended the use of the browser, and the tab was closed. Continue without it; another use asks the user for a browser.",
+  isError: true,
+};
+
 const connectBrowser: ToolResult = {
   kind: "end",
   outcome: { kind: "confirm", action: "needConnectMyBrowser", variant: "", description: "Connect a browser, or continue without one." },
@@ -35,19 +52,47 @@ const connectBrowser: ToolResult = {
 export function browserTools(browserOf: BrowserOf): (turn: Pick<Turn, "taskId">) => readonly Tool[] {
   const tabs: Tabs = new WeakMap();
 
+  /** @throws BrowserDetached when the user ends the use before the work is done. */
+  async function whileSelected<T>(
+    { taskId, clock, signal }: Pick<Turn, "taskId" | "clock" | "signal">,
+    browserId: string,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const [ended, detached] = [new AbortController(), new AbortController()];
+    const check = async (): Promise<void> => {
+      if ((await browserOf(taskId))?.browserId !== browserId) detached.abort(new BrowserDetached());
+    };
+    const checks = poll(clock, selectionCheckMs, ended.signal, () => undefined, check);
+    try {
+      return await work(AbortSignal.any([signal, detached.signal]));
+    } catch (thrown) {
+      detached.signal.throwIfAborted();
+      throw thrown;
+    } finally {
+      ended.abort();
+      await checks;
+    }
+  }
+
   async function use({ turn, input }: ToolUse, work: Work): Promise<ToolResult> {
     const decided = turn.decisions.findLast(({ kind }) => kind === "needConnectMyBrowser");
     if (decided && !decided.accepted) return { kind: "result", value: "The user continues without a browser.", isError: true };
-    const connection = await browserOf(turn.taskId);
-    if (!connection) return connectBrowser;
+    const selected = await browserOf(turn.taskId);
+    if (!selected?.connection) return connectBrowser;
+    const { browserId, connection } = selected;
     const knownTabs = tabs.get(connection) ?? new Map<string, Tab>();
     tabs.set(connection, knownTabs);
     const borrowed: BorrowedTabs = { connection, tabs: knownTabs, turn };
     try {
-      return { kind: "result", ...(await work(borrowed, input)) };
+      const value = await whileSelected(turn, browserId, (signal) => work({ ...borrowed, turn: { ...turn, signal } }, input));
+      return { kind: "result", ...value };
     } catch (thrown) {
       turn.signal.throwIfAborted();
-      if (thrown instanceof BrowserLost && (await browserOf(turn.taskId)) !== connection) return connectBrowser;
+      if (thrown instanceof BrowserDetached) {
+        dropTab(borrowed);
+        return detachedBrowser;
+      }
+      if (thrown instanceof BrowserLost && (await browserOf(turn.taskId))?.connection !== connection) return connectBrowser;
       if (thrown instanceof BrowserLost) {
         dropTab(borrowed);
         return { kind: "result", value: "The page did not answer in time: its tab was closed.", isError: true };

@@ -1,0 +1,44 @@
+import type { Task } from "#proto/task/v2/task_pb.ts";
+
+/** Changes of a list, as WatchTasks sends them. */
+interface Changes {
+  readonly tasks: readonly Task[];
+  readonly removedIds: readonly string[];
+}
+
+/** Applies changes to the pages of a list. A task keeps its place while its state stays; new tasks and tasks in a new state come first. */
+export function mergePages<P extends { readonly data: readonly Task[] }>(pages: readonly P[], { tasks, removedIds }: Changes): P[] {
+  const known = new Map(pages.flatMap(({ data }) => data).map((task) => [task.id, task]));
+  const stays = ({ id, status }: Task): boolean => known.get(id)?.status === status;
+  const inPlace = new Map(tasks.filter(stays).map((task) => [task.id, task]));
+  const first = tasks.filter((task) => !stays(task));
+  const gone = new Set([...removedIds, ...first.map(({ id }) => id)]);
+  return pages.map((page, index) => {
+    const kept = page.data.filter(({ id }) => !gone.has(id)).map((task) => inPlace.get(task.id) ?? task);
+    return { ...page, data: index === 0 ? [...first, ...kept] : kept };
+  });
+}
+
+/** Tasks below one heading. */
+interface Group {
+  readonly id: string;
+  readonly tasks: readonly Task[];
+}
+
+/**
+ * Keeps every shown row in its place while a person is about to press one. A row has the newest texts only while its state stays: another
+ * state has other buttons.
+ *
+ * @returns the rows to show, and how many tasks have another place in the newest groups.
+ */
+export function holdPlaces<G extends Group>(shown: readonly G[], newest: readonly G[]): { groups: readonly G[]; changed: number } {
+  const latest = new Map(newest.flatMap(({ tasks }) => tasks).map((task) => [task.id, task]));
+  const groupIds = new Map(shown.flatMap(({ id, tasks }) => tasks.map((task) => [task.id, id])));
+  const newestOf = (task: Task): Task => {
+    const found = latest.get(task.id);
+    return found?.status === task.status ? found : task;
+  };
+  const moved = newest.flatMap(({ id, tasks }) => tasks.filter((task) => groupIds.get(task.id) !== id)).length;
+  const gone = [...groupIds.keys()].filter((id) => !latest.has(id)).length;
+  return { groups: shown.map((group) => ({ ...group, tasks: group.tasks.map(newestOf) })), changed: moved + gone };
+}

@@ -1,0 +1,96 @@
+import type { BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { hasChromium } from "./chromium.ts";
+import { type ConsoleStage, openConsoleStage, type Visit } from "./console-stage.ts";
+
+describe.skipIf(!hasChromium)("the list of tasks", () => {
+  let stage: ConsoleStage;
+  let visit: Visit;
+  let context: BrowserContext;
+  let page: Page;
+  beforeAll(async () => {
+    stage = await openConsoleStage();
+  });
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    visit = await stage.open();
+    ({ context, page } = visit);
+  });
+  afterEach(async () => {
+    await context.close();
+    expect(visit.faults).toEqual([]);
+  });
+
+  async function createTask(title: string, content = "[[forever]]"): Promise<string> {
+    const { body } = await stage.owner.v2("task.create", { message: { content }, title });
+    return String(body["task_id"]);
+  }
+  const row = (title: string) => page.locator("[data-row]").filter({ hasText: title });
+  const setHidden = (isHidden: boolean) =>
+    page.evaluate(
+      `Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true }); document.dispatchEvent(new Event("visibilitychange"))`,
+    );
+  const watching = () => page.waitForRequest(/WatchTasks/);
+
+  test("follows new, changed and deleted tasks by one stream, without reading the list again", async () => {
+    const lists: string[] = [];
+    const streams: string[] = [];
+    page.on("request", (request) => {
+      if (request.url().endsWith("/ListTasks")) lists.push(request.url());
+      if (request.url().endsWith("/WatchTasks")) streams.push(request.url());
+    });
+    const kept = await createTask("Kept one");
+    await page.goto("/");
+    await row("Kept one").waitFor();
+    await page.waitForLoadState("load");
+    const first = await createTask("Followed one");
+    await row("Followed one").waitFor();
+    const known = lists.length;
+    await stage.owner.v2("task.update", { task_id: first, title: "Renamed one" });
+    await row("Renamed one").waitFor();
+    await stage.owner.v2("task.stop", { task_id: first });
+    await row("Renamed one").getByText("Stopped").waitFor();
+    await stage.owner.v2("task.delete", { task_id: first });
+    await row("Renamed one").waitFor({ state: "detached" });
+    expect(lists.length).toBe(known);
+    expect(streams.length).toBe(1);
+    await stage.owner.v2("task.delete", { task_id: kept, stop: true });
+  });
+
+  test("asks again and again where no stream gets through", async () => {
+    await page.route("**/WatchTasks", (route) => route.abort());
+    await page.goto("/");
+    await page.waitForResponse(/ListTasks/);
+    const id = await createTask("Polled one");
+    await row("Polled one").waitFor();
+    await stage.owner.v2("task.delete", { task_id: id, stop: true });
+    await row("Polled one").waitFor({ state: "detached" });
+  });
+
+  test("has no stream in a hidden tab, and misses nothing", async () => {
+    const began = watching();
+    await page.goto("/");
+    const stream = await began;
+    const ended = page.waitForEvent("requestfailed", (request) => request === stream);
+    await setHidden(true);
+    await ended;
+    const id = await createTask("Made meanwhile");
+    await setHidden(false);
+    await row("Made meanwhile").waitFor();
+    await stage.owner.v2("task.delete", { task_id: id, stop: true });
+  });
+
+  test("moves no row away below the pointer, and offers the changes", async () => {
+    const id = await createTask("Below the pointer");
+    await page.goto("/");
+    await row("Below the pointer").hover();
+    const place = await row("Below the pointer").boundingBox();
+    const other = await createTask("Comes later");
+    await page.getByRole("button", { name: "Show 1 change" }).waitFor();
+    expect(await row("Comes later").count()).toBe(0);
+    expect(await row("Below the pointer").boundingBox()).toEqual(place);
+    await page.getByRole("button", { name: "Show 1 change" }).click();
+    await row("Comes later").waitFor();
+    for (const task_id of [id, other]) await stage.owner.v2("task.delete", { task_id, stop: true });
+  });
+});

@@ -1,0 +1,77 @@
+import type { Page } from "playwright-core";
+import type { Seeded } from "./seed.ts";
+
+/** A picture: an address, who looks at it, and what is done before. */
+export interface Scene {
+  readonly name: string;
+  readonly path: string;
+  /** Default: the owner of the team that has worked for a month; `new`: the owner of a team without anything. */
+  readonly who?: "new" | "visitor";
+  readonly locale?: string;
+  readonly act?: (page: Page) => Promise<void>;
+}
+
+const settings = [
+  ...["profile", "authorized-apps", "keys", "webhooks", "connectors", "skills", "files", "websites", "schedules", "apps", "agents"],
+  ...["members", "usage", "audit", "assets", "exports"],
+];
+
+const press =
+  (name: string | RegExp) =>
+  async (page: Page): Promise<void> => {
+    await page.getByRole("button", { name }).first().click();
+  };
+
+/** Presses an action in the first menu of the page. */
+const choose =
+  (action: string) =>
+  async (page: Page): Promise<void> => {
+    await page.getByRole("main").getByRole("button", { name: /^More/ }).last().click();
+    await page.getByRole("button", { name: action, exact: true }).last().click();
+  };
+
+const dialogs: readonly Scene[] = [
+  { name: "dialog-key", path: "/settings/keys", act: press("New key") },
+  { name: "dialog-webhook", path: "/settings/webhooks", act: press("New webhook") },
+  { name: "deliveries", path: "/settings/webhooks", act: press(/^Deliveries: Old/) },
+  { name: "dialog-connector", path: "/settings/connectors", act: press("Add connector") },
+  { name: "dialog-schedule", path: "/settings/schedules", act: press("New schedule") },
+  { name: "dialog-app", path: "/settings/apps", act: press("New app") },
+  { name: "dialog-member", path: "/settings/members", act: press("Invite") },
+  { name: "dialog-remove", path: "/settings/members", act: choose("Remove") },
+  { name: "dialog-budget", path: "/settings/usage", act: press("New budget") },
+  { name: "dialog-export", path: "/settings/exports", act: press("New export") },
+  { name: "menu", path: "/settings/webhooks", act: press(/^More/) },
+  {
+    name: "palette",
+    path: "/",
+    act: async (page) => {
+      await page.locator("[data-row]").first().waitFor();
+      await page.keyboard.press("Control+k");
+    },
+  },
+];
+
+/** Every page, and its main states. */
+export const scenesOf = ({ longTask, asks, failed }: Seeded): readonly Scene[] => [
+  { name: "tasks", path: "/" },
+  { name: "tasks-filtered", path: "/?q=zeppelin" },
+  { name: "new-task", path: "/new" },
+  { name: "task", path: `/app/${longTask}` },
+  { name: "task-approval", path: `/app/${asks}` },
+  { name: "task-failed", path: `/app/${failed}` },
+  { name: "task-missing", path: "/app/unknown" },
+  { name: "shared", path: `/share/${longTask}`, who: "visitor" },
+  { name: "shared-missing", path: "/share/unknown", who: "visitor" },
+  { name: "projects", path: "/projects" },
+  { name: "not-found", path: "/settings/unknown" },
+  { name: "sign-in", path: "/sign-in", who: "visitor" },
+  ...settings.map((page) => ({ name: page, path: `/settings/${page}` })),
+  ...dialogs,
+  ...["/", "/projects", ...settings.map((page) => `/settings/${page}`)].map(
+    (path): Scene => ({ name: `empty-${path.split("/").at(-1) || "tasks"}`, path, who: "new" }),
+  ),
+  ...["/", "/projects", ...settings.map((page) => `/settings/${page}`)].map(
+    (path): Scene => ({ name: `german-${path.split("/").at(-1) || "tasks"}`, path, locale: "de-DE" }),
+  ),
+];

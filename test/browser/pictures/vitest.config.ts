@@ -1,0 +1,15 @@
+import { defineConfig } from "vitest/config";
+import { testMs } from "../../support/patience.ts";
+
+/** `npm run pictures`: it checks nothing. `npm test` does not run it. */
+export default defineConfig({
+  test: {
+    root: ".",
+    globalSetup: ["test/support/tools.ts", "test/support/templates.ts"],
+    setupFiles: ["test/support/seeds.ts"],
+    include: ["test/browser/pictures/pictures.ts"],
+    pool: "forks",
+    testTimeout: testMs,
+    hookTimeout: testMs,
+  },
+});
