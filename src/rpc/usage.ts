@@ -82,15 +82,10 @@ const groupMessage = ({ tasks: taskCount, credits: spent, ...group }: UsageByGro
 });
 
 /** An empty filter counts as absent. */
-const filterOf = ({
-  projectId,
-  clientId,
-}: {
-  readonly projectId?: string | undefined;
-  readonly clientId?: string | undefined;
-}): UsageFilter => ({
+const filterOf = ({ projectId, clientId, apiKeyId }: { readonly [Name in keyof UsageFilter]: string | undefined }): UsageFilter => ({
   ...(projectId ? { projectId } : {}),
   ...(clientId ? { clientId } : {}),
+  ...(apiKeyId ? { apiKeyId } : {}),
 });
 
 const paging = (next: string | undefined) => ({ hasMore: next !== undefined, ...(next === undefined ? {} : { nextCursor: next }) });

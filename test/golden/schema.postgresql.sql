@@ -732,6 +732,7 @@ TABLE usage_entry
   output_tokens integer NOT NULL DEFAULT 0
   tool_calls integer NOT NULL DEFAULT 0
   at bigint NOT NULL
+  api_key_id text
   CONSTRAINT usage_entry_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX usage_entry_pkey ON public.usage_entry USING btree (id)
   CREATE INDEX usage_entry_space_id_account_id_at_id_idx ON public.usage_entry USING btree (space_id, account_id, at, id)

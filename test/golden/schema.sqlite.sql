@@ -686,7 +686,7 @@ CREATE TABLE "usage_entry" (
     "output_tokens" INTEGER NOT NULL DEFAULT 0,
     "tool_calls" INTEGER NOT NULL DEFAULT 0,
     "at" BIGINT NOT NULL
-)
+, "api_key_id" TEXT)
 CREATE INDEX "usage_entry_space_id_account_id_at_id_idx" ON "usage_entry"("space_id", "account_id", "at", "id")
 CREATE INDEX "usage_entry_space_id_at_id_idx" ON "usage_entry"("space_id", "at", "id")
 CREATE INDEX "usage_entry_task_id_idx" ON "usage_entry"("task_id")

@@ -33,7 +33,7 @@ describeOnEach("users and grants of an app", (database) => {
       kind: "cost" as const,
     };
     const cost = (by: string, credits: number, at = Date.now()) =>
-      rig.service.store.change((tx) => tx.usage.insert({ ...entry, id: systemIds.short(), clientId: by, credits, at }));
+      rig.service.store.change((tx) => tx.usage.insert({ ...entry, id: systemIds.short(), clientId: by, apiKeyId: null, credits, at }));
     await cost(clientId, -12);
     await cost(clientId, -100, Date.now() - 40 * 86_400_000);
     await cost(other.app.clientId, -7);

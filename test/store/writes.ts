@@ -61,7 +61,7 @@ const sampleAction = {
 const sampleWorkspaceFile = { taskId: "t", spaceId: "north", path: "a.txt", blobId: "b", bytes: 1, sha256: "x", updatedAt: 1 };
 const sampleMove = { ...inNorth, id: "t", taskId: "t", kind: "cost", credits: 1, ahead: undefined, now: 1 } as const;
 const sampleEntry = {
-  ...({ ...inNorth, id: "u", taskId: "t", clientId: null, projectId: null, profile: "manus-1.6", kind: "cost" } as const),
+  ...({ ...inNorth, id: "u", taskId: "t", clientId: null, apiKeyId: null, projectId: null, profile: "manus-1.6", kind: "cost" } as const),
   ...{ credits: 1, inputTokens: 1, outputTokens: 1, toolCalls: 1, at: 1 },
 };
 const sampleBudget = {

@@ -13,9 +13,10 @@ interface Cost {
   readonly daysAgo?: number;
   readonly projectId?: string;
   readonly clientId?: string;
+  readonly apiKeyId?: string;
 }
 
-describeOnEach("usage by day, project and app", (kind) => {
+describeOnEach("usage by day, project, app and key", (kind) => {
   const database = storeOfSuite(kind);
   let service: Service;
   let owner: Person;
@@ -24,7 +25,7 @@ describeOnEach("usage by day, project and app", (kind) => {
   let garden = "";
 
   /** Writes a cost, or a refund for negative credits, as a run does. */
-  async function spend({ accountId, spaceId }: Person, { credits, daysAgo = 0, projectId, clientId }: Cost, taskId = systemIds.short()) {
+  async function spend({ accountId, spaceId }: Person, { credits, daysAgo = 0, projectId, clientId, apiKeyId }: Cost, taskId = systemIds.short()) {
     const at = (today - daysAgo) * dayMs + 1;
     const of = { accountId, spaceId, taskId, credits: -credits, kind: credits < 0 ? ("refund" as const) : ("cost" as const) };
     await service.store.change(async (tx) => {
@@ -35,6 +36,7 @@ describeOnEach("usage by day, project and app", (kind) => {
         id: systemIds.short(),
         projectId: projectId ?? null,
         clientId: clientId ?? null,
+        apiKeyId: apiKeyId ?? null,
         profile: "p",
         at,
       });
@@ -104,6 +106,26 @@ describeOnEach("usage by day, project and app", (kind) => {
       { id: "client_a", name: "", task_count: 2, credits: 12 },
     ]);
     expect(await owner.v2("usage.breakdown")).toMatchObject(invalid("group_by"));
+  });
+
+  test("counts the costs of tasks that a key created, lists their records, and has one row for each key", async () => {
+    const who = await service.person();
+    const { keyId } = who;
+    await spend(who, { credits: 9, apiKeyId: keyId });
+    await spend(who, { credits: 4, apiKeyId: keyId, projectId: "p" });
+    await spend(who, { credits: 1 });
+    const credits = (name: string, query: object) => creditsOf(who, name, query);
+    expect((await credits("usage.statistic", { api_key_id: keyId })).at(-1)).toBe(13);
+    expect((await credits("usage.statistic", { api_key_id: keyId, project_id: "p" })).at(-1)).toBe(4);
+    expect((await credits("usage.teamStatistic", { api_key_id: keyId })).at(-1)).toBe(13);
+    expect(await credits("usage.teamLog", { api_key_id: keyId })).toEqual([13]);
+    expect((await credits("usage.list", { api_key_id: keyId })).toSorted()).toEqual([-4, -9]);
+    expect(await credits("usage.list", { api_key_id: owner.keyId })).toEqual([]);
+    const name = (await service.store.keys.holderById(keyId))?.key.name;
+    expect((await who.v2("usage.breakdown", { group_by: "key" })).body["data"]).toEqual([
+      { id: keyId, name, task_count: 2, credits: 13 },
+      { id: "", name: "", task_count: 1, credits: 1 },
+    ]);
   });
 
   test("has all members only for the owner, super admins and admins of a team", async () => {

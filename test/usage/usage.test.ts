@@ -142,6 +142,16 @@ describeOnEach("usage", (database) => {
     expect(rows.find(({ user_id }: { user_id: string }) => user_id === lost.accountId)).toMatchObject({ credits: 7, task_count: 1, email });
   });
 
+  test("of a key is the cost of the tasks that it created, less refunds", async () => {
+    const who = await rig.service.person();
+    const ofKey = async () => (await who.v2("usage.breakdown", { group_by: "key" })).body["data"];
+    const id = await spend(who, 20);
+    expect(await ofKey()).toMatchObject([{ id: who.keyId, task_count: 1, credits: 20 }]);
+    await rig.service.store.change((tx) => refund(tx, making(), id, 15));
+    await rig.service.store.change((tx) => grant(tx, making(), who, 100));
+    expect(await ofKey()).toMatchObject([{ id: who.keyId, task_count: 1, credits: 5 }]);
+  });
+
   test("includes refunds and grants, and available credits are the configured number until there is a budget", async () => {
     const person = await rig.service.person();
     const colleague = await rig.service.person({ with: person });

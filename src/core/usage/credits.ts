@@ -17,7 +17,7 @@ export async function grant(tx: Tx, { now, ids }: Context, { accountId, spaceId 
   const id = ids.short();
   const payer = { accountId, spaceId, taskId: null, clientId: null, projectId: null };
   await tx.usage.move({ id, ...payer, kind: "grant", credits, ahead: undefined, now });
-  await tx.usage.insert({ id, ...payer, profile: "", kind: "grant", credits, ...noUsage, at: now });
+  await tx.usage.insert({ id, ...payer, apiKeyId: null, profile: "", kind: "grant", credits, ...noUsage, at: now });
   await returnToBudgets(tx, payer, credits, now, now);
   tx.audit.note({ subject: id, after: { credits } });
   return id;
@@ -46,9 +46,9 @@ export async function refund(
   await tx.tasks.advance(taskId, { now, set: { addCredits: -refunded } });
   await tx.usage.move({ id: taskId, taskId, accountId, spaceId, kind: "refund", credits: refunded, ahead: undefined, now });
   const parts = takeFromDays(days, refunded);
-  for (const { clientId, projectId, profile, at, credits: part } of parts) {
+  for (const { clientId, apiKeyId, projectId, profile, at, credits: part } of parts) {
     const payer = { accountId, spaceId, taskId, clientId, projectId };
-    await tx.usage.insert({ id: ids.short(), ...payer, profile, kind: "refund", credits: part, ...noUsage, at });
+    await tx.usage.insert({ id: ids.short(), ...payer, apiKeyId, profile, kind: "refund", credits: part, ...noUsage, at });
   }
   for (const { clientId, projectId, at, credits: part } of parts)
     await returnToBudgets(tx, { accountId, spaceId, taskId, clientId, projectId }, part, at, now);

@@ -48,6 +48,8 @@ export interface UsageEntry extends Spender {
   /** Null for a grant. */
   readonly taskId: string | null;
   readonly clientId: string | null;
+  /** The API key that created the task. */
+  readonly apiKeyId: string | null;
   readonly projectId: string | null;
   readonly profile: string;
   readonly kind: UsageKind;
@@ -84,10 +86,11 @@ export interface UsageRecord {
   readonly updatedAt: number;
 }
 
-/** The tasks whose costs count: those of a project, those that an app created, or both. */
+/** The tasks whose costs count: those of a project, and those that an app or a key created. All conditions apply together. */
 export interface UsageFilter {
   readonly projectId?: string;
   readonly clientId?: string;
+  readonly apiKeyId?: string;
 }
 
 /** A keyset page, latest change first. */
@@ -108,6 +111,8 @@ export interface SpentDay {
   readonly accountId: string;
   readonly spaceId: string;
   readonly clientId: string | null;
+  /** The API key that created the task. */
+  readonly apiKeyId: string | null;
   readonly projectId: string | null;
   readonly profile: string;
 }
@@ -125,7 +130,7 @@ export interface UsageByPerson {
 }
 
 /** What the rows of a breakdown are. */
-export const usageGroups = ["project", "app"] as const;
+export const usageGroups = ["project", "app", "key"] as const;
 export type UsageGroupKind = (typeof usageGroups)[number];
 
 /** The usage of one project or app in a range. */

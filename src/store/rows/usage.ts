@@ -93,6 +93,7 @@ const spentDay = computedShape({
   accountId: text(sql`MAX(e.account_id)`),
   spaceId: text(sql`MAX(e.space_id)`),
   clientId: textOrNull(sql`MAX(e.client_id)`),
+  apiKeyId: textOrNull(sql`MAX(e.api_key_id)`),
   projectId: textOrNull(sql`MAX(e.project_id)`),
   profile: text(sql`MAX(e.profile)`),
 });
@@ -166,11 +167,11 @@ const beyond = ({ updatedAt, id }: { readonly updatedAt: number; readonly id: st
   sql`(r.updated_at < ${updatedAt} OR (r.updated_at = ${updatedAt} AND r.id < ${id}))`;
 
 function recordConditions({ from, to, after, ...filter }: RecordPage): Sql[] {
-  const { projectId, clientId } = filter;
+  const ofEntries = ofTasks(filter);
   const tasks =
-    projectId === undefined && clientId === undefined
+    ofEntries.length === 0
       ? []
-      : [sql`r.task_id IN (SELECT e.task_id FROM usage_entry e WHERE ${allOf([sql`e.task_id = r.task_id`, ...ofTasks(filter)])})`];
+      : [sql`r.task_id IN (SELECT e.task_id FROM usage_entry e WHERE ${allOf([sql`e.task_id = r.task_id`, ...ofEntries])})`];
   return [
     ...(from === undefined ? [] : [sql`r.updated_at >= ${dayStart(from)}`]),
     ...(to === undefined ? [] : [sql`r.updated_at < ${dayStart(to + 1)}`]),
@@ -179,9 +180,10 @@ function recordConditions({ from, to, after, ...filter }: RecordPage): Sql[] {
   ];
 }
 
-const ofTasks = ({ projectId, clientId }: UsageFilter): Sql[] => [
+const ofTasks = ({ projectId, clientId, apiKeyId }: UsageFilter): Sql[] => [
   ...(projectId === undefined ? [] : [sql`project_id = ${projectId}`]),
   ...(clientId === undefined ? [] : [sql`client_id = ${clientId}`]),
+  ...(apiKeyId === undefined ? [] : [sql`api_key_id = ${apiKeyId}`]),
 ];
 
 /** The entries of a space in a range. */
@@ -199,14 +201,15 @@ function daysOf(spaceId: string, range: DayRange, filter: UsageFilter): Sql {
     WHERE ${allOf([...entriesIn(spaceId, range, filter), sql`kind <> 'grant'`])})`;
 }
 
-const groupColumns = { project: "project_id", app: "client_id" } as const;
+const groupColumns = { project: "project_id", app: "client_id", key: "api_key_id" } as const;
 /** The present name of a group `g`. */
 const groupNames = {
   project: sql`(SELECT p.name FROM project p WHERE p.id = g.id AND p.deleted_at IS NULL)`,
   app: sql`(SELECT a.name FROM oauth_app a WHERE a.client_id = g.id AND a.deleted_at IS NULL)`,
+  key: sql`(SELECT k.name FROM api_key k WHERE k.id = g.id)`,
 } as const;
 
-/** The credits of a space in a range, by project or app. */
+/** The credits of a space in a range, by project, app or key. */
 const groupsOf =
   (session: Session): UsageRows["groups"] =>
   (spaceId, { group, range, accountId, limit, after }: GroupPage) => {
