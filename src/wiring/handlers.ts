@@ -35,7 +35,7 @@ import { budgets } from "../core/usage/budget.ts";
 import { reports } from "../core/usage/reports.ts";
 import { confirmations } from "../core/use-cases/confirm-action.ts";
 import { apps } from "../core/use-cases/manage-oauth-apps.ts";
-import { schedules } from "../core/use-cases/manage-schedules.ts";
+import { type Schedules, schedules } from "../core/use-cases/manage-schedules.ts";
 import type { Tasks } from "../core/use-cases/manage-tasks.ts";
 import { appWebhooks } from "../core/webhooks/app-webhooks.ts";
 import type { SendWebhook } from "../core/webhooks/delivery.ts";
@@ -141,13 +141,17 @@ export function createHandlers(
   const assets = shares(clock);
   const stepExports = complianceExports({ clock, ids, links, payloads: config.siemPayloads });
   const manageTasks = createTasks(context, waiting);
+  const manageSchedules = schedules({ clock, ids, tasks: manageTasks });
   const catalogue = skills({ ...creation, ...files, store });
   return handlerTable(services, [
     implement(UserService, userHandlers),
     implement(AccountService, accountHandlers(ownSessions(clock), ownSpaces(clock))),
     implement(ProjectService, projectHandlers(projects(clock, ids), clock)),
-    implement(TaskService, taskHandlers(taskParts(context, files, { tasks: manageTasks, waiting, texts, draining }))),
-    implement(ScheduleService, scheduleHandlers(schedules({ clock, ids, tasks: manageTasks }), config.appUrl)),
+    implement(
+      TaskService,
+      taskHandlers(taskParts(context, files, { tasks: manageTasks, schedules: manageSchedules, waiting, texts, draining })),
+    ),
+    implement(ScheduleService, scheduleHandlers(manageSchedules, config.appUrl)),
     implement(SharedTaskService, sharedTaskHandlers(sharedTaskParts(context, files, draining))),
     implement(FileService, fileHandlers(files.files, files.links, clock)),
     implement(SkillService, skillHandlers(catalogue)),
@@ -204,14 +208,20 @@ function webhookParts({ config, store, clock, ids, random, cipher }: ProcessCont
 function taskParts(
   context: ProcessContext,
   files: FileParts,
-  { tasks, waiting, texts, draining }: { readonly tasks: Tasks; readonly waiting: Backlog } & Pick<HandlerParts, "texts" | "draining">,
+  {
+    tasks,
+    schedules: proposed,
+    waiting,
+    texts,
+    draining,
+  }: { readonly tasks: Tasks; readonly schedules: Schedules; readonly waiting: Backlog } & Pick<HandlerParts, "texts" | "draining">,
 ): TaskParts {
   const { config, clock, cipher } = context;
   return {
     tasks,
     listings,
     conversations,
-    confirmations: confirmations(clock, cipher, waiting, stepsOf(context)),
+    confirmations: confirmations({ clock, cipher, backlog: waiting, steps: stepsOf(context), schedules: proposed }),
     ...watchesOf(context, texts, draining),
     watchLinks: watchLinks(cipher, config.baseUrl),
     clock,

@@ -104,7 +104,7 @@ describeOnEach("a download address", (database) => {
     expect(download_expires_at).toBe(Math.floor(clock.now() / 1000) + 600);
     const status = async (url: string) => (await fetch(platform.reach(url))).status;
     expect(await (await fetch(platform.reach(download_url))).text()).toBe("Hello.");
-    await clock.advance(600_000);
+    await clock.leap(600_000);
     expect(await status(download_url)).not.toBe(200);
     const again = (await detail()).download_url;
     expect(await status(again)).toBe(200);

@@ -135,7 +135,7 @@ describe("a malformed directive", () => {
     ["[[say a [[crash]]", /cannot be inside another/],
     [
       "[[]]",
-      /an empty directive is not a directive: use one of say, think, progress, plan, step, tool, credits, file, subtask, site, value, sleep, ask, confirm, fail/,
+      /an empty directive is not a directive: use one of say, stream, think, progress, plan, step, tool, credits, file, subtask, site, value, sleep, ask, confirm, schedule, fail/,
     ],
     ["[[jump 3]]", /jump is not a directive/],
     ["[[SAY hi]]", /SAY is not a directive/],

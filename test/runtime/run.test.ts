@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
 import { firstEvents, queueMessage, stop } from "../../src/core/tasks/lifecycle.ts";
+import { type LiveTexts, liveTexts } from "../../src/core/tasks/live-texts.ts";
 import type { Advance, Task } from "../../src/core/tasks/task.ts";
 import type { Agent, Outcome, Progress, Turn } from "../../src/runtime/agent.ts";
 import { offlineAgent } from "../../src/runtime/agents/offline/offline.ts";
@@ -12,6 +13,7 @@ import { cipher } from "../support/cipher.ts";
 import { type MovableClock, movableClock } from "../support/clock.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
 import { checkAnswered, checkTask, taskInStore } from "../support/invariants.ts";
+import { stillClock } from "../support/still-clock.ts";
 import { untilSeq } from "../support/until.ts";
 
 const finish = (content = "Done"): Outcome => ({ kind: "finish", content });
@@ -49,8 +51,9 @@ describeOnEach("a run", (kind) => {
 
   const change = (id: string, step: Omit<Advance, "now">) => db.store.change((tx) => tx.tasks.advance(id, { now: clock.now(), ...step }));
 
-  const run = (claimed: Task, agent: Agent = offlineAgent, abort = new AbortController()) =>
+  const run = (claimed: Task, agent: Agent = offlineAgent, abort = new AbortController(), live?: LiveTexts) =>
     runTask(claimed, abort.signal, {
+      ...(live && { texts: live }),
       store: db.store,
       clock,
       ids: systemIds,
@@ -92,6 +95,28 @@ describeOnEach("a run", (kind) => {
       payload: { success: false, value: { total: 0 }, error },
     });
     expect(await taskRow(id)).toMatchObject({ status: "stopped", armed: false });
+  });
+
+  test("shows no text of the events that a resumed turn repeats", async () => {
+    const stopped = new AbortController().signal;
+    const live = liveTexts({ clock: stillClock(), feed: db.store.feed, broadcast: null, stopped });
+    const { id } = await put();
+    const reader = live.reader(id);
+    const shown: string[] = [];
+    const agent = (last: string) =>
+      scripted(async function* (turn) {
+        for (const content of ["One", "Two"]) {
+          turn.live?.begin("assistant_message");
+          turn.live?.write(content);
+          shown.push(...reader.take(99).map(({ text }) => text));
+          yield { events: [{ type: "assistant_message", payload: { content } }] };
+          if (content === last) return { kind: "abandon" };
+        }
+        return { kind: "finish", content: "Done" };
+      });
+    await run(await claim(id), agent("One"), undefined, live);
+    await run(await claim(id), agent(""), undefined, live);
+    expect(shown).toEqual(["One", "Two"]);
   });
 
   test("ends with a failure that its agent reports", async () => {

@@ -23,7 +23,7 @@ let look: Look = { now: 0 };
 
 const reply = (text: Reply): Promise<void> => new Promise((resolve) => process.send?.(text, undefined, {}, () => resolve()));
 
-/** Does not return when the process is to be killed at this moment. */
+/** Does not return when the process must be killed at this moment. */
 async function pass(moment: Moment): Promise<void> {
   if (look.killAt !== moment) return;
   await reply("reached");

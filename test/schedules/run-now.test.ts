@@ -9,7 +9,7 @@ import { everyMinute, schedulesRig } from "./schedules-rig.ts";
 describeOnOne("schedule.runNow", (database) => {
   const rig = schedulesRig(database);
 
-  test("creates a task whatever overlap says, and leaves the times as they are", async () => {
+  test("creates a task with any overlap policy, and leaves the times as they are", async () => {
     const ann = await rig.person();
     for (const overlap of ["skip", "queue", "allow"]) {
       const id = await rig.create(ann, { overlap });

@@ -1,8 +1,10 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { describeOnEach } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { createWorker, explain, remoteRig } from "../workers/worker-rig.ts";
+import { untilQuiet, untilTrue } from "./watch-rig.ts";
 
 // spec/api.md 8.74, spec/decisions.md 93
 describeOnEach("a running task", (database) => {
@@ -15,8 +17,15 @@ describeOnEach("a running task", (database) => {
     const who = await rig.service.person();
     const worker = await createWorker(rig.service, who, profiles);
     await worker.poll();
-    await clock.advance(5_000);
+    await untilRecorded(who.spaceId);
     return { who, worker };
+  }
+  /** Moves the clock until the last call of the space's worker is written, which happens every 5 s. */
+  async function untilRecorded(spaceId: string): Promise<void> {
+    const called = clock.now();
+    await clock.advance(5_000);
+    const seenAt = async () => (await rig.service.store.workers.list(spaceId))[0]?.seenAt ?? 0;
+    while ((await seenAt()) < called) await turn();
   }
 
   test("is queued, then running, then in no queue, in details, lists and changes", async () => {
@@ -30,7 +39,16 @@ describeOnEach("a running task", (database) => {
     expect(running["task"]).toMatchObject({ status: "running", run_state: "running" });
     expect(running["task"]).not.toHaveProperty("queued_at");
     expect(running).not.toHaveProperty("queue_position");
-    await worker.finish(run, { finish: { content: "Done" } });
+    expect(run.taskId).toBe(id);
+    let isStopped = false;
+    void who.v2("task.stop", { task_id: id }).finally(() => {
+      isStopped = true;
+    });
+    // The answer waits until the clock is past the times of its events.
+    await untilTrue(async () => {
+      await clock.advance(1);
+      return isStopped;
+    });
     expect((await detail(id, who))["task"]).not.toHaveProperty("run_state");
   });
 
@@ -42,7 +60,7 @@ describeOnEach("a running task", (database) => {
     await clock.advance(10_000);
     expect(await detail(id, who)).toMatchObject({ queue_position: 1, task: { status: "running", run_state: "waiting_for_worker" } });
     await worker.call("Heartbeat", { taskId: id, fence: 1 });
-    await clock.advance(5_000);
+    await untilRecorded(who.spaceId);
     expect(await stateOf(id, who)).toBe("queued");
   });
 
@@ -80,8 +98,10 @@ describeOnEach("a running task", (database) => {
     const id = await rig.create("Hello", { agent_profile: "max" }, who);
     await clock.advance(59_000);
     expect(warnings()).toBe(0);
+    await clock.advance(11_000);
+    await untilTrue(() => warnings() === 1);
     await clock.advance(60_000);
-    await clock.advance(60_000);
+    await untilQuiet(() => rig.service.statements.length);
     expect(warnings()).toBe(1);
     const worker = await createWorker(rig.service, who);
     const run = await worker.pollUntilRun({ profiles: ["manus-1.6-max"] });
@@ -90,6 +110,6 @@ describeOnEach("a running task", (database) => {
     await clock.advance(20_000);
     await worker.call("Release", { taskId: id, fence: run.fence });
     await clock.advance(120_000);
-    expect(warnings()).toBe(2);
+    await untilTrue(() => warnings() === 2);
   });
 });

@@ -1,10 +1,12 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
+import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { operationTable } from "../../src/operations.ts";
 import { openService } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { watcher, watchWires } from "../support/watcher.ts";
+import { clientOf } from "../support/wires.ts";
 import { callerOf, wires } from "../wires/call.ts";
 import { untilQuiet, untilTrue } from "./watch-rig.ts";
 
@@ -35,6 +37,17 @@ describe("a draining process", () => {
     await untilWaiting();
     await service.drain();
     for (const { end } of [watchWithEvents, watchWithoutEvents]) expect(await end).toBe("unavailable: the server is stopping: call again");
+    expect(service.logged).toEqual([]);
+  });
+
+  test("ends a watch of a task list with unavailable", async () => {
+    const { service, ann, untilWaiting } = await openPlatform();
+    await using _ = service;
+    const changes = clientOf(TaskService, "grpc", service.url, ann.headers).watchTasks({ follow: true })[Symbol.asyncIterator]();
+    expect((await changes.next()).value).toMatchObject({ resync: true });
+    await untilWaiting();
+    await service.drain();
+    await expect(changes.next()).rejects.toMatchObject({ rawMessage: "the server is stopping: call again" });
     expect(service.logged).toEqual([]);
   });
 

@@ -177,6 +177,17 @@ describeOnEach("a watch of a task list", (database) => {
     expect(await catchUp(current.last().cursor)).toHaveProperty("size", 1);
   });
 
+  test("repeats all of a message that was cut, however late it continues", async () => {
+    const { cursor = "" } = (await quiet()).last();
+    await clock.leap(20_000);
+    await Promise.all(Array.from({ length: 101 }, () => create()));
+    await clock.leap(20_000);
+    const all = watch({ cursor });
+    expect(await all.end).toBe("ok");
+    expect(await catchUp(all.answers[0]?.cursor)).toHaveProperty("size", 101);
+    expect(await catchUp(all.answers[1]?.cursor)).toHaveProperty("size", 0);
+  });
+
   test("asks for the list again when more than 1,000 tasks changed, and when the cursor is older than 24 hours", async () => {
     const { cursor = "" } = (await quiet()).last();
     const id = await create();
@@ -186,8 +197,12 @@ describeOnEach("a watch of a task list", (database) => {
     });
     const many = watch({ cursor });
     expect([await many.end, many.answers]).toMatchObject(["ok", [{ resync: true, tasks: [], removedIds: [] }]]);
-    await clock.leap(24 * 60 * 60 * 1000);
-    const old = watch({ cursor });
+    await clock.leap(60_000);
+    const late = (await quiet()).last().cursor ?? "";
+    await clock.leap(24 * 60 * 60 * 1000 - 1_000);
+    expect(await catchUp(late), "within 24 hours").toHaveProperty("size", 0);
+    await clock.leap(2_000);
+    const old = watch({ cursor: late });
     expect([await old.end, old.answers]).toMatchObject(["ok", [{ resync: true, tasks: [] }]]);
   });
 

@@ -71,7 +71,7 @@ describe("an address of task.watchUrl", () => {
     await rig.add(id);
     for (const seq of ["1", "2", "3"]) expect((await next())?.lastEventId).toBe(seq);
     close();
-    await rig.clock.advance(596_000);
+    await rig.clock.leap(596_000);
     expect(await statusOf(usual)).toBe(404);
   });
 

@@ -151,6 +151,26 @@ describeOnEach("a remote worker", (database) => {
     expect((await rig.events(id)).filter(({ type }) => type === "tool_used")).toHaveLength(3);
   });
 
+  test("proposes a schedule, which the approval creates, with the platform's text and times", async () => {
+    const id = await rig.create();
+    const run = await worker.pollUntilRun();
+    const params = { name: "Report", interval_seconds: 3600, message: "Go.", next_times: ["soon"] };
+    const refused = await worker.finish(run, { confirm: { kind: "scheduleCreate", params: { ...params, time_zone: "Mars/Base" } } });
+    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining("confirm.params.time_zone: is not a name")]);
+    await worker.finish(run, { confirm: { kind: "scheduleCreate", description: "Say hello", params } });
+    const { waiting_description: description, waiting_for_event_id: event_id } =
+      (await rig.events(id)).at(-1)?.["status_update"].status_detail ?? {};
+    expect(description).toMatch(/^Create the schedule Report: every 3600 seconds/);
+    expect(description).not.toMatch(/soon|hello/);
+    await rig.ann.v2("task.confirmAction", { task_id: id, event_id });
+    const next = await worker.pollUntilRun();
+    const [schedule] = (await rig.ann.v2("schedule.list")).body["data"];
+    expect(schedule).toMatchObject({ name: "Report", interval_seconds: 3600 });
+    expect(next.decisions).toMatchObject([{ kind: "scheduleCreate", accepted: true, input: { schedule_id: schedule.id } }]);
+    await rig.ann.v2("schedule.delete", { schedule_id: schedule.id });
+    await worker.finish(next, { finish: { content: "Done" } });
+  });
+
   test("returns the requested structured output", async () => {
     const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"], additionalProperties: false };
     const id = await rig.create("Count", { structured_output_schema: schema });

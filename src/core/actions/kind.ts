@@ -97,6 +97,8 @@ export const kinds = {
   connectorOauthExpired: approval("connector_oauth", "Sign in to the connector again."),
   /** A connector's tool with the policy `ask`. The platform adds this kind: the specification's set is open, and none of its kinds covers arbitrary tools. */
   connectorAction: { ...approval("connector", "Use this tool of a connector."), cancels: true },
+  /** A schedule that the agent proposes; the decision creates it. It has no member that decides later ones. Added by the platform as well. */
+  scheduleCreate: { ...approval("schedule_create", "Create this schedule."), cancels: true },
   mapreduceAction: approval("map_reduce", "Work on many items at once."),
   shopifyAction: approval("shopify", "Act on the shop."),
   instagramCreateResult: approval("instagram_create", "Publish this on Instagram."),

@@ -11,6 +11,8 @@ import { eventId, parseEventId } from "../tasks/event.ts";
 import { continueAfterDecision } from "../tasks/lifecycle.ts";
 import type { TaskSteps } from "../tasks/steps.ts";
 import type { Task } from "../tasks/task.ts";
+import { createProposed } from "./approve-schedule.ts";
+import type { Schedules } from "./manage-schedules.ts";
 
 /** The result of a decision. */
 export interface Confirmation {
@@ -26,14 +28,24 @@ export interface Confirmations {
    *
    * @param input absent: accepts, if `accept` is the only required member.
    * @throws Failure `not_found` for an unknown task or event, `failed_precondition` for an event that the task does not wait for
-   * (any more), `invalid_argument` for a question, or an input that does not conform.
+   * (any more), `invalid_argument` for a question, or an input that does not conform; for a proposed schedule those of schedule.create.
    */
   confirm(tx: Tx, caller: Caller, id: string, event: string, input: JsonObject | undefined): Promise<Confirmation>;
 }
 
-export function confirmations(clock: Clock, cipher: Cipher, backlog: Pick<Backlog, "add">, steps: TaskSteps): Confirmations {
-  async function decideOn(tx: Tx, task: Task, action: Action, input: JsonObject, accepted: boolean): Promise<void> {
+/** The dependencies of `confirmations`. */
+export interface ConfirmationParts {
+  readonly clock: Clock;
+  readonly cipher: Cipher;
+  readonly backlog: Pick<Backlog, "add">;
+  readonly steps: TaskSteps;
+  readonly schedules: Pick<Schedules, "create">;
+}
+
+export function confirmations({ clock, cipher, backlog, steps, schedules }: ConfirmationParts): Confirmations {
+  async function decideOn(tx: Tx, task: Task, action: Action, decided: JsonObject, accepted: boolean): Promise<void> {
     const { kind } = action;
+    const input = accepted && kind === "scheduleCreate" ? { ...decided, schedule_id: await createSchedule(tx, task, action) } : decided;
     if (kind === "needConnectMyBrowser")
       await tx.taskResources.set(task, { browserId: accepted ? await findOnlineBrowser(tx, task, input) : null });
     const allowed = decidesLaterActions(kind, input) ? { allowed: [...task.allowed, kind] } : {};
@@ -41,6 +53,13 @@ export function confirmations(clock: Clock, cipher: Cipher, backlog: Pick<Backlo
     const { set, events } = continueAfterDecision(action, accepted, redactInput(kind, input), clock.now());
     await steps.advance(tx, task.id, { ...set, ...allowed }, events);
     await steps.enqueue(tx, task);
+  }
+
+  /** Returns its id. The audit row of the decision has it too. */
+  async function createSchedule(tx: Tx, task: Task, action: Action): Promise<string> {
+    const { id } = await createProposed(tx, schedules, task, (await paramsOf(tx, action)) ?? {});
+    tx.audit.note({ subject: task.id, after: { kind: action.kind, decision: "accepted", scheduleId: id } });
+    return id;
   }
 
   return {
@@ -78,11 +97,16 @@ async function findOnlineBrowser(tx: Tx, task: Task, { client_id: id }: JsonObje
   return browser.id;
 }
 
-/** A decision on some of the mails must use existing indices. */
-async function checkIndices(tx: Tx, { taskId, seq }: Action, { indices }: JsonObject): Promise<void> {
-  if (!Array.isArray(indices)) return;
+/** The parameters of a request, as its user sees them. */
+async function paramsOf(tx: Tx, { taskId, seq }: Action): Promise<JsonObject | undefined> {
   const [event] = await tx.events.list(taskId, { afterSeq: seq - 1, beforeSeq: seq + 1, order: "asc", limit: 1, verbose: true });
-  const messages = event?.type === "tool_used" ? event.payload.params?.["messages"] : undefined;
+  return event?.type === "tool_used" ? event.payload.params : undefined;
+}
+
+/** A decision on some of the mails must use existing indices. */
+async function checkIndices(tx: Tx, action: Action, { indices }: JsonObject): Promise<void> {
+  if (!Array.isArray(indices)) return;
+  const messages = (await paramsOf(tx, action))?.["messages"];
   const count = Array.isArray(messages) ? messages.length : 0;
   const invalid = indices.findIndex((index) => Number(index) >= count);
   if (invalid >= 0) throw invalidArgument(`input.indices[${invalid}]`, `must be the position of one of the ${count} messages`);

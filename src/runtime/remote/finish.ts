@@ -4,6 +4,7 @@ import type { Task } from "../../core/tasks/task.ts";
 import type { ReportedUsage, RunRef, SentOutcome } from "../../core/workers/remote-run.ts";
 import { releaseWorkerRun, workerLeaseMs, workerNode } from "../../core/workers/worker-run.ts";
 import { type EndingOutcome, type EndingParts, endSpent, endTurn } from "../ending.ts";
+import { scheduleApproval } from "../schedule-approval.ts";
 import { stagedProgress } from "./append.ts";
 import { bindToTool } from "./call-tool.ts";
 import { releaseRun } from "./held-run.ts";
@@ -94,6 +95,8 @@ export async function finishSent(
 async function outcomeOf({ store, clock }: UploadParts, task: Task, workerId: string, outcome: SentOutcome): Promise<EndingOutcome> {
   if (outcome.kind === "confirm" && outcome.action === "connectorAction")
     return { ...outcome, params: await bindToTool(store, task, outcome.params ?? {}) };
+  if (outcome.kind === "confirm" && outcome.action === "scheduleCreate")
+    return scheduleApproval(outcome.params ?? {}, "confirm.params", clock.now());
   if (outcome.kind !== "finish") return outcome;
   const { uploadIds, ...ending } = outcome;
   return { ...ending, files: await findUploads(store, clock.now(), task, workerId, uploadIds) };

@@ -6,7 +6,13 @@ import type { JsonObject } from "../../../src/core/json.ts";
 const action = (kind: KindName, variant = "") => ({ kind, variant });
 const asking = Object.keys(kinds).filter((name): name is KindName => isKind(name) && !isQuestion(name));
 const acceptKinds = asking.filter((name) => "accept" in ((inputSchema(name, variantsOf(name)[0] ?? "")?.["properties"] ?? {}) as object));
-const cancelling: readonly string[] = ["connectorAction", "gmailSendAction", "outlookSendMailsAction", "webdevRequestSecrets"];
+const cancelling: readonly string[] = [
+  "connectorAction",
+  "gmailSendAction",
+  "outlookSendMailsAction",
+  "scheduleCreate",
+  "webdevRequestSecrets",
+];
 
 describe("a decision", () => {
   test.each(acceptKinds)("accept: true accepts a %s", (kind) => {

@@ -7,6 +7,7 @@ import { firstEvents } from "../../../src/core/tasks/lifecycle.ts";
 import { taskSteps } from "../../../src/core/tasks/steps.ts";
 import type { Task } from "../../../src/core/tasks/task.ts";
 import { confirmations } from "../../../src/core/use-cases/confirm-action.ts";
+import { schedules } from "../../../src/core/use-cases/manage-schedules.ts";
 import { tasks } from "../../../src/core/use-cases/manage-tasks.ts";
 import type { Agent } from "../../../src/runtime/agent.ts";
 import { modelAgent } from "../../../src/runtime/agents/model/model.ts";
@@ -47,7 +48,7 @@ describeOnEach("a task of the model agent with tools", (kind) => {
   const steps = taskSteps(clock);
   const backlog = { add: () => undefined };
   const operations = tasks({ clock, ids: systemIds, backlog, steps, keepsEvents: false });
-  const { confirm } = confirmations(clock, cipher, backlog, steps);
+  const { confirm } = confirmations({ clock, cipher, backlog, steps, schedules: schedules({ clock, ids: systemIds, tasks: operations }) });
   const taskRow = async (id: string): Promise<Task> => {
     const task = await db.store.tasks.byId(id);
     if (!task) throw new Error("no such task");

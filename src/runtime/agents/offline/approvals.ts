@@ -58,6 +58,10 @@ const approvals: Readonly<Record<string, Approval>> = {
     description: "Create an issue with Linear.",
     params: { connector: "Linear", tool: "create_issue", input: { title: "Review" } },
   },
+  scheduleCreate: {
+    description: "Create the schedule Report.",
+    params: { name: "Report", cron: "0 9 * * 1", time_zone: "UTC", message: "Write the weekly report." },
+  },
   mapreduceAction: { description: "Work on 200 items at once.", params: { items: 200, prompt: "Sum up each page" } },
   shopifyAction: { description: "Change the price of “Tea” to 7.50.", params: { product: "Tea", price: "7.50" } },
   instagramCreateResult: {
@@ -67,7 +71,7 @@ const approvals: Readonly<Record<string, Approval>> = {
 };
 
 /** A plausible request for approval, the same each time for a kind and variant. */
-export const sampleApproval = (action: KindName, variant: string): Outcome => ({
+export const sampleApproval = (action: KindName, variant: string): Extract<Outcome, { kind: "confirm" }> => ({
   kind: "confirm",
   action,
   variant,

@@ -1,7 +1,7 @@
 import { isKind, isQuestion, type KindName, kinds, variantsOf } from "../../../core/actions/kind.ts";
 import { Failure } from "../../../core/failure.ts";
 import { checkFilename } from "../../../core/files/filename.ts";
-import type { Json } from "../../../core/json.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
 import { titleMax as siteTitleMax } from "../../../core/websites/checkpoint.ts";
 import { parseJson } from "./text.ts";
 
@@ -30,6 +30,7 @@ type Silent =
 export type EndingDirective =
   | { readonly name: "ask"; readonly question: string; readonly options: readonly string[] }
   | { readonly name: "confirm"; readonly kind: KindName; readonly variant: string }
+  | { readonly name: "schedule"; readonly params: JsonObject }
   | { readonly name: "fail"; readonly errorType: string; readonly text: string }
   | { readonly name: "crash" };
 
@@ -118,6 +119,11 @@ const parsers: Record<Directive["name"], Parser> = {
     if ([first, ...others, ""].includes(variant)) return { name: "confirm", kind, variant: variant || first };
     return { rule: first === "" ? `${kind} has no variants` : `${kind} has the variants ${[first, ...others].join(", ")}` };
   },
+  schedule(rest) {
+    const [name = "", timing = "", timeZone = "", ...message] = partsOf(rest);
+    if (message.length === 0) return { rule: "schedule needs a name, a time, a time zone and a message, with | between them" };
+    return { name: "schedule", params: { name, ...timingOf(timing), time_zone: timeZone, message: message.join(" | ") } };
+  },
   fail(rest) {
     const [errorType, text] = splitAtBar(rest);
     if (!snakeCase.test(errorType)) return { rule: "fail needs an error type in snake case, and may have a text after |" };
@@ -126,6 +132,13 @@ const parsers: Record<Directive["name"], Parser> = {
   forever: bareParser("forever"),
   crash: bareParser("crash"),
 };
+
+/** `every SECONDS`, a time of RFC 3339, or a cron expression. */
+function timingOf(text: string): JsonObject {
+  const [, every] = /^every (\d+)$/.exec(text) ?? [];
+  if (every !== undefined) return { interval_seconds: Number(every) };
+  return /^\d{4}-/.test(text) ? { at: text } : { cron: text };
+}
 
 const confirmable = Object.keys(kinds).filter((kind) => isKind(kind) && !isQuestion(kind));
 

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { Failure } from "../../../core/failure.ts";
 import { idsFrom } from "../../../core/ids.ts";
-import type { Json } from "../../../core/json.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
 import type { EventPayloads, NewEvent } from "../../../core/tasks/event.ts";
 import type { AgentEvent, Decision, NewFile, Outcome, Progress, Turn } from "../../agent.ts";
+import { scheduleApproval } from "../../schedule-approval.ts";
 import { sampleApproval } from "./approvals.ts";
 import type { Directive, EndingDirective, EventDirective } from "./directives.ts";
 import { createMemo, type Request } from "./memo.ts";
@@ -23,10 +24,12 @@ export interface Closing {
 
 /** Directives with which a turn ends in another way, or does not end. */
 const otherEndings: readonly string[] = ["ask", "fail", "forever"];
+/** Directives that wait for a decision. */
+const deciding: readonly string[] = ["confirm", "schedule"];
 
 /**
  * The last `say` or `stream` is the turn's result, or the last `file` without one of them. It is written only at the end, except when a
- * `confirm` follows it: then it is written before the decision, and again as the result. Null when the turn has no such
+ * `confirm` or `schedule` follows it: then it is written before the decision, and again as the result. Null when the turn has no such
  * directive, or does not finish. The same directives give the same result in every run of a turn (spec/decisions.md 52).
  */
 export function findClosing(directives: readonly PlacedDirective[]): Closing | null {
@@ -40,7 +43,7 @@ export function findClosing(directives: readonly PlacedDirective[]): Closing | n
     content: saying.name === "file" ? fileMessage(saying) : saying.text,
     files: directives.flatMap(({ directive }) => (directive.name === "file" ? [fileOf(directive)] : [])),
     isStreamed: saying.name === "stream",
-    before: at < names.lastIndexOf("confirm") ? directives : directives.toSpliced(at, 1),
+    before: at < names.findLastIndex((name) => deciding.includes(name)) ? directives : directives.toSpliced(at, 1),
   };
 }
 
@@ -120,6 +123,7 @@ async function* executeOne(
       for (;;) await clock.sleep(60_000, signal);
     case "ask":
     case "confirm":
+    case "schedule":
     case "fail":
     case "crash": {
       const outcome = outcomeOf(directive, left, work);
@@ -255,10 +259,28 @@ function outcomeOf(directive: EndingDirective, left: () => readonly PlacedDirect
     }
     case "confirm":
       work.confirmedCount += 1;
-      return work.confirmedCount <= turn.decisions.length ? undefined : sampleApproval(directive.kind, directive.variant);
+      return work.confirmedCount <= turn.decisions.length ? undefined : approvalOf(directive, turn);
+    case "schedule":
+      work.confirmedCount += 1;
+      return work.confirmedCount <= turn.decisions.length ? undefined : proposalOf(directive.params, turn);
     case "fail":
       return { kind: "fail", errorType: directive.errorType, content: directive.text };
     case "crash":
       return turn.claim === 1 ? { kind: "abandon" } : undefined;
+  }
+}
+
+function approvalOf({ kind, variant }: Extract<EndingDirective, { name: "confirm" }>, turn: Turn): Outcome {
+  const sample = sampleApproval(kind, variant);
+  return kind === "scheduleCreate" ? proposalOf(sample.params ?? {}, turn) : sample;
+}
+
+/** A schedule that the platform refuses ends the turn as a malformed directive does. */
+function proposalOf(params: JsonObject, { clock }: Turn): Outcome {
+  try {
+    return scheduleApproval(params, "schedule", clock.now());
+  } catch (thrown) {
+    if (thrown instanceof Failure) return { kind: "fail", errorType: "invalid_directive", content: thrown.message };
+    throw thrown;
   }
 }

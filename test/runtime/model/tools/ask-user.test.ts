@@ -56,12 +56,40 @@ describe("request_confirmation", () => {
 
   test.each([
     ["commands, which have their own approval", { kind: "terminalExecute", description: "Run it" }],
+    ["schedules, which have a tool", { kind: "scheduleCreate", description: "Every day" }],
     ["secrets, which a model must not receive", { kind: "webdevRequestSecrets", description: "Your key" }],
     ["questions", { kind: "messageAskUser", description: "Well?" }],
     ["an unknown variant", { kind: "webdevRunAction", variant: "destroy", description: "Build" }],
     ["more than a user can read", { kind: "deployAction", description: "Deploy", params: { text: "x".repeat(20_000) } }],
   ])("is not for %s", async (_, input) => {
     expect(await rig.useOutcomes(await rig.uses([use("request_confirmation", input)]))).toMatchObject([{ status: "error" }]);
+  });
+});
+
+describe("propose_schedule", () => {
+  const proposal = { name: "Report", cron: "0 9 * * 1", time_zone: "Europe/Berlin", message: "Go." };
+
+  test.each([
+    [true, "success", { approved: true, accept: true, schedule_id: expect.any(String) }],
+    [false, "error", "The user did not approve it."],
+  ])("waits for the decision, and passes to the model that it is %j", async (accept, status, result) => {
+    rig.plays(use("propose_schedule", proposal));
+    const id = await rig.create("Every Monday");
+    await rig.reach(id, "waiting");
+    const detail = questionOf(await rig.events(id));
+    expect(detail["waiting_for_event_type"]).toBe("scheduleCreate");
+    rig.plays();
+    await rig.ann.v2("task.confirmAction", { task_id: id, event_id: detail["waiting_for_event_id"], input: { accept } });
+    await rig.reach(id, "stopped");
+    expect((await rig.useOutcomes(id)).filter(({ tool }) => tool === "propose_schedule").at(-1)).toMatchObject({ status, result });
+    const schedules: { id: string }[] = (await rig.ann.v2("schedule.list")).body["data"];
+    expect(schedules).toHaveLength(accept ? 1 : 0);
+    for (const schedule of schedules) await rig.ann.v2("schedule.delete", { schedule_id: schedule.id });
+  });
+
+  test("reports to the model why settings are refused", async () => {
+    const id = await rig.uses([use("propose_schedule", { ...proposal, cron: "daily" })]);
+    expect(await rig.useOutcomes(id)).toMatchObject([{ status: "error", result: expect.stringContaining("schedule.cron: is not a cron") }]);
   });
 });
 

@@ -4,6 +4,7 @@ import type { ToolsFor } from "../tool.ts";
 import { askUser, requestConfirmation } from "./ask.ts";
 import { attachResult, readAttachment } from "./attachments.ts";
 import { fetchUrl } from "./fetch-url.ts";
+import { proposeSchedule } from "./propose-schedule.ts";
 import { commandSandbox, runCommand } from "./sandbox/sandbox.ts";
 import { browseTask } from "./subtasks.ts";
 import { skillTools } from "./use-skill.ts";
@@ -20,7 +21,7 @@ export interface ToolParts {
 /** The tools of the model agent. Commands need a sandbox; other tasks and skills are included only when the task has some. */
 export function modelTools({ fetchFile, sandboxCommand, log }: ToolParts): ToolsFor {
   const files = [listFiles, readFile, writeFile, deleteFile, attachResult, readAttachment, saveSite];
-  const always = [...files, fetchUrl(fetchFile), askUser, requestConfirmation];
+  const always = [...files, fetchUrl(fetchFile), askUser, requestConfirmation, proposeSchedule];
   const commands = sandboxCommand === null ? [] : [runCommand(commandSandbox(sandboxCommand, log))];
   return (turn) => {
     const { references } = turn;
