@@ -25,7 +25,11 @@ describeOnEach("usage by day, project, app and key", (kind) => {
   let garden = "";
 
   /** Writes a cost, or a refund for negative credits, as a run does. */
-  async function spend({ accountId, spaceId }: Person, { credits, daysAgo = 0, projectId, clientId, apiKeyId }: Cost, taskId = systemIds.short()) {
+  async function spend(
+    { accountId, spaceId }: Person,
+    { credits, daysAgo = 0, projectId, clientId, apiKeyId }: Cost,
+    taskId = systemIds.short(),
+  ) {
     const at = (today - daysAgo) * dayMs + 1;
     const of = { accountId, spaceId, taskId, credits: -credits, kind: credits < 0 ? ("refund" as const) : ("cost" as const) };
     await service.store.change(async (tx) => {

@@ -15,7 +15,10 @@ describeOnEach("the usage of a response", (database) => {
     expect(usage).toBeNull();
     const other = await rig.create();
     const { accountId, spaceId } = await rig.row(id);
-    const entry = { accountId, spaceId, clientId: null, apiKeyId: null, projectId: null, profile: "manus-1.6", credits: 0, toolCalls: 0, at: Date.now() };
+    const entry = {
+      ...{ accountId, spaceId, clientId: null, apiKeyId: null, projectId: null, profile: "manus-1.6" },
+      ...{ credits: 0, toolCalls: 0, at: Date.now() },
+    };
     const entries = [
       { taskId: id, kind: "cost", inputTokens: 2_000_000_000, outputTokens: 20 },
       { taskId: id, kind: "cost", inputTokens: 5, outputTokens: 1 },

@@ -39,7 +39,7 @@ describe.each(endpoints)("the text of an answer behind $api while it arrives", (
     expect(texts).toEqual(["assistant_message: Half of", "assistant_message: The whole."]);
   });
 
-  test("is shown before tools and after them, each as a text of its own", async () => {
+  test("is shown before tools and after them, each as a separate text", async () => {
     server.play([{ text: "First I look.", calls: [{ name: "echo", input: { text: "a" } }] }, { text: "Done." }]);
     const { texts, live } = recorder();
     await runModel({ config, tools: [echo()], turn: { live } });
