@@ -5,6 +5,7 @@ import type { Agent } from "#proto/agent/v2/agent_pb.ts";
 import { AgentService } from "#proto/agent/v2/agent_service_pb.ts";
 import { BrowserService } from "#proto/browser/v2/browser_service_pb.ts";
 import { useRole } from "../api/me.ts";
+import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { FormDialog } from "../ui/form-dialog.tsx";
@@ -116,7 +117,9 @@ function Browsers() {
       <h2>{text.browsers}</h2>
       <p className="muted">{text.browsersText}</p>
       <ErrorNote error={browsers.error} onRetry={() => void browsers.refetch()} />
-      {browsers.data?.data.length === 0 && <p>{text.noBrowser}</p>}
+      {browsers.data?.data.length === 0 && (
+        <Empty command={`curl -s ${location.origin}/v2/browser.onlineList -H "x-service-api-key: $KEY"`}>{text.noBrowser}</Empty>
+      )}
       {browsers.data && browsers.data.data.length > 0 && (
         <ul className="card rows">
           {browsers.data.data.map(({ clientId, clientName, ua }) => (

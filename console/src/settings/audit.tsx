@@ -4,6 +4,7 @@ import { AuditOutcome } from "#proto/audit/v2/audit_pb.ts";
 import { AuditService } from "#proto/audit/v2/audit_service_pb.ts";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { SelectField, TextField } from "../ui/fields.tsx";
+import { Icon } from "../ui/icons.tsx";
 import { words } from "../words.ts";
 import styles from "./audit.module.css";
 import { AuditEntry } from "./audit-entry.tsx";
@@ -12,6 +13,7 @@ import { accountChoiceOf, useDirectory } from "./people.ts";
 const text = words(
   {
     about: "Every change in this team, and every refused call, newest first. Entries are chained by hashes and never change.",
+    filters: "Filters",
     from: "From",
     to: "Until",
     actor: "Who",
@@ -26,6 +28,7 @@ const text = words(
   {
     about:
       "Jede Änderung in diesem Team und jeder abgewiesene Aufruf, neueste zuerst. Einträge sind durch Hashes verkettet und ändern sich nie.",
+    filters: "Filter",
     from: "Von",
     to: "Bis",
     actor: "Wer",
@@ -53,6 +56,7 @@ const noFilter = { from: "", to: "", accountId: "", operation: "", outcome: Audi
 /** The audit log of the team, with filters. */
 export default function AuditPage() {
   const [filter, setFilter] = useState(noFilter);
+  const [isOpen, setOpen] = useState(false);
   const set = (part: Partial<typeof noFilter>): void => setFilter({ ...filter, ...part });
   const people = useDirectory().map(accountChoiceOf);
   const names = new Map(people);
@@ -68,7 +72,17 @@ export default function AuditPage() {
   return (
     <>
       <p className="muted">{text.about}</p>
-      <div className={styles.filters}>
+      <button
+        type="button"
+        className={`button ${styles.open}`}
+        aria-expanded={isOpen}
+        aria-controls="filters"
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Icon name="gear" />
+        {text.filters}
+      </button>
+      <div id="filters" className={isOpen ? styles.filters : `${styles.filters} ${styles.folded}`}>
         <SelectField
           label={text.actor}
           value={filter.accountId}

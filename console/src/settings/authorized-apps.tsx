@@ -2,6 +2,7 @@ import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import type { OAuth2Grant } from "#proto/oauth/v2/oauth2_app_pb.ts";
 import { OAuth2AppService } from "#proto/oauth/v2/oauth2_app_service_pb.ts";
+import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { FormDialog } from "../ui/form-dialog.tsx";
 import { Ago, fromSeconds } from "../ui/time.tsx";
@@ -11,7 +12,7 @@ import { scopeTexts } from "./scopes.ts";
 const text = words(
   {
     about: "Apps that may act for you in this team, because you agreed.",
-    none: "No app may act for you.",
+    none: "No app may act for you. When you agree to one, it is listed here, and you can revoke its access.",
     since: "allowed",
     connectors: (count: number) => (count === 1 ? "1 connector" : `${count} connectors`),
     revoke: "Revoke",
@@ -20,7 +21,7 @@ const text = words(
   },
   {
     about: "Apps, die in diesem Team für Sie handeln dürfen, weil Sie zugestimmt haben.",
-    none: "Keine App darf für Sie handeln.",
+    none: "Keine App darf für Sie handeln. Wenn Sie einer zustimmen, erscheint sie hier, und Sie können ihr den Zugriff entziehen.",
     since: "erlaubt",
     connectors: (count: number) => (count === 1 ? "1 Konnektor" : `${count} Konnektoren`),
     revoke: "Widerrufen",
@@ -38,7 +39,11 @@ export default function AuthorizedAppsPage() {
     <>
       <p className="muted">{text.about}</p>
       <ErrorNote error={grants.error} onRetry={refresh} />
-      {grants.data?.data.length === 0 && <p className="card padded">{text.none}</p>}
+      {grants.data?.data.length === 0 && (
+        <Empty command={`curl -s ${location.origin}/oauth.v2.OAuth2AppService/ListOAuth2Grants -H "x-service-api-key: $KEY" --json {}`}>
+          {text.none}
+        </Empty>
+      )}
       {grants.data?.data.map((grant) => (
         <GrantCard key={grant.id} grant={grant} onRevoke={() => setRevoked(grant)} />
       ))}

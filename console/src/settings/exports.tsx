@@ -7,6 +7,7 @@ import { EnterpriseDataExportV2Service } from "#proto/dataexport/v2/export_servi
 import { ComplianceExportStatus } from "#proto/observability/v2/compliance_export_pb.ts";
 import { EnterpriseComplianceV2Service } from "#proto/observability/v2/compliance_export_service_pb.ts";
 import { clientOf } from "../api/client.ts";
+import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { SelectField } from "../ui/fields.tsx";
 import { FormDialog } from "../ui/form-dialog.tsx";
@@ -22,10 +23,10 @@ const text = words(
     peopleText: "An archive of what one member did: tasks, files, projects and websites.",
     person: "Person",
     create: "New export",
-    none: "No export of this person yet.",
+    none: "No export of this person yet. An archive can be downloaded here when it is ready.",
     events: "Events of agents",
     eventsText: "Messages and uses of tools in the whole team, for a SIEM. One export at a time.",
-    noEvents: "No export of events yet.",
+    noEvents: "No export of events yet. A file can be downloaded here when it is ready.",
     remove: "Delete",
     removeTitle: "Delete this export?",
     removeText: "Its archive and its download addresses are gone at once. The audit log keeps the request.",
@@ -36,10 +37,10 @@ const text = words(
     peopleText: "Ein Archiv dessen, was ein Mitglied getan hat: Aufgaben, Dateien, Projekte und Websites.",
     person: "Person",
     create: "Neuer Export",
-    none: "Noch kein Export dieser Person.",
+    none: "Noch kein Export dieser Person. Ein fertiges Archiv kann hier heruntergeladen werden.",
     events: "Ereignisse der Agenten",
     eventsText: "Nachrichten und Aufrufe von Werkzeugen im ganzen Team, für ein SIEM. Immer nur ein Export zur gleichen Zeit.",
-    noEvents: "Noch kein Export von Ereignissen.",
+    noEvents: "Noch kein Export von Ereignissen. Eine fertige Datei kann hier heruntergeladen werden.",
     remove: "Löschen",
     removeTitle: "Diesen Export löschen?",
     removeText: "Archiv und Downloadadressen sind sofort weg. Das Audit-Protokoll behält die Anfrage.",
@@ -48,6 +49,8 @@ const text = words(
 );
 
 const pageSize = 50;
+
+const commandOf = (operation: string): string => `curl -s "${location.origin}/v2/${operation}" -H "x-service-api-key: $KEY"`;
 
 /** Archives of a person's data, and of the events of agents; for the owner. */
 export default function ExportsPage() {
@@ -77,7 +80,12 @@ function PersonExports() {
   const client = clientOf(EnterpriseDataExportV2Service);
   return (
     <ExportList
-      {...{ title: text.people, about: text.peopleText, none: text.none }}
+      {...{
+        title: text.people,
+        about: text.peopleText,
+        none: text.none,
+        command: commandOf(`enterprise.export.list?user=${encodeURIComponent(user)}`),
+      }}
       error={exports.error}
       items={exports.data?.records.map(itemOfRecord)}
       total={exports.data?.total ?? 0}
@@ -122,7 +130,7 @@ function EventExports() {
   const client = clientOf(EnterpriseComplianceV2Service);
   return (
     <ExportList
-      {...{ title: text.events, about: text.eventsText, none: text.noEvents }}
+      {...{ title: text.events, about: text.eventsText, none: text.noEvents, command: commandOf("enterprise.compliance.export.list") }}
       error={exports.error}
       items={exports.data?.records.map((record) => ({
         uid: record.uid,
@@ -149,6 +157,8 @@ interface ListProps {
   readonly title: string;
   readonly about: string;
   readonly none: string;
+  /** The list by a terminal. */
+  readonly command: string;
   readonly error: unknown;
   readonly items: readonly ExportItem[] | undefined;
   readonly total: number;
@@ -162,7 +172,21 @@ interface ListProps {
   readonly children?: ReactNode;
 }
 
-function ExportList({ title, about, none, error, items, total, onChanged, onCancel, onRemove, urlOf, create, children }: ListProps) {
+function ExportList({
+  title,
+  about,
+  none,
+  command,
+  error,
+  items,
+  total,
+  onChanged,
+  onCancel,
+  onRemove,
+  urlOf,
+  create,
+  children,
+}: ListProps) {
   const [isMaking, setMaking] = useState(false);
   const [removed, setRemoved] = useState<string>();
   const cancel = useCall(onCancel, onChanged);
@@ -180,7 +204,7 @@ function ExportList({ title, about, none, error, items, total, onChanged, onCanc
       <p className="muted">{about}</p>
       {children}
       <ErrorNote error={error ?? cancel.error ?? download.error} onRetry={onChanged} />
-      {items?.length === 0 && <p>{none}</p>}
+      {items?.length === 0 && <Empty command={command}>{none}</Empty>}
       {items && items.length > 0 && (
         <ul className="card rows">
           {items.map((item) => (

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from "@connectrpc/connect-query";
 import { type TeamPerson, TeamService } from "#proto/settings/v1/team_service_pb.ts";
 import { type TeamMemberRole, type TeamUser, UserStatus } from "#proto/team/v2/team_user_pb.ts";
 import { TeamUserManagementApiV2Service } from "#proto/team/v2/team_user_service_pb.ts";
-import { useRole } from "../api/me.ts";
+import { useMe, useRole } from "../api/me.ts";
 
 /** A member of the team as the caller may see it. */
 export interface Person {
@@ -31,6 +31,8 @@ const nextOffset = <P extends { total: number }>(pages: readonly P[], countOf: (
  */
 export function usePeople(query: string) {
   const { isAdmin } = useRole();
+  const me = useMe().data;
+  const ownName = (email: string | undefined): string | undefined => (email !== undefined && email === me?.email ? me.name : undefined);
   const isManaged = isAdmin && query === "";
   const managed = useInfiniteQuery(
     TeamUserManagementApiV2Service.method.listUsers,
@@ -53,11 +55,11 @@ export function usePeople(query: string) {
   );
   const { error, isFetching, hasNextPage, fetchNextPage, refetch } = isManaged ? managed : directory;
   const people = isManaged
-    ? managed.data?.pages.flatMap((page) => page.users.map(personOfUser))
+    ? managed.data?.pages.flatMap((page) => page.users.map((user) => personOfUser(user, ownName(user.originalEmail ?? user.email))))
     : directory.data?.pages.flatMap((page) =>
         page.data.map(
           ({ teamUserId: id, name, email, role }): Person => ({
-            ...{ id, name: name ?? email ?? id, email, role },
+            ...{ id, name: name ?? ownName(email) ?? email ?? id, email, role },
             ...{ status: UserStatus.ACTIVE, delegatedTo: undefined },
           }),
         ),
@@ -65,22 +67,28 @@ export function usePeople(query: string) {
   return { people, error, isFetching, hasNextPage, more: () => void fetchNextPage(), refresh: () => void refetch() };
 }
 
-const personOfUser = (user: TeamUser): Person => ({
+const personOfUser = (user: TeamUser, ownName: string | undefined): Person => ({
   id: user.teamUserId,
-  name: user.userName ?? user.originalEmail ?? user.email,
+  name: user.userName ?? ownName ?? user.originalEmail ?? user.email,
   email: user.originalEmail ?? user.email,
   ...{ role: user.role, status: user.status, delegatedTo: user.delegatedTo },
 });
 
-/** The active members, at most 200: for choices and for names of ids. */
+/** The active members, at most 200: for choices and for names of ids. Without a name in the team, the person has that of the account. */
 export function useDirectory() {
   const { isTeam } = useRole();
+  const me = useMe().data;
   const { data } = useQuery(TeamService.method.listMembers, { limit: 200 }, { enabled: isTeam, staleTime: 60_000 });
-  return data?.data ?? [];
+  return (data?.data ?? []).map((person) => (person.accountId === me?.userId ? { ...person, name: person.name ?? me.name } : person));
 }
 
+type Named<Id extends keyof TeamPerson> = Pick<TeamPerson, Id> & {
+  readonly name?: string | undefined;
+  readonly email?: string | undefined;
+};
+
 /** A member as a choice of a list, by the id in the team. */
-export const choiceOf = ({ teamUserId, name, email }: TeamPerson) => [teamUserId, name ?? email ?? teamUserId] as const;
+export const choiceOf = ({ teamUserId, name, email }: Named<"teamUserId">) => [teamUserId, name ?? email ?? teamUserId] as const;
 
 /** A member as a choice of a list, by the account. */
-export const accountChoiceOf = ({ accountId, name, email }: TeamPerson) => [accountId, name ?? email ?? accountId] as const;
+export const accountChoiceOf = ({ accountId, name, email }: Named<"accountId">) => [accountId, name ?? email ?? accountId] as const;

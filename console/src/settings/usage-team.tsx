@@ -75,6 +75,7 @@ function PeopleUsage({ startDate }: { startDate: bigint }) {
     { limit: 20, cursor: "", startDate, sortBy: TeamUsageSort.CREDITS },
     { pageParamKey: "cursor", getNextPageParam: (page) => page.nextCursor || undefined, placeholderData: (kept) => kept },
   );
+  const me = useMe().data;
   const rows = log.data?.pages.flatMap((page) => page.data);
   return (
     <section className="card padded stack tight">
@@ -98,7 +99,7 @@ function PeopleUsage({ startDate }: { startDate: bigint }) {
             <tbody>
               {rows.map((row) => (
                 <tr key={row.userId}>
-                  <td>{row.userName || row.email}</td>
+                  <td>{row.userName || (row.userId === me?.userId && me.name) || row.email}</td>
                   <td className="number">{formatNumber(row.taskCount)}</td>
                   <td className="number">{formatNumber(row.credits)}</td>
                 </tr>

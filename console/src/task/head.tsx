@@ -20,12 +20,13 @@ import { text } from "./words.ts";
 interface HeadProps {
   readonly task: Task | undefined;
   readonly status: TaskStatus;
+  readonly runState: Task["runState"];
   readonly plan: readonly PlanStep[];
   readonly connection: Connection;
 }
 
 /** The title of a task, its state, and what can be done with it. */
-export function Head({ task, status, plan, connection }: HeadProps) {
+export function Head({ task, status, runState, plan, connection }: HeadProps) {
   const [dialog, setDialog] = useState<"share" | "rename" | "remove">();
   const stop = useMutation(TaskService.method.stopTask);
   const isActive = status === TaskStatus.RUNNING || status === TaskStatus.WAITING;
@@ -38,7 +39,7 @@ export function Head({ task, status, plan, connection }: HeadProps) {
         </Link>
         <h1 id="title">{task?.title ?? " "}</h1>
         <span className={styles.state}>
-          <StateBadge status={status} outcome={task?.outcome} />
+          <StateBadge status={status} outcome={task?.outcome} runState={runState} />
         </span>
         <span className="spacer" />
         <ConnectionNote connection={connection} isActive={isActive} />
@@ -71,7 +72,7 @@ export function Head({ task, status, plan, connection }: HeadProps) {
           <progress value={doneSteps(plan)} max={plan.length} aria-label={text.plan} />
           <span>{text.doneOf(doneSteps(plan), plan.length)}</span>
           <span className="spacer" />
-          <StateBadge status={status} outcome={task?.outcome} />
+          <StateBadge status={status} outcome={task?.outcome} runState={runState} />
         </div>
       )}
       {task && dialog === "share" && <ShareDialog task={task} onClose={close} />}

@@ -4,8 +4,8 @@ import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useParams } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
 import { ContentPartSchema, ContentPartType, type Message, MessageSchema } from "#proto/task/v2/message_pb.ts";
-import { TaskStatus } from "#proto/task/v2/task_pb.ts";
-import { TaskService } from "#proto/task/v2/task_service_pb.ts";
+import { RunState, type Task, TaskStatus } from "#proto/task/v2/task_pb.ts";
+import { type GetTaskResponse, TaskService } from "#proto/task/v2/task_service_pb.ts";
 import { useMe } from "../api/me.ts";
 import { initialsOf } from "../shell/initials.ts";
 import { NotFound } from "../shell/not-found.tsx";
@@ -21,11 +21,25 @@ import styles from "./task.module.css";
 import { timelineOf } from "./timeline.ts";
 import { text } from "./words.ts";
 
+/** Whether a task runs, and no agent works on it yet. */
+const waits = (task: Pick<Task, "runState"> | undefined): boolean =>
+  task?.runState === RunState.QUEUED || task?.runState === RunState.WAITING_FOR_WORKER;
+
+/** What a task that waits for an agent waits for; undefined for any other. */
+const waitText = (detail: Pick<GetTaskResponse, "task" | "queuePosition"> | undefined): string | undefined => {
+  if (detail?.task?.runState === RunState.WAITING_FOR_WORKER) return text.noWorker;
+  return detail?.queuePosition === undefined ? undefined : text.queued(detail.queuePosition);
+};
+
 /** One task: its conversation, its open question, and its details. */
 export function TaskPage() {
   const { taskId } = useParams({ from: "/shell/app/$taskId" });
   const me = useMe();
-  const detail = useQuery(TaskService.method.getTask, { taskId });
+  const detail = useQuery(
+    TaskService.method.getTask,
+    { taskId },
+    { refetchInterval: ({ state }) => (waits(state.data?.task) ? 2000 : false) },
+  );
   const { events, isLoaded, hasOlder, loadOlder, connection } = useTaskEvents(taskId);
   const timeline = useMemo(() => timelineOf(events), [events]);
   const send = useMutation(TaskService.method.sendMessage);
@@ -59,10 +73,13 @@ export function TaskPage() {
     );
   const status = timeline.status ?? task?.status ?? TaskStatus.UNSPECIFIED;
   const { waiting, question } = timeline;
+  // An event after those that the answer knew is of an agent that works.
+  const isStale = (events.at(-1)?.seq ?? 0) > (detail.data?.lastSeq ?? 0);
+  const runState = isStale ? undefined : task?.runState;
   return (
     <div className={styles.task}>
       <main className={styles.conversation} aria-labelledby="title">
-        <Head task={task} status={status} plan={timeline.plan} connection={connection} />
+        <Head task={task} status={status} runState={runState} plan={timeline.plan} connection={connection} />
         <Flow
           key={taskId}
           items={timeline.items}
@@ -73,7 +90,9 @@ export function TaskPage() {
           end={
             <>
               {!isLoaded && connection.kind !== "ended" && <Late>{text.connecting}</Late>}
-              {status === TaskStatus.RUNNING && isLoaded && <p className={styles.thinking}>{timeline.brief || text.thinking}</p>}
+              {status === TaskStatus.RUNNING && isLoaded && (
+                <p className={styles.thinking}>{(!isStale && waitText(detail.data)) || timeline.brief || text.thinking}</p>
+              )}
               {waiting && question && (
                 <QuestionCard key={waiting.waitingForEventId} question={question} onAnswer={answer} isBusy={send.isPending} />
               )}

@@ -59,6 +59,8 @@ export const text = words(
     shareHidden: "Never shown: tools, thoughts, costs, names and addresses.",
     error: "Failed",
     thinking: "Working…",
+    noWorker: "No worker of this profile has called the server for a minute. The task starts when one does.",
+    queued: (place: number) => (place >= 100 ? "Queued at place 100 or later" : `Queued at place ${place}`),
     download: "Download",
     preview: "Preview",
   },
@@ -120,6 +122,9 @@ export const text = words(
     shareHidden: "Nie gezeigt: Werkzeuge, Überlegungen, Kosten, Namen und Adressen.",
     error: "Fehlgeschlagen",
     thinking: "Arbeitet…",
+    noWorker: "Seit einer Minute hat kein Worker dieses Profils den Server aufgerufen. Die Aufgabe startet, sobald einer es tut.",
+    queued: (place: number) =>
+      place >= 100 ? "In der Warteschlange auf Platz 100 oder später" : `In der Warteschlange auf Platz ${place}`,
     download: "Herunterladen",
     preview: "Vorschau",
   },

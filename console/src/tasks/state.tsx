@@ -1,10 +1,28 @@
-import { type Task, TaskOutcome, TaskStatus } from "#proto/task/v2/task_pb.ts";
+import { RunState, type Task, TaskOutcome, TaskStatus } from "#proto/task/v2/task_pb.ts";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { words } from "../words.ts";
 
 const text = words(
-  { running: "Running", waiting: "Needs you", done: "Done", stopped: "Stopped", failed: "Failed", unknown: "Unknown" },
-  { running: "Läuft", waiting: "Braucht Sie", done: "Fertig", stopped: "Gestoppt", failed: "Fehlgeschlagen", unknown: "Unbekannt" },
+  {
+    queued: "Queued",
+    noWorker: "Waiting for a worker",
+    running: "Running",
+    waiting: "Needs you",
+    done: "Done",
+    stopped: "Stopped",
+    failed: "Failed",
+    unknown: "Unknown",
+  },
+  {
+    queued: "In der Warteschlange",
+    noWorker: "Wartet auf einen Worker",
+    running: "Läuft",
+    waiting: "Wartet auf Sie",
+    done: "Fertig",
+    stopped: "Gestoppt",
+    failed: "Fehlgeschlagen",
+    unknown: "Unbekannt",
+  },
 );
 
 /** The word, icon and colour of each state: colour never stands alone. */
@@ -16,10 +34,32 @@ const states: Readonly<Record<TaskStatus, { readonly word: string; readonly icon
   [TaskStatus.ERROR]: { word: text.failed, icon: "failed", tone: "fail" },
 };
 
+/** A running task on which no agent works yet. */
+const notStarted: Readonly<Partial<Record<RunState, string>>> = {
+  [RunState.QUEUED]: text.queued,
+  [RunState.WAITING_FOR_WORKER]: text.noWorker,
+};
+
 const stoppedByPerson = { word: text.stopped, icon: "stop", tone: "rest" } as const;
 
-/** The state of a task; with its outcome, also whether it finished or a person stopped it. */
-export function StateBadge({ status, outcome }: { status: Task["status"]; outcome?: Task["outcome"] }) {
+interface BadgeProps {
+  readonly status: Task["status"];
+  /** Tells whether the task finished or a person stopped it. */
+  readonly outcome?: Task["outcome"];
+  /** Tells whether an agent works on a running task. */
+  readonly runState?: Task["runState"];
+}
+
+/** The state of a task. */
+export function StateBadge({ status, outcome, runState = RunState.UNSPECIFIED }: BadgeProps) {
+  const waits = status === TaskStatus.RUNNING ? notStarted[runState] : undefined;
+  if (waits)
+    return (
+      <span className="badge rest">
+        <Icon name="clock" />
+        {waits}
+      </span>
+    );
   const isStopped = status === TaskStatus.STOPPED && outcome === TaskOutcome.STOPPED;
   const { word, icon, tone } = isStopped ? stoppedByPerson : (states[status] ?? states[TaskStatus.UNSPECIFIED]);
   return (

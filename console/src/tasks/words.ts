@@ -28,7 +28,7 @@ export const text = words(
     newTask: "Neue Aufgabe",
     search: "Titel und Nachrichten durchsuchen",
     all: "Alle",
-    needsYou: "Braucht Sie",
+    needsYou: "Wartet auf Sie",
     running: "Läuft",
     done: "Fertig",
     failed: "Fehlgeschlagen",
