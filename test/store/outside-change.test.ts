@@ -32,7 +32,7 @@ const methodsOf = (tx: Tx): readonly [name: string, method: Method][] =>
   );
 
 /** Members of the store that belong to no transaction. */
-const notAggregates = new Set(["feed", "counters"]);
+const notAggregates = new Set(["feed", "counters", "broadcast"]);
 
 /** An object whose every member has this value. */
 const withMembers = (value: unknown): object =>
