@@ -99,7 +99,7 @@ function PeopleUsage({ startDate }: { startDate: bigint }) {
             <tbody>
               {rows.map((row) => (
                 <tr key={row.userId}>
-                  <td>{row.userName || (row.userId === me?.userId && me.name) || row.email}</td>
+                  <td>{(row.userName !== row.email && row.userName) || (row.userId === me?.userId && me.name) || row.email}</td>
                   <td className="number">{formatNumber(row.taskCount)}</td>
                   <td className="number">{formatNumber(row.credits)}</td>
                 </tr>

@@ -48,7 +48,7 @@ export function Panel({ task, timeline, events }: { task: Task | undefined; time
       )}
       {task && <Details task={task} />}
       <section>
-        <button type="button" className="button ghost" onClick={() => setShowsEvents(true)}>
+        <button type="button" className={`button ghost ${styles.events}`} onClick={() => setShowsEvents(true)}>
           <Icon name="terminal" />
           {text.rawEvents}
         </button>
