@@ -16,7 +16,7 @@ function counted(answers: readonly string[]): string {
     .join(", ");
 }
 
-/** Opens this many connections with the same beginning and then sends nothing; counts their answers after `heldMs`. */
+/** Opens this many connections with the same beginning and then sends nothing; counts their answers, of which each is awaited for at most `heldMs`. */
 const held = (
   name: string,
   by: Attack["by"],
@@ -80,16 +80,16 @@ export const holding: readonly Attack[] = [
   held(
     "half of a form to /oauth/token, then silence",
     "anonymous",
-    { connections: 600, heldMs: 18_000, begin: unfinished("/oauth/token", 60_000, 30_000) },
+    { connections: 600, heldMs: 45_000, begin: unfinished("/oauth/token", 60_000, 30_000) },
     "32 408 invalid_request, 568 429 temporarily_unavailable",
   ),
   held(
     "a head that never ends",
     "anonymous",
-    { connections: 300, heldMs: 14_000, begin: (socket) => pour(socket, ["POST /oauth/token HTTP/1.1\r\nHost: a\r\nA:"]) },
+    { connections: 300, heldMs: 45_000, begin: (socket) => pour(socket, ["POST /oauth/token HTTP/1.1\r\nHost: a\r\nA:"]) },
     "300 408",
     "300 closed",
   ),
-  held("no byte", "anonymous", { connections: 300, heldMs: 14_000, begin: async () => undefined }, "300 closed"),
+  held("no byte", "anonymous", { connections: 300, heldMs: 45_000, begin: async () => undefined }, "300 closed"),
   unread,
 ];
