@@ -57,7 +57,7 @@ const projects = createRoute({
   component: lazyRouteComponent(() => import("./projects/projects-page.tsx"), "ProjectsPage"),
 });
 
-/** Anybody may open a shared page, so it stands outside the frame. */
+/** Shared pages need no session, so they are outside the frame. */
 const shared = createRoute({
   getParentRoute: () => root,
   path: "/share/$taskId",

@@ -117,7 +117,7 @@ describeOnEach("managing websites", (database) => {
     expect([await store.checkpoints.list(id), await store.viewers.list(id), await store.domains.list(id)]).toEqual([[], [], []]);
     for (const which of [{ task_id }, { website_id }]) expect((await ann.v2("website.status", which)).status).toBe(404);
     expect((await ann.v2("task.detail", { task_id })).status).toBe(200);
-    await rig.save(task_id, { "index.html": page("anew") });
+    await rig.save(task_id, { "index.html": page("again") });
     const { body } = await ann.v2("website.status", { task_id });
     expect(body["website_id"]).not.toBe(website_id);
   });

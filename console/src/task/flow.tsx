@@ -18,7 +18,7 @@ interface FlowProps {
   readonly initials: string;
   readonly hasOlder: boolean;
   readonly loadOlder: () => Promise<void>;
-  /** What stands below the last item: what is asked now. */
+  /** Content below the last item: the present question or approval. */
   readonly end: ReactNode;
 }
 
@@ -44,7 +44,7 @@ export function Flow({ items, stepCount, initials, hasOlder, loadOlder, end }: F
     if (element) element.scrollTop = element.scrollHeight;
   };
   const height = list.getTotalSize();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: after each growth, and after what stands at the end has changed
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs after the list grows and after the content at its end changes
   useLayoutEffect(() => {
     if (isFollowing.current) toEnd();
   }, [height, items.length, end]);

@@ -25,7 +25,7 @@ const text = words(
   },
 );
 
-/** The word, icon and colour of each state: colour never stands alone. */
+/** The word, icon and colour of each state: colour is never the only sign. */
 const states: Readonly<Record<TaskStatus, { readonly word: string; readonly icon: IconName; readonly tone: string }>> = {
   [TaskStatus.UNSPECIFIED]: { word: text.unknown, icon: "todo", tone: "rest" },
   [TaskStatus.RUNNING]: { word: text.running, icon: "running", tone: "run" },
