@@ -28,6 +28,8 @@ const got = (type: string, body: string | Uint8Array, over: Partial<FuzzAnswer> 
 });
 
 const json = "application/json; charset=utf-8";
+const pageType = "text/html; charset=utf-8";
+const policy = { headers: { "content-security-policy": "default-src 'none'; script-src 'self'" } };
 const ok = (members: object = {}): string => JSON.stringify({ ok: true, request_id: requestId, ...members });
 const refusal = (code: string, over: object = {}): string =>
   JSON.stringify({ ok: false, request_id: requestId, error: { code, message: "why" }, ...over });
@@ -75,6 +77,11 @@ describe("an answer in the shape of its wire is accepted", () => {
       requestOver("grpc-web"),
       got("application/grpc-web+proto", Buffer.concat([framed(list), webTrailers("grpc-status: 0\r\n")])),
     ],
+    [
+      "a page of the console",
+      requestOver("connect-get", { kind: "path", method: "GET", path: "/" }),
+      got(pageType, "<!doctype html>", policy),
+    ],
     ["an unsupported type", requestOver("grpc-web-text"), got("", "", { status: 415 })],
     [
       "a call whose own deadline expired",
@@ -98,6 +105,19 @@ describe("an answer in the wrong shape is reported", () => {
     ],
     ["no JSON from v2", requestOver("v2"), got(json, "oops"), "the body is not a JSON object"],
     ["text from v2", requestOver("v2"), got("text/plain", "oops", { status: 404 }), "text instead of v2, with 404"],
+    ["a page instead of an answer", requestOver("v2"), got(pageType, "", policy), "page instead of v2, with 200"],
+    [
+      "a page at another address",
+      requestOver("connect-get", { kind: "path", method: "GET", path: "/no/such" }),
+      got(pageType, "", policy),
+      "200 with a page",
+    ],
+    [
+      "a page without its policy",
+      requestOver("connect-get", { kind: "path", method: "GET", path: "/" }),
+      got(pageType, ""),
+      "a page without its policy",
+    ],
     ["ok with a refusal's status", requestOver("v2"), got(json, ok(), { status: 404 }), "ok with 404"],
     ["ok together with an error", requestOver("v2"), got(json, ok({ error: {} })), "ok with 200"],
     ["a code that is not the status's", requestOver("v2"), got(json, refusal("not_found"), { status: 400 }), "400 with the code not_found"],

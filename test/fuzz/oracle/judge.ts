@@ -28,7 +28,7 @@ function isExcused({ headers }: FuzzRequest, flaw: string): boolean {
 }
 
 /** The form of an answer, by its type. */
-type Shape = "v2" | "connect" | "connect stream" | "grpc" | "grpc-web" | "text" | "none" | "unknown";
+type Shape = "v2" | "connect" | "connect stream" | "grpc" | "grpc-web" | "page" | "text" | "none" | "unknown";
 
 const shapes: readonly (readonly [RegExp, Shape])[] = [
   [/^application\/json; charset=utf-8$|^text\/event-stream/, "v2"],
@@ -36,6 +36,7 @@ const shapes: readonly (readonly [RegExp, Shape])[] = [
   [/^application\/connect\+(json|proto)$/, "connect stream"],
   [/^application\/grpc-web\+(proto|json)$/, "grpc-web"],
   [/^application\/grpc\+(proto|json)$/, "grpc"],
+  [/^text\/html; charset=utf-8$/, "page"],
   [/^text\/plain/, "text"],
   [/^$/, "none"],
 ];
@@ -71,11 +72,23 @@ function faultsOf(shape: Shape, request: FuzzRequest, answer: FuzzAnswer): reado
   const output = callees.find(({ rpc }) => rpc === request.rpc)?.method.output;
   if (shape === "v2") return judgeV2(request, answer);
   if (shape === "none") return faultsOfNothing(answer);
+  if (shape === "page") return faultsOfPage(request, answer);
   if (shape === "text") return request.kind === "path" ? [] : ["plain text"];
   if (!output || shape === "unknown") return [`the type ${answer.headers["content-type"]}`];
   if (shape === "connect") return faultsOfUnary(output, answer);
   if (shape === "connect stream") return faultsOfStream(output, answer);
   return (shape === "grpc" ? faultsOfGrpc : faultsOfGrpcWeb)(output, request.streaming, answer);
+}
+
+/** Addresses of the console that a changed path can lead to. */
+const consolePaths = /^\/(?:new|projects|settings|(?:app|share)\/x)?$/;
+
+/** A page of the console: only at its addresses, and under its security policy. */
+function faultsOfPage({ kind, method, path }: FuzzRequest, { status, headers }: FuzzAnswer): readonly string[] {
+  const isConsole = kind === "path" && ["GET", "HEAD"].includes(method) && consolePaths.test(path);
+  if (!isConsole || status !== 200) return [`${status} with a page`];
+  const isGuarded = headers["content-security-policy"]?.startsWith("default-src 'none';") && headers["cache-control"] === "no-store";
+  return isGuarded ? [] : ["a page without its policy"];
 }
 
 /** Requests refused before their wire is known get a status alone. */

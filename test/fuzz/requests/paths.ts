@@ -40,6 +40,10 @@ const places = [
   "/livez",
   "/readyz",
   "/livez/",
+  "/app/x",
+  "/share/x",
+  "/settings",
+  "/console/assets/x",
   "/no/such",
 ];
 const rpcs = [
