@@ -150,7 +150,7 @@ export function outcomeIn({ outcome }: FinishRequest): SentOutcome {
   }
 }
 
-function approvalIn({ kind, variant: requested, description, params }: Confirm): SentOutcome {
+function approvalIn({ kind, variant: requested, description, params, memo }: Confirm): SentOutcome {
   if (!isKind(kind) || isQuestion(kind)) throw invalidArgument("confirm.kind", "must be a kind of action that can be approved");
   const variant = requested || (variantsOf(kind)[0] ?? "");
   if (inputSchema(kind, variant) === undefined) throw invalidArgument("confirm.variant", `is not a variant of ${kind}`);
@@ -158,6 +158,7 @@ function approvalIn({ kind, variant: requested, description, params }: Confirm):
     ...{ kind: "confirm", action: kind, variant },
     ...(description === "" ? {} : { description }),
     ...(params ? { params: checkSize(params, detailMax, "confirm.params") as JsonObject } : {}),
+    ...(memo ? { memo: checkSize(jsonOf(memo), detailMax, "confirm.memo") } : {}),
   };
 }
 

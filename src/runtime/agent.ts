@@ -85,7 +85,7 @@ export type AgentEvent<File = NewFile> =
 type Answer = Extract<NewEvent, { readonly type: "assistant_message" }>;
 type Use = Extract<NewEvent, { readonly type: "tool_used" }>;
 
-/** The input of an agent for one turn. It is the same each time the turn resumes. */
+/** The input of an agent for one turn. It is the same each time the turn resumes, except for decisions and a memo that came with them. */
 export interface Turn {
   readonly taskId: string;
   readonly title: string;
@@ -110,7 +110,7 @@ export interface Turn {
   readonly references: References;
   /** The available skills, forced ones first. */
   readonly skills: readonly TurnSkill[];
-  /** The memo that the agent stored with the question that this turn answers; null in any other turn. */
+  /** The memo that the agent stored with its last approval in this turn, or else with the question that this turn answers; otherwise null. */
   readonly memo: Json;
   /** The decisions of this turn, in the order in which the agent requested them. */
   readonly decisions: readonly Decision[];
@@ -194,6 +194,8 @@ export type Outcome<File = NewFile> =
       readonly description?: string;
       /** The tool's arguments, for example `messages` of a mail. */
       readonly params?: JsonObject;
+      /** Kept for the runs that have the decision; absent: the turn keeps the memo that it has. A message instead of a decision drops it. */
+      readonly memo?: Json;
     }
   /** Ends the run as if this process had died: nothing is written, and a sweep finds the task. */
   | { readonly kind: "abandon" };

@@ -151,13 +151,32 @@ describeOnEach("a remote worker", (database) => {
     expect((await rig.events(id)).filter(({ type }) => type === "tool_used")).toHaveLength(3);
   });
 
+  test("hands its state over an approval in a memo of at most 64 KiB", async () => {
+    const id = await rig.create();
+    const run = await worker.pollUntilRun();
+    const approval = (memo: unknown, command = "ls") => ({ confirm: { kind: "terminalExecute", params: { command }, memo } });
+    const refused = await worker.finish(run, approval("x".repeat(65_535)));
+    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining("confirm.memo: must be at most 64 KiB as JSON")]);
+    await worker.finish(run, approval("x".repeat(65_534)));
+    const event_id = (await rig.events(id)).at(-1)?.["status_update"].status_detail.waiting_for_event_id;
+    await rig.ann.v2("task.confirmAction", { task_id: id, event_id, input: { accept: true, always_allow: true } });
+    const next = await worker.pollUntilRun();
+    expect(next).toMatchObject({ decisions: [{ accepted: true }], memo: "x".repeat(65_534) });
+    const atOnce = await worker.finish(next, approval({ messages: [{ role: "user" }] }, "rm"));
+    expect(atOnce.body.run).toMatchObject({ decisions: [{ accepted: true }, { accepted: true }], memo: { messages: [{ role: "user" }] } });
+    expect((await worker.finish(next, approval({ messages: [{ role: "user" }] }, "rm"))).body).toEqual(atOnce.body);
+    expect(await worker.finish(next, approval({ messages: [] }, "rm"))).toMatchObject({ status: 409, body: { code: "already_exists" } });
+    expect(JSON.stringify(await rig.events(id)), "no event shows a memo").not.toContain("xxx");
+    await worker.finish(atOnce.body.run, { finish: { content: "Done" } });
+  });
+
   test("proposes a schedule, which the approval creates, with the platform's text and times", async () => {
     const id = await rig.create();
     const run = await worker.pollUntilRun();
     const params = { name: "Report", interval_seconds: 3600, message: "Go.", next_times: ["soon"] };
     const refused = await worker.finish(run, { confirm: { kind: "scheduleCreate", params: { ...params, time_zone: "Mars/Base" } } });
     expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining("confirm.params.time_zone: is not a name")]);
-    await worker.finish(run, { confirm: { kind: "scheduleCreate", description: "Say hello", params } });
+    await worker.finish(run, { confirm: { kind: "scheduleCreate", description: "Say hello", params, memo: { left: 3 } } });
     const { waiting_description: description, waiting_for_event_id: event_id } =
       (await rig.events(id)).at(-1)?.["status_update"].status_detail ?? {};
     expect(description).toMatch(/^Create the schedule Report: every 3600 seconds/);
@@ -166,6 +185,7 @@ describeOnEach("a remote worker", (database) => {
     const next = await worker.pollUntilRun();
     const [schedule] = (await rig.ann.v2("schedule.list")).body["data"];
     expect(schedule).toMatchObject({ name: "Report", interval_seconds: 3600 });
+    expect(next.memo).toEqual({ left: 3 });
     expect(next.decisions).toMatchObject([{ kind: "scheduleCreate", accepted: true, input: { schedule_id: schedule.id } }]);
     await rig.ann.v2("schedule.delete", { schedule_id: schedule.id });
     await worker.finish(next, { finish: { content: "Done" } });

@@ -139,7 +139,7 @@ export type TaskChanges = Partial<
   readonly beginTurn?: true;
   /** Arms a schema and replaces an armed one; null disarms. */
   readonly outputSchema?: JsonObject | null;
-  /** The agent's memo for the turn after its question; null deletes it. */
+  /** The agent's memo for the turn after its question, or for the run that has a decision; null deletes it. */
   readonly memo?: Json;
   /** Adds to the task's cost in credits. */
   readonly addCredits?: number;

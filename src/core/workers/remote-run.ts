@@ -97,6 +97,8 @@ export type SentOutcome =
       readonly variant: string;
       readonly description?: string;
       readonly params?: JsonObject;
+      /** Absent: the turn keeps the memo that it has. */
+      readonly memo?: Json;
     };
 
 /** A worker of a space. */
