@@ -4,6 +4,7 @@ import type { ConnectedTask, UsableConnector } from "../core/connectors/use.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { SkillContent } from "../core/skills/content.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
+import type { HistoryUse } from "../core/tasks/history.ts";
 import type { References } from "../core/tasks/message.ts";
 import type { SubtaskState, Subtasks } from "../core/tasks/subtasks.ts";
 import type { TextWriter } from "../core/tasks/text-writer.ts";
@@ -15,6 +16,22 @@ export interface ChatMessage {
   readonly role: "user" | "assistant";
   readonly content: string;
 }
+
+/** A message of an earlier turn. */
+export interface EarlierMessage extends ChatMessage {
+  /** The files attached to it; absent without any. */
+  readonly files?: readonly AttachedFile[];
+}
+
+/**
+ * What happened in earlier turns: messages, uses of tools with their arguments and results, and decided approvals. Long
+ * arguments and results are shortened (core/tasks/history.ts).
+ */
+export type Earlier = EarlierMessage | HistoryUse;
+
+/** The messages among earlier entries, as text. */
+export const messagesOf = (earlier: readonly Earlier[]): readonly ChatMessage[] =>
+  earlier.flatMap((entry) => (entry.role === "tool" ? [] : [{ role: entry.role, content: entry.content }]));
 
 /** The user's decision on an action for which the agent requested approval. */
 export interface Decision {
@@ -96,14 +113,12 @@ export interface Turn {
   readonly instruction: string;
   /** True when the agent may ask questions; otherwise it does its best without. */
   readonly interactive: boolean;
-  /** The messages of earlier turns, oldest first. */
-  readonly earlier: readonly ChatMessage[];
+  /** What happened in earlier turns, oldest first: at most the last 200 messages, and the last 200 uses of tools. */
+  readonly earlier: readonly Earlier[];
   /** The messages to answer, oldest first. */
   readonly messages: readonly string[];
   /** The files attached to those messages, in their order. */
   readonly attachments: readonly AttachedFile[];
-  /** The files attached to messages of earlier turns, oldest first. */
-  readonly earlierAttachments: readonly AttachedFile[];
   /** The task's files, which are kept from turn to turn. */
   readonly workspace: Workspace;
   /** The tasks that this one refers to. */

@@ -119,6 +119,42 @@ describeOnEach("a remote worker", (database) => {
     expect((await typesOf(id)).filter((type) => type === "status_update")).toHaveLength(2);
   });
 
+  test("has the messages of earlier turns with their files, and the uses of tools, which a new worker can continue from", async () => {
+    const file = { type: "file", file_data: `data:text/plain;base64,${Buffer.from("owls").toString("base64")}`, filename: "birds.txt" };
+    const id = await rig.create([{ type: "text", text: "Count" }, file]);
+    const run = await worker.pollUntilRun();
+    const { uploadId } = (await worker.call("Upload", { taskId: id, fence: run.fence, filename: "sum.txt", content: Buffer.from("4").toString("base64") })).body;
+    const use = { tool: "count", status: "error", brief: "Count", params: { path: "birds.txt" }, result: { owls: "x".repeat(5_000) } };
+    await worker.append(run, [{ key: "1", toolUsed: use }, explain("2")]);
+    await worker.finish(run, { finish: { content: "Four", uploadIds: [uploadId] } });
+    await rig.send(id, "Again");
+    const next = await worker.pollUntilRun();
+    expect(next.earlier).toEqual([
+      { role: "user", content: expect.stringContaining("Count") },
+      { role: "assistant", content: "Four" },
+    ]);
+    const files = (name: string, bytes: number) => [{ filename: name, contentType: "text/plain", bytes, url: expect.any(String) }];
+    expect(next.history).toEqual([
+      { role: "user", content: expect.stringContaining("Count"), files: files("birds.txt", 4) },
+      {
+        role: "tool",
+        tool: {
+          ...{ name: "count", arguments: { path: "birds.txt" }, isError: true, shortened: true },
+          result: { beginning: `{"owls":"${"x".repeat(991)}` },
+        },
+      },
+      { role: "assistant", content: "Four", files: files("sum.txt", 1) },
+    ]);
+    for (const [at, content] of [
+      [0, "owls"],
+      [2, "4"],
+    ] as const) {
+      const { pathname } = new URL(next.history[at].files[0].url);
+      expect(await (await fetch(`${rig.service.url}${pathname}`)).text()).toBe(content);
+    }
+    await worker.finish(next, { finish: { content: "Done" } });
+  });
+
   test("asks a question and receives its memo with the answer", async () => {
     const id = await rig.create();
     const run = await worker.pollUntilRun();

@@ -5,6 +5,7 @@ import type { UsableConnector } from "../connectors/use.ts";
 import type { FileName } from "../files/staging.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { EventPayloads, NewEvent, TaskEvent } from "../tasks/event.ts";
+import type { HistoryEntry } from "../tasks/history.ts";
 import type { SubtaskState } from "../tasks/subtasks.ts";
 
 /** A turn of a task in the form that a remote worker receives. */
@@ -18,7 +19,7 @@ export interface RemoteRun {
   readonly profile: string;
   readonly instruction: string;
   readonly interactive: boolean;
-  readonly earlier: readonly { readonly role: "user" | "assistant"; readonly content: string }[];
+  readonly history: readonly HistoryEntry[];
   readonly asked: readonly EventPayloads["user_message"][];
   /** The events of the turn so far, with the keys of those that workers wrote. */
   readonly written: readonly WrittenEvent[];

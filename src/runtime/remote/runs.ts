@@ -39,9 +39,9 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
     const turn = await openTurn(parts, task, new AbortController().signal);
     const keyed = turn.written.length === 0 ? [] : await store.workerEvents.find(task.id, task.consumedSeq);
     const keys = new Map(keyed.map(({ seq, key }) => [seq, key]));
-    const { taskId, title, locale, profile, instruction, interactive, earlier, asked, decisions, outputSchema, memo, claim } = turn;
+    const { taskId, title, locale, profile, instruction, interactive, history, asked, decisions, outputSchema, memo, claim } = turn;
     return {
-      ...{ taskId, title, locale, profile, instruction, interactive, earlier, asked, decisions, outputSchema, memo, claim },
+      ...{ taskId, title, locale, profile, instruction, interactive, history, asked, decisions, outputSchema, memo, claim },
       ...{ fence: task.fence, leaseMs: workerLeaseMs, references: task.references, skills: turn.skills, connectors: turn.connectors },
       subtasks: turn.subtasks?.begun ?? null,
       written: turn.written.map((event) => ({ event, key: keys.get(event.seq) ?? "" })),
