@@ -123,7 +123,9 @@ describeOnEach("a remote worker", (database) => {
     const file = { type: "file", file_data: `data:text/plain;base64,${Buffer.from("owls").toString("base64")}`, filename: "birds.txt" };
     const id = await rig.create([{ type: "text", text: "Count" }, file]);
     const run = await worker.pollUntilRun();
-    const { uploadId } = (await worker.call("Upload", { taskId: id, fence: run.fence, filename: "sum.txt", content: Buffer.from("4").toString("base64") })).body;
+    const { uploadId } = (
+      await worker.call("Upload", { taskId: id, fence: run.fence, filename: "sum.txt", content: Buffer.from("4").toString("base64") })
+    ).body;
     const use = { tool: "count", status: "error", brief: "Count", params: { path: "birds.txt" }, result: { owls: "x".repeat(5_000) } };
     await worker.append(run, [{ key: "1", toolUsed: use }, explain("2")]);
     await worker.finish(run, { finish: { content: "Four", uploadIds: [uploadId] } });

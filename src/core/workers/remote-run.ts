@@ -108,6 +108,12 @@ export interface RemoteWorker {
   readonly credential: WorkerCredential;
 }
 
+/** What a poll narrows its credential to; an empty list: all that the credential has. */
+export interface WantedRuns {
+  readonly profiles: readonly string[];
+  readonly labels: readonly string[];
+}
+
 /** A reference to a worker's run. */
 export interface RunRef {
   readonly taskId: string;
@@ -153,8 +159,12 @@ export interface SentFile extends FileName {
  * any more, and `not_found` for a task outside of its space.
  */
 export interface RemoteRuns {
-  /** Waits for a run; null when there is none in time. @throws Failure `permission_denied` for a profile that the credential does not have, `resource_exhausted` when too many polls are held. */
-  poll(worker: RemoteWorker, call: OpenCall, profiles: readonly string[], waitMs: number): Promise<RemoteRun | null>;
+  /**
+   * Waits for a run; null when there is none in time.
+   *
+   * @throws Failure `permission_denied` for a profile or a label that the credential does not have, `resource_exhausted` when too many polls are held.
+   */
+  poll(worker: RemoteWorker, call: OpenCall, wanted: WantedRuns, waitMs: number): Promise<RemoteRun | null>;
   /** Renews the lease of the run; never throws because of an old fence. */
   heartbeat(worker: RemoteWorker, run: RunRef): Promise<RunState>;
   /** @throws Failure `already_exists` for a key with other content. */

@@ -83,6 +83,7 @@ describe.each(modelApis)("the prompt of a model behind %s", (api) => {
     expect([ids.length, new Set(ids).size], "each call has its own id").toEqual([4, 4]);
   });
 
+  // spec/decisions.md 96
   test("has the newest 30 of them, and none twice that its question has stored in full", async () => {
     const used = (result: string) =>
       ({ role: "tool", name: "echo", arguments: { text: "a" }, result, isError: false, isShortened: false }) as const;
