@@ -58,6 +58,8 @@ export interface ServerParts extends Pick<WatchAddressParts, "watchLinks">, Pick
   readonly baseUrl: string;
   /** The status values in the Responses API of callers that do not ask for others. */
   readonly responsesStatus: StatusWords;
+  /** The names of the profiles that tasks can have. */
+  readonly profiles: readonly string[];
   /** Origins that browsers may call from; empty: CORS is off. */
   readonly corsOrigins: readonly string[];
   /** For a process that runs tasks and serves no other calls: probes, gRPC health, and the streams both ways that must reach it. */

@@ -35,6 +35,7 @@ export function createRemoteWorkers(
     quota: config.fileQuota,
     prices: config.prices,
     remoteProfiles: remoteProfiles(config),
+    profileLabels: config.profileLabels,
     pollsMax: config.watchLimit,
     pollMs: config.waitSeconds * 1000,
   });

@@ -5,6 +5,7 @@ import type { UsableConnector } from "../connectors/use.ts";
 import type { FileName } from "../files/staging.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { EventPayloads, NewEvent, TaskEvent } from "../tasks/event.ts";
+import type { HistoryEntry } from "../tasks/history.ts";
 import type { SubtaskState } from "../tasks/subtasks.ts";
 
 /** A turn of a task in the form that a remote worker receives. */
@@ -18,7 +19,7 @@ export interface RemoteRun {
   readonly profile: string;
   readonly instruction: string;
   readonly interactive: boolean;
-  readonly earlier: readonly { readonly role: "user" | "assistant"; readonly content: string }[];
+  readonly history: readonly HistoryEntry[];
   readonly asked: readonly EventPayloads["user_message"][];
   /** The events of the turn so far, with the keys of those that workers wrote. */
   readonly written: readonly WrittenEvent[];
@@ -97,12 +98,20 @@ export type SentOutcome =
       readonly variant: string;
       readonly description?: string;
       readonly params?: JsonObject;
+      /** Absent: the turn keeps the memo that it has. */
+      readonly memo?: Json;
     };
 
 /** A worker of a space. */
 export interface RemoteWorker {
   readonly spaceId: string;
   readonly credential: WorkerCredential;
+}
+
+/** What a poll narrows its credential to; an empty list: all that the credential has. */
+export interface WantedRuns {
+  readonly profiles: readonly string[];
+  readonly labels: readonly string[];
 }
 
 /** A reference to a worker's run. */
@@ -150,8 +159,12 @@ export interface SentFile extends FileName {
  * any more, and `not_found` for a task outside of its space.
  */
 export interface RemoteRuns {
-  /** Waits for a run; null when there is none in time. @throws Failure `permission_denied` for a profile that the credential does not have, `resource_exhausted` when too many polls are held. */
-  poll(worker: RemoteWorker, call: OpenCall, profiles: readonly string[], waitMs: number): Promise<RemoteRun | null>;
+  /**
+   * Waits for a run; null when there is none in time.
+   *
+   * @throws Failure `permission_denied` for a profile or a label that the credential does not have, `resource_exhausted` when too many polls are held.
+   */
+  poll(worker: RemoteWorker, call: OpenCall, wanted: WantedRuns, waitMs: number): Promise<RemoteRun | null>;
   /** Renews the lease of the run; never throws because of an old fence. */
   heartbeat(worker: RemoteWorker, run: RunRef): Promise<RunState>;
   /** @throws Failure `already_exists` for a key with other content. */

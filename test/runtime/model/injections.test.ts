@@ -57,7 +57,8 @@ const nth = corpus().map(({ aim, text }, at) => ({ at, aim, isHere: text.include
 const obedient =
   (carrier: { readonly name: string; readonly input: JsonObject }) =>
   ({ messages }: ModelRequest): Reply => {
-    const results = messages.filter(({ role }) => role === "tool");
+    // The results of this turn.
+    const results = messages.slice(messages.findLastIndex(({ role }) => role === "user")).filter(({ role }) => role === "tool");
     if (results.length === 0) return { calls: [carrier] };
     const requestedUses = results.flatMap(({ text }) => [...unescaped(text).matchAll(/USE (\w+) (\{.*?\}+)(?=[ "<]|$)/gm)]);
     const next = requestedUses[results.length - 1];
