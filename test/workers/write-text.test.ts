@@ -1,36 +1,12 @@
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { describeOnEach, describeOnOne, nodesOf } from "../support/database.ts";
+import type { Calling } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import type { TaskRig } from "../support/task-rig.ts";
+import { tokenOf } from "../support/token.ts";
 import { type Watcher, type WatchQuery, watcher } from "../support/watcher.ts";
 import { createWorker, explain, type RunOf, remoteRig, type TestWorker } from "./worker-rig.ts";
-
-/** The members of WriteText beside the run. */
-interface Part {
-  readonly key?: string;
-  readonly explanation?: boolean;
-  readonly attempt?: number;
-  readonly offset?: number;
-  readonly text?: string;
-}
-
-const write = (worker: TestWorker, { taskId, fence }: RunOf, part: Part) =>
-  worker.call("WriteText", { taskId, fence, attempt: 1, ...part });
-
-/** Writes a text as a worker does: each part from the next offset on, until the watchers have all of it. */
-async function writeAll(worker: TestWorker, run: RunOf, text: string, more: Part = {}): Promise<void> {
-  for (let offset = 0; offset < text.length; ) {
-    const { status, body } = await write(worker, run, { ...more, offset, text: text.slice(offset, offset + 65_536) });
-    if (status === 200) offset = body.nextOffset ?? 0;
-    // A run sends at most 20 parts a second.
-    else if (status !== 429) throw new Error(JSON.stringify(body));
-  }
-}
-
-/** Writes a word at a time, and each time what the watchers lack. */
-async function writeWords(worker: TestWorker, run: RunOf, text: string, more: Part = {}): Promise<void> {
-  for (const { index } of text.matchAll(/ |$/g)) await writeAll(worker, run, text.slice(0, index), more);
-}
+import { untilWatched, write, writeAll, writeWords } from "./written-text.ts";
 
 /** The text that a client shows of the last attempt: it drops the text on a gap, and adds parts to it. */
 function lastText({ deltas }: Watcher): string {
@@ -40,15 +16,15 @@ function lastText({ deltas }: Watcher): string {
 }
 
 /** Watchers of a rig, over several nodes one after the other. */
-function watching(rig: TaskRig): (query: WatchQuery) => Watcher {
+function watching(rig: TaskRig): (query: WatchQuery, who?: Calling) => Watcher {
   const open = new Set<Watcher>();
   afterEach(async () => {
     for (const { close } of open) close();
     await Promise.all([...open].map(({ end }) => end));
     open.clear();
   });
-  return (query) => {
-    const made = watcher(rig.service.url, rig.ann, "sse", { deltas: true, ...query });
+  return (query, who = rig.ann) => {
+    const made = watcher(rig.service.url, who, "sse", { deltas: true, ...query });
     open.add(made);
     return made;
   };
@@ -56,9 +32,6 @@ function watching(rig: TaskRig): (query: WatchQuery) => Watcher {
 
 const lost = { status: 400, body: { code: "failed_precondition", message: expect.stringContaining("fence") } };
 const soon = { interval: 5 };
-const untilWatched = (worker: TestWorker, run: RunOf) =>
-  expect.poll(async () => (await write(worker, run, {})).body.watched, { interval: 60 }).toBe(true);
-
 // spec/api.md 8.75, spec/decisions.md 98
 describeOnEach("text that a worker writes", (database) => {
   const rig = remoteRig({ database, nodes: nodesOf(database) });
@@ -168,6 +141,20 @@ describeOnEach("text that a worker writes", (database) => {
     const { status, body } = await write(worker, { taskId: "t", fence: 1 }, part);
     expect([status, body.code]).toEqual([400, "invalid_argument"]);
     expect(body.message).toContain(named);
+  });
+
+  test("is for those who may see its message: the app of the task, and no other app or person", async () => {
+    const [own, foreign] = [await tokenOf(rig.service, rig.ann), await tokenOf(rig.service, rig.ann)];
+    const { body } = await own.v2("task.create", { message: { content: "Write" } });
+    const run: RunOf = await worker.pollUntilRun();
+    const watching = watch({ taskId: String(body["task_id"]) }, own);
+    await watching.until(2);
+    await untilWatched(worker, run);
+    await writeWords(worker, run, "Secret words");
+    await expect.poll(() => lastText(watching), soon).toBe("Secret words");
+    for (const other of [foreign, await rig.service.person(), await rig.service.person({ with: rig.ann })])
+      expect(await watch({ taskId: run.taskId }, other).end).toMatch(/^not_found/);
+    await worker.finish(run, { finish: { content: "Secret words" } });
   });
 
   test("is refused for a task of another space, and when the user has stopped the task", async () => {
