@@ -6,6 +6,7 @@ import type { FileName } from "../files/staging.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { EventPayloads, NewEvent, TaskEvent } from "../tasks/event.ts";
 import type { HistoryEntry } from "../tasks/history.ts";
+import type { LiveType } from "../tasks/live-text.ts";
 import type { SubtaskState } from "../tasks/subtasks.ts";
 
 /** A turn of a task in the form that a remote worker receives. */
@@ -102,6 +103,25 @@ export type SentOutcome =
       readonly memo?: Json;
     };
 
+/** A part of a text that the agent of a worker writes. */
+export interface SentText {
+  /** The key of the event that will have the text; empty for the run's ending. */
+  readonly key: string;
+  readonly type: LiveType;
+  /** Rises with each text that the run begins. */
+  readonly attempt: number;
+  /** The length of the text before the part, in UTF-16 units. */
+  readonly offset: number;
+  readonly text: string;
+}
+
+/** Whether a part was shown. */
+export interface ShownText {
+  readonly isWatched: boolean;
+  /** Where the next part begins: before the end of this one when a watcher lacks parts before it. */
+  readonly nextOffset: number;
+}
+
 /** A worker of a space. */
 export interface RemoteWorker {
   readonly spaceId: string;
@@ -171,6 +191,8 @@ export interface RemoteRuns {
   append(worker: RemoteWorker, run: RunRef, events: readonly SentEvent[], spent: ReportedUsage): Promise<AppendResponse>;
   /** Returns the next run to continue with, or null. @param digest of the sent content. @throws Failure `already_exists` when it was finished with another outcome. */
   finish(worker: RemoteWorker, run: RunRef, outcome: SentOutcome, spent: ReportedUsage, digest: string): Promise<RemoteRun | null>;
+  /** Shows a part of a text to the task's watchers; nothing is written. @throws Failure `rate_limited` */
+  writeText(worker: RemoteWorker, run: RunRef, sent: SentText): Promise<ShownText>;
   /** The id of a file, and the URL that its bytes are PUT to; null when they were sent in the request. */
   upload(worker: RemoteWorker, run: RunRef, file: SentFile): Promise<{ readonly uploadId: string; readonly url: string | null }>;
   /** Uses a tool, on every call. @throws Failure `failed_precondition` naming `tool` or `connector_id` when the user has to act first. */

@@ -14,9 +14,10 @@ import { createHoldPoll, type Dispatch } from "./dispatch.ts";
 import { type EndResult, endSpentRun, findEarlierEnding, finishSent, type SentEnding } from "./finish.ts";
 import { checkRun, lostRun, mapLostRun, renewLease, requireHeldTask } from "./held-run.ts";
 import { openUpload, type UploadParts } from "./uploads.ts";
+import { textForwarder, type WriteTextParts } from "./write-text.ts";
 
 /** The dependencies of remote runs. */
-export interface RemoteRunsParts extends UploadParts, Pick<TurnParts, "cipher" | "readFile" | "workspaceOf" | "openSkill"> {
+export interface RemoteRunsParts extends UploadParts, WriteTextParts, Pick<TurnParts, "cipher" | "readFile" | "workspaceOf" | "openSkill"> {
   readonly dispatch: Dispatch;
   readonly connectors: ConnectorUses;
   /** The profiles that remote workers serve. */
@@ -132,6 +133,8 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
       const { next } = await mapLostRun(finishHeld(task, worker, run, { outcome, spent, digest }));
       return next && runOf(next);
     },
+
+    writeText: textForwarder(parts),
 
     async upload(worker, run, file) {
       const task = await requireHeldTask(store, worker, run);
