@@ -33,7 +33,7 @@ export interface Checkout extends Disposable {
   npm(words: readonly string[], env?: Env): Command;
   /** `npm run --silent SCRIPT -- WORDS`; in a short run only its script, which takes half the time. */
   script(script: string, words: readonly string[], env?: Env): Command;
-  /** The lines of a shell with `script` in place of each `npm run --silent SCRIPT --`. */
+  /** The lines of a shell with `script` instead of each `npm run --silent SCRIPT --`. */
   scripts(lines: string): string;
   command(words: readonly string[], env?: Env): Command;
   /** Ids of processes with the copy as working folder, mainly servers. */
