@@ -170,7 +170,8 @@ export async function startWork(
     async stop() {
       await stopSchedules();
       await queue.drain();
-      await Promise.all([runs.drain(), exporter.drain(), sender.drain(config.drainSeconds * 1000)]);
+      const drainMs = config.drainSeconds * 1000;
+      await Promise.all([runs.drain(drainMs), exporter.drain(), sender.drain(drainMs)]);
     },
   };
 }
