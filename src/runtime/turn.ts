@@ -14,7 +14,8 @@ import type { EventPayloads, EventType, TaskEvent } from "../core/tasks/event.ts
 import { referencesOf } from "../core/tasks/message.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { WorkspaceOf } from "../core/workspaces/open.ts";
-import type { AttachedFile, ChatMessage, Decision, Turn, TurnSkill } from "./agent.ts";
+import type { ChatMessage, Decision, Turn, TurnSkill } from "./agent.ts";
+import { toAttachedFile } from "./attached-file.ts";
 import { subtasksFor } from "./subtasks.ts";
 
 /** The number of earlier messages that an agent receives. */
@@ -69,8 +70,8 @@ export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal
     earlier: earlier.flatMap(messagesIn).slice(-earlierMax),
     messages: messages.flatMap(messagesIn).map(({ content }) => content),
     asked: messages.map(({ payload }) => payload),
-    attachments: messages.flatMap(attachmentsIn).map((attachment) => toGivenFile(attachment, readFile)),
-    earlierAttachments: earlier.flatMap(attachmentsIn).map((attachment) => toGivenFile(attachment, readFile)),
+    attachments: messages.flatMap(attachmentsIn).map((attachment) => toAttachedFile(attachment, readFile)),
+    earlierAttachments: earlier.flatMap(attachmentsIn).map((attachment) => toAttachedFile(attachment, readFile)),
     workspace: workspaceOf(task, signal),
     references: referencesOf(store, task),
     skills: skills.map((skill) => toGivenSkill(skill, openSkill)),
@@ -78,7 +79,7 @@ export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal
     ...progress,
     connectors: connectors.map(toUsableConnector),
     owner: { accountId: task.accountId, spaceId: task.spaceId, clientId: task.clientId },
-    ...(await subtasksFor({ store, ids }, task)),
+    ...(await subtasksFor({ store, ids, readFile }, task)),
     claim: task.claims,
     clock,
     signal,
@@ -134,11 +135,6 @@ function messagesIn(event: TaskEvent): readonly ChatMessage[] {
 }
 
 const attachmentsIn = (event: TaskEvent): readonly Attachment[] => (event.type === "user_message" ? (event.payload.attachments ?? []) : []);
-
-const toGivenFile = ({ fileId, filename, contentType, bytes }: Attachment, readFile: ReadFile): AttachedFile => ({
-  ...{ filename, contentType, bytes },
-  read: () => readFile(fileId),
-});
 
 const toGivenSkill = ({ id, name, description, forced }: TaskSkill, openSkill: OpenSkill): TurnSkill => ({
   ...{ id, name, description, forced },

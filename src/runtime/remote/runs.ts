@@ -13,6 +13,7 @@ import { createHoldPoll, type Dispatch } from "./dispatch.ts";
 import { type EndResult, endSpentRun, findEarlierEnding, finishSent, type SentEnding } from "./finish.ts";
 import { checkRun, lostRun, mapLostRun, renewLease, requireHeldTask } from "./held-run.ts";
 import { openUpload, type UploadParts } from "./uploads.ts";
+import { readWaits } from "./waits.ts";
 
 /** The dependencies of remote runs. */
 export interface RemoteRunsParts extends UploadParts, Pick<TurnParts, "cipher" | "readFile" | "workspaceOf" | "openSkill"> {
@@ -44,6 +45,7 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
       ...{ taskId, title, locale, profile, instruction, interactive, earlier, asked, decisions, outputSchema, memo, claim },
       ...{ fence: task.fence, leaseMs: workerLeaseMs, references: task.references, skills: turn.skills, connectors: turn.connectors },
       subtasks: turn.subtasks?.begun ?? null,
+      waits: await readWaits(store, task),
       written: turn.written.map((event) => ({ event, key: keys.get(event.seq) ?? "" })),
     };
   }
