@@ -167,11 +167,12 @@ export interface Turn {
   /**
    * Waits for subtasks: `const wait = await turn.waitFor({ mode: "all" }); if ("kind" in wait) return wait;`. The first time it
    * returns an outcome, with which the agent ends the run. The same turn continues when the wait is over: then the same call returns
-   * its result. Each call of a run belongs to the wait at its place in `waits`. Present together with `subtask`.
+   * its result. Present together with `subtask`.
    *
+   * @param nth the place of the wait in `waits`; by default the calls of a run are counted.
    * @throws Failure `invalid_argument` for an id that is not a subtask of the task, and for values out of bounds.
    */
-  readonly waitFor?: (wait: WaitRequest) => Promise<WaitResult | WaitOutcome>;
+  readonly waitFor?: (wait: WaitRequest, nth?: number) => Promise<WaitResult | WaitOutcome>;
   /** Shows the text of a message while the agent writes it. The event has all of it. Absent where nothing can watch. */
   readonly live?: LiveMessage;
   /** 1 for the first run of this turn, more when an earlier one was lost or the turn has waited. */

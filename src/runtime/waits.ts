@@ -34,9 +34,9 @@ export async function waitsFor(
   let calls = 0;
   return {
     waits,
-    async waitFor(request) {
-      const wait = waits[calls];
-      calls += 1;
+    async waitFor(request, nth = calls) {
+      const wait = waits[nth];
+      calls = nth + 1;
       if (wait) return { mode: wait.mode, reason: wait.reason, subtasks: await wait.results() };
       await checkWait(store, task, request, { begun });
       return { kind: "wait", ...request };
