@@ -203,6 +203,37 @@ describeOnEach("a waiting task", (kind) => {
     expect(await byId(ids[0] ?? "")).toMatchObject({ status: "waiting" });
   });
 
+  test("counts its subtasks' costs in its budget, which ends all of them", async () => {
+    const parent = await create();
+    const { ids, agent } = waiting(3);
+    await run(parent, agent);
+    const budget = {
+      ...({ id: systemIds.short(), spaceId: parent.spaceId, kind: "task", subject: parent.id, period: "total", credits: 5 } as const),
+      ...{ spent: 0, held: 0, since: 0, createdAt: 1, updatedAt: 1 },
+    };
+    const spend: Agent = async function* () {
+      yield { events: [{ type: "explanation", payload: { content: "Spent" } }], credits: 3 };
+      return done;
+    };
+    await run(await claim(ids[0] ?? ""), spend);
+    // A budget that is set later counts them too.
+    await store().change((tx) => tx.budgets.set(budget));
+    expect((await open.store.budgets.list(parent.spaceId)).find(({ id }) => id === budget.id)).toMatchObject({ spent: 3 });
+    for (const id of ids.slice(1)) await run(await claim(id), spend);
+    expect(await byId(ids[2] ?? "")).toMatchObject({ status: "error", credits: 0 });
+    expect(await open.store.tasks.find(ann, parent.id)).toMatchObject({
+      credits: 0,
+      subtaskCredits: 6,
+      subtasksFailed: 1,
+      subtasksStopped: 2,
+    });
+    await settleParent(parts(), parent.id);
+    await run(await claim(parent.id), agent);
+    expect(await byId(parent.id)).toMatchObject({ status: "error" });
+    const last = await open.store.events.list(parent.id, { order: "desc", limit: 2, verbose: false });
+    expect(last[1]).toMatchObject({ type: "error_message", payload: { errorType: "quota_limit" } });
+  });
+
   test("a run whose subtasks exceed a limit that another task has used writes nothing, and is repeated", async () => {
     const parent = await create();
     const agent: Agent = async function* ({ subtask, written }) {

@@ -37,8 +37,8 @@ const subtasksIn = (status: TaskStatus) =>
 const runs = (name: string): string => `${name}.status = 'running' AND ${name}.deleted_at IS NULL`;
 /** True while a task at any depth below runs. Subtasks are at most three deep, and only those below a root name it. */
 const runsBelow = `CASE WHEN t.root_id IS NULL THEN EXISTS (SELECT 1 FROM task c WHERE c.root_id = t.id AND ${runs("c")})
-  ELSE EXISTS (SELECT 1 FROM task c WHERE c.parent_id = t.id AND ${runs("c")}) OR EXISTS (
-    SELECT 1 FROM task c JOIN task g ON g.parent_id = c.id WHERE c.parent_id = t.id AND c.deleted_at IS NULL AND ${runs("g")}) END`;
+  ELSE EXISTS (SELECT 1 FROM task c WHERE c.parent_id = t.id AND c.deleted_at IS NULL AND (
+    c.status = 'running' OR EXISTS (SELECT 1 FROM task g WHERE g.parent_id = c.id AND ${runs("g")}))) END`;
 const creditsBelow = `CASE WHEN t.root_id IS NULL THEN (
   SELECT CAST(COALESCE(SUM(c.credits), 0) AS BIGINT) FROM task c WHERE c.root_id = t.id AND c.deleted_at IS NULL) ELSE 0 END`;
 
