@@ -101,6 +101,6 @@ export async function openWait(tx: Tx, { id, fence }: Task, request: WaitRequest
   const states = statesOf(wait, await tx.tasks.listSubtasks(id, subtasks));
   const reason = reasonOf(wait, states, { now, hasMessage: task.messageSeq > task.consumedSeq });
   if (reason !== null) return { step: passWait(endBrief(reason, states)), wait: { ...wait, reason, ends: states } };
-  await tx.parents.lookAt(id, nextLook(wait, now));
+  await tx.parents.look(id, nextLook(wait, now));
   return { step: waitForSubtasks(waitBrief(wait)), wait: { ...wait, reason, ends: null } };
 }

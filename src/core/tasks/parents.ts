@@ -7,10 +7,10 @@ import type { Task } from "./task.ts";
 export interface ParentRows {
   /** Creates the row if there is none, and locks it until the change ends. */
   lock(task: Pick<Task, "id" | "spaceId">): Promise<void>;
-  /** Asks for a look at the subtasks of a task, if it has any: now, or at a time. */
-  lookAt(taskId: string, at: number): Promise<void>;
+  /** Asks for a look at the subtasks of a task, if it has any: now for every process, also where clocks differ, or at a time. */
+  look(taskId: string, at?: number): Promise<void>;
   /** Asks for the stop of the subtasks that runs before a fence have started. */
-  requestStop(taskId: string, beforeFence: number, now: number): Promise<void>;
+  requestStop(taskId: string, beforeFence: number): Promise<void>;
   /** The fence of a requested stop; 0 without one. */
   stopFence(taskId: string): Promise<number>;
   /** The subtasks of runs before this fence are stopped. */
@@ -26,17 +26,17 @@ export interface ParentRows {
  * process dies.
  */
 export const followSubtasks: AfterTask = async (tx, { task, isNew, events }) => {
-  const { parentId, status, updatedAt } = task;
+  const { parentId, status } = task;
   if (parentId === null || isNew) return;
-  if (hasEnded(status) || events.some(({ type }) => type === "status_update")) await tx.parents.lookAt(parentId, updatedAt);
+  if (hasEnded(status) || events.some(({ type }) => type === "status_update")) await tx.parents.look(parentId);
 };
 
 /**
  * Asks for the stop of all subtasks of a task that does not run any more. They are stopped by changes of their own: there may be
  * many. Subtasks that a later run of the task starts are not affected.
  */
-export async function stopSubtasks(tx: Tx, { id, fence, subtasks }: Pick<Task, "id" | "fence" | "subtasks">, now: number): Promise<void> {
-  if (subtasks > 0) await tx.parents.requestStop(id, fence + 1, now);
+export async function stopSubtasks(tx: Tx, { id, fence, subtasks }: Pick<Task, "id" | "fence" | "subtasks">): Promise<void> {
+  if (subtasks > 0) await tx.parents.requestStop(id, fence + 1);
 }
 
 /** Subtasks that are read at a time. */
@@ -71,7 +71,7 @@ async function stopSubtask(tx: Tx, id: string, now: number): Promise<void> {
     const task = await tx.tasks.advance(id, { now, when: { status }, set: stop.set, events: stop.events });
     if (!task) continue;
     if (status === "waiting") await tx.actions.dismiss(id);
-    return stopSubtasks(tx, task, now);
+    return stopSubtasks(tx, task);
   }
 }
 
@@ -83,7 +83,7 @@ async function lookAtSubtasks(tx: Tx, id: string, now: number): Promise<void> {
   if (!wait) return;
   const states = statesOf(wait, await tx.tasks.listSubtasks(id, wait.subtasks));
   const reason = reasonOf(wait, states, { now, hasMessage: task.messageSeq > task.consumedSeq });
-  if (reason === null) return tx.parents.lookAt(id, nextLook(wait, now));
+  if (reason === null) return tx.parents.look(id, nextLook(wait, now));
   const { set, events } = continueAfterWait(endBrief(reason, states), now);
   await tx.waits.end({ ...wait, reason, ends: states });
   await tx.tasks.advance(id, { now, when: { fence: task.fence }, set, events });

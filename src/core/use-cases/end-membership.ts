@@ -109,7 +109,7 @@ async function stopTasks(tx: Tx, clock: Pick<Clock, "now">, person: Person): Pro
     if (!task) continue;
     stopped += 1;
     // A subtask that began since the list was read is not in it.
-    await stopSubtasks(tx, task, clock.now());
+    await stopSubtasks(tx, task);
   }
   return stopped;
 }

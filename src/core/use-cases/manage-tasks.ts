@@ -165,10 +165,10 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
     async stop(tx, caller, id) {
       const task = await lock(tx, caller, id);
       tx.audit.note({ subject: task.id, before: { status: task.status } });
-      if (task.status !== "running" && task.status !== "waiting") return stopSubtasks(tx, task, clock.now());
+      if (task.status !== "running" && task.status !== "waiting") return stopSubtasks(tx, task);
       if (task.status === "waiting") await tx.actions.dismiss(task.id);
       const stopped = await advance(tx, task.id, stop.set, stop.events);
-      await stopSubtasks(tx, stopped, clock.now());
+      await stopSubtasks(tx, stopped);
       const { lastTimestamp, status } = stopped;
       tx.audit.note({ after: { status } });
       // The next request must not be older than the events of this one (spec/clients.md 13).
@@ -185,7 +185,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       }
       // A waiting task stops waiting; a failed one keeps its status for the exports.
       if (task.status === "waiting") await advance(tx, id, { status: "stopped" });
-      await stopSubtasks(tx, task, clock.now());
+      await stopSubtasks(tx, task);
       await tx.actions.deleteOfTask(id);
       await tx.waits.deleteOfTask(id);
       await tx.workerEvents.deleteOfTask(id);
@@ -220,7 +220,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       await advance(tx, task.id, { ...step.set, ...changes }, step.events);
       await saveResources(tx, task, resources, await connectorsAtSend(tx, caller, resources, clearConnectors, task.id));
       // The message ends a wait for subtasks.
-      if (task.nodeId === waitingNode) await tx.parents.lookAt(task.id, clock.now());
+      if (task.nodeId === waitingNode) await tx.parents.look(task.id);
       if (!running) await enqueue(tx, { id: task.id, agentProfile: changes.agentProfile });
       await chargeTranscripts(tx, task.id, input);
       tx.audit.note({ subject: task.id, before: { status: task.status }, after: { agentProfile: changes.agentProfile } });

@@ -9,6 +9,9 @@ const ids = parentTask.pick("taskId");
 const fences = parentTask.pick("stopFence");
 const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 
+/** A time that is past on every clock. */
+const always = 0;
+
 /** Tasks that have started subtasks, as rows. */
 export function parentRows(session: Session): ParentRows {
   const { execute } = session;
@@ -19,12 +22,12 @@ export function parentRows(session: Session): ParentRows {
       await execute(sql`${parentTask.insert({ taskId, spaceId })}
         ON CONFLICT (task_id) DO UPDATE SET stop_fence = parent_task.stop_fence`);
     },
-    async lookAt(taskId, at) {
+    async look(taskId, at = always) {
       const changed = await execute(sql`UPDATE parent_task SET look_at = ${at} WHERE task_id = ${taskId}`);
-      if (changed > 0) notify();
+      if (changed > 0 && at === always) notify();
     },
-    async requestStop(taskId, beforeFence, now) {
-      await execute(sql`UPDATE parent_task SET stop_fence = ${beforeFence}, look_at = ${now} WHERE task_id = ${taskId}`);
+    async requestStop(taskId, beforeFence) {
+      await execute(sql`UPDATE parent_task SET stop_fence = ${beforeFence}, look_at = ${always} WHERE task_id = ${taskId}`);
       notify();
     },
     async stopFence(taskId) {
