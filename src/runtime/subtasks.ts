@@ -54,7 +54,7 @@ async function checkSubtaskLimits(store: Pick<Tx, "tasks">, task: Task, begun: r
 }
 
 /**
- * Inserts the subtasks of these events and puts the jobs that run them. Starts below one root run one after another, so that the
+ * Inserts the subtasks of these events and puts the jobs that run them. Starts below one root run sequentially, so that the
  * limits hold. Lock order: the task, its own row of parents, the root's.
  *
  * @throws Lost, Failure `resource_exhausted` when other tasks of the tree have used the limits in the meantime.

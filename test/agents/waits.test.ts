@@ -65,7 +65,7 @@ describeOnEach("a task that waits for its subtasks", (database) => {
     ]);
   });
 
-  test("continues after the time of the wait, and the subtasks go on", async () => {
+  test("continues after the time of the wait, and the subtasks continue", async () => {
     const id = await rig.runToEnd("[[subtask [[forever]]]] [[wait all | 0.1]] [[say Done]]");
     expect(await resultOf(id)).toMatchObject([{ reason: "timeout", subtasks: [{ status: "running" }] }]);
     expect(await detail(id)).toMatchObject({ status: "stopped", has_running_background_jobs: true });

@@ -55,7 +55,7 @@ describeOnEach("a waiting task", (kind) => {
     open = await openTestStore(kind, { clock });
     return () => open[Symbol.asyncDispose]();
   });
-  /** Whether the subtasks of a task are to be looked at. */
+  /** Whether the subtasks of a task are due for a look. */
   const isDue = async (id: string) => (await open.store.parents.due(clock.now(), 100)).includes(id);
   const store = () => open.store.withAfterTask(followSubtasks);
   const parts = () => ({ store: store(), clock });

@@ -57,7 +57,7 @@ describeOnEach("a task whose worker is killed around a wait for subtasks", (data
   const rig = remoteRig({ database, clock, nodes: nodesOf(database) });
   const isEnded = async (id: string) => (await rig.service.store.tasks.byId(id))?.status === "stopped";
 
-  /** Time passes while the work goes on: endings wait for it, and processes look each second. */
+  /** Time passes while the work continues: endings wait for it, and processes look each second. */
   async function whileTimePasses<T>(work: Promise<T>): Promise<T> {
     let isOver = false;
     const done = work.finally(() => {

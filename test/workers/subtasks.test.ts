@@ -261,7 +261,7 @@ describeOnEach("a run that ends with a wait for subtasks", (database) => {
     ["another mode", { mode: "some" }, "wait.mode: "],
     ["more than 7 days", { timeoutSeconds: 604_801 }, "wait.timeout_seconds: "],
     ["a memo of more than 64 KiB", { memo: "x".repeat(65_536) }, "wait.memo: must be at most 64 KiB as JSON"],
-  ])("refuses %s, and the run goes on", async (_, more, text) => {
+  ])("refuses %s, and the run continues", async (_, more, text) => {
     const run = await runOf();
     const { status, body } = await worker.finish(run, wait(more));
     expect([status, body.code]).toEqual([400, "invalid_argument"]);

@@ -15,7 +15,7 @@ export interface ParentRows {
   stopFence(taskId: string): Promise<number>;
   /** The subtasks of runs before this fence are stopped. */
   endStop(taskId: string, beforeFence: number): Promise<void>;
-  /** Ids of tasks whose subtasks are to be looked at, the earliest first. */
+  /** Ids of tasks with a look that is due, the earliest first. */
   due(now: number, max: number): Promise<readonly string[]>;
   /** Takes a look that is due; false when another process was faster. */
   take(taskId: string, now: number): Promise<boolean>;
@@ -32,7 +32,7 @@ export const followSubtasks: AfterTask = async (tx, { task, isNew, events }) => 
 };
 
 /**
- * Asks for the stop of all subtasks of a task that does not run any more. They are stopped by changes of their own: there may be
+ * Asks for the stop of all subtasks of a task that does not run any more. They are stopped by separate changes: there may be
  * many. Subtasks that a later run of the task starts are not affected.
  */
 export async function stopSubtasks(tx: Tx, { id, fence, subtasks }: Pick<Task, "id" | "fence" | "subtasks">): Promise<void> {

@@ -87,7 +87,7 @@ describe("wait_for_subtasks", () => {
     expect(said).toEqual(["I start.", "I wait.", "12 ducks."]);
   });
 
-  test("refuses an id that is not a subtask, and the model goes on", async () => {
+  test("refuses an id that is not a subtask, and the model continues", async () => {
     const ben = await rig.service.person();
     rig.plays(use("wait_for_subtasks", { task_ids: ["x"] }));
     const id = await rig.runToEnd("Wait", {}, ben);
