@@ -91,9 +91,9 @@ export async function startPlatform(
   const sites = createSites(context, files.blobs);
   const teams = createTeams(context);
   const connected = createConnectors(context);
-  const remote = createRemoteWorkers(context, files, connected.uses, front.draining);
-  const browsers = attachedBrowsers({ store, clock, draining: front.draining });
   const texts = liveTexts({ clock, feed: store.feed, broadcast: store.broadcast, stopped: front.draining });
+  const remote = createRemoteWorkers(context, files, { connectors: connected.uses, texts, draining: front.draining });
+  const browsers = attachedBrowsers({ store, clock, draining: front.draining });
   const operations = operationTable();
   const handlers = createHandlers(context, {
     ...{

@@ -54,6 +54,13 @@ export function workerHandlers(runs: RemoteRuns, link: Link): Handlers<typeof Wo
         return run ? { run: runMessage(run, link) } : {};
       },
     },
+    writeText: {
+      async hold(_tx, { caller }, { taskId, fence, explanation, key, attempt, offset, text }) {
+        const part = { type: explanation ? "explanation" : "assistant_message", key, attempt, offset, text } as const;
+        const { isWatched: watched, nextOffset } = await runs.writeText(workerOf(caller), { taskId, fence }, part);
+        return { watched, nextOffset };
+      },
+    },
     upload: {
       async hold(_tx, { caller, gone: signal }, { taskId, fence, filename, contentType, content = null }) {
         const file = { filename, contentType: contentType || contentTypeOf(filename), content, signal };

@@ -1,5 +1,7 @@
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createWorker, type RunOf } from "../workers/worker-rig.ts";
+import { untilWatched, writeAll } from "../workers/written-text.ts";
 import { hasChromium } from "./chromium.ts";
 import { type ConsoleStage, openConsoleStage, type Visit } from "./console-stage.ts";
 
@@ -9,7 +11,7 @@ describe.skipIf(!hasChromium)("the console", () => {
   let context: BrowserContext;
   let page: Page;
   beforeAll(async () => {
-    stage = await openConsoleStage();
+    stage = await openConsoleStage("sqlite", { AGENT_PROFILES: "manus-1.6-lite=remote" });
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
   beforeEach(async () => {
@@ -45,6 +47,37 @@ describe.skipIf(!hasChromium)("the console", () => {
     await page.getByText("A second answer", { exact: true }).waitFor();
   });
 
+  test("shows an answer while it is written, in the place where it stays, and moves no reader who has scrolled up", async () => {
+    const worker = await createWorker(stage.service, stage.owner);
+    await stage.owner.v2("task.create", { message: { content: "Write" }, agent_profile: "manus-1.6-lite" });
+    const run: RunOf = await worker.pollUntilRun();
+    const lines = Array.from({ length: 40 }, (_, i) => `Line ${i}`).join("\n\n");
+    await page.goto(`/app/${run.taskId}`);
+    await page.getByRole("article", { name: "You" }).waitFor();
+    await untilWatched(worker, run);
+    await writeAll(worker, run, `One **two**\n\n${lines}`);
+    const written = page.getByRole("article", { name: "Agent" });
+    await written.locator("[aria-busy=true]").getByText("Line 39").waitFor();
+    expect(await written.locator("strong").textContent()).toBe("two");
+    await written.evaluate((element) => element.setAttribute("data-kept", ""));
+    const flow = page.locator("section[tabindex]");
+    const place = () => flow.evaluate(({ scrollTop }) => scrollTop);
+    const end = await place();
+    await flow.hover();
+    await page.mouse.wheel(0, -100);
+    await expect.poll(place).toBeLessThan(end);
+    const read = await place();
+    await writeAll(worker, run, `One **two**\n\n${lines}\n\nThree\n\nfour`);
+    await written.locator("[aria-busy=true]").getByText("four").waitFor();
+    expect(await place()).toBe(read);
+    await worker.finish(run, { finish: { content: `One **two**\n\n${lines}\n\nThree\n\nfour\n\nfive` } });
+    await page.locator("header").getByText("Done").waitFor();
+    const kept = page.locator("article[data-kept]");
+    await kept.getByText("five").waitFor();
+    expect(await kept.locator("[aria-busy=true]").count()).toBe(0);
+    expect(await place()).toBe(read);
+  });
+
   test("decides an approval, and closes it where another window has it open", async () => {
     await createTask("[[confirm terminalExecute]][[say Ran it.]]");
     const other = await context.newPage();
@@ -54,6 +87,22 @@ describe.skipIf(!hasChromium)("the console", () => {
     await page.getByText("Ran it.", { exact: true }).waitFor();
     await other.getByText("Ran it.", { exact: true }).waitFor();
     expect(await other.getByRole("button", { name: "Allow" }).count()).toBe(0);
+  });
+
+  test("shows the subtasks of a task with their states, and leads to them and back", async () => {
+    await createTask("[[subtask Weigh the apples [[ask Which?]]]][[subtask [[say Counted]]]][[wait all]][[say All counted.]]");
+    const title = await page.title();
+    const subtasks = page.getByRole("region", { name: "Subtasks" });
+    await subtasks.getByRole("listitem").filter({ hasText: "Counted" }).getByText("Done").waitFor();
+    await subtasks.getByText("1 of 2 ended").waitFor();
+    await page.locator("header").getByText("Waits for subtasks").waitFor();
+    const weighs = subtasks.getByRole("listitem").filter({ hasText: "Weigh the apples" });
+    await weighs.getByText("Needs you").waitFor();
+    await weighs.getByRole("link").click();
+    await page.getByPlaceholder("Your answer").fill("All of them");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("link", { name: title.slice(0, 20) }).click();
+    await page.getByText("All counted.", { exact: true }).waitFor();
   });
 
   test("shows HTML and dangerous links of a message as text", async () => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
@@ -10,7 +10,8 @@ import { systemClock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Tx } from "../../src/core/store.ts";
 import { createFirstAccount } from "../../src/core/use-cases/initialize-installation.ts";
-import { openInstallation } from "../../src/installation.ts";
+import { type Ambient, openInstallation } from "../../src/installation.ts";
+import { startPlatform } from "../../src/platform.ts";
 import { depth } from "../support/depth.ts";
 import { needInShell } from "../support/needs.ts";
 
@@ -32,6 +33,8 @@ export interface Checkout extends Disposable {
   npm(words: readonly string[], env?: Env): Command;
   /** `npm run --silent SCRIPT -- WORDS`; in a short run only its script, which takes half the time. */
   script(script: string, words: readonly string[], env?: Env): Command;
+  /** The lines of a shell with `script` instead of each `npm run --silent SCRIPT --`. */
+  scripts(lines: string): string;
   command(words: readonly string[], env?: Env): Command;
   /** Ids of processes with the copy as working folder, mainly servers. */
   processes(): number[];
@@ -39,10 +42,13 @@ export interface Checkout extends Disposable {
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** Copies the files that git would keep, and links the rest: dependencies, and generated files unless `generated` is false. */
-export function copyCheckout({ generated = true } = {}): Checkout {
+/**
+ * Copies the files that git would keep, and links the rest: dependencies, and generated files unless `generated` is false. With `isBare`,
+ * dependencies are one link, which is faster and enough for commands without npm.
+ */
+export function copyCheckout({ generated = true, isBare = false } = {}): Checkout {
   const copy = mkdtempSync(join(tmpdir(), "checkout-"));
-  fill(copy, generated);
+  fill(copy, { generated, isBare });
   return checkoutIn(copy, () => rmSync(copy, { recursive: true, force: true }));
 }
 
@@ -51,7 +57,7 @@ export function sharedCheckout(): Checkout {
   const copy = join(inject("sharedFolder"), `checkout-${process.pid}`);
   if (!existsSync(copy)) {
     mkdirSync(copy);
-    fill(copy, true);
+    fill(copy, { generated: true, isBare: false });
   }
   const before = new Set(readdirSync(copy));
   const added = () => readdirSync(copy).filter((name) => !before.has(name));
@@ -60,14 +66,15 @@ export function sharedCheckout(): Checkout {
   });
 }
 
-function fill(copy: string, generated: boolean): void {
+function fill(copy: string, { generated, isBare }: { readonly generated: boolean; readonly isBare: boolean }): void {
   const path = (name: string) => join(copy, name);
   for (const name of keptNames()) {
     mkdirSync(dirname(path(name)), { recursive: true });
     cpSync(join(root, name), path(name), { recursive: true, verbatimSymlinks: true, force: false });
   }
   // Linked files, not a linked folder: npm and Node must find the copy's files.
-  linkFolder(join(root, "node_modules"), path("node_modules"));
+  if (isBare) symlinkSync(join(root, "node_modules"), path("node_modules"));
+  else linkFolder(join(root, "node_modules"), path("node_modules"));
   if (!generated) return;
   linkFolder(join(root, ".setup"), path(".setup"));
   cpSync(join(root, "src/gen"), path("src/gen"), { recursive: true, verbatimSymlinks: true });
@@ -87,6 +94,8 @@ function checkoutIn(copy: string, clear: () => void): Checkout {
       depth === "full"
         ? npm(["run", "--silent", script, "--", ...words], env)
         : command([process.execPath, `scripts/${script}.ts`, ...words], env),
+    scripts: (lines) =>
+      depth === "full" ? lines : lines.replaceAll(/npm run --silent ([\w-]+) --(?= )/g, `${process.execPath} scripts/$1.ts`),
     processes: () => processesIn(copy),
     [Symbol.dispose]() {
       for (const pid of processesIn(copy)) process.kill(pid, "SIGKILL");
@@ -118,13 +127,51 @@ function keptNames(): readonly string[] {
  * @param first the content; by default the first account.
  */
 export async function install(checkout: Checkout, dataDir: string, first: (tx: Tx) => Promise<unknown> = makeOwner): Promise<void> {
-  const outside = { clock: systemClock, ids: systemIds, random: systemRandom, log: () => undefined };
   const config = loadConfig({ DATA_DIR: checkout.path(dataDir) });
-  const { store } = await openInstallation(config, outside, async (tx) => void (await first(tx)));
+  const { store } = await openInstallation(config, ambient, async (tx) => void (await first(tx)));
   await store.close();
 }
 
+const ambient: Ambient = { clock: systemClock, ids: systemIds, random: systemRandom, log: () => undefined };
+
 const makeOwner = (tx: Tx) => createFirstAccount(tx, { now: systemClock.now(), ids: systemIds, random: systemRandom }, "owner@localhost");
+
+/** A server on a data folder of a checkout. */
+export interface Serving extends AsyncDisposable {
+  readonly url: string;
+}
+
+/**
+ * Starts a server on a data folder of the checkout, which it creates if it is missing, by `npm start`. In a short run the server is in the
+ * test's process, and still in another one than the commands that run next to it; `start.test.ts` runs `npm start`.
+ */
+export async function serve(checkout: Checkout, dataDir: string, env: Env = {}): Promise<Serving> {
+  if (depth === "full") return serveByNpm(checkout, { ...env, DATA_DIR: dataDir });
+  const config = loadConfig({ PORT: "0", ...env, DATA_DIR: checkout.path(dataDir) });
+  const { store, cipher } = await openInstallation(config, ambient, async (tx) => void (await makeOwner(tx)));
+  const platform = await startPlatform(config, store, cipher, ambient);
+  return {
+    url: `http://127.0.0.1:${platform.port}`,
+    async [Symbol.asyncDispose]() {
+      await platform.drain();
+      await store.close();
+    },
+  };
+}
+
+/** Starts a server by `npm start`. */
+export async function serveByNpm(checkout: Checkout, env: Env): Promise<Serving> {
+  const port = env["PORT"] ?? `${await freePort()}`;
+  const server = checkout.npm(["start"], { ...env, PORT: port });
+  await server.says(/"msg":"ready"/);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.child.kill("SIGTERM");
+      await server.ended;
+    },
+  };
+}
 
 /** Hard links where both folders are on one file system, copies elsewhere. */
 function linkFolder(from: string, to: string): void {

@@ -6,7 +6,9 @@ import type { FileName } from "../files/staging.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { EventPayloads, NewEvent, TaskEvent } from "../tasks/event.ts";
 import type { HistoryEntry } from "../tasks/history.ts";
-import type { SubtaskState } from "../tasks/subtasks.ts";
+import type { LiveType } from "../tasks/live-text.ts";
+import type { EndedWait, WaitMode } from "../tasks/subtask-wait.ts";
+import type { SubtaskResult, SubtaskState } from "../tasks/subtasks.ts";
 
 /** A turn of a task in the form that a remote worker receives. */
 export interface RemoteRun {
@@ -33,6 +35,13 @@ export interface RemoteRun {
   readonly connectors: readonly UsableConnector[];
   /** The states of its subtasks; null when the task may not begin any. */
   readonly subtasks: readonly SubtaskState[] | null;
+  /** The waits for subtasks of this turn that are over. */
+  readonly waits: readonly RemoteWait[];
+}
+
+/** A wait for subtasks that is over. Only the last one of a run has messages, outputs and files. */
+export interface RemoteWait extends Pick<EndedWait, "mode" | "reason"> {
+  readonly subtasks: readonly SubtaskResult[];
 }
 
 /** An event of the turn. */
@@ -100,7 +109,34 @@ export type SentOutcome =
       readonly params?: JsonObject;
       /** Absent: the turn keeps the memo that it has. */
       readonly memo?: Json;
+    }
+  | {
+      readonly kind: "wait";
+      /** Absent: all that have not ended. */
+      readonly subtasks?: readonly string[];
+      readonly mode: WaitMode;
+      readonly timeoutMs?: number;
+      readonly memo?: Json;
     };
+
+/** A part of a text that the agent of a worker writes. */
+export interface SentText {
+  /** The key of the event that will have the text; empty for the run's ending. */
+  readonly key: string;
+  readonly type: LiveType;
+  /** Rises with each text that the run begins. */
+  readonly attempt: number;
+  /** The length of the text before the part, in UTF-16 units. */
+  readonly offset: number;
+  readonly text: string;
+}
+
+/** Whether a part was shown. */
+export interface ShownText {
+  readonly isWatched: boolean;
+  /** Where the next part begins: before the end of this one when a watcher lacks parts before it. */
+  readonly nextOffset: number;
+}
 
 /** A worker of a space. */
 export interface RemoteWorker {
@@ -171,6 +207,8 @@ export interface RemoteRuns {
   append(worker: RemoteWorker, run: RunRef, events: readonly SentEvent[], spent: ReportedUsage): Promise<AppendResponse>;
   /** Returns the next run to continue with, or null. @param digest of the sent content. @throws Failure `already_exists` when it was finished with another outcome. */
   finish(worker: RemoteWorker, run: RunRef, outcome: SentOutcome, spent: ReportedUsage, digest: string): Promise<RemoteRun | null>;
+  /** Shows a part of a text to the task's watchers; nothing is written. @throws Failure `rate_limited` */
+  writeText(worker: RemoteWorker, run: RunRef, sent: SentText): Promise<ShownText>;
   /** The id of a file, and the URL that its bytes are PUT to; null when they were sent in the request. */
   upload(worker: RemoteWorker, run: RunRef, file: SentFile): Promise<{ readonly uploadId: string; readonly url: string | null }>;
   /** Uses a tool, on every call. @throws Failure `failed_precondition` naming `tool` or `connector_id` when the user has to act first. */
@@ -178,8 +216,8 @@ export interface RemoteRuns {
   /**
    * Begins a subtask, once for each key.
    *
-   * @throws Failure `failed_precondition` naming `task_id` for any task but an agent's main task, `resource_exhausted` at the limit
-   * of subtasks, `already_exists` for a key with other content, `invalid_argument` for a text that users could not send either.
+   * @throws Failure `failed_precondition` naming `task_id` for a subtask that is three deep, `resource_exhausted` at a limit of
+   * subtasks, `already_exists` for a key with other content, `invalid_argument` for a text that users could not send either.
    */
   startSubtask(worker: RemoteWorker, run: RunRef, input: SubtaskInput): Promise<StartedSubtask>;
   release(worker: RemoteWorker, run: RunRef): Promise<void>;

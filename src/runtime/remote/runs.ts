@@ -14,9 +14,11 @@ import { createHoldPoll, type Dispatch } from "./dispatch.ts";
 import { type EndResult, endSpentRun, findEarlierEnding, finishSent, type SentEnding } from "./finish.ts";
 import { checkRun, lostRun, mapLostRun, renewLease, requireHeldTask } from "./held-run.ts";
 import { openUpload, type UploadParts } from "./uploads.ts";
+import { readWaits } from "./waits.ts";
+import { textForwarder, type WriteTextParts } from "./write-text.ts";
 
 /** The dependencies of remote runs. */
-export interface RemoteRunsParts extends UploadParts, Pick<TurnParts, "cipher" | "readFile" | "workspaceOf" | "openSkill"> {
+export interface RemoteRunsParts extends UploadParts, WriteTextParts, Pick<TurnParts, "cipher" | "readFile" | "workspaceOf" | "openSkill"> {
   readonly dispatch: Dispatch;
   readonly connectors: ConnectorUses;
   /** The profiles that remote workers serve. */
@@ -53,6 +55,7 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
       ...{ taskId, title, locale, profile, instruction, interactive, history, asked, decisions, outputSchema, memo, claim },
       ...{ fence: task.fence, leaseMs: workerLeaseMs, references: task.references, skills: turn.skills, connectors: turn.connectors },
       subtasks: turn.subtasks?.begun ?? null,
+      waits: await readWaits(store, task),
       written: turn.written.map((event) => ({ event, key: keys.get(event.seq) ?? "" })),
     };
   }
@@ -132,6 +135,8 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
       const { next } = await mapLostRun(finishHeld(task, worker, run, { outcome, spent, digest }));
       return next && runOf(next);
     },
+
+    writeText: textForwarder(parts),
 
     async upload(worker, run, file) {
       const task = await requireHeldTask(store, worker, run);

@@ -45,6 +45,11 @@ const blankPersonal: Partial<Task> = {
   shareVisibility: "private",
   projectId: null,
   scheduleId: null,
+  parentId: null,
+  rootId: null,
+  depth: 0,
+  parentFence: 0,
+  subtasks: 0,
 };
 
 /**
@@ -104,6 +109,7 @@ function changes({ now, set = {} }: Advance, events: readonly NewEvent[]): Sql[]
   if (set.addCredits) found.push(sql`credits = ${creditsAfter(set.addCredits)}`);
   if (set.shareVisibility !== undefined) found.push(sql`shared_at = ${sharedAt(set.shareVisibility, now)}`);
   if (set.shareVisibility !== undefined || set.maxVisibility !== undefined) found.push(sql`share_changed_at = ${now}`);
+  if (set.addSubtasks) found.push(sql`subtasks = subtasks + ${set.addSubtasks}`);
   if (set.raiseFence) found.push(sql`fence = fence + 1`);
   if (set.toBrowser) found.push(sql`wants_node = ${selectedBrowserNode}`);
   if (set.addsMessage) found.push(sql`message_seq = last_seq + 1`);

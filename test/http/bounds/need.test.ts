@@ -123,6 +123,7 @@ describe("the limit of an operation", () => {
       "dataexport.v1.EnterpriseDataExportService/CreateExport",
       "dataexport.v2.EnterpriseDataExportV2Service/CreateExport",
       "worker.v1.WorkerService/Append",
+      "worker.v1.WorkerService/WriteText",
       "worker.v1.WorkerService/Finish",
       "worker.v1.WorkerService/Upload",
       "worker.v1.WorkerService/CallTool",

@@ -49,7 +49,7 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     expect(request?.messages.map(({ role }) => role)).toEqual(["system", "user"]);
     expect(request?.messages[1]?.text).toBe("What is 12 * 4?");
     expect(request?.messages[0]?.text).toContain("locale, unless the user asks for another: de");
-    const without = ["browse_task", "run_command", "use_skill", "start_subtask", "list_subtasks", "read_subtask"];
+    const without = ["browse_task", "run_command", "use_skill"];
     expect(request?.tools?.toSorted()).toEqual(["update_plan", ...toolNames].filter((tool) => !without.includes(tool)).toSorted());
     const { authorization, "x-api-key": key } = request?.headers ?? {};
     expect(api === "openai" ? authorization : key).toBe(api === "openai" ? "Bearer sk-scripted" : "sk-scripted");
