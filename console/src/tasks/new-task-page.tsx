@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
+import { AgentProfileService } from "#proto/agent/v2/agent_profile_service_pb.ts";
 import { ProjectService } from "#proto/project/v2/project_service_pb.ts";
 import { TaskService } from "#proto/task/v2/task_service_pb.ts";
 import { ErrorNote } from "../ui/error-note.tsx";
@@ -15,7 +16,6 @@ const text = words(
     project: "Project",
     noProject: "No project",
     profile: "Profile",
-    profiles: { standard: "Standard", lite: "Lite", max: "Max" },
     ask: "The agent may ask me questions",
     hint: "Press Ctrl+Enter to start. The agent works on its own and shows every step.",
   },
@@ -25,7 +25,6 @@ const text = words(
     project: "Projekt",
     noProject: "Kein Projekt",
     profile: "Profil",
-    profiles: { standard: "Standard", lite: "Lite", max: "Max" },
     ask: "Der Agent darf mir Fragen stellen",
     hint: "Strg+Eingabe startet. Der Agent arbeitet selbständig und zeigt jeden Schritt.",
   },
@@ -36,9 +35,10 @@ export function NewTaskPage() {
   const navigate = useNavigate();
   const { project } = useSearch({ strict: false });
   const projects = useQuery(ProjectService.method.listProjects, {});
+  const profiles = useQuery(AgentProfileService.method.listAgentProfiles, {});
   const create = useMutation(TaskService.method.createTask);
   const [projectId, setProjectId] = useState(project ?? "");
-  const [agentProfile, setProfile] = useState("standard");
+  const [agentProfile, setProfile] = useState("");
   const [interactiveMode, setInteractive] = useState(true);
   return (
     <main className={styles.page} aria-labelledby="title">
@@ -76,8 +76,8 @@ export function NewTaskPage() {
         <label className="field">
           <span>{text.profile}</span>
           <select value={agentProfile} onChange={(event) => setProfile(event.target.value)}>
-            {Object.entries(text.profiles).map(([name, title]) => (
-              <option key={name} value={name}>
+            {profiles.data?.data.map(({ id, title, isDefault }) => (
+              <option key={id} value={isDefault ? "" : id}>
                 {title}
               </option>
             ))}
