@@ -47,6 +47,8 @@ export interface Platform {
   readonly port: number;
   /** The URL at which callers reach it. */
   readonly baseUrl: string;
+  /** The URL of the pages for sign-in and consent. */
+  readonly pagesUrl: string;
   /** Reports not ready, refuses new calls, finishes running ones and releases runs; resolves when all is closed. */
   drain(): Promise<void>;
 }
@@ -152,6 +154,7 @@ export async function startPlatform(
   return {
     port,
     baseUrl: resolvePort(config.baseUrl, port),
+    pagesUrl: resolvePort(config.consentUrl, port),
     async drain() {
       notice.abort();
       // A load balancer keeps sending calls until its next readiness check; a worker receives none.

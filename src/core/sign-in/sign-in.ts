@@ -97,6 +97,8 @@ export interface SignInRows {
   bindIdentity(accountId: string, identity: Identity): Promise<boolean>;
   /** The personal space first, then teams by name. */
   listSpaces(accountId: string): Promise<readonly SignInSpace[]>;
+  /** True once any account has signed in, or has what it can sign in with. */
+  hasSignIns(): Promise<boolean>;
   /** Records a member's first sign-in (spec/decisions.md 5). */
   recordFirstSignIn(memberId: string, now: number): Promise<void>;
 }
