@@ -105,7 +105,7 @@ async function firstLink({ config, store, creationContext }: OpenedInstallation)
 async function changeOperator(email: string, isOperator: boolean, { store, creationContext }: OpenedInstallation): Promise<void> {
   await store.change(async (tx) => {
     const whom = await setOperator(tx, email, isOperator);
-    await auditCommand(tx, creationContext(), whom, "console/SetOperator");
+    await auditCommand(tx, creationContext(), whom, isOperator ? "command/GrantOperator" : "command/RevokeOperator");
   });
 }
 

@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium)("every page of the console", () => {
     await page.goto("/settings/profile");
     await page.getByRole("button", { name: "Save" }).waitFor();
     const links = await page.locator("nav a").evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? ""));
-    paths = [...new Set([...links, "/new", `/app/${taskId}`, `/share/${taskId}`])].filter((path) => path !== "/settings");
+    paths = [...new Set([...links, "/new", "/welcome", `/app/${taskId}`, `/share/${taskId}`])].filter((path) => path !== "/settings");
     await context.close();
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());

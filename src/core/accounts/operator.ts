@@ -1,6 +1,6 @@
 import { Failure, notFound } from "../failure.ts";
-import type { Recipient } from "../keys/recipient.ts";
 import type { Tx } from "../store.ts";
+import type { Scope } from "./caller.ts";
 
 /**
  * Makes an account an operator of the installation, or takes that away. Only commands call it: no operation, SCIM request or
@@ -9,7 +9,7 @@ import type { Tx } from "../store.ts";
  * @returns a space of the account, for the audit row.
  * @throws Failure `not_found` for an unknown address, `failed_precondition` for an account that has no space to sign in to.
  */
-export async function setOperator(tx: Tx, email: string, operator: boolean): Promise<Recipient> {
+export async function setOperator(tx: Tx, email: string, operator: boolean): Promise<Scope> {
   const account = await tx.accounts.byEmail(email.trim().toLowerCase());
   if (account === null) throw notFound(`an account of ${email}`);
   const [space] = await tx.signIns.listSpaces(account.id);
