@@ -32,6 +32,7 @@ import { startAuditing } from "./wiring/auditing.ts";
 import { createConnectors } from "./wiring/connectors.ts";
 import { createFiles } from "./wiring/files.ts";
 import { createHandlers } from "./wiring/handlers.ts";
+import { countedLog } from "./wiring/installation.ts";
 import { startMaintenance } from "./wiring/maintenance.ts";
 import { type ProcessContext, processContext } from "./wiring/process-context.ts";
 import { createRemoteWorkers } from "./wiring/remote.ts";
@@ -65,9 +66,10 @@ export async function startPlatform(
   ambient: Ambient,
   check?: StartCheck,
 ): Promise<Platform> {
-  const { clock, ids, log } = ambient;
+  const { log, counts: logged } = countedLog(ambient.log);
+  const { clock, ids } = ambient;
   const store = opened.withAfterTask(createAfterTask({ config, cipher, clock, ids, log }));
-  const context = processContext(config, { store, cipher }, ambient);
+  const context = processContext(config, { store, cipher }, { ...ambient, log });
   const front = httpFront(frontOptions(config));
   const uses = {
     keys: keyUses(store, clock),
@@ -109,6 +111,7 @@ export async function startPlatform(
       draining: front.draining,
     },
     rpcOf: (name) => operations.byName(name)?.rpc,
+    logged,
   });
   const entry = {
     operations,

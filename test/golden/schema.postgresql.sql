@@ -7,6 +7,7 @@ TABLE account
   issuer text
   password text
   subject text
+  operator boolean NOT NULL DEFAULT false
   CONSTRAINT account_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX account_email_key ON public.account USING btree (email)
   CREATE UNIQUE INDEX account_issuer_subject_key ON public.account USING btree (issuer, subject)
@@ -307,6 +308,7 @@ TABLE node
   beat integer NOT NULL
   started_at bigint NOT NULL
   address text
+  beat_at bigint
   CONSTRAINT node_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX node_pkey ON public.node USING btree (id)
 TABLE oauth_app
@@ -490,6 +492,7 @@ TABLE sign_in_link
   created_at bigint NOT NULL
   expires_at bigint NOT NULL
   used_at bigint
+  is_first boolean NOT NULL DEFAULT false
   CONSTRAINT sign_in_link_pkey PRIMARY KEY (digest)
   CREATE INDEX sign_in_link_account_id_idx ON public.sign_in_link USING btree (account_id)
   CREATE INDEX sign_in_link_expires_at_idx ON public.sign_in_link USING btree (expires_at)
@@ -625,6 +628,7 @@ TABLE task
   CONSTRAINT task_pkey PRIMARY KEY (id)
   CREATE INDEX task_account_id_served_at_idx ON public.task USING btree (account_id, served_at)
   CREATE INDEX task_deleted ON public.task USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
+  CREATE INDEX task_failed ON public.task USING btree (updated_at) WHERE ((status = 'error'::text) AND (deleted_at IS NULL))
   CREATE INDEX task_gone ON public.task USING btree (space_id, account_id, deleted_at, id) WHERE (deleted_at IS NOT NULL)
   CREATE INDEX task_in_project ON public.task USING btree (project_id) WHERE ((project_id IS NOT NULL) AND (deleted_at IS NULL))
   CREATE INDEX task_not_indexed ON public.task USING btree (space_id, account_id, client_id) WHERE ((indexed_seq < last_seq) AND (deleted_at IS NULL))

@@ -4,7 +4,7 @@ CREATE TABLE "account" (
     "name" TEXT,
     "locale" TEXT NOT NULL,
     "created_at" BIGINT NOT NULL
-, "issuer" TEXT, "password" TEXT, "subject" TEXT)
+, "issuer" TEXT, "password" TEXT, "subject" TEXT, "operator" BOOLEAN NOT NULL DEFAULT false)
 CREATE UNIQUE INDEX "account_email_key" ON "account"("email")
 CREATE UNIQUE INDEX "account_issuer_subject_key" ON "account"("issuer", "subject")
 CREATE TABLE "agent" (
@@ -275,7 +275,7 @@ CREATE TABLE "node" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "beat" INTEGER NOT NULL,
     "started_at" BIGINT NOT NULL
-, "address" TEXT)
+, "address" TEXT, "beat_at" BIGINT)
 CREATE TABLE "oauth_app" (
     "client_id" TEXT NOT NULL PRIMARY KEY,
     "space_id" TEXT NOT NULL,
@@ -450,7 +450,7 @@ CREATE TABLE "sign_in_link" (
     "created_at" BIGINT NOT NULL,
     "expires_at" BIGINT NOT NULL,
     "used_at" BIGINT
-)
+, "is_first" BOOLEAN NOT NULL DEFAULT false)
 CREATE INDEX "sign_in_link_account_id_idx" ON "sign_in_link"("account_id")
 CREATE INDEX "sign_in_link_expires_at_idx" ON "sign_in_link"("expires_at")
 CREATE TABLE "signing_key" (
@@ -564,6 +564,7 @@ CREATE TABLE "task" (
 , "agent_id" TEXT, "memo" TEXT, "allowed" TEXT NOT NULL DEFAULT '[]', "served_at" BIGINT NOT NULL DEFAULT 0, "wants_node" TEXT, "max_visibility" TEXT, "share_changed_at" BIGINT, "shared_at" BIGINT, "metadata" TEXT NOT NULL DEFAULT '{}', "indexed_seq" INTEGER NOT NULL DEFAULT -1, "latest_status" TEXT, "plan_done" INTEGER, "plan_total" INTEGER, "status_seq" INTEGER, "schedule_id" TEXT)
 CREATE INDEX "task_account_id_served_at_idx" ON "task"("account_id", "served_at")
 CREATE INDEX "task_deleted" ON "task"("deleted_at") WHERE deleted_at IS NOT NULL
+CREATE INDEX "task_failed" ON "task"("updated_at") WHERE status = 'error' AND deleted_at IS NULL
 CREATE INDEX "task_gone" ON "task"("space_id", "account_id", "deleted_at", "id") WHERE deleted_at IS NOT NULL
 CREATE INDEX "task_in_project" ON "task"("project_id") WHERE project_id IS NOT NULL AND deleted_at IS NULL
 CREATE INDEX "task_not_indexed" ON "task"("space_id", "account_id", "client_id") WHERE indexed_seq < last_seq AND deleted_at IS NULL

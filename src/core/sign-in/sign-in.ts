@@ -28,6 +28,8 @@ export interface SessionHolder {
   readonly name: string | null;
   /** The name of the session's team; null in a personal space. */
   readonly teamName: string | null;
+  /** The account is an operator of the installation. */
+  readonly operator: boolean;
   /** The person's membership in the session's team; null in a personal space. */
   readonly member: { readonly role: Role; readonly status: MemberStatus; readonly delegated: boolean } | null;
 }

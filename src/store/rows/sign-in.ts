@@ -14,6 +14,7 @@ const holder = tables.session
     locale: text(sql`a.locale`),
     email: text(sql`a.email`),
     name: textOrNull(sql`a.name`),
+    operator: boolean(sql`a.operator`),
     teamName: textOrNull(sql`t.name`),
     spaceKind: text<Space["kind"]>(sql`c.kind`),
     role: textOrNull<Role>(sql`m.role`),
@@ -83,8 +84,8 @@ export function sessionRows(session: Session): SessionRows {
   };
 }
 
-function holderOf({ locale, email, name, teamName, spaceKind, member, ...session }: RowOf<typeof holder>): SessionHolder | null {
-  return member === null && spaceKind !== "personal" ? null : { session, locale, email, name, teamName, member };
+function holderOf({ locale, email, name, operator, teamName, spaceKind, member, ...session }: RowOf<typeof holder>): SessionHolder | null {
+  return member === null && spaceKind !== "personal" ? null : { session, locale, email, name, operator, teamName, member };
 }
 
 /** Sessions end, so memberships, passwords and identities count too. */
