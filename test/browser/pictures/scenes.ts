@@ -13,7 +13,7 @@ export interface Scene {
 
 const settings = [
   ...["profile", "authorized-apps", "keys", "webhooks", "connectors", "skills", "files", "websites", "schedules", "apps", "agents"],
-  ...["members", "usage", "audit", "assets", "exports"],
+  ...["members", "usage", "audit", "assets", "exports", "installation"],
 ];
 
 const press =
