@@ -2,7 +2,8 @@ import { type DescMessage, fromJson, type MessageInitShape, type MessageShape, t
 import { type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { inputSchema, isKind, isQuestion, variantsOf } from "../core/actions/kind.ts";
 import { invalidArgument } from "../core/failure.ts";
-import { type Json, type JsonObject, jsonDigest } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import { jsonDigest } from "../core/json-digest.ts";
 import { toDownloadId } from "../core/skills/content.ts";
 import type { EventPayloads, NewEvent, PlanStep, TaskEvent } from "../core/tasks/event.ts";
 import type { RemoteRun, SentEvent, SentOutcome } from "../core/workers/remote-run.ts";

@@ -52,11 +52,22 @@ const dialogs: readonly Scene[] = [
   },
 ];
 
+/** Opens both parts of the form of a new task: a schema with a fault, and own times. */
+async function fillNewTask(page: Page): Promise<void> {
+  await page.getByRole("checkbox").nth(1).check();
+  await page.locator("textarea.code").fill('{\n  "type": "object",\n  "properties": { "price": { "type": "number" } }\n}');
+  await page.getByRole("checkbox").nth(2).check();
+  await page.locator("select").last().selectOption("own");
+  await page.locator(".card input").nth(1).fill("30 8 1 * *");
+}
+
 /** Every page, and its main states. */
 export const scenesOf = ({ longTask, asks, failed }: Seeded): readonly Scene[] => [
   { name: "tasks", path: "/" },
   { name: "tasks-filtered", path: "/?q=zeppelin" },
   { name: "new-task", path: "/new" },
+  { name: "new-task-schema", path: "/new", act: fillNewTask },
+  { name: "new-task-german", path: "/new", locale: "de-DE", act: fillNewTask },
   { name: "welcome", path: "/welcome" },
   { name: "welcome-german", path: "/welcome", who: "new", locale: "de-DE" },
   { name: "welcome-key", path: "/welcome", who: "new", act: press("Make a key") },
