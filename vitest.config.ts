@@ -13,7 +13,8 @@ const isolated = [
   "test/sign-in/password.test.ts",
   "test/websites/bytes.test.ts",
 ];
-const others = ["test/commands/**", "test/faults/faults.test.ts", "test/hostile/**"];
+const commands = ["test/commands/**/*.test.ts", "test/docs/budgets.test.ts"];
+const others = [...commands, "test/faults/faults.test.ts", "test/hostile/**"];
 
 // Workers and the processes that tests start compile a module once; copies of the checkout have the same cache.
 process.env["NODE_COMPILE_CACHE"] ??= resolve("node_modules/.cache/compiled");
@@ -55,9 +56,9 @@ export default defineConfig({
       {
         test: {
           ...patient,
-          // Whole processes, several at a time, some of them timed.
+          // Whole processes, several at a time, some of them timed; they share a copy of the checkout.
           name: "commands",
-          include: ["test/commands/**/*.test.ts"],
+          include: commands,
           isolate: false,
           setupFiles,
           sequence: { groupOrder: 1 },

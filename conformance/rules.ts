@@ -9,7 +9,7 @@ const pauseMs = 100;
 /** How many calls of a check may come after a shorter pause: several polls of one worker may fail together. */
 const hastyRetriesMax = 20;
 
-const writingMethods = ["Append", "Finish", "Upload"];
+const writingMethods = ["Append", "WriteText", "Finish", "Upload"];
 
 /**
  * Checks the rules that apply to all runs. Returns one sentence per violation.

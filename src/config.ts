@@ -1,7 +1,7 @@
 import { isIP, isIPv6 } from "node:net";
 import { join } from "node:path";
 import type { AllowedAddresses } from "./config/address-range.ts";
-import { type AgentName, isModelAgent, modelName } from "./config/agent-profiles.ts";
+import { type AgentName, isModelAgent, modelName, type ProfileAgent } from "./config/agent-profiles.ts";
 import { type Bucket, readBucket } from "./config/bucket.ts";
 import { type ModelConfig, readModels } from "./config/models.ts";
 import { addresses, listening, outgoing } from "./config/network.ts";
@@ -15,7 +15,7 @@ import { ConfigError, environmentReader, findMisspelt, type Reader } from "./con
 import { variableGroups } from "./config/variables.ts";
 import { agents, callLimits, oauth, processing, responses } from "./config/work.ts";
 import { findNearest } from "./core/nearest.ts";
-import { agentProfiles } from "./core/tasks/profile.ts";
+import { isReservedProfile, publicNames } from "./core/tasks/profile.ts";
 
 export { ConfigError } from "./config/variable.ts";
 
@@ -76,6 +76,8 @@ export interface Config {
   /** 0: a repeated refresh is refused. */
   readonly refreshReplaySeconds: number;
   readonly agentProfiles: Readonly<Record<string, AgentName>>;
+  /** The labels that a worker needs for the tasks of a profile; profiles without labels are absent. */
+  readonly profileLabels: Readonly<Record<string, readonly string[]>>;
   /** By the name that AGENT_PROFILES uses. */
   readonly models: Readonly<Record<string, ModelConfig>>;
   /** The service that transcribes voice parts; null: they are not transcribed. */
@@ -193,7 +195,7 @@ function work(reader: Reader) {
     fileLimit: bytes.FILE_LIMIT,
     fileQuota: bytes.FILE_QUOTA,
     refreshReplaySeconds: read(oauth).OAUTH_REFRESH_REPLAY_SECONDS,
-    agentProfiles: runs.AGENT_PROFILES,
+    ...profilesIn(runs.AGENT_PROFILES),
     models: readModels(reader),
     transcription: readTranscription(reader),
     pdf: readPdf(reader),
@@ -238,7 +240,7 @@ function checkTogether(config: Config, { noteInvalid: refuse, require: demand, n
   );
   if (unknown !== undefined) note("AGENT_PROFILES", `AGENT_PROFILES names ${unknown}, which MODELS_FILE does not have`);
   for (const profile of Object.keys(config.agentProfiles)) {
-    if (!agentProfiles.includes(profile)) note("AGENT_PROFILES", unknownProfile(profile));
+    if (isReservedProfile(profile) && !publicNames.includes(profile)) note("AGENT_PROFILES", reservedProfile(profile));
   }
   const { sitesDomain, consentUrl } = config;
   if (!isRefused("SITES_DOMAIN") && URL.canParse(consentUrl) && isSameSite(sitesDomain, consentUrl))
@@ -256,11 +258,19 @@ function checkTogether(config: Config, { noteInvalid: refuse, require: demand, n
   if (!isRefused("PORT") && config.adminPort === config.port) refuse(listening, "ADMIN_PORT", `${config.adminPort}`);
 }
 
-function unknownProfile(profile: string): string {
-  const suggestion = findNearest(profile, agentProfiles);
+function reservedProfile(profile: string): string {
+  const suggestion = findNearest(profile, publicNames);
   const hint = suggestion === undefined ? "" : `; did you mean ${suggestion}?`;
-  return `AGENT_PROFILES names the profile ${profile}, which is none of ${agentProfiles.join(", ")}${hint}`;
+  return `AGENT_PROFILES names the profile ${profile}, a name of the public API that is none of ${publicNames.join(", ")}${hint}`;
 }
+
+/** The agents and the labels of AGENT_PROFILES. */
+const profilesIn = (agents: Readonly<Record<string, ProfileAgent>>): Pick<Config, "agentProfiles" | "profileLabels"> => ({
+  agentProfiles: Object.fromEntries(Object.entries(agents).map(([profile, { agent }]) => [profile, agent])),
+  profileLabels: Object.fromEntries(
+    Object.entries(agents).flatMap(([profile, { labels }]) => (labels.length === 0 ? [] : [[profile, labels]])),
+  ),
+});
 
 /** These URLs carry tokens, codes and sessions: plain http is allowed on this machine only (spec/oauth.md 12, RFC 6749 3.1, 3.2). */
 function isProtected(url: string): boolean {

@@ -11,7 +11,7 @@ import {
 import { services } from "./services.ts";
 
 /** How often an operation may be called; `call/limit.ts` has the numbers. */
-export type RateClass = "start" | "write" | "read" | "report";
+export type RateClass = "start" | "write" | "read" | "report" | "stream";
 
 /** The credentials, scopes and roles that may call an operation. */
 export interface OperationAccess {
@@ -71,6 +71,7 @@ const rateClasses: Record<Operation_RateClass, RateClass | null> = {
   [Operation_RateClass.WRITE]: "write",
   [Operation_RateClass.READ]: "read",
   [Operation_RateClass.REPORT]: "report",
+  [Operation_RateClass.STREAM]: "stream",
 };
 
 /** The RPC's name in logs, audit rows and limits. */

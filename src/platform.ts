@@ -18,6 +18,7 @@ import { renewAfterMs } from "./core/sign-in/sign-in.ts";
 import type { Store } from "./core/store.ts";
 import { backlog } from "./core/tasks/backlog.ts";
 import { liveTexts } from "./core/tasks/live-texts.ts";
+import { profilesOf } from "./core/tasks/profile.ts";
 import { watchLinks } from "./core/tasks/watch-links.ts";
 import { workerUseEveryMs } from "./core/workers/worker.ts";
 import { type Front, type FrontOptions, httpFront } from "./http/front.ts";
@@ -70,6 +71,7 @@ export async function startPlatform(
   const { clock, ids } = ambient;
   const store = opened.withAfterTask(createAfterTask({ config, cipher, clock, ids, log }));
   const context = processContext(config, { store, cipher }, { ...ambient, log });
+  await store.change((tx) => tx.agentProfiles.setLabels(config.profileLabels));
   const front = httpFront(frontOptions(config));
   const uses = {
     keys: keyUses(store, clock),
@@ -93,9 +95,9 @@ export async function startPlatform(
   const sites = createSites(context, files.blobs);
   const teams = createTeams(context);
   const connected = createConnectors(context);
-  const remote = createRemoteWorkers(context, files, connected.uses, front.draining);
-  const browsers = attachedBrowsers({ store, clock, draining: front.draining });
   const texts = liveTexts({ clock, feed: store.feed, broadcast: store.broadcast, stopped: front.draining });
+  const remote = createRemoteWorkers(context, files, { connectors: connected.uses, texts, draining: front.draining });
+  const browsers = attachedBrowsers({ store, clock, draining: front.draining });
   const operations = operationTable();
   const handlers = createHandlers(context, {
     ...{
@@ -136,6 +138,7 @@ export async function startPlatform(
     watchLinks: watchLinks(cipher, config.baseUrl),
     auditLinks: auditDownloadLinks(cipher, config.baseUrl),
     responsesStatus: config.responsesStatus,
+    profiles: profilesOf(Object.keys(config.agentProfiles)).names,
     corsOrigins: config.corsOrigins,
     conversationsOnly: config.role === "worker",
     sites: sites.server,

@@ -189,7 +189,11 @@ describe("a good value", () => {
     [{ SANDBOX_COMMAND: " /bin/box  -w {workspace} sh " }, { sandboxCommand: ["/bin/box", "-w", "{workspace}", "sh"] }],
     [
       { AGENT_PROFILES: "manus-1.6=offline, manus-1.6-max=remote" },
-      { agentProfiles: { "manus-1.6": "offline", "manus-1.6-max": "remote" } },
+      { agentProfiles: { "manus-1.6": "offline", "manus-1.6-max": "remote" }, profileLabels: {} },
+    ],
+    [
+      { AGENT_PROFILES: "train=remote;labels=gpu+eu.west+gpu,research=offline" },
+      { agentProfiles: { train: "remote", research: "offline" }, profileLabels: { train: ["eu.west", "gpu"] } },
     ],
     [
       { WEBHOOK_ALLOW: "loopback,10.1.0.0/16:8443,fd00::/8" },
@@ -316,7 +320,18 @@ const bad: Record<string, readonly string[]> = {
   MAX_CONNECTIONS_PER_ADDRESS: ["0", "1000001", "off"],
   FILE_LIMIT: ["0", "512MB", "1023", "101GiB", "-1"],
   FILE_QUOTA: ["0", "10GB", "1023", "100001GiB", "x"],
-  AGENT_PROFILES: ["manus-1.6", "manus-1.6=model-that-is-none", "a=offline,a=offline", "a=offline,", "=offline", "A=offline"],
+  AGENT_PROFILES: [
+    "manus-1.6",
+    "manus-1.6=model-that-is-none",
+    "a=offline,a=offline",
+    "a=offline,",
+    "=offline",
+    "A=offline",
+    "a=offline;labels=gpu",
+    "a=remote;labels=",
+    "a=remote;labels=A",
+    "a=remote;zone=eu",
+  ],
   MODELS_FILE: ["a\0b"],
   SANDBOX_COMMAND: ["bwrap {workspace}", "/bin/sh -c", "/bin/box {folder}", "/bin/b\0 {workspace}"],
   S3_BUCKET: ["ab", "Files", "a_b", "a/b", "-files", "x".repeat(64)],
@@ -435,10 +450,10 @@ describe("variables together", () => {
   });
 
   test.each([
-    ["manus-1.6-mx", "which is none of manus-1.6, manus-1.6-lite, manus-1.6-max; did you mean manus-1.6-max?"],
-    ["my-agent", "which is none of manus-1.6, manus-1.6-lite, manus-1.6-max"],
-    ["lite", "which is none of manus-1.6, manus-1.6-lite, manus-1.6-max"],
-  ])("AGENT_PROFILES refuses the profile %s, which no task can have", (profile, says) => {
+    ["manus-1.6-mx", "a name of the public API that is none of manus-1.6, manus-1.6-lite, manus-1.6-max; did you mean manus-1.6-max?"],
+    ["lite", "a name of the public API that is none of manus-1.6, manus-1.6-lite, manus-1.6-max"],
+    ["2.0-max", "a name of the public API that is none of manus-1.6, manus-1.6-lite, manus-1.6-max"],
+  ])("AGENT_PROFILES refuses the profile %s, which means another one", (profile, says) => {
     const { problems, message } = problemsOf({ AGENT_PROFILES: `manus-1.6=offline,${profile}=remote` });
     expect(problems.map(({ variable }) => variable)).toEqual(["AGENT_PROFILES"]);
     expect(message).toBe(`AGENT_PROFILES names the profile ${profile}, ${says}`);

@@ -14,6 +14,8 @@ export interface Turn {
 /** What the agent can do in its turn. */
 export interface Run {
   append(...events: object[]): Promise<void>;
+  /** Shows the answer as far as it is written to people who watch the task. */
+  show(answer: string): Promise<void>;
   /** Returns the id that an event shows the file by. */
   upload(filename: string, text: string): Promise<string>;
   /** Throws when the run ends before. */
@@ -42,7 +44,9 @@ export async function work(turn: Turn, run: Run): Promise<object> {
     await steps(turn, run, Number(rest), word === "slow" ? 1000 : 0);
     return finish(`did ${rest} steps`);
   }
-  return finish(word === "echo" ? rest : text);
+  const answer = word === "echo" ? rest : text;
+  for (const { index } of answer.matchAll(/ |$/g)) await run.show(answer.slice(0, index)); // word by word, as a model writes
+  return finish(answer);
 }
 
 const finish = (content: string, uploadIds: readonly string[] = []) => ({ finish: { content, uploadIds } });

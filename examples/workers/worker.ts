@@ -10,7 +10,11 @@ const profiles = PROFILES.split(",").filter(Boolean);
 class Lost extends Error {}
 
 /** Repeats the same request until it is answered. The server applies events and endings once. */
-async function call(method: string, body: object, signal?: AbortSignal): Promise<{ run?: Turn; stop?: string; uploadId?: string }> {
+async function call(
+  method: string,
+  body: object,
+  signal?: AbortSignal,
+): Promise<{ run?: Turn; stop?: string; uploadId?: string; nextOffset?: number }> {
   const headers = { "content-type": "application/json", "x-api-key": WORKER_KEY };
   const sent = { method: "POST", headers, body: JSON.stringify(body), ...(signal && { signal }) };
   for (;;) {
@@ -38,8 +42,13 @@ async function serve(turn: Turn): Promise<Turn | undefined> {
   const name = { taskId: turn.taskId, fence: turn.fence };
   const lost = new AbortController();
   const over = AbortSignal.any([lost.signal, leaving.signal]);
+  let shown = 0;
   const run: Run = {
     append: async (...events) => void (await call("Append", { ...name, events })),
+    show: async (answer) => {
+      const text = answer.slice(shown, shown + 16_000).replace(/[\ud800-\udbff]$/, ""); // not half a character
+      shown = (await call("WriteText", { ...name, attempt: 1, offset: shown, text })).nextOffset ?? 0;
+    },
     upload: async (filename, text) =>
       (await call("Upload", { ...name, filename, content: Buffer.from(text).toString("base64") })).uploadId ?? "",
     pause: (ms) => sleep(ms, undefined, { signal: over }).catch(() => over.throwIfAborted()),

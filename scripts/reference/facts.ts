@@ -59,6 +59,7 @@ const classTexts: Readonly<Record<RateClass, string>> = {
   write: "changes something",
   read: "reads",
   report: "reads usage reports",
+  stream: "sends text of remote workers",
 };
 
 const bytes = (n: number): string => n.toLocaleString("en-US");

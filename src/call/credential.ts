@@ -183,10 +183,10 @@ const keyCaller = ({ key, member, locale }: KeyHolder): Caller => ({
 });
 
 /** A worker has no account: it owns only the uploads that no event contains. */
-const workerCaller = ({ id, spaceId, profiles }: Worker): Caller => ({
+const workerCaller = ({ id, spaceId, profiles, labels }: Worker): Caller => ({
   accountId: id,
   spaceId,
-  credential: { kind: "worker", id, profiles },
+  credential: { kind: "worker", id, profiles, labels },
   role: null,
   locale: "en",
 });

@@ -7,7 +7,7 @@ import type { RateCounters } from "../core/processes/shared.ts";
 import type { Operation, RateClass } from "../operations.ts";
 
 /** Calls per minute of one account to one operation, over all its keys and tokens, and as many over all its sessions (spec/api.md 4). */
-export const perMinute: Readonly<Record<RateClass, number>> = { start: 10, write: 40, read: 100, report: 600 };
+export const perMinute: Readonly<Record<RateClass, number>> = { start: 10, write: 40, read: 100, report: 600, stream: 12_000 };
 
 /** Calls per minute from one address without a valid credential, and as many to services and operations that need none. */
 export const perMinuteAndAddress = 60;

@@ -7,7 +7,7 @@ export type AgentName = (typeof agentNames)[number] | ModelAgentName;
 type ModelAgentName = `model:${string}`;
 
 /** The rule of `agentProfiles` for messages and documentation. */
-export const agentProfilesRule = `profile=agent pairs separated by commas, each profile once, the agent one of: ${agentNames.join(", ")}, model:NAME`;
+export const agentProfilesRule = `profile=agent pairs separated by commas, each profile once, the agent one of: ${agentNames.join(", ")}, model:NAME; remote may be followed by ;labels= and labels separated by +`;
 
 /** Whether an agent uses a model. */
 export const isModelAgent = (text: string): text is ModelAgentName => /^model:[a-z][a-z0-9-]{0,62}$/.test(text);
@@ -16,18 +16,26 @@ export const isModelAgent = (text: string): text is ModelAgentName => /^model:[a
 export const modelName = (agent: ModelAgentName): string => agent.slice("model:".length);
 
 const isAgent = (text: string): text is AgentName => isModelAgent(text) || agentNames.some((name) => name === text);
-const pair = /^(?<profile>[a-z0-9][a-z0-9.-]{0,62})=(?<agent>[a-z][a-z0-9:-]{0,99})$/;
+const name = "[a-z0-9][a-z0-9.-]{0,62}";
+const pair = new RegExp(`^(?<profile>${name})=(?<agent>[a-z][a-z0-9:-]{0,99})(?:;labels=(?<labels>${name}(?:\\+${name}){0,19}))?$`);
 
-/** Agents by profile name, for instance `manus-1.6=offline`. */
-export const agentProfiles: z.ZodType<Readonly<Record<string, AgentName>>, string> = z.string().transform((text, context) => {
-  const agents = new Map<string, AgentName>();
+/** The agent of a profile. */
+export interface ProfileAgent {
+  readonly agent: AgentName;
+  /** The labels that a worker needs for its tasks, sorted; only for `remote`. */
+  readonly labels: readonly string[];
+}
+
+/** Agents by profile name, for instance `manus-1.6=offline` or `train=remote;labels=gpu+eu`. */
+export const agentProfiles: z.ZodType<Readonly<Record<string, ProfileAgent>>, string> = z.string().transform((text, context) => {
+  const agents = new Map<string, ProfileAgent>();
   for (const part of text.split(",")) {
-    const { profile = "", agent = "" } = pair.exec(part.trim())?.groups ?? {};
-    if (!isAgent(agent) || agents.has(profile)) {
+    const { profile = "", agent = "", labels } = pair.exec(part.trim())?.groups ?? {};
+    if (!isAgent(agent) || agents.has(profile) || (labels !== undefined && agent !== "remote")) {
       context.addIssue("not a profile");
       return z.NEVER;
     }
-    agents.set(profile, agent);
+    agents.set(profile, { agent, labels: [...new Set(labels?.split("+"))].toSorted() });
   }
   return Object.fromEntries(agents);
 });

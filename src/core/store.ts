@@ -27,6 +27,7 @@ import type { SessionRows, SignInRows } from "./sign-in/sign-in.ts";
 import type { SkillRows } from "./skills/skill.ts";
 import type { ConversationRows } from "./tasks/conversations.ts";
 import type { EventRows } from "./tasks/event.ts";
+import type { ProfileRows } from "./tasks/profile-settings.ts";
 import type { TaskRows, TaskWritten } from "./tasks/task.ts";
 import type { TaskResourceRows } from "./tasks/task-resources.ts";
 import type { GroupRows } from "./teams/group.ts";
@@ -69,6 +70,7 @@ export interface Tx {
   readonly webhooks: WebhookRows;
   readonly deliveryLog: DeliveryLogRows;
   readonly agents: AgentRows;
+  readonly agentProfiles: ProfileRows;
   readonly connectors: ConnectorRows;
   readonly tasks: TaskRows;
   readonly taskResources: TaskResourceRows;

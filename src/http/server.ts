@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { cors as connectCors } from "@connectrpc/connect";
-import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import cors from "@fastify/cors";
 import { type FastifyInstance, type FastifyRequest, type FastifyServerFactoryHandler, fastify } from "fastify";
 import { z } from "zod";
@@ -23,6 +22,7 @@ import { anonymousBound, boundOf, compressions } from "./bounds/bound.ts";
 import { boundMessages, type MethodBound } from "./bounds/connect-body.ts";
 import { connectRoutes } from "./connect.ts";
 import { binaryOptions } from "./connect-json.ts";
+import { connectServices } from "./connect-services.ts";
 import { connectUnary } from "./connect-unary.ts";
 import { requestBody } from "./connection.ts";
 import { exportJson } from "./export-json.ts";
@@ -34,7 +34,7 @@ import { reflection } from "./reflection.ts";
 import type { ReadRequest, ReadSessionCookie } from "./request.ts";
 import { boundDeadline, contentTypeCheck, plainGrpcMessage } from "./request-hooks.ts";
 import { v1Routes } from "./v1/routes.ts";
-import { v2Routes, v2Wire } from "./v2/route.ts";
+import { unknownOperation, v2Routes, v2Wire } from "./v2/route.ts";
 import { type WatchAddressParts, watchAddress } from "./v2/watch-address.ts";
 
 /** The dependencies of the server. */
@@ -58,6 +58,8 @@ export interface ServerParts extends Pick<WatchAddressParts, "watchLinks">, Pick
   readonly baseUrl: string;
   /** The status values in the Responses API of callers that do not ask for others. */
   readonly responsesStatus: StatusWords;
+  /** The names of the profiles that tasks can have. */
+  readonly profiles: readonly string[];
   /** Origins that browsers may call from; empty: CORS is off. */
   readonly corsOrigins: readonly string[];
   /** For a process that runs tasks and serves no other calls: probes, gRPC health, and the streams both ways that must reach it. */
@@ -87,6 +89,7 @@ const exposedHeaders = [
 export function httpServer(parts: ServerParts): FastifyInstance {
   const { front, readiness, corsOrigins, conversationsOnly } = parts;
   const { refuse } = v2Wire(parts);
+  const unknown = unknownOperation(parts.operations);
   const app = fastify({
     serverFactory: (handler, options) => front.serverFactory(sitesFirst(parts, handler), options),
     logger: false,
@@ -94,8 +97,8 @@ export function httpServer(parts: ServerParts): FastifyInstance {
     forceCloseConnections: false,
     // For scopes without their own body reader.
     bodyLimit: anonymousBytes,
-    // Malformed URLs, which never reach a route.
-    frameworkErrors: (error, request, reply) => void refuse(request, reply, error),
+    // Malformed URLs, and names beyond Fastify's limit for a parameter, which never reach a route.
+    frameworkErrors: (error, request, reply) => void refuse(request, reply, isLongName(error, request) ? unknown(request.url) : error),
   });
   app.addHook("onRequest", async ({ raw, routeOptions }, reply) => {
     // Without a route there is no configuration, despite its type.
@@ -112,6 +115,10 @@ export function httpServer(parts: ServerParts): FastifyInstance {
   if (!conversationsOnly) for (const routes of parts.routes ?? []) void app.register(async (scope) => routes(scope));
   return app;
 }
+
+/** Whether a name below `/v2/` was too long for a parameter of a route: no operation has such a name. */
+const isLongName = ({ code }: { readonly code: string }, { url }: Pick<FastifyRequest, "url">): boolean =>
+  code === "FST_ERR_MAX_PARAM_LENGTH" && url.startsWith("/v2/");
 
 /** Serves websites before all routes: no platform route is reachable on a website's host, and no website on the platform's. */
 function sitesFirst({ sites, conversationsOnly }: ServerParts, handler: FastifyServerFactoryHandler): FastifyServerFactoryHandler {
@@ -142,7 +149,7 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
     // Connect answers its own errors; this handler gets only requests of a type that Connect does not read.
     scope.setErrorHandler((thrown, request, reply) => refuse(request, reply, thrown));
     boundMessages(scope, methodBounds(parts));
-    void scope.register(fastifyConnectPlugin, connectOptions(parts));
+    void scope.register(async (connect) => connectServices(connect, connectOptions(parts)));
   });
   if (parts.conversationsOnly) return;
   void app.register(async (scope) => v2Routes(scope, parts));
@@ -162,7 +169,7 @@ function methodBounds({ operations, bodyLimit }: ServerParts): ReadonlyMap<strin
 }
 
 /** Options for Connect, gRPC and gRPC-Web: the operations, health and reflection. */
-function connectOptions(parts: ServerParts): Parameters<typeof fastifyConnectPlugin>[1] {
+function connectOptions(parts: ServerParts): Parameters<typeof connectServices>[1] {
   const { front, readiness, conversationsOnly } = parts;
   const connect = connectRoutes(parts);
   const served = conversationsOnly

@@ -1,16 +1,34 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
-import { defaultProfile, profileTexts } from "../core/tasks/profile.ts";
+import type { AgentProfile, AgentProfiles } from "../core/tasks/profile-settings.ts";
 import { type Price, type PriceTable, perCredit } from "../core/usage/price.ts";
-import type { AgentProfilePricesSchema } from "../gen/proto/agent/v2/agent_profile_pb.ts";
+import type { AgentProfilePricesSchema, AgentProfileSchema } from "../gen/proto/agent/v2/agent_profile_pb.ts";
 import type { AgentProfileService } from "../gen/proto/agent/v2/agent_profile_service_pb.ts";
 
-/** agentProfile.list (spec/api.md 8.46). */
-export const agentProfileHandlers = (prices: PriceTable): Handlers<typeof AgentProfileService> => ({
-  async listAgentProfiles() {
-    return { data: profileTexts.map((text) => ({ ...text, isDefault: text.id === defaultProfile, ...pricesIn(prices[text.id]) })) };
-  },
-});
+/** agentProfile.* (spec/api.md 8.46, 8.78). */
+export function agentProfileHandlers(profiles: AgentProfiles, prices: PriceTable): Handlers<typeof AgentProfileService> {
+  const toMessage = ({ concurrency, timeLimit, labels, ...profile }: AgentProfile): MessageInitShape<typeof AgentProfileSchema> => ({
+    ...profile,
+    ...(concurrency === null ? {} : { concurrency }),
+    ...(timeLimit === null ? {} : { timeLimitSeconds: timeLimit }),
+    labels: [...labels],
+    ...pricesIn(prices[profile.id]),
+  });
+  return {
+    async listAgentProfiles(tx, caller) {
+      return { data: (await profiles.list(tx, caller)).map(toMessage) };
+    },
+    async updateAgentProfile(tx, caller, { agentProfile, title, description, concurrency, timeLimitSeconds }) {
+      const edit = {
+        ...(title === undefined ? {} : { title: title || null }),
+        ...(description === undefined ? {} : { description: description || null }),
+        ...(concurrency === undefined ? {} : { concurrency: concurrency || null }),
+        ...(timeLimitSeconds === undefined ? {} : { timeLimit: timeLimitSeconds || null }),
+      };
+      return { agentProfile: toMessage(await profiles.update(tx, caller, agentProfile, edit)) };
+    },
+  };
+}
 
 const pricesIn = (price: Price | undefined) => (price ? { prices: toPrices(price) } : {});
 

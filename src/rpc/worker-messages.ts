@@ -6,9 +6,10 @@ import type { Json, JsonObject } from "../core/json.ts";
 import { jsonDigest } from "../core/json-digest.ts";
 import { toDownloadId } from "../core/skills/content.ts";
 import type { EventPayloads, NewEvent, PlanStep, TaskEvent } from "../core/tasks/event.ts";
+import type { HistoryEntry } from "../core/tasks/history.ts";
 import type { RemoteRun, SentEvent, SentOutcome } from "../core/workers/remote-run.ts";
 import { type Event, EventSchema, type PlanStep as StepMessage, type ToolUsed } from "../gen/proto/worker/v1/event_pb.ts";
-import type { MessageSchema, RunSchema } from "../gen/proto/worker/v1/run_pb.ts";
+import type { HistoryEntrySchema, MessageSchema, RunSchema } from "../gen/proto/worker/v1/run_pb.ts";
 import type { Confirm, FinishRequest } from "../gen/proto/worker/v1/worker_service_pb.ts";
 import type { Link } from "./event.ts";
 
@@ -16,7 +17,8 @@ import type { Link } from "./event.ts";
 export const runMessage = (run: RemoteRun, link: Link): MessageInitShape<typeof RunSchema> => ({
   ...{ taskId: run.taskId, fence: run.fence, leaseSeconds: run.leaseMs / 1000, claim: run.claim },
   ...{ title: run.title, locale: run.locale, profile: run.profile, instruction: run.instruction, interactive: run.interactive },
-  earlier: [...run.earlier],
+  earlier: run.history.flatMap((entry) => (entry.role === "tool" ? [] : [{ role: entry.role, content: entry.content }])),
+  history: run.history.map((entry) => historyMessage(entry, link)),
   messages: run.asked.map((message) => requestMessage(message, link)),
   events: run.written.map(({ event, key }) => ({ seq: event.seq, event: { key, payload: payloadOf(event) } })),
   decisions: [...run.decisions],
@@ -36,14 +38,18 @@ export const runMessage = (run: RemoteRun, link: Link): MessageInitShape<typeof 
   ...(run.memo === null ? {} : { memo: fromJson(ValueSchema, run.memo) }),
 });
 
-/** A user's message with links to its files. */
-export const requestMessage = (
-  { content, attachments = [] }: EventPayloads["user_message"],
-  link: Link,
-): MessageInitShape<typeof MessageSchema> => ({
-  content,
-  files: attachments.map(({ fileId, filename, contentType, bytes }) => ({ filename, contentType, bytes, url: link(fileId) })),
-});
+function historyMessage(entry: HistoryEntry, link: Link): MessageInitShape<typeof HistoryEntrySchema> {
+  if (entry.role !== "tool") return { role: entry.role, ...requestMessage(entry, link) };
+  const { role, isShortened: shortened, result, ...use } = entry;
+  return { role, tool: { ...use, shortened, result: fromJson(ValueSchema, result) } };
+}
+
+/** A message with links to its files. */
+export const requestMessage = ({ content, attachments = [] }: Pick<EventPayloads["user_message"], "content" | "attachments">, link: Link) =>
+  ({
+    content,
+    files: attachments.map(({ fileId, filename, contentType, bytes }) => ({ filename, contentType, bytes, url: link(fileId) })),
+  }) satisfies MessageInitShape<typeof MessageSchema>;
 
 /** The payload in the form of Append; events that workers cannot append have none. */
 function payloadOf(event: TaskEvent): NonNullable<MessageInitShape<typeof EventSchema>["payload"]> {
@@ -151,7 +157,7 @@ export function outcomeIn({ outcome }: FinishRequest): SentOutcome {
   }
 }
 
-function approvalIn({ kind, variant: requested, description, params }: Confirm): SentOutcome {
+function approvalIn({ kind, variant: requested, description, params, memo }: Confirm): SentOutcome {
   if (!isKind(kind) || isQuestion(kind)) throw invalidArgument("confirm.kind", "must be a kind of action that can be approved");
   const variant = requested || (variantsOf(kind)[0] ?? "");
   if (inputSchema(kind, variant) === undefined) throw invalidArgument("confirm.variant", `is not a variant of ${kind}`);
@@ -159,6 +165,7 @@ function approvalIn({ kind, variant: requested, description, params }: Confirm):
     ...{ kind: "confirm", action: kind, variant },
     ...(description === "" ? {} : { description }),
     ...(params ? { params: checkSize(params, detailMax, "confirm.params") as JsonObject } : {}),
+    ...(memo ? { memo: checkSize(jsonOf(memo), detailMax, "confirm.memo") } : {}),
   };
 }
 

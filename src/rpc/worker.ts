@@ -23,8 +23,8 @@ import { digestOf, eventIn, outcomeIn, requestMessage, runMessage } from "./work
 export function workerHandlers(runs: RemoteRuns, link: Link): Handlers<typeof WorkerService> {
   return {
     poll: {
-      async hold(_tx, call, { profiles, waitSeconds }) {
-        const run = await runs.poll(workerOf(call.caller), call, profiles, waitSeconds * 1000);
+      async hold(_tx, call, { profiles, labels, waitSeconds }) {
+        const run = await runs.poll(workerOf(call.caller), call, { profiles, labels }, waitSeconds * 1000);
         return run ? { run: runMessage(run, link) } : {};
       },
     },
@@ -52,6 +52,13 @@ export function workerHandlers(runs: RemoteRuns, link: Link): Handlers<typeof Wo
           digestOf(FinishRequestSchema, request),
         );
         return run ? { run: runMessage(run, link) } : {};
+      },
+    },
+    writeText: {
+      async hold(_tx, { caller }, { taskId, fence, explanation, key, attempt, offset, text }) {
+        const part = { type: explanation ? "explanation" : "assistant_message", key, attempt, offset, text } as const;
+        const { isWatched: watched, nextOffset } = await runs.writeText(workerOf(caller), { taskId, fence }, part);
+        return { watched, nextOffset };
       },
     },
     upload: {
@@ -98,16 +105,20 @@ const spentIn = ({ credits, usage }: Pick<FinishRequest, "credits"> & { readonly
 /** The credentials of remote workers. */
 export function workerSettingsHandlers(workers: Workers): Handlers<typeof WorkerSettingsService> {
   return {
-    async createWorker(tx, caller, { name, profiles }) {
-      const { worker, text } = await workers.create(tx, caller, { name, profiles });
+    async createWorker(tx, caller, { name, profiles, labels }) {
+      const { worker, text } = await workers.create(tx, caller, { name, profiles, labels });
       return { worker: toMessage({ ...worker, runs: 0 }), secret: text };
     },
     async listWorkers(tx, caller) {
       const { workers: active, queue } = await workers.list(tx, caller);
       return { data: active.map(toMessage), queue: queue.map(queueMessage) };
     },
-    async updateWorker(tx, caller, { id, name, profiles }) {
-      const edit = { ...(name === undefined ? {} : { name }), ...(profiles === undefined ? {} : { profiles: profiles.names }) };
+    async updateWorker(tx, caller, { id, name, profiles, labels }) {
+      const edit = {
+        ...(name === undefined ? {} : { name }),
+        ...(profiles === undefined ? {} : { profiles: profiles.names }),
+        ...(labels === undefined ? {} : { labels: labels.names }),
+      };
       return { worker: toMessage(await workers.update(tx, caller, id, edit)) };
     },
     async listWorkerFailures(tx, caller, { id }) {
@@ -121,9 +132,9 @@ export function workerSettingsHandlers(workers: Workers): Handlers<typeof Worker
   };
 }
 
-const toMessage = ({ id, name, profiles, createdAt, seenAt, runs }: BusyWorker) =>
+const toMessage = ({ id, name, profiles, labels, createdAt, seenAt, runs }: BusyWorker) =>
   ({
-    ...{ id, name, runs, profiles: [...profiles], createdAt: seconds(createdAt) },
+    ...{ id, name, runs, profiles: [...profiles], labels: [...labels], createdAt: seconds(createdAt) },
     ...(seenAt === null ? {} : { lastSeenAt: seconds(seenAt) }),
   }) satisfies MessageInitShape<typeof WorkerSchema>;
 

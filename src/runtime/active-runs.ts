@@ -27,8 +27,8 @@ export interface ActiveRuns {
   ended(): Promise<void>;
 }
 
-/** @param onEnd called after a run has ended. */
-export function activeRuns(parts: RunParts, onEnd: () => void): ActiveRuns {
+/** @param onEnd called with the task's id after a run has ended. */
+export function activeRuns(parts: RunParts, onEnd: (taskId: string) => void): ActiveRuns {
   const { store, clock, log } = parts;
   const runs = new Map<string, Run>();
   const activeOnly = () => [...runs].filter(([, { abort }]) => !abort.signal.aborted);
@@ -54,7 +54,7 @@ export function activeRuns(parts: RunParts, onEnd: () => void): ActiveRuns {
           runs.delete(task.id);
           // Notify what is left of the agent that the run is over. A string as the reason avoids creating an error.
           abort.abort("over");
-          onEnd();
+          onEnd(task.id);
         });
       runs.set(task.id, { fence: task.fence, abort, ended });
     },

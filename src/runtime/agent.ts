@@ -4,6 +4,7 @@ import type { ConnectedTask, UsableConnector } from "../core/connectors/use.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { SkillContent } from "../core/skills/content.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
+import type { HistoryUse } from "../core/tasks/history.ts";
 import type { References } from "../core/tasks/message.ts";
 import type { SubtaskState, Subtasks } from "../core/tasks/subtasks.ts";
 import type { TextWriter } from "../core/tasks/text-writer.ts";
@@ -15,6 +16,22 @@ export interface ChatMessage {
   readonly role: "user" | "assistant";
   readonly content: string;
 }
+
+/** A message of an earlier turn. */
+export interface EarlierMessage extends ChatMessage {
+  /** The files attached to it; absent without any. */
+  readonly files?: readonly AttachedFile[];
+}
+
+/**
+ * What happened in earlier turns: messages, uses of tools with their arguments and results, and decided approvals. Long
+ * arguments and results are shortened (core/tasks/history.ts).
+ */
+export type Earlier = EarlierMessage | HistoryUse;
+
+/** The messages among earlier entries, as text. */
+export const messagesOf = (earlier: readonly Earlier[]): readonly ChatMessage[] =>
+  earlier.flatMap((entry) => (entry.role === "tool" ? [] : [{ role: entry.role, content: entry.content }]));
 
 /** The user's decision on an action for which the agent requested approval. */
 export interface Decision {
@@ -85,7 +102,7 @@ export type AgentEvent<File = NewFile> =
 type Answer = Extract<NewEvent, { readonly type: "assistant_message" }>;
 type Use = Extract<NewEvent, { readonly type: "tool_used" }>;
 
-/** The input of an agent for one turn. It is the same each time the turn resumes. */
+/** The input of an agent for one turn. It is the same each time the turn resumes, except for decisions and a memo that came with them. */
 export interface Turn {
   readonly taskId: string;
   readonly title: string;
@@ -96,21 +113,19 @@ export interface Turn {
   readonly instruction: string;
   /** True when the agent may ask questions; otherwise it does its best without. */
   readonly interactive: boolean;
-  /** The messages of earlier turns, oldest first. */
-  readonly earlier: readonly ChatMessage[];
+  /** What happened in earlier turns, oldest first: at most the last 200 messages, and the last 200 uses of tools. */
+  readonly earlier: readonly Earlier[];
   /** The messages to answer, oldest first. */
   readonly messages: readonly string[];
   /** The files attached to those messages, in their order. */
   readonly attachments: readonly AttachedFile[];
-  /** The files attached to messages of earlier turns, oldest first. */
-  readonly earlierAttachments: readonly AttachedFile[];
   /** The task's files, which are kept from turn to turn. */
   readonly workspace: Workspace;
   /** The tasks that this one refers to. */
   readonly references: References;
   /** The available skills, forced ones first. */
   readonly skills: readonly TurnSkill[];
-  /** The memo that the agent stored with the question that this turn answers; null in any other turn. */
+  /** The memo that the agent stored with its last approval in this turn, or else with the question that this turn answers; otherwise null. */
   readonly memo: Json;
   /** The decisions of this turn, in the order in which the agent requested them. */
   readonly decisions: readonly Decision[];
@@ -194,6 +209,8 @@ export type Outcome<File = NewFile> =
       readonly description?: string;
       /** The tool's arguments, for example `messages` of a mail. */
       readonly params?: JsonObject;
+      /** Kept for the runs that have the decision; absent: the turn keeps the memo that it has. A message instead of a decision drops it. */
+      readonly memo?: Json;
     }
   /** Ends the run as if this process had died: nothing is written, and a sweep finds the task. */
   | { readonly kind: "abandon" };

@@ -8,6 +8,35 @@ export const idleClaimsMax = 25;
 const tooManyClaims = fail("internal", "The task was stopped: it was started too many times without progress.");
 
 /**
+ * Those of these tasks that may run within the limits of their profiles, in their order. The limits stay locked until the
+ * change ends, so that claims of several processes are counted one after the other. Call it before tasks are locked.
+ */
+export async function withinLimits(tx: Tx, candidates: readonly ClaimableTask[]): Promise<readonly ClaimableTask[]> {
+  const limited = new Set(candidates.filter(({ nodeId, isLimited = false }) => nodeId === null && isLimited));
+  if (limited.size === 0) return candidates;
+  const room = new Map<string, number>();
+  for (const settings of await tx.agentProfiles.lockLimited([...limited])) {
+    const { spaceId, profile, concurrency } = settings;
+    room.set(`${spaceId} ${profile}`, concurrency - (await tx.agentProfiles.countRuns(settings)));
+  }
+  return candidates.filter((task) => {
+    const profile = `${task.spaceId} ${task.agentProfile}`;
+    const left = limited.has(task) ? room.get(profile) : undefined;
+    if (left === undefined) return true;
+    room.set(profile, left - 1);
+    return left > 0;
+  });
+}
+
+/** Claims those of these tasks that may run within the limits of their profiles. */
+export const claimWithinLimits = async (
+  tx: Tx,
+  candidates: readonly ClaimableTask[],
+  nodeId: string,
+  now: number,
+): Promise<readonly Task[]> => claimTasks(tx, await withinLimits(tx, candidates), nodeId, now);
+
+/**
  * Claims tasks that have not changed since they were read. The task's row alone, its node and fence, decides which
  * process runs it. A task with too many successive claims without an event ends here, in `error`.
  */

@@ -117,8 +117,8 @@ export async function endTurn(
   // A turn that fails is not charged as a turn.
   const used = usedIn(done, outcome.kind === "finish" || outcome.kind === "ask" ? 1 : 0);
   if (outcome.kind !== "confirm") return end(run, used, endingOf(outcome, turn, parts.ids), files);
-  const { action: kind, variant, description, params } = outcome;
-  const approval: Approval = { kind, variant, actionId: parts.ids.short(), description, params };
+  const { action: kind, variant, description, params, memo } = outcome;
+  const approval: Approval = { kind, variant, actionId: parts.ids.short(), description, params, memo };
   return task.allowed.includes(kind) ? passAllowed(run, approval) : end(run, used, confirm(approval));
 }
 
@@ -173,9 +173,10 @@ async function passAllowed({ task, done, parts, held }: LastOfRun, approval: App
   const { clock, ids, prices = {} } = parts;
   return changeRun(parts.store, held, async (tx) => {
     const now = clock.now();
-    const events = [...(await keepDone(tx, task, done, keepingOf(parts, held), clock)), ...allowedAction(approval).events];
+    const allowed = allowedAction(approval);
+    const events = [...(await keepDone(tx, task, done, keepingOf(parts, held), clock)), ...allowed.events];
     const cost = await computeCost(tx, task, usedIn(done), prices);
-    const set = { addCredits: cost.charge.credits };
+    const set = { ...allowed.set, addCredits: cost.charge.credits };
     const next = requireOwned(await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set, events }));
     await insertAction(tx, next, next.lastSeq, approval, "accepted");
     await spend(tx, next, cost, now, ids);

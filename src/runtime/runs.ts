@@ -4,7 +4,7 @@ import { poll } from "../async/poll.ts";
 import type { Tx } from "../core/store.ts";
 import type { ClaimableTask, QueueFilter } from "../core/tasks/task.ts";
 import { activeRuns } from "./active-runs.ts";
-import { claimTasks, releaseClaim } from "./claims.ts";
+import { claimWithinLimits, releaseClaim } from "./claims.ts";
 import { heartbeatMs, type Lease } from "./lease.ts";
 import type { RunParts } from "./run.ts";
 
@@ -44,9 +44,11 @@ export function startRuns(parts: RunsParts): Runs {
   const exclusive = mutex();
   /** True when a task may wait for the end of a run: for capacity, or because an earlier run of it has not ended. */
   let waiting = false;
+  /** Runs whose end may let another task of their profile run. */
+  const limited = new Set<string>();
   const logFailure = (text: string) => (cause: unknown) => log("error", text, { cause });
-  const active = activeRuns(parts, () => {
-    if (waiting) void wake().catch(logFailure("claiming failed"));
+  const active = activeRuns(parts, (taskId) => {
+    if (limited.delete(taskId) || waiting) void wake().catch(logFailure("claiming failed"));
   });
   const capacity = (): number => Math.max(0, Math.min(batchMax, concurrency - active.size()));
 
@@ -69,7 +71,9 @@ export function startRuns(parts: RunsParts): Runs {
     while (remaining.length > 0 && capacity() > 0 && !stopping.signal.aborted) {
       const batch = remaining.slice(0, capacity());
       remaining = remaining.slice(batch.length);
-      const claimed = (await alive((tx, nodeId) => claimTasks(tx, batch, nodeId, clock.now()))) ?? [];
+      const claimed = (await alive((tx, nodeId) => claimWithinLimits(tx, batch, nodeId, clock.now()))) ?? [];
+      const claimedIds = new Set(claimed.map(({ id }) => id));
+      for (const { id, isLimited } of batch) if (isLimited && claimedIds.has(id)) limited.add(id);
       // A drain that began in the meantime releases them.
       if (!stopping.signal.aborted) claimed.forEach(active.start);
       count += claimed.length;

@@ -11,14 +11,13 @@ import type { OpenSkill } from "../core/skills/content.ts";
 import { skillsOfTask, type TaskSkill } from "../core/skills/task-skills.ts";
 import type { Tx } from "../core/store.ts";
 import type { EventPayloads, EventType, TaskEvent } from "../core/tasks/event.ts";
+import { type HistoryEntry, readPast, toHistory } from "../core/tasks/history.ts";
 import { referencesOf } from "../core/tasks/message.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { WorkspaceOf } from "../core/workspaces/open.ts";
-import type { AttachedFile, ChatMessage, Decision, Turn, TurnSkill } from "./agent.ts";
+import type { AttachedFile, Decision, Earlier, Turn, TurnSkill } from "./agent.ts";
 import { subtasksFor } from "./subtasks.ts";
 
-/** The number of earlier messages that an agent receives. */
-const earlierMax = 200;
 const pageMax = 1000;
 
 /** Types of events that are not added by the agent while it runs. */
@@ -38,6 +37,8 @@ export interface TurnParts {
 /** A turn with the events that it was built from. */
 export interface OpenedTurn extends Omit<Turn, "reserve"> {
   readonly written: readonly TaskEvent[];
+  /** The entries of `earlier`, with the references to their files. */
+  readonly history: readonly HistoryEntry[];
   /** The messages to answer, each with its attachments. */
   readonly asked: readonly EventPayloads["user_message"][];
 }
@@ -47,9 +48,9 @@ export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal
   const { store, clock, cipher, readFile, workspaceOf, openSkill, ids } = parts;
   const { id, answeredSeq, consumedSeq } = task;
   // The reads are independent: a remote database answers them at the same time.
-  const [before, since, instruction, skills, briefing, progress, connectors] = await Promise.all([
-    answeredSeq === 0 ? [] : store.events.list(id, { beforeSeq: answeredSeq + 1, order: "desc", limit: earlierMax, verbose: false }),
+  const [since, past, instruction, skills, briefing, progress, connectors] = await Promise.all([
     Array.fromAsync(eventsOf(store, id, { afterSeq: answeredSeq, beforeSeq: consumedSeq + 1 })),
+    readPast(store.events, task),
     instructionOf(store, task),
     skillsOfTask(store, task),
     task.armed || task.recalls ? store.tasks.turnInput(id) : { outputSchema: null, memo: null },
@@ -57,8 +58,7 @@ export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal
     connectorsOf(store, task),
   ]);
   const messages = since.filter((event) => event.type === "user_message");
-  // The answer of the last turn may be between the messages that this turn answers.
-  const earlier = [...before.toReversed(), ...since.filter(({ type }) => type !== "user_message")];
+  const history = toHistory(past, since);
   return {
     taskId: id,
     title: task.title,
@@ -66,11 +66,11 @@ export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal
     profile: task.agentProfile,
     instruction,
     interactive: task.interactive,
-    earlier: earlier.flatMap(messagesIn).slice(-earlierMax),
-    messages: messages.flatMap(messagesIn).map(({ content }) => content),
+    earlier: history.map((entry) => toEarlier(entry, readFile)),
+    history,
+    messages: messages.map(({ payload }) => payload.content),
     asked: messages.map(({ payload }) => payload),
-    attachments: messages.flatMap(attachmentsIn).map((attachment) => toGivenFile(attachment, readFile)),
-    earlierAttachments: earlier.flatMap(attachmentsIn).map((attachment) => toGivenFile(attachment, readFile)),
+    attachments: messages.flatMap(({ payload }) => filesOf(payload, readFile)),
     workspace: workspaceOf(task, signal),
     references: referencesOf(store, task),
     skills: skills.map((skill) => toGivenSkill(skill, openSkill)),
@@ -128,12 +128,15 @@ async function* eventsOf(
   }
 }
 
-function messagesIn(event: TaskEvent): readonly ChatMessage[] {
-  if (event.type === "user_message") return [{ role: "user", content: event.payload.content }];
-  return event.type === "assistant_message" ? [{ role: "assistant", content: event.payload.content }] : [];
+function toEarlier(entry: HistoryEntry, readFile: ReadFile): Earlier {
+  if (entry.role === "tool") return entry;
+  const { role, content } = entry;
+  const files = filesOf(entry, readFile);
+  return { role, content, ...(files.length === 0 ? {} : { files }) };
 }
 
-const attachmentsIn = (event: TaskEvent): readonly Attachment[] => (event.type === "user_message" ? (event.payload.attachments ?? []) : []);
+const filesOf = ({ attachments = [] }: { readonly attachments?: readonly Attachment[] }, readFile: ReadFile): readonly AttachedFile[] =>
+  attachments.map((attachment) => toGivenFile(attachment, readFile));
 
 const toGivenFile = ({ fileId, filename, contentType, bytes }: Attachment, readFile: ReadFile): AttachedFile => ({
   ...{ filename, contentType, bytes },

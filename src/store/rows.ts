@@ -2,6 +2,7 @@ import type { AfterTask, Tx } from "../core/store.ts";
 import { accountRows } from "./rows/account.ts";
 import { actionRows } from "./rows/action.ts";
 import { agentRows } from "./rows/agent.ts";
+import { agentProfileRows } from "./rows/agent-profile.ts";
 import { apiKeyRows } from "./rows/api-key.ts";
 import { appRows, clientRows } from "./rows/app.ts";
 import { archiveRows } from "./rows/archive.ts";
@@ -62,6 +63,7 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     webhooks: webhookRows(session),
     deliveryLog: deliveryLogRows(session),
     agents: agentRows(session),
+    agentProfiles: agentProfileRows(session),
     connectors: connectorRows(session),
     tasks: taskRows(session, async (written) => afterTask?.(tx, written)),
     taskResources: taskResourceRows(session),

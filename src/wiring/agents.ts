@@ -1,5 +1,6 @@
 import { isModelAgent, modelName } from "../config/agent-profiles.ts";
 import type { ModelConfig } from "../config/models.ts";
+import { publicNames } from "../core/tasks/profile.ts";
 import { fetchFile } from "../egress/fetch-file.ts";
 import type { Agent } from "../runtime/agent.ts";
 import type { ToolsFor } from "../runtime/agents/model/tool.ts";
@@ -7,18 +8,28 @@ import { offlineAgent } from "../runtime/agents/offline/offline.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /**
- * The agent of each profile by AGENT_PROFILES; a profile that is not in it uses
- * the offline agent. Null for profiles of remote workers.
+ * The agent of each profile by AGENT_PROFILES; a profile of the public API that is not in it uses the offline agent. Null for
+ * profiles of remote workers.
  */
 export async function createAgents(context: ProcessContext, toolsFor: ToolsFor): Promise<(profile: string) => Agent | null> {
   const { agentProfiles } = context.config;
   const models = await modelAgents(context, toolsFor);
   return (profile) => {
-    const name = agentProfiles[profile] ?? "offline";
+    const name = agentProfiles[profile] ?? (publicNames.includes(profile) ? "offline" : null);
+    if (name === null) return missingAgent;
     if (name === "remote") return null;
     return (isModelAgent(name) ? models.get(modelName(name)) : undefined) ?? offlineAgent;
   };
 }
+
+/** For tasks of a profile that AGENT_PROFILES has no more. */
+const missingAgent: Agent = async function* ({ profile }) {
+  return {
+    kind: "fail",
+    errorType: "internal",
+    content: `The profile ${profile} does not exist any more. Send a message with another agent_profile.`,
+  };
+};
 
 /** The SDKs of models are loaded only if a model is configured. */
 async function modelAgents({ config, random, log }: ProcessContext, toolsFor: ToolsFor): Promise<ReadonlyMap<string, Agent>> {

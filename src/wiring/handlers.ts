@@ -24,6 +24,8 @@ import { conversations } from "../core/tasks/conversations.ts";
 import { listWatches } from "../core/tasks/list-watches.ts";
 import { listings } from "../core/tasks/listings.ts";
 import type { LiveTexts } from "../core/tasks/live-texts.ts";
+import { profilesOf } from "../core/tasks/profile.ts";
+import { type AgentProfiles, agentProfiles } from "../core/tasks/profile-settings.ts";
 import { runStateReader } from "../core/tasks/run-state.ts";
 import { findSharedTask, sharedTypes } from "../core/tasks/shared-task.ts";
 import { taskSubscriptions } from "../core/tasks/task-subscriptions.ts";
@@ -162,7 +164,7 @@ export function createHandlers(
     implement(SkillSettingsService, skillSettingsHandlers(catalogue)),
     implement(ConnectorService, connectorHandlers(connected.connectors)),
     implement(AgentService, agentHandlers(agents)),
-    implement(AgentProfileService, agentProfileHandlers(config.prices)),
+    implement(AgentProfileService, agentProfileHandlers(profilesIn(context), config.prices)),
     implement(BrowserService, browserHandlers(browsers)),
     implement(ApiKeyService, apiKeyHandlers(apiKeys(creation))),
     implement(UsageService, usageHandlers(reports(clock, config.credits))),
@@ -244,9 +246,17 @@ function transcriptsOf({ config: { transcription }, store, clock, log }: Process
   return transcripts({ transcribe, price: transcription?.price ?? 0, store, clock, log });
 }
 
+const profilesIn = ({ config, clock }: ProcessContext): AgentProfiles =>
+  agentProfiles({
+    clock,
+    profiles: profilesOf(Object.keys(config.agentProfiles)),
+    remoteProfiles: remoteProfiles(config),
+    labels: config.profileLabels,
+  });
+
 /** The model of a profile; undefined when its agent uses none. */
-function modelOf({ agentProfiles, models }: ProcessContext["config"], profile: string): ModelConfig | undefined {
-  const agent = agentProfiles[profile];
+function modelOf({ agentProfiles: agentNames, models }: ProcessContext["config"], profile: string): ModelConfig | undefined {
+  const agent = agentNames[profile];
   return agent !== undefined && isModelAgent(agent) ? models[modelName(agent)] : undefined;
 }
 

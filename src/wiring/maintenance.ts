@@ -11,6 +11,7 @@ import { releaseStale } from "../core/usage/spend.ts";
 import { checkDomains } from "../core/websites/domains.ts";
 import { failuresKeptMs } from "../core/workers/worker.ts";
 import { sweepWorkerRuns } from "../runtime/remote/held-run.ts";
+import { endOverdueTurns } from "../runtime/time-limits.ts";
 import type { ProcessContext } from "./process-context.ts";
 import { remoteProfiles } from "./remote.ts";
 
@@ -20,6 +21,8 @@ const dayMs = 24 * hourMs;
 const keyUsesEveryMs = 5_000;
 /** A silent worker loses its run at most this long after its lease ends. */
 const leasesEveryMs = 1_000;
+/** A turn ends at most this long after its time limit. */
+const turnsEveryMs = 1_000;
 /** A warning of tasks that wait for a worker comes at most this long after their first minute. */
 const unservedEveryMs = 10_000;
 /** Expired files are purged within a minute (spec/decisions.md 38). */
@@ -73,6 +76,9 @@ export function startMaintenance(
     every(keyUsesEveryMs, writeKeyUses),
     every(leasesEveryMs, async function releaseLapsedRuns() {
       await sweepWorkerRuns({ store, clock });
+    }),
+    every(turnsEveryMs, async function endTurns() {
+      await endOverdueTurns({ store, clock });
     }),
     every(unservedEveryMs, unservedProfiles({ store, clock, log, remoteProfiles: remoteProfiles(config) })),
     every(filesEveryMs, async function sweepFiles() {

@@ -1,5 +1,6 @@
 import type { Config } from "../config.ts";
 import type { ConnectorUses } from "../core/connectors/use.ts";
+import type { LiveTexts } from "../core/tasks/live-texts.ts";
 import { createSaveSite } from "../core/websites/save.ts";
 import type { RemoteRuns } from "../core/workers/remote-run.ts";
 import { type Dispatch, startDispatch } from "../runtime/remote/dispatch.ts";
@@ -19,22 +20,29 @@ export interface RemoteWorkers {
   drain(): Promise<void>;
 }
 
+/** What runs of workers share with other parts of the process. */
+export interface RemoteParts {
+  readonly connectors: ConnectorUses;
+  readonly texts: LiveTexts;
+  readonly draining: AbortSignal;
+}
+
 export function createRemoteWorkers(
   context: ProcessContext,
   { staging, blobs, links, readFile, workspaceOf, openSkill }: FileParts,
-  connectors: ConnectorUses,
-  draining: AbortSignal,
+  { connectors, texts, draining }: RemoteParts,
 ): RemoteWorkers {
   const { config, store, clock, ids, random, cipher, log } = context;
   const dispatch: Dispatch = startDispatch({ store, clock, log });
   draining.addEventListener("abort", () => void dispatch.drain(), { once: true });
   const runs = remoteRuns({
-    ...{ store, clock, ids, cipher, staging, links, readFile, workspaceOf, openSkill, dispatch, connectors },
+    ...{ store, clock, ids, cipher, staging, links, readFile, workspaceOf, openSkill, dispatch, connectors, texts },
     openSite: createSiteOpener({ staging, blobs }),
     saveSite: createSaveSite({ clock, ids, random }),
     quota: config.fileQuota,
     prices: config.prices,
     remoteProfiles: remoteProfiles(config),
+    profileLabels: config.profileLabels,
     pollsMax: config.watchLimit,
     pollMs: config.waitSeconds * 1000,
   });

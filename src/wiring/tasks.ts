@@ -1,5 +1,6 @@
 import type { AfterTask } from "../core/store.ts";
 import type { Backlog } from "../core/tasks/backlog.ts";
+import { profilesOf } from "../core/tasks/profile.ts";
 import { type TaskSteps, taskSteps } from "../core/tasks/steps.ts";
 import { type Tasks, tasks } from "../core/use-cases/manage-tasks.ts";
 import { countTaskEnds, type NotifyPaused } from "../core/use-cases/run-schedules.ts";
@@ -14,7 +15,8 @@ export const stepsOf = ({ clock, config }: Pick<ProcessContext, "clock" | "confi
 /** Tasks, for callers and for schedules. */
 export const createTasks = (context: ProcessContext, backlog: Backlog): Tasks => {
   const { clock, ids, config } = context;
-  return tasks({ clock, ids, backlog, steps: stepsOf(context), keepsEvents: config.deletedTaskDays > 0 });
+  const profiles = profilesOf(Object.keys(config.agentProfiles));
+  return tasks({ clock, ids, backlog, steps: stepsOf(context), keepsEvents: config.deletedTaskDays > 0, profiles });
 };
 
 /** Mails the creators of paused schedules, if a mail server is configured; the schedule itself shows the reason too. */

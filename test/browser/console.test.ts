@@ -1,5 +1,7 @@
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createWorker, type RunOf } from "../workers/worker-rig.ts";
+import { untilWatched, writeAll } from "../workers/written-text.ts";
 import { hasChromium } from "./chromium.ts";
 import { type ConsoleStage, openConsoleStage, type Visit } from "./console-stage.ts";
 
@@ -9,7 +11,7 @@ describe.skipIf(!hasChromium)("the console", () => {
   let context: BrowserContext;
   let page: Page;
   beforeAll(async () => {
-    stage = await openConsoleStage();
+    stage = await openConsoleStage("sqlite", { AGENT_PROFILES: "manus-1.6-lite=remote" });
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
   beforeEach(async () => {
@@ -94,6 +96,37 @@ describe.skipIf(!hasChromium)("the console", () => {
     expect(body["data"]).toMatchObject([
       { name: "Write the report", cron: "30 8 1 * *", time_zone: "Asia/Tokyo", next_run_at: first / 1000 },
     ]);
+  });
+
+  test("shows an answer while it is written, in the place where it stays, and moves no reader who has scrolled up", async () => {
+    const worker = await createWorker(stage.service, stage.owner);
+    await stage.owner.v2("task.create", { message: { content: "Write" }, agent_profile: "manus-1.6-lite" });
+    const run: RunOf = await worker.pollUntilRun();
+    const lines = Array.from({ length: 40 }, (_, i) => `Line ${i}`).join("\n\n");
+    await page.goto(`/app/${run.taskId}`);
+    await page.getByRole("article", { name: "You" }).waitFor();
+    await untilWatched(worker, run);
+    await writeAll(worker, run, `One **two**\n\n${lines}`);
+    const written = page.getByRole("article", { name: "Agent" });
+    await written.locator("[aria-busy=true]").getByText("Line 39").waitFor();
+    expect(await written.locator("strong").textContent()).toBe("two");
+    await written.evaluate((element) => element.setAttribute("data-kept", ""));
+    const flow = page.locator("section[tabindex]");
+    const place = () => flow.evaluate(({ scrollTop }) => scrollTop);
+    const end = await place();
+    await flow.hover();
+    await page.mouse.wheel(0, -100);
+    await expect.poll(place).toBeLessThan(end);
+    const read = await place();
+    await writeAll(worker, run, `One **two**\n\n${lines}\n\nThree\n\nfour`);
+    await written.locator("[aria-busy=true]").getByText("four").waitFor();
+    expect(await place()).toBe(read);
+    await worker.finish(run, { finish: { content: `One **two**\n\n${lines}\n\nThree\n\nfour\n\nfive` } });
+    await page.locator("header").getByText("Done").waitFor();
+    const kept = page.locator("article[data-kept]");
+    await kept.getByText("five").waitFor();
+    expect(await kept.locator("[aria-busy=true]").count()).toBe(0);
+    expect(await place()).toBe(read);
   });
 
   test("decides an approval, and closes it where another window has it open", async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { databaseKinds, databaseUrl, postgresTemplate } from "../support/database.ts";
 import { share } from "../support/depth.ts";
 import { runDirectly } from "../support/direct.ts";
-import { type Checkout, freePort, sharedCheckout } from "./checkout.ts";
+import { type Checkout, serve, sharedCheckout } from "./checkout.ts";
 
 let checkout: Checkout;
 beforeAll(() => {
@@ -43,33 +43,27 @@ describe("npm run audit", () => {
   )("next to a running server finds the log intact, then names the changed row, with exit code 1 ($kind)", async ({ kind }) => {
     await using db = await databaseUrl(kind);
     const env = { DATABASE_URL: db.url, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"), DATA_DIR: `data-${kind}` };
-    const server = checkout.npm(["start"], { ...env, PORT: `${await freePort()}` });
-    await server.says(/"msg":"ready"/);
-    try {
-      expect((await run("key", ["--name", "one"], env)).code).toBe(0);
-      expect((await run("key", ["--name", "two"], env)).code).toBe(0);
-      const open = async () => (await runDirectly(db, "SELECT id FROM audit_event WHERE seq IS NULL")).length;
-      await expect.poll(open).toBe(0);
-      const first = await verify(env);
-      expect(first).toMatchObject({ code: 0, out: expect.stringMatching(intact) });
-      const [, space = "", rows, unsealed, head = ""] = intact.exec(first.out) ?? [];
-      expect([Number(rows) >= 2, unsealed]).toEqual([true, "0"]);
-      expect((await verify(env, "--space", space, "--head", head)).code, "through a head that was kept").toBe(0);
-      expect((await verify(env, "--team", "no such team")).code).toBe(1);
+    await using _server = await serve(checkout, env.DATA_DIR, env);
+    expect((await run("key", ["--name", "one"], env)).code).toBe(0);
+    expect((await run("key", ["--name", "two"], env)).code).toBe(0);
+    const open = async () => (await runDirectly(db, "SELECT id FROM audit_event WHERE seq IS NULL")).length;
+    await expect.poll(open).toBe(0);
+    const first = await verify(env);
+    expect(first).toMatchObject({ code: 0, out: expect.stringMatching(intact) });
+    const [, space = "", rows, unsealed, head = ""] = intact.exec(first.out) ?? [];
+    expect([Number(rows) >= 2, unsealed]).toEqual([true, "0"]);
+    expect((await verify(env, "--space", space, "--head", head)).code, "through a head that was kept").toBe(0);
+    expect((await verify(env, "--team", "no such team")).code).toBe(1);
 
-      await runDirectly(db, "UPDATE audit_event SET subject = 'other' WHERE seq = 2");
-      const [row] = await runDirectly(db, "SELECT id FROM audit_event WHERE seq = 2");
-      const broken = await verify(env);
-      expect(broken.code).toBe(1);
-      expect(broken.out).toContain(`BROKEN at 2 (row ${row?.["id"]}), changed`);
-      await runDirectly(db, "DELETE FROM audit_event WHERE seq >= 2");
-      const [left] = await runDirectly(db, "SELECT hash FROM audit_event WHERE seq = 1");
-      await runDirectly(db, `UPDATE audit_head SET seq = 1, hash = '${left?.["hash"]}'`);
-      expect((await verify(env)).code, "cut off together with its head").toBe(0);
-      expect(await verify(env, "--space", space, "--head", head)).toMatchObject({ code: 1, out: expect.stringContaining("missing") });
-    } finally {
-      server.child.kill("SIGTERM");
-      await server.ended;
-    }
+    await runDirectly(db, "UPDATE audit_event SET subject = 'other' WHERE seq = 2");
+    const [row] = await runDirectly(db, "SELECT id FROM audit_event WHERE seq = 2");
+    const broken = await verify(env);
+    expect(broken.code).toBe(1);
+    expect(broken.out).toContain(`BROKEN at 2 (row ${row?.["id"]}), changed`);
+    await runDirectly(db, "DELETE FROM audit_event WHERE seq >= 2");
+    const [left] = await runDirectly(db, "SELECT hash FROM audit_event WHERE seq = 1");
+    await runDirectly(db, `UPDATE audit_head SET seq = 1, hash = '${left?.["hash"]}'`);
+    expect((await verify(env)).code, "cut off together with its head").toBe(0);
+    expect(await verify(env, "--space", space, "--head", head)).toMatchObject({ code: 1, out: expect.stringContaining("missing") });
   });
 });

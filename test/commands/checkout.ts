@@ -10,7 +10,8 @@ import { systemClock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Tx } from "../../src/core/store.ts";
 import { createFirstAccount } from "../../src/core/use-cases/initialize-installation.ts";
-import { openInstallation } from "../../src/installation.ts";
+import { type Ambient, openInstallation } from "../../src/installation.ts";
+import { startPlatform } from "../../src/platform.ts";
 import { depth } from "../support/depth.ts";
 import { needInShell } from "../support/needs.ts";
 
@@ -32,6 +33,8 @@ export interface Checkout extends Disposable {
   npm(words: readonly string[], env?: Env): Command;
   /** `npm run --silent SCRIPT -- WORDS`; in a short run only its script, which takes half the time. */
   script(script: string, words: readonly string[], env?: Env): Command;
+  /** The lines of a shell with `script` in place of each `npm run --silent SCRIPT --`. */
+  scripts(lines: string): string;
   command(words: readonly string[], env?: Env): Command;
   /** Ids of processes with the copy as working folder, mainly servers. */
   processes(): number[];
@@ -87,6 +90,8 @@ function checkoutIn(copy: string, clear: () => void): Checkout {
       depth === "full"
         ? npm(["run", "--silent", script, "--", ...words], env)
         : command([process.execPath, `scripts/${script}.ts`, ...words], env),
+    scripts: (lines) =>
+      depth === "full" ? lines : lines.replaceAll(/npm run --silent ([\w-]+) --(?= )/g, `${process.execPath} scripts/$1.ts`),
     processes: () => processesIn(copy),
     [Symbol.dispose]() {
       for (const pid of processesIn(copy)) process.kill(pid, "SIGKILL");
@@ -118,13 +123,51 @@ function keptNames(): readonly string[] {
  * @param first the content; by default the first account.
  */
 export async function install(checkout: Checkout, dataDir: string, first: (tx: Tx) => Promise<unknown> = makeOwner): Promise<void> {
-  const outside = { clock: systemClock, ids: systemIds, random: systemRandom, log: () => undefined };
   const config = loadConfig({ DATA_DIR: checkout.path(dataDir) });
-  const { store } = await openInstallation(config, outside, async (tx) => void (await first(tx)));
+  const { store } = await openInstallation(config, ambient, async (tx) => void (await first(tx)));
   await store.close();
 }
 
+const ambient: Ambient = { clock: systemClock, ids: systemIds, random: systemRandom, log: () => undefined };
+
 const makeOwner = (tx: Tx) => createFirstAccount(tx, { now: systemClock.now(), ids: systemIds, random: systemRandom }, "owner@localhost");
+
+/** A server on a data folder of a checkout. */
+export interface Serving extends AsyncDisposable {
+  readonly url: string;
+}
+
+/**
+ * Starts a server on a data folder of the checkout, which it creates if it is missing, by `npm start`. In a short run the server is in the
+ * test's process, and still in another one than the commands that run next to it; `start.test.ts` runs `npm start`.
+ */
+export async function serve(checkout: Checkout, dataDir: string, env: Env = {}): Promise<Serving> {
+  if (depth === "full") return serveByNpm(checkout, { ...env, DATA_DIR: dataDir });
+  const config = loadConfig({ PORT: "0", ...env, DATA_DIR: checkout.path(dataDir) });
+  const { store, cipher } = await openInstallation(config, ambient, async (tx) => void (await makeOwner(tx)));
+  const platform = await startPlatform(config, store, cipher, ambient);
+  return {
+    url: `http://127.0.0.1:${platform.port}`,
+    async [Symbol.asyncDispose]() {
+      await platform.drain();
+      await store.close();
+    },
+  };
+}
+
+/** Starts a server by `npm start`. */
+export async function serveByNpm(checkout: Checkout, env: Env): Promise<Serving> {
+  const port = env["PORT"] ?? `${await freePort()}`;
+  const server = checkout.npm(["start"], { ...env, PORT: port });
+  await server.says(/"msg":"ready"/);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.child.kill("SIGTERM");
+      await server.ended;
+    },
+  };
+}
 
 /** Hard links where both folders are on one file system, copies elsewhere. */
 function linkFolder(from: string, to: string): void {

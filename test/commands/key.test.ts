@@ -5,7 +5,7 @@ import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { createKey } from "../../src/core/keys/api-key.ts";
 import { createFirstAccount } from "../../src/core/use-cases/initialize-installation.ts";
 import { depth, sample, share } from "../support/depth.ts";
-import { type Checkout, copyCheckout, freePort, install, sharedCheckout } from "./checkout.ts";
+import { type Checkout, copyCheckout, install, type Serving, serve, serveByNpm, sharedCheckout } from "./checkout.ts";
 
 const onlyKey = /^sk-[A-Za-z0-9_-]{49}\n$/;
 
@@ -18,26 +18,12 @@ afterAll(() => checkout[Symbol.dispose]());
 /** `npm run --silent key`, as in the README. */
 const newKey = (dataDir: string, ...words: string[]) => checkout.script("key", words, { DATA_DIR: dataDir }).ended;
 
-interface Serving extends AsyncDisposable {
-  call(key: string, operation: string, body?: unknown): Promise<number>;
-}
-
-async function serve(dataDir: string): Promise<Serving> {
-  const port = await freePort();
-  const server = checkout.npm(["start"], { PORT: `${port}`, DATA_DIR: dataDir, RATE_LIMITS: "off" });
-  await server.says(/"msg":"ready"/);
-  return {
-    async call(key, operation, body = {}) {
-      const url = `http://127.0.0.1:${port}/v2/${operation}`;
-      const answer = await fetch(url, { method: "POST", headers: { "x-service-api-key": key }, body: JSON.stringify(body) });
-      await answer.arrayBuffer();
-      return answer.status;
-    },
-    async [Symbol.asyncDispose]() {
-      server.child.kill("SIGTERM");
-      await server.ended;
-    },
-  };
+/** Makes a v2 call to a server; returns the status. */
+async function call({ url }: Serving, key: string, operation: string, body: unknown = {}): Promise<number> {
+  const headers = { "x-service-api-key": key };
+  const answer = await fetch(`${url}/v2/${operation}`, { method: "POST", headers, body: JSON.stringify(body) });
+  await answer.arrayBuffer();
+  return answer.status;
 }
 
 /** Runs `work` for each item, this many at a time. */
@@ -56,8 +42,8 @@ describe("npm run key", () => {
     await install(checkout, "before");
     const made = await checkout.npm(["run", "--silent", "key", "--", "--name", "laptop"], { DATA_DIR: "before" }).ended;
     expect(made).toMatchObject({ code: 0, out: expect.stringMatching(onlyKey), err: `installation: ${checkout.path("before")}\n` });
-    await using server = await serve("before");
-    expect(await server.call(made.out.trim(), "user.me")).toBe(200);
+    await using server = await serveByNpm(checkout, { DATA_DIR: "before" });
+    expect(await call(server, made.out.trim(), "user.me")).toBe(200);
     expect(existsSync(checkout.path("before/first-key"))).toBe(false);
   });
 
@@ -117,10 +103,10 @@ describe("npm run key", () => {
     expect(lineOf("kept")).toContain("expires never");
     for (const text of [kept, gone]) expect(listed.out).not.toContain(text.slice(3, -4));
     const [id = ""] = lineOf("gone").split(" ");
-    await using server = await serve("manage");
-    expect(await server.call(gone, "user.me")).toBe(200);
+    await using server = await serve(checkout, "manage");
+    expect(await call(server, gone, "user.me")).toBe(200);
     expect(await newKey("manage", "revoke", id)).toMatchObject({ code: 0, out: "" });
-    expect([await server.call(gone, "user.me"), await server.call(kept, "user.me")]).toEqual([401, 200]);
+    expect([await call(server, gone, "user.me"), await call(server, kept, "user.me")]).toEqual([401, 200]);
     expect(await newKey("manage", "revoke", id)).toMatchObject({ code: 1, out: "", err: expect.stringContaining("API key not found") });
     expect((await newKey("manage", "list")).out).not.toContain(id);
   });
@@ -146,14 +132,14 @@ describe(`${many} keys, ${lanes} at a time, while the server is under load`, () 
   test("none is lost, and no call fails", async () => {
     await install(checkout, "load");
     const first = (await newKey("load", "--name", "load")).out.trim();
-    await using server = await serve("load");
+    await using server = await serve(checkout, "load", { RATE_LIMITS: "off" });
     const statuses = new Map<string, number>();
     let over = false;
     const load = ["user.me", "project.list", "project.create", "task.create"].map(async (operation) => {
       const body = { "project.create": { name: "n" }, "task.create": { message: { content: "What is 12 * 4?" } } }[operation] ?? {};
       // Writes are limited by the disk; other load does not slow this down.
       for (let calls = 0; !over && calls < busy; calls += 1) {
-        const outcome = `${operation} ${await server.call(first, operation, body)}`;
+        const outcome = `${operation} ${await call(server, first, operation, body)}`;
         statuses.set(outcome, (statuses.get(outcome) ?? 0) + 1);
       }
     });
@@ -166,7 +152,7 @@ describe(`${many} keys, ${lanes} at a time, while the server is under load`, () 
     expect(runs.filter(({ code }) => code !== 0)).toEqual([]);
     for (const { out } of runs) expect(out).toMatch(onlyKey);
     expect(new Set(runs.map(({ out }) => out)).size).toBe(many);
-    expect(await Promise.all(runs.map(({ out }) => server.call(out.trim(), "user.me")))).toEqual(Array.from({ length: many }, () => 200));
+    expect(await Promise.all(runs.map(({ out }) => call(server, out.trim(), "user.me")))).toEqual(Array.from({ length: many }, () => 200));
     expect([...statuses.keys()].filter((outcome) => !outcome.endsWith(" 200"))).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { sharedCheckout } from "./checkout.ts";
 
 test("npm run migrate migrates an empty database, which a second run finds up to date, and creates no account", async () => {
   using checkout = sharedCheckout();
-  const migrate = () => checkout.npm(["run", "--silent", "migrate"], { DATA_DIR: "data" }).ended;
+  const migrate = () => checkout.script("migrate", [], { DATA_DIR: "data" }).ended;
   for (const run of [await migrate(), await migrate()]) {
     expect(run).toMatchObject({ code: 0, out: "", err: expect.stringContaining("sqlite: the database is up to date") });
   }

@@ -1,12 +1,17 @@
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { hangMs } from "../support/patience.ts";
 import { root } from "../support/server-process.ts";
-import { stubCheckout } from "./stub-checkout.ts";
+import { copyOf, stubCheckout } from "./stub-checkout.ts";
 
 /** The tools of a first set-up, in order. */
 const all = ["npm", "buf", "prisma", "buf-browser", "vite"];
+
+/** A checkout after its first set-up. */
+const done = stubCheckout();
+beforeAll(async () => void (await done.setUp().ended));
+afterAll(() => done[Symbol.dispose]());
 
 describe("setup of a checkout", () => {
   test("runs before every command, and each command is a file of its name", () => {
@@ -26,8 +31,7 @@ describe("setup of a checkout", () => {
   });
 
   test("does and prints nothing when nothing changed", async () => {
-    using checkout = stubCheckout();
-    await checkout.setUp().ended;
+    using checkout = copyOf(done);
     expect(await checkout.setUp().ended).toEqual({ code: 0, out: "", err: "" });
     expect(checkout.tools()).toHaveLength(all.length);
   });
@@ -43,8 +47,7 @@ describe("setup of a checkout", () => {
     { changed: "package-lock.json", again: all },
     { changed: "src/main.ts", again: [] },
   ])("runs $again again after a change of $changed", async ({ changed, again }) => {
-    using checkout = stubCheckout();
-    await checkout.setUp().ended;
+    using checkout = copyOf(done);
     checkout.write(changed, "{}");
     await checkout.setUp().ended;
     expect(checkout.tools().slice(all.length)).toEqual(again);
@@ -55,8 +58,7 @@ describe("setup of a checkout", () => {
     { removed: "src/gen/proto", again: ["buf"] },
     { removed: ".setup", again: all.slice(1) },
   ])("creates $removed again after its removal", async ({ removed, again }) => {
-    using checkout = stubCheckout();
-    await checkout.setUp().ended;
+    using checkout = copyOf(done);
     checkout.remove(removed);
     expect(await checkout.setUp().ended).toMatchObject({ code: 0 });
     expect(checkout.tools().slice(all.length)).toEqual(again);
@@ -130,8 +132,7 @@ describe("a tool that fails", () => {
   });
 
   test("leaves previously generated files unchanged", async () => {
-    using checkout = stubCheckout();
-    await checkout.setUp().ended;
+    using checkout = copyOf(done);
     checkout.write("proto/a/a.proto", "proto 2");
     checkout.write("broken-buf", "");
     expect(await checkout.setUp().ended).toMatchObject({ code: 1 });
@@ -141,8 +142,7 @@ describe("a tool that fails", () => {
 
 describe("a running server", () => {
   test("continues to read the generation it started with", async () => {
-    using checkout = stubCheckout();
-    await checkout.setUp().ended;
+    using checkout = copyOf(done);
     const resolved = realpathSync(checkout.path("src/gen/proto"));
     checkout.write("proto/a/a.proto", "proto 2");
     await checkout.setUp().ended;
@@ -152,8 +152,7 @@ describe("a running server", () => {
   });
 
   test("reads a complete generation at every moment of a change", async () => {
-    using checkout = stubCheckout();
-    await checkout.setUp().ended;
+    using checkout = copyOf(done);
     checkout.write("proto/a/a.proto", "proto 2");
     let over = false;
     const ended = checkout.setUp().ended.finally(() => {

@@ -77,16 +77,28 @@ const content: Readonly<Record<string, string>> = {
 /** Creates one in a temporary folder; disposing removes it. */
 export function stubCheckout(): StubCheckout {
   const root = mkdtempSync(join(tmpdir(), "stub-checkout-"));
+  const checkout = checkoutAt(root);
+  for (const [name, text] of Object.entries(content)) checkout.write(name, text);
+  for (const tool of ["buf", "vite"]) chmodSync(checkout.path(`node_modules/.bin/${tool}`), 0o755);
+  const scripts = resolve(import.meta.dirname, "../../scripts");
+  for (const name of ["setup.mjs", "setup"]) cpSync(join(scripts, name), checkout.path(`scripts/${name}`), { recursive: true });
+  return checkout;
+}
+
+/** A copy of a checkout as it is now. */
+export function copyOf(checkout: StubCheckout): StubCheckout {
+  const root = mkdtempSync(join(tmpdir(), "stub-checkout-"));
+  cpSync(checkout.path("."), root, { recursive: true, verbatimSymlinks: true });
+  return checkoutAt(root);
+}
+
+function checkoutAt(root: string): StubCheckout {
   const path = (name: string) => join(root, name);
   const read = (name: string) => readFileSync(path(name), "utf8");
   const write = (name: string, text: string) => {
     mkdirSync(dirname(path(name)), { recursive: true });
     writeFileSync(path(name), text);
   };
-  for (const [name, text] of Object.entries(content)) write(name, text);
-  for (const tool of ["buf", "vite"]) chmodSync(path(`node_modules/.bin/${tool}`), 0o755);
-  const scripts = resolve(import.meta.dirname, "../../scripts");
-  for (const name of ["setup.mjs", "setup"]) cpSync(join(scripts, name), path(`scripts/${name}`), { recursive: true });
   return {
     path,
     read,

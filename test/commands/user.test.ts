@@ -7,7 +7,7 @@ import { openStore } from "../../src/store/open.ts";
 import { rowsIn, runOn } from "../support/database.ts";
 import { share } from "../support/depth.ts";
 import { openMailServer } from "../support/mail-server.ts";
-import { type Checkout, freePort, install, sharedCheckout } from "./checkout.ts";
+import { type Checkout, install, serve, sharedCheckout } from "./checkout.ts";
 
 const onlyLink = /^https:\/\/accounts\.example\.com\/link\/([A-Za-z0-9_-]{43})\n$/;
 
@@ -85,15 +85,11 @@ describe("npm run user", () => {
     const guessed = await invite("address", ["--email", "bo@example.com"], env);
     expect(guessed).toMatchObject({ code: 0, out: expect.stringMatching(/^http:\/\/127\.0\.0\.1:8080\/link\//) });
     expect(guessed.err).toContain("the link is guessed from HOST and PORT (http://127.0.0.1:8080); set CONSENT_URL");
-    const port = await freePort();
-    const server = checkout.npm(["start"], { PORT: `${port}`, DATA_DIR: "address" });
-    await server.says(/"msg":"ready"/);
+    await using server = await serve(checkout, "address");
     const invited = await invite("address", ["--email", "bo@example.com"], env);
     expect(invited).toMatchObject({ code: 0, err: `installation: ${checkout.path("address")}\n` });
     expect((await fetch(invited.out.trim())).status).toBe(200);
-    expect(invited.out).toContain(`http://127.0.0.1:${port}/link/`);
-    server.child.kill("SIGTERM");
-    await server.ended;
+    expect(invited.out).toContain(`${server.url}/link/`);
   });
 
   test("first-link prints a link that works while nobody has signed in, and then refuses", async () => {

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rowsIn } from "../support/database.ts";
 import { share } from "../support/depth.ts";
-import { type Checkout, freePort, install, sharedCheckout } from "./checkout.ts";
+import { type Checkout, install, type Serving, serve, sharedCheckout } from "./checkout.ts";
 
 let checkout: Checkout;
 beforeAll(() => {
@@ -14,22 +14,10 @@ afterAll(() => checkout[Symbol.dispose]());
 /** `npm run --silent webhook-key`, as in docs/guides/webhooks.md. */
 const newKey = (dataDir: string, ...words: string[]) => checkout.script("webhook-key", words, { DATA_DIR: dataDir }).ended;
 
-/** A server on a data folder; returns the keys that it publishes. */
-async function serve(dataDir: string) {
-  const port = await freePort();
-  const server = checkout.npm(["start"], { PORT: `${port}`, DATA_DIR: dataDir });
-  await server.says(/"msg":"ready"/);
-  return {
-    async rsa(): Promise<string> {
-      // It needs no key on v1.
-      const answer = await fetch(`http://127.0.0.1:${port}/v1/webhook/public_key`);
-      return ((await answer.json()) as { readonly public_key: string }).public_key; // docs/guides/v1.md
-    },
-    async [Symbol.asyncDispose]() {
-      server.child.kill("SIGTERM");
-      await server.ended;
-    },
-  };
+/** The RSA key that a server publishes. It needs no API key on v1. */
+async function rsaKeyOf({ url }: Serving): Promise<string> {
+  const answer = await fetch(`${url}/v1/webhook/public_key`);
+  return ((await answer.json()) as { readonly public_key: string }).public_key; // docs/guides/v1.md
 }
 
 /** The command's events in the audit log. */
@@ -68,8 +56,8 @@ describe("npm run webhook-key", () => {
   test("replaces the key that the next server publishes while one runs, and keeps the other key", async () => {
     let made: string;
     {
-      await using server = await serve("live");
-      const before = await server.rsa();
+      await using server = await serve(checkout, "live");
+      const before = await rsaKeyOf(server);
       expect((await newKey("live", "ed25519")).code).toBe(0);
       made = (await newKey("live", "rsa")).out;
       expect(made).toContain("-----BEGIN PUBLIC KEY-----");
@@ -82,7 +70,7 @@ describe("npm run webhook-key", () => {
     ]);
     expect(JSON.stringify(audited)).not.toMatch(/KEY-----|whpk_/);
     expect((await newKey("live", "ed25519")).code).toBe(0);
-    await using server = await serve("live");
-    expect((await server.rsa()).trim()).toBe(made.trim());
+    await using server = await serve(checkout, "live");
+    expect((await rsaKeyOf(server)).trim()).toBe(made.trim());
   });
 });

@@ -4,9 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { share } from "../support/depth.ts";
 import { freePort } from "../support/free-port.ts";
 import { visit } from "../websites/site.ts";
-import { type Checkout, type Command, install, sharedCheckout } from "./checkout.ts";
+import { type Checkout, install, type Serving, serve, sharedCheckout } from "./checkout.ts";
 
 let checkout: Checkout;
+let server: Serving;
 let base: string;
 let key: string;
 beforeAll(async () => {
@@ -15,10 +16,12 @@ beforeAll(async () => {
   base = `http://127.0.0.1:${port}`;
   await install(checkout, "data");
   key = (await checkout.script("key", ["--name", "x"], { DATA_DIR: "data" }).ended).out.trim();
-  const server: Command = checkout.npm(["start"], { DATA_DIR: "data", PORT: `${port}`, BASE_URL: base });
-  await server.says(/"msg":"ready"/);
+  server = await serve(checkout, "data", { PORT: `${port}`, BASE_URL: base });
 });
-afterAll(() => checkout[Symbol.dispose]());
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  checkout[Symbol.dispose]();
+});
 
 /** `npm run --silent website`, as in docs/guides/websites.md. */
 const website = (...words: string[]) => checkout.script("website", words, { DATA_DIR: "data" }).ended;

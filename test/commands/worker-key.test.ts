@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { share } from "../support/depth.ts";
-import { type Checkout, freePort, install, sharedCheckout } from "./checkout.ts";
+import { type Checkout, install, serve, sharedCheckout } from "./checkout.ts";
 
 let checkout: Checkout;
 beforeAll(() => {
@@ -40,13 +40,9 @@ describe("npm run worker-key", () => {
     await install(checkout, "made");
     const made = await newWorker("made", "--name", "laptop", "--profiles", "manus-1.6");
     expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/^wk-[A-Za-z0-9_-]{49}\n$/) });
-    const port = await freePort();
-    const server = checkout.npm(["start"], { PORT: `${port}`, DATA_DIR: "made" });
-    await server.says(/"msg":"ready"/);
+    await using server = await serve(checkout, "made");
     const headers = { "x-api-key": made.out.trim(), "content-type": "application/json" };
-    const reply = await fetch(`http://127.0.0.1:${port}/worker.v1.WorkerService/Poll`, { method: "POST", headers, body: "{}" });
+    const reply = await fetch(`${server.url}/worker.v1.WorkerService/Poll`, { method: "POST", headers, body: "{}" });
     expect([reply.status, await reply.json()]).toEqual([200, {}]);
-    server.child.kill("SIGTERM");
-    await server.ended;
   });
 });

@@ -30,7 +30,7 @@ export const families: readonly Family[] = [
       ...["test/exports/kill.test.ts", "test/files/kill.test.ts", "test/schedules/kill.test.ts", "test/first-key.test.ts"],
     ],
   },
-  { name: "chaos", files: ["test/agents/chaos.test.ts", "test/agents/same-events.test.ts"] },
+  { name: "chaos", files: [...named("agents", "chaos same-events"), ...named("runtime/model", "resume injections")] },
   {
     name: "nodes",
     files: ["test/nodes/", "test/races/", "test/files/storm.test.ts", "test/oauth/races.test.ts", "test/workers/lease.test.ts"],
@@ -45,7 +45,7 @@ export const families: readonly Family[] = [
   { name: "browsers", files: ["test/browser/", "test/browsers/"] },
   { name: "docs", files: ["test/docs/"] },
   { name: "commands", files: ["test/commands/"] },
-  { name: "databases", files: [...onOne, "test/sign-in/session.test.ts"] },
+  { name: "databases", files: [...onOne, "test/sign-in/session.test.ts", "test/store/outside-change.test.ts"] },
   { name: "memory", files: ["test/exports/memory.test.ts", "test/files/memory.test.ts"] },
 ];
 

@@ -51,7 +51,7 @@ test("docs/guides/agents.md runs a task to its end by its commands, and each ans
   }
   const called = steps.map(({ command }) => /\/(?:v2|worker\.v1\.WorkerService|settings\.v1\.WorkerService)\/?([\w.]+)/.exec(command)?.[1]);
   expect(called).toEqual([
-    ...["task.create", "Poll", "Append", "Append", "Heartbeat", "Finish", "task.listMessages", "Append", "ListWorkers"],
+    ...["task.create", "Poll", "Append", "Append", "Heartbeat", "WriteText", "Finish", "task.listMessages", "Append", "ListWorkers"],
   ]);
 });
 

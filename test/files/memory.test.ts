@@ -91,8 +91,8 @@ const start = (env: Readonly<Record<string, string>> = {}) =>
   startServer({ NODE_OPTIONS: startFlags, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"), ...env });
 
 const timeout = 120_000;
-/** Mebibytes: several times the allowed rise. */
-const size = sample(512, 192);
+/** Mebibytes: at least twice the allowed rise. */
+const size = sample(512, 128);
 
 test.each(share(Object.entries(uploads), 0, 3))(
   `an upload of ${size} MB, %s, raises the memory of the server by less than 64 MB`,

@@ -5,7 +5,7 @@ import { describeOnEach, nodesOf } from "../support/database.ts";
 import { sample } from "../support/depth.ts";
 import { createSlot, openFilePlatform, openPut, quotaUsed, readBlobTotals, sha256, type UploadSlot, until } from "./files-rig.ts";
 
-const many = sample(1000, 120);
+const many = sample(1000, 80);
 /** Less than the total of the uploads that are not cut. */
 const quota = many * 5 * 1024;
 

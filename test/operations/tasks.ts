@@ -117,6 +117,7 @@ export const agentEntries = entries(AgentService, {
 /** `agent.v2.AgentProfileService`. */
 export const agentProfileEntries = entries(AgentProfileService, {
   listAgentProfiles: ["agents/profiles", noInput],
+  updateAgentProfile: ["agents/profiles", async () => ({ agent_profile: "manus-1.6", concurrency: 5 })],
 });
 
 /** `audit.v2.AuditService`. */

@@ -60,6 +60,7 @@ export const workerEntries = entries(WorkerService, {
     }),
   ],
   finish: ["workers/work", async (person, store) => ({ ...(await heldRun(person, store)), finish: { content: "Done" } })],
+  writeText: ["workers/write-text", async (person, store) => ({ ...(await heldRun(person, store)), attempt: 1, text: "Hm" })],
   upload: ["workers/files", async (person, store) => ({ ...(await heldRun(person, store)), filename: "a.txt" })],
   callTool: [
     "connectors/use",

@@ -8,7 +8,7 @@ import { until } from "../support/until.ts";
 import type { V2Reply } from "../support/wires.ts";
 
 /** The number of simultaneous calls. */
-export const callCount = sample(50, 25);
+export const callCount = sample(50, 15);
 
 /** A platform with one user who calls it over real sockets. */
 export interface RaceRig {

@@ -5,8 +5,18 @@ import { systemClock } from "../../src/core/clock.ts";
 import { attachmentOf } from "../../src/core/files/file.ts";
 import { fileReader } from "../../src/core/files/files.ts";
 import { systemIds } from "../../src/core/ids.ts";
-import type { NewEvent } from "../../src/core/tasks/event.ts";
-import { finish, firstEvents, queueMessage, resume, stop } from "../../src/core/tasks/lifecycle.ts";
+import type { Json, JsonObject } from "../../src/core/json.ts";
+import type { EventPayloads, NewEvent } from "../../src/core/tasks/event.ts";
+import {
+  allowedAction,
+  confirm,
+  continueAfterDecision,
+  finish,
+  firstEvents,
+  queueMessage,
+  resume,
+  stop,
+} from "../../src/core/tasks/lifecycle.ts";
 import type { Advance, Task } from "../../src/core/tasks/task.ts";
 import { claimTasks } from "../../src/runtime/claims.ts";
 import { openTurn } from "../../src/runtime/turn.ts";
@@ -83,7 +93,91 @@ describeOnEach("a turn", (kind) => {
     await advance(id, stop);
     const turn = await open(await claim(await advance(id, resume("Three", 0))));
     expect(turn.messages).toEqual(["Three"]);
-    expect(turn.earlier.map(({ content }) => content)).toEqual(["One", "Two"]);
+    expect(turn.earlier).toMatchObject([{ content: "One" }, { content: "Two" }]);
+  });
+
+  const used = (actionId: string, more: Partial<EventPayloads["tool_used"]> = {}): NewEvent => ({
+    type: "tool_used",
+    payload: {
+      tool: "read",
+      actionId,
+      status: "success",
+      brief: "Read",
+      params: { path: actionId },
+      result: `content of ${actionId}`,
+      ...more,
+    },
+  });
+  const call = (name: string, input: JsonObject, result: Json, more = {}) => ({
+    ...{ role: "tool", name, arguments: input, result, isError: false, isShortened: false },
+    ...more,
+  });
+
+  test("that follows an ended one has its uses of tools and decided approvals, between its messages", async () => {
+    const first = await claim(await begin("One"));
+    await advance(first.id, {
+      events: [agentThought("Hm"), used("a"), agentMessage("Part"), used("b", { status: "error", result: "gone" })],
+    });
+    const approval = { kind: "terminalExecute", variant: "", actionId: "c", params: { command: "ls" } } as const;
+    await advance(first.id, confirm(approval));
+    await advance(first.id, continueAfterDecision(approval, true, { accept: true }, 0));
+    await advance(first.id, allowedAction({ ...approval, actionId: "d" }));
+    await advance(first.id, finish("Answer one"));
+    const second = await claim(await advance(first.id, resume("Two", 0)));
+    await advance(first.id, { events: [used("of this turn")] });
+    const expected = [
+      { role: "user", content: "One" },
+      call("read", { path: "a" }, "content of a"),
+      { role: "assistant", content: "Part" },
+      call("read", { path: "b" }, "gone", { isError: true }),
+      call("terminal", { command: "ls" }, { accept: true }),
+      call("terminal", { command: "ls" }, null),
+      { role: "assistant", content: "Answer one" },
+    ];
+    expect((await open(second)).earlier).toEqual(expected);
+    const more = await advance(first.id, queueMessage("Three"));
+    expect((await open(await claim({ ...more, nodeId: "n1" }))).earlier, "also when it is resumed").toEqual(expected);
+  });
+
+  test("that begins at once has the uses of the turn before it", async () => {
+    const { id } = await claim(await begin("One"));
+    await advance(id, { events: [used("a")] });
+    await advance(id, queueMessage("Two"));
+    await advance(id, { events: [used("b")] });
+    const turn = await open(await advance(id, { set: { beginTurn: true }, events: [agentMessage("Answer one")] }));
+    expect(turn).toMatchObject({ messages: ["Two"] });
+    expect(turn.earlier).toMatchObject([
+      { content: "One" },
+      { arguments: { path: "a" } },
+      { arguments: { path: "b" } },
+      { content: "Answer one" },
+    ]);
+  });
+
+  test("has at most 200 uses, long ones by their beginning, and 256 KiB of them", async () => {
+    const { id } = await claim(await begin("One"));
+    const long = "😀".repeat(2_000);
+    const counts: number[] = [];
+    for (const [events, at] of [
+      [Array.from({ length: 250 }, (_, i) => used(`short ${i}`)), 200],
+      [Array.from({ length: 120 }, (_, i) => used(`middle ${i}`, { result: "x".repeat(4_000) })), 65],
+      [[used("long", { params: { text: long }, result: long })], 65],
+    ] as const) {
+      await advance(id, { events });
+      await advance(id, finish("Answer"));
+      const turn = await open(await claim(await advance(id, resume("Next", 0))));
+      const uses = turn.earlier.flatMap((entry) => (entry.role === "tool" ? [entry] : []));
+      counts.push(uses.length);
+      expect(uses.length).toBe(at);
+      expect(uses.at(-1)?.isShortened).toBe(at === 65 && events.length === 1);
+      expect(Buffer.byteLength(JSON.stringify(uses.map(({ arguments: a, result }) => [a, result])))).toBeLessThan(260 * 1024);
+      if (events.length > 1) continue;
+      expect(uses.at(-1)).toMatchObject({
+        arguments: { beginning: `{"text":"${"😀".repeat(495)}` },
+        result: { beginning: "😀".repeat(500) },
+      });
+    }
+    expect(counts).toEqual([200, 65, 65]);
   });
 
   test("that is resumed is the same except for the claim, and has its written events", async () => {

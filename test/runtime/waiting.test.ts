@@ -256,6 +256,50 @@ describeOnEach("a task that waits", (kind) => {
       expect(await taskRow(id), "also in later turns").toMatchObject({ status: "stopped" });
     });
 
+    test.each([
+      true,
+      false,
+    ])("gives the memo of an approval to the run that has the decision (%s), also when that run is lost", async (accept) => {
+      const id = await put();
+      await run(id, async function* () {
+        return confirms("gmailSendAction", { params, memo: { state: [1] } });
+      });
+      await answer(id, { accept });
+      const [lostTurn] = await run(id, async function* () {
+        return { kind: "abandon" };
+      });
+      const [turn] = await run(id, async function* () {
+        return finish;
+      });
+      for (const each of [lostTurn, turn]) expect(each).toMatchObject({ decisions: [{ accepted: accept }], memo: { state: [1] } });
+      expect(await taskRow(id)).toMatchObject({ status: "stopped", recalls: false });
+    });
+
+    test("has the memo of the latest approval that has one, after repeated ones and after those that are allowed at once", async () => {
+      const id = await put();
+      await run(id, async function* () {
+        return asks("of the question");
+      });
+      await send(id, "This");
+      const memos: (Turn["memo"] | undefined)[] = [undefined, "first", undefined, { second: true }, null];
+      const script = async function* (turn: Turn): AsyncGenerator<Progress, Outcome, void> {
+        const nth = turn.decisions.length;
+        if (nth === memos.length) return finish;
+        const memo = memos[nth];
+        return confirms(nth < 2 ? "deployAction" : "terminalExecute", memo === undefined ? {} : { memo });
+      };
+      const seen = [await run(id, script)];
+      for (const input of [{ accept: true }, { accept: true }, { accept: true, always_allow: true }]) {
+        await answer(id, input);
+        seen.push(await run(id, script));
+      }
+      expect(seen.flat().map(({ memo }) => memo)).toEqual([
+        ...["of the question", "of the question", "first", "first", { second: true }],
+        null,
+      ]);
+      expect(await taskRow(id)).toMatchObject({ status: "stopped", recalls: false });
+    });
+
     test("asks again for another kind, and in another task (spec/decisions.md 15)", async () => {
       const id = await put();
       await run(id, async function* () {
@@ -283,7 +327,7 @@ describeOnEach("a task that waits", (kind) => {
       });
       await send(id, "This");
       await run(id, async function* () {
-        return confirms("terminalExecute");
+        return confirms("terminalExecute", { memo: "of the approval" });
       });
       const seq = await pendingSeq(id);
       await happens(id);
@@ -302,7 +346,7 @@ describeOnEach("a task that waits", (kind) => {
       const turns = await run(id, async function* (_turn, nth) {
         if (nth > 1) return finish;
         await send(id, "Stop that");
-        return confirms("terminalExecute");
+        return confirms("terminalExecute", { memo: "of the approval" });
       });
       expect(turns[1]).toMatchObject({ messages: ["Stop that"], memo: null, decisions: [] });
       expect((await events(id)).some(({ type }) => type === "tool_used")).toBe(false);

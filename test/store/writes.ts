@@ -70,7 +70,7 @@ const sampleBudget = {
 };
 const sampleHold = { id: "h", taskId: "t", fence: 1, budgets: ["b"], credits: 1, leaseUntil: 1 };
 const sampleWorker = {
-  ...{ id: "w", spaceId: "north", name: "n", digest: "d", profiles: [], createdBy: "ann" },
+  ...{ id: "w", spaceId: "north", name: "n", digest: "d", profiles: [], labels: [], createdBy: "ann" },
   ...{ createdAt: 1, seenAt: null, revokedAt: null },
 };
 const sampleRun = { taskId: "t", spaceId: "north", workerId: "w", fence: 1, startedAt: 1, leaseUntil: 1 };
@@ -285,6 +285,9 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["skills.choose", (tx) => tx.skills.choose("s", inNorth, true)],
   ["skills.deleteChoices", (tx) => tx.skills.deleteChoices(inNorth)],
   ["agents.insert", (tx) => tx.agents.insert(sampleAgent)],
+  ["agentProfiles.set", (tx) => tx.agentProfiles.set({ spaceId: "north", profile: "p", updatedAt: 1 }, { concurrency: 1 })],
+  ["agentProfiles.lockLimited", (tx) => tx.agentProfiles.lockLimited([{ spaceId: "north", agentProfile: "p" }])],
+  ["agentProfiles.setLabels", (tx) => tx.agentProfiles.setLabels({ p: ["gpu"] })],
   ["agents.update", (tx) => tx.agents.update(ann, "a", { nickname: "x" })],
   ["events.deleteOfDeletedTasks", (tx) => tx.events.deleteOfDeletedTasks(9e12, 1)],
   ["actions.insert", (tx) => tx.actions.insert({ ...sampleAction, input: null })],

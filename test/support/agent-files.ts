@@ -32,10 +32,9 @@ export const withoutFiles: Files = {
 };
 
 /** A turn of a task without files, skills and references. */
-export const turnWithoutFiles: Pick<Turn, "attachments" | "earlierAttachments" | "workspace" | "references" | "skills"> = {
+export const turnWithoutFiles: Pick<Turn, "attachments" | "workspace" | "references" | "skills"> = {
   attachments: [],
   skills: [],
-  earlierAttachments: [],
   workspace: { list: none, find: none, read: none, write: none, remove: none },
   references: { ids: [], open: none },
 };

@@ -119,7 +119,9 @@ async function freshCopy(template: string): Promise<TestDatabase> {
 
 function urlOf(name: string): string {
   if (postgresTemplate === undefined) throw new Error("PostgreSQL is not installed");
-  return new URL(`/${name}`, postgresTemplate).href;
+  const url = new URL(postgresTemplate);
+  url.pathname = name;
+  return url.href;
 }
 
 /** PostgreSQL databases that finished tests of this worker used, emptied again: a copy takes ten times as long. */

@@ -9,7 +9,7 @@ import { openStore } from "../../src/store/open.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The URL of a PostgreSQL server's database `template`, migrated; null where no server is installed. */
+    /** The URL of a PostgreSQL server's database `template`, migrated, over a Unix socket; null where no server is installed. */
     readonly postgresTemplate: string | null;
     /** The path of an SQLite file, migrated. */
     readonly sqliteTemplate: string;
@@ -31,14 +31,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   try {
     await migrated(`file:${file}`);
     await server?.createDatabase("template");
-    if (server) await migrated(server.url("template"));
+    if (server) await migrated(server.socketUrl("template"));
   } catch (thrown) {
     await stop();
     throw thrown;
   }
   project.provide("sharedFolder", folder);
   project.provide("sqliteTemplate", file);
-  project.provide("postgresTemplate", server?.url("template") ?? null);
+  project.provide("postgresTemplate", server?.socketUrl("template") ?? null);
   return stop;
 }
 

@@ -1,10 +1,9 @@
-import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { describeOnEach } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { createWorker, explain, remoteRig } from "../workers/worker-rig.ts";
-import { untilQuiet, untilTrue } from "./watch-rig.ts";
+import { untilTrue } from "./watch-rig.ts";
 
 // spec/api.md 8.74, spec/decisions.md 93
 describeOnEach("a running task", (database) => {
@@ -17,16 +16,21 @@ describeOnEach("a running task", (database) => {
     const who = await rig.service.person();
     const worker = await createWorker(rig.service, who, profiles);
     await worker.poll();
-    await untilRecorded(who.spaceId);
-    return { who, worker };
+    return { who, worker, calledAt: await untilRecorded(who.spaceId) };
   }
-  /** Moves the clock until the last call of the space's worker is written, which happens every 5 s. */
-  async function untilRecorded(spaceId: string): Promise<void> {
-    const called = clock.now();
-    await clock.advance(5_000);
-    const seenAt = async () => (await rig.service.store.workers.list(spaceId))[0]?.seenAt ?? 0;
-    while ((await seenAt()) < called) await turn();
+  /** Moves the clock until the present call of the space's worker is written, which happens every 5 s. Returns the time of the call. */
+  async function untilRecorded(spaceId: string): Promise<number> {
+    const calledAt = clock.now();
+    await untilLater(async () => ((await rig.service.store.workers.list(spaceId))[0]?.seenAt ?? 0) >= calledAt);
+    return calledAt;
   }
+  /** Moves the clock until the condition is true. A loop that waits for the database begins its next sleep only after the answer. */
+  const untilLater = (isTrue: () => Promise<boolean> | boolean): Promise<void> =>
+    untilTrue(async () => {
+      await clock.advance(1_000);
+      return isTrue();
+    });
+  const moveTo = (time: number): Promise<void> => clock.advance(time - clock.now());
 
   test("is queued, then running, then in no queue, in details, lists and changes", async () => {
     const { who, worker } = await served();
@@ -53,11 +57,11 @@ describeOnEach("a running task", (database) => {
   });
 
   test("waits for a worker while none has called for a minute, and is queued again when one calls", async () => {
-    const { who, worker } = await served();
+    const { who, worker, calledAt } = await served();
     const id = await rig.create("Say hello", {}, who);
-    await clock.advance(50_000);
+    await moveTo(calledAt + 55_000);
     expect(await stateOf(id, who)).toBe("queued");
-    await clock.advance(10_000);
+    await moveTo(calledAt + 65_000);
     expect(await detail(id, who)).toMatchObject({ queue_position: 1, task: { status: "running", run_state: "waiting_for_worker" } });
     await worker.call("Heartbeat", { taskId: id, fence: 1 });
     await untilRecorded(who.spaceId);
@@ -94,22 +98,30 @@ describeOnEach("a running task", (database) => {
   test("without a worker is logged once for its profile, and again after a worker came and left", async () => {
     const warnings = () =>
       rig.service.logged.filter(({ text }) => text.startsWith("no worker has called for profile manus-1.6-max")).length;
+    const looks = () => rig.service.statements.filter((sql) => sql.includes("GROUP BY t.agent_profile")).length;
+    /** Moves the clock until the process has looked for profiles without a worker, and has handled what it found. */
+    const untilLooked = () => {
+      const before = looks();
+      return untilLater(() => looks() >= before + 2);
+    };
     const who = await rig.service.person();
     const id = await rig.create("Hello", { agent_profile: "max" }, who);
     await clock.advance(59_000);
     expect(warnings()).toBe(0);
-    await clock.advance(11_000);
-    await untilTrue(() => warnings() === 1);
-    await clock.advance(60_000);
-    await untilQuiet(() => rig.service.statements.length);
+    await clock.advance(2_000);
+    await untilLooked();
+    expect(warnings()).toBe(1);
+    await untilLooked();
     expect(warnings()).toBe(1);
     const worker = await createWorker(rig.service, who);
     const run = await worker.pollUntilRun({ profiles: ["manus-1.6-max"] });
     expect(run.taskId).toBe(id);
     await worker.append(run, [explain("a")]);
-    await clock.advance(20_000);
+    await untilLooked();
     await worker.call("Release", { taskId: id, fence: run.fence });
-    await clock.advance(120_000);
-    await untilTrue(() => warnings() === 2);
+    // A minute after the last call, and 20 s until the last call is written.
+    await clock.advance(80_000);
+    await untilLooked();
+    expect(warnings()).toBe(2);
   });
 });

@@ -101,7 +101,7 @@ describeOnEach("the outbox", (kind) => {
   test("has the event of a task that fails because it was claimed too often", async () => {
     await using rig = await open(kind, ["task_failed"]);
     const { id } = await rig.store.change((tx) => rig.create(tx, { nodeId: "dead", claims: 1, idleClaims: idleClaimsMax }));
-    const candidate = { id, fence: 0, nodeId: "dead", claims: 1 };
+    const candidate = { id, fence: 0, nodeId: "dead", claims: 1, spaceId: ann.spaceId, agentProfile: "manus-1.6" };
     await rig.store.change((tx) => claimTasks(tx, [candidate], "node", rig.clock.now()));
     expect(await rig.notified()).toMatchObject([{ type: "task_failed", taskId: id }]);
   });

@@ -4,6 +4,7 @@ import { create, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compileReader } from "../../src/http/v2/message-reader.ts";
 import { type Operation, operationTable, rpcName } from "../../src/operations.ts";
+import { share } from "../support/depth.ts";
 import { openService, type Service } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
 import { type Keyring, keyringOf } from "./keyring.ts";
@@ -75,7 +76,7 @@ const operations = operationTable().all.filter(({ method }) => method.methodKind
 const sample = ({ method }: Operation) => create(method.input, compileReader(method.input)(sampleOf(method.input), "body"));
 
 describe("a plain call is answered exactly as Connect answers it", () => {
-  test.each(operations.map((operation) => [rpcName(operation.method), operation] as const))("%s", async (rpc, operation) => {
+  test.each(share(operations, 0, 2).map((operation) => [rpcName(operation.method), operation] as const))("%s", async (rpc, operation) => {
     const { input } = operation.method;
     const opening = keyring.permitted(operation);
     const message = sample(operation);

@@ -160,7 +160,7 @@ describe.each(wires)("every operation over %s", (wire) => {
 
 describe.each(wires)("the rate limit over %s", (wire) => {
   test("of every operation is counted, reported, and enforced before the fields are checked", async () => {
-    await using service = await openService({ idle: true, clock: stillClock(quarterPast), env: { RATE_LIMITS: "0.001" } });
+    await using service = await openService({ idle: true, clock: stillClock(quarterPast), env: { RATE_LIMITS: "0.0001" } });
     const call = callerOf(service.url);
     const keys = await keyringOf(service);
     const names = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "retry-after"];

@@ -25,15 +25,18 @@ describeOnEach("statements of a worker's call", (database) => {
       run = await worker.poll();
     });
     await worker.append(run, [explain("0")]);
+    const text = () => worker.call("WriteText", { taskId: run.taskId, fence: run.fence, attempt: 1, text: "One" });
+    await text();
     const many = Array.from({ length: 100 }, (_, i) => explain(`many ${i}`.replace(" ", "-")));
     expect({
       poll,
       append: await costs(() => worker.append(run, [explain("1")])),
       appendMany: await costs(() => worker.append(run, many)),
       repeat: await costs(() => worker.append(run, many)),
+      writeText: await costs(text),
       heartbeat: await costs(() => worker.call("Heartbeat", { taskId: run.taskId, fence: run.fence })),
       emptyPoll: await costs(() => worker.poll()),
       finish: await costs(() => worker.finish(run, { finish: { content: "Done" } })),
-    }).toEqual({ poll: 11, append: 9, appendMany: 9, repeat: 6, heartbeat: 5, emptyPoll: 2, finish });
+    }).toEqual({ poll: 11, append: 9, appendMany: 9, repeat: 6, writeText: 2, heartbeat: 5, emptyPoll: 2, finish });
   });
 });

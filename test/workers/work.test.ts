@@ -119,6 +119,44 @@ describeOnEach("a remote worker", (database) => {
     expect((await typesOf(id)).filter((type) => type === "status_update")).toHaveLength(2);
   });
 
+  test("has the messages of earlier turns with their files, and the uses of tools, which a new worker can continue from", async () => {
+    const file = { type: "file", file_data: `data:text/plain;base64,${Buffer.from("owls").toString("base64")}`, filename: "birds.txt" };
+    const id = await rig.create([{ type: "text", text: "Count" }, file]);
+    const run = await worker.pollUntilRun();
+    const { uploadId } = (
+      await worker.call("Upload", { taskId: id, fence: run.fence, filename: "sum.txt", content: Buffer.from("4").toString("base64") })
+    ).body;
+    const use = { tool: "count", status: "error", brief: "Count", params: { path: "birds.txt" }, result: { owls: "x".repeat(5_000) } };
+    await worker.append(run, [{ key: "1", toolUsed: use }, explain("2")]);
+    await worker.finish(run, { finish: { content: "Four", uploadIds: [uploadId] } });
+    await rig.send(id, "Again");
+    const next = await worker.pollUntilRun();
+    expect(next.earlier).toEqual([
+      { role: "user", content: expect.stringContaining("Count") },
+      { role: "assistant", content: "Four" },
+    ]);
+    const files = (name: string, bytes: number) => [{ filename: name, contentType: "text/plain", bytes, url: expect.any(String) }];
+    expect(next.history).toEqual([
+      { role: "user", content: expect.stringContaining("Count"), files: files("birds.txt", 4) },
+      {
+        role: "tool",
+        tool: {
+          ...{ name: "count", arguments: { path: "birds.txt" }, isError: true, shortened: true },
+          result: { beginning: `{"owls":"${"x".repeat(991)}` },
+        },
+      },
+      { role: "assistant", content: "Four", files: files("sum.txt", 1) },
+    ]);
+    for (const [at, content] of [
+      [0, "owls"],
+      [2, "4"],
+    ] as const) {
+      const { pathname } = new URL(next.history[at].files[0].url);
+      expect(await (await fetch(`${rig.service.url}${pathname}`)).text()).toBe(content);
+    }
+    await worker.finish(next, { finish: { content: "Done" } });
+  });
+
   test("asks a question and receives its memo with the answer", async () => {
     const id = await rig.create();
     const run = await worker.pollUntilRun();
@@ -151,13 +189,32 @@ describeOnEach("a remote worker", (database) => {
     expect((await rig.events(id)).filter(({ type }) => type === "tool_used")).toHaveLength(3);
   });
 
+  test("hands its state over an approval in a memo of at most 64 KiB", async () => {
+    const id = await rig.create();
+    const run = await worker.pollUntilRun();
+    const approval = (memo: unknown, command = "ls") => ({ confirm: { kind: "terminalExecute", params: { command }, memo } });
+    const refused = await worker.finish(run, approval("x".repeat(65_535)));
+    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining("confirm.memo: must be at most 64 KiB as JSON")]);
+    await worker.finish(run, approval("x".repeat(65_534)));
+    const event_id = (await rig.events(id)).at(-1)?.["status_update"].status_detail.waiting_for_event_id;
+    await rig.ann.v2("task.confirmAction", { task_id: id, event_id, input: { accept: true, always_allow: true } });
+    const next = await worker.pollUntilRun();
+    expect(next).toMatchObject({ decisions: [{ accepted: true }], memo: "x".repeat(65_534) });
+    const atOnce = await worker.finish(next, approval({ messages: [{ role: "user" }] }, "rm"));
+    expect(atOnce.body.run).toMatchObject({ decisions: [{ accepted: true }, { accepted: true }], memo: { messages: [{ role: "user" }] } });
+    expect((await worker.finish(next, approval({ messages: [{ role: "user" }] }, "rm"))).body).toEqual(atOnce.body);
+    expect(await worker.finish(next, approval({ messages: [] }, "rm"))).toMatchObject({ status: 409, body: { code: "already_exists" } });
+    expect(JSON.stringify(await rig.events(id)), "no event shows a memo").not.toContain("xxx");
+    await worker.finish(atOnce.body.run, { finish: { content: "Done" } });
+  });
+
   test("proposes a schedule, which the approval creates, with the platform's text and times", async () => {
     const id = await rig.create();
     const run = await worker.pollUntilRun();
     const params = { name: "Report", interval_seconds: 3600, message: "Go.", next_times: ["soon"] };
     const refused = await worker.finish(run, { confirm: { kind: "scheduleCreate", params: { ...params, time_zone: "Mars/Base" } } });
     expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining("confirm.params.time_zone: is not a name")]);
-    await worker.finish(run, { confirm: { kind: "scheduleCreate", description: "Say hello", params } });
+    await worker.finish(run, { confirm: { kind: "scheduleCreate", description: "Say hello", params, memo: { left: 3 } } });
     const { waiting_description: description, waiting_for_event_id: event_id } =
       (await rig.events(id)).at(-1)?.["status_update"].status_detail ?? {};
     expect(description).toMatch(/^Create the schedule Report: every 3600 seconds/);
@@ -166,6 +223,7 @@ describeOnEach("a remote worker", (database) => {
     const next = await worker.pollUntilRun();
     const [schedule] = (await rig.ann.v2("schedule.list")).body["data"];
     expect(schedule).toMatchObject({ name: "Report", interval_seconds: 3600 });
+    expect(next.memo).toEqual({ left: 3 });
     expect(next.decisions).toMatchObject([{ kind: "scheduleCreate", accepted: true, input: { schedule_id: schedule.id } }]);
     await rig.ann.v2("schedule.delete", { schedule_id: schedule.id });
     await worker.finish(next, { finish: { content: "Done" } });

@@ -22,7 +22,7 @@ export const ItemView = memo(({ item, stepCount, initials }: { item: Item; stepC
     case "agent":
       return (
         <Message by={text.agent} at={item.at} className="">
-          <Markdown text={item.message.content} />
+          <Markdown text={item.message.content} isGrowing={item.isGrowing === true} />
           <Attachments files={item.message.attachments} />
         </Message>
       );

@@ -1,17 +1,18 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { TaskEvent } from "#proto/task/v2/task_event_pb.ts";
 import { SortOrder } from "#proto/task/v2/task_pb.ts";
-import { TaskService } from "#proto/task/v2/task_service_pb.ts";
+import { TaskService, type TextDelta } from "#proto/task/v2/task_service_pb.ts";
 import { clientOf } from "../api/client.ts";
 import { type Connection, keepLive } from "../api/live.ts";
+import { addToFeed, emptyFeed, type Feed } from "./feed.ts";
 
 const pageSize = 200;
 const pollMs = 2_000;
 
 /** The events of a task, kept up to date. */
 export interface TaskEvents {
-  /** In the order of `seq`, without gaps: the newest page and what came later, and older pages once requested. */
-  readonly events: readonly TaskEvent[];
+  /** Events without gaps: the newest page and what came later, and older pages once requested. And the text that is being written. */
+  readonly feed: Feed;
   readonly isLoaded: boolean;
   readonly hasOlder: boolean;
   readonly loadOlder: () => Promise<void>;
@@ -20,43 +21,50 @@ export interface TaskEvents {
 
 /** Loads the newest events of a task, and follows it while the tab is visible. Each event comes once; a cut leaves no gap. */
 export function useTaskEvents(taskId: string): TaskEvents {
-  const [events, setEvents] = useState<readonly TaskEvent[]>([]);
+  const [feed, setFeed] = useState(emptyFeed);
   const [isLoaded, setLoaded] = useState(false);
   const [older, setOlder] = useState<string>();
   const [connection, setConnection] = useState<Connection>({ kind: "waiting", until: 0 });
   const lastSeq = useRef(0);
 
-  /** Adds newer events, at most once per frame: a burst renders once. */
-  const queue = useRef<TaskEvent[]>([]);
-  const append = useCallback((event: TaskEvent): void => {
-    if (event.seq <= lastSeq.current) return;
-    lastSeq.current = event.seq;
-    if (queue.current.push(event) > 1) return;
+  /** Adds newer events and parts of texts, at most once per frame: a burst renders once. */
+  const queue = useRef<(TaskEvent | TextDelta)[]>([]);
+  const add = useCallback((item: TaskEvent | TextDelta): void => {
+    if (queue.current.push(item) > 1) return;
     requestAnimationFrame(() => {
       const batch = queue.current;
       queue.current = [];
-      setEvents((known) => [...known, ...batch]);
+      setFeed((known) => addToFeed(known, batch));
     });
   }, []);
+  const append = useCallback(
+    (event: TaskEvent): void => {
+      if (event.seq <= lastSeq.current) return;
+      lastSeq.current = event.seq;
+      add(event);
+    },
+    [add],
+  );
 
   useEffect(() => {
     const stop = new AbortController();
-    setEvents([]);
+    setFeed(emptyFeed);
     setLoaded(false);
     lastSeq.current = 0;
     const load = async (signal: AbortSignal): Promise<void> => {
       const page = await clientOf(TaskService).listMessages({ taskId, limit: pageSize, order: SortOrder.DESC, verbose: true }, { signal });
       const first = page.messages.toReversed();
       lastSeq.current = first.at(-1)?.seq ?? 0;
-      setEvents(first);
+      setFeed({ ...emptyFeed, events: first });
       setOlder(page.hasMore ? page.nextCursor : undefined);
       setLoaded(true);
     };
     const stream = async (signal: AbortSignal, heard: () => void): Promise<void> => {
-      const responses = clientOf(TaskService).watchTask({ taskId, afterSeq: lastSeq.current, keepAlive: true }, { signal });
-      for await (const { event } of responses) {
+      const responses = clientOf(TaskService).watchTask({ taskId, afterSeq: lastSeq.current, keepAlive: true, deltas: true }, { signal });
+      for await (const { event, delta } of responses) {
         heard();
         if (event) append(event);
+        if (delta) add(delta);
       }
     };
     const poll = async (signal: AbortSignal): Promise<void> => {
@@ -69,15 +77,15 @@ export function useTaskEvents(taskId: string): TaskEvents {
     };
     void keepLive({ load, stream, poll, pollMs }, setConnection, stop.signal);
     return () => stop.abort();
-  }, [taskId, append]);
+  }, [taskId, add, append]);
 
   const loadOlder = useCallback(async (): Promise<void> => {
     if (older === undefined) return;
     setOlder(undefined);
     const page = await clientOf(TaskService).listMessages({ taskId, limit: pageSize, order: SortOrder.DESC, verbose: true, cursor: older });
-    setEvents((known) => [...page.messages.toReversed(), ...known]);
+    setFeed((known) => ({ ...known, events: [...page.messages.toReversed(), ...known.events] }));
     setOlder(page.hasMore ? page.nextCursor : undefined);
   }, [taskId, older]);
 
-  return { events, isLoaded, hasOlder: older !== undefined, loadOlder, connection };
+  return { feed, isLoaded, hasOlder: older !== undefined, loadOlder, connection };
 }

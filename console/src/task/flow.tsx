@@ -37,8 +37,10 @@ export function Flow({ items, stepCount, initials, hasOlder, loadOlder, end }: F
     overscan: 6,
     paddingStart: 24,
   });
-  // While the end is followed, the list corrects nothing itself: its corrections would move the page away from the end.
-  list.shouldAdjustScrollPositionOnItemSizeChange = (item) => !isFollowing.current && item.start < (list.scrollOffset ?? 0);
+  // While the end is followed, the list corrects nothing itself: its corrections would move the page away from the end. The last item
+  // grows at its end, below what is read.
+  list.shouldAdjustScrollPositionOnItemSizeChange = (item) =>
+    !isFollowing.current && item.index < items.length - 1 && item.start < (list.scrollOffset ?? 0);
   const toEnd = (): void => {
     const element = scroller.current;
     if (element) element.scrollTop = element.scrollHeight;

@@ -1,29 +1,36 @@
-import type { Nodes, RootContent } from "mdast";
-import { fromMarkdown } from "mdast-util-from-markdown";
-import { gfmFromMarkdown } from "mdast-util-gfm";
-import { gfm } from "micromark-extension-gfm";
-import { memo, type ReactNode, useMemo } from "react";
+import type { Nodes } from "mdast";
+import { memo, type ReactNode, useMemo, useRef } from "react";
 import { scrollable, staticParts } from "../ui/static-parts.ts";
 import { Code } from "./code.tsx";
 import styles from "./markdown.module.css";
+import { nothingParsed, parse, parseGrown } from "./markdown-blocks.ts";
 
 /** Texts above this size are shown as they are: parsing them could hold the page. */
 const charactersMax = 200_000;
 
+interface MarkdownProps {
+  readonly text: string;
+  /** True while the text is being written. */
+  readonly isGrowing?: boolean;
+}
+
 /** Markdown as elements of a closed set: HTML stays text, images become links, and links lead only to web and mail addresses. */
-export const Markdown = memo(({ text }: { text: string }) => {
-  const blocks = useMemo(() => (text.length > charactersMax ? null : parse(text)), [text]);
-  if (blocks === null) return <div className={styles.markdown}>{text}</div>;
+export const Markdown = memo(({ text, isGrowing = false }: MarkdownProps) => {
+  const before = useRef(nothingParsed);
+  const blocks = useMemo(() => {
+    if (text.length > charactersMax) return null;
+    if (!isGrowing) return parse(text);
+    before.current = parseGrown(before.current, text);
+    return before.current.blocks;
+  }, [text, isGrowing]);
+  const className = isGrowing ? `${styles.markdown} ${styles.growing}` : styles.markdown;
+  if (blocks === null) return <div className={className}>{text}</div>;
   return (
-    <div className={styles.markdown} dir="auto">
+    <div className={className} dir="auto" aria-busy={isGrowing}>
       {staticParts(blocks.map(elementOf))}
     </div>
   );
 });
-
-function parse(text: string): RootContent[] {
-  return fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }).children;
-}
 
 /** A link's address; undefined for every scheme that could run something. */
 export function safeAddress(address: string): string | undefined {

@@ -40,8 +40,9 @@ export function TaskPage() {
     { taskId },
     { refetchInterval: ({ state }) => (waits(state.data?.task) ? 2000 : false) },
   );
-  const { events, isLoaded, hasOlder, loadOlder, connection } = useTaskEvents(taskId);
-  const timeline = useMemo(() => timelineOf(events), [events]);
+  const { feed, isLoaded, hasOlder, loadOlder, connection } = useTaskEvents(taskId);
+  const { events } = feed;
+  const timeline = useMemo(() => timelineOf(feed), [feed]);
   const send = useMutation(TaskService.method.sendMessage);
   const post = (message: Message): Promise<unknown> => send.mutateAsync({ taskId, message });
   const answer = (content: string): void =>

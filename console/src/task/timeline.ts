@@ -4,16 +4,17 @@ import {
   type PlanStep,
   PlanStepStatus,
   type StructuredOutputResult,
-  type TaskEvent,
+  TaskEventType,
   type ToolUsed,
   type UserMessage,
 } from "#proto/task/v2/task_event_pb.ts";
 import { type StatusDetail, TaskStatus } from "#proto/task/v2/task_pb.ts";
+import type { Feed } from "./feed.ts";
 
 /** One part of the conversation, in the order of the events. `key` is stable, also while the part grows. */
 export type Item = { readonly key: string; readonly at: number } & (
   | { readonly kind: "user"; readonly message: UserMessage }
-  | { readonly kind: "agent"; readonly message: AssistantMessage }
+  | { readonly kind: "agent"; readonly message: Pick<AssistantMessage, "content" | "attachments">; readonly isGrowing?: boolean }
   | { readonly kind: "error"; readonly message: ErrorMessage }
   | { readonly kind: "step"; readonly title: string; readonly number: number }
   | { readonly kind: "work"; readonly uses: readonly Use[] }
@@ -42,8 +43,8 @@ export interface Timeline {
   readonly brief: string;
 }
 
-/** Makes the timeline of a task from its verbose events, in the order of `seq`. */
-export function timelineOf(events: readonly TaskEvent[]): Timeline {
+/** Makes the timeline of a task from its verbose events, and the text that is being written. */
+export function timelineOf({ events, live, keys }: Feed): Timeline {
   const items: Item[] = [];
   const tools = new Map<string, { group: Use[]; index: number }>();
   let plan: readonly PlanStep[] = [];
@@ -61,8 +62,9 @@ export function timelineOf(events: readonly TaskEvent[]): Timeline {
     if (use.kind === "tool") tools.set(use.tool.actionId, { group, index: group.length - 1 });
   };
 
-  for (const { id: key, timestamp, payload } of events) {
+  for (const { id, timestamp, payload } of events) {
     const at = Number(timestamp);
+    const key = keys.get(id) ?? id;
     switch (payload.case) {
       case "userMessage":
         items.push({ kind: "user", key, at, message: payload.value });
@@ -103,6 +105,12 @@ export function timelineOf(events: readonly TaskEvent[]): Timeline {
         brief = payload.value.brief;
         break;
     }
+  }
+  if (live && live.text !== "") {
+    const { key, text } = live;
+    const at = Number(events.at(-1)?.timestamp ?? 0);
+    if (live.type === TaskEventType.EXPLANATION) addUse({ kind: "thought", key, at, text });
+    else items.push({ kind: "agent", key, at, message: { content: text, attachments: [] }, isGrowing: true });
   }
   const waitingId = waiting?.waitingForEventId;
   const waitedFor = waitingId === undefined ? undefined : events.findLast(({ id }) => id === waitingId)?.payload;

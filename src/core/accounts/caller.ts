@@ -71,6 +71,8 @@ export interface WorkerCredential {
   readonly id: string;
   /** The profiles whose tasks it may run; empty: all profiles of remote workers. */
   readonly profiles: readonly string[];
+  /** The labels of its workers: it may run tasks only of profiles whose labels it has. */
+  readonly labels: readonly string[];
 }
 
 /** The credential that authenticated a caller. */

@@ -153,23 +153,28 @@ export function ask(content: string, options: readonly string[], memo: Json, act
 export interface Approval extends Wait {
   readonly description?: string | undefined;
   readonly params?: JsonObject | undefined;
+  /** The memo for the run that has the decision; absent: the turn keeps its memo. */
+  readonly memo?: Json | undefined;
 }
 
-/** The agent waits for an approval. The same turn continues after it, so its memo stays. */
+/** The agent waits for an approval. The same turn continues after it, so its memo stays, unless the agent gives a new one. */
 export function confirm(approval: Approval): Ending {
   const { kind, variant, actionId, description = kindOf(kind).description } = approval;
   const events = [
     toolUsed(approval, "pending_confirmation", "Waiting for approval"),
     waitingStatus({ kind, variant, actionId }, "Needs approval", description),
   ];
-  return { messages: [], memo: null, wait: { kind, variant, actionId }, set: { status: "waiting", nodeId: null }, events };
+  const set: TaskChanges = { status: "waiting", nodeId: null, ...memoIn(approval) };
+  return { messages: [], memo: null, wait: { kind, variant, actionId }, set, events };
 }
 
 /** An action that an earlier decision of the task allows: it needs no approval (spec/decisions.md 15). */
 export const allowedAction = (approval: Approval): Step => ({
-  set: {},
+  set: memoIn(approval),
   events: [toolUsed(approval, "success", "Allowed before")],
 });
+
+const memoIn = ({ memo }: Approval): Pick<TaskChanges, "memo"> => (memo === undefined ? {} : { memo });
 
 /** The user has decided, and the turn continues (spec/decisions.md 19a). `shown` is the input without secrets. */
 export function continueAfterDecision(action: Wait, accepted: boolean, shown: JsonObject, now: number): Step {

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { Broadcast, Feed } from "../store.ts";
 import { deltaMessages, helloMessage, namedMax, parseLive, watchedMessage } from "./live-messages.ts";
-import { append, headOf, type LiveTask, type LiveText, newText, show } from "./live-task.ts";
+import { append, headOf, isFull, type LiveTask, type LiveText, newText, show } from "./live-task.ts";
 import type { TextDelta } from "./live-text.ts";
 
 /** Live texts between the processes of a database. */
@@ -10,6 +10,18 @@ export interface LiveRelay {
   send(text: LiveText): void;
   /** This process begins to watch a task: requests its text so far. */
   ask(task: LiveTask): void;
+  /** True while another process watches a task. */
+  isWatched(taskId: string): boolean;
+  /** Shows a part that a worker has sent to this process. Returns the offset from which the watchers lack the text. */
+  forward(delta: TextDelta): number;
+}
+
+/** What other processes want of a task's texts. */
+interface Interest {
+  /** Monotonic time. */
+  readonly until: number;
+  /** True when one of them has requested the text from its beginning. */
+  isAsked: boolean;
 }
 
 /** The dependencies of texts between processes. */
@@ -36,8 +48,12 @@ export function liveRelay(
   request: (task: LiveTask, text: LiveText) => void,
   { clock, feed, broadcast, stopped }: LiveRelayParts,
 ): LiveRelay {
-  /** The monotonic time until which other processes want the texts of a task. */
-  const remote = new Map<string, number>();
+  const remote = new Map<string, Interest>();
+
+  function interestIn(taskId: string): Interest | undefined {
+    const interest = remote.get(taskId);
+    return interest && interest.until > clock.monotonic() ? interest : undefined;
+  }
 
   function ask(task: LiveTask): void {
     task.askedUntil = clock.monotonic() + answerMs;
@@ -55,16 +71,26 @@ export function liveRelay(
   /** A part that another process has sent. */
   function receive(delta: TextDelta, again: boolean): void {
     const task = tasks.get(delta.taskId);
-    if (!task || task.wakers.size === 0 || task.text?.isOwn) return;
-    const { attempt, offset } = delta;
-    if (delta.afterSeq < task.endedSeq[delta.type] || attempt < Math.max(task.text?.attempt ?? 0, task.missed)) return;
     // An answer that is too late would show a text long after its beginning.
-    const isTooLate = again && clock.monotonic() > task.askedUntil;
-    if (task.text?.attempt !== attempt && offset === 0 && !isTooLate)
-      [task.text, task.missed, task.askedUntil] = [newText(delta, false), -1, 0];
-    const { text } = task;
-    if (text?.attempt !== attempt || offset > text.value.length) recordMissed(task, delta);
-    else if (append(text, delta.text.slice(text.value.length - offset))) show(task, text, text.value.length);
+    const isTooLate = again && clock.monotonic() > (task?.askedUntil ?? 0);
+    if (task && isCurrent(task, delta) && !addPart(task, delta, isTooLate)) recordMissed(task, delta);
+  }
+
+  /** A part that a worker has sent: its process keeps no text, so the worker sends it again when a watcher lacks it. */
+  function forward(delta: TextDelta): number {
+    const [task, interest] = [tasks.get(delta.taskId), interestIn(delta.taskId)];
+    const isMissing = task !== undefined && isCurrent(task, delta) && !addPart(task, delta, false);
+    const isAsked = interest?.isAsked === true && delta.offset > 0;
+    if (interest) {
+      interest.isAsked = false;
+      if (!isAsked) sendParts(delta, false);
+    }
+    if (isAsked) return 0;
+    return isMissing ? lengthOf(task, delta) : delta.offset + delta.text.length;
+  }
+
+  function sendParts(delta: TextDelta, again: boolean): void {
+    for (const message of deltaMessages(delta, again)) broadcast?.send(message);
   }
 
   function nameWatched(): void {
@@ -74,13 +100,13 @@ export function liveRelay(
   }
 
   function forgetOld(): void {
-    for (const [taskId, until] of remote) if (until <= clock.monotonic()) remote.delete(taskId);
+    for (const [taskId, { until }] of remote) if (until <= clock.monotonic()) remote.delete(taskId);
   }
 
   function recordRemote(taskIds: readonly string[], isAsked: boolean): void {
     if (remote.size > remoteMax) return;
     for (const taskId of taskIds) {
-      remote.set(taskId, clock.monotonic() + watchedMs);
+      remote.set(taskId, { until: clock.monotonic() + watchedMs, isAsked: isAsked || interestIn(taskId)?.isAsked === true });
       const task = tasks.get(taskId);
       if (isAsked && task?.text?.isOwn) request(task, task.text);
     }
@@ -117,13 +143,34 @@ export function liveRelay(
 
   return {
     ask,
+    isWatched: (taskId) => interestIn(taskId) !== undefined,
+    forward,
     send(text) {
       const again = text.isRequested;
       const from = again ? 0 : text.sent;
       [text.sent, text.isRequested] = [text.shown, false];
-      if ((remote.get(text.taskId) ?? 0) <= clock.monotonic() || text.shown === from) return;
-      const delta = { ...headOf(text), offset: from, text: text.value.slice(from, text.shown) };
-      for (const message of deltaMessages(delta, again)) broadcast?.send(message);
+      if (!interestIn(text.taskId) || text.shown === from) return;
+      sendParts({ ...headOf(text), offset: from, text: text.value.slice(from, text.shown) }, again);
     },
   };
+}
+
+/** True when watchers of this process may see a part, which another process or a worker has sent. */
+const isCurrent = ({ wakers, text, endedSeq, missed }: LiveTask, { attempt, afterSeq, type }: TextDelta): boolean =>
+  wakers.size > 0 && !text?.isOwn && afterSeq >= endedSeq[type] && attempt >= Math.max(text?.attempt ?? 0, missed);
+
+/** The length of what this process has of a part's text. */
+const lengthOf = ({ text }: LiveTask, { attempt }: TextDelta): number => (text?.attempt === attempt ? text.value.length : 0);
+
+/** Adds a part to the text of a task. Returns false when the parts before it are missing. */
+function addPart(task: LiveTask, delta: TextDelta, isTooLate: boolean): boolean {
+  const { attempt, offset } = delta;
+  if (task.text?.attempt !== attempt && offset === 0 && !isTooLate)
+    [task.text, task.missed, task.askedUntil] = [newText(delta, false), -1, 0];
+  const { text } = task;
+  if (text?.attempt !== attempt) return false;
+  if (isFull(text)) return true;
+  if (offset > text.value.length) return false;
+  if (append(text, delta.text.slice(text.value.length - offset))) show(task, text, text.value.length);
+  return true;
 }

@@ -46,10 +46,13 @@ export const newText = (head: TextHead, isOwn: boolean): LiveText => ({
   ...{ value: "", bytes: 0, shown: 0, sent: 0, isOwn, isWaiting: false, isRequested: false, parts: new Map() },
 });
 
-/** Adds to a text. Returns false when it would have more than 1 MiB: its watchers see no more of it. */
+/** True when a text has more than 1 MiB: its watchers see no more of it. */
+export const isFull = ({ bytes }: LiveText): boolean => bytes > textBytesMax;
+
+/** Adds to a text. Returns false when it would have more than 1 MiB. */
 export function append(text: LiveText, more: string): boolean {
   text.bytes += Buffer.byteLength(more);
-  if (text.bytes > textBytesMax) return false;
+  if (isFull(text)) return false;
   text.value += more;
   return true;
 }

@@ -1,7 +1,7 @@
 import type { TaskEvent } from "./event.ts";
 import { type LiveRelayParts, liveRelay } from "./live-relay.ts";
 import { append, type LiveTask, type LiveText, newLiveTask, newText, show } from "./live-task.ts";
-import { endsTurn, liveTypes, type TextHead, wholeLength } from "./live-text.ts";
+import { endsTurn, liveTypes, type TextDelta, type TextHead, wholeLength } from "./live-text.ts";
 import { type TextReader, textReader } from "./text-reader.ts";
 import { type TextWriter, textWriter, type WritingRun } from "./text-writer.ts";
 
@@ -9,6 +9,10 @@ import { type TextWriter, textWriter, type WritingRun } from "./text-writer.ts";
 export interface LiveTexts {
   writer(run: WritingRun): TextWriter;
   reader(taskId: string): TextReader;
+  /** True while a process has a watcher of the task. */
+  isWatched(taskId: string): boolean;
+  /** Shows a part that a worker has sent to this process. Returns the offset from which the watchers lack the text. */
+  forward(delta: TextDelta): number;
   /** A watcher has received an event: the texts that it replaces are not shown any more. */
   replace(event: TaskEvent): void;
 }
@@ -81,6 +85,8 @@ export function liveTexts(parts: LiveRelayParts): LiveTexts {
       if (task.wakers.size === 1 && !task.text) relay.ask(task);
       return reader;
     },
+    isWatched: (taskId) => (tasks.get(taskId)?.wakers.size ?? 0) > 0 || relay.isWatched(taskId),
+    forward: relay.forward,
     replace(event) {
       const task = tasks.get(event.taskId);
       if (!task) return;

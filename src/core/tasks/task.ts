@@ -137,9 +137,11 @@ export type TaskChanges = Partial<
   readonly addClaim?: true;
   /** Begins a turn with every message so far: answeredSeq = the old consumedSeq, consumedSeq = the new lastSeq, claims = 1, idleClaims = 0. */
   readonly beginTurn?: true;
+  /** Ends the time limit of the turn. */
+  readonly turnUntil?: null;
   /** Arms a schema and replaces an armed one; null disarms. */
   readonly outputSchema?: JsonObject | null;
-  /** The agent's memo for the turn after its question; null deletes it. */
+  /** The agent's memo for the turn after its question, or for the run that has a decision; null deletes it. */
   readonly memo?: Json;
   /** Adds to the task's cost in credits. */
   readonly addCredits?: number;
@@ -244,7 +246,10 @@ export interface TaskList {
 }
 
 /** The fields of a task that a claim depends on. */
-export type ClaimableTask = Pick<Task, "id" | "fence" | "nodeId" | "claims">;
+export type ClaimableTask = Pick<Task, "id" | "fence" | "nodeId" | "claims" | "spaceId" | "agentProfile"> & {
+  /** The space limits the runs of the profile: a claim counts them first. */
+  readonly isLimited?: boolean;
+};
 
 /** The waiting tasks that a runner accepts. */
 export interface QueueFilter {
@@ -305,7 +310,7 @@ export interface TaskRows {
    */
   advance(id: string, step: Advance): Promise<Task | null>;
   /**
-   * Running tasks without a runner. Order: accounts with the fewest tasks in run first, of
+   * Running tasks without a runner, except those whose profile has as many runs in the space as it may have. Order: accounts with the fewest tasks in run first, of
    * equal accounts the one served longest ago, within an account the oldest task first.
    */
   listUnowned(max: number, filter?: QueueFilter): Promise<readonly ClaimableTask[]>;
@@ -315,6 +320,8 @@ export interface TaskRows {
   countSubtasks(main: Pick<Task, "id" | "consumedSeq"> & { readonly agentId: string }, begun: readonly string[]): Promise<SubtaskCount>;
   /** Running tasks that name one of these nodes. */
   listOwned(nodeIds: readonly string[]): Promise<readonly ClaimableTask[]>;
+  /** Running tasks whose turn has exceeded its time limit. */
+  listOverdue(now: number, max: number): Promise<readonly ClaimableTask[]>;
   /** The queue's depth: running tasks without a runner, counted up to `max`. */
   countUnowned(max: number): Promise<number>;
   /** The place of a waiting task among those of its account, space and profile, from 1 for the oldest to `max`. */

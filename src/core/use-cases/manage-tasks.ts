@@ -13,7 +13,7 @@ import type { Backlog } from "../tasks/backlog.ts";
 import { firstEvents, idleTask, queueMessage, resume, stop } from "../tasks/lifecycle.ts";
 import { addReferences, canonicalLocale, deriveTitle, messageText, type UserInput } from "../tasks/message.ts";
 import { type Metadata, mergeMetadata } from "../tasks/metadata.ts";
-import { defaultProfile, parseProfile } from "../tasks/profile.ts";
+import { defaultProfile, type Profiles, profilesOf } from "../tasks/profile.ts";
 import type { TaskSteps } from "../tasks/steps.ts";
 import type { Task, TaskChanges, TaskView } from "../tasks/task.ts";
 import { noResources, saveResources } from "../tasks/task-resources.ts";
@@ -84,9 +84,11 @@ export interface TasksParts {
   readonly steps: TaskSteps;
   /** The events of a team's deleted tasks are kept for its exports (spec/decisions.md 14). */
   readonly keepsEvents: boolean;
+  /** Absent: those of the public API. */
+  readonly profiles?: Pick<Profiles, "parse">;
 }
 
-export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): Tasks {
+export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = profilesOf([]) }: TasksParts): Tasks {
   const { lock, advance, enqueue } = steps;
 
   /** A message instead of a decision dismisses the pending action; only a question keeps its memo (spec/decisions.md 19). */
@@ -106,14 +108,14 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
 
   return {
     async check(tx, caller, request) {
-      const { resources } = await checkNew(tx, caller, request);
+      const { resources } = await checkNew(tx, caller, request, profiles);
       mergeMetadata({}, request.metadata ?? {});
       await connectorsAtCreate(tx, caller, resources, request.projectId ?? null);
     },
 
     async create(tx, caller, request) {
       await lockActiveMember(tx, caller);
-      const { text, resources, agentProfile } = await checkNew(tx, caller, request);
+      const { text, resources, agentProfile } = await checkNew(tx, caller, request, profiles);
       backlog.add();
       const task = newTask(
         ids.short(),
@@ -204,7 +206,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
       await checkReferences(tx, caller, input);
       await checkRequestedSkills(tx, caller, task, resources);
       const changes = {
-        agentProfile: parseProfile(agentProfile, task.agentProfile),
+        agentProfile: profiles.parse(agentProfile, task.agentProfile),
         references: addReferences(task.references, input.references, task.id),
         ...(outputSchema ? { outputSchema } : {}),
         ...(await dismissAction(tx, task)),
@@ -223,10 +225,10 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents }: TasksParts): 
 }
 
 /** Checks the request of a new task. @throws Failure for content, references, skills, a profile or a project that it cannot have. */
-async function checkNew(tx: Tx, caller: Caller, request: TaskInput) {
+async function checkNew(tx: Tx, caller: Caller, request: TaskInput, profiles: Pick<Profiles, "parse">) {
   const text = messageText(request.input);
   const { resources = noResources } = request.input;
-  const agentProfile = parseProfile(request.agentProfile, defaultProfile);
+  const agentProfile = profiles.parse(request.agentProfile, defaultProfile);
   await checkProject(tx, caller, request.projectId);
   await checkReferences(tx, caller, request.input);
   await checkRequestedSkills(tx, caller, newTaskPlace(caller, request.projectId), resources);

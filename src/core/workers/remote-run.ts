@@ -5,6 +5,8 @@ import type { UsableConnector } from "../connectors/use.ts";
 import type { FileName } from "../files/staging.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { EventPayloads, NewEvent, TaskEvent } from "../tasks/event.ts";
+import type { HistoryEntry } from "../tasks/history.ts";
+import type { LiveType } from "../tasks/live-text.ts";
 import type { SubtaskState } from "../tasks/subtasks.ts";
 
 /** A turn of a task in the form that a remote worker receives. */
@@ -18,7 +20,7 @@ export interface RemoteRun {
   readonly profile: string;
   readonly instruction: string;
   readonly interactive: boolean;
-  readonly earlier: readonly { readonly role: "user" | "assistant"; readonly content: string }[];
+  readonly history: readonly HistoryEntry[];
   readonly asked: readonly EventPayloads["user_message"][];
   /** The events of the turn so far, with the keys of those that workers wrote. */
   readonly written: readonly WrittenEvent[];
@@ -97,12 +99,39 @@ export type SentOutcome =
       readonly variant: string;
       readonly description?: string;
       readonly params?: JsonObject;
+      /** Absent: the turn keeps the memo that it has. */
+      readonly memo?: Json;
     };
+
+/** A part of a text that the agent of a worker writes. */
+export interface SentText {
+  /** The key of the event that will have the text; empty for the run's ending. */
+  readonly key: string;
+  readonly type: LiveType;
+  /** Rises with each text that the run begins. */
+  readonly attempt: number;
+  /** The length of the text before the part, in UTF-16 units. */
+  readonly offset: number;
+  readonly text: string;
+}
+
+/** Whether a part was shown. */
+export interface ShownText {
+  readonly isWatched: boolean;
+  /** Where the next part begins: before the end of this one when a watcher lacks parts before it. */
+  readonly nextOffset: number;
+}
 
 /** A worker of a space. */
 export interface RemoteWorker {
   readonly spaceId: string;
   readonly credential: WorkerCredential;
+}
+
+/** What a poll narrows its credential to; an empty list: all that the credential has. */
+export interface WantedRuns {
+  readonly profiles: readonly string[];
+  readonly labels: readonly string[];
 }
 
 /** A reference to a worker's run. */
@@ -150,14 +179,20 @@ export interface SentFile extends FileName {
  * any more, and `not_found` for a task outside of its space.
  */
 export interface RemoteRuns {
-  /** Waits for a run; null when there is none in time. @throws Failure `permission_denied` for a profile that the credential does not have, `resource_exhausted` when too many polls are held. */
-  poll(worker: RemoteWorker, call: OpenCall, profiles: readonly string[], waitMs: number): Promise<RemoteRun | null>;
+  /**
+   * Waits for a run; null when there is none in time.
+   *
+   * @throws Failure `permission_denied` for a profile or a label that the credential does not have, `resource_exhausted` when too many polls are held.
+   */
+  poll(worker: RemoteWorker, call: OpenCall, wanted: WantedRuns, waitMs: number): Promise<RemoteRun | null>;
   /** Renews the lease of the run; never throws because of an old fence. */
   heartbeat(worker: RemoteWorker, run: RunRef): Promise<RunState>;
   /** @throws Failure `already_exists` for a key with other content. */
   append(worker: RemoteWorker, run: RunRef, events: readonly SentEvent[], spent: ReportedUsage): Promise<AppendResponse>;
   /** Returns the next run to continue with, or null. @param digest of the sent content. @throws Failure `already_exists` when it was finished with another outcome. */
   finish(worker: RemoteWorker, run: RunRef, outcome: SentOutcome, spent: ReportedUsage, digest: string): Promise<RemoteRun | null>;
+  /** Shows a part of a text to the task's watchers; nothing is written. @throws Failure `rate_limited` */
+  writeText(worker: RemoteWorker, run: RunRef, sent: SentText): Promise<ShownText>;
   /** The id of a file, and the URL that its bytes are PUT to; null when they were sent in the request. */
   upload(worker: RemoteWorker, run: RunRef, file: SentFile): Promise<{ readonly uploadId: string; readonly url: string | null }>;
   /** Uses a tool, on every call. @throws Failure `failed_precondition` naming `tool` or `connector_id` when the user has to act first. */

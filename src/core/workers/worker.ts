@@ -30,6 +30,8 @@ export interface Worker {
   readonly digest: string;
   /** The profiles whose tasks it may run; empty: all profiles of remote workers. */
   readonly profiles: readonly string[];
+  /** The labels of its workers, sorted: it may run tasks only of profiles whose labels it has (spec/api.md 8.79). */
+  readonly labels: readonly string[];
   /** The account that created it. */
   readonly createdBy: string;
   readonly createdAt: number;
@@ -71,7 +73,7 @@ export interface WaitingTasks {
 }
 
 /** The fields of a credential that change; absent ones stay. */
-export type WorkerEdit = Partial<Pick<Worker, "name" | "profiles">>;
+export type WorkerEdit = Partial<Pick<Worker, "name" | "profiles" | "labels">>;
 
 export interface WorkerRows {
   insert(worker: Worker): Promise<void>;
@@ -107,6 +109,7 @@ export interface WorkerInput {
   readonly createdBy: string;
   readonly name: string;
   readonly profiles: readonly string[];
+  readonly labels?: readonly string[];
 }
 
 /**
@@ -117,7 +120,7 @@ export interface WorkerInput {
 export async function createWorker(
   tx: Tx,
   { now, ids, random }: CreationContext,
-  { spaceId, createdBy, name, profiles }: WorkerInput,
+  { spaceId, createdBy, name, profiles, labels: given = [] }: WorkerInput,
 ): Promise<{ readonly worker: Worker; readonly text: string }> {
   if (!isKeyName(name)) throw invalidArgument("name", keyNameRule);
   // The row lock makes counting and inserting atomic.
@@ -126,9 +129,9 @@ export async function createWorker(
     throw new Failure("resource_exhausted", `a space has at most ${activeWorkersMax} active worker credentials`);
   const text = newWorkerText(random);
   const made = { id: ids.short(), digest: workerDigest(text), createdAt: now, seenAt: null, revokedAt: null };
-  const worker: Worker = { ...made, spaceId, name, profiles, createdBy };
+  const worker: Worker = { ...made, spaceId, name, profiles, labels: given.toSorted(), createdBy };
   await tx.workers.insert(worker);
-  tx.audit.note({ subject: worker.id, after: { name, profiles: profiles.join(",") } });
+  tx.audit.note({ subject: worker.id, after: toAuditFacts(worker) });
   return { worker, text };
 }
 
@@ -144,10 +147,14 @@ interface WorkersParts {
 /** The credentials of remote workers in the caller's space. */
 export interface Workers {
   /** @throws Failure `invalid_argument` for an invalid name, `resource_exhausted` when the space has 50 active ones. */
-  create(tx: Tx, caller: Caller, input: Pick<Worker, "name" | "profiles">): Promise<{ readonly worker: Worker; readonly text: string }>;
+  create(
+    tx: Tx,
+    caller: Caller,
+    input: Pick<Worker, "name" | "profiles" | "labels">,
+  ): Promise<{ readonly worker: Worker; readonly text: string }>;
   /** Active credentials, newest first, and the tasks that wait for them, by remote profile. */
   list(tx: Tx, caller: Caller): Promise<{ readonly workers: readonly BusyWorker[]; readonly queue: readonly WaitingTasks[] }>;
-  /** New profiles apply from the worker's next call on. @throws Failure `invalid_argument`, `not_found`. */
+  /** New profiles and labels apply from the worker's next call on. @throws Failure `invalid_argument`, `not_found`. */
   update(tx: Tx, caller: Caller, id: string, edit: WorkerEdit): Promise<BusyWorker>;
   /** The newest failed runs. @throws Failure `not_found` */
   failures(tx: Tx, caller: Caller, id: string): Promise<readonly WorkerFailure[]>;
@@ -158,7 +165,7 @@ export interface Workers {
 /** The most failures that a list has. */
 const listedFailuresMax = 50;
 
-const toAuditFacts = ({ name, profiles }: Worker) => ({ name, profiles: profiles.join(",") });
+const toAuditFacts = ({ name, profiles, labels }: Worker) => ({ name, profiles: profiles.join(","), labels: labels.join(",") });
 
 /** @throws Failure `not_found` */
 async function requireWorker(tx: Tx, spaceId: string, id: string): Promise<BusyWorker> {
@@ -176,8 +183,9 @@ export function workers({ clock, ids, random, remoteProfiles }: WorkersParts): W
       const queue = remoteProfiles.map((profile) => waiting.get(profile) ?? { profile, waiting: 0, oldestAt: 0 });
       return { workers: await tx.workers.list(spaceId), queue };
     },
-    async update(tx, { spaceId }, id, edit) {
-      if (edit.name === undefined && edit.profiles === undefined) throw invalidArgument("", "name or profiles is required");
+    async update(tx, { spaceId }, id, { labels, ...given }) {
+      const edit: WorkerEdit = labels === undefined ? given : { ...given, labels: labels.toSorted() };
+      if (Object.keys(edit).length === 0) throw invalidArgument("", "name, profiles or labels is required");
       if (edit.name !== undefined && !isKeyName(edit.name)) throw invalidArgument("name", keyNameRule);
       const before = await requireWorker(tx, spaceId, id);
       if (!(await tx.workers.update(spaceId, id, edit))) throw notFound("worker");

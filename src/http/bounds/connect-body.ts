@@ -4,6 +4,7 @@ import type { Compression } from "@connectrpc/connect/protocol";
 import type { FastifyInstance } from "fastify";
 import { Failure } from "../../core/failure.ts";
 import { checkJson } from "../../core/json.ts";
+import { methodPath } from "../connect-services.ts";
 import { connectErrorOf } from "../failure.ts";
 import { type IncomingBody, incomingBody } from "../incoming-body.ts";
 import { createPieces, freeBody } from "../pieces.ts";
@@ -32,7 +33,7 @@ interface Form {
  */
 export function boundMessages(app: FastifyInstance, bounds: ReadonlyMap<string, MethodBound>): void {
   app.addHook("preHandler", async (request) => {
-    const bound = bounds.get(request.routeOptions.url ?? "");
+    const bound = bounds.get(methodPath(request) ?? "");
     if (bound) request.body = boundedBody(request.raw, bound);
   });
 }

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { notFound } from "../../core/failure.ts";
-import { agentProfiles } from "../../core/tasks/profile.ts";
 import { UserService } from "../../gen/proto/user/v2/user_service_pb.ts";
 import { unused } from "../v1/input.ts";
 import { compound, type Route } from "../v1/route.ts";
@@ -12,13 +11,13 @@ const modelObject = (id: string) => ({ id, object: "model", created: 0, owned_by
 const modelList = z.object({ limit: unused, after: unused, order: unused });
 
 /** The agent profiles as models: SDKs read them before they create a response (spec/v1.md 7.7). A call counts as user.me. */
-export const modelRoutes = (prefix: "" | "/v1"): readonly Route[] => [
+export const modelRoutes = (prefix: "" | "/v1", profiles: readonly string[]): readonly Route[] => [
   compound(`GET ${prefix}/models`, UserService.method.getCurrentUser, modelList, async () => ({
     object: "list",
-    data: agentProfiles.map(modelObject),
+    data: profiles.map(modelObject),
   })),
   compound(`GET ${prefix}/models/{model}`, UserService.method.getCurrentUser, z.object({ model: z.string() }), async ({ model }) => {
-    if (!agentProfiles.includes(model)) throw notFound("model");
+    if (!profiles.includes(model)) throw notFound("model");
     return modelObject(model);
   }),
 ];

@@ -97,6 +97,12 @@ async function continueTask(ask: Invoke, input: Creation, id: string, message: N
   return taskId;
 }
 
+/** Takes a model that has the name of a profile as the profile, also in the form of answers, `NAME-agent`. */
+function nameProfile(input: Creation, profiles: readonly string[]): Creation {
+  const name = profiles.find((profile) => input.model === profile || input.model === `${profile}-agent`);
+  return name === undefined || input.agent_profile || input.mode ? input : { ...input, agent_profile: name };
+}
+
 /** SDKs require a model: the name of a profile selects it, any other name is ignored (spec/v1.md 7.2). */
 function profileOf({ agent_profile, mode, model = "" }: Creation): ReturnType<typeof profileIn> {
   const profile = /^manus-[\d.]+(?:-(lite|max))?(?:-(?:agent|adaptive|chat))?$/.exec(model);
@@ -156,7 +162,7 @@ const retrieval = byResponse.extend({
 });
 
 /** The dependencies of responses. */
-export type ResponseParts = StreamParts & StatusRule;
+export type ResponseParts = StreamParts & StatusRule & { readonly profiles: readonly string[] };
 
 /** The routes of responses below a prefix (spec/v1.md 7): a response is a task with its conversation. */
 export const responseRoutes = (prefix: "" | "/v1", parts: ResponseParts): readonly Route[] => [
@@ -165,7 +171,7 @@ export const responseRoutes = (prefix: "" | "/v1", parts: ResponseParts): readon
       const words = chooseWords(call, parts);
       const seconds = chooseHold(call, input);
       if (input.stream) ask.reserve(watchTask);
-      const taskId = await createResponse(ask, input);
+      const taskId = await createResponse(ask, nameProfile(input, parts.profiles));
       if (input.stream) return sendStream(parts, ask, call, { taskId, words });
       await hold(ask, taskId, seconds);
       return responseOf(await readConversation(ask, taskId), words);

@@ -49,7 +49,7 @@ export type OpenaiParts = RestParts & ResponseParts & ContentParts;
 export function openaiRoutes(app: FastifyInstance, parts: OpenaiParts): void {
   const routes = [
     ...[...responseRoutes("", parts), ...responseRoutes("/v1", parts)],
-    ...[...modelRoutes(""), ...modelRoutes("/v1")],
+    ...[...modelRoutes("", parts.profiles), ...modelRoutes("/v1", parts.profiles)],
     ...sdkFileRoutes(parts),
   ];
   const sdk = serveRoutes(app, parts, routes, { refusal: openaiRefusal });

@@ -1,11 +1,11 @@
 import type { Clock } from "../../core/clock.ts";
 import { type Failure, failureOf, invalidArgument } from "../../core/failure.ts";
-import type { TaskEvent } from "../../gen/proto/task/v2/task_event_pb.ts";
 import { TaskService, type WatchTaskResponse } from "../../gen/proto/task/v2/task_service_pb.ts";
 import { callHeaders, setHeaders } from "../answer-headers.ts";
 import type { Invoke } from "../v1/route.ts";
 import { eventStream, frame } from "../v2/event-stream.ts";
 import type { Call } from "../wire/wire.ts";
+import { type LiveItems, liveItems } from "./live-items.ts";
 import { errorMember } from "./refusal.ts";
 import { type Described, readConversation, responseObject, type StatusWords } from "./response.ts";
 import { isEnding, type StreamEvent, type StreamMapper, streamMapper } from "./stream-events.ts";
@@ -19,11 +19,12 @@ import { isEnding, type StreamEvent, type StreamMapper, streamMapper } from "./s
  */
 async function openStream(ask: Invoke, taskId: string, startingAfter: number | undefined): Promise<AsyncIterable<StreamEvent>> {
   const { lastSeq } = await ask(TaskService.method.getTask, { taskId });
-  const answers = await ask.stream(TaskService.method.watchTask, { taskId, afterSeq: 0, untilSettled: true });
+  const answers = await ask.stream(TaskService.method.watchTask, { taskId, afterSeq: 0, untilSettled: true, deltas: true });
   const events = answers?.[Symbol.asyncIterator]();
   const mapper = streamMapper();
   try {
-    return follow(await readPast(events, mapper, lastSeq, startingAfter), mapper, events);
+    const { toSend, last } = await readPast(events, mapper, lastSeq, startingAfter);
+    return follow(toSend, { ...mapper, ...liveItems(taskId, mapper, last) }, events);
   } catch (thrown) {
     await events?.return?.();
     throw thrown;
@@ -38,12 +39,14 @@ async function readPast(
   { map, flush }: StreamMapper,
   lastSeq: number,
   startingAfter: number | undefined,
-): Promise<readonly StreamEvent[]> {
+): Promise<{ readonly toSend: readonly StreamEvent[]; readonly last: number }> {
   let toSend: StreamEvent[] = [];
   let last = -1;
   for (let seq = 0; seq < lastSeq; ) {
-    const event = await nextEvent(events);
-    if (!event) break;
+    const answer = await nextAnswer(events);
+    if (!answer) break;
+    const { event } = answer;
+    if (!event) continue;
     seq = event.seq;
     // A change writes all of its events: nothing that belongs to this one follows the last one.
     for (const mapped of [...map(event), ...(seq >= lastSeq ? flush() : [])]) {
@@ -53,28 +56,33 @@ async function readPast(
     }
   }
   if (startingAfter !== undefined && startingAfter > last) throw invalidArgument("starting_after", "no event has this number");
-  return toSend;
+  return { toSend, last };
 }
 
-async function* follow(past: readonly StreamEvent[], { map, flush }: StreamMapper, events: Events): AsyncGenerator<StreamEvent> {
+async function* follow(
+  past: readonly StreamEvent[],
+  { map, flush, add, merge }: StreamMapper & LiveItems,
+  events: Events,
+): AsyncGenerator<StreamEvent> {
   try {
     for (let some = past; ; ) {
       for (const event of some) {
         yield event;
         if (isEnding(event)) return;
       }
-      const event = await nextEvent(events);
-      if (!event) return yield* flush();
-      some = map(event);
+      const answer = await nextAnswer(events);
+      if (!answer) return yield* merge(flush());
+      const { event, delta } = answer;
+      some = event ? merge(map(event)) : delta ? add(delta) : [];
     }
   } finally {
     await events?.return?.();
   }
 }
 
-async function nextEvent(events: Events): Promise<TaskEvent | undefined> {
+async function nextAnswer(events: Events): Promise<WatchTaskResponse | undefined> {
   const result = await events?.next();
-  return result?.done ? undefined : result?.value.event;
+  return result?.done ? undefined : result?.value;
 }
 
 /** The dependencies of a stream. */

@@ -17,8 +17,8 @@ const endings = ["response.completed", "response.incomplete", "response.failed"]
 type EndingType = (typeof endings)[number];
 type LifecycleType = "response.created" | "response.in_progress" | EndingType;
 
-/** A message, or one that is being sent. */
-type StreamedMessage = Omit<Message, "status"> & { readonly status: Message["status"] | "in_progress" };
+/** A message, or one that is being sent. `incomplete`: what was sent of its text is not the text of a message. */
+type StreamedMessage = Omit<Message, "status"> & { readonly status: Message["status"] | "in_progress" | "incomplete" };
 
 /** The position of a part in the conversation. */
 interface Position {
@@ -36,6 +36,8 @@ export interface StreamMapper {
   map(event: TaskEvent): readonly StreamEvent[];
   /** The events that were held back for a next event, when the task has none. */
   flush(): readonly StreamEvent[];
+  /** The `output_index` of the next message; null while no turn is running. */
+  place(): number | null;
 }
 
 /**
@@ -97,6 +99,7 @@ export function streamMapper(): StreamMapper {
       return events;
     },
     flush: () => numbered(release()),
+    place: () => (running ? output.length : null),
   };
 }
 
@@ -141,7 +144,7 @@ function messageEvents(message: Message, output_index: number): readonly NewStre
   ];
 }
 
-/** The events of one part. Agents send a text at once, so it is one delta. */
+/** The events of one part. A text without earlier parts is one delta. */
 function partEvents(part: Part, position: Position): readonly NewStreamEvent[] {
   const done: NewStreamEvent = { type: "response.content_part.done", ...position, part };
   if (part.type !== "output_text") return [{ type: "response.content_part.added", ...position, part }, done];

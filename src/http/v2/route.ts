@@ -13,7 +13,7 @@ import { failureOfError, jsonOnly, v2Answers } from "../failure.ts";
 import type { ReadRequest } from "../request.ts";
 import { boundedBodies } from "../request-body.ts";
 import type { Warnings } from "../warnings/warnings.ts";
-import { applyHeaders, type Call, type Handle, hasBody, inSteps, sendJson, type Wire, wire } from "../wire/wire.ts";
+import { type Address, applyHeaders, type Call, type Handle, hasBody, inSteps, sendJson, type Wire, wire } from "../wire/wire.ts";
 import { compileFrameWriter, endFrame, eventStream, lastEventId } from "./event-stream.ts";
 import { compileReader } from "./message-reader.ts";
 import { parseBody } from "./parse.ts";
@@ -46,7 +46,7 @@ const nameMax = 64;
  *
  * @returns a function of the URL's path and query.
  */
-function unknownOperation({ all }: OperationTable): (url: string) => Failure {
+export function unknownOperation({ all }: OperationTable): (url: string) => Failure {
   const names = all.flatMap(({ name }) => name ?? []).toSorted();
   const words = new Map(names.map((name) => [name, wordsIn(name)]));
   function suggest(requested: readonly string[]): string | undefined {
@@ -128,13 +128,15 @@ export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
   const unknown = unknownOperation(parts.operations);
   app.setErrorHandler((thrown, request, reply) => v2.refuse(request, reply, thrown));
   app.setNotFoundHandler((request, reply) => v2.refuse(request, reply, unknown(request.raw.url ?? "")));
-  for (const operation of parts.operations.all) {
-    const { name, isChange: change } = operation;
-    if (name === null) continue;
-    const handle = handleOf(operation, parts);
-    const text = () => `${name} accepts ${change ? "POST" : "POST or GET"}`;
-    v2.route(app, `/v2/${name}`, change ? { POST: handle } : { GET: handle, POST: handle }, { text });
-  }
+  const named = parts.operations.all.flatMap((operation) => (operation.name === null ? [] : [[operation.name, operation] as const]));
+  v2.routeNames(app, "/v2/", new Map(named.map(([name, operation]) => [name, addressOf(name, operation, parts)])));
+}
+
+function addressOf(name: string, operation: Operation, parts: V2Parts): Address {
+  const handle = handleOf(operation, parts);
+  return operation.isChange
+    ? { handles: { POST: handle }, wrongMethod: { text: () => `${name} accepts POST` } }
+    : { handles: { GET: handle, POST: handle }, wrongMethod: { text: () => `${name} accepts POST or GET` } };
 }
 
 function handleOf(operation: Operation, parts: V2Parts): Handle {

@@ -2,13 +2,14 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Request } from "../../call/admission.ts";
 import type { RateState } from "../../call/limit.ts";
-import { Failure } from "../../core/failure.ts";
+import { Failure, notFound } from "../../core/failure.ts";
 import { applyWarnings, rateHeaders, setHeaders } from "../answer-headers.ts";
 import type { Bound } from "../bounds/bound.ts";
 import { goneSignal } from "../connection.ts";
 import { readPreference } from "../request.ts";
 import { readBody } from "../request-body.ts";
 import { Warnings } from "../warnings/warnings.ts";
+import { nameIn, oneOf } from "./names.ts";
 
 /** One request between its head and its answer. */
 export interface Call {
@@ -52,8 +53,16 @@ export interface Wire {
     wrongMethod: WrongMethod,
     config?: FastifyContextConfig,
   ): void;
+  /** Serves one address for each name, all below a prefix that ends with a slash. */
+  routeNames(app: FastifyInstance, prefix: string, addresses: ReadonlyMap<string, Address>): void;
   /** Refuses a request to an unknown address, or one whose answer fails while it is sent. */
   refuse(request: FastifyRequest, reply: FastifyReply, thrown: unknown): FastifyReply;
+}
+
+/** One handle per HTTP method, and the refusal of other methods. */
+export interface Address {
+  readonly handles: Readonly<Record<string, Handle>>;
+  readonly wrongMethod: WrongMethod;
 }
 
 /** The refusal of other methods. `allow` lists the allowed methods; default: those with a handle. */
@@ -95,24 +104,28 @@ export function wire<F>({ readHead, failureIn, report, refuse }: WireForm<F>): W
     run(call, handleOf).catch(cut(call));
   }
 
+  /** Serves every HTTP method of a URL. */
+  const serve = (app: FastifyInstance, url: string, handleOf: (call: Call) => Handle, config: FastifyContextConfig = {}): void =>
+    void app.route({
+      method: [...app.supportedMethods],
+      url,
+      exposeHeadRoute: false,
+      config,
+      onRequest: (request, reply, _next) => answer(request, reply, handleOf),
+      // Never reached.
+      handler: async (_request, reply) => reply,
+    });
+
   return {
     answer,
-    route(app, url, handles, { text, allow = Object.keys(handles) }, config = {}) {
-      const byMethod = new Map(Object.entries(handles));
-      function handleOf({ request, reply }: Call): Handle {
-        const handle = byMethod.get(request.method);
-        if (handle) return handle;
-        reply.header("Allow", allow.join(", "));
-        throw new Failure("method_not_allowed", text(allow));
-      }
-      app.route({
-        method: [...app.supportedMethods],
-        url,
-        exposeHeadRoute: false,
-        config,
-        onRequest: (request, reply, _next) => answer(request, reply, handleOf),
-        // Never reached.
-        handler: async (_request, reply) => reply,
+    route: (app, url, handles, wrongMethod, config) => serve(app, url, byMethod({ handles, wrongMethod }), config),
+    routeNames(app, prefix, addresses) {
+      const handlesOf = new Map([...addresses].map(([name, address]) => [name, byMethod(address)]));
+      serve(app, `${prefix}${oneOf(addresses.keys())}`, (call) => {
+        const handleOf = handlesOf.get(nameIn(call.request));
+        // Never thrown: the route has these names only.
+        if (!handleOf) throw notFound("address");
+        return handleOf(call);
       });
     },
     refuse(request, reply, thrown) {
@@ -122,6 +135,17 @@ export function wire<F>({ readHead, failureIn, report, refuse }: WireForm<F>): W
       refuseCall(call, thrown).catch(cut(call));
       return reply;
     },
+  };
+}
+
+/** Selects the handle of a request's method. @throws Failure `method_not_allowed` */
+function byMethod({ handles, wrongMethod: { text, allow = Object.keys(handles) } }: Address): (call: Call) => Handle {
+  const handleOf = new Map(Object.entries(handles));
+  return ({ request, reply }) => {
+    const handle = handleOf.get(request.method);
+    if (handle) return handle;
+    reply.header("Allow", allow.join(", "));
+    throw new Failure("method_not_allowed", text(allow));
   };
 }
 

@@ -7,7 +7,7 @@ import type { Log } from "../../core/log.ts";
 import type { Store } from "../../core/store.ts";
 import type { ClaimableTask, QueueFilter, Task } from "../../core/tasks/task.ts";
 import { releaseWorkerRun, type WorkerRun, workerLeaseMs, workerNeeded, workerNode } from "../../core/workers/worker-run.ts";
-import { claimTasks } from "../claims.ts";
+import { claimTasks, withinLimits } from "../claims.ts";
 
 /** Assigns tasks to the remote workers that poll for them. */
 export interface Dispatch {
@@ -74,13 +74,13 @@ export function startDispatch({ store, clock, log }: DispatchParts): Dispatch {
 
   /** Assigns one task per waiter. Skips waiters whose credential was revoked. */
   async function claim(waiters: readonly Waiter[], candidates: readonly ClaimableTask[]) {
-    // Lock order: by task id, in every process.
-    const byId = candidates.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     return store.change(async (tx) => {
       const liveIds = await tx.workers.lockActive([...new Set(waiters.map(({ workerId }) => workerId))]);
       const eligible = waiters.filter(({ workerId }) => liveIds.has(workerId));
       const claimed: { readonly waiter: Waiter; readonly task: Task }[] = [];
       const now = clock.now();
+      // Lock order: by task id, in every process.
+      const byId = (await withinLimits(tx, candidates)).toSorted((a, b) => (a.id < b.id ? -1 : 1));
       for (const candidate of byId) {
         const waiter = eligible[claimed.length];
         if (waiter === undefined) break;

@@ -95,8 +95,10 @@ export async function finishSent(
 async function outcomeOf({ store, clock }: UploadParts, task: Task, workerId: string, outcome: SentOutcome): Promise<EndingOutcome> {
   if (outcome.kind === "confirm" && outcome.action === "connectorAction")
     return { ...outcome, params: await bindToTool(store, task, outcome.params ?? {}) };
-  if (outcome.kind === "confirm" && outcome.action === "scheduleCreate")
-    return scheduleApproval(outcome.params ?? {}, "confirm.params", clock.now());
+  if (outcome.kind === "confirm" && outcome.action === "scheduleCreate") {
+    const { params = {}, memo } = outcome;
+    return { ...scheduleApproval(params, "confirm.params", clock.now()), ...(memo === undefined ? {} : { memo }) };
+  }
   if (outcome.kind !== "finish") return outcome;
   const { uploadIds, ...ending } = outcome;
   return { ...ending, files: await findUploads(store, clock.now(), task, workerId, uploadIds) };

@@ -1,9 +1,10 @@
 import type { ConnectorUses } from "../../core/connectors/use.ts";
 import { Failure } from "../../core/failure.ts";
 import type { EventPayloads } from "../../core/tasks/event.ts";
+import type { ProfileLabels } from "../../core/tasks/profile-settings.ts";
 import type { Task } from "../../core/tasks/task.ts";
 import { isOutOfCredits } from "../../core/usage/spend.ts";
-import type { RemoteRun, RemoteRuns, RemoteWorker, RunRef } from "../../core/workers/remote-run.ts";
+import type { RemoteRun, RemoteRuns, RemoteWorker, RunRef, WantedRuns } from "../../core/workers/remote-run.ts";
 import { releaseWorkerRun, workerLeaseMs } from "../../core/workers/worker-run.ts";
 import { RunLost } from "../steps.ts";
 import { openTurn, type TurnParts } from "../turn.ts";
@@ -13,13 +14,16 @@ import { createHoldPoll, type Dispatch } from "./dispatch.ts";
 import { type EndResult, endSpentRun, findEarlierEnding, finishSent, type SentEnding } from "./finish.ts";
 import { checkRun, lostRun, mapLostRun, renewLease, requireHeldTask } from "./held-run.ts";
 import { openUpload, type UploadParts } from "./uploads.ts";
+import { textForwarder, type WriteTextParts } from "./write-text.ts";
 
 /** The dependencies of remote runs. */
-export interface RemoteRunsParts extends UploadParts, Pick<TurnParts, "cipher" | "readFile" | "workspaceOf" | "openSkill"> {
+export interface RemoteRunsParts extends UploadParts, WriteTextParts, Pick<TurnParts, "cipher" | "readFile" | "workspaceOf" | "openSkill"> {
   readonly dispatch: Dispatch;
   readonly connectors: ConnectorUses;
   /** The profiles that remote workers serve. */
   readonly remoteProfiles: readonly string[];
+  /** The labels that a worker needs for them. */
+  readonly profileLabels: ProfileLabels;
   /** The most polls that one credential may hold in this process. */
   readonly pollsMax: number;
   /** The longest time that a poll is held, in milliseconds. */
@@ -29,9 +33,15 @@ export interface RemoteRunsParts extends UploadParts, Pick<TurnParts, "cipher" |
 /** The most messages that a heartbeat returns. */
 const messagesMax = 100;
 
+/** @throws Failure `permission_denied` for a name that the credential does not have. */
+function checkOwned(field: keyof WantedRuns, wanted: readonly string[], owned: readonly string[]): void {
+  const foreign = wanted.findIndex((name) => !owned.includes(name));
+  if (foreign >= 0) throw new Failure("permission_denied", `${field}[${foreign}]: is not one of this credential's ${field}`);
+}
+
 /** The runs of remote workers. Claims, fences and endings are the same as for runs of this process. */
 export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
-  const { store, clock, remoteProfiles } = parts;
+  const { store, clock, remoteProfiles, profileLabels } = parts;
   const holdPoll = createHoldPoll(parts);
 
   /** Reads the current turn of a task for the worker that holds it. */
@@ -39,9 +49,9 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
     const turn = await openTurn(parts, task, new AbortController().signal);
     const keyed = turn.written.length === 0 ? [] : await store.workerEvents.find(task.id, task.consumedSeq);
     const keys = new Map(keyed.map(({ seq, key }) => [seq, key]));
-    const { taskId, title, locale, profile, instruction, interactive, earlier, asked, decisions, outputSchema, memo, claim } = turn;
+    const { taskId, title, locale, profile, instruction, interactive, history, asked, decisions, outputSchema, memo, claim } = turn;
     return {
-      ...{ taskId, title, locale, profile, instruction, interactive, earlier, asked, decisions, outputSchema, memo, claim },
+      ...{ taskId, title, locale, profile, instruction, interactive, history, asked, decisions, outputSchema, memo, claim },
       ...{ fence: task.fence, leaseMs: workerLeaseMs, references: task.references, skills: turn.skills, connectors: turn.connectors },
       subtasks: turn.subtasks?.begun ?? null,
       written: turn.written.map((event) => ({ event, key: keys.get(event.seq) ?? "" })),
@@ -49,14 +59,20 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
   }
 
   /** The profiles that a worker may serve. */
-  const servedBy = ({ credential: { profiles } }: RemoteWorker): readonly string[] =>
-    profiles.length === 0 ? remoteProfiles : remoteProfiles.filter((profile) => profiles.includes(profile));
+  const servedBy = ({ profiles, labels }: WantedRuns): readonly string[] =>
+    remoteProfiles.filter(
+      (profile) =>
+        (profiles.length === 0 || profiles.includes(profile)) && (profileLabels[profile] ?? []).every((label) => labels.includes(label)),
+    );
 
-  function pollProfiles(worker: RemoteWorker, requested: readonly string[]): readonly string[] {
-    const { profiles } = worker.credential;
-    const foreign = requested.findIndex((profile) => profiles.length > 0 && !profiles.includes(profile));
-    if (foreign >= 0) throw new Failure("permission_denied", `profiles[${foreign}]: is not one of this credential's profiles`);
-    return servedBy(worker).filter((profile) => requested.length === 0 || requested.includes(profile));
+  /** The profiles that a poll may get. A poll can only narrow what its credential has. */
+  function pollProfiles({ credential }: RemoteWorker, wanted: WantedRuns): readonly string[] {
+    checkOwned("profiles", wanted.profiles, credential.profiles.length === 0 ? wanted.profiles : credential.profiles);
+    checkOwned("labels", wanted.labels, credential.labels);
+    const labels = wanted.labels.length === 0 ? credential.labels : wanted.labels;
+    return servedBy({ profiles: credential.profiles, labels }).filter(
+      (profile) => wanted.profiles.length === 0 || wanted.profiles.includes(profile),
+    );
   }
 
   async function newMessages({ id, consumedSeq, messageSeq }: Task): Promise<readonly EventPayloads["user_message"][]> {
@@ -72,7 +88,7 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
 
   async function finishHeld(task: Task, worker: RemoteWorker, run: RunRef, sent: Omit<SentEnding, "serves">): Promise<EndResult> {
     const { id } = worker.credential;
-    const serves = (profile: string) => servedBy(worker).includes(profile);
+    const serves = (profile: string) => servedBy(worker.credential).includes(profile);
     try {
       return await finishSent(parts, task, id, { ...sent, serves });
     } catch (thrown) {
@@ -84,8 +100,8 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
   }
 
   return {
-    async poll(worker, call, profiles, waitMs) {
-      const filter = { spaceId: worker.spaceId, profiles: pollProfiles(worker, profiles) };
+    async poll(worker, call, wanted, waitMs) {
+      const filter = { spaceId: worker.spaceId, profiles: pollProfiles(worker, wanted) };
       const task = await holdPoll(call, { id: worker.credential.id, filter }, waitMs);
       if (task === null) return null;
       const [run, isSpent] = await Promise.all([runOf(task), isOutOfCredits(store, task, clock.now())]);
@@ -117,6 +133,8 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
       const { next } = await mapLostRun(finishHeld(task, worker, run, { outcome, spent, digest }));
       return next && runOf(next);
     },
+
+    writeText: textForwarder(parts),
 
     async upload(worker, run, file) {
       const task = await requireHeldTask(store, worker, run);

@@ -34,6 +34,7 @@ const blank: TaskChanges & Partial<Task & TaskProgress> = {
   statusSeq: null,
   planDone: null,
   planTotal: null,
+  turnUntil: null,
 };
 
 /** The columns that a team's tombstone keeps for exports, and that a personal space's tombstone clears too. */
@@ -107,8 +108,18 @@ function changes({ now, set = {} }: Advance, events: readonly NewEvent[]): Sql[]
   if (set.toBrowser) found.push(sql`wants_node = ${selectedBrowserNode}`);
   if (set.addsMessage) found.push(sql`message_seq = last_seq + 1`);
   if (set.beginTurn) found.push(sql`answered_seq = consumed_seq`, sql`consumed_seq = last_seq + ${events.length}`);
+  if (set.turnUntil === undefined) found.push(...turnEnd(now, set));
   if (set.addsMessage || events.some(({ type }) => type === "assistant_message")) found.push(sql`last_message_at = ${now}`);
   return found;
+}
+
+/** A turn has its time from its first run on; a decision of the user, which ends a wait, begins the time again. */
+function turnEnd(now: number, { status, beginTurn, addClaim }: TaskChanges): Sql[] {
+  if (status !== undefined && status !== "running") return [sql`turn_until = NULL`];
+  const until = sql`${now} + (SELECT CAST(p.time_limit AS BIGINT) * 1000 FROM agent_profile p
+    WHERE p.space_id = task.space_id AND p.profile = task.agent_profile)`;
+  if (beginTurn) return [sql`turn_until = ${until}`];
+  return addClaim ? [sql`turn_until = COALESCE(turn_until, ${until})`] : [];
 }
 
 /** The process that holds the task's selected browser, while the browser is online. */

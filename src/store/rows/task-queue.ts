@@ -1,24 +1,32 @@
 import type { QueueFilter, TaskRows } from "../../core/tasks/task.ts";
 import type { Session } from "../session.ts";
 import { allOf, type Dialect, join, raw, type Sql, sql } from "../statements.ts";
-import { computedShape, integer, tables } from "../table.ts";
+import { boolean, computedShape, integer, tables } from "../table.ts";
+import { fullProfiles } from "./agent-profile.ts";
 
-const claimable = tables.task.pick("id", "fence", "nodeId", "claims");
+const claimable = tables.task.pick("id", "fence", "nodeId", "claims", "spaceId", "agentProfile");
+const queued = claimable.with({
+  isLimited: boolean(sql`EXISTS (
+    SELECT 1 FROM agent_profile p WHERE p.space_id = w.space_id AND p.profile = w.agent_profile AND p.concurrency IS NOT NULL)`),
+});
 const taskIds = tables.task.pick("id");
 const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 const subtasks = computedShape({ running: integer(sql`running`), recent: integer(sql`recent`), made: integer(sql`made`) });
 
-type QueueRows = Pick<TaskRows, "listUnowned" | "listOwned" | "listRunning" | "countSubtasks" | "countUnowned" | "queuePosition">;
+type QueueRows = Pick<
+  TaskRows,
+  "listUnowned" | "listOwned" | "listOverdue" | "listRunning" | "countSubtasks" | "countUnowned" | "queuePosition"
+>;
 
 /** The running tasks that wait for a runner, and the owners of the others. */
 export function queueOf(session: Session): QueueRows {
   const { dialect } = session;
   return {
     listUnowned(max, filter = {}) {
-      const waiting: Waiting = { from: queue[dialect], where: waits(filter) };
-      return claimable.rows(session)(sql`
-        WITH RECURSIVE ${accounts(waiting)}, ${running}, ${roundRobin(waiting, max)}
-        SELECT ${claimable.of("w")} FROM in_turn ${withFirst(dialect, waiting, max)}
+      const waiting: Waiting = { from: queue[dialect], where: sql`${waits(filter)} AND ${notFull}` };
+      return queued.rows(session)(sql`
+        WITH RECURSIVE ${fullProfiles(dialect)}, ${accounts(waiting)}, ${running}, ${roundRobin(waiting, max)}
+        SELECT ${queued.of("w")} FROM in_turn ${withFirst(dialect, waiting, max)}
         ORDER BY in_turn.tasks + row_number() OVER (PARTITION BY w.account_id ORDER BY w.queued_at, w.id),
           in_turn.served_at, w.queued_at, w.id
         LIMIT ${max}`);
@@ -48,6 +56,10 @@ export function queueOf(session: Session): QueueRows {
         SELECT ${claimable.of("task")} FROM task
         WHERE status = 'running' AND node_id IN (${join([...nodeIds])}) AND deleted_at IS NULL ORDER BY queued_at, id`);
     },
+    listOverdue: (now, max) =>
+      claimable.rows(session)(sql`
+        SELECT ${claimable.of("task")} FROM task
+        WHERE turn_until <= ${now} AND turn_until IS NOT NULL AND status = 'running' AND deleted_at IS NULL ORDER BY turn_until, id LIMIT ${max}`),
     async countUnowned(max) {
       const row = await counted.row(session)(sql`
         SELECT ${counted.of("waiting")} FROM (
@@ -87,6 +99,9 @@ function waits({ spaceId, profiles, excludedProfiles: otherThan = [], nodeId }: 
   return allOf(conditions);
 }
 
+/** The profile of the task has room for a run. A row comparison, so that PostgreSQL keeps its scan of the queue's index. */
+const notFull = sql`(t.space_id, t.agent_profile) NOT IN (SELECT f.space_id, f.profile FROM full_profile f)`;
+
 /** The process that the task must run on no longer exists. */
 const orphaned = sql`NOT EXISTS (SELECT 1 FROM node n WHERE n.id = t.wants_node)`;
 
@@ -120,5 +135,5 @@ function withFirst(dialect: Dialect, { from, where }: Waiting, max: number): Sql
     SELECT ${raw(columns)} FROM ${from} WHERE ${where} AND t.account_id = in_turn.account_id
     ORDER BY t.queued_at, t.id LIMIT ${max}`;
   if (dialect === "sqlite") return sql`CROSS JOIN task w ON w.id IN (${first("t.id")})`;
-  return sql`CROSS JOIN LATERAL (${first("t.id, t.fence, t.node_id, t.claims, t.account_id, t.queued_at")}) w`;
+  return sql`CROSS JOIN LATERAL (${first("t.id, t.fence, t.node_id, t.claims, t.space_id, t.agent_profile, t.account_id, t.queued_at")}) w`;
 }

@@ -20,12 +20,14 @@ export const taskShape = tables.task
     "planDone",
     "planTotal",
     "indexedSeq",
+    "turnUntil",
   )
   .with(flags)
   .derive("shareVisibility", ["shareVisibility", "maxVisibility"], applyCaps);
 
-/** The worker `w` may run the task `t`. */
-export const serves = sql`w.revoked_at IS NULL AND (w.profiles = '[]' OR w.profiles LIKE '%"' || t.agent_profile || '"%')`;
+/** The worker `w` may run the task `t`: by its profiles, and it has the labels of the task's profile. */
+export const serves = sql`w.revoked_at IS NULL AND (w.profiles = '[]' OR w.profiles LIKE '%"' || t.agent_profile || '"%')
+  AND NOT EXISTS (SELECT 1 FROM profile_label l WHERE l.profile = t.agent_profile AND w.labels NOT LIKE '%"' || l.label || '"%')`;
 
 /** A task with its progress and current names, by subqueries: on SQLite every column of a join costs several times as much. */
 export const taskViewShape = taskShape.with({

@@ -37,6 +37,7 @@ export async function openStub(
     clock: systemClock,
     readiness: { checkReady: async () => true, leaving: front.draining },
     bodyLimit,
+    profiles: [],
     uploads: { receive: () => never() },
     watchLinks: { create: () => never(), read: () => null },
     auditLinks: { create: () => never(), read: () => null },

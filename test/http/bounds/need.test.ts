@@ -37,6 +37,7 @@ const bounded: Readonly<Record<string, number>> = {
   "worker.v1.ToolUsed.result": asJson(64 * kibibyte),
   "worker.v1.Ask.memo": asJson(64 * kibibyte),
   "worker.v1.Confirm.params": asJson(64 * kibibyte),
+  "worker.v1.Confirm.memo": asJson(64 * kibibyte),
   "worker.v1.Finish.output": asJson(256 * kibibyte),
   // Input of a tool from a model.
   "worker.v1.CallToolRequest.input": asJson(128 * kibibyte),
@@ -122,6 +123,7 @@ describe("the limit of an operation", () => {
       "dataexport.v1.EnterpriseDataExportService/CreateExport",
       "dataexport.v2.EnterpriseDataExportV2Service/CreateExport",
       "worker.v1.WorkerService/Append",
+      "worker.v1.WorkerService/WriteText",
       "worker.v1.WorkerService/Finish",
       "worker.v1.WorkerService/Upload",
       "worker.v1.WorkerService/CallTool",

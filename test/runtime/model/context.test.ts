@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { conversationTokens, countTokens, fitConversation } from "../../../src/runtime/agents/model/context.ts";
+import type { EarlierPart } from "../../../src/runtime/agents/model/conversation.ts";
 import { TurnError } from "../../../src/runtime/agents/model/fault.ts";
 import type { Conversation } from "../../../src/runtime/agents/model/prompt.ts";
 import { modelApis, openModelServer } from "../../support/model/server.ts";
@@ -24,6 +25,14 @@ const conversation: Conversation = {
 const results = ({ steps }: Conversation) =>
   steps.flatMap(({ uses }) => uses.map(({ result }) => (typeof result === "string" ? result.slice(0, 1) : "cut")));
 
+const lengthOf = (part?: EarlierPart) => (part === undefined || part.role === "tool" ? 0 : part.content.length);
+const textOf = fc.string({ unit: "binary", maxLength: 2_000 });
+const anyUse = fc.record({ tool: fc.constant("read"), input: fc.record({ path: textOf }), result: textOf, isError: fc.boolean() });
+const anyPart: fc.Arbitrary<EarlierPart> = fc.oneof(
+  fc.record({ role: fc.constantFrom("user" as const, "assistant" as const), content: textOf }),
+  anyUse.map((used) => ({ role: "tool" as const, ...used })),
+);
+
 describe("a conversation that is too long", () => {
   const whole = conversationTokens(conversation);
 
@@ -34,7 +43,7 @@ describe("a conversation that is too long", () => {
   test("loses the oldest results first, then the agent's texts, and the last result at the very end", () => {
     const reduced = [1, 300, 550, 700, 900].map((less) => {
       const fits = fitConversation(conversation, whole - less);
-      return [...results(fits), fits.steps[0]?.text.length, fits.earlier[1]?.content.length];
+      return [...results(fits), fits.steps[0]?.text.length, lengthOf(fits.earlier[1])];
     });
     expect(reduced).toEqual([
       ["cut", "2", "3", 900, 900],
@@ -45,15 +54,30 @@ describe("a conversation that is too long", () => {
     ]);
   });
 
+  test("loses the uses of tools in earlier turns before anything else, the oldest first, and then the agent's earlier texts", () => {
+    const [asked, answered] = conversation.earlier;
+    if (!asked || !answered) throw new Error("the conversation has two earlier messages");
+    const earlierUse = (result: string) => ({ role: "tool" as const, ...use(result) });
+    const all = { ...conversation, earlier: [asked, earlierUse("4"), answered, earlierUse("5")] };
+    const kinds = (less: number) =>
+      fitConversation(all, conversationTokens(all) - less).earlier.map((part) => (part.role === "tool" ? part.result : part.role));
+    expect([0, 1, 30, 80].map(kinds)).toEqual([
+      ["user", "4", "assistant", "5"],
+      ["user", "assistant", "5"],
+      ["user", "assistant", "5"],
+      ["user", "assistant"],
+    ]);
+    const least = fitConversation(all, conversationTokens(all) - 1_000);
+    expect(least.earlier.map(lengthOf)).toEqual([900, 202]);
+  });
+
   test("keeps the instruction and users' messages in every conversation and context size, or is refused", () => {
-    const text = fc.string({ unit: "binary", maxLength: 2_000 });
-    const anyUse = fc.record({ tool: fc.constant("read"), input: fc.record({ path: text }), result: text, isError: fc.boolean() });
     const anyConversation = fc.record({
-      system: text,
-      earlier: fc.array(fc.record({ role: fc.constantFrom("user" as const, "assistant" as const), content: text }), { maxLength: 4 }),
+      system: textOf,
+      earlier: fc.array(anyPart, { maxLength: 6 }),
       recalled: fc.array(anyUse, { maxLength: 2 }),
-      request: text,
-      steps: fc.array(fc.record({ text, uses: fc.array(anyUse, { minLength: 1, maxLength: 3 }) }), { maxLength: 4 }),
+      request: textOf,
+      steps: fc.array(fc.record({ text: textOf, uses: fc.array(anyUse, { minLength: 1, maxLength: 3 }) }), { maxLength: 4 }),
       tail: fc.constant([]),
     });
     const users = ({ system, request, earlier }: Conversation) => [system, request, ...earlier.filter(({ role }) => role === "user")];

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/json.ts";
+import { share } from "../../support/depth.ts";
 import type { ModelRequest, Reply } from "../../support/model/script.ts";
 import { type ToolRig, toolRig } from "../../support/model/tool-rig.ts";
 import { untilStatus } from "../../support/until.ts";
@@ -57,7 +58,8 @@ const nth = corpus().map(({ aim, text }, at) => ({ at, aim, isHere: text.include
 const obedient =
   (carrier: { readonly name: string; readonly input: JsonObject }) =>
   ({ messages }: ModelRequest): Reply => {
-    const results = messages.filter(({ role }) => role === "tool");
+    // The results of this turn.
+    const results = messages.slice(messages.findLastIndex(({ role }) => role === "user")).filter(({ role }) => role === "tool");
     if (results.length === 0) return { calls: [carrier] };
     const requestedUses = results.flatMap(({ text }) => [...unescaped(text).matchAll(/USE (\w+) (\{.*?\}+)(?=[ "<]|$)/gm)]);
     const next = requestedUses[results.length - 1];
@@ -109,8 +111,9 @@ const carriers: Readonly<Record<string, (text: string) => Promise<CarriedText>>>
 };
 
 describe.each(Object.entries(carriers))("a model that obeys all it reads, in %s,", (name, carry) => {
-  // Where pages of this machine may be fetched, pages of this machine are not secret.
-  const cases = nth.filter(({ isHere }) => name !== "a page" || !isHere);
+  // In a short run each text is carried by one or two of them. Where pages of this machine may be fetched, they are not secret.
+  const own = share(nth, Object.keys(carriers).indexOf(name), 3);
+  const cases = own.filter(({ isHere }) => name !== "a page" || !isHere);
 
   test.each(cases)("does no harm by text $at with the aim $aim", async ({ at }) => {
     const injection = corpus()[at];

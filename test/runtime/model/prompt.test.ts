@@ -1,7 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
-import type { Turn } from "../../../src/runtime/agent.ts";
+import type { Json } from "../../../src/core/json.ts";
+import type { Earlier, Turn } from "../../../src/runtime/agent.ts";
 import { modelApis, openModelServer } from "../../support/model/server.ts";
 import { configOf, echo, runModel } from "./model-run.ts";
 
@@ -48,6 +49,54 @@ describe.each(modelApis)("the prompt of a model behind %s", (api) => {
       ["assistant", "C\n\nD"],
       ["user", "E\n\nF\n\nG"],
     ]);
+  });
+
+  test("has the uses of tools in earlier turns as calls with outlined results, between marks, without tools that are gone", async () => {
+    const used = (result: Json, name = "echo", isError = false) =>
+      ({ role: "tool", name, arguments: { text: "a" }, result, isError, isShortened: false }) as const;
+    const earlier: readonly Earlier[] = [
+      used("before the first message"),
+      { role: "user", content: "A" },
+      used("one"),
+      { role: "assistant", content: "B" },
+      used("x".repeat(3_000), "echo", true),
+      used("gone", "no_such_tool"),
+      used("three"),
+      { role: "assistant", content: "C" },
+    ];
+    await using server = await openModelServer(api, [{ calls: [{ name: "echo", input: { text: "now" } }] }, { text: "Done." }]);
+    await runModel({ config: configOf(api, server), tools: [echo()], turn: { earlier } });
+    const { messages = [], body } = server.requests.at(-1) ?? {};
+    expect(messages.slice(1).map(({ role, text }) => [role, text.slice(0, 70)])).toEqual([
+      ["user", "A"],
+      ["assistant", ""],
+      ["tool", between("one")],
+      ["assistant", "B"],
+      ["tool", expect.stringContaining(`<data-${mark}>\n{"outline":"xxx`)],
+      ["tool", between("three")],
+      ["assistant", "C"],
+      ["user", "Go"],
+      ["assistant", ""],
+      ["tool", between('{"echoed":"now"}')],
+    ]);
+    const ids = [...JSON.stringify(body).matchAll(/"id":"(c\d{8})"/g)].map(([, id]) => id);
+    expect([ids.length, new Set(ids).size], "each call has its own id").toEqual([4, 4]);
+  });
+
+  // spec/decisions.md 96
+  test("has the newest 30 of them, and none twice that its question has stored in full", async () => {
+    const used = (result: string) =>
+      ({ role: "tool", name: "echo", arguments: { text: "a" }, result, isError: false, isShortened: false }) as const;
+    const earlier: readonly Earlier[] = [
+      { role: "user", content: "A" },
+      ...Array.from({ length: 40 }, (_, i) => used(`use ${i}`)),
+      { role: "assistant", content: "Which?" },
+    ];
+    const memo = { used: [38, 39].map((i) => ({ tool: "echo", input: { text: "a" }, result: `use ${i}`, isError: false })), plan: [] };
+    await using server = await openModelServer(api, [{ text: "Done." }]);
+    await runModel({ config: configOf(api, server), tools: [echo()], turn: { earlier, memo, messages: ["This"] } });
+    const results = (server.requests[0]?.messages ?? []).filter(({ role }) => role === "tool").map(({ text }) => text);
+    expect(results).toEqual(Array.from({ length: 32 }, (_, i) => between(`use ${i + 8}`)));
   });
 
   test("puts results of tools between marks that nothing inside can close, and only in results of tools", async () => {

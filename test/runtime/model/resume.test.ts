@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import type { NewEvent } from "../../../src/core/tasks/event.ts";
 import type { ToolUse } from "../../../src/runtime/agents/model/tool.ts";
+import { sample } from "../../support/depth.ts";
 import type { Answering, ModelRequest, Reply } from "../../support/model/script.ts";
 import { modelApis, openModelServer } from "../../support/model/server.ts";
 import { configOf, deploy, echo, runModel } from "./model-run.ts";
@@ -93,7 +94,7 @@ describe.each(endpoints)("a turn that is cut at any event, with a model behind $
         const done = written.filter((event) => event.type === "tool_used" && event.payload.status === "success").length;
         expect(resumed.uses).toEqual(whole.uses.slice(done));
       }),
-      { numRuns: 60 },
+      { numRuns: sample(200, 20) },
     );
   });
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Operation, operationTable } from "../../../src/operations.ts";
-import { describeOnEach } from "../../support/database.ts";
+import { describeOnOne } from "../../support/database.ts";
 import { openService, type Person, type Service } from "../../support/service.ts";
 import { createSampleTeam, type SampleTeam } from "./sample-team.ts";
 
@@ -82,7 +82,7 @@ async function answerOf(service: Service, path: string, key: string, body: JsonO
   return [reply.status, ...headers, text].join("\n");
 }
 
-describeOnEach("operations of an enterprise", (kind) => {
+describeOnOne("operations of an enterprise", (kind) => {
   let service: Service;
   let caller: Person;
   let own: SampleTeam;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { describeOnEach, nodesOf, openTestStore } from "../../support/database.ts";
+import { describeOnOne, nodesOf, openTestStore } from "../../support/database.ts";
 import { depth, sample } from "../../support/depth.ts";
 import { openDirect } from "../../support/direct.ts";
 import { openService } from "../../support/service.ts";
@@ -10,7 +10,7 @@ import { newTeams, type SharedPlatform } from "./rig.ts";
 import { numRuns, patience, timeout } from "./run-size.ts";
 import { openingCommands, reactivateAll, sequences } from "./sequences.ts";
 
-describeOnEach("a team's users", (kind) => {
+describeOnOne("a team's users", (kind) => {
   let shared: SharedPlatform & AsyncDisposable;
   beforeAll(async () => {
     const clock = stillClock();

@@ -1,5 +1,5 @@
 import type { Json } from "../../../core/json.ts";
-import type { FinishedUse, Step } from "./conversation.ts";
+import type { EarlierPart, FinishedUse, Step } from "./conversation.ts";
 import { TurnError } from "./fault.ts";
 import type { Conversation } from "./prompt.ts";
 import { head } from "./tool.ts";
@@ -17,10 +17,12 @@ const jsonTokens = (value: Json): number => countTokens(JSON.stringify(value));
 
 /** Estimates the most tokens of a conversation. */
 export function conversationTokens({ system, earlier, recalled, request: asked, steps, tail }: Conversation): number {
-  const messages = [...earlier, ...tail].map(({ content }) => countTokens(content) + messageTokens);
+  const messages = [...earlier, ...tail].map(partTokens);
   const used = [{ text: "", uses: recalled }, ...steps].flatMap(({ text, uses }) => [countTokens(text), ...uses.map(useTokens)]);
   return [countTokens(system), countTokens(asked), ...messages, ...used].reduce((sum, tokens) => sum + tokens, 0);
 }
+
+const partTokens = (part: EarlierPart): number => (part.role === "tool" ? useTokens(part) : countTokens(part.content) + messageTokens);
 
 const useTokens = ({ input, result }: FinishedUse): number => jsonTokens(input) + jsonTokens(result) + 4 * messageTokens;
 
@@ -28,9 +30,9 @@ const useTokens = ({ input, result }: FinishedUse): number => jsonTokens(input) 
 type Cut = (conversation: Conversation) => Conversation | undefined;
 
 /**
- * Shortens a conversation until it fits, by replacing the oldest parts with outlines: results of tools first, then their
- * inputs, the agent's texts, and its texts in earlier turns. The results of the last step are shortened last. The
- * instruction and the messages of users are never shortened.
+ * Shortens a conversation until it fits. The uses of tools in earlier turns are left out first, the oldest first. Then outlines
+ * replace the oldest parts: results of tools, their inputs, the agent's texts, and its texts in earlier turns. The results of the
+ * last step are shortened last. The instruction and the messages of users are never shortened.
  *
  * @param tokensMax the tokens that the conversation may have.
  * @throws Ended `context_limit` when it still does not fit.
@@ -54,11 +56,13 @@ export function fitConversation(conversation: Conversation, tokensMax: number): 
 
 function* listCuts({ earlier, recalled, steps }: Conversation): Generator<Cut, void, void> {
   const older = steps.slice(0, -1).flatMap(({ uses }, step) => uses.map((_, use) => [step, use] as const));
+  const messages = earlier.filter(({ role }) => role !== "tool");
+  for (let left = messages.length; left < earlier.length; left += 1) yield withoutOldestUse;
   for (const use of recalled.keys()) yield (all) => withRecalled(all, use);
   for (const [step, use] of older) yield (all) => withUse(all, step, use, outlineResult);
   for (const [step, use] of older) yield (all) => withUse(all, step, use, outlineInput);
   for (const step of steps.keys()) yield (all) => withText(all, step);
-  for (const at of earlier.keys()) yield (all) => withEarlier(all, at);
+  for (const at of messages.keys()) yield (all) => withEarlier(all, at);
   const last = steps.length - 1;
   for (const use of (steps[last]?.uses ?? []).keys()) yield (all) => withUse(all, last, use, outlineResult);
   for (const use of (steps[last]?.uses ?? []).keys()) yield (all) => withUse(all, last, use, outlineInput);
@@ -75,6 +79,15 @@ function withUse(
   return original && shorter ? { ...all, steps: all.steps.with(step, { ...original, uses: original.uses.with(use, shorter) }) } : undefined;
 }
 
+/** Without the oldest use of a tool in earlier turns. */
+const withoutOldestUse: Cut = (all) => ({
+  ...all,
+  earlier: all.earlier.toSpliced(
+    all.earlier.findIndex(({ role }) => role === "tool"),
+    1,
+  ),
+});
+
 function withRecalled(all: Conversation, use: number): Conversation | undefined {
   const original = all.recalled[use];
   const shorter = original && outlineResult(original);
@@ -87,10 +100,17 @@ function withText(all: Conversation, at: number): Conversation | undefined {
   return { ...all, steps: all.steps.with(at, { ...step, text: `${head(step.text, outlineMax)} …` }) };
 }
 
+/** With an outline of a message of earlier turns, when their uses of tools are left out. */
 function withEarlier(all: Conversation, at: number): Conversation | undefined {
   const said = all.earlier[at];
   if (said?.role !== "assistant" || said.content.length <= shortMax) return undefined;
   return { ...all, earlier: all.earlier.with(at, { ...said, content: `${head(said.content, outlineMax)} …` }) };
+}
+
+/** A use with outlines instead of a long input and a long result. */
+export function outlineUse(used: FinishedUse): FinishedUse {
+  const shorter = outlineInput(used) ?? used;
+  return outlineResult(shorter) ?? shorter;
 }
 
 function outlineResult(used: FinishedUse): FinishedUse | undefined {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { shortIdFrom } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { EventPayloads, NewEvent, PlanStep } from "../../../core/tasks/event.ts";
-import type { Turn } from "../../agent.ts";
+import { type ChatMessage, messagesOf, type Turn } from "../../agent.ts";
 import { planTool } from "./plan.ts";
 
 /** The position of a tool use in its turn: the model's step that requested it, and the position in the step, both from 1. */
@@ -14,7 +14,7 @@ export interface CallPosition {
 /** Ids for the tool uses of a turn. They differ from those of other turns, and are the same when the turn resumes. */
 export function callIds({ taskId, earlier, messages }: Pick<Turn, "taskId" | "earlier" | "messages">): (at: CallPosition) => string {
   const digest = createHash("sha256")
-    .update(JSON.stringify([taskId, earlier, messages]))
+    .update(JSON.stringify([taskId, messagesOf(earlier), messages]))
     .digest();
   const turn = shortIdFrom(digest).slice(0, 14);
   return ({ step, position: place }) => `${turn}_${step}_${place}`;
@@ -36,6 +36,14 @@ export interface FinishedUse {
   readonly result: Json;
   readonly isError: boolean;
 }
+
+/** A use of a tool in an earlier turn. */
+export interface EarlierUse extends FinishedUse {
+  readonly role: "tool";
+}
+
+/** A part of the conversation that is from earlier turns. */
+export type EarlierPart = ChatMessage | EarlierUse;
 
 /** One step of the model: its text and the tools that it used. */
 export interface Step {

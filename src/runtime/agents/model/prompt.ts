@@ -1,6 +1,6 @@
 import type { Json } from "../../../core/json.ts";
 import type { ChatMessage, Turn, TurnSkill } from "../../agent.ts";
-import { type FinishedUse, type Step, wireId } from "./conversation.ts";
+import { type EarlierPart, type FinishedUse, type Step, wireId } from "./conversation.ts";
 import type { Prompt } from "./provider.ts";
 import { subtaskStates } from "./tools/subtasks.ts";
 import { useSkillName } from "./tools/use-skill.ts";
@@ -8,8 +8,8 @@ import { useSkillName } from "./tools/use-skill.ts";
 /** The content of a call of the model, which is shortened to fit its context. */
 export interface Conversation {
   readonly system: string;
-  /** The messages of earlier turns, oldest first. */
-  readonly earlier: readonly ChatMessage[];
+  /** The messages of earlier turns and their uses of tools, oldest first. */
+  readonly earlier: readonly EarlierPart[];
   /** Tool uses of the turn that asked the question which this turn answers. */
   readonly recalled: readonly FinishedUse[];
   /** The messages of this turn and their attachments. */
@@ -75,21 +75,24 @@ export function requestText({ messages, attachments, subtasks }: Turn, mark: str
 
 /** The conversation as messages. Roles alternate, as strict templates of local models require. */
 export function toPrompt({ system, earlier, recalled, request: asked, steps, tail }: Conversation, mark: string): Prompt {
-  const merged = mergeRoles([...earlier, { role: "user", content: asked }]);
+  const entries = mergeRoles([...earlier, { role: "user", content: asked }]);
   // Recalled results of tools are put before the question that followed them.
-  const question = recalled.length > 0 && merged.at(-2)?.role === "assistant" ? merged.at(-2) : undefined;
-  const history = merged.slice(0, question ? -2 : -1);
+  const question = recalled.length > 0 ? entries.at(-2) : undefined;
+  const asking = question?.role === "assistant" ? question : undefined;
+  const history = entries.slice(0, asking ? -2 : -1);
   let nth = 0;
   const useMessages = (step: Step): Prompt => {
     const first = nth + 1;
     nth += step.uses.length;
     return stepMessages(step, first, mark);
   };
+  const messages = (entry: Entry): Prompt =>
+    entry.uses.length === 0 ? [message(entry)] : useMessages({ text: entry.content, uses: entry.uses });
   return [
     { role: "system", content: system, ...cacheControl },
-    ...history.map(message),
-    ...(recalled.length === 0 ? [] : useMessages({ text: question?.content ?? "", uses: recalled })),
-    ...merged.slice(-1).map(message),
+    ...history.flatMap(messages),
+    ...(recalled.length === 0 ? [] : useMessages({ text: asking?.content ?? "", uses: [...(asking?.uses ?? []), ...recalled] })),
+    ...entries.slice(-1).flatMap(messages),
     ...steps.flatMap(useMessages),
     ...tail.map(message),
   ];
@@ -122,13 +125,26 @@ function stepMessages({ text, uses }: Step, first: number, mark: string): Prompt
   ];
 }
 
-/** Merges successive messages of one role, and drops the agent's messages before the first message of the user. */
-function mergeRoles(all: readonly ChatMessage[]): readonly ChatMessage[] {
-  const merged: ChatMessage[] = [];
-  for (const { role, content } of all) {
+/** A message, with the tools that the agent used after it. */
+interface Entry extends ChatMessage {
+  readonly uses: readonly FinishedUse[];
+}
+
+/**
+ * Merges successive messages of one role, and successive uses of tools with the agent's message before them. Drops what is
+ * before the first message of the user.
+ */
+function mergeRoles(all: readonly EarlierPart[]): readonly Entry[] {
+  const merged: Entry[] = [];
+  for (const part of all) {
     const last = merged.at(-1);
-    if (last?.role === role) merged.splice(-1, 1, { role, content: `${last.content}\n\n${content}` });
-    else if (last || role === "user") merged.push({ role, content });
+    if (!last && part.role !== "user") continue;
+    if (part.role === "tool") {
+      if (last?.role === "assistant") merged.splice(-1, 1, { ...last, uses: [...last.uses, part] });
+      else merged.push({ role: "assistant", content: "", uses: [part] });
+    } else if (last?.role === part.role && last.uses.length === 0) {
+      merged.splice(-1, 1, { ...last, content: `${last.content}\n\n${part.content}` });
+    } else merged.push({ role: part.role, content: part.content, uses: [] });
   }
   return merged;
 }

@@ -7,6 +7,7 @@ import type { Usage } from "../../../core/usage/price.ts";
 import type { AgentEvent, Hold, Progress, Turn } from "../../agent.ts";
 import { callIds, type FinishedUse, readEvents, type TurnProgress } from "./conversation.ts";
 import { TurnError, timeoutError } from "./fault.ts";
+import { earlierParts } from "./history.ts";
 import { planTool, statuses } from "./plan.ts";
 import { type Conversation, requestText, systemPrompt } from "./prompt.ts";
 import type { LanguageModel } from "./provider.ts";
@@ -137,6 +138,8 @@ export function openRun(parts: ModelParts, turn: Turn): Run {
   const events: NewEvent[] = [...turn.written];
   const mark = Buffer.from(parts.random(9)).toString("base64url").replaceAll(/[-_]/g, "x");
   const memo = readMemo(turn.memo);
+  const tools = new Map(parts.toolsFor(turn).flatMap((tool) => (tool.name === planTool.name ? [] : [[tool.name, tool] as const])));
+  const earlier = earlierParts(turn.earlier, memo.used, tools);
   const system = systemPrompt(turn, mark);
   const asked = requestText(turn, mark);
   let usage: Usage = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
@@ -151,12 +154,12 @@ export function openRun(parts: ModelParts, turn: Turn): Run {
   return {
     ...parts,
     turn,
-    tools: new Map(parts.toolsFor(turn).flatMap((tool) => (tool.name === planTool.name ? [] : [[tool.name, tool]]))),
+    tools,
     mark,
     limits,
     callId: callIds(turn),
     progress,
-    conversation: () => ({ system, earlier: turn.earlier, recalled: memo.used, request: asked, steps: progress().steps, tail: [] }),
+    conversation: () => ({ system, earlier, recalled: memo.used, request: asked, steps: progress().steps, tail: [] }),
     record(added) {
       events.push(...added);
       const costs = { usage, settles };

@@ -3,7 +3,7 @@ import { Failure } from "../../../core/failure.ts";
 import { idsFrom } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { EventPayloads, NewEvent } from "../../../core/tasks/event.ts";
-import type { AgentEvent, Decision, NewFile, Outcome, Progress, Turn } from "../../agent.ts";
+import { type AgentEvent, type Decision, messagesOf, type NewFile, type Outcome, type Progress, type Turn } from "../../agent.ts";
 import { scheduleApproval } from "../../schedule-approval.ts";
 import { sampleApproval } from "./approvals.ts";
 import type { Directive, EndingDirective, EventDirective } from "./directives.ts";
@@ -61,7 +61,7 @@ function actionIds({ taskId, earlier, messages }: Pick<Turn, "taskId" | "earlier
   let used = 0;
   return () => {
     turn ??= createHash("sha256")
-      .update(JSON.stringify([taskId, earlier, messages]))
+      .update(JSON.stringify([taskId, messagesOf(earlier), messages]))
       .digest("hex");
     used += 1;
     const seed = `${turn} ${used}`;

@@ -1,7 +1,7 @@
 import type { Json } from "../../../core/json.ts";
 import { sampleValue } from "../../../core/structured-output/sample.ts";
 import type { NewEvent } from "../../../core/tasks/event.ts";
-import type { Agent, Outcome, Progress, Turn, TurnSkill } from "../../agent.ts";
+import { type Agent, messagesOf, type Outcome, type Progress, type Turn, type TurnSkill } from "../../agent.ts";
 import { planSteps, writeAnswer } from "./answer.ts";
 import { createRunState, execute, explanation, findClosing, type RunState, showWords } from "./execute.ts";
 import { createMemo, type Memo, type Request, readMemo } from "./memo.ts";
@@ -131,13 +131,16 @@ function requestOf(turn: Turn, { directives, prose }: TurnDirectives, files: str
   return { text: join(text, prose), files: join(first, files), previous, hasDirectives: ordered || before };
 }
 
-const previousOf = ({ earlier }: Turn): string => textWithoutDirectives(earlier.findLast(({ role }) => role === "user")?.content ?? "");
+const previousOf = ({ earlier }: Turn): string =>
+  textWithoutDirectives(messagesOf(earlier).findLast(({ role }) => role === "user")?.content ?? "");
 
 /** The value of a directive, or else a sample for an armed schema, from the full conversation. */
 function outputOf({ turn: { outputSchema, earlier }, value }: RunState, prose: string): { readonly output?: Json } {
   if (value !== undefined) return { output: value };
   if (outputSchema === null) return {};
-  const before = earlier.filter(({ role }) => role === "user").map(({ content }) => textWithoutDirectives(content));
+  const before = messagesOf(earlier)
+    .filter(({ role }) => role === "user")
+    .map(({ content }) => textWithoutDirectives(content));
   return { output: sampleValue(outputSchema, [...before, prose].filter(Boolean).join("\n")) };
 }
 

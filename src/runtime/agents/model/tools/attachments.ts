@@ -43,9 +43,10 @@ export interface NamedFile {
 }
 
 /** The files that users have sent, newest first. The older of two files with the same name is called `name (2)`. */
-export function sentFiles({ earlierAttachments, attachments }: Pick<Turn, "earlierAttachments" | "attachments">): readonly NamedFile[] {
+export function sentFiles({ earlier, attachments }: Pick<Turn, "earlier" | "attachments">): readonly NamedFile[] {
+  const before = earlier.flatMap((entry) => (entry.role === "user" ? (entry.files ?? []) : []));
   const seen = new Map<string, number>();
-  return [...earlierAttachments, ...attachments].toReversed().map((file) => {
+  return [...before, ...attachments].toReversed().map((file) => {
     const nth = (seen.get(file.filename) ?? 0) + 1;
     seen.set(file.filename, nth);
     return { name: nth === 1 ? file.filename : `${file.filename} (${nth})`, file };

@@ -1,0 +1,113 @@
+import type { Caller } from "../accounts/caller.ts";
+import type { Clock } from "../clock.ts";
+import { invalidArgument, notFound } from "../failure.ts";
+import { isKeyName, keyNameRule } from "../keys/api-key.ts";
+import type { Tx } from "../store.ts";
+import { defaultProfile, type Profiles, type ProfileText } from "./profile.ts";
+import type { Task } from "./task.ts";
+
+/** The limits of a profile in a space; null for none. */
+export interface ProfileLimits {
+  /** The most runs at once. */
+  readonly concurrency: number | null;
+  /** The longest time of a turn, in seconds. */
+  readonly timeLimit: number | null;
+}
+
+/** What the owner of a space has set for a profile. Null: the default text, or no limit. */
+export interface ProfileSettings extends ProfileLimits {
+  readonly spaceId: string;
+  readonly profile: string;
+  readonly title: string | null;
+  readonly description: string | null;
+  /** Unix milliseconds. */
+  readonly updatedAt: number;
+}
+
+/** The changed members of settings; absent ones stay. */
+export type ProfileEdit = Partial<Pick<ProfileSettings, "title" | "description" | "concurrency" | "timeLimit">>;
+
+/** The members of a task that select its settings. */
+export type ProfileOfTask = Pick<Task, "spaceId" | "agentProfile">;
+
+export interface ProfileRows {
+  /** The settings of a space, in any order. */
+  list(spaceId: string): Promise<readonly ProfileSettings[]>;
+  /** Creates or changes settings. */
+  set(settings: Pick<ProfileSettings, "spaceId" | "profile" | "updatedAt">, edit: ProfileEdit): Promise<void>;
+  /** The settings of these tasks that limit concurrency. Their rows stay locked until the change ends; they are locked in one order. */
+  lockLimited(tasks: readonly ProfileOfTask[]): Promise<readonly (ProfileSettings & { readonly concurrency: number })[]>;
+  /** The number of runs in progress. */
+  countRuns(settings: Pick<ProfileSettings, "spaceId" | "profile">): Promise<number>;
+  /** Stores the labels of profiles, for the state of waiting tasks. Replaces all that are stored. */
+  setLabels(labels: ProfileLabels): Promise<void>;
+}
+
+/** The labels that a worker needs for the tasks of a profile, by profile. Profiles without labels may be absent. */
+export type ProfileLabels = Readonly<Record<string, readonly string[]>>;
+
+/** A profile in a space. */
+export interface AgentProfile extends ProfileText, ProfileLimits {
+  readonly isDefault: boolean;
+  readonly isRemote: boolean;
+  readonly labels: readonly string[];
+}
+
+/** The profiles of the caller's space (spec/api.md 8.78). */
+export interface AgentProfiles {
+  /** All of them, the default one first. */
+  list(tx: Tx, caller: Pick<Caller, "spaceId">): Promise<readonly AgentProfile[]>;
+  /** @throws Failure `not_found`, `invalid_argument` for an empty edit, or a title that a key could not have as its name. */
+  update(tx: Tx, caller: Caller, profile: string, edit: ProfileEdit): Promise<AgentProfile>;
+}
+
+/** The dependencies of `agentProfiles`. */
+interface AgentProfilesParts {
+  readonly clock: Pick<Clock, "now">;
+  readonly profiles: Profiles;
+  /** The profiles whose tasks remote workers run. */
+  readonly remoteProfiles: readonly string[];
+  readonly labels: ProfileLabels;
+}
+
+export function agentProfiles({ clock, profiles, remoteProfiles, labels }: AgentProfilesParts): AgentProfiles {
+  function toProfile(name: string, settings: ProfileSettings | undefined): AgentProfile {
+    const { title, description, concurrency = null, timeLimit = null } = settings ?? {};
+    const text = profiles.textOf(name);
+    return {
+      ...{ id: name, title: title ?? text.title, description: description ?? text.description, concurrency, timeLimit },
+      ...{ isDefault: name === defaultProfile, isRemote: remoteProfiles.includes(name), labels: labels[name] ?? [] },
+    };
+  }
+
+  async function find(tx: Tx, spaceId: string, name: string): Promise<AgentProfile> {
+    return toProfile(
+      name,
+      (await tx.agentProfiles.list(spaceId)).find(({ profile }) => profile === name),
+    );
+  }
+
+  return {
+    async list(tx, { spaceId }) {
+      const settings = new Map((await tx.agentProfiles.list(spaceId)).map((each) => [each.profile, each]));
+      return profiles.names.map((name) => toProfile(name, settings.get(name)));
+    },
+    async update(tx, { spaceId }, profile, edit) {
+      if (!profiles.names.includes(profile)) throw notFound("agent profile", "agent_profile");
+      if (Object.values(edit).every((value) => value === undefined))
+        throw invalidArgument("", "title, description, concurrency or time_limit_seconds is required");
+      if (edit.title && !isKeyName(edit.title)) throw invalidArgument("title", keyNameRule);
+      const before = await find(tx, spaceId, profile);
+      await tx.agentProfiles.set({ spaceId, profile, updatedAt: clock.now() }, edit);
+      const after = await find(tx, spaceId, profile);
+      tx.audit.note({ subject: profile, before: toAuditFacts(before), after: toAuditFacts(after) });
+      return after;
+    },
+  };
+}
+
+const toAuditFacts = ({ title, concurrency, timeLimit }: AgentProfile) => ({
+  title,
+  concurrency: concurrency ?? 0,
+  timeLimit: timeLimit ?? 0,
+});
