@@ -7,6 +7,8 @@ import { installed } from "./setup/installed.mjs";
 import { takeTurn } from "./setup/turn.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+/** Rules of the core that the console checks with too (docs/internals/console.md). */
+const sharedRules = ["src/core/structured-output", "src/core/schedules", "src/core/failure.ts", "src/core/json.ts"];
 const steps = [
   installed(root),
   generated(root, {
@@ -33,7 +35,7 @@ const steps = [
   // Reads src/gen/browser-proto, which the step before writes.
   generated(root, {
     name: "console",
-    inputs: ["console", "proto", "buf.yaml", "buf.gen.console.yaml"],
+    inputs: ["console", "proto", "buf.yaml", "buf.gen.console.yaml", ...sharedRules],
     command: (folder) => ["vite", "build", "--config", "console/vite.config.ts", "--outDir", `../${folder}/src/gen/console`],
   }),
 ];

@@ -25,6 +25,12 @@ const newTask = createRoute({
   component: lazyRouteComponent(() => import("./tasks/new-task-page.tsx"), "NewTaskPage"),
 });
 
+const welcome = createRoute({
+  getParentRoute: () => shell,
+  path: "/welcome",
+  component: lazyRouteComponent(() => import("./welcome/welcome-page.tsx"), "WelcomePage"),
+});
+
 const task = createRoute({
   getParentRoute: () => shell,
   path: "/app/$taskId",
@@ -66,7 +72,7 @@ const shared = createRoute({
 
 export const router = createRouter({
   routeTree: root.addChildren([
-    shell.addChildren([tasks, newTask, task, projects, settings.addChildren([settingsStart, settingsPage])]),
+    shell.addChildren([tasks, newTask, welcome, task, projects, settings.addChildren([settingsStart, settingsPage])]),
     shared,
   ]),
   defaultPreload: "intent",

@@ -60,6 +60,25 @@ describe.skipIf(!hasChromium)("the console of a team", () => {
     expect(body["users"]).toMatchObject([{ user_name: "Ann", role: "TEAM_MEMBER_ROLE_GUEST" }]);
   });
 
+  test("shows an operator the state of the installation, and nobody else its page", async () => {
+    await page.goto("/settings/profile");
+    await page.getByRole("link", { name: "Audit log" }).waitFor();
+    expect(await page.getByRole("link", { name: "Installation" }).count()).toBe(0);
+    await page.goto("/settings/installation");
+    await page.getByText("You are not allowed to do this.").waitFor();
+    await stage.service.store.change((tx) => tx.accounts.setOperator(stage.owner.accountId, true));
+    const { body } = await stage.owner.v2("task.create", { message: { content: "[[forever]]" }, title: "Hidden title" });
+    await page.goto("/settings/profile");
+    await page.getByRole("link", { name: "Installation" }).click();
+    await page.getByRole("heading", { name: "Queue by profile" }).waitFor();
+    await page.getByText("manus-1.6", { exact: true }).waitFor();
+    await page.getByText(/^Heartbeat: /).waitFor();
+    expect(await page.getByRole("main").textContent()).not.toContain("Hidden title");
+    await stage.owner.v2("task.stop", { task_id: body["task_id"] });
+    const { body: audit } = await stage.owner.v2("audit.list", { operation: "operator.status", outcome: "done" });
+    expect(audit["data"].length).toBeGreaterThan(0);
+  });
+
   test("delegates and reclaims the profile of an inactive member", async () => {
     const { body } = await stage.owner.v2("team.user.create", {
       email: "bo@example.com",

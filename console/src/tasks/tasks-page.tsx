@@ -174,9 +174,14 @@ const Nothing = () => (
 const FirstTask = () => (
   <Empty
     action={
-      <Link to="/new" className="button primary">
-        {text.newTask}
-      </Link>
+      <>
+        <Link to="/new" className="button primary">
+          {text.newTask}
+        </Link>
+        <Link to="/welcome" className="button">
+          {text.firstSteps}
+        </Link>
+      </>
     }
     command={`curl -s ${location.origin}/v2/task.create -H "x-service-api-key: $KEY" -d '{"message": {"content": "Hello"}}'`}
   >

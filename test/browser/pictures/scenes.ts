@@ -13,7 +13,7 @@ export interface Scene {
 
 const settings = [
   ...["profile", "authorized-apps", "keys", "webhooks", "connectors", "skills", "files", "websites", "schedules", "apps", "agents"],
-  ...["members", "usage", "audit", "assets", "exports"],
+  ...["members", "usage", "audit", "assets", "exports", "installation"],
 ];
 
 const press =
@@ -52,11 +52,25 @@ const dialogs: readonly Scene[] = [
   },
 ];
 
+/** Opens both parts of the form of a new task: a schema with a fault, and own times. */
+async function fillNewTask(page: Page): Promise<void> {
+  await page.getByRole("checkbox").nth(1).check();
+  await page.locator("textarea.code").fill('{\n  "type": "object",\n  "properties": { "price": { "type": "number" } }\n}');
+  await page.getByRole("checkbox").nth(2).check();
+  await page.locator("select").last().selectOption("own");
+  await page.locator(".card input").nth(1).fill("30 8 1 * *");
+}
+
 /** Every page, and its main states. */
 export const scenesOf = ({ longTask, asks, failed }: Seeded): readonly Scene[] => [
   { name: "tasks", path: "/" },
   { name: "tasks-filtered", path: "/?q=zeppelin" },
   { name: "new-task", path: "/new" },
+  { name: "new-task-schema", path: "/new", act: fillNewTask },
+  { name: "new-task-german", path: "/new", locale: "de-DE", act: fillNewTask },
+  { name: "welcome", path: "/welcome" },
+  { name: "welcome-german", path: "/welcome", who: "new", locale: "de-DE" },
+  { name: "welcome-key", path: "/welcome", who: "new", act: press("Make a key") },
   { name: "task", path: `/app/${longTask}` },
   { name: "task-approval", path: `/app/${asks}` },
   { name: "task-failed", path: `/app/${failed}` },
