@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { inputSchema, isKind, isQuestion } from "../src/core/actions/kind.ts";
+import { isObject, type Json, type JsonObject } from "../src/core/json.ts";
 import { jsonDigest } from "../src/core/json-digest.ts";
 import type { TaskEvent } from "../src/core/tasks/event.ts";
 import type { Task } from "../src/core/tasks/task.ts";
