@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A model's endpoint with the API of OpenAI, which streams the pieces of an answer when it is told to. */
+/** A model's endpoint with the API of OpenAI, which streams the pieces of an answer on request. */
 export interface ModelEndpoint extends AsyncDisposable {
   readonly baseUrl: string;
   /** Resolves once the platform waits for an answer. */

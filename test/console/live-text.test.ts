@@ -45,7 +45,7 @@ test("the message has the key of its text, so that the page shows it in the same
   const done = addToFeed(written, [answer(3, "One two"), part(1, 3, " two", TaskEventType.EXPLANATION)]);
   expect(keys(written)).toEqual(["ev_1", "live m2"]);
   expect(keys(done).slice(0, 2)).toEqual(keys(written));
-  // The next message with the same text has a separate key.
+  // The next message with the same text has another key.
   const next = addToFeed(done, [part(2, 0, "Three"), answer(4, "Three")]);
   expect(new Set(keys(next)).size).toBe(keys(next).length);
 });

@@ -24,7 +24,7 @@ type Victim = (typeof victims)[keyof typeof victims][number];
 const rounds = depth === "full" ? 2 : 1;
 const words = Array.from({ length: 150 }, (_, i) => `w${i}`).join(" ");
 
-/** The agent of the example worker: it writes what it was told, a word every 60 ms. */
+/** The agent of the example worker: it writes the message, a word every 60 ms. */
 const writer = `export async function work(turn, run) {
   const text = turn.messages.map(({ content }) => content).join("");
   for (const { index } of text.matchAll(/ |$/g)) {
