@@ -12,6 +12,7 @@ import { formatDateTime, formatDuration, formatNumber, fromSeconds } from "../ui
 import { Attachment } from "./attachment.tsx";
 import styles from "./task.module.css";
 import { doneSteps, type Timeline } from "./timeline.ts";
+import { Tools } from "./tools.tsx";
 import { text } from "./words.ts";
 
 /** Plan, files and facts of a task, beside its conversation. */
@@ -47,7 +48,8 @@ export function Panel({ task, timeline, events }: { task: Task | undefined; time
         </section>
       )}
       {task && <Details task={task} />}
-      <section>
+      <section className={styles.tools}>
+        {task && <Tools taskId={task.id} events={events} />}
         <button type="button" className={`button ghost ${styles.events}`} onClick={() => setShowsEvents(true)}>
           <Icon name="terminal" />
           {text.rawEvents}
