@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { skillZip } from "../core/skills/zip-maker.ts";
@@ -66,6 +67,23 @@ describe.skipIf(!hasChromium)("the settings of the console", () => {
     await submit("Delete");
     await page.getByText("You have no webhook yet").waitFor();
     expect(await listed("webhook.list")).toEqual([]);
+  });
+
+  test("show how to check a signature with the code of the guide, in five languages, and the keys", async () => {
+    await page.goto("/settings/webhooks");
+    await page.getByText("How to verify a delivery").click();
+    const guide = readFileSync("docs/guides/webhooks.md", "utf8");
+    const tabs = page.getByRole("tablist").getByRole("tab");
+    await tabs.first().waitFor();
+    expect(await tabs.allTextContents()).toEqual(["Node", "Python", "Ruby", "PHP", "bash and openssl"]);
+    for (const tab of await tabs.all()) {
+      await tab.click();
+      const shown = (await page.getByRole("tabpanel").locator("pre").textContent()) ?? "";
+      expect(shown).toMatch(/verify_?standard/i);
+      expect(guide).toContain(shown.trim());
+    }
+    const { body } = await stage.owner.v2("webhook.publicKey");
+    await page.getByText(body["ed25519_public_key"]).waitFor();
   });
 
   test("install a connector, allow a tool and remove the connector", async () => {

@@ -30,10 +30,30 @@ const choose =
     await page.getByRole("button", { name: action, exact: true }).last().click();
   };
 
+/** Opens the code of a webhook's receiver. */
+async function openCode(page: Page): Promise<void> {
+  await page.locator("main details summary").last().click();
+  await page.getByRole("tab", { name: "Python" }).click();
+  await page.getByRole("tablist").scrollIntoViewIfNeeded();
+}
+
+/** Opens the spaces: in the sidebar, or in the palette of a narrow screen. */
+async function openSpaces(page: Page): Promise<void> {
+  const button = page.getByRole("button", { name: /: switch the space$/ });
+  if (await button.isVisible()) await button.click();
+  else {
+    await page.getByRole("button", { name: "More", exact: true }).click();
+    await page.getByRole("dialog").getByRole("combobox").fill("switch");
+  }
+}
+
 const dialogs: readonly Scene[] = [
   { name: "dialog-key", path: "/settings/keys", act: press("New key") },
   { name: "dialog-webhook", path: "/settings/webhooks", act: press("New webhook") },
   { name: "deliveries", path: "/settings/webhooks", act: press(/^Deliveries: Old/) },
+  { name: "webhook-code", path: "/settings/webhooks", act: openCode },
+  { name: "webhook-code-german", path: "/settings/webhooks", locale: "de-DE", act: openCode },
+  { name: "spaces", path: "/", act: openSpaces },
   { name: "dialog-connector", path: "/settings/connectors", act: press("Add connector") },
   { name: "dialog-schedule", path: "/settings/schedules", act: press("New schedule") },
   { name: "dialog-app", path: "/settings/apps", act: press("New app") },
