@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { NotFound } from "./shell/not-found.tsx";
 import { Root, Shell } from "./shell/shell.tsx";
+import { viewNameMax } from "./tasks/saved-views.ts";
 import { TasksPage, type TasksSearch } from "./tasks/tasks-page.tsx";
 
 const root = createRootRoute({ component: Root, notFoundComponent: NotFound });
@@ -15,6 +16,7 @@ const tasks = createRoute({
     ...(typeof search["q"] === "string" && search["q"] !== "" ? { q: search["q"] } : {}),
     ...(typeof search["show"] === "string" ? { show: search["show"] } : {}),
     ...(typeof search["project"] === "string" ? { project: search["project"] } : {}),
+    ...(typeof search["view"] === "string" && search["view"] !== "" ? { view: search["view"].slice(0, viewNameMax) } : {}),
   }),
   component: TasksPage,
 });

@@ -79,6 +79,24 @@ describe.skipIf(!hasChromium)("the console of a team", () => {
     expect(audit["data"].length).toBeGreaterThan(0);
   });
 
+  test("switches the space of the session, in all tabs of the browser", async () => {
+    const elsewhere = await stage.service.person({ as: stage.owner, personal: true });
+    await elsewhere.v2("task.create", { message: { content: "[[say Hello]]" }, title: "A private task" });
+    await page.goto("/");
+    const other = await context.newPage();
+    await other.goto("/settings/members");
+    await page.getByRole("button", { name: /: switch the space$/ }).click();
+    await page.getByRole("button", { name: "Personal space", exact: true }).click();
+    await page.getByRole("link", { name: "A private task" }).waitFor();
+    await other.getByRole("link", { name: "A private task" }).waitFor();
+    await page.getByRole("button", { name: "Personal space: switch the space" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("switch to team");
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "A private task" }).waitFor({ state: "detached" });
+    await stage.service.store.change((tx) => tx.sessions.endOthers(stage.owner.accountId, null));
+  });
+
   test("delegates and reclaims the profile of an inactive member", async () => {
     const { body } = await stage.owner.v2("team.user.create", {
       email: "bo@example.com",

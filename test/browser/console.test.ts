@@ -218,6 +218,48 @@ describe.skipIf(!hasChromium)("the console", () => {
     await page.getByText("No task matches these filters.").waitFor();
   });
 
+  test("saves the filters of the list as a view, and an address brings a view with its name", async () => {
+    await page.goto("/?show=failed");
+    await page.getByRole("button", { name: "Save view" }).click();
+    await page.getByRole("dialog").getByLabel("Name").fill("What broke");
+    await page.getByRole("dialog").getByRole("button", { name: "Save view" }).click();
+    const views = page.getByRole("navigation", { name: "Saved views" });
+    await views.getByRole("link", { name: "What broke" }).waitFor();
+    const address = page.url();
+    await page.goto("/");
+    await views.getByRole("link", { name: "What broke" }).click();
+    await expect.poll(() => page.url()).toBe(address);
+    const other = await stage.open();
+    await other.page.goto(address);
+    await other.page.getByRole("button", { name: "Save view" }).click();
+    expect(await other.page.getByRole("dialog").getByLabel("Name").inputValue()).toBe("What broke");
+    await other.context.close();
+    await views.getByRole("button", { name: "View What broke" }).click();
+    await page.getByRole("button", { name: "Remove view" }).click();
+    await views.getByRole("link", { name: "What broke" }).waitFor({ state: "detached" });
+  });
+
+  test("shows how a task was run: its turns, its claims, and its costs", async () => {
+    await createTask("[[plan Read | Write]][[step]][[credits 3]][[tool read]][[step]][[say First.]]");
+    await page.getByText("First.", { exact: true }).waitFor();
+    await page.getByPlaceholder(/^Message/).fill("[[credits 4]][[say Second.]]");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByText("Second.", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Run inspector" }).click();
+    const dialog = page.getByRole("dialog", { name: "Run inspector" });
+    await dialog.getByText("1 in this turn, fence").waitFor();
+    await dialog.getByText("7 credits", { exact: true }).waitFor();
+    const first = dialog.getByRole("listitem").filter({ hasText: "Turn 1" });
+    await first.getByText(/3 credits/).waitFor();
+    await first.getByText(/^\d+ steps$/).click();
+    await first.getByRole("cell", { name: "Message" }).waitFor();
+    await dialog
+      .getByRole("listitem")
+      .filter({ hasText: "Turn 2" })
+      .getByText(/4 credits/)
+      .waitFor();
+  });
+
   test("gives a plain approval in the list, and leads to the task for everything else", async () => {
     await stage.owner.v2("task.create", { message: { content: "[[confirm terminalExecute]][[say Cleaned.]]" }, title: "Clean the folder" });
     await stage.owner.v2("task.create", {

@@ -100,7 +100,7 @@ function callsOf(page: Page): { readonly settled: () => Promise<void> } {
     /** The calls of a page begin soon after one another. */
     async settled() {
       last = performance.now();
-      while (open.size > 0 || performance.now() - last < 250) await page.waitForTimeout(50);
+      while (open.size > 0 || performance.now() - last < 600) await page.waitForTimeout(50);
     },
   };
 }
