@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { inputSchema, isKind, isQuestion } from "../src/core/actions/kind.ts";
-import { isObject, type Json, type JsonObject, jsonDigest } from "../src/core/json.ts";
+import { isObject, type Json, type JsonObject } from "../src/core/json.ts";
+import { jsonDigest } from "../src/core/json-digest.ts";
 import type { TaskEvent } from "../src/core/tasks/event.ts";
 import type { Task } from "../src/core/tasks/task.ts";
 import { decideApproval, type Stage } from "./stage.ts";

@@ -7,6 +7,10 @@ import { installed } from "./setup/installed.mjs";
 import { takeTurn } from "./setup/turn.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+/** Rules of the core that the console checks with too (docs/internals/console.md). */
+const sharedRules = ["src/core/structured-output", "src/core/schedules", "src/core/failure.ts", "src/core/json.ts"];
+/** The page of the docs whose code the console shows. */
+const shownDocs = ["docs/guides/webhooks.md"];
 const steps = [
   installed(root),
   generated(root, {
@@ -33,7 +37,7 @@ const steps = [
   // Reads src/gen/browser-proto, which the step before writes.
   generated(root, {
     name: "console",
-    inputs: ["console", "proto", "buf.yaml", "buf.gen.console.yaml"],
+    inputs: ["console", "proto", "buf.yaml", "buf.gen.console.yaml", ...sharedRules, ...shownDocs],
     command: (folder) => ["vite", "build", "--config", "console/vite.config.ts", "--outDir", `../${folder}/src/gen/console`],
   }),
 ];

@@ -2,7 +2,9 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Ids, Random } from "./core/ids.ts";
 import { keyDigest } from "./core/keys/api-key.ts";
-import type { Tx } from "./core/store.ts";
+import { firstSignInSetting } from "./core/sign-in/link.ts";
+import type { Store, Tx } from "./core/store.ts";
+import { createFirstLink } from "./core/use-cases/first-sign-in.ts";
 import { initializeInstallation } from "./core/use-cases/initialize-installation.ts";
 import { replaceDurably } from "./storage/durable-file.ts";
 
@@ -25,19 +27,34 @@ export interface FirstKeyParts {
 export interface FirstKeys {
   /** Creates account, team and key in an empty database, in the change that opens the installation. */
   create(tx: Tx): Promise<void>;
-  /** Shows a new key, or the location of an earlier start's unused key. */
-  show(screen: Output, baseUrl: string): Promise<void>;
+  /** Shows a new key, or the location of an earlier start's unused key. On a terminal, also a link while nobody has signed in. */
+  show(screen: Output, served: Served): Promise<void>;
 }
+
+/** A server that listens. */
+interface Served {
+  readonly store: Pick<Store, "change">;
+  readonly baseUrl: string;
+  /** The address of the pages for sign-in. */
+  readonly pagesUrl: string;
+}
+
+const firstKeyPath = (dataDir: string): string => join(dataDir, "first-key");
+
+/** Deletes the file of the first key, if there is one. */
+export const deleteFirstKey = (dataDir: string): Promise<void> => rm(firstKeyPath(dataDir), { force: true });
 
 /**
  * The first key is written to the file `first-key` of the data folder before the change commits. A process that dies in
  * between leaves either no key, or a key that the next start finds and shows. On a terminal the key itself is shown,
- * and then the file is deleted.
+ * and then the file is deleted. It is also deleted when the first link has been used: if the process dies before that, the
+ * next start deletes it.
  */
 export function firstKeys({ dataDir, ownerEmail, now, ids, random }: FirstKeyParts): FirstKeys {
-  const path = join(dataDir, "first-key");
+  const path = firstKeyPath(dataDir);
   let newKey: string | null = null;
   let unusedDigest: string | null = null;
+  let isLinkUsed = false;
 
   /** Checks whether the file has the key with this digest. */
   async function find(digest: string): Promise<FirstKey> {
@@ -51,15 +68,17 @@ export function firstKeys({ dataDir, ownerEmail, now, ids, random }: FirstKeyPar
       // A change may be retried: the file always has the key of the last attempt, which is the one that commits.
       if (newKey !== null) await replaceDurably(path, `${newKey}\n`, random);
       else unusedDigest = await tx.keys.onlyUnused();
+      isLinkUsed = (await tx.settings.get(firstSignInSetting)) !== null;
     },
-    async show(screen, baseUrl) {
-      if (newKey === null) {
-        if (unusedDigest !== null) welcome(screen, baseUrl, await find(unusedDigest));
-        return;
-      }
-      const isShown = screen.isTTY === true;
-      welcome(screen, baseUrl, isShown ? { kind: "shown", key: newKey } : { kind: "made", path });
-      if (isShown) await rm(path, { force: true });
+    async show(screen, { store, baseUrl, pagesUrl }) {
+      const isTerminal = screen.isTTY === true;
+      if (isLinkUsed) return deleteFirstKey(dataDir);
+      const secret = isTerminal ? await store.change((tx) => createFirstLink(tx, { now: now(), ids, random })) : null;
+      const link = secret === null ? null : `${pagesUrl}/link/${secret}`;
+      const kept = unusedDigest === null ? null : await find(unusedDigest);
+      const first: FirstKey | null = newKey === null ? kept : isTerminal ? { kind: "shown", key: newKey } : { kind: "made", path };
+      screen.write(messageOf(first, { baseUrl, link }));
+      if (first?.kind === "shown") await deleteFirstKey(dataDir);
     },
   };
 }
@@ -70,26 +89,40 @@ export function firstKeys({ dataDir, ownerEmail, now, ids, random }: FirstKeyPar
  */
 type FirstKey = { readonly kind: "shown"; readonly key: string } | { readonly kind: "made" | "kept" | "lost"; readonly path: string };
 
+/** What a start shows: about the key, then about the sign-in. Empty when there is nothing new to say. */
+function messageOf(first: FirstKey | null, { baseUrl, link }: { readonly baseUrl: string; readonly link: string | null }): string {
+  return `${first === null ? "" : keyMessage(first, baseUrl)}${link === null ? signInHint(first) : signInMessage(link)}`;
+}
+
+/** The link is shown on a terminal only: elsewhere the output can be a log (spec/decisions.md 90). */
+const signInMessage = (link: string): string => `
+Nobody has signed in yet. Open this address in a browser within 15 minutes. It works once:
+
+  ${link}
+
+`;
+
+const signInHint = (first: FirstKey | null): string =>
+  first?.kind === "made" ? `To sign in with a browser, print a link:\n\n  npm run --silent user -- first-link\n\n` : "";
+
 /**
- * Writes the information for the first user: base URL, API key, three lines to paste. The
+ * The information for the first user: base URL, API key, three lines to paste. The
  * key is shown on a terminal only; otherwise the path of its file is shown (spec/decisions.md 22).
  */
-function welcome(screen: Output, baseUrl: string, first: FirstKey): void {
-  if (first.kind === "lost") {
-    screen.write(`
+function keyMessage(first: FirstKey, baseUrl: string): string {
+  if (first.kind === "lost")
+    return `
 The first API key was never used, and it is not in ${first.path}. If you do not have it, create another:
 
   npm run --silent key -- --name NAME
 
-`);
-    return;
-  }
+`;
   const shown = first.kind === "shown" ? first.key : `$(cat '${first.path.replaceAll("'", `'\\''`)}')`;
   const heading =
     first.kind === "kept"
       ? "Welcome back. The first API key has not been used yet."
       : "Welcome. This is the first start: a team, its owner and an API key were created.";
-  screen.write(`
+  return `
 ${heading}
 
   Base URL  ${baseUrl}
@@ -102,5 +135,5 @@ Create a task, read its messages, stop it:
   curl -s ${baseUrl}/v2/task.listMessages -H "x-service-api-key: $KEY" -d "{\\"task_id\\": \\"$TASK\\"}"
   curl -s ${baseUrl}/v2/task.stop -H "x-service-api-key: $KEY" -d "{\\"task_id\\": \\"$TASK\\"}"
 
-`);
+`;
 }

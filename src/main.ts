@@ -33,7 +33,7 @@ async function main(): Promise<void> {
   const signal = waitForSignal();
   const platform = await startPlatform(config, store, cipher, ambient, check);
   log("info", "ready", { host: config.host, port: platform.port, role: config.role, database: config.database });
-  await first.show(process.stdout, platform.baseUrl);
+  await first.show(process.stdout, { store, ...platform });
   await signal;
   log("info", "draining");
   await platform.drain();

@@ -22,6 +22,8 @@ export interface OperationAccess {
   readonly roles: ReadonlySet<Access_Role>;
   /** With roles: the account of a personal space, which has no roles, may call too. */
   readonly personal: boolean;
+  /** Only sessions of operators may call. */
+  readonly operator: boolean;
 }
 
 /** The facts about an RPC that the call path needs, read from its descriptor. */
@@ -144,6 +146,7 @@ const readAccess = (access: Access): OperationAccess => ({
   anyScope: access.anyScope.filter(isScope),
   roles: new Set(access.roles),
   personal: access.personal,
+  operator: access.operator,
 });
 
 function accessGaps(access: Access): string[] {
@@ -155,6 +158,7 @@ function accessGaps(access: Access): string[] {
   if (access.anyScope.length > 0 && !has(Access_Credential.OAUTH)) gaps.push("scopes without OAUTH");
   if (access.roles.length > 0 && !has(Access_Credential.API_KEY) && !has(Access_Credential.SESSION))
     gaps.push("roles without API_KEY or SESSION");
+  if (access.operator && (access.credentials.length !== 1 || !has(Access_Credential.SESSION))) gaps.push("operators without SESSION alone");
   for (const scope of access.anyScope) if (!isScope(scope)) gaps.push(`unknown scope ${scope}`);
   return gaps;
 }

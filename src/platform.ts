@@ -33,6 +33,7 @@ import { startAuditing } from "./wiring/auditing.ts";
 import { createConnectors } from "./wiring/connectors.ts";
 import { createFiles } from "./wiring/files.ts";
 import { createHandlers } from "./wiring/handlers.ts";
+import { countedLog } from "./wiring/installation.ts";
 import { startMaintenance } from "./wiring/maintenance.ts";
 import { type ProcessContext, processContext } from "./wiring/process-context.ts";
 import { createRemoteWorkers } from "./wiring/remote.ts";
@@ -48,6 +49,8 @@ export interface Platform {
   readonly port: number;
   /** The URL at which callers reach it. */
   readonly baseUrl: string;
+  /** The URL of the pages for sign-in and consent. */
+  readonly pagesUrl: string;
   /** Reports not ready, refuses new calls, finishes running ones and releases runs; resolves when all is closed. */
   drain(): Promise<void>;
 }
@@ -64,9 +67,10 @@ export async function startPlatform(
   ambient: Ambient,
   check?: StartCheck,
 ): Promise<Platform> {
-  const { clock, ids, log } = ambient;
+  const { log, counts: logged } = countedLog(ambient.log);
+  const { clock, ids } = ambient;
   const store = opened.withAfterTask(createAfterTask({ config, cipher, clock, ids, log }));
-  const context = processContext(config, { store, cipher }, ambient);
+  const context = processContext(config, { store, cipher }, { ...ambient, log });
   await store.change((tx) => tx.agentProfiles.setLabels(config.profileLabels));
   const front = httpFront(frontOptions(config));
   const uses = {
@@ -109,6 +113,7 @@ export async function startPlatform(
       draining: front.draining,
     },
     rpcOf: (name) => operations.byName(name)?.rpc,
+    logged,
   });
   const entry = {
     operations,
@@ -155,6 +160,7 @@ export async function startPlatform(
   return {
     port,
     baseUrl: resolvePort(config.baseUrl, port),
+    pagesUrl: resolvePort(config.consentUrl, port),
     async drain() {
       notice.abort();
       // A load balancer keeps sending calls until its next readiness check; a worker receives none.

@@ -7,6 +7,7 @@ import { ConnectorService } from "./gen/proto/connector/v2/connector_service_pb.
 import { EnterpriseDataExportService } from "./gen/proto/dataexport/v1/export_service_pb.ts";
 import { EnterpriseDataExportV2Service } from "./gen/proto/dataexport/v2/export_service_pb.ts";
 import { FileService } from "./gen/proto/file/v2/file_service_pb.ts";
+import { InstallationService } from "./gen/proto/installation/v1/installation_service_pb.ts";
 import { OAuth2AppService } from "./gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { EnterpriseComplianceV2Service } from "./gen/proto/observability/v2/compliance_export_service_pb.ts";
 import { ProjectService } from "./gen/proto/project/v2/project_service_pb.ts";
@@ -61,5 +62,6 @@ export const services: readonly DescService[] = [
   EnterpriseDataExportV2Service,
   EnterpriseComplianceV2Service,
   AuditService,
+  InstallationService,
   WorkerService,
 ];

@@ -109,3 +109,12 @@ test("row files declare no row types and read no rows without a shape", () => {
   const written = rows.filter(({ text }) => /^(?:export )?interface \w*Row\b/m.test(text) || /\bquery</.test(text));
   expect(written.map(({ path }) => path)).toEqual([]);
 });
+
+test("the console imports of the core only rules that need no Node", () => {
+  const rules = ["core/failure", "core/json", "core/structured-output/shape", "core/schedules/timing", "core/schedules/local-time"];
+  const inConsole = globSync("console/src/**/*.{ts,tsx}").flatMap((path) =>
+    [...readFileSync(path, "utf8").matchAll(/from "(#core\/[^"]+|(?:\.\.\/)+src\/[^"]+)"/g)].map(([, target = ""]) => target),
+  );
+  expect(inConsole.length).toBeGreaterThan(0);
+  expect(inConsole.filter((target) => !rules.some((rule) => target === `#${rule}.ts`))).toEqual([]);
+});

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { mkdtempDisposable } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -8,18 +8,23 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { systemIds, systemRandom } from "../src/core/ids.ts";
 import { keyDigest } from "../src/core/keys/api-key.ts";
+import { firstSignInSetting, linkDigest } from "../src/core/sign-in/link.ts";
 import { firstKeys, type Output } from "../src/first-key.ts";
-import { describeOnEach, openTestStore } from "./support/database.ts";
+import { describeOnEach, openTestStore, rowsIn, type TestStore } from "./support/database.ts";
 import { share } from "./support/depth.ts";
 import { ownEnvironment, root } from "./support/server-process.ts";
 
 const emptyFolder = () => mkdtempDisposable(join(tmpdir(), "first-key-"));
 const keyForm = /sk-[A-Za-z0-9_-]{49}/;
-const url = "http://127.0.0.1:8080";
+const baseUrl = "http://127.0.0.1:8080";
+const linkForm = /https:\/\/accounts\.example\.com\/link\/([A-Za-z0-9_-]{43})\n/;
 
 /** The first key of a process that starts on this folder. */
 const starting = (dataDir: string) =>
   firstKeys({ dataDir, ownerEmail: "ann@example.com", now: Date.now, ids: systemIds, random: systemRandom });
+
+/** A server that listens over this database. */
+const serving = ({ store }: TestStore) => ({ store, baseUrl, pagesUrl: "https://accounts.example.com" });
 
 function screen(isTTY: boolean): Output & { text: string } {
   return {
@@ -39,7 +44,7 @@ describeOnEach("the first key", (kind) => {
       await first.create(tx);
       expect(statSync(path).mode & 0o777).toBe(0o600);
     });
-    await first.show(output, url);
+    await first.show(output, serving(database));
     expect(output.text).toContain(`API key   in ${path}`);
     expect(output.text).not.toMatch(keyForm);
     expect(await database.store.keys.holder(keyDigest(readFileSync(path, "utf8").trim()))).not.toBeNull();
@@ -50,7 +55,7 @@ describeOnEach("the first key", (kind) => {
     await using database = await openTestStore(kind);
     const [first, output] = [starting(folder.path), screen(true)];
     await database.store.change(first.create);
-    await first.show(output, url);
+    await first.show(output, serving(database));
     const [key = ""] = keyForm.exec(output.text) ?? [];
     expect(await database.store.keys.holder(keyDigest(key))).not.toBeNull();
     expect(existsSync(join(folder.path, "first-key"))).toBe(false);
@@ -63,7 +68,7 @@ describeOnEach("the first key", (kind) => {
     for (const isTTY of [false, true]) {
       const [next, output] = [starting(folder.path), screen(isTTY)];
       await database.store.change(next.create);
-      await next.show(output, url);
+      await next.show(output, serving(database));
       expect(output.text).toContain("The first API key has not been used yet.");
       expect(output.text).toContain(`in ${join(folder.path, "first-key")}`);
     }
@@ -72,7 +77,7 @@ describeOnEach("the first key", (kind) => {
     await database.store.change((tx) => tx.keys.recordUse(key?.id ?? "", 1, 0));
     const [last, output] = [starting(folder.path), screen(false)];
     await database.store.change(last.create);
-    await last.show(output, url);
+    await last.show(output, serving(database));
     expect(output.text).toBe("");
   });
 
@@ -85,9 +90,45 @@ describeOnEach("the first key", (kind) => {
     else await other.store.change(starting(folder.path).create);
     const [next, output] = [starting(folder.path), screen(false)];
     await database.store.change(next.create);
-    await next.show(output, url);
+    await next.show(output, serving(database));
     expect(output.text).toContain("npm run --silent key -- --name NAME");
     expect(output.text).not.toMatch(keyForm);
+  });
+
+  test("comes with a link to sign in on a terminal, at each start until it is used", async () => {
+    await using folder = await emptyFolder();
+    await using database = await openTestStore(kind);
+    const { store } = database;
+    const secrets: string[] = [];
+    for (const _ of [1, 2]) {
+      const [first, output] = [starting(folder.path), screen(true)];
+      await store.change(first.create);
+      await first.show(output, serving(database));
+      const [, secret = ""] = linkForm.exec(output.text) ?? [];
+      expect(await store.links.findOpen(linkDigest(secret), Date.now())).toMatchObject({ isFirst: true });
+      secrets.push(secret);
+    }
+    const audit = JSON.stringify(await rowsIn(database.url, "SELECT * FROM audit_event"));
+    expect(audit).toContain("console/Invite");
+    for (const secret of secrets) expect(audit).not.toContain(secret);
+    await store.change((tx) => tx.settings.put(firstSignInSetting, "done"));
+    writeFileSync(join(folder.path, "first-key"), "what a process left that died after the sign-in");
+    const [last, output] = [starting(folder.path), screen(true)];
+    await store.change(last.create);
+    await last.show(output, serving(database));
+    expect(output.text).toBe("");
+    expect(existsSync(join(folder.path, "first-key"))).toBe(false);
+  });
+
+  test("comes without a link elsewhere, and names the command that prints one", async () => {
+    await using folder = await emptyFolder();
+    await using database = await openTestStore(kind);
+    const [first, output] = [starting(folder.path), screen(false)];
+    await database.store.change(first.create);
+    await first.show(output, serving(database));
+    expect(output.text).not.toContain("/link/");
+    expect(output.text).toContain("npm run --silent user -- first-link");
+    expect(await rowsIn(database.url, "SELECT * FROM sign_in_link")).toEqual([]);
   });
 
   test("is not reported when it is not the only key", async () => {

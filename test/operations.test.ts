@@ -61,6 +61,11 @@ describe("the operation table", () => {
       gap: "no credential",
     },
     {
+      why: "operators by key",
+      facts: { ...sound, who: { case: "access" as const, value: { ...access, operator: true } } },
+      gap: "operators without SESSION alone",
+    },
+    {
       why: "an unknown scope",
       facts: {
         ...sound,

@@ -3,13 +3,13 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
 /** The modules that every noun may use; each knows only those before it. */
-const words = ["clock", "log", "ids", "cipher", "signed-token", "failure", "json", "deferred", "nearest", "visibility"];
+const words = ["clock", "log", "ids", "cipher", "signed-token", "failure", "json", "json-digest", "deferred", "nearest", "visibility"];
 /** The nouns of the core; each knows only those before it. Use cases join nouns, and know them all. */
 const nouns = [
   ...["processes", "idempotency", "pagination", "addresses", "structured-output"],
   ...["accounts", "keys", "audit", "sign-in", "teams", "projects", "assets"],
   ...["browsers", "actions", "files", "tasks", "schedules", "agents", "usage", "speech", "workspaces"],
-  ...["connectors", "oauth", "skills", "webhooks", "websites", "exports", "workers"],
+  ...["connectors", "oauth", "skills", "webhooks", "websites", "exports", "workers", "installation"],
 ];
 const order = [...words, ...nouns, "use-cases"];
 /** `Tx` consists of the row interfaces of all nouns, and all nouns use `Tx`: the only circle of types. */

@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { NotFound } from "./shell/not-found.tsx";
 import { Root, Shell } from "./shell/shell.tsx";
+import { viewNameMax } from "./tasks/saved-views.ts";
 import { TasksPage, type TasksSearch } from "./tasks/tasks-page.tsx";
 
 const root = createRootRoute({ component: Root, notFoundComponent: NotFound });
@@ -15,6 +16,7 @@ const tasks = createRoute({
     ...(typeof search["q"] === "string" && search["q"] !== "" ? { q: search["q"] } : {}),
     ...(typeof search["show"] === "string" ? { show: search["show"] } : {}),
     ...(typeof search["project"] === "string" ? { project: search["project"] } : {}),
+    ...(typeof search["view"] === "string" && search["view"] !== "" ? { view: search["view"].slice(0, viewNameMax) } : {}),
   }),
   component: TasksPage,
 });
@@ -23,6 +25,12 @@ const newTask = createRoute({
   getParentRoute: () => shell,
   path: "/new",
   component: lazyRouteComponent(() => import("./tasks/new-task-page.tsx"), "NewTaskPage"),
+});
+
+const welcome = createRoute({
+  getParentRoute: () => shell,
+  path: "/welcome",
+  component: lazyRouteComponent(() => import("./welcome/welcome-page.tsx"), "WelcomePage"),
 });
 
 const task = createRoute({
@@ -66,7 +74,7 @@ const shared = createRoute({
 
 export const router = createRouter({
   routeTree: root.addChildren([
-    shell.addChildren([tasks, newTask, task, projects, settings.addChildren([settingsStart, settingsPage])]),
+    shell.addChildren([tasks, newTask, welcome, task, projects, settings.addChildren([settingsStart, settingsPage])]),
     shared,
   ]),
   defaultPreload: "intent",

@@ -55,7 +55,8 @@ export function callersOf({ access, readsSessions }: Operation): string {
   const needed = [...access.roles].map((each) => roles[each]);
   const place = access.personal ? ", or the account of a personal space" : "";
   const role = needed.length > 0 ? ` General keys and sessions: ${needed.join(", ")} of the team${place}.` : "";
-  return `Callers with a ${kinds.join(", ")}.${scopes}${role}`;
+  const operator = access.operator ? " Only operators of the installation." : "";
+  return `Callers with a ${kinds.join(", ")}.${scopes}${role}${operator}`;
 }
 
 const sentencesOf = (paragraph: string): readonly string[] => paragraph.split(/(?<=[.!?]) (?=[A-Z`])/);

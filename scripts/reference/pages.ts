@@ -54,6 +54,7 @@ const subjects: readonly Subject[] = [
     ],
   },
   { file: "audit", title: "Audit log", services: ["audit.v2.AuditService"] },
+  { file: "installation", title: "The installation", services: ["installation.v1.InstallationService"] },
   { file: "workers", title: "Workers", services: ["worker.v1.WorkerService", "settings.v1.WorkerService"] },
 ];
 

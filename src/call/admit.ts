@@ -54,7 +54,10 @@ function checkAccess(operation: Operation, { credential, role }: Caller): void {
   const { access } = operation;
   if (access === null) return;
   if (credential.kind === "token") checkScopes(access, credential);
-  else checkCredential(access, credentialOf(credential), role);
+  else {
+    checkCredential(access, credentialOf(credential), role);
+    if (access.operator && !(credential.kind === "session" && credential.operator)) throw forbidden(access);
+  }
 }
 
 function checkCredential(access: OperationAccess, credential: Access_Credential, role: Role | null): void {
@@ -76,7 +79,8 @@ function credentialOf(credential: Exclude<CallerCredential, TokenCredential>): A
   return credential.kind === "worker" ? Access_Credential.WORKER : Access_Credential.SESSION;
 }
 
-function forbidden({ credentials, roles }: OperationAccess): Failure {
+function forbidden({ credentials, roles, operator }: OperationAccess): Failure {
+  if (operator) return new Failure("permission_denied", "this operation takes a signed-in session of an operator of the installation");
   const accepted = labels.filter(([credential]) => credentials.has(credential));
   const names = accepted.map(([credential, label]) => (roleCredentials.has(credential) ? `${label}${roleSuffix(roles)}` : label));
   return new Failure("permission_denied", `this operation takes ${names.join(" or ")}`);

@@ -202,10 +202,10 @@ const tokenCaller = ({ familyId, clientId, accountId, spaceId, scopes, connector
 });
 
 /** A session as a caller, in the session's space. */
-export const sessionCaller = ({ session, member, locale }: SessionHolder): Caller => ({
+export const sessionCaller = ({ session, member, locale, operator }: SessionHolder): Caller => ({
   accountId: session.accountId,
   spaceId: session.spaceId,
-  credential: { kind: "session", id: session.id, provedAt: session.provedAt, expiresAt: session.expiresAt },
+  credential: { kind: "session", id: session.id, provedAt: session.provedAt, expiresAt: session.expiresAt, operator },
   role: member?.role ?? null,
   locale,
 });

@@ -3,7 +3,7 @@ import { appOf } from "../core/accounts/caller.ts";
 import type { Cipher } from "../core/cipher.ts";
 import { Failure, invalidArgument } from "../core/failure.ts";
 import type { IdempotencyKey, IdempotencyRecord } from "../core/idempotency/idempotency-record.ts";
-import { jsonDigest } from "../core/json.ts";
+import { jsonDigest } from "../core/json-digest.ts";
 import type { Tx } from "../core/store.ts";
 import type { Admission } from "./admission.ts";
 

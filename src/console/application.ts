@@ -13,7 +13,7 @@ const assetsPath = "console/assets";
 const taskIdMax = 128;
 
 /** Addresses of the web application. Every other unknown address keeps its JSON answer. */
-const pagePaths = ["/", "/new", "/app/*", "/projects", "/projects/*", "/settings", "/settings/*"];
+const pagePaths = ["/", "/new", "/welcome", "/app/*", "/projects", "/projects/*", "/settings", "/settings/*"];
 
 /**
  * The security policy of the web application: its own scripts and styles, calls to this origin, no inline code. Texts cannot

@@ -27,6 +27,8 @@ export interface ConsoleParts {
   readonly countAttempt: CountAttempt;
   readonly readRequest: ReadRequest;
   readonly report: (failure: Failure, requestId: string) => void;
+  /** Called once the first link has signed its owner in. Returns the path of the page that follows. */
+  readonly welcome: () => Promise<string>;
   /** Single sign-on; null: none. */
   readonly provider: Provider | null;
 }

@@ -8,24 +8,31 @@ import { type Html, html } from "./html.ts";
 import { sendPage, sendRedirect } from "./page.ts";
 import { type ConsoleParts, creationContext, queryText, requestOrigin, requireSignIn, verifyOwnPassword } from "./parts.ts";
 
+/** A form with the page that follows it, and what was wrong with the last attempt. */
+interface Shown {
+  readonly next: string;
+  readonly wrong: string | null;
+}
+
 /** `/account/password`: sets the first password after a one-time link, or changes it with the current one. */
 export function passwordRoutes(app: FastifyInstance, parts: ConsoleParts): void {
   const { visits, store, clock } = parts;
   const signedIn = requireSignIn(visits);
+  const passwordHref = (next: string): string => `${visits.href("/account/password")}?next=${encodeURIComponent(next)}`;
 
-  async function show(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, wrong: string | null): Promise<FastifyReply> {
+  async function show(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, { next, wrong }: Shown): Promise<FastifyReply> {
     const mayChoose = await mayChoosePassword(store, who.session, clock.now());
     const hasPassword = (await store.signIns.password(who.session.accountId)) !== null;
     if (!mayChoose && !hasPassword)
-      return sendRedirect(reply, visits.href(`/account/prove?next=${encodeURIComponent(visits.href("/account/password"))}`));
+      return sendRedirect(reply, visits.href(`/account/prove?next=${encodeURIComponent(passwordHref(next))}`));
     const body = html`<p>${mayChoose ? "With a password you can sign in at any time." : "You need the password to sign in."} All your other sessions will end.</p>
 <form method="post" action="${visits.href("/account/password")}">
-${alertMessage(wrong)}${visits.sessionToken(request)}
+${alertMessage(wrong)}${visits.sessionToken(request)}${hiddenField("next", next)}
 <input type="hidden" name="username" autocomplete="username" value="${who.email}">
 ${!mayChoose && currentPasswordField(wrong !== null)}${newPasswordFields(wrong !== null)}
 <button type="submit">${mayChoose ? "Choose this password" : "Change the password"}</button>
 </form>
-<p><a href="${visits.href("/account")}">${mayChoose ? "Not now" : "Back"}</a></p>`;
+<p><a href="${next}">${mayChoose ? "Not now" : "Back"}</a></p>`;
     return sendPage(reply, visits.base, {
       title: mayChoose ? "Choose a password" : "Change the password",
       body,
@@ -43,7 +50,7 @@ ${!mayChoose && currentPasswordField(wrong !== null)}${newPasswordFields(wrong !
 
   app.get(
     "/account/password",
-    signedIn((request, reply, who) => show(request, reply, who, null)),
+    signedIn((request, reply, who) => show(request, reply, who, { next: signInTarget(parts, queryText(request, "next")), wrong: null })),
   );
 
   app.post(
@@ -51,10 +58,11 @@ ${!mayChoose && currentPasswordField(wrong !== null)}${newPasswordFields(wrong !
     signedIn(async (request, reply, who) => {
       const form = visits.sessionForm(request);
       const wrong = await formError(request, who, form);
-      if (wrong !== null) return show(request, reply, who, wrong);
+      const next = signInTarget(parts, form.text("next"));
+      if (wrong !== null) return show(request, reply, who, { next, wrong });
       const stored = await hashPassword(form.text("password"));
       await store.change((tx) => setPassword(tx, creationContext(parts), who.session, stored, requestOrigin(parts, request)));
-      return sendRedirect(reply, visits.href("/account"));
+      return sendRedirect(reply, next);
     }),
   );
 }
@@ -75,7 +83,7 @@ export function proveRoutes(app: FastifyInstance, parts: ConsoleParts): void {
     request: FastifyRequest,
     reply: FastifyReply,
     { session }: SessionHolder,
-    { next, wrong }: { readonly next: string; readonly wrong: string | null },
+    { next, wrong }: Shown,
   ): Promise<FastifyReply> {
     const hasPassword = (await store.signIns.password(session.accountId)) !== null;
     const body = html`<p>This operation is sensitive. Please authenticate again.</p>

@@ -66,18 +66,20 @@ interface WildcardRoute {
 export function linkRoutes(app: FastifyInstance, parts: ConsoleParts): void {
   const { visits, store, clock } = parts;
 
-  const sendUnusable = (reply: FastifyReply): FastifyReply =>
-    sendPage(reply, visits.base, {
-      status: 410,
-      title: "This link is no longer valid",
-      body: html`<p>A sign-in link works once, within 24 hours. Ask for a new link, or sign in another way.</p>
-<p><a class="button" href="${visits.href("/sign-in")}">Sign in</a></p>`,
-    });
+  async function sendUnusable(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const signedIn = await visits.currentSession(request, reply);
+    const body = signedIn
+      ? html`<p>A sign-in link works once. You are signed in as ${signedIn.email}.</p>
+<p><a class="button" href="${signInTarget(parts, "")}">Continue</a></p>`
+      : html`<p>A sign-in link works once and for a limited time. Ask for a new link, or sign in another way.</p>
+<p><a class="button" href="${visits.href("/sign-in")}">Sign in</a></p>`;
+    return sendPage(reply, visits.base, { status: 410, title: "This link is no longer valid", body });
+  }
 
   app.get<WildcardRoute>("/link/*", async (request, reply) => {
     const text = request.params["*"];
     const link = isLinkText(text) ? await store.links.findOpen(linkDigest(text), clock.now()) : null;
-    if (link === null) return sendUnusable(reply);
+    if (link === null) return sendUnusable(request, reply);
     const body = html`<p>With this link you sign in without a password. It works once.</p>
 <form method="post" action="${visits.href(`/link/${text}`)}">
 ${visits.visitorToken(request, reply)}
@@ -91,8 +93,8 @@ ${parts.provider && html`<p class="or">or</p><p><a class="button secondary" href
     visits.visitorForm(request);
     const visit = { from: requestOrigin(parts, request), replaced: await findCurrentSession(parts, request, reply) };
     const session = await signInByLink(store.change, () => creationContext(parts), request.params["*"], visit);
-    if (session === null) return sendUnusable(reply);
-    visits.setSession(reply, session);
-    return sendRedirect(reply, visits.href("/account/password"));
+    if (session === null) return sendUnusable(request, reply);
+    visits.setSession(reply, session.cookie);
+    return sendRedirect(reply, visits.href(session.isFirst ? await parts.welcome() : "/account/password"));
   });
 }

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { Failure, invalidArgument } from "./failure.ts";
 
 /** The maximum number of elements in one request, counted before the text is parsed. */
@@ -109,14 +108,3 @@ export type JsonObject = { [member: string]: Json };
 
 /** True for a JSON object: not null, not a list, not a scalar. Use it only for parsed JSON. */
 export const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** JSON with the members of each object sorted by name. */
-function stableJson(value: Json): string {
-  if (Array.isArray(value)) return `[${value.map(stableJson).join()}]`;
-  if (!isObject(value)) return JSON.stringify(value);
-  const members = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${stableJson(member)}`).join()}}`;
-}
-
-/** SHA-256 of a value in lower-case hex. The order of members does not matter. */
-export const jsonDigest = (value: Json): string => createHash("sha256").update(stableJson(value)).digest("hex");

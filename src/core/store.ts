@@ -12,6 +12,7 @@ import type { ExportRows } from "./exports/export.ts";
 import type { BlobRows } from "./files/blob.ts";
 import type { FileRows } from "./files/file.ts";
 import type { IdempotencyRows } from "./idempotency/idempotency-record.ts";
+import type { InstallationRows } from "./installation/status.ts";
 import type { ApiKeyRows } from "./keys/api-key.ts";
 import type { AppRows, ClientRows } from "./oauth/app.ts";
 import type { CodeRows } from "./oauth/code.ts";
@@ -109,6 +110,7 @@ export interface Tx {
   readonly viewers: ViewerRows;
   readonly domains: DomainRows;
   readonly shares: ShareRows;
+  readonly installation: InstallationRows;
   /** Runs `work` after the commit and before `change` resolves; outside a change, at once. */
   afterCommit(work: () => Promise<void> | void): void;
 }

@@ -15,6 +15,7 @@ import type { Task } from "../core/tasks/task.ts";
 import type { WatchLinks } from "../core/tasks/watch-links.ts";
 import { type Watches, withKeepAlives } from "../core/tasks/watches.ts";
 import type { Confirmations } from "../core/use-cases/confirm-action.ts";
+import { inspectTask } from "../core/use-cases/inspect-task.ts";
 import type { TaskEdit, TaskInput, Tasks } from "../core/use-cases/manage-tasks.ts";
 import type { ShareVisibility } from "../gen/proto/task/v2/task_pb.ts";
 import {
@@ -25,6 +26,7 @@ import {
   WatchTaskResponseSchema,
 } from "../gen/proto/task/v2/task_service_pb.ts";
 import { deltaMessage, eventMessage } from "./event.ts";
+import { inspectionMessage } from "./task-inspection.ts";
 import { orderOf, silenceMs, type TaskListParts, taskListHandlers } from "./task-list.ts";
 import { taskWriter } from "./task-message.ts";
 import { inputReader } from "./user-input.ts";
@@ -124,6 +126,10 @@ export function taskHandlers(parts: TaskParts): Handlers<typeof TaskService> {
         const messages = items.map((event) => eventMessage(event, link));
         return { taskId: task.id, messages, ...pageEnd(next), lastSeq: task.lastSeq };
       },
+    },
+    async inspectTask(tx, caller, { taskId, limit = 100, cursor }) {
+      const task = await tasks.get(tx, caller, taskId);
+      return inspectionMessage(task, await inspectTask(tx, caller, task, { limit, cursor }));
     },
     async getWatchUrl(tx, caller, { taskId, ttlSeconds = watchUrlSeconds }) {
       const { id } = await tasks.get(tx, caller, taskId);

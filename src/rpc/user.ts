@@ -27,7 +27,8 @@ export const userHandlers: Handlers<typeof UserService> = {
     const { accountId: userId, spaceId: id, credential } = caller;
     const me = { message: "ok", userId, credentialKind: credentialKinds[credential.kind] };
     if (credential.kind === "token") return { ...me, space: { id }, scopes: [...credential.scopes] };
-    return { ...me, ...(await personOf(tx, caller)) };
+    const operator = credential.kind === "session" ? { operator: credential.operator } : {};
+    return { ...me, ...(await personOf(tx, caller)), ...operator };
   },
 };
 

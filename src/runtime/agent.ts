@@ -84,7 +84,7 @@ export interface Subtask {
 
 /** A wait for subtasks of the task. */
 export interface WaitRequest {
-  /** Their ids, at most 100; absent: all subtasks that have not ended. */
+  /** Their ids, at most 100; absent: those that have not ended, and those of this turn whose end no wait has reported. */
   readonly subtasks?: readonly string[];
   readonly mode: WaitMode;
   /** The longest time, at most 7 days; absent: without a limit. */

@@ -68,7 +68,10 @@ export async function openLease(store: Store, clock: Clock, ids: Ids, alone: boo
     async changeIfLive(work) {
       const startedAt = clock.monotonic();
       const nodeId = id;
-      const done = await store.change(async (tx) => ((await tx.nodes.raiseHeartbeat(nodeId)) ? { result: await work(tx, nodeId) } : null));
+      const done = await store.change(async (tx) => {
+        const isLive = await tx.nodes.raiseHeartbeat(nodeId, clock.now());
+        return isLive ? { result: await work(tx, nodeId) } : null;
+      });
       if (done === null && id === nodeId) await renew();
       lastHeartbeat = Math.max(lastHeartbeat, startedAt);
       return done === null ? null : done.result;

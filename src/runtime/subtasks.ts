@@ -85,7 +85,7 @@ async function beginSubtask(tx: Tx, parent: Task, { id, message }: Subtask, now:
   const task: Task = {
     ...idleTask(id, { accountId: parent.accountId, spaceId: parent.spaceId }, now),
     ...{ agentId, clientId, apiKeyId, projectId, agentProfile, locale, hidden },
-    ...{ parentId: parent.id, rootId: rootOf(parent), depth: parent.depth + 1, parentFence: parent.fence },
+    ...{ parentId: parent.id, rootId: rootOf(parent), depth: parent.depth + 1, parentTurn: parent.consumedSeq },
     type: "agent_subtask",
     title: deriveTitle(message),
     status: "running",

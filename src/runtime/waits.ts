@@ -5,6 +5,7 @@ import { passWait, type Step, waitForSubtasks } from "../core/tasks/lifecycle.ts
 import {
   type EndedWait,
   endBrief,
+  hasEnded,
   nextLook,
   reasonOf,
   type SubtaskWait,
@@ -13,7 +14,7 @@ import {
   waitedMax,
   waitMsMax,
 } from "../core/tasks/subtask-wait.ts";
-import { readResult } from "../core/tasks/subtasks.ts";
+import { readResult, subtasksMax } from "../core/tasks/subtasks.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { Turn, TurnWait, WaitRequest } from "./agent.ts";
 import { toAttachedFile } from "./attached-file.ts";
@@ -79,6 +80,13 @@ export async function checkWait(
   if (unknown >= 0) throw invalidArgument(`${subtasksAt}[${unknown}]`, "is not a subtask of this task");
 }
 
+/** The subtasks of a wait that names none: those that have not ended, and those of this turn whose end no wait has reported. */
+async function listDefault(tx: Tx, { id, consumedSeq }: Task): Promise<readonly string[]> {
+  const waits = await tx.waits.endedAfter(id, consumedSeq);
+  const reported = new Set(waits.flatMap(({ ends }) => ends.flatMap((end) => (hasEnded(end.status) ? [end.id] : []))));
+  return (await tx.tasks.listOfTurn(id, consumedSeq, subtasksMax)).filter((each) => !reported.has(each));
+}
+
 /** A wait that begins: the change of its task, and its row. */
 export interface OpenedWait {
   readonly step: Step;
@@ -96,7 +104,7 @@ export async function openWait(tx: Tx, { id, fence }: Task, request: WaitRequest
   if (!task) return null;
   await tx.parents.lock(task);
   const { mode, timeoutMs } = request;
-  const subtasks = [...new Set(request.subtasks ?? (await tx.tasks.listLiving(id, waitedMax)))];
+  const subtasks = [...new Set(request.subtasks ?? (await listDefault(tx, task)))];
   const wait = { taskId: id, spaceId: task.spaceId, mode, subtasks, until: timeoutMs === undefined ? null : now + timeoutMs };
   const states = statesOf(wait, await tx.tasks.listSubtasks(id, subtasks));
   const reason = reasonOf(wait, states, { now, hasMessage: task.messageSeq > task.consumedSeq });

@@ -21,6 +21,7 @@ import { fileRows } from "./rows/file.ts";
 import { codeRows, grantRows } from "./rows/grant.ts";
 import { groupRows } from "./rows/group.ts";
 import { idempotencyRows } from "./rows/idempotency.ts";
+import { installationRows } from "./rows/installation.ts";
 import { memberRows } from "./rows/member.ts";
 import { parentRows, waitRows } from "./rows/parent-task.ts";
 import { nodeRows, settingRows } from "./rows/processes.ts";
@@ -101,6 +102,7 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     viewers: viewerRows(session),
     domains: domainRows(session),
     shares: shareRows(session),
+    installation: installationRows(session),
     afterCommit: (work) => void changeOf(session).after.push(work),
   };
   return tx;

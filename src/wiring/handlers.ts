@@ -57,6 +57,7 @@ import { ConnectorService } from "../gen/proto/connector/v2/connector_service_pb
 import { EnterpriseDataExportService } from "../gen/proto/dataexport/v1/export_service_pb.ts";
 import { EnterpriseDataExportV2Service } from "../gen/proto/dataexport/v2/export_service_pb.ts";
 import { FileService } from "../gen/proto/file/v2/file_service_pb.ts";
+import { InstallationService } from "../gen/proto/installation/v1/installation_service_pb.ts";
 import { OAuth2AppService } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { EnterpriseComplianceV2Service } from "../gen/proto/observability/v2/compliance_export_service_pb.ts";
 import { ProjectService } from "../gen/proto/project/v2/project_service_pb.ts";
@@ -88,6 +89,7 @@ import { complianceExportHandlers } from "../rpc/compliance-export.ts";
 import { connectorHandlers, connectorSettingsHandlers } from "../rpc/connector.ts";
 import { dataExportHandlers, dataExportV2Handlers } from "../rpc/data-export.ts";
 import { fileHandlers } from "../rpc/file.ts";
+import { installationHandlers } from "../rpc/installation.ts";
 import { oauth2AppHandlers } from "../rpc/oauth2-app.ts";
 import { projectHandlers } from "../rpc/project.ts";
 import { scheduleHandlers } from "../rpc/schedule.ts";
@@ -106,6 +108,7 @@ import { transcriber } from "../speech/endpoint.ts";
 import { transcripts } from "../speech/transcripts.ts";
 import type { ConnectorParts } from "./connectors.ts";
 import type { FileParts } from "./files.ts";
+import { type CountedLog, installationParts } from "./installation.ts";
 import type { ProcessContext } from "./process-context.ts";
 import { remoteProfiles } from "./remote.ts";
 import type { Sending } from "./sending.ts";
@@ -127,12 +130,13 @@ export interface HandlerParts {
   readonly draining: AbortSignal;
   /** The RPC of a v2 name. */
   readonly rpcOf: (name: string) => string | undefined;
+  readonly logged: CountedLog["counts"];
 }
 
 /** The handlers of all implemented operations. */
 export function createHandlers(
   context: ProcessContext,
-  { files, sending, teamUsers, groups, backlog: waiting, remote, connected, browsers, texts, draining, rpcOf }: HandlerParts,
+  { files, sending, teamUsers, groups, backlog: waiting, remote, connected, browsers, texts, draining, rpcOf, logged }: HandlerParts,
 ): HandlerTable {
   const { config, store, cipher, clock, ids, random } = context;
   const hooks = webhookParts(context, sending.send);
@@ -185,6 +189,7 @@ export function createHandlers(
       }),
     ),
     implement(AuditService, auditHandlers({ rpcOf, downloadLinks: auditDownloadLinks(cipher, config.baseUrl), clock })),
+    implement(InstallationService, installationHandlers(installationParts(context, logged))),
     implement(WebhookService, webhookHandlers({ webhooks: webhooks(hooks), deliveries: deliveries(clock), keys: sending.keys })),
     implement(WebsiteService, websiteHandlers(websiteParts(context))),
     implement(EnterpriseDataExportService, dataExportHandlers(dataExports)),

@@ -16,6 +16,7 @@ import type { Blobs } from "../core/files/blob.ts";
 import { refreshTokens } from "../core/oauth/family.ts";
 import { attemptCounter } from "../core/sign-in/prove.ts";
 import { type SiteVisits, siteVisits } from "../core/websites/visit.ts";
+import { deleteFirstKey } from "../first-key.ts";
 import { type FileRoutesParts, fileRoutes } from "../http/files/routes.ts";
 import type { IsCustomDomain, SiteServer } from "../http/server.ts";
 import { type OAuthRoutesParts, oauthRoutes } from "../oauth/routes.ts";
@@ -122,11 +123,15 @@ function fileOrigins({ bucket }: Pick<Config, "bucket">): readonly string[] {
 }
 
 function consoleParts({ config, store, cipher, clock, ids, random, log }: ProcessContext, { readRequest, report }: WebCalls): ConsoleParts {
-  const { consentUrl, singleSignOn } = config;
+  const { consentUrl, singleSignOn, dataDir } = config;
   return {
     ...{ store, clock, ids, random, cipher, log, readRequest, report },
     visits: visits({ store, clock, random, consentUrl }),
     countAttempt: attemptCounter(store.counters, clock, network),
+    async welcome() {
+      await deleteFirstKey(dataDir).catch((error: unknown) => log("warn", "the file of the first key was not deleted", { error }));
+      return config.console ? "/welcome" : "/account/password";
+    },
     provider: singleSignOn && oidcProvider({ ...singleSignOn, redirectUri: `${consentUrl}/sign-in/callback` }),
   };
 }

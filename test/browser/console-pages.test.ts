@@ -20,6 +20,9 @@ async function findings(page: Page): Promise<string[]> {
 /** By how many pixels the page is wider than the window. */
 const overflow = (page: Page): Promise<number> => page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
 
+/** Pages whose data takes longer than the page, each with a heading that comes with the data. */
+const slow: Readonly<Record<string, string>> = { "/settings/installation": "Queue by profile" };
+
 const story = `Compare the offers. [[plan Read | Count | Write]][[step]][[tool read_file]][[think Hm]][[step]][[say | A | B |
 |---|---|
 | 1 | 2 |
@@ -34,6 +37,7 @@ describe.skipIf(!hasChromium)("every page of the console", () => {
   let paths: string[];
   beforeAll(async () => {
     stage = await openConsoleStage();
+    await stage.service.store.change((tx) => tx.accounts.setOperator(stage.owner.accountId, true));
     const { body } = await stage.owner.v2("task.create", { message: { content: story }, share_visibility: "public" });
     const taskId = String(body["task_id"]);
     await stage.owner.v2("task.create", { message: { content: "[[fail internal | It broke]]" }, title: "A failed task" });
@@ -41,7 +45,7 @@ describe.skipIf(!hasChromium)("every page of the console", () => {
     await page.goto("/settings/profile");
     await page.getByRole("button", { name: "Save" }).waitFor();
     const links = await page.locator("nav a").evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? ""));
-    paths = [...new Set([...links, "/new", `/app/${taskId}`, `/share/${taskId}`])].filter((path) => path !== "/settings");
+    paths = [...new Set([...links, "/new", "/welcome", `/app/${taskId}`, `/share/${taskId}`])].filter((path) => path !== "/settings");
     await context.close();
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
@@ -63,6 +67,7 @@ describe.skipIf(!hasChromium)("every page of the console", () => {
     for (const path of chosen) {
       await page.goto(path);
       await page.getByRole("heading", { level: 1 }).waitFor();
+      if (path in slow) await page.getByRole("heading", { name: slow[path] ?? "" }).waitFor();
       // The first answers have come once the browser has nothing to do.
       await page.evaluate("new Promise((idle) => requestIdleCallback(idle))");
       found.push(...(await findings(page)).map((line) => `${path} ${line}`));

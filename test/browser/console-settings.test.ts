@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { skillZip } from "../core/skills/zip-maker.ts";
@@ -49,15 +50,40 @@ describe.skipIf(!hasChromium)("the settings of the console", () => {
     expect(await page.getByText(/^whsec_/).count()).toBe(0);
     await choose(/^More: Reports/, "Send a test request");
     await page.getByText("The test request arrived: 200.").waitFor();
-    await stage.owner.v2("task.create", { message: { content: "[[say done]]" } });
+    const { body: made } = await stage.owner.v2("task.create", { message: { content: "[[say done]]" } });
     await press("Deliveries: Reports");
     await page.getByLabel("State").selectOption("Delivered");
     await page.getByRole("button", { name: "Details" }).first().click();
     await page.getByText(/· 200 ·/).waitFor();
+    await page.goto(`/app/${made["task_id"]}`);
+    await press("Deliveries to webhooks");
+    const delivery = page.getByRole("dialog").getByRole("listitem").filter({ hasText: "Task done or waiting" });
+    await delivery.getByText("Reports").waitFor();
+    await delivery.getByRole("button", { name: "Send again" }).click();
+    await delivery.getByText("It is sent again.").waitFor();
+    await delivery.getByText("2 attempts").waitFor();
+    await page.goto("/settings/webhooks");
     await choose(/^More: Reports/, "Delete");
     await submit("Delete");
     await page.getByText("You have no webhook yet").waitFor();
     expect(await listed("webhook.list")).toEqual([]);
+  });
+
+  test("show how to check a signature with the code of the guide, in five languages, and the keys", async () => {
+    await page.goto("/settings/webhooks");
+    await page.getByText("How to verify a delivery").click();
+    const guide = readFileSync("docs/guides/webhooks.md", "utf8");
+    const tabs = page.getByRole("tablist").getByRole("tab");
+    await tabs.first().waitFor();
+    expect(await tabs.allTextContents()).toEqual(["Node", "Python", "Ruby", "PHP", "bash and openssl"]);
+    for (const tab of await tabs.all()) {
+      await tab.click();
+      const shown = (await page.getByRole("tabpanel").locator("pre").textContent()) ?? "";
+      expect(shown).toMatch(/verify_?standard/i);
+      expect(guide).toContain(shown.trim());
+    }
+    const { body } = await stage.owner.v2("webhook.publicKey");
+    await page.getByText(body["ed25519_public_key"]).waitFor();
   });
 
   test("install a connector, allow a tool and remove the connector", async () => {

@@ -60,6 +60,43 @@ describe.skipIf(!hasChromium)("the console of a team", () => {
     expect(body["users"]).toMatchObject([{ user_name: "Ann", role: "TEAM_MEMBER_ROLE_GUEST" }]);
   });
 
+  test("shows an operator the state of the installation, and nobody else its page", async () => {
+    await page.goto("/settings/profile");
+    await page.getByRole("link", { name: "Audit log" }).waitFor();
+    expect(await page.getByRole("link", { name: "Installation" }).count()).toBe(0);
+    await page.goto("/settings/installation");
+    await page.getByText("You are not allowed to do this.").waitFor();
+    await stage.service.store.change((tx) => tx.accounts.setOperator(stage.owner.accountId, true));
+    const { body } = await stage.owner.v2("task.create", { message: { content: "[[forever]]" }, title: "Hidden title" });
+    await page.goto("/settings/profile");
+    await page.getByRole("link", { name: "Installation" }).click();
+    await page.getByRole("heading", { name: "Queue by profile" }).waitFor();
+    await page.getByText("manus-1.6", { exact: true }).waitFor();
+    await page.getByText(/^Heartbeat: /).waitFor();
+    expect(await page.getByRole("main").textContent()).not.toContain("Hidden title");
+    await stage.owner.v2("task.stop", { task_id: body["task_id"] });
+    const { body: audit } = await stage.owner.v2("audit.list", { operation: "operator.status", outcome: "done" });
+    expect(audit["data"].length).toBeGreaterThan(0);
+  });
+
+  test("switches the space of the session, in all tabs of the browser", async () => {
+    const elsewhere = await stage.service.person({ as: stage.owner, personal: true });
+    await elsewhere.v2("task.create", { message: { content: "[[say Hello]]" }, title: "A private task" });
+    await page.goto("/");
+    const other = await context.newPage();
+    await other.goto("/settings/members");
+    await page.getByRole("button", { name: /: switch the space$/ }).click();
+    await page.getByRole("button", { name: "Personal space", exact: true }).click();
+    await page.getByRole("link", { name: "A private task" }).waitFor();
+    await other.getByRole("link", { name: "A private task" }).waitFor();
+    await page.getByRole("button", { name: "Personal space: switch the space" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("switch to team");
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "A private task" }).waitFor({ state: "detached" });
+    await stage.service.store.change((tx) => tx.sessions.endOthers(stage.owner.accountId, null));
+  });
+
   test("delegates and reclaims the profile of an inactive member", async () => {
     const { body } = await stage.owner.v2("team.user.create", {
       email: "bo@example.com",

@@ -47,6 +47,57 @@ describe.skipIf(!hasChromium)("the console", () => {
     await page.getByText("A second answer", { exact: true }).waitFor();
   });
 
+  test("checks a schema with the rules of the server as it is typed, and creates a task with it", async () => {
+    const open = { type: "object", properties: { total: { type: "number" } }, required: ["total"] };
+    const message = { content: "[[say The total: 7]]" };
+    const refused = await stage.owner.v2("task.create", { message, structured_output_schema: open });
+    await page.goto("/new");
+    await page.getByLabel("What should the agent do?").fill(message.content);
+    await page.getByLabel("The result is JSON of a schema").check();
+    const field = page.getByLabel("Schema of the result");
+    await field.fill('{"type": ');
+    await page.getByText("This is not JSON.").waitFor();
+    await field.fill(JSON.stringify(open));
+    await page.getByText('"additionalProperties" must be set to false', { exact: true }).waitFor();
+    expect(refused.body.error?.message).toContain('"additionalProperties" must be set to false');
+    expect(await page.getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
+    await page.reload();
+    expect(await field.inputValue()).toBe(JSON.stringify(open));
+    await field.fill(JSON.stringify({ ...open, additionalProperties: false }));
+    await page.getByText("Valid. The result has total.").waitFor();
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.waitForURL("**/app/*");
+    const task_id = new URL(page.url()).pathname.split("/").at(-1);
+    await page.locator("header").getByText("Done").waitFor();
+    const { body } = await stage.owner.v2("task.listMessages", { task_id });
+    expect(JSON.stringify(body["messages"])).toContain('"success":true,"value":{"total":');
+  });
+
+  test("starts a task at times: shows the next ones, and makes the schedule", async () => {
+    await page.goto("/new");
+    await page.getByLabel("What should the agent do?").fill("Write the report\nof the week");
+    await page.getByLabel("Start at times instead of now").check();
+    await page.getByLabel("When").selectOption("At intervals");
+    await page.getByLabel("Every", { exact: true }).fill("0");
+    await page.getByText("is not a whole number whose interval").waitFor();
+    await page.getByLabel("When").selectOption("Own times (cron)");
+    await page.getByRole("textbox", { name: "Times (cron)" }).fill("61 * * * *");
+    await page.getByText("is not a cron expression of five fields").waitFor();
+    await page.getByRole("textbox", { name: "Times (cron)" }).fill("30 8 1 * *");
+    await page.getByLabel("Time zone").fill("Nowhere");
+    await page.getByText("is not a name of the IANA time zone database").waitFor();
+    await page.getByLabel("Time zone").fill("Asia/Tokyo");
+    const times = page.getByRole("status").getByRole("listitem").locator("time");
+    await expect.poll(() => times.count()).toBe(3);
+    const first = Date.parse((await times.first().getAttribute("datetime")) ?? "");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.waitForURL("**/settings/schedules");
+    const { body } = await stage.owner.v2("schedule.list");
+    expect(body["data"]).toMatchObject([
+      { name: "Write the report", cron: "30 8 1 * *", time_zone: "Asia/Tokyo", next_run_at: first / 1000 },
+    ]);
+  });
+
   test("shows an answer while it is written, in the place where it stays, and moves no reader who has scrolled up", async () => {
     const worker = await createWorker(stage.service, stage.owner);
     await stage.owner.v2("task.create", { message: { content: "Write" }, agent_profile: "manus-1.6-lite" });
@@ -165,6 +216,48 @@ describe.skipIf(!hasChromium)("the console", () => {
     expect(await page.locator("[data-row]").count()).toBe(1);
     await stage.owner.v2("task.stop", { task_id: body["task_id"] });
     await page.getByText("No task matches these filters.").waitFor();
+  });
+
+  test("saves the filters of the list as a view, and an address brings a view with its name", async () => {
+    await page.goto("/?show=failed");
+    await page.getByRole("button", { name: "Save view" }).click();
+    await page.getByRole("dialog").getByLabel("Name").fill("What broke");
+    await page.getByRole("dialog").getByRole("button", { name: "Save view" }).click();
+    const views = page.getByRole("navigation", { name: "Saved views" });
+    await views.getByRole("link", { name: "What broke" }).waitFor();
+    const address = page.url();
+    await page.goto("/");
+    await views.getByRole("link", { name: "What broke" }).click();
+    await expect.poll(() => page.url()).toBe(address);
+    const other = await stage.open();
+    await other.page.goto(address);
+    await other.page.getByRole("button", { name: "Save view" }).click();
+    expect(await other.page.getByRole("dialog").getByLabel("Name").inputValue()).toBe("What broke");
+    await other.context.close();
+    await views.getByRole("button", { name: "View What broke" }).click();
+    await page.getByRole("button", { name: "Remove view" }).click();
+    await views.getByRole("link", { name: "What broke" }).waitFor({ state: "detached" });
+  });
+
+  test("shows how a task was run: its turns, its claims, and its costs", async () => {
+    await createTask("[[plan Read | Write]][[step]][[credits 3]][[tool read]][[step]][[say First.]]");
+    await page.getByText("First.", { exact: true }).waitFor();
+    await page.getByPlaceholder(/^Message/).fill("[[credits 4]][[say Second.]]");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByText("Second.", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Run inspector" }).click();
+    const dialog = page.getByRole("dialog", { name: "Run inspector" });
+    await dialog.getByText("1 in this turn, fence").waitFor();
+    await dialog.getByText("7 credits", { exact: true }).waitFor();
+    const first = dialog.getByRole("listitem").filter({ hasText: "Turn 1" });
+    await first.getByText(/3 credits/).waitFor();
+    await first.getByText(/^\d+ steps$/).click();
+    await first.getByRole("cell", { name: "Message" }).waitFor();
+    await dialog
+      .getByRole("listitem")
+      .filter({ hasText: "Turn 2" })
+      .getByText(/4 credits/)
+      .waitFor();
   });
 
   test("gives a plain approval in the list, and leads to the task for everything else", async () => {

@@ -4,7 +4,7 @@ import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import { linkDigest } from "../../src/core/sign-in/link.ts";
 import { openStore } from "../../src/store/open.ts";
-import { rowsIn } from "../support/database.ts";
+import { rowsIn, runOn } from "../support/database.ts";
 import { share } from "../support/depth.ts";
 import { openMailServer } from "../support/mail-server.ts";
 import { type Checkout, install, serve, sharedCheckout } from "./checkout.ts";
@@ -54,6 +54,9 @@ describe("npm run user", () => {
         { why: "an unknown option", words: ["--email", "a@example.com", "--colour", "red"] },
         { why: "a personal space in a team", words: ["--email", "a@example.com", "--personal", "--team", "x"] },
         { why: "words left over", words: ["--email", "a@example.com", "y"] },
+        { why: "a first link for somebody", words: ["first-link", "--email", "a@example.com"] },
+        { why: "an operator without an address", words: ["operator"] },
+        { why: "an operator with a role", words: ["operator", "--email", "a@example.com", "--role", "admin"] },
       ],
       0,
       3,
@@ -87,6 +90,42 @@ describe("npm run user", () => {
     expect(invited).toMatchObject({ code: 0, err: `installation: ${checkout.path("address")}\n` });
     expect((await fetch(invited.out.trim())).status).toBe(200);
     expect(invited.out).toContain(`${server.url}/link/`);
+  });
+
+  test("first-link prints a link that works while nobody has signed in, and then refuses", async () => {
+    await install(checkout, "first");
+    const first = await invite("first", ["first-link"]);
+    expect(first).toMatchObject({ code: 0, out: expect.stringMatching(onlyLink) });
+    const [, text = ""] = onlyLink.exec(first.out) ?? [];
+    const databaseUrl = `file:${checkout.path("first/platform.db")}`;
+    const store = await openStore({ databaseUrl, clock: systemClock, random: systemRandom });
+    const minutes = (count: number) => store.links.findOpen(linkDigest(text), Date.now() + count * 60_000);
+    expect([await minutes(14), await minutes(15)]).toMatchObject([{ isFirst: true }, null]);
+    await runOn(databaseUrl, "UPDATE account SET password = 'x'");
+    const refused = await invite("first", ["first-link"]);
+    expect(refused).toMatchObject({ code: 1, out: "", err: expect.stringContaining("somebody has signed in") });
+    expect(await minutes(0)).toBeNull();
+    await store.close();
+  });
+
+  test("operator names an operator and removes one; the first owner is one already", async () => {
+    await install(checkout, "operators");
+    await invite("operators", ["--email", "bo@example.com"]);
+    const databaseUrl = `file:${checkout.path("operators/platform.db")}`;
+    const operators = async () =>
+      (await rowsIn(databaseUrl, "SELECT email FROM account WHERE operator = 1 ORDER BY email")).map(({ email }) => email);
+    const [first] = await operators();
+    expect(await invite("operators", ["operator", "--email", "Bo@example.com"])).toMatchObject({ code: 0, out: "" });
+    expect(await operators()).toEqual(["bo@example.com", first]);
+    await invite("operators", ["operator", "--email", "bo@example.com", "--remove"]);
+    expect(await operators()).toEqual([first]);
+    const unknown = await invite("operators", ["operator", "--email", "no@example.com"]);
+    expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining("an account of no@example.com not found") });
+    const audit = await rowsIn(
+      databaseUrl,
+      "SELECT operation, credential FROM audit_event WHERE operation LIKE 'command/%' ORDER BY at, id",
+    );
+    expect(audit.map(({ operation }) => operation)).toEqual(["command/GrantOperator", "command/RevokeOperator"]);
   });
 
   test("mails the link when a mail server is set, and then does not print it", async () => {

@@ -14,7 +14,16 @@ describe("the web application", () => {
   });
   afterAll(() => rig?.[Symbol.asyncDispose]());
 
-  test.each(["/", "/new", "/app/abc", "/share/abc", "/projects", "/settings", "/settings/keys"])("serves its page at %s", async (path) => {
+  test.each([
+    "/",
+    "/new",
+    "/welcome",
+    "/app/abc",
+    "/share/abc",
+    "/projects",
+    "/settings",
+    "/settings/keys",
+  ])("serves its page at %s", async (path) => {
     const response = await get(`${rig.service.url}${path}`);
     expect(response.status).toBe(200);
     expect(await response.text()).toBe(index);

@@ -25,7 +25,7 @@ export const families: readonly Family[] = [
   {
     name: "kills",
     files: [
-      ...named("faults", "kill takeover drain deliveries webhooks"),
+      ...named("faults", "kill takeover drain deliveries webhooks texts"),
       ...named("websites", "kill publisher"),
       ...[
         "test/exports/kill.test.ts",

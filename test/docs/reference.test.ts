@@ -8,7 +8,7 @@ import { operationTable } from "../../src/operations.ts";
 import { registry } from "../operations/registry.ts";
 import { root } from "../support/server-process.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
-import { takes } from "../wires/access.ts";
+import { canOpen, takes } from "../wires/access.ts";
 
 interface Example {
   readonly request: unknown;
@@ -39,13 +39,14 @@ function abridged(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, abridged(each)]));
 }
 
-/** One successful call of each operation of v2. */
+/** One successful call of each operation that v2 serves to a key. */
 async function callAll(): Promise<Readonly<Record<string, Example>>> {
   await using service = await openService({ idle: true, env: { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback" } });
   const examples: Record<string, Example> = {};
   for (const [rpc, { prepare }] of registry) {
-    const name = operationTable().byRpc(rpc)?.name;
-    if (!name) continue;
+    const operation = operationTable().byRpc(rpc);
+    if (!operation?.name || !canOpen(operation, "v2")) continue;
+    const { name } = operation;
     const person = await service.person();
     const caller = await callerOf(service, person, rpc);
     const request: JsonObject = await prepare(person, service.store);

@@ -112,7 +112,7 @@ export interface User {
 }
 
 /** A user with this key. */
-export function userOf({ url }: Server, key: string): User {
+export function userOf({ url }: Pick<Server, "url">, key: string): User {
   const call: User["call"] = (name, body, headers = {}) => callV2(url, name, body, { headers: { "x-service-api-key": key, ...headers } });
 
   async function callOk(name: string, body: object): Promise<V2Reply["body"]> {

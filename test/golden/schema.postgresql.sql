@@ -7,6 +7,7 @@ TABLE account
   issuer text
   password text
   subject text
+  operator boolean NOT NULL DEFAULT false
   CONSTRAINT account_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX account_email_key ON public.account USING btree (email)
   CREATE UNIQUE INDEX account_issuer_subject_key ON public.account USING btree (issuer, subject)
@@ -24,6 +25,16 @@ TABLE agent
   CREATE UNIQUE INDEX agent_one_default ON public.agent USING btree (space_id, account_id) WHERE is_default
   CREATE UNIQUE INDEX agent_pkey ON public.agent USING btree (id)
   CREATE UNIQUE INDEX agent_task_id_key ON public.agent USING btree (task_id)
+TABLE agent_profile
+  space_id text NOT NULL
+  profile text NOT NULL
+  title text
+  description text
+  concurrency integer
+  time_limit integer
+  updated_at bigint NOT NULL
+  CONSTRAINT agent_profile_pkey PRIMARY KEY (space_id, profile)
+  CREATE UNIQUE INDEX agent_profile_pkey ON public.agent_profile USING btree (space_id, profile)
 TABLE api_key
   id text NOT NULL
   account_id text NOT NULL
@@ -307,6 +318,7 @@ TABLE node
   beat integer NOT NULL
   started_at bigint NOT NULL
   address text
+  beat_at bigint
   CONSTRAINT node_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX node_pkey ON public.node USING btree (id)
 TABLE oauth_app
@@ -407,6 +419,11 @@ TABLE pending_action
   input bytea
   CONSTRAINT pending_action_pkey PRIMARY KEY (task_id, seq)
   CREATE UNIQUE INDEX pending_action_pkey ON public.pending_action USING btree (task_id, seq)
+TABLE profile_label
+  profile text NOT NULL
+  label text NOT NULL
+  CONSTRAINT profile_label_pkey PRIMARY KEY (profile, label)
+  CREATE UNIQUE INDEX profile_label_pkey ON public.profile_label USING btree (profile, label)
 TABLE project
   id text NOT NULL
   account_id text NOT NULL
@@ -490,6 +507,7 @@ TABLE sign_in_link
   created_at bigint NOT NULL
   expires_at bigint NOT NULL
   used_at bigint
+  is_first boolean NOT NULL DEFAULT false
   CONSTRAINT sign_in_link_pkey PRIMARY KEY (digest)
   CREATE INDEX sign_in_link_account_id_idx ON public.sign_in_link USING btree (account_id)
   CREATE INDEX sign_in_link_expires_at_idx ON public.sign_in_link USING btree (expires_at)
@@ -622,9 +640,11 @@ TABLE task
   plan_total integer
   status_seq integer
   schedule_id text
+  turn_until bigint
   CONSTRAINT task_pkey PRIMARY KEY (id)
   CREATE INDEX task_account_id_served_at_idx ON public.task USING btree (account_id, served_at)
   CREATE INDEX task_deleted ON public.task USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
+  CREATE INDEX task_failed ON public.task USING btree (updated_at) WHERE ((status = 'error'::text) AND (deleted_at IS NULL))
   CREATE INDEX task_gone ON public.task USING btree (space_id, account_id, deleted_at, id) WHERE (deleted_at IS NOT NULL)
   CREATE INDEX task_in_project ON public.task USING btree (project_id) WHERE ((project_id IS NOT NULL) AND (deleted_at IS NULL))
   CREATE INDEX task_not_indexed ON public.task USING btree (space_id, account_id, client_id) WHERE ((indexed_seq < last_seq) AND (deleted_at IS NULL))
@@ -634,6 +654,7 @@ TABLE task
   CREATE UNIQUE INDEX task_pkey ON public.task USING btree (id)
   CREATE INDEX task_present ON public.task USING btree (space_id, account_id, created_at, id) WHERE (deleted_at IS NULL)
   CREATE INDEX task_project_id_created_at_id_idx ON public.task USING btree (project_id, created_at, id)
+  CREATE INDEX task_run_profile ON public.task USING btree (space_id, agent_profile) WHERE ((status = 'running'::text) AND (node_id IS NOT NULL) AND (deleted_at IS NULL))
   CREATE INDEX task_running ON public.task USING btree (status, node_id, queued_at) WHERE ((status = 'running'::text) AND (deleted_at IS NULL))
   CREATE INDEX task_share_changed ON public.task USING btree (space_id, share_changed_at, id) WHERE (share_changed_at IS NOT NULL)
   CREATE INDEX task_shared ON public.task USING btree (space_id, shared_at, created_at, id) WHERE ((share_visibility <> 'private'::text) OR (shared_at IS NOT NULL))
@@ -642,6 +663,7 @@ TABLE task
   CREATE INDEX task_team ON public.task USING btree (space_id, created_at, id) WHERE ((deleted_at IS NULL) AND (share_visibility <> 'private'::text) AND ((max_visibility IS NULL) OR (max_visibility <> 'private'::text)))
   CREATE INDEX task_team_gone ON public.task USING btree (space_id, deleted_at, id) WHERE ((deleted_at IS NOT NULL) AND (share_visibility <> 'private'::text) AND ((max_visibility IS NULL) OR (max_visibility <> 'private'::text)))
   CREATE INDEX task_team_updated ON public.task USING btree (space_id, updated_at, id) WHERE ((deleted_at IS NULL) AND (share_visibility <> 'private'::text) AND ((max_visibility IS NULL) OR (max_visibility <> 'private'::text)))
+  CREATE INDEX task_turn_until ON public.task USING btree (turn_until) WHERE (turn_until IS NOT NULL)
   CREATE INDEX task_updated ON public.task USING btree (space_id, account_id, updated_at, id) WHERE (deleted_at IS NULL)
   CREATE INDEX task_waiting ON public.task USING btree (account_id, queued_at, id) WHERE ((status = 'running'::text) AND (node_id IS NULL) AND (deleted_at IS NULL))
 TABLE task_event
@@ -838,6 +860,7 @@ TABLE worker
   created_at bigint NOT NULL
   seen_at bigint
   revoked_at bigint
+  labels text NOT NULL DEFAULT '[]'::text
   CONSTRAINT worker_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX worker_digest_key ON public.worker USING btree (digest)
   CREATE UNIQUE INDEX worker_pkey ON public.worker USING btree (id)

@@ -4,7 +4,7 @@ CREATE TABLE "account" (
     "name" TEXT,
     "locale" TEXT NOT NULL,
     "created_at" BIGINT NOT NULL
-, "issuer" TEXT, "password" TEXT, "subject" TEXT)
+, "issuer" TEXT, "password" TEXT, "subject" TEXT, "operator" BOOLEAN NOT NULL DEFAULT false)
 CREATE UNIQUE INDEX "account_email_key" ON "account"("email")
 CREATE UNIQUE INDEX "account_issuer_subject_key" ON "account"("issuer", "subject")
 CREATE TABLE "agent" (
@@ -19,6 +19,17 @@ CREATE TABLE "agent" (
 )
 CREATE UNIQUE INDEX "agent_one_default" ON "agent"("space_id", "account_id") WHERE is_default
 CREATE UNIQUE INDEX "agent_task_id_key" ON "agent"("task_id")
+CREATE TABLE "agent_profile" (
+    "space_id" TEXT NOT NULL,
+    "profile" TEXT NOT NULL,
+    "title" TEXT,
+    "description" TEXT,
+    "concurrency" INTEGER,
+    "time_limit" INTEGER,
+    "updated_at" BIGINT NOT NULL,
+
+    PRIMARY KEY ("space_id", "profile")
+)
 CREATE TABLE "api_key" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "account_id" TEXT NOT NULL,
@@ -275,7 +286,7 @@ CREATE TABLE "node" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "beat" INTEGER NOT NULL,
     "started_at" BIGINT NOT NULL
-, "address" TEXT)
+, "address" TEXT, "beat_at" BIGINT)
 CREATE TABLE "oauth_app" (
     "client_id" TEXT NOT NULL PRIMARY KEY,
     "space_id" TEXT NOT NULL,
@@ -370,6 +381,12 @@ CREATE TABLE "pending_action" (
 
     PRIMARY KEY ("task_id", "seq")
 )
+CREATE TABLE "profile_label" (
+    "profile" TEXT NOT NULL,
+    "label" TEXT NOT NULL,
+
+    PRIMARY KEY ("profile", "label")
+)
 CREATE TABLE "project" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "account_id" TEXT NOT NULL,
@@ -450,7 +467,7 @@ CREATE TABLE "sign_in_link" (
     "created_at" BIGINT NOT NULL,
     "expires_at" BIGINT NOT NULL,
     "used_at" BIGINT
-)
+, "is_first" BOOLEAN NOT NULL DEFAULT false)
 CREATE INDEX "sign_in_link_account_id_idx" ON "sign_in_link"("account_id")
 CREATE INDEX "sign_in_link_expires_at_idx" ON "sign_in_link"("expires_at")
 CREATE TABLE "signing_key" (
@@ -561,9 +578,10 @@ CREATE TABLE "task" (
     "queued_at" BIGINT NOT NULL,
     "output_schema" TEXT,
     "deleted_at" BIGINT
-, "agent_id" TEXT, "memo" TEXT, "allowed" TEXT NOT NULL DEFAULT '[]', "served_at" BIGINT NOT NULL DEFAULT 0, "wants_node" TEXT, "max_visibility" TEXT, "share_changed_at" BIGINT, "shared_at" BIGINT, "metadata" TEXT NOT NULL DEFAULT '{}', "indexed_seq" INTEGER NOT NULL DEFAULT -1, "latest_status" TEXT, "plan_done" INTEGER, "plan_total" INTEGER, "status_seq" INTEGER, "schedule_id" TEXT)
+, "agent_id" TEXT, "memo" TEXT, "allowed" TEXT NOT NULL DEFAULT '[]', "served_at" BIGINT NOT NULL DEFAULT 0, "wants_node" TEXT, "max_visibility" TEXT, "share_changed_at" BIGINT, "shared_at" BIGINT, "metadata" TEXT NOT NULL DEFAULT '{}', "indexed_seq" INTEGER NOT NULL DEFAULT -1, "latest_status" TEXT, "plan_done" INTEGER, "plan_total" INTEGER, "status_seq" INTEGER, "schedule_id" TEXT, "turn_until" BIGINT)
 CREATE INDEX "task_account_id_served_at_idx" ON "task"("account_id", "served_at")
 CREATE INDEX "task_deleted" ON "task"("deleted_at") WHERE deleted_at IS NOT NULL
+CREATE INDEX "task_failed" ON "task"("updated_at") WHERE status = 'error' AND deleted_at IS NULL
 CREATE INDEX "task_gone" ON "task"("space_id", "account_id", "deleted_at", "id") WHERE deleted_at IS NOT NULL
 CREATE INDEX "task_in_project" ON "task"("project_id") WHERE project_id IS NOT NULL AND deleted_at IS NULL
 CREATE INDEX "task_not_indexed" ON "task"("space_id", "account_id", "client_id") WHERE indexed_seq < last_seq AND deleted_at IS NULL
@@ -572,6 +590,7 @@ CREATE INDEX "task_of_app" ON "task"("space_id", "account_id", "client_id", "cre
 CREATE INDEX "task_of_schedule" ON "task"("schedule_id", "status") WHERE schedule_id IS NOT NULL AND deleted_at IS NULL
 CREATE INDEX "task_present" ON "task"("space_id", "account_id", "created_at", "id") WHERE deleted_at IS NULL
 CREATE INDEX "task_project_id_created_at_id_idx" ON "task"("project_id", "created_at", "id")
+CREATE INDEX "task_run_profile" ON "task"("space_id", "agent_profile") WHERE status = 'running' AND node_id IS NOT NULL AND deleted_at IS NULL
 CREATE INDEX "task_running" ON "task"("status", "node_id", "queued_at") WHERE status = 'running' AND deleted_at IS NULL
 CREATE INDEX "task_share_changed" ON "task"("space_id", "share_changed_at", "id") WHERE share_changed_at IS NOT NULL
 CREATE INDEX "task_shared" ON "task"("space_id", "shared_at", "created_at", "id") WHERE share_visibility <> 'private' OR shared_at IS NOT NULL
@@ -580,6 +599,7 @@ CREATE INDEX "task_status" ON "task"("space_id", "account_id", "status", "create
 CREATE INDEX "task_team" ON "task"("space_id", "created_at", "id") WHERE deleted_at IS NULL AND share_visibility <> 'private' AND (max_visibility IS NULL OR max_visibility <> 'private')
 CREATE INDEX "task_team_gone" ON "task"("space_id", "deleted_at", "id") WHERE deleted_at IS NOT NULL AND share_visibility <> 'private' AND (max_visibility IS NULL OR max_visibility <> 'private')
 CREATE INDEX "task_team_updated" ON "task"("space_id", "updated_at", "id") WHERE deleted_at IS NULL AND share_visibility <> 'private' AND (max_visibility IS NULL OR max_visibility <> 'private')
+CREATE INDEX "task_turn_until" ON "task"("turn_until") WHERE turn_until IS NOT NULL
 CREATE INDEX "task_updated" ON "task"("space_id", "account_id", "updated_at", "id") WHERE deleted_at IS NULL
 CREATE INDEX "task_waiting" ON "task"("account_id", "queued_at", "id") WHERE status = 'running' AND node_id IS NULL AND deleted_at IS NULL
 CREATE TABLE "task_event" (
@@ -781,7 +801,7 @@ CREATE TABLE "worker" (
     "created_at" BIGINT NOT NULL,
     "seen_at" BIGINT,
     "revoked_at" BIGINT
-)
+, "labels" TEXT NOT NULL DEFAULT '[]')
 CREATE UNIQUE INDEX "worker_digest_key" ON "worker"("digest")
 CREATE INDEX "worker_space_id_created_at_id_idx" ON "worker"("space_id", "created_at", "id")
 CREATE TABLE "worker_event" (

@@ -72,6 +72,7 @@ export const taskEntries = entries(TaskService, {
   ],
   sendMessage: ["tasks/send-message", async (person) => ({ ...(await taskId(person)), message })],
   listMessages: ["tasks/list-messages", taskId],
+  inspectTask: ["tasks/inspect", taskId],
   getWatchUrl: ["tasks/watch-url", taskId],
   watchTask: [
     "tasks/watch",

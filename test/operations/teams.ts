@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { systemIds } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
+import { InstallationService } from "../../src/gen/proto/installation/v1/installation_service_pb.ts";
 import { AccountService } from "../../src/gen/proto/settings/v1/account_service_pb.ts";
 import { ApiKeyService } from "../../src/gen/proto/settings/v1/api_key_service_pb.ts";
 import { BudgetKind } from "../../src/gen/proto/settings/v1/budget_pb.ts";
@@ -48,6 +49,17 @@ const groupId: Prepare = async ({ spaceId }, store) => {
   await store.change((tx) => tx.groups.insert(group));
   return { id, role: "TEAM_MEMBER_ROLE_GUEST" };
 };
+
+/** `installation.v1.InstallationService`. */
+export const installationEntries = entries(InstallationService, {
+  getStatus: [
+    "installation/status",
+    async ({ accountId }, store) => {
+      await store.change((tx) => tx.accounts.setOperator(accountId, true));
+      return {};
+    },
+  ],
+});
 
 /** `settings.v1.TeamService`. */
 export const teamEntries = entries(TeamService, {

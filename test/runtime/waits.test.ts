@@ -1,18 +1,20 @@
 import { beforeAll, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
-import { firstEvents, idleTask } from "../../src/core/tasks/lifecycle.ts";
-import { followSubtasks, settleParent } from "../../src/core/tasks/parents.ts";
+import type { Tx } from "../../src/core/store.ts";
+import { firstEvents, idleTask, resume, stop } from "../../src/core/tasks/lifecycle.ts";
+import { followSubtasks, settleParent, stopSubtasks } from "../../src/core/tasks/parents.ts";
 import { hasEnded, nextLook, reasonOf, type SubtaskWait, waitBrief } from "../../src/core/tasks/subtask-wait.ts";
 import { livingMax } from "../../src/core/tasks/subtasks.ts";
 import type { SubtaskEnd, Task } from "../../src/core/tasks/task.ts";
-import type { Agent, Outcome, Subtask } from "../../src/runtime/agent.ts";
+import type { Agent, Outcome, Progress, Subtask } from "../../src/runtime/agent.ts";
 import { claimTasks } from "../../src/runtime/claims.ts";
 import { runTask } from "../../src/runtime/run.ts";
+import { beginSubtasks } from "../../src/runtime/subtasks.ts";
 import { ann } from "../store/samples.ts";
 import { withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
 import { movableClock } from "../support/clock.ts";
-import { describeOnEach, openTestStore } from "../support/database.ts";
+import { describeOnEach, openTestStore, rowsIn } from "../support/database.ts";
 
 const state = (status: Task["status"]): SubtaskEnd => ({ id: status, title: "", status, lastSeq: 1 });
 const calm = { now: 5, hasMessage: false };
@@ -155,18 +157,131 @@ describeOnEach("a waiting task", (kind) => {
     expect((await byId(parent.id)).nodeId).toBeNull();
   });
 
-  test("finds the end of a subtask that happens while the wait begins", async () => {
-    for (let round = 0; round < 4; round += 1) {
-      const parent = await create();
-      const { ids, agent } = waiting(1);
-      const running = run(parent, agent);
-      while ((await open.store.tasks.byId(ids[0] ?? "")) === null) await new Promise((resolve) => setImmediate(resolve));
-      await Promise.all([running, end(ids[0] ?? "")]);
-      if (await isDue(parent.id)) await settleParent(parts(), parent.id);
-      const after = await byId(parent.id);
-      expect(after.nodeId === null || after.nodeId === "n1", `round ${round}: ${after.nodeId}`).toBe(true);
-      expect(await latest(parent.id)).toMatchObject({ reason: "ended", ends: [{ id: ids[0], status: "stopped" }] });
+  /** A change that is held open before its commit, until the returned function is called. Resolves when it has done its work. */
+  async function heldChange<T>(work: (tx: Tx) => Promise<T>): Promise<() => Promise<T>> {
+    const gate = Promise.withResolvers<void>();
+    const done = Promise.withResolvers<void>();
+    const change = store().change(async (tx) => {
+      const result = await work(tx);
+      done.resolve();
+      await gate.promise;
+      return result;
+    });
+    change.catch(done.reject);
+    await done.promise;
+    return () => {
+      gate.resolve();
+      return change;
+    };
+  }
+  /** Lets changes that need no lock of an open change end. */
+  async function letOthersRun(): Promise<void> {
+    for (let looks = 0; looks < 20; looks += 1) {
+      await open.store.parents.due(clock.now(), 1);
+      await new Promise((resolve) => setImmediate(resolve));
     }
+  }
+
+  test("finds the end of a subtask whose change is not committed when the wait begins", async () => {
+    const parent = await create();
+    const { ids, agent } = waiting(1);
+    const commit = Promise.withResolvers<() => Promise<unknown>>();
+    const ending: Agent = async function* (turn) {
+      if (turn.written.length > 0) return yield* agent(turn);
+      const work = agent(turn);
+      yield (await work.next()).value as Progress;
+      while ((await open.store.tasks.byId(ids[0] ?? "")) === null) await new Promise((resolve) => setImmediate(resolve));
+      commit.resolve(await heldChange((tx) => tx.tasks.advance(ids[0] ?? "", { now: clock.now(), set: { status: "stopped" } })));
+      return (await work.next()).value as Outcome;
+    };
+    const running = run(parent, ending);
+    const commitEnd = await commit.promise;
+    await letOthersRun();
+    await Promise.all([commitEnd(), running]);
+    if (await isDue(parent.id)) await settleParent(parts(), parent.id);
+    expect(await latest(parent.id)).toMatchObject({ reason: "ended", ends: [{ id: ids[0], status: "stopped" }] });
+  });
+
+  test("gets each subtask of its turn once by waits that name none, also one that ended before the wait", async () => {
+    const parent = await create();
+    const { ids, agent } = waiting(3);
+    const got: string[][] = [];
+    const collecting: Agent = async function* (turn) {
+      if (turn.written.length > 0) yield { events: turn.written };
+      else {
+        const work = agent(turn);
+        yield (await work.next()).value as Progress;
+        while ((await open.store.tasks.byId(ids[2] ?? "")) === null) await new Promise((resolve) => setImmediate(resolve));
+        await end(ids[0] ?? "");
+      }
+      for (let waits = 0; waits < 3; waits += 1) {
+        const wait = await turn.waitFor?.({ mode: "any" });
+        if (wait === undefined || "kind" in wait) return wait ?? done;
+        got[waits] = wait.subtasks.flatMap(({ id, status }) => (status === "stopped" ? [id] : []));
+      }
+      return done;
+    };
+    await run(parent, collecting);
+    for (const id of ids.slice(1)) {
+      expect((await byId(parent.id)).nodeId).toBe("subtasks");
+      await end(id);
+      await settleParent(parts(), parent.id);
+      await run(await claim(parent.id), collecting);
+    }
+    expect(got).toEqual(ids.map((id) => [id]));
+    expect(await byId(parent.id)).toMatchObject({ status: "stopped" });
+  });
+
+  test("of two tasks of a tree only one starts the last subtask that is allowed", async () => {
+    const root = await create();
+    const { ids, agent } = waiting(1);
+    await run(root, agent);
+    const child = await claim(ids[0] ?? "");
+    const below = { parentId: root.id, rootId: root.id, depth: 1, status: "running" } as const;
+    const [row] = [await byId(root.id)];
+    await store().change(async (tx) => {
+      for (let i = 0; i < livingMax - 2; i += 1) await tx.tasks.insert({ ...row, id: systemIds.short(), ...below }, []);
+    });
+    const start = (task: Task) => (tx: Tx) => beginSubtasks(tx, task, [use({ id: systemIds.short(), message: "More" })], { clock });
+    const commit = await heldChange(start(child));
+    const other = store().change(start(row));
+    other.catch(() => undefined);
+    await letOthersRun();
+    await commit();
+    await expect(other).rejects.toMatchObject({ reason: "resource_exhausted" });
+    expect((await open.store.tasks.countSubtasks(row, [])).living).toBe(livingMax);
+  });
+
+  test("stops the subtasks of the turn that was stopped, and not those of a later turn", async () => {
+    const parent = await create();
+    const [first, second] = [waiting(1), waiting(1)];
+    await run(parent, first.agent);
+    await store().change(async (tx) => {
+      const stopped = await tx.tasks.advance(parent.id, { now: clock.now(), set: stop.set, events: stop.events });
+      if (stopped) await stopSubtasks(tx, stopped);
+    });
+    await store().change((tx) => tx.tasks.advance(parent.id, { now: clock.now(), ...resume("Again", clock.now()) }));
+    await run(await claim(parent.id), second.agent);
+    await settleParent(parts(), parent.id);
+    const statuses = await Promise.all([...first.ids, ...second.ids].map(async (id) => (await byId(id)).status));
+    expect(statuses).toEqual(["stopped", "running"]);
+    expect((await byId(parent.id)).nodeId).toBe("subtasks");
+  });
+
+  test("forgets a deleted task once nothing is due about its subtasks", async () => {
+    const parent = await create();
+    const { ids, agent } = waiting(1);
+    await run(parent, agent);
+    await store().change(async (tx) => {
+      const task = await tx.tasks.byId(parent.id);
+      if (task) await stopSubtasks(tx, task);
+      await tx.tasks.tombstone(parent.id, clock.now(), true);
+    });
+    await settleParent(parts(), parent.id);
+    expect(await byId(ids[0] ?? "")).toMatchObject({ status: "stopped" });
+    // The end of the subtask has requested another look.
+    expect(await isDue(parent.id)).toBe(false);
+    expect(await rowsIn(open.url, `SELECT task_id FROM parent_task WHERE task_id = '${parent.id}'`)).toEqual([]);
   });
 
   test("has the same results after its subtask continued", async () => {

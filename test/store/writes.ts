@@ -27,7 +27,7 @@ const sampleSkill = {
   ...({ ...inNorth, id: "s", ownerType: "personal", projectId: null, clientId: null, name: "n", description: "", enabled: true } as const),
   ...{ blobId: "b", bytes: 1, sha256: "x", createdAt: 1, updatedAt: 1 },
 };
-const sampleLink = { ...inNorth, digest: "d", createdAt: 1, expiresAt: 2 };
+const sampleLink = { ...inNorth, digest: "d", createdAt: 1, expiresAt: 2, isFirst: false };
 const sampleGrant = { ...inNorth, id: "g", clientId: "c", scopes: [], connectorUids: [], generation: 1, createdAt: 1, updatedAt: 1 };
 const codeOf = { ...inNorth, clientId: "c", grantId: "g", redirectUri: "https://app.example/cb", scopes: [], challenge: null };
 const sampleCode = { ...codeOf, digest: "d", generation: 1, createdAt: 1, expiresAt: 2 };
@@ -128,6 +128,7 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["keys.revokeOwn", (tx) => tx.keys.revokeOwn(ann, "k", 1)],
   ["keys.recordUse", (tx) => tx.keys.recordUse("k", 1, 1)],
   ["keys.transferEnterprise", (tx) => tx.keys.transferEnterprise("north", "ann", "bo")],
+  ["accounts.setOperator", (tx) => tx.accounts.setOperator("ann", true)],
   ["accounts.setProfile", (tx) => tx.accounts.setProfile("ann", { name: "Ann" })],
   ["accounts.setRole", (tx) => tx.accounts.setRole("m", "admin")],
   ["accounts.renameTeam", (tx) => tx.accounts.renameTeam("t", "x")],

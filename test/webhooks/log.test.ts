@@ -48,6 +48,26 @@ describeOnOne("the log of deliveries", (database) => {
       });
     });
 
+    test("of a task over all webhooks that the caller can see, and of no other person's", async () => {
+      const [one, other] = [await newHook(), await newHook()];
+      const stranger = (await createTestWebhook(await rig.person(), `${hook.url}/${systemIds.short()}`)).id;
+      const taskId = systemIds.short();
+      await put(one, { taskId, createdAt: 1000, body: "{}" });
+      await put(stranger, { taskId, createdAt: 2000 });
+      await put(other, { taskId, createdAt: 3000 });
+      await put(other, { taskId: "another", createdAt: 4000 });
+      const page = (more = {}) => ann.v2("webhook.deliveries", { task_id: taskId, ...more });
+      const { body } = await page();
+      expect(body["data"].map(({ webhook_id }: { readonly webhook_id: string }) => webhook_id)).toEqual([other, one]);
+      expect(body["data"][1].body).toBe("{}");
+      const { body: first } = await page({ limit: 1 });
+      const { body: rest } = await page({ limit: 1, cursor: first["next_cursor"] });
+      expect(rest).toMatchObject({ data: [{ webhook_id: one }], has_more: false });
+      expect((await page({ webhook_id: stranger })).status).toBe(404);
+      const refused = await ann.v2("webhook.deliveries", {});
+      expect(refused).toMatchObject({ status: 400, body: { error: { message: "webhook_id: is required without task_id" } } });
+    });
+
     test("by type, state, task and time, together and separately; bounds are whole seconds and exclusive", async () => {
       const webhookId = await newHook();
       const samples = [

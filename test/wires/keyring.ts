@@ -10,7 +10,7 @@ export interface Keyring {
   key(kind: KeyKind): string;
   /** The owner's cookie, and the origin of this service's pages. */
   readonly session: Readonly<Record<string, string>>;
-  /** The header of a key or a worker's credential with access to this operation; else of a session. */
+  /** The header of a key or a worker's credential with access to this operation; else of a session, of an operator where only those have access. */
   permitted(operation: Operation): Record<string, string>;
   /** The header of a valid key without access. */
   forbidden(operation: Operation): Record<string, string>;
@@ -21,6 +21,9 @@ export async function keyringOf(service: Service): Promise<Keyring> {
   const keys = new Map<KeyKind, string>();
   for (const kind of keyKinds) keys.set(kind, (await service.person({ as: owner, with: owner, kind })).key);
   const session = (await owner.session()).headers;
+  const operator = await service.person();
+  await service.store.change((tx) => tx.accounts.setOperator(operator.accountId, true));
+  const operatorSession = (await operator.session()).headers;
   const key = (kind: KeyKind | undefined) => keys.get(kind ?? "general") ?? "";
   const { secret } = await createWorker(service, owner);
   const header = (kind: KeyKind | undefined) => ({ "x-service-api-key": key(kind) });
@@ -29,6 +32,7 @@ export async function keyringOf(service: Service): Promise<Keyring> {
     key,
     session,
     permitted(operation) {
+      if (operation.access?.operator) return { ...operatorSession };
       if (takesWorker(operation)) return { "x-api-key": secret };
       return takesKey(operation) ? header(keyKinds.find((kind) => takes(operation, kind, "owner"))) : { ...session };
     },

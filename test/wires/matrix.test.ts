@@ -47,7 +47,7 @@ function verdict(wire: Wire, { access, method }: Operation, holder: Holder): str
   const ofPeople = credential === Access_Credential.SESSION || credential === Access_Credential.API_KEY;
   const roleFits = holder.role === null ? access.personal : access.roles.has(roleValue(holder.role));
   const hasRole = !ofPeople || access.roles.size === 0 || roleFits;
-  return access.credentials.has(credential) && hasRole ? admitted : refused("permission_denied", wire);
+  return access.credentials.has(credential) && hasRole && !access.operator ? admitted : refused("permission_denied", wire);
 }
 
 function tokenVerdict(wire: Wire, access: NonNullable<Operation["access"]>, scopes: readonly ScopeName[]): string {

@@ -6,15 +6,15 @@ import { registry } from "../operations/registry.ts";
 import { type DatabaseKind, databaseKinds, postgresTemplate } from "../support/database.ts";
 import { expectGolden } from "../support/golden.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
-import { takes } from "./access.ts";
+import { canOpen, takes } from "./access.ts";
 
 /** Sleeps never end, so that no maintenance job runs in between. */
 const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms < 900 ? ms : 2 ** 31 - 1, signal) };
 
-/** Operations that v2 serves. */
+/** Operations that v2 serves to a key. */
 const inV2 = [...registry].flatMap(([rpc, { prepare }]) => {
   const operation = operationTable().byRpc(rpc);
-  return operation?.name ? [{ operation, name: operation.name, prepare }] : [];
+  return operation?.name && canOpen(operation, "v2") ? [{ operation, name: operation.name, prepare }] : [];
 });
 
 /** A holder of a key with access to the operation: the person, or the person with another kind of key. */

@@ -15,9 +15,15 @@ describe("the table of operations", () => {
     expect(keysAlone.map(({ rpc }) => rpc)).toEqual(["task.v2.TaskService/GetConversation", "task.v2.TaskService/ListConversations"]);
   });
 
+  test("gives only operators more than the owner of a team has", () => {
+    expect(all.filter(({ access }) => access?.operator).map(({ rpc }) => rpc)).toEqual(["installation.v1.InstallationService/GetStatus"]);
+  });
+
   test("gives sessions more only for owners, super admins, and what a key must not do", () => {
     const sessionsAlone = all.filter((op) => accepts(op, Access_Credential.SESSION) && !accepts(op, Access_Credential.API_KEY));
-    const outside = sessionsAlone.filter(({ rpc, access }) => access?.roles.size === 0 && !rpc.startsWith("settings.v1."));
+    const outside = sessionsAlone.filter(
+      ({ rpc, access }) => access?.roles.size === 0 && !access.operator && !rpc.startsWith("settings.v1."),
+    );
     expect(outside.map(({ rpc }) => rpc)).toEqual([]);
   });
 });

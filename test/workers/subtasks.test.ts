@@ -109,6 +109,7 @@ describeOnOne("StartSubtask", (database) => {
     expect(reply).toMatchObject({ status: 400, body: { code: "invalid_argument", message: expect.stringMatching(`^${field}: `) } });
   });
 
+  // spec/decisions.md 98
   test(`allows ${livingMax} living ones below a root, also for concurrent calls of several of its tasks`, async () => {
     const run = await runOf();
     const { body } = await start(run, "child");

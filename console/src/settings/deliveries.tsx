@@ -83,7 +83,8 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
   );
 }
 
-function DeliveryRow({ delivery, onResent }: { delivery: Delivery; onResent: () => void }) {
+/** One delivery. @param webhook the name of its webhook, where a list has several. */
+export function DeliveryRow({ delivery, webhook, onResent }: { delivery: Delivery; webhook?: string; onResent: () => void }) {
   const [isOpen, setOpen] = useState(false);
   const resend = useMutation(WebhookService.method.resendDelivery, { onSuccess: onResent });
   const title = eventTitle(delivery.eventType);
@@ -91,6 +92,7 @@ function DeliveryRow({ delivery, onResent }: { delivery: Delivery; onResent: () 
     <li className="wrap flush">
       <span className="main">
         <span>{title}</span>
+        {webhook && <small>{webhook}</small>}
         <small>
           <Ago at={fromSeconds(delivery.createdAt)} /> · {text.attempts(delivery.attempts)}
         </small>

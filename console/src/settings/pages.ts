@@ -6,11 +6,13 @@ export interface SettingsEntry {
   readonly title: string;
   readonly load: () => Promise<{ default: ComponentType }>;
   /** Where the list shows it. Default: `build`. */
-  readonly group?: "you" | "team";
+  readonly group?: "you" | "team" | "operator";
   /** Only for the owner and super admins. */
   readonly admins?: true;
   /** Only for the owner. */
   readonly owners?: true;
+  /** Only for operators of the installation. */
+  readonly operators?: true;
   /** Only in a team's space. */
   readonly teams?: true;
 }
@@ -33,4 +35,5 @@ export const pages: Readonly<Record<string, SettingsEntry>> = {
   audit: { title: text.audit, group: "team", admins: true, teams: true, load: () => import("./audit.tsx") },
   assets: { title: text.assets, group: "team", admins: true, teams: true, load: () => import("./assets.tsx") },
   exports: { title: text.exports, group: "team", owners: true, teams: true, load: () => import("./exports.tsx") },
+  installation: { title: text.installation, group: "operator", operators: true, load: () => import("./installation.tsx") },
 };

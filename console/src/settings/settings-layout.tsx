@@ -6,11 +6,13 @@ import { pages } from "./pages.ts";
 import styles from "./settings.module.css";
 import { text } from "./words.ts";
 
+const groups = ["you", "build", "team", "operator"] as const;
+
 /** The frame of the settings: their list in groups, and the chosen page. */
 export function SettingsLayout() {
-  const { isAdmin, isOwner, isTeam } = useRole();
+  const { isAdmin, isOwner, isTeam, isOperator } = useRole();
   const shown = Object.entries(pages).filter(
-    ([, page]) => (!page.admins || isAdmin) && (!page.owners || isOwner) && (!page.teams || isTeam),
+    ([, page]) => (!page.admins || isAdmin) && (!page.owners || isOwner) && (!page.teams || isTeam) && (!page.operators || isOperator),
   );
   // On narrow screens the list is one line, which may hide the chosen page.
   const list = useRef<HTMLElement>(null);
@@ -22,18 +24,20 @@ export function SettingsLayout() {
   return (
     <div className={styles.settings}>
       <nav ref={list} aria-label={text.title}>
-        {(["you", "build", "team"] as const).map((group) => (
-          <div key={group} className={styles.group}>
-            <h2>{text.groups[group]}</h2>
-            {shown
-              .filter(([, page]) => (page.group ?? "build") === group)
-              .map(([name, page]) => (
-                <Link key={name} to="/settings/$page" params={{ page: name }}>
-                  {page.title}
-                </Link>
-              ))}
-          </div>
-        ))}
+        {groups
+          .filter((group) => group !== "operator" || isOperator)
+          .map((group) => (
+            <div key={group} className={styles.group}>
+              <h2>{text.groups[group]}</h2>
+              {shown
+                .filter(([, page]) => (page.group ?? "build") === group)
+                .map(([name, page]) => (
+                  <Link key={name} to="/settings/$page" params={{ page: name }}>
+                    {page.title}
+                  </Link>
+                ))}
+            </div>
+          ))}
       </nav>
       <div className={styles.content}>
         <Outlet />

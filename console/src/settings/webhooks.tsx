@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { type Webhook, WebhookStatus } from "#proto/webhook/v2/webhook_pb.ts";
 import { WebhookService } from "#proto/webhook/v2/webhook_service_pb.ts";
 import { Empty } from "../ui/empty.tsx";
@@ -44,7 +44,6 @@ const text = words(
       "Refuse a timestamp that is more than 300 seconds away, and ignore an event_id that you already have.",
       "Answer 2xx within 10 seconds, before long work.",
     ],
-    guide: "Code for Node, Python, Ruby, PHP and bash is in docs/guides/webhooks.md.",
   },
   {
     about: "Ihr Server erhält für jedes Ereignis Ihrer Aufgaben eine signierte Anfrage.",
@@ -77,7 +76,6 @@ const text = words(
       "Weisen Sie einen Zeitstempel ab, der mehr als 300 Sekunden abweicht, und übergehen Sie eine event_id, die Sie schon haben.",
       "Antworten Sie mit 2xx innerhalb von 10 Sekunden, vor langer Arbeit.",
     ],
-    guide: "Code für Node, Python, Ruby, PHP und bash steht in docs/guides/webhooks.md.",
   },
 );
 
@@ -144,17 +142,29 @@ export default function WebhooksPage() {
 
 const nameOf = ({ name, url }: Webhook): string => name || url;
 
-const Verify = () => (
-  <details className="card padded">
-    <summary>{text.verify}</summary>
-    <ol className="bullets">
-      {text.steps.map((step) => (
-        <li key={step}>{step}</li>
-      ))}
-    </ol>
-    <p className="small">{text.guide}</p>
-  </details>
-);
+/** How to check a delivery, with code. The code is loaded when the part is opened. */
+function Verify() {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details className="card padded" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{text.verify}</summary>
+      <div className="stack">
+        <ol className="bullets">
+          {text.steps.map((step) => (
+            <li key={step}>{step}</li>
+          ))}
+        </ol>
+        {isOpen && (
+          <Suspense>
+            <WebhookCode />
+          </Suspense>
+        )}
+      </div>
+    </details>
+  );
+}
+
+const WebhookCode = lazy(() => import("./webhook-code.tsx"));
 
 interface RowProps {
   readonly webhook: Webhook;

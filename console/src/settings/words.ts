@@ -3,7 +3,7 @@ import { words } from "../words.ts";
 export const text = words(
   {
     title: "Settings",
-    groups: { you: "You", build: "Build", team: "Team" },
+    groups: { you: "You", build: "Build", team: "Team", operator: "Server" },
     profile: "Profile",
     authorizedApps: "Authorized apps",
     keys: "API keys",
@@ -20,10 +20,11 @@ export const text = words(
     audit: "Audit log",
     assets: "Shared assets",
     exports: "Exports",
+    installation: "Installation",
   },
   {
     title: "Einstellungen",
-    groups: { you: "Sie", build: "Entwickeln", team: "Team" },
+    groups: { you: "Sie", build: "Entwickeln", team: "Team", operator: "Server" },
     profile: "Profil",
     authorizedApps: "Zugelassene Apps",
     keys: "API-Schlüssel",
@@ -40,5 +41,6 @@ export const text = words(
     audit: "Audit-Protokoll",
     assets: "Geteilte Inhalte",
     exports: "Exporte",
+    installation: "Installation",
   },
 );

@@ -2,18 +2,28 @@ import { useQuery } from "@connectrpc/connect-query";
 import { useRouter } from "@tanstack/react-router";
 import { useId, useRef, useState } from "react";
 import { TaskService } from "#proto/task/v2/task_service_pb.ts";
+import { switchSpace, useSpaces } from "../api/spaces.ts";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { useModal } from "../ui/modal.ts";
 import { words } from "../words.ts";
 import styles from "./palette.module.css";
 import { placeGroups } from "./places.ts";
+import { spaceName } from "./space-menu.tsx";
 import { chooseTheme } from "./theme.ts";
 
 const text = words(
-  { label: "Go to a page or a task", newTask: "New task", light: "Light theme", dark: "Dark theme", nothing: "Nothing found" },
+  {
+    label: "Go to a page or a task",
+    newTask: "New task",
+    switchTo: (name: string) => `Switch to ${name}`,
+    light: "Light theme",
+    dark: "Dark theme",
+    nothing: "Nothing found",
+  },
   {
     label: "Gehe zu einer Seite oder Aufgabe",
     newTask: "Neue Aufgabe",
+    switchTo: (name: string) => `Wechseln zu ${name}`,
     light: "Helles Design",
     dark: "Dunkles Design",
     nothing: "Nichts gefunden",
@@ -90,9 +100,20 @@ export function Palette({ onClose }: { onClose: () => void }) {
 function useEntries(typed: string): readonly Entry[] {
   const router = useRouter();
   const found = useQuery(TaskService.method.listTasks, { limit: 50 });
+  const spaces = useSpaces();
   const places = placeGroups.flatMap((group) => group.places);
   const all: Entry[] = [
     { id: "new", label: text.newTask, icon: "plus", run: () => void router.navigate({ to: "/new" }) },
+    ...spaces
+      .filter(({ current }) => !current)
+      .map(
+        (space): Entry => ({
+          id: space.id,
+          label: text.switchTo(spaceName(space)),
+          icon: "team",
+          run: () => void switchSpace(space.id).catch(() => location.assign("/")),
+        }),
+      ),
     ...places.map(({ to, label, icon }): Entry => ({ id: to, label, icon, run: () => void router.navigate({ to }) })),
     { id: "light", label: text.light, icon: "gear", run: () => chooseTheme("light") },
     { id: "dark", label: text.dark, icon: "gear", run: () => chooseTheme("dark") },

@@ -11,12 +11,12 @@ import { Palette } from "./palette.tsx";
 import { placeGroups } from "./places.ts";
 import styles from "./shell.module.css";
 import { useShortcuts } from "./shortcuts.ts";
+import { SpaceMenu } from "./space-menu.tsx";
 
 const text = words(
   {
     skip: "Skip to content",
     main: "Main",
-    personal: "Personal space",
     signedOut: "You are signed out. What you typed is kept.",
     signIn: "Sign in",
     more: "More",
@@ -25,7 +25,6 @@ const text = words(
   {
     skip: "Zum Inhalt",
     main: "Hauptnavigation",
-    personal: "Persönlicher Bereich",
     signedOut: "Sie sind abgemeldet. Ihre Eingaben bleiben erhalten.",
     signIn: "Anmelden",
     more: "Mehr",
@@ -76,10 +75,7 @@ function SideBar() {
   const person = data?.name || data?.email || "";
   return (
     <nav className={styles.side} aria-label={text.main}>
-      <div className={styles.brand}>
-        <Icon name="mark" />
-        <span>{data?.space?.name || text.personal}</span>
-      </div>
+      <SpaceMenu name={data?.space?.name} />
       {placeGroups.map(({ title, places }) => (
         <div key={title ?? ""} className={styles.group}>
           {title && <h2>{title}</h2>}

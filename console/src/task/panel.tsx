@@ -13,6 +13,7 @@ import { Attachment } from "./attachment.tsx";
 import { Subtasks } from "./subtasks.tsx";
 import styles from "./task.module.css";
 import { doneSteps, type Timeline } from "./timeline.ts";
+import { Tools } from "./tools.tsx";
 import { text } from "./words.ts";
 
 /** Plan, files, subtasks and facts of a task, beside its conversation. */
@@ -49,7 +50,8 @@ export function Panel({ task, timeline, events }: { task: Task | undefined; time
       )}
       {task && <Subtasks task={task} />}
       {task && <Details task={task} />}
-      <section>
+      <section className={styles.tools}>
+        {task && <Tools taskId={task.id} events={events} />}
         <button type="button" className={`button ghost ${styles.events}`} onClick={() => setShowsEvents(true)}>
           <Icon name="terminal" />
           {text.rawEvents}

@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { type ClipboardEvent, type DragEvent, type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { ContentPartSchema, ContentPartType, type Message, MessageSchema } from "#proto/task/v2/message_pb.ts";
 import { type Upload, uploadFile } from "../api/upload.ts";
+import { useDraft } from "../ui/draft.ts";
 import { Icon } from "../ui/icons.tsx";
 import { formatBytes } from "../ui/time.tsx";
 import { words } from "../words.ts";
@@ -153,20 +154,6 @@ function messageOf(typed: string, uploads: readonly Upload[]): Message {
   const files = uploads.flatMap(({ fileId }) => (fileId ? [create(ContentPartSchema, { type: ContentPartType.FILE, fileId })] : []));
   const content = typed.trim() === "" ? files : [create(ContentPartSchema, { type: ContentPartType.TEXT, text: typed }), ...files];
   return create(MessageSchema, { content });
-}
-
-/** A text that survives a reload of the tab. */
-function useDraft(name: string): [string, (typed: string) => void] {
-  const key = `draft:${name}`;
-  const [typed, setTyped] = useState(() => sessionStorage.getItem(key) ?? "");
-  return [
-    typed,
-    (next) => {
-      setTyped(next);
-      if (next === "") sessionStorage.removeItem(key);
-      else sessionStorage.setItem(key, next);
-    },
-  ];
 }
 
 /** The files of a message. They upload as soon as they are added. */

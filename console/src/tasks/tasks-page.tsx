@@ -14,6 +14,7 @@ import { useHeldGroups } from "./held-groups.ts";
 import { type TaskFilters, useLiveTasks } from "./live-tasks.ts";
 import { TaskRow } from "./task-row.tsx";
 import styles from "./tasks.module.css";
+import { ViewsBar } from "./views-bar.tsx";
 import { text } from "./words.ts";
 
 /** The filters, as the address has them. */
@@ -21,6 +22,8 @@ export interface TasksSearch {
   q?: string;
   show?: string;
   project?: string;
+  /** The name of a saved view. */
+  view?: string;
 }
 
 const shown: Readonly<Record<string, { readonly label: string; readonly status: TaskStatus }>> = {
@@ -37,7 +40,7 @@ export function TasksPage() {
   const now = useNow();
   const found = tasks.data?.pages.flatMap((page) => page.data) ?? [];
   const { groups, changed, release, handlers } = useHeldGroups(groupTasks(found, now), JSON.stringify([search, tasks.isPlaceholderData]));
-  const isFiltered = Object.keys(search).length > 0;
+  const isFiltered = Object.keys(filtersOf(search)).length > 0;
   return (
     <main className={styles.page} aria-labelledby="title">
       <div className={styles.top}>
@@ -51,6 +54,7 @@ export function TasksPage() {
         </Link>
       </div>
       <Filters search={search} />
+      <ViewsBar search={search} />
       <ErrorNote error={tasks.error} onRetry={() => void tasks.refetch()} />
       {tasks.isPending && (
         <Late>
@@ -174,9 +178,14 @@ const Nothing = () => (
 const FirstTask = () => (
   <Empty
     action={
-      <Link to="/new" className="button primary">
-        {text.newTask}
-      </Link>
+      <>
+        <Link to="/new" className="button primary">
+          {text.newTask}
+        </Link>
+        <Link to="/welcome" className="button">
+          {text.firstSteps}
+        </Link>
+      </>
     }
     command={`curl -s ${location.origin}/v2/task.create -H "x-service-api-key: $KEY" -d '{"message": {"content": "Hello"}}'`}
   >

@@ -7,19 +7,22 @@ const day = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
 const dayOfYear = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric" });
 const full = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" });
 const numbers = new Intl.NumberFormat(locale);
-const compact = new Intl.NumberFormat(locale, {
-  style: "unit",
-  unit: "byte",
-  notation: "compact",
-  unitDisplay: "narrow",
-  maximumFractionDigits: 1,
-});
+const byteUnits = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"].map(
+  (unit) => new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: 1 }),
+);
 
 /** A time of the API, in Unix seconds, as milliseconds. */
 export const fromSeconds = (seconds: bigint): number => Number(seconds) * 1000;
 
 export const formatNumber = (value: number | bigint): string => numbers.format(value);
-export const formatBytes = (value: number | bigint): string => compact.format(value);
+
+/** A size as `833 byte`, `1.7 MB` or `81.2 GB`. */
+export function formatBytes(value: number | bigint): string {
+  const size = Number(value);
+  const step = Math.min(byteUnits.length - 1, Math.floor(Math.log10(Math.max(1, size)) / 3));
+  return byteUnits[step]?.format(size / 1000 ** step) ?? "";
+}
+
 export const formatClock = (at: number): string => clock.format(at);
 export const formatDateTime = (at: number): string => full.format(at);
 

@@ -54,13 +54,15 @@ export interface Profile extends Pick<Account, "email" | "name" | "locale"> {
 
 /** Accounts, teams, spaces and memberships. */
 export interface AccountRows {
-  insertAccount(account: Account): Promise<void>;
+  insertAccount(account: Account & { readonly operator?: boolean }): Promise<void>;
   insertTeam(team: Team): Promise<void>;
   insertSpace(space: Space & { readonly createdAt: number; readonly accountId: string | null }): Promise<void>;
   insertMember(member: Member): Promise<void>;
   byEmail(email: string): Promise<Account | null>;
   /** Changes what is given. */
   setProfile(accountId: string, set: Partial<Pick<Account, "name" | "locale">>): Promise<void>;
+  /** Whether the account is an operator of the installation. */
+  setOperator(accountId: string, operator: boolean): Promise<void>;
   /** One statement: account and team. */
   profile(accountId: string, spaceId: string): Promise<Profile | null>;
   /** The oldest team: the default of commands that name no team. */

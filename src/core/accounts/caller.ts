@@ -61,6 +61,8 @@ export interface SessionCredential {
   readonly provedAt: number;
   /** Unix milliseconds. */
   readonly expiresAt: number;
+  /** The account is an operator of the installation. */
+  readonly operator: boolean;
 }
 
 /** A remote worker. It belongs to no person and grants access only to work on tasks. The caller's account is the worker's id, which owns no tasks. */

@@ -1,5 +1,6 @@
 import type { Scope } from "../accounts/caller.ts";
-import { type JsonObject, jsonDigest } from "../json.ts";
+import type { JsonObject } from "../json.ts";
+import { jsonDigest } from "../json-digest.ts";
 
 /**
  * How a connector is reached, as clients see it (spec/api.md 7.8). `builtin`: through the platform and its agents;

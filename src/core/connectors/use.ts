@@ -1,6 +1,7 @@
 import type { OnBehalf } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
-import { type JsonObject, jsonDigest } from "../json.ts";
+import type { JsonObject } from "../json.ts";
+import { jsonDigest } from "../json-digest.ts";
 import type { Log } from "../log.ts";
 import type { Tx } from "../store.ts";
 import type { Task } from "../tasks/task.ts";

@@ -47,8 +47,12 @@ export interface Node {
 
 export interface NodeRows {
   insert(node: Node): Promise<void>;
-  /** Raises the heartbeat. False when the row is gone: a peer declared the process dead. */
-  raiseHeartbeat(id: string): Promise<boolean>;
+  /**
+   * Raises the heartbeat. False when the row is gone: a peer declared the process dead.
+   *
+   * @param at the time of the process whose row it is, for people; absent when a peer only locks the row.
+   */
+  raiseHeartbeat(id: string, at?: number): Promise<boolean>;
   setAddress(id: string, address: string): Promise<void>;
   /** Oldest first. */
   list(): Promise<readonly Node[]>;

@@ -7,6 +7,8 @@ import { type RequestOrigin, startSession } from "./start-session.ts";
 
 /** Lifetime of a link: 24 hours. */
 export const linkMs = 24 * 3_600_000;
+/** Lifetime of the link for the first sign-in of an installation: 15 minutes. */
+export const firstLinkMs = 15 * 60_000;
 
 /** A link that signs its account in to a space, once. Stores a digest, never the text. */
 export interface SignInLink {
@@ -16,6 +18,8 @@ export interface SignInLink {
   readonly spaceId: string;
   readonly createdAt: number;
   readonly expiresAt: number;
+  /** It can be used only while nobody has signed in (spec/decisions.md 90). */
+  readonly isFirst: boolean;
 }
 
 export interface LinkRows {
@@ -54,11 +58,21 @@ export async function createLink(
   tx: Tx,
   { now, random }: Pick<CreationContext, "now" | "random">,
   { accountId, spaceId }: LinkTarget,
-  lifeMs = linkMs,
+  { lifeMs = linkMs, isFirst = false }: { readonly lifeMs?: number; readonly isFirst?: boolean } = {},
 ): Promise<string> {
   const text = newLinkText(random);
-  await tx.links.insert({ digest: linkDigest(text), accountId, spaceId, createdAt: now, expiresAt: now + lifeMs });
+  await tx.links.insert({ digest: linkDigest(text), accountId, spaceId, createdAt: now, expiresAt: now + lifeMs, isFirst });
   return text;
+}
+
+/** The setting that is written when the first link is used. */
+export const firstSignInSetting = "first-sign-in";
+
+/** A session that a link has started. */
+export interface LinkSession {
+  /** The cookie's text, returned only once. */
+  readonly cookie: string;
+  readonly isFirst: boolean;
 }
 
 /** The link cannot be used. The answer does not reveal why. */
@@ -69,25 +83,30 @@ class UnusableLink extends Error {}
  * too. The link stays usable when the account may not sign in.
  *
  * @param change runs the transaction: it rolls back when the link is refused.
- * @returns the cookie's text; null for a link that is used, expired or unknown.
+ * @returns null for a link that is used, expired or unknown.
  */
 export async function signInByLink(
   change: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
   newContext: () => CreationContext,
   text: string,
   request: { readonly from: RequestOrigin; readonly replaced: Session | null },
-): Promise<string | null> {
+): Promise<LinkSession | null> {
   if (!isLinkText(text)) return null;
   try {
     return await change(async (tx) => {
       const context = newContext();
-      const link = await tx.links.use(linkDigest(text), context.now);
+      const digest = linkDigest(text);
+      const open = await tx.links.findOpen(digest, context.now);
+      // Lock order: account, then links. Two links of one account would lock each other's rows otherwise.
+      if (open) await tx.accounts.lock(open.accountId);
+      const link = open && (await tx.links.use(digest, context.now));
       if (!link) throw new UnusableLink();
       await tx.links.useUp(link.accountId, link.spaceId, context.now);
       const proven = { accountId: link.accountId, provedAt: context.now, by: "link", password: null } as const;
-      const session = await startSession(tx, context, proven, link.spaceId, request);
-      if (session === null) throw new UnusableLink();
-      return session;
+      const cookie = await startSession(tx, context, proven, link.spaceId, request);
+      if (cookie === null) throw new UnusableLink();
+      if (link.isFirst) await tx.settings.put(firstSignInSetting, "done");
+      return { cookie, isFirst: link.isFirst };
     });
   } catch (thrown) {
     if (thrown instanceof UnusableLink) return null;

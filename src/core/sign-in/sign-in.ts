@@ -28,6 +28,8 @@ export interface SessionHolder {
   readonly name: string | null;
   /** The name of the session's team; null in a personal space. */
   readonly teamName: string | null;
+  /** The account is an operator of the installation. */
+  readonly operator: boolean;
   /** The person's membership in the session's team; null in a personal space. */
   readonly member: { readonly role: Role; readonly status: MemberStatus; readonly delegated: boolean } | null;
 }
@@ -97,6 +99,8 @@ export interface SignInRows {
   bindIdentity(accountId: string, identity: Identity): Promise<boolean>;
   /** The personal space first, then teams by name. */
   listSpaces(accountId: string): Promise<readonly SignInSpace[]>;
+  /** True once any account has signed in, or has what it can sign in with. */
+  hasSignIns(): Promise<boolean>;
   /** Records a member's first sign-in (spec/decisions.md 5). */
   recordFirstSignIn(memberId: string, now: number): Promise<void>;
 }

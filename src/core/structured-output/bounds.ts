@@ -50,8 +50,13 @@ export function checkBounds(schema: JsonObject): void {
     if (values > textBytesMax) throw tooLarge();
     level = level.flatMap(membersOf);
   }
-  if (Buffer.byteLength(JSON.stringify(schema)) > textBytesMax) throw tooLarge();
+  if (jsonBytes(schema) > textBytesMax) throw tooLarge();
 }
+
+const encoder = new TextEncoder();
+
+/** The bytes of a value's JSON. Pages of the console use it too, so it needs no Node. */
+export const jsonBytes = (value: Json): number => encoder.encode(JSON.stringify(value)).length;
 
 const membersOf = (value: Json): Json[] => (value !== null && typeof value === "object" ? Object.values(value) : []);
 

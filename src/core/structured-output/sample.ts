@@ -1,7 +1,8 @@
 import type { Json, JsonObject } from "../json.ts";
+import { jsonBytes } from "./bounds.ts";
 import type { ArrayNode, ObjectNode, ScalarType, SchemaNode, UnionNode } from "./node.ts";
 import { readSchema } from "./read.ts";
-import { deepCopy, jsonBytes, type ZeroValue, zeroValues } from "./zero.ts";
+import { deepCopy, type ZeroValue, zeroValues } from "./zero.ts";
 
 const textLengthMax = 10_000;
 const phraseLengthMax = 80;

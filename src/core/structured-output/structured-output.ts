@@ -1,10 +1,9 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import { isObject, type Json, type JsonObject } from "../json.ts";
-import { formatKilobytes, rules, schemaFailure, zeroBytesMax } from "./bounds.ts";
+import { rules, schemaFailure } from "./bounds.ts";
 import { parseReference } from "./keywords.ts";
-import { checkGraph } from "./node.ts";
-import { readSchema } from "./read.ts";
-import { zeroValue, zeroValues } from "./zero.ts";
+import { checkShape } from "./shape.ts";
+import { zeroValue } from "./zero.ts";
 
 const validatorsMax = 64;
 
@@ -105,11 +104,8 @@ function remember(results: Results, name: string, value: Json, compute: () => bo
  * @throws Failure `invalid_argument`: `structured_output_schema: `, the place, the broken rule.
  */
 export function checkSchema(schema: JsonObject): void {
-  const model = readSchema(schema);
-  checkGraph(model);
-  const { value, bytes } = zeroValues(model)(model.root);
-  if (bytes > zeroBytesMax) throw schemaFailure("", `must have a zero value of at most ${formatKilobytes(zeroBytesMax)}`);
-  if (!isCompiled(schema, value)) throw schemaFailure("", rules.schema);
+  const zero = checkShape(schema);
+  if (!isCompiled(schema, zero)) throw schemaFailure("", rules.schema);
 }
 
 /** False when Ajv refuses to compile the schema. */

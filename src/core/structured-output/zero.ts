@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../json.ts";
+import { jsonBytes } from "./bounds.ts";
 import {
   aliasesOf,
   dependenciesOf,
@@ -70,9 +71,6 @@ function combine(members: readonly (readonly [string, ZeroValue])[]): ZeroValue 
     bytes: sizes.reduce((sum, size) => sum + size, 2),
   };
 }
-
-/** The bytes of a value's JSON. */
-export const jsonBytes = (value: Json): number => Buffer.byteLength(JSON.stringify(value));
 
 /** A deep copy without shared parts, so that a change of one part changes no other. */
 export const deepCopy = (value: JsonObject): JsonObject => JSON.parse(JSON.stringify(value));

@@ -49,7 +49,7 @@ export const idleTask = (id: string, { accountId, spaceId }: Scope, now: number)
   parentId: null,
   rootId: null,
   depth: 0,
-  parentFence: 0,
+  parentTurn: 0,
   subtasks: 0,
 });
 

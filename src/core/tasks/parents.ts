@@ -9,16 +9,18 @@ export interface ParentRows {
   lock(task: Pick<Task, "id" | "spaceId">): Promise<void>;
   /** Asks for a look at the subtasks of a task, if it has any: now for every process, also where clocks differ, or at a time. */
   look(taskId: string, at?: number): Promise<void>;
-  /** Asks for the stop of the subtasks that runs before a fence have started. */
-  requestStop(taskId: string, beforeFence: number): Promise<void>;
-  /** The fence of a requested stop; 0 without one. */
-  stopFence(taskId: string): Promise<number>;
-  /** The subtasks of runs before this fence are stopped. */
-  endStop(taskId: string, beforeFence: number): Promise<void>;
+  /** Asks for the stop of the subtasks of turns up to this one. */
+  requestStop(taskId: string, turn: number): Promise<void>;
+  /** The turn of a requested stop; 0 without one. */
+  stopTurn(taskId: string): Promise<number>;
+  /** The subtasks of turns up to this one are stopped. */
+  endStop(taskId: string, turn: number): Promise<void>;
   /** Ids of tasks with a look that is due, the earliest first. */
   due(now: number, max: number): Promise<readonly string[]>;
   /** Takes a look that is due; false when another process was faster. */
   take(taskId: string, now: number): Promise<boolean>;
+  /** The task is deleted, and nothing is due. */
+  remove(taskId: string): Promise<void>;
 }
 
 /**
@@ -33,10 +35,10 @@ export const followSubtasks: AfterTask = async (tx, { task, isNew, events }) => 
 
 /**
  * Asks for the stop of all subtasks of a task that does not run any more. They are stopped by separate changes: there may be
- * many. Subtasks that a later run of the task starts are not affected.
+ * many. Subtasks that a later turn of the task starts are not affected.
  */
-export async function stopSubtasks(tx: Tx, { id, fence, subtasks }: Pick<Task, "id" | "fence" | "subtasks">): Promise<void> {
-  if (subtasks > 0) await tx.parents.requestStop(id, fence + 1);
+export async function stopSubtasks(tx: Tx, { id, consumedSeq, subtasks }: Pick<Task, "id" | "consumedSeq" | "subtasks">): Promise<void> {
+  if (subtasks > 0) await tx.parents.requestStop(id, consumedSeq);
 }
 
 /** Subtasks that are read at a time. */
@@ -53,14 +55,14 @@ interface ParentParts {
  * at the same time.
  */
 export async function settleParent({ store, clock }: ParentParts, id: string): Promise<void> {
-  const fence = await store.parents.stopFence(id);
-  if (fence > 0) {
+  const turn = await store.parents.stopTurn(id);
+  if (turn > 0) {
     for (;;) {
-      const living = await store.tasks.listLiving(id, batchMax, fence);
+      const living = await store.tasks.listLiving(id, turn, batchMax);
       for (const subtask of living) await store.change((tx) => stopSubtask(tx, subtask, clock.now()));
       if (living.length < batchMax) break;
     }
-    await store.change((tx) => tx.parents.endStop(id, fence));
+    await store.change((tx) => tx.parents.endStop(id, turn));
   }
   await store.change((tx) => lookAtSubtasks(tx, id, clock.now()));
 }
@@ -78,7 +80,9 @@ async function stopSubtask(tx: Tx, id: string, now: number): Promise<void> {
 /** Ends the wait of a task, if it is over. The numbers of its subtasks have changed, so lists show the task as changed. */
 async function lookAtSubtasks(tx: Tx, id: string, now: number): Promise<void> {
   const task = await tx.tasks.advance(id, { now });
-  if (!(await tx.parents.take(id, now)) || task?.nodeId !== waitingNode) return;
+  if (!(await tx.parents.take(id, now))) return;
+  if (!task) return tx.parents.remove(id);
+  if (task.nodeId !== waitingNode) return;
   const wait = await tx.waits.latest(id);
   if (!wait) return;
   const states = statesOf(wait, await tx.tasks.listSubtasks(id, wait.subtasks));

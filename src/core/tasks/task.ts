@@ -76,8 +76,8 @@ export interface Task {
   readonly rootId: string | null;
   /** 0, or the number of tasks above a subtask. */
   readonly depth: number;
-  /** The fence of the parent's run that started it. */
-  readonly parentFence: number;
+  /** The turn in which the parent started it: its `consumedSeq`; 0 for any other task. */
+  readonly parentTurn: number;
   /** The number of subtasks that it has started itself. */
   readonly subtasks: number;
 }
@@ -347,8 +347,10 @@ export interface TaskRows {
   countSubtasks(root: Pick<Task, "id" | "consumedSeq" | "agentId">, begun: readonly string[]): Promise<SubtaskCount>;
   /** Those of these ids that are subtasks of the task. */
   listSubtasks(parentId: string, ids: readonly string[]): Promise<readonly SubtaskEnd[]>;
-  /** The ids of subtasks of the task that run or wait, the oldest first: of all runs, or of those before a fence. */
-  listLiving(parentId: string, max: number, beforeFence?: number): Promise<readonly string[]>;
+  /** The ids of subtasks of the task that run or wait and that turns up to this one have started, the oldest first. */
+  listLiving(parentId: string, turn: number, max: number): Promise<readonly string[]>;
+  /** The ids of subtasks of the task that run or wait, or that this turn has started, the oldest first. */
+  listOfTurn(parentId: string, turn: number, max: number): Promise<readonly string[]>;
   /** Running tasks that name one of these nodes. */
   listOwned(nodeIds: readonly string[]): Promise<readonly ClaimableTask[]>;
   /** Running tasks whose turn has exceeded its time limit. */

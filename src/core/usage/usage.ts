@@ -117,6 +117,15 @@ export interface SpentDay {
   readonly profile: string;
 }
 
+/** One cost or refund of a task. */
+export type TaskCost = Pick<UsageEntry, "id" | "credits" | "inputTokens" | "outputTokens" | "toolCalls" | "at">;
+
+/** A page of a task's costs; it begins after this one. */
+export interface TaskCostPage {
+  readonly limit: number;
+  readonly after?: Pick<UsageEntry, "at" | "id">;
+}
+
 /** The tokens of a task, over all of its runs. */
 export type TaskTokens = Pick<UsageEntry, "inputTokens" | "outputTokens">;
 
@@ -176,6 +185,8 @@ export interface UsageRows {
   records(spender: Spender, page: RecordPage): Promise<readonly UsageRecord[]>;
   /** The costs of a task that are not refunded, by day, latest first. Locks its record. */
   spentDays(taskId: string): Promise<readonly SpentDay[]>;
+  /** The costs and refunds of a task, oldest first. */
+  ofTask(taskId: string, page: TaskCostPage): Promise<readonly TaskCost[]>;
   /** The tokens of a task; null before its first cost. */
   tokens(taskId: string): Promise<TaskTokens | null>;
   /** The spent credits of each day in a range that has any, of a space or of one account in it. */

@@ -34,7 +34,9 @@ export async function actFor(tx: Tx, schedule: Owned): Promise<Acting> {
 
 /** The person's own rights. The key only labels the tasks: they notify the webhooks that its own tasks notify. */
 const credentialOf = ({ id, apiKeyId }: Owned): CallerCredential =>
-  apiKeyId === null ? { kind: "session", id, provedAt: 0, expiresAt: 0 } : { kind: "key", keyKind: "general", id: apiKeyId };
+  apiKeyId === null
+    ? { kind: "session", id, provedAt: 0, expiresAt: 0, operator: false }
+    : { kind: "key", keyKind: "general", id: apiKeyId };
 
 async function isActive(tx: Tx, caller: Caller): Promise<boolean> {
   try {

@@ -6,7 +6,7 @@ import type { Tx } from "../store.ts";
 const firstTeamName = "main";
 
 /**
- * Sets up an empty installation: an account, its team and space, the owner's
+ * Sets up an empty installation: an account that is the operator, its team and space, the owner's
  * membership and a general key. Only the first of concurrent processes does so.
  *
  * @returns the key's text; null when there is a team already.
@@ -26,7 +26,7 @@ export async function createFirstAccount(tx: Tx, { now, ids }: CreationContext, 
   const accountId = ids.uuid();
   const spaceId = ids.short();
   const teamId = ids.short();
-  await tx.accounts.insertAccount({ id: accountId, email: email.toLowerCase(), name: null, locale: "en", createdAt: now });
+  await tx.accounts.insertAccount({ id: accountId, email: email.toLowerCase(), name: null, locale: "en", createdAt: now, operator: true });
   await tx.accounts.insertSpace({ id: spaceId, kind: "team", createdAt: now, accountId: null });
   await tx.accounts.insertTeam({ id: teamId, spaceId, name: firstTeamName, createdAt: now });
   const owner: Member = {

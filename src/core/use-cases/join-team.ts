@@ -67,7 +67,7 @@ export async function openInvitation(
   recipient: Omit<Newcomer, "link">,
   target: Pick<TeamUser, "accountId"> & { spaceId: string },
 ) {
-  await createLink(tx, context, target, invitationMs);
+  await createLink(tx, context, target, { lifeMs: invitationMs });
   const { invite } = context;
   if (invite === null) return;
   const link = await createLink(tx, context, target);

@@ -1,10 +1,10 @@
 import type { Caller } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
-import { Failure, notFound } from "../failure.ts";
+import { Failure, invalidArgument, notFound } from "../failure.ts";
 import { type CursorBinding, decodeCursor, encodeCursor, type Page } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
 import type { Delivery, DeliveryAttempt, DeliveryState } from "./delivery.ts";
-import type { Webhook, WebhookEventType } from "./webhook.ts";
+import type { Webhook, WebhookEventType, WebhookReach } from "./webhook.ts";
 import { requireWebhook, webhookReach } from "./webhooks.ts";
 
 /** A delivery in the log. */
@@ -34,6 +34,8 @@ export type DeliveryTally = Readonly<Record<DeliveryState, number>>;
 /** Deliveries and attempts for people to read. The caller checks access by the webhook. */
 export interface DeliveryLogRows {
   list(webhookId: string, filter: DeliveryFilter, page: DeliveryPage): Promise<DeliveryLogEntry[]>;
+  /** The deliveries of a task to the webhooks in reach. */
+  listOfTask(reach: WebhookReach, filter: DeliveryFilter & { readonly taskId: string }, page: DeliveryPage): Promise<DeliveryLogEntry[]>;
   find(id: string): Promise<DeliveryLogEntry | null>;
   /** How the newest deliveries of events since a time ended, at most `max` of them. */
   tally(webhookId: string, since: number, max: number): Promise<DeliveryTally>;
@@ -60,7 +62,12 @@ export interface DeliveriesInput {
  * webhook sees request bodies and responses (spec/decisions.md 43).
  */
 export interface Deliveries {
-  /** Newest first. @throws Failure `not_found`, or `invalid_argument` for a cursor of another list. */
+  /**
+   * The deliveries of a webhook, or those of the filter's task to all webhooks in reach; newest first.
+   *
+   * @param webhookId empty for all webhooks.
+   * @throws Failure `not_found`, or `invalid_argument` for a cursor of another list and without webhook and task.
+   */
   list(tx: Tx, caller: Caller, webhookId: string, filter: DeliveryFilter, input: DeliveriesInput): Promise<Page<DeliveryLogEntry>>;
   /** The outcome of at most 1,000 deliveries of the last 7 days, and since when every attempt has failed. @throws Failure `not_found` */
   health(tx: Tx, caller: Caller, webhookId: string): Promise<DeliveryTally & Pick<Webhook, "failingSince">>;
@@ -83,12 +90,12 @@ const talliedMax = 1_000;
 export function deliveries(clock: Pick<Clock, "now">): Deliveries {
   return {
     async list(tx, caller, webhookId, filter, { limit, cursor }) {
-      const webhook = requireWebhook(await tx.webhooks.find(webhookReach(caller), webhookId));
+      const read = await pagesOf(tx, caller, webhookId, filter);
       const binding = bindingOf(caller, webhookId, filter);
       const after = cursor ? decodeCursor(binding, cursor) : undefined;
       const from = after ? { after: { createdAt: after.value, id: after.id } } : {};
-      const rows = await tx.deliveryLog.list(webhookId, filter, { limit: limit + 1, ...from });
-      const items = rows.slice(0, limit).map((delivery) => hideBody(delivery, webhook, caller));
+      const rows = await read({ limit: limit + 1, ...from });
+      const items = await Promise.all(rows.slice(0, limit).map(hiddenBodies(tx, caller)));
       const last = items.at(-1);
       return { items, next: rows.length > limit && last ? encodeCursor(binding, { value: last.createdAt, id: last.id }) : undefined };
     },
@@ -122,6 +129,35 @@ export function deliveries(clock: Pick<Clock, "now">): Deliveries {
       tx.audit.note({ subject: webhookId, after: { since, recovered } });
       return recovered;
     },
+  };
+}
+
+/** Returns the reader of pages. @throws Failure as `list`. */
+async function pagesOf(
+  tx: Tx,
+  caller: Caller,
+  webhookId: string,
+  filter: DeliveryFilter,
+): Promise<(page: DeliveryPage) => Promise<DeliveryLogEntry[]>> {
+  const reach = webhookReach(caller);
+  const { taskId } = filter;
+  if (webhookId === "") {
+    if (taskId === undefined) throw invalidArgument("webhook_id", "is required without task_id");
+    return (page) => tx.deliveryLog.listOfTask(reach, { ...filter, taskId }, page);
+  }
+  requireWebhook(await tx.webhooks.find(reach, webhookId));
+  return (page) => tx.deliveryLog.list(webhookId, filter, page);
+}
+
+/** Hides the bodies that the caller may not read. Each webhook is read once. */
+function hiddenBodies(tx: Tx, caller: Caller): (delivery: DeliveryLogEntry) => Promise<DeliveryLogEntry> {
+  const webhooks = new Map<string, Promise<Webhook | null>>();
+  return async (delivery) => {
+    const { webhookId } = delivery;
+    const found = webhooks.get(webhookId) ?? tx.webhooks.find(webhookReach(caller), webhookId);
+    webhooks.set(webhookId, found);
+    const webhook = await found;
+    return webhook === null ? { ...delivery, body: null } : hideBody(delivery, webhook, caller);
   };
 }
 

@@ -112,7 +112,7 @@ export type SentOutcome =
     }
   | {
       readonly kind: "wait";
-      /** Absent: all that have not ended. */
+      /** Absent: those that have not ended, and those of this turn whose end no wait has reported. */
       readonly subtasks?: readonly string[];
       readonly mode: WaitMode;
       readonly timeoutMs?: number;

@@ -14,8 +14,13 @@ export interface WorkerRun {
 /** Lease of a worker's run: 15 s without a call of the worker. */
 export const workerLeaseMs = 15_000;
 
+const workerPrefix = "worker:";
+
 /** The `node_id` of a task that a worker runs. */
-export const workerNode = (workerId: string): string => `worker:${workerId}`;
+export const workerNode = (workerId: string): string => `${workerPrefix}${workerId}`;
+
+/** The id of the worker that a task's `nodeId` names; null for a process. */
+export const workerOfNode = (nodeId: string): string | null => (nodeId.startsWith(workerPrefix) ? nodeId.slice(workerPrefix.length) : null);
 
 /** The key of a run. */
 export type RunKey = Pick<WorkerRun, "taskId" | "workerId" | "fence">;

@@ -48,6 +48,8 @@ const activities: Readonly<Record<string, Activity>> = {
   "settings.v1.ApiKeyService/CreateApiKey": assign,
   "settings.v1.ApiKeyService/RevokeApiKey": revoke,
   "settings.v1.TeamService/TransferOwnership": { ...assign, privileges: "role" },
+  "command/GrantOperator": assign,
+  "command/RevokeOperator": revoke,
   "console/AuthorizeApp": assign,
   "console/ChooseConnectors": assign,
   "console/RevokeApp": revoke,

@@ -3,8 +3,8 @@ import { changeOf, type Session } from "../session.ts";
 import { sql } from "../statements.ts";
 import { tables, textOrNull } from "../table.ts";
 
-/** Without the proof of identity, which only the sign-in code reads. */
-const account = tables.account.omit("password", "issuer", "subject");
+/** Without what only the sign-in code reads. */
+const account = tables.account.omit("password", "issuer", "subject", "operator");
 const { team } = tables;
 const profile = tables.account.pick("email", "name", "locale").with({ teamName: textOrNull(sql`t.name`) });
 const space = tables.space.pick("id", "kind");
@@ -34,6 +34,9 @@ export function accountRows(session: Session): AccountRows {
     },
     async setProfile(id, data) {
       await (await db()).account.updateMany({ where: { id }, data });
+    },
+    async setOperator(id, operator) {
+      await (await db()).account.updateMany({ where: { id }, data: { operator } });
     },
     profile: (accountId, spaceId) =>
       profile.row(session)(sql`

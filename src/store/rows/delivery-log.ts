@@ -1,7 +1,8 @@
 import type { DeliveryState } from "../../core/webhooks/delivery.ts";
 import type { DeliveryFilter, DeliveryLogRows, DeliveryPage } from "../../core/webhooks/delivery-log.ts";
+import type { WebhookReach } from "../../core/webhooks/webhook.ts";
 import type { Session } from "../session.ts";
-import { allOf, join, type Sql, sql } from "../statements.ts";
+import { allOf, empty, join, type Sql, sql } from "../statements.ts";
 import { computedShape, integer, tables, text, textOrNull } from "../table.ts";
 import { eraseSettled } from "./webhook-event.ts";
 
@@ -24,6 +25,10 @@ export function deliveryLogRows(session: Session): DeliveryLogRows {
     list: (webhookId, filter, page) =>
       loggedDelivery.rows(session)(sql`
         ${logged} WHERE ${allOf([sql`d.webhook_id = ${webhookId}`, ...filterConditions(filter), ...beyond(page)])}
+        ORDER BY d.created_at DESC, d.id DESC LIMIT ${page.limit}`),
+    listOfTask: (reach, filter, page) =>
+      loggedDelivery.rows(session)(sql`
+        ${logged} WHERE ${allOf([sql`d.webhook_id IN (${reachableIds(reach)})`, ...filterConditions(filter), ...beyond(page)])}
         ORDER BY d.created_at DESC, d.id DESC LIMIT ${page.limit}`),
     find: (id) => loggedDelivery.row(session)(sql`${logged} WHERE d.id = ${id}`),
     async tally(webhookId, since, max) {
@@ -68,6 +73,12 @@ export async function cancelPending(session: Session, webhookId: string, now: nu
     sql`SELECT event_id FROM delivery WHERE webhook_id = ${webhookId} AND state = 'cancelled' AND settled_at = ${now}`,
   );
 }
+
+/** Whether a webhook `t` is one that the caller can see. */
+export const inReach = ({ accountId, spaceId, ofApps }: WebhookReach): Sql =>
+  sql`space_id = ${spaceId} AND (account_id = ${accountId}${ofApps ? sql` OR client_id IS NOT NULL` : empty})`;
+
+const reachableIds = (reach: WebhookReach): Sql => sql`SELECT t.id FROM webhook t WHERE ${inReach(reach)} AND deleted_at IS NULL`;
 
 function filterConditions({ type, state, taskId, createdAfter, createdBefore }: DeliveryFilter): Sql[] {
   return [

@@ -6,7 +6,7 @@ import { computedShape, integer, tables } from "../table.ts";
 
 const { parentTask, subtaskWait } = tables;
 const ids = parentTask.pick("taskId");
-const fences = parentTask.pick("stopFence");
+const turns = parentTask.pick("stopTurn");
 const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 
 /** A time that is past on every clock. */
@@ -20,30 +20,33 @@ export function parentRows(session: Session): ParentRows {
   return {
     async lock({ id: taskId, spaceId }) {
       await execute(sql`${parentTask.insert({ taskId, spaceId })}
-        ON CONFLICT (task_id) DO UPDATE SET stop_fence = parent_task.stop_fence`);
+        ON CONFLICT (task_id) DO UPDATE SET stop_turn = parent_task.stop_turn`);
     },
     async look(taskId, at = always) {
       const changed = await execute(sql`UPDATE parent_task SET look_at = ${at} WHERE task_id = ${taskId}`);
       if (changed > 0 && at === always) notify();
     },
-    async requestStop(taskId, beforeFence) {
-      await execute(sql`UPDATE parent_task SET stop_fence = ${beforeFence}, look_at = ${always} WHERE task_id = ${taskId}`);
+    async requestStop(taskId, turn) {
+      await execute(sql`UPDATE parent_task SET stop_turn = ${turn}, look_at = ${always} WHERE task_id = ${taskId}`);
       notify();
     },
-    async stopFence(taskId) {
-      const row = await fences.row(session)(sql`SELECT ${fences.of("p")} FROM parent_task p WHERE p.task_id = ${taskId}`);
-      return row?.stopFence ?? 0;
+    async stopTurn(taskId) {
+      const row = await turns.row(session)(sql`SELECT ${turns.of("p")} FROM parent_task p WHERE p.task_id = ${taskId}`);
+      return row?.stopTurn ?? 0;
     },
-    async endStop(taskId, beforeFence) {
-      await execute(sql`UPDATE parent_task SET stop_fence = 0 WHERE task_id = ${taskId} AND stop_fence = ${beforeFence}`);
+    async endStop(taskId, turn) {
+      await execute(sql`UPDATE parent_task SET stop_turn = 0 WHERE task_id = ${taskId} AND stop_turn = ${turn}`);
     },
     async due(now, max) {
       const rows = await ids.rows(session)(sql`
         SELECT ${ids.of("p")} FROM parent_task p WHERE p.look_at <= ${now} ORDER BY p.look_at LIMIT ${max}`);
       return rows.map(({ taskId }) => taskId);
     },
+    async remove(taskId) {
+      await execute(sql`DELETE FROM parent_task WHERE task_id = ${taskId}`);
+    },
     take: async (taskId, now) =>
-      (await execute(sql`UPDATE parent_task SET look_at = NULL WHERE task_id = ${taskId} AND look_at <= ${now} AND stop_fence = 0`)) === 1,
+      (await execute(sql`UPDATE parent_task SET look_at = NULL WHERE task_id = ${taskId} AND look_at <= ${now} AND stop_turn = 0`)) === 1,
   };
 }
 

@@ -95,17 +95,18 @@ export function jobRows(session: Session): JobRows {
   };
 }
 
-const { node } = tables;
+const node = tables.node.omit("beatAt");
 
 /** Processes as rows. */
 export function nodeRows(session: Session): NodeRows {
   const { execute } = session;
   return {
     async insert(row) {
-      await execute(node.insert(row));
+      await execute(tables.node.insert(row));
     },
-    async raiseHeartbeat(id) {
-      return (await execute(sql`UPDATE node SET beat = beat + 1 WHERE id = ${id}`)) === 1;
+    async raiseHeartbeat(id, at) {
+      const time = at === undefined ? sql`beat_at` : sql`${at}`;
+      return (await execute(sql`UPDATE node SET beat = beat + 1, beat_at = ${time} WHERE id = ${id}`)) === 1;
     },
     async setAddress(id, address) {
       await execute(sql`UPDATE node SET address = ${address} WHERE id = ${id}`);

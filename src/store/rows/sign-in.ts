@@ -14,6 +14,7 @@ const holder = tables.session
     locale: text(sql`a.locale`),
     email: text(sql`a.email`),
     name: textOrNull(sql`a.name`),
+    operator: boolean(sql`a.operator`),
     teamName: textOrNull(sql`t.name`),
     spaceKind: text<Space["kind"]>(sql`c.kind`),
     role: textOrNull<Role>(sql`m.role`),
@@ -83,9 +84,15 @@ export function sessionRows(session: Session): SessionRows {
   };
 }
 
-function holderOf({ locale, email, name, teamName, spaceKind, member, ...session }: RowOf<typeof holder>): SessionHolder | null {
-  return member === null && spaceKind !== "personal" ? null : { session, locale, email, name, teamName, member };
+function holderOf({ locale, email, name, operator, teamName, spaceKind, member, ...session }: RowOf<typeof holder>): SessionHolder | null {
+  return member === null && spaceKind !== "personal" ? null : { session, locale, email, name, operator, teamName, member };
 }
+
+/** Sessions end, so memberships, passwords and identities count too. */
+const hasSignIns = sql`(
+  EXISTS (SELECT 1 FROM session) OR EXISTS (SELECT 1 FROM membership WHERE signed_in_at IS NOT NULL)
+  OR EXISTS (SELECT 1 FROM account WHERE password IS NOT NULL OR issuer IS NOT NULL))`;
+const signIns = computedShape({ any: boolean(hasSignIns) });
 
 const proof = tables.account.pick("id", "password", "issuer", "subject");
 const spaceChoice = computedShape({
@@ -127,6 +134,7 @@ export function signInRows(session: Session): SignInRows {
         LEFT JOIN membership m ON m.space_id = c.id AND m.account_id = ${accountId} AND m.status = 'active' AND m.delegated_to IS NULL
         WHERE c.account_id = ${accountId} OR m.id IS NOT NULL
         ORDER BY CASE WHEN t.name IS NULL THEN 0 ELSE 1 END, t.name`),
+    hasSignIns: async () => (await signIns.row(session)(sql`SELECT ${signIns.of("signed")}`))?.any === true,
     async recordFirstSignIn(memberId, now) {
       await execute(sql`UPDATE membership SET signed_in_at = ${now} WHERE id = ${memberId} AND signed_in_at IS NULL`);
     },
@@ -139,18 +147,16 @@ const link = tables.signInLink.omit("usedAt");
 export function linkRows(session: Session): LinkRows {
   const { db, execute } = session;
   const open = { usedAt: null };
+  const isOpen = (digest: string, now: number): Sql => sql`
+    digest = ${digest} AND used_at IS NULL AND expires_at > ${now} AND (NOT is_first OR NOT ${hasSignIns})`;
   return {
     async insert(data) {
       await (await db()).signInLink.create({ data });
     },
-    async findOpen(digest, now) {
-      const row = await (await db()).signInLink.findFirst({ where: { digest, ...open, expiresAt: { gt: now } } });
-      return row && link.fromClient(row);
-    },
+    findOpen: (digest, now) => link.row(session)(sql`SELECT ${link.of("sign_in_link")} FROM sign_in_link WHERE ${isOpen(digest, now)}`),
     use: (digest, now) =>
       link.row(session)(sql`
-        UPDATE sign_in_link SET used_at = ${now} WHERE digest = ${digest} AND used_at IS NULL AND expires_at > ${now}
-        RETURNING ${link.of("sign_in_link")}`),
+        UPDATE sign_in_link SET used_at = ${now} WHERE ${isOpen(digest, now)} RETURNING ${link.of("sign_in_link")}`),
     async listOpen(accountId, now) {
       const where = { accountId, ...open, expiresAt: { gt: now } };
       const orderBy = [{ createdAt: "desc" as const }, { digest: "asc" as const }];

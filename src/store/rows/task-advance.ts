@@ -49,7 +49,7 @@ const blankPersonal: Partial<Task> = {
   parentId: null,
   rootId: null,
   depth: 0,
-  parentFence: 0,
+  parentTurn: 0,
   subtasks: 0,
 };
 

@@ -1,7 +1,7 @@
 import { waitingNode } from "../../core/tasks/lifecycle.ts";
 import type { QueueFilter, TaskRows } from "../../core/tasks/task.ts";
 import type { Session } from "../session.ts";
-import { allOf, type Dialect, empty, join, raw, type Sql, sql } from "../statements.ts";
+import { allOf, type Dialect, join, raw, type Sql, sql } from "../statements.ts";
 import { boolean, computedShape, integer, tables } from "../table.ts";
 import { fullProfiles } from "./agent-profile.ts";
 
@@ -24,6 +24,7 @@ type QueueRows = Pick<
   | "countSubtasks"
   | "listSubtasks"
   | "listLiving"
+  | "listOfTurn"
   | "countUnowned"
   | "queuePosition"
 >;
@@ -33,6 +34,12 @@ const isLiving = sql`status IN ('running', 'waiting')`;
 /** The running tasks that wait for a runner, and the owners of the others. */
 export function queueOf(session: Session): QueueRows {
   const { dialect } = session;
+  async function subtaskIds(parentId: string, where: Sql, max: number): Promise<readonly string[]> {
+    const rows = await taskIds.rows(session)(sql`
+      SELECT ${taskIds.of("t")} FROM task t WHERE t.parent_id = ${parentId} AND t.deleted_at IS NULL AND ${where}
+      ORDER BY t.created_at, t.id LIMIT ${max}`);
+    return rows.map(({ id }) => id);
+  }
   return {
     listUnowned(max, filter = {}) {
       const waiting: Waiting = { from: queue[dialect], where: sql`${waits(filter)} AND ${notFull}` };
@@ -62,19 +69,14 @@ export function queueOf(session: Session): QueueRows {
       const notInserted = begun.length - known;
       return { living: living + notInserted, inAll: total + notInserted };
     },
-    async listSubtasks(parentId, subtaskIds) {
-      if (subtaskIds.length === 0) return [];
+    async listSubtasks(parentId, asked) {
+      if (asked.length === 0) return [];
       return subtaskEnd.rows(session)(sql`
         SELECT ${subtaskEnd.of("t")} FROM task t
-        WHERE t.parent_id = ${parentId} AND t.deleted_at IS NULL AND t.id IN (${join([...subtaskIds])})`);
+        WHERE t.parent_id = ${parentId} AND t.deleted_at IS NULL AND t.id IN (${join([...asked])})`);
     },
-    async listLiving(parentId, max, beforeFence) {
-      const started = beforeFence === undefined ? empty : sql`AND t.parent_fence < ${beforeFence}`;
-      const rows = await taskIds.rows(session)(sql`
-        SELECT ${taskIds.of("t")} FROM task t WHERE t.parent_id = ${parentId} AND t.deleted_at IS NULL AND ${isLiving} ${started}
-        ORDER BY t.created_at, t.id LIMIT ${max}`);
-      return rows.map(({ id }) => id);
-    },
+    listLiving: (parentId, turn, max) => subtaskIds(parentId, sql`${isLiving} AND t.parent_turn <= ${turn}`, max),
+    listOfTurn: (parentId, turn, max) => subtaskIds(parentId, sql`(${isLiving} OR t.parent_turn = ${turn})`, max),
     async listOwned(nodeIds) {
       if (nodeIds.length === 0) return [];
       return claimable.rows(session)(sql`

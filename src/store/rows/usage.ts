@@ -98,6 +98,8 @@ const spentDay = computedShape({
   profile: text(sql`MAX(e.profile)`),
 });
 
+const taskCost = tables.usageEntry.pick("id", "credits", "inputTokens", "outputTokens", "toolCalls", "at");
+
 /** The tokens of a task's costs; null without a cost. */
 const taskTokens = computedShape({
   inputTokens: integerOrNull(sql`CAST(SUM(e.input_tokens) AS BIGINT)`),
@@ -145,6 +147,11 @@ export function usageRows(session: Session): UsageRows {
         SELECT ${spentDay.of("e")} FROM usage_entry e WHERE task_id = ${taskId}
         GROUP BY e.at / ${raw(String(dayStart(1)))} HAVING SUM(e.credits) < 0 ORDER BY MAX(e.at) DESC`);
     },
+    ofTask: (taskId, { limit, after }) =>
+      taskCost.rows(session)(sql`
+        SELECT ${taskCost.of("e")} FROM usage_entry e
+        WHERE e.task_id = ${taskId} AND e.kind <> 'grant' ${after ? sql`AND (e.at, e.id) > (${after.at}, ${after.id})` : empty}
+        ORDER BY e.at, e.id LIMIT ${limit}`),
     async tokens(taskId) {
       const row = await taskTokens.row(session)(sql`
         SELECT ${taskTokens.of("e")} FROM usage_entry e WHERE e.task_id = ${taskId} AND e.kind = 'cost'`);

@@ -1,8 +1,8 @@
-import type { WebhookKeyRows, WebhookReach, WebhookRows } from "../../core/webhooks/webhook.ts";
+import type { WebhookKeyRows, WebhookRows } from "../../core/webhooks/webhook.ts";
 import { changeOf, type Session } from "../session.ts";
-import { allOf, empty, forUpdate, join, type Sql, sql } from "../statements.ts";
+import { allOf, forUpdate, join, type Sql, sql } from "../statements.ts";
 import { tables, text, textOrNull } from "../table.ts";
-import { cancelPending } from "./delivery-log.ts";
+import { cancelPending, inReach } from "./delivery-log.ts";
 
 /** The key pairs that sign deliveries, as rows. */
 export function webhookKeyRows(session: Session): WebhookKeyRows {
@@ -44,10 +44,10 @@ export function webhookRows(session: Session): WebhookRows {
           sql`t.space_id = ${spaceId} AND t.client_id IS NULL AND t.deleted_at IS NULL`,
           ...(after === undefined ? [] : [sql`(t.created_at, t.id) < (${after.createdAt}, ${after.id})`]),
         ])} ORDER BY t.created_at DESC, t.id DESC LIMIT ${limit}`),
-    find: (reach, id) => webhook.row(session)(active(inReach(reach, id))),
+    find: (reach, id) => webhook.row(session)(active(sql`id = ${id} AND ${inReach(reach)}`)),
     async lock(reach, id) {
       changeOf(session);
-      return webhook.row(session)(sql`${active(inReach(reach, id))} ${forUpdate(dialect, "t")}`);
+      return webhook.row(session)(sql`${active(sql`id = ${id} AND ${inReach(reach)}`)} ${forUpdate(dialect, "t")}`);
     },
     findOfApp: (clientId) => webhook.row(session)(active(sql`client_id = ${clientId}`)),
     async listIdsOfApps(spaceId) {
@@ -70,6 +70,3 @@ export function webhookRows(session: Session): WebhookRows {
 }
 
 const active = (condition: Sql): Sql => sql`SELECT ${webhook.of("t")} FROM webhook t WHERE ${condition} AND deleted_at IS NULL`;
-
-const inReach = ({ accountId, spaceId, ofApps }: WebhookReach, id: string): Sql =>
-  sql`id = ${id} AND space_id = ${spaceId} AND (account_id = ${accountId}${ofApps ? sql` OR client_id IS NOT NULL` : empty})`;

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
+import type { Page, Request } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freePort } from "../../support/free-port.ts";
 import { type LocalServer, openLocal, openMcpServer } from "../../support/mcp-server.ts";
@@ -40,6 +40,7 @@ describe("pictures of the console", () => {
     service = opened.use(await openService({ env, clock: days.clock }));
     seeded = await seed(service, days, { receiver: receiver.url, failing: failing.url, mcp: mcp.url });
     newcomer = await service.person();
+    for (const { accountId } of [seeded.owner, newcomer]) await service.store.change((tx) => tx.accounts.setOperator(accountId, true));
   });
   afterAll(() => opened.disposeAsync());
 
@@ -72,22 +73,34 @@ function openFailing(): Promise<LocalServer> {
 /** Opens a page, waits until it has its data, and takes the picture. */
 async function take(page: Page, { path, act }: Scene, file: string): Promise<void> {
   page.setDefaultTimeout(10_000);
+  const calls = callsOf(page);
   await page.goto(path);
   await page.getByRole("heading", { level: 1 }).first().waitFor();
-  await settled(page);
+  await calls.settled();
   await act?.(page);
-  if (act) await settled(page);
+  if (act) await calls.settled();
   const isWhole = act === undefined && path !== "/" && !path.startsWith("/app/");
   await page.screenshot({ path: file, fullPage: isWhole });
 }
 
-/** The calls of a page end soon after one another; streams stay open. */
-async function settled(page: Page): Promise<void> {
+/** Opens a page's record of its calls. Streams stay open, so they do not count. */
+function callsOf(page: Page): { readonly settled: () => Promise<void> } {
+  const open = new Set<Request>();
   let last = performance.now();
-  const touch = (): void => {
+  const end = (request: Request): void => {
+    open.delete(request);
     last = performance.now();
   };
-  page.on("requestfinished", touch);
-  while (performance.now() - last < 250) await page.waitForTimeout(50);
-  page.off("requestfinished", touch);
+  page.on("request", (request) => {
+    if (!/\/Watch\w+$/.test(request.url())) open.add(request);
+  });
+  page.on("requestfinished", end);
+  page.on("requestfailed", end);
+  return {
+    /** The calls of a page begin soon after one another. */
+    async settled() {
+      last = performance.now();
+      while (open.size > 0 || performance.now() - last < 600) await page.waitForTimeout(50);
+    },
+  };
 }

@@ -13,7 +13,7 @@ export interface Scene {
 
 const settings = [
   ...["profile", "authorized-apps", "keys", "webhooks", "connectors", "skills", "files", "websites", "schedules", "apps", "agents"],
-  ...["members", "usage", "audit", "assets", "exports"],
+  ...["members", "usage", "audit", "assets", "exports", "installation"],
 ];
 
 const press =
@@ -30,10 +30,30 @@ const choose =
     await page.getByRole("button", { name: action, exact: true }).last().click();
   };
 
+/** Opens the code of a webhook's receiver. */
+async function openCode(page: Page): Promise<void> {
+  await page.locator("main details summary").last().click();
+  await page.getByRole("tab", { name: "Python" }).click();
+  await page.getByRole("tablist").scrollIntoViewIfNeeded();
+}
+
+/** Opens the spaces: in the sidebar, or in the palette of a narrow screen. */
+async function openSpaces(page: Page): Promise<void> {
+  const button = page.getByRole("button", { name: /: switch the space$/ });
+  if (await button.isVisible()) await button.click();
+  else {
+    await page.getByRole("button", { name: "More", exact: true }).click();
+    await page.getByRole("dialog").getByRole("combobox").fill("switch");
+  }
+}
+
 const dialogs: readonly Scene[] = [
   { name: "dialog-key", path: "/settings/keys", act: press("New key") },
   { name: "dialog-webhook", path: "/settings/webhooks", act: press("New webhook") },
   { name: "deliveries", path: "/settings/webhooks", act: press(/^Deliveries: Old/) },
+  { name: "webhook-code", path: "/settings/webhooks", act: openCode },
+  { name: "webhook-code-german", path: "/settings/webhooks", locale: "de-DE", act: openCode },
+  { name: "spaces", path: "/", act: openSpaces },
   { name: "dialog-connector", path: "/settings/connectors", act: press("Add connector") },
   { name: "dialog-schedule", path: "/settings/schedules", act: press("New schedule") },
   { name: "dialog-app", path: "/settings/apps", act: press("New app") },
@@ -52,12 +72,40 @@ const dialogs: readonly Scene[] = [
   },
 ];
 
+/** Opens both parts of the form of a new task: a schema with a fault, and own times. */
+async function fillNewTask(page: Page): Promise<void> {
+  await page.getByRole("checkbox").nth(1).check();
+  await page.locator("textarea.code").fill('{\n  "type": "object",\n  "properties": { "price": { "type": "number" } }\n}');
+  await page.getByRole("checkbox").nth(2).check();
+  await page.locator("select").last().selectOption("own");
+  await page.locator(".card input").nth(1).fill("30 8 1 * *");
+}
+
+/** Saves two views, and shows the second one. */
+async function saveViews(page: Page): Promise<void> {
+  for (const name of ["Boats", "Needs my answer"]) {
+    await page.getByRole("button", { name: "Save view" }).click();
+    await page.getByRole("dialog").getByLabel("Name").fill(name);
+    await page.getByRole("dialog").getByRole("button", { name: "Save view" }).click();
+    if (name === "Boats") await page.goto("/?show=waiting&view=Needs+my+answer");
+  }
+}
+
 /** Every page, and its main states. */
 export const scenesOf = ({ longTask, asks, failed }: Seeded): readonly Scene[] => [
   { name: "tasks", path: "/" },
   { name: "tasks-filtered", path: "/?q=zeppelin" },
+  { name: "tasks-views", path: "/?show=waiting", act: saveViews },
   { name: "new-task", path: "/new" },
+  { name: "new-task-schema", path: "/new", act: fillNewTask },
+  { name: "new-task-german", path: "/new", locale: "de-DE", act: fillNewTask },
+  { name: "welcome", path: "/welcome" },
+  { name: "welcome-german", path: "/welcome", who: "new", locale: "de-DE" },
+  { name: "welcome-key", path: "/welcome", who: "new", act: press("Make a key") },
   { name: "task", path: `/app/${longTask}` },
+  { name: "task-inspector", path: `/app/${longTask}`, act: press(/Run inspector|Laufinspektor/) },
+  { name: "task-inspector-german", path: `/app/${longTask}`, locale: "de-DE", act: press(/Run inspector|Laufinspektor/) },
+  { name: "task-deliveries", path: `/app/${longTask}`, act: press("Deliveries to webhooks") },
   { name: "task-approval", path: `/app/${asks}` },
   { name: "task-failed", path: `/app/${failed}` },
   { name: "task-missing", path: "/app/unknown" },

@@ -37,6 +37,8 @@ export async function seedOwner({ store, person }: Service, now: number): Promis
     await accounts.insertTeam({ id: "team-harbour", spaceId, name: "Harbour Tours", createdAt });
     const member = { teamId: "team-harbour", spaceId, accountId: id, email, role: "owner", status: "active", createdAt } as const;
     await accounts.insertMember({ id: systemIds.short(), ...member });
+    // A second space to switch to.
+    await accounts.insertSpace({ id: systemIds.short(), kind: "personal", createdAt, accountId: id });
   });
   const self = { accountId: id, spaceId };
   return person({ as: self, with: self });

@@ -9,6 +9,8 @@ export default defineConfig({
     setupFiles: ["test/support/seeds.ts"],
     include: ["test/browser/pictures/pictures.ts"],
     pool: "forks",
+    // As in vitest.config.ts: src/gen leads elsewhere whenever something is generated.
+    fsModuleCache: false,
     testTimeout: testMs,
     hookTimeout: testMs,
   },

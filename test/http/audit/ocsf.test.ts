@@ -61,7 +61,7 @@ const line = (members: Partial<AuditEvent> = {}): AuditEvent =>
 
 const pages = ["Invite", "SignIn", "SignOut", "ChangePassword", "Reauthenticate", "AuthorizeApp", "ChooseConnectors", "RevokeApp"];
 const operations = [...operationTable().all.map(({ rpc }) => rpc), ...pages.map((name) => `console/${name}`)].concat([
-  ...["oauth/token", "oauth/revoke", "command/ReplaceWebhookKey", "of/SomeLaterRelease"],
+  ...["oauth/token", "oauth/revoke", "command/ReplaceWebhookKey", "command/GrantOperator", "command/RevokeOperator", "of/SomeLaterRelease"],
 ]);
 
 describe("the audit log in OCSF", () => {

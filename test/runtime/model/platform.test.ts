@@ -178,7 +178,7 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     expect(outside).not.toContain("sk-scripted");
   });
 
-  test("finishes a call of the model that its process waits for while it stops, and no answer is asked for twice", async () => {
+  test("finishes a call of the model that its process waits for while it stops, and requests no answer twice", async () => {
     const answer = Promise.withResolvers<void>();
     server.play([
       { text: "I plan.", calls: [{ name: "update_plan", input: { steps: [{ title: "A", status: "doing" }] } }], wait: answer.promise },

@@ -129,6 +129,6 @@ function isRefusal(thrown: unknown): false {
 /** An unused invitation; returns whether it would still sign in. */
 async function linkOf({ service, clock }: Real, self: Pick<Person, "accountId" | "spaceId">): Promise<Credential["opens"]> {
   const [digest, createdAt] = [linkDigest(newLinkText(systemRandom)), clock.now()];
-  await service.store.change((tx) => tx.links.insert({ digest, ...self, createdAt, expiresAt: createdAt + linkMs }));
+  await service.store.change((tx) => tx.links.insert({ digest, ...self, createdAt, expiresAt: createdAt + linkMs, isFirst: false }));
   return async () => (await service.store.links.findOpen(digest, clock.now())) !== null;
 }

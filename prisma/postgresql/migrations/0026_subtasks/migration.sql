@@ -1,6 +1,6 @@
 -- AlterTable
 ALTER TABLE "task" ADD COLUMN     "depth" INTEGER NOT NULL DEFAULT 0,
-ADD COLUMN     "parent_fence" INTEGER NOT NULL DEFAULT 0,
+ADD COLUMN     "parent_turn" INTEGER NOT NULL DEFAULT 0,
 ADD COLUMN     "parent_id" TEXT,
 ADD COLUMN     "root_id" TEXT,
 ADD COLUMN     "subtasks" INTEGER NOT NULL DEFAULT 0;
@@ -10,7 +10,7 @@ CREATE TABLE "parent_task" (
     "task_id" TEXT NOT NULL,
     "space_id" TEXT NOT NULL,
     "look_at" BIGINT,
-    "stop_fence" INTEGER NOT NULL DEFAULT 0,
+    "stop_turn" INTEGER NOT NULL DEFAULT 0,
 
     CONSTRAINT "parent_task_pkey" PRIMARY KEY ("task_id")
 );

@@ -3,7 +3,7 @@ CREATE TABLE "parent_task" (
     "task_id" TEXT NOT NULL PRIMARY KEY,
     "space_id" TEXT NOT NULL,
     "look_at" BIGINT,
-    "stop_fence" INTEGER NOT NULL DEFAULT 0
+    "stop_turn" INTEGER NOT NULL DEFAULT 0
 );
 
 -- CreateTable
@@ -24,7 +24,7 @@ CREATE TABLE "subtask_wait" (
 ALTER TABLE "task" ADD COLUMN "parent_id" TEXT;
 ALTER TABLE "task" ADD COLUMN "root_id" TEXT;
 ALTER TABLE "task" ADD COLUMN "depth" INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE "task" ADD COLUMN "parent_fence" INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE "task" ADD COLUMN "parent_turn" INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE "task" ADD COLUMN "subtasks" INTEGER NOT NULL DEFAULT 0;
 
 -- CreateIndex

@@ -69,7 +69,7 @@ const waitForSubtasks = (waits: NonNullable<Turn["waits"]>, waitFor: NonNullable
     properties: {
       task_ids: {
         ...{ type: "array", items: { type: "string", minLength: 1, maxLength: 64 }, maxItems: waitedMax, uniqueItems: true },
-        description: "The subtasks to wait for. Leave it out for all that have not ended.",
+        description: "The subtasks to wait for. Leave it out for all whose end you have not been given.",
       },
       mode: { type: "string", enum: ["all", "any"], description: "Wait until all of them have ended (the default), or any one." },
       timeout_seconds: { type: "integer", minimum: 1, maximum: waitMsMax / 1000, description: "The longest time to wait." },

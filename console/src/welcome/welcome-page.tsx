@@ -1,0 +1,154 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useId, useState } from "react";
+import { ApiKeyKind } from "#proto/settings/v1/api_key_pb.ts";
+import { ApiKeyService } from "#proto/settings/v1/api_key_service_pb.ts";
+import { ContentPartType } from "#proto/task/v2/message_pb.ts";
+import { TaskService } from "#proto/task/v2/task_service_pb.ts";
+import { useMe } from "../api/me.ts";
+import { Code } from "../task/code.tsx";
+import { Copy } from "../ui/copy.tsx";
+import { ErrorNote } from "../ui/error-note.tsx";
+import { Icon, type IconName } from "../ui/icons.tsx";
+import { Tabs } from "../ui/tabs.tsx";
+import { firstCalls, modelCommands } from "./commands.ts";
+import styles from "./welcome.module.css";
+import { text } from "./words.ts";
+
+/** The first page of a new installation: password, API key, first task, model. */
+export function WelcomePage() {
+  const { data: me } = useMe();
+  return (
+    <main className={styles.page} aria-labelledby="title">
+      <div className="stack tight">
+        <h1 id="title">{text.title}</h1>
+        <p className="muted">{me && text.signedIn(me.email ?? "")}</p>
+      </div>
+      <Step icon="shield" title={text.password} about={text.passwordText}>
+        <p>
+          <a className="button" href={`/account/password?next=${encodeURIComponent(location.pathname)}`}>
+            {text.password}
+          </a>
+        </p>
+      </Step>
+      <KeyStep />
+      <TaskStep />
+      <ModelStep />
+      <p className="actions">
+        <Link to="/" className="button">
+          {text.tasks}
+        </Link>
+      </p>
+    </main>
+  );
+}
+
+function Step({ icon, title, about, children }: { icon: IconName; title: string; about: string; children: ReactNode }) {
+  const id = useId();
+  return (
+    <section className={`card ${styles.step}`} aria-labelledby={id}>
+      <span className={styles.mark}>
+        <Icon name={icon} />
+      </span>
+      <div className="stack">
+        <div>
+          <h2 id={id}>{title}</h2>
+          <p className="muted">{about}</p>
+        </div>
+        {children}
+      </div>
+    </section>
+  );
+}
+
+function KeyStep() {
+  const create = useMutation(ApiKeyService.method.createApiKey);
+  const secret = create.data?.secret;
+  return (
+    <Step icon="key" title={text.key} about={text.keyText}>
+      {secret === undefined ? (
+        <p>
+          <button
+            type="button"
+            className="button primary"
+            disabled={create.isPending}
+            onClick={() => create.mutate({ name: text.keyName, kind: ApiKeyKind.GENERAL })}
+          >
+            {text.makeKey}
+          </button>
+        </p>
+      ) : (
+        <MadeKey secret={secret} />
+      )}
+      <ErrorNote error={create.error} />
+    </Step>
+  );
+}
+
+const MadeKey = ({ secret }: { secret: string }) => (
+  <>
+    <div className={styles.secret} role="status">
+      <pre>{secret}</pre>
+      <div className="actions">
+        <Copy value={secret} label={text.copyKey} />
+        <small>{text.once}</small>
+      </div>
+    </div>
+    <p>{text.curl}</p>
+    <Code language="curl" text={firstCalls(location.origin, secret, text.taskId)} />
+    <p>
+      <Link to="/settings/$page" params={{ page: "keys" }}>
+        {text.allKeys}
+      </Link>
+    </p>
+  </>
+);
+
+function TaskStep() {
+  const navigate = useNavigate();
+  const [typed, setTyped] = useState(text.taskExample);
+  const create = useMutation(TaskService.method.createTask, {
+    onSuccess: ({ taskId }) => void navigate({ to: "/app/$taskId", params: { taskId } }),
+  });
+  return (
+    <Step icon="tasks" title={text.task} about={text.taskText}>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          create.mutate({ message: { content: [{ type: ContentPartType.TEXT, text: typed }] }, interactiveMode: true });
+        }}
+      >
+        <label className="field">
+          <span>{text.taskLabel}</span>
+          <textarea required rows={2} value={typed} onChange={({ target }) => setTyped(target.value)} />
+        </label>
+        <ErrorNote error={create.error} />
+        <p>
+          <button type="submit" className="button primary" disabled={create.isPending || typed.trim() === ""}>
+            {text.start}
+          </button>
+        </p>
+      </form>
+    </Step>
+  );
+}
+
+const modelKinds = Object.keys(modelCommands) as (keyof typeof modelCommands)[];
+
+function ModelStep() {
+  const [kind, setKind] = useState<keyof typeof modelCommands>("local");
+  return (
+    <Step icon="spark" title={text.model} about={text.modelText}>
+      <Tabs
+        label={text.modelKind}
+        options={modelKinds.map((name) => [name, text.modelKinds[name]] as const)}
+        value={kind}
+        onValue={setKind}
+      >
+        <Code language="sh" text={modelCommands[kind]} />
+      </Tabs>
+      <small>{text.modelMore}</small>
+    </Step>
+  );
+}

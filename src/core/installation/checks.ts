@@ -1,0 +1,47 @@
+import type { InstallationStatus } from "./status.ts";
+
+/** One measured value, and whether it is within its limit. */
+export interface StatusCheck {
+  readonly name: "heartbeats" | "queue" | "workers" | "deliveries" | "jobs" | "audit_log" | "disk";
+  readonly isOk: boolean;
+  /** Null when there is nothing to measure. */
+  readonly value: number | null;
+}
+
+/** A process without a heartbeat for this long is taken over. */
+const heartbeatSeconds = 15;
+/** What waits longer than this is late. */
+const lateSeconds = 60;
+/** Refusals of a minute are written after it, with the time of the first. */
+const sealSeconds = 120;
+/** The least free part of the disk, in percent. */
+const freePercent = 5;
+
+/** The disk of the data folder, in bytes; null where the system does not tell. */
+export type Disk = { readonly free: number; readonly size: number } | null;
+
+/** Compares a status with the limits of an installation that works. */
+export function checksOf(
+  { at, nodes, profiles, deliveries, jobs, unserved, unsealedAt }: InstallationStatus,
+  disk: Disk,
+): readonly StatusCheck[] {
+  const age = (times: readonly (number | null)[]): number | null => {
+    const known = times.filter((time) => time !== null);
+    return known.length === 0 ? null : Math.max(0, Math.floor((at - Math.min(...known)) / 1000));
+  };
+  const within = (name: StatusCheck["name"], value: number | null, max: number): StatusCheck => ({
+    name,
+    value,
+    isOk: value === null || value <= max,
+  });
+  const free = disk && Math.floor((disk.free / disk.size) * 100);
+  return [
+    within("heartbeats", age(nodes.map(({ beatAt }) => beatAt)), heartbeatSeconds),
+    within("queue", age(profiles.map(({ oldestAt }) => oldestAt)), lateSeconds),
+    within("workers", unserved, 0),
+    within("deliveries", age([deliveries.oldestDueAt]), lateSeconds),
+    within("jobs", age(jobs.map(({ oldestDueAt }) => oldestDueAt)), lateSeconds),
+    within("audit_log", age([unsealedAt]), sealSeconds),
+    { name: "disk", value: free, isOk: free === null || free >= freePercent },
+  ];
+}

@@ -1,0 +1,151 @@
+import type { Clock } from "../clock.ts";
+import type { Node } from "../processes/shared.ts";
+import type { Tx } from "../store.ts";
+import type { DeliveryState } from "../webhooks/delivery.ts";
+import type { Worker } from "../workers/worker.ts";
+
+/** The highest count that a status has: counting more would cost too much. */
+export const countMax = 100_000;
+const hourMs = 3_600_000;
+const intervalMs = 5 * 60_000;
+/** A worker counts as present for this long after a call. */
+const presentMs = 60_000;
+/** How long the counts of stored contents are kept: they read every row. */
+const storageMs = 60_000;
+const nodesMax = 100;
+const workersMax = 50;
+
+/** A process that runs tasks, with their number. */
+export interface NodeLoad extends Node {
+  /** The time of its last heartbeat by its own clock; null before the first one. */
+  readonly beatAt: number | null;
+  readonly running: number;
+}
+
+/** The tasks of a profile over all spaces. Times are Unix milliseconds. */
+export interface ProfileLoad {
+  readonly profile: string;
+  readonly queued: number;
+  /** When the first waiting task was queued; null when none waits. */
+  readonly oldestAt: number | null;
+  readonly running: number;
+  /** Failed since the asked time. */
+  readonly failed: number;
+}
+
+/** A credential of remote workers: never its name. */
+export type WorkerLoad = Pick<Worker, "id" | "spaceId" | "profiles" | "seenAt"> & { readonly runs: number };
+
+/** Deliveries by state in an interval of their creation. */
+export interface DeliveryCount {
+  /** Number of the interval since the asked time, from 0. */
+  readonly interval: number;
+  readonly state: DeliveryState;
+  readonly count: number;
+}
+
+/** The number of things that wait for a time, and the first time that has passed; null when none has. */
+export interface Overdue {
+  readonly count: number;
+  readonly due: number;
+  readonly oldestDueAt: number | null;
+}
+
+/** Reads of all spaces for operators: counts, ages, ids and states. */
+export interface InstallationRows {
+  nodes(max: number): Promise<readonly NodeLoad[]>;
+  profiles(failedSince: number, max: number): Promise<readonly ProfileLoad[]>;
+  workers(seenSince: number): Promise<{ readonly credentials: number; readonly present: number; readonly runs: number }>;
+  /** The last called first. */
+  listWorkers(max: number): Promise<readonly WorkerLoad[]>;
+  pendingDeliveries(now: number, max: number): Promise<Overdue>;
+  deliveries(since: number, intervalMs: number, max: number): Promise<readonly DeliveryCount[]>;
+  webhooks(): Promise<{ readonly active: number; readonly failing: number; readonly inactive: number }>;
+  /** Reads every row. */
+  contents(): Promise<{ readonly files: number; readonly bytes: number; readonly loose: number }>;
+  databaseBytes(): Promise<number>;
+  jobs(now: number): Promise<readonly (Overdue & { readonly kind: string })[]>;
+  failures(since: number, max: number): Promise<{ readonly workerRuns: number; readonly exports: number }>;
+  /** When the oldest entry of the audit log that is not sealed was written; null when all are. */
+  unsealedSince(): Promise<number | null>;
+}
+
+/** The state of the installation. Times are Unix milliseconds. */
+export interface InstallationStatus {
+  readonly at: number;
+  readonly nodes: readonly NodeLoad[];
+  readonly profiles: readonly ProfileLoad[];
+  readonly workers: Awaited<ReturnType<InstallationRows["workers"]>> & { readonly data: readonly WorkerLoad[] };
+  readonly deliveries: Overdue & {
+    readonly webhooks: Awaited<ReturnType<InstallationRows["webhooks"]>>;
+    readonly intervals: readonly Interval[];
+  };
+  readonly contents: Awaited<ReturnType<InstallationRows["contents"]>>;
+  readonly databaseBytes: number;
+  readonly jobs: Awaited<ReturnType<InstallationRows["jobs"]>>;
+  readonly failed: { readonly tasks: number; readonly workerRuns: number; readonly deliveries: number; readonly exports: number };
+  /** Tasks of remote profiles that have waited for a minute without a worker. */
+  readonly unserved: number;
+  readonly unsealedAt: number | null;
+}
+
+/** The deliveries of five minutes by their state. */
+export interface Interval {
+  readonly start: number;
+  readonly delivered: number;
+  readonly pending: number;
+  readonly failed: number;
+}
+
+/** Reads the state of the installation. */
+export type ReadInstallation = (tx: Tx) => Promise<InstallationStatus>;
+
+/** @param remoteProfiles the profiles whose tasks remote workers run. */
+export function installationReader(clock: Pick<Clock, "now">, remoteProfiles: readonly string[]): ReadInstallation {
+  let counted: { readonly at: number; readonly contents: InstallationStatus["contents"] } | undefined;
+
+  /** Contents are counted at most once a minute. */
+  async function contentsOf({ installation }: Tx, now: number): Promise<InstallationStatus["contents"]> {
+    if (counted === undefined || now - counted.at >= storageMs) counted = { at: now, contents: await installation.contents() };
+    return counted.contents;
+  }
+
+  return async (tx) => {
+    const { installation } = tx;
+    const at = clock.now();
+    const since = at - hourMs;
+    const start = Math.floor(since / intervalMs + 1) * intervalMs;
+    const profiles = await installation.profiles(since, countMax);
+    const intervals = intervalsOf(await installation.deliveries(start, intervalMs, countMax), start);
+    const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+    return {
+      at,
+      profiles,
+      nodes: await installation.nodes(nodesMax),
+      workers: { ...(await installation.workers(at - presentMs)), data: await installation.listWorkers(workersMax) },
+      deliveries: {
+        ...(await installation.pendingDeliveries(at, countMax)),
+        webhooks: await installation.webhooks(),
+        intervals,
+      },
+      contents: await contentsOf(tx, at),
+      databaseBytes: await installation.databaseBytes(),
+      jobs: await installation.jobs(at),
+      failed: {
+        ...(await installation.failures(since, countMax)),
+        tasks: sum(profiles.map(({ failed }) => failed)),
+        deliveries: sum(intervals.map(({ failed }) => failed)),
+      },
+      unserved: sum((await tx.workers.unserved(remoteProfiles, at - presentMs)).map(({ waiting }) => waiting)),
+      unsealedAt: await installation.unsealedSince(),
+    };
+  };
+}
+
+/** Every interval of the hour, those without deliveries included. */
+function intervalsOf(counts: readonly DeliveryCount[], start: number): readonly Interval[] {
+  return Array.from({ length: hourMs / intervalMs }, (_, index) => {
+    const of = (state: DeliveryState): number => counts.find((each) => each.interval === index && each.state === state)?.count ?? 0;
+    return { start: start + index * intervalMs, delivered: of("delivered"), pending: of("pending"), failed: of("failed") };
+  });
+}

@@ -1,0 +1,123 @@
+import type { InstallationRows } from "../../core/installation/status.ts";
+import type { Session } from "../session.ts";
+import { type Dialect, type Sql, sql } from "../statements.ts";
+import { computedShape, integer, integerOrNull, tables, text } from "../table.ts";
+
+const node = tables.node.with({
+  // The conditions are those of the index of running tasks.
+  running: integer(sql`(
+    SELECT COUNT(*) FROM task t WHERE t.status = 'running' AND t.node_id = n.id AND t.deleted_at IS NULL)`),
+});
+const profile = computedShape({
+  profile: text(sql`agent_profile`),
+  queued: integer(sql`COALESCE(SUM(queued), 0)`),
+  oldestAt: integerOrNull(sql`MIN(waits_since)`),
+  running: integer(sql`COALESCE(SUM(running), 0)`),
+  failed: integer(sql`COALESCE(SUM(failed), 0)`),
+});
+const presence = computedShape({
+  credentials: integer(sql`(SELECT COUNT(*) FROM worker WHERE revoked_at IS NULL)`),
+  present: integer(sql`seen`),
+  runs: integer(sql`(SELECT COUNT(*) FROM worker_run)`),
+});
+const worker = tables.worker
+  .pick("id", "spaceId", "profiles", "seenAt")
+  .with({ runs: integer(sql`(SELECT COUNT(*) FROM worker_run r WHERE r.worker_id = w.id)`) });
+const overdue = {
+  count: integer(sql`COUNT(*)`),
+  due: integer(sql`COALESCE(SUM(is_due), 0)`),
+  oldestDueAt: integerOrNull(sql`MIN(due_at)`),
+};
+const pending = computedShape(overdue);
+const job = computedShape({ kind: text(sql`kind`), ...overdue });
+const delivery = computedShape({
+  interval: integer(sql`number`),
+  state: text<"pending" | "delivered" | "failed" | "cancelled">(sql`state`),
+  count: integer(sql`COUNT(*)`),
+});
+const webhooks = computedShape({
+  active: integer(sql`COALESCE(SUM(CASE WHEN status = 'active' THEN 1 ELSE 0 END), 0)`),
+  failing: integer(sql`COALESCE(SUM(CASE WHEN status = 'active' AND failing_since IS NOT NULL THEN 1 ELSE 0 END), 0)`),
+  inactive: integer(sql`COALESCE(SUM(CASE WHEN status = 'inactive' THEN 1 ELSE 0 END), 0)`),
+});
+const contents = computedShape({
+  files: integer(sql`COALESCE(SUM(CASE WHEN state = 'kept' THEN 1 ELSE 0 END), 0)`),
+  bytes: integer(sql`CAST(COALESCE(SUM(CASE WHEN state = 'kept' THEN bytes ELSE 0 END), 0) AS BIGINT)`),
+  loose: integer(sql`COALESCE(SUM(CASE WHEN state = 'kept' THEN 0 ELSE 1 END), 0)`),
+});
+const size = computedShape({ bytes: integer(sql`bytes`) });
+const failures = computedShape({ workerRuns: integer(sql`worker_runs`), exports: integer(sql`exports`) });
+const oldest = computedShape({ at: integerOrNull(sql`MIN(at)`) });
+
+const isDue = (time: Sql, now: number): Sql =>
+  sql`CASE WHEN ${time} <= ${now} THEN 1 ELSE 0 END AS is_due, CASE WHEN ${time} <= ${now} THEN ${time} END AS due_at`;
+
+/** Reads of all spaces for operators. Statements that could read many rows end at `max`. */
+export function installationRows(session: Session): InstallationRows {
+  const { dialect } = session;
+  return {
+    nodes: (max) => node.rows(session)(sql`SELECT ${node.of("n")} FROM node n ORDER BY n.started_at, n.id LIMIT ${max}`),
+    profiles: (failedSince, max) =>
+      profile.rows(session)(sql`
+        SELECT ${profile.of("t")} FROM (
+          SELECT * FROM (
+            SELECT agent_profile, CASE WHEN node_id IS NULL THEN 1 ELSE 0 END AS queued, CASE WHEN node_id IS NULL THEN queued_at END AS waits_since,
+              CASE WHEN node_id IS NULL THEN 0 ELSE 1 END AS running, 0 AS failed
+            FROM task WHERE status = 'running' AND deleted_at IS NULL LIMIT ${max}
+          ) a UNION ALL SELECT * FROM (
+            SELECT agent_profile, 0, CAST(NULL AS BIGINT), 0, 1
+            FROM task WHERE status = 'error' AND deleted_at IS NULL AND updated_at >= ${failedSince} LIMIT ${max}
+          ) b
+        ) t GROUP BY agent_profile ORDER BY agent_profile`),
+    async workers(seenSince) {
+      const row = await presence.row(session)(sql`
+        SELECT ${presence.of("w")} FROM (SELECT COUNT(*) AS seen FROM worker WHERE revoked_at IS NULL AND seen_at >= ${seenSince}) w`);
+      return row ?? { credentials: 0, present: 0, runs: 0 };
+    },
+    listWorkers: (max) =>
+      worker.rows(session)(sql`
+        SELECT ${worker.of("w")} FROM worker w WHERE w.revoked_at IS NULL ORDER BY COALESCE(w.seen_at, 0) DESC, w.id LIMIT ${max}`),
+    async pendingDeliveries(now, max) {
+      const row = await pending.row(session)(sql`
+        SELECT ${pending.of("d")} FROM (SELECT ${isDue(sql`next_at`, now)} FROM delivery WHERE state = 'pending' LIMIT ${max}) d`);
+      return row ?? { count: 0, due: 0, oldestDueAt: null };
+    },
+    deliveries: (since, intervalMs, max) =>
+      delivery.rows(session)(sql`
+        SELECT ${delivery.of("d")} FROM (
+          SELECT CAST((created_at - ${since}) / ${intervalMs} AS INTEGER) AS number, state FROM delivery
+          WHERE created_at >= ${since} ORDER BY created_at DESC LIMIT ${max}
+        ) d GROUP BY number, state`),
+    async webhooks() {
+      const row = await webhooks.row(session)(sql`SELECT ${webhooks.of("w")} FROM webhook w WHERE deleted_at IS NULL`);
+      return row ?? { active: 0, failing: 0, inactive: 0 };
+    },
+    async contents() {
+      return (await contents.row(session)(sql`SELECT ${contents.of("b")} FROM blob b`)) ?? { files: 0, bytes: 0, loose: 0 };
+    },
+    databaseBytes: async () => (await size.row(session)(sql`SELECT ${size.of("s")} FROM (${databaseSize[dialect]}) s`))?.bytes ?? 0,
+    jobs: (now) => job.rows(session)(sql`SELECT ${job.of("j")} FROM (${waitingJobs(dialect, now)}) j GROUP BY kind ORDER BY kind`),
+    async failures(since, max) {
+      const row = await failures.row(session)(sql`
+        SELECT ${failures.of("f")} FROM (SELECT
+          (SELECT COUNT(*) FROM (SELECT 1 AS one FROM worker_failure WHERE at >= ${since} LIMIT ${max}) w) AS worker_runs,
+          (SELECT COUNT(*) FROM export WHERE status = 'failed' AND completed_at >= ${since}) AS exports) f`);
+      return row ?? { workerRuns: 0, exports: 0 };
+    },
+    async unsealedSince() {
+      return (await oldest.row(session)(sql`SELECT ${oldest.of("a")} FROM audit_event a WHERE seq IS NULL`))?.at ?? null;
+    },
+  };
+}
+
+const databaseSize: Record<Dialect, Sql> = {
+  sqlite: sql`SELECT p.page_count * s.page_size AS bytes FROM pragma_page_count() p, pragma_page_size() s`,
+  postgresql: sql`SELECT pg_database_size(current_database()) AS bytes`,
+};
+
+/** SQLite's own table, or pg-boss's, which has the time of the first attempt. Taken jobs are leased, so they are not late. */
+const waitingJobs = (dialect: Dialect, now: number): Sql =>
+  dialect === "sqlite"
+    ? sql`SELECT kind, ${isDue(sql`run_at`, now)} FROM job`
+    : sql`SELECT name AS kind, ${isDue(sql`CAST(EXTRACT(EPOCH FROM start_after) * 1000 AS BIGINT)`, now)} FROM pgboss.job
+        WHERE CAST(state AS text) IN ('created', 'retry')`;

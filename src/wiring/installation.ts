@@ -1,0 +1,51 @@
+import { readFileSync } from "node:fs";
+import { statfs } from "node:fs/promises";
+import { z } from "zod";
+import type { Disk } from "../core/installation/checks.ts";
+import { installationReader } from "../core/installation/status.ts";
+import type { Log } from "../core/log.ts";
+import type { InstallationParts } from "../rpc/installation.ts";
+import type { ProcessContext } from "./process-context.ts";
+import { remoteProfiles } from "./remote.ts";
+
+/** A log that counts its errors and warnings. */
+export interface CountedLog {
+  readonly log: Log;
+  readonly counts: InstallationParts["logged"];
+}
+
+export function countedLog(log: Log): CountedLog {
+  const counts = { error: 0, warn: 0 };
+  return {
+    log(level, text, fields) {
+      if (level === "error" || level === "warn") counts[level] += 1;
+      log(level, text, fields);
+    },
+    counts: () => counts,
+  };
+}
+
+const { version } = z
+  .object({ version: z.string() })
+  .parse(JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")));
+
+/** What this process shows to operators (spec/api.md 8.82). */
+export const installationParts = ({ config, clock }: ProcessContext, logged: CountedLog["counts"]): InstallationParts => ({
+  readInstallation: installationReader(clock, remoteProfiles(config)),
+  version,
+  engine: config.database,
+  storage: config.bucket === null ? "local" : "s3",
+  agentOf: (profile) => config.agentProfiles[profile] ?? "offline",
+  readDisk: () => diskOf(config.dataDir),
+  logged,
+});
+
+/** The disk of a folder; null where the system does not tell. */
+async function diskOf(folder: string): Promise<Disk> {
+  try {
+    const { bavail, blocks, bsize } = await statfs(folder);
+    return blocks === 0 ? null : { free: bavail * bsize, size: blocks * bsize };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,60 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { mkdtempDisposable } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { systemIds, systemRandom } from "../../src/core/ids.ts";
+import { createFirstLink } from "../../src/core/use-cases/first-sign-in.ts";
+import { initializeInstallation } from "../../src/core/use-cases/initialize-installation.ts";
+import { openTestStore } from "../support/database.ts";
+import { freePort } from "../support/free-port.ts";
+import { openService } from "../support/service.ts";
+import { hasChromium } from "./chromium.ts";
+import { openWindow } from "./console-stage.ts";
+
+describe.skipIf(!hasChromium)("the first page of the console", () => {
+  test("follows the first link: a password, a key in three lines of curl, a task, a model", async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), "welcome-"));
+    await using database = await openTestStore("sqlite");
+    const context = () => ({ now: Date.now(), ids: systemIds, random: systemRandom });
+    await database.store.change((tx) => initializeInstallation(tx, context(), "owner@example.com"));
+    writeFileSync(join(folder.path, "first-key"), "the first key");
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    await using _ = await openService({ over: database, env: { PORT: `${port}`, BASE_URL: url, DATA_DIR: folder.path } });
+    const secret = await database.store.change((tx) => createFirstLink(tx, context()));
+    const { context: window, page, faults } = await openWindow(url, null);
+    const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
+
+    await page.goto(`/link/${secret}`);
+    await press("Sign in");
+    await page.waitForURL("**/welcome");
+    await page.getByText("You are signed in as owner@example.com.").waitFor();
+    expect(existsSync(join(folder.path, "first-key"))).toBe(false);
+
+    await page.getByRole("link", { name: "Choose a password" }).click();
+    await page.getByLabel("New password", { exact: true }).fill("correct horse battery staple");
+    await page.getByLabel("Repeat new password").fill("correct horse battery staple");
+    await press("Choose this password");
+    await page.waitForURL("**/welcome");
+
+    await press("Make a key");
+    const key = (await page.getByRole("status").locator("pre").textContent()) ?? "";
+    const calls = (await page.locator("pre").filter({ hasText: "task.create" }).textContent()) ?? "";
+    expect(calls.split(key)).toHaveLength(4);
+    const me = await fetch(`${url}/v2/user.me`, { headers: { "x-service-api-key": key } });
+    expect(me.status).toBe(200);
+    await page.getByText("ollama pull qwen3:8b").waitFor();
+    await page.getByRole("tab", { name: "On this machine" }).press("ArrowRight");
+    await page.getByText("OPENAI_API_KEY=…").waitFor();
+
+    await press("Start the task");
+    await page.waitForURL("**/app/*");
+    await page.getByRole("article", { name: "Agent" }).getByText("48").waitFor();
+    await page.goto("/welcome");
+    await page.getByRole("button", { name: "Make a key" }).waitFor();
+    expect(await page.content()).not.toContain(key);
+    await window.close();
+    expect(faults).toEqual([]);
+  });
+});
