@@ -45,7 +45,7 @@ const leaving = new AbortController();
 // The listener stays: some packages end the process at SIGTERM when they find no other one.
 process.on("SIGTERM", () => leaving.abort(new Error("SIGTERM")));
 
-/** What an agent can do in its turn. Frameworks tell the model of errors of tools and go on: a lost run is aborted here. */
+/** What an agent can do in its turn. Frameworks report errors of tools to the model and continue: a lost run is aborted here. */
 function openRun(turn, name, lost) {
   const over = AbortSignal.any([lost.signal, leaving.signal]);
   const own = async (method, body) => {

@@ -25,7 +25,7 @@ function promptOf(run) {
   );
   const decision = run.decisions?.at(-1);
   const words = decision?.accepted ? "The user accepted" : "The user refused";
-  return [...lines, ...(decision && run.memo ? [`${words} delete_records with ${JSON.stringify(run.memo)}. Go on.`] : [])].join("\n\n");
+  return [...lines, ...(decision && run.memo ? [`${words} delete_records with ${JSON.stringify(run.memo)}. Continue.`] : [])].join("\n\n");
 }
 
 /** The tools for one run. */
