@@ -92,7 +92,7 @@ describe("npm run user", () => {
     expect(invited.out).toContain(`${server.url}/link/`);
   });
 
-  test("first-link prints a link that works while nobody has signed in, and then refuses", async () => {
+  test("first-link prints a link that works before the first sign-in, and then refuses", async () => {
     await install(checkout, "first");
     const first = await invite("first", ["first-link"]);
     expect(first).toMatchObject({ code: 0, out: expect.stringMatching(onlyLink) });

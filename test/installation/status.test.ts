@@ -124,7 +124,7 @@ describeOnEach("operator.status", (kind) => {
     expect((await rows()).length).toBe(before.length + 2);
   });
 
-  test("user.me tells a session whether it is an operator's, and nothing to a key", async () => {
+  test("user.me returns to a session whether it is an operator's, and to a key nothing", async () => {
     const me = async (who: Person) => (await who.session()).client(UserService).getCurrentUser({});
     expect((await me(operator)).operator).toBe(true);
     expect((await me(await service.person())).operator).toBe(false);
