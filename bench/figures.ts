@@ -1,6 +1,7 @@
 import type { Figure } from "./figure.ts";
 import { archiveFigures } from "./figures/archive.ts";
 import { createFigures } from "./figures/create.ts";
+import { deltaFigure } from "./figures/deltas.ts";
 import { detailFigures } from "./figures/detail.ts";
 import { exportFigures } from "./figures/export.ts";
 import { fileFigures } from "./figures/files.ts";
@@ -26,6 +27,7 @@ const figures: readonly Figure[] = [
   ...exportFigures,
   ...archiveFigures,
   watchFigure,
+  deltaFigure,
   ...webhookFigures,
 ];
 

@@ -19,7 +19,7 @@ const openingMax = 50;
 export async function openWatchers(
   port: number,
   taskIds: readonly string[],
-  { path, key }: { readonly path: string; readonly key: string },
+  { path, key, query = "" }: { readonly path: string; readonly key: string; readonly query?: string },
 ): Promise<Watchers> {
   const sockets: Socket[] = [];
   const saidAt = new Map<string, number>();
@@ -45,7 +45,7 @@ export async function openWatchers(
       });
       socket.on("data", (chunk: Buffer) => collect(taskId, chunk));
       socket.write(
-        `GET ${path}?task_id=${taskId} HTTP/1.1\r\nhost: bench\r\naccept: text/event-stream\r\nx-service-api-key: ${key}\r\n\r\n`,
+        `GET ${path}?task_id=${taskId}${query} HTTP/1.1\r\nhost: bench\r\naccept: text/event-stream\r\nx-service-api-key: ${key}\r\n\r\n`,
       );
     });
   }

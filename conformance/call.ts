@@ -14,6 +14,10 @@ export interface Call {
   readonly startedAt: number;
   /** The run in the request; null for a Poll. */
   readonly run: RunName | null;
+  /** The keys of its events. */
+  readonly keys: readonly string[];
+  /** The platform has processed it, and the worker did not get the response. */
+  isLost: boolean;
   /** When the worker received its response; null if it has not received one. */
   answeredAt: number | null;
   /** The HTTP status; 0 without a response. */
@@ -38,8 +42,23 @@ export function readMethod(path: string): string | null {
 /** Records an arriving call. */
 export function recordCall(method: string, contentType: string, body: Uint8Array, startedAt: number): Call {
   const input = WorkerService.methods.find(({ name }) => name === method)?.input;
-  const run = method === "Poll" || !input ? null : readRun(decode(input, contentType, body));
-  return { method, startedAt, run, answeredAt: null, status: 0, code: "", message: "", stop: "", assigned: null, isPlatformAway: false };
+  const request = method === "Poll" || !input ? null : decode(input, contentType, body);
+  const events = readMember(request, "events");
+  const keys = Array.isArray(events) ? events.map((event) => readText(event, "key")) : [];
+  return {
+    method,
+    startedAt,
+    run: readRun(request),
+    keys,
+    isLost: false,
+    answeredAt: null,
+    status: 0,
+    code: "",
+    message: "",
+    stop: "",
+    assigned: null,
+    isPlatformAway: false,
+  };
 }
 
 /** Records the response of a call. */

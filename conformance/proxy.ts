@@ -10,15 +10,25 @@ export interface FaultyProxy extends AsyncDisposable {
   readonly calls: readonly Call[];
   /** Drops the next response of this method: the platform has processed the call, and the worker does not receive the response. */
   dropNextResponse(method: string): void;
+  /** Holds calls of this method before the platform gets them, until they are released. */
+  hold(method: string): Hold;
   /** Makes the platform unavailable: connections are cut, or answered with 503. */
   makeUnavailable(how: "cut" | "unavailable"): void;
   restore(): void;
+}
+
+/** Calls that wait in the proxy. */
+export interface Hold {
+  /** Whether a call has waited. */
+  reached(): boolean;
+  release(): void;
 }
 
 /** @param port returns the platform's current port; null while it does not listen. */
 export async function openProxy(port: () => number | null): Promise<FaultyProxy> {
   const calls: Call[] = [];
   const lost: string[] = [];
+  const holds = new Map<string, { readonly over: Promise<void>; isReached: boolean }>();
   let away: "cut" | "unavailable" | null = null;
 
   async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -27,6 +37,9 @@ export async function openProxy(port: () => number | null): Promise<FaultyProxy>
     const method = readMethod(incoming.url ?? "");
     const call = method === null ? null : recordCall(method, incoming.headers["content-type"] ?? "", body, startedAt);
     if (call) calls.push(call);
+    const hold = holds.get(method ?? "");
+    if (hold) hold.isReached = true;
+    await hold?.over;
     const target = port();
     if (away !== null || target === null) {
       if (call) call.isPlatformAway = true;
@@ -38,6 +51,7 @@ export async function openProxy(port: () => number | null): Promise<FaultyProxy>
     const index = lost.indexOf(method ?? "");
     if (index >= 0 && answer.status === 200) {
       lost.splice(index, 1);
+      if (call) call.isLost = true;
       incoming.socket.destroy();
       return;
     }
@@ -51,6 +65,18 @@ export async function openProxy(port: () => number | null): Promise<FaultyProxy>
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // It listens on TCP.
     calls,
     dropNextResponse: (method) => void lost.push(method),
+    hold(method) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const hold = { over: promise, isReached: false };
+      holds.set(method, hold);
+      return {
+        reached: () => hold.isReached,
+        release() {
+          holds.delete(method);
+          resolve();
+        },
+      };
+    },
     makeUnavailable(how) {
       away = how;
       server.closeAllConnections();

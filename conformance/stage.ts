@@ -40,7 +40,7 @@ export interface Stage extends AsyncDisposable {
   /** Waits for the task's end and compares its transcript. @throws WorkerError */
   expectEnd(taskId: string, expected: readonly string[], status?: TaskStatus): Promise<void>;
   /** Waits until a process that was sent a signal has ended. @throws WorkerError */
-  waitForExit(worker: WorkerProcess): Promise<void>;
+  waitForExit(worker: WorkerProcess, seconds?: number): Promise<void>;
   /** Lets the leases of silent processes end, after their sent calls have arrived. */
   expireLeases(): Promise<void>;
   /** Assigns the run to another worker immediately. */
@@ -125,10 +125,10 @@ export async function openStage({ command, patience }: StageOptions): Promise<St
       await reach(taskId, status);
       expectTranscript(expected, await transcript(taskId));
     },
-    async waitForExit(worker) {
-      const deadline = delay(patience * 1000, "late", { ref: false });
+    async waitForExit(worker, seconds = patience) {
+      const deadline = delay(seconds * 1000, "late", { ref: false });
       if ((await Promise.race([worker.exited, deadline])) === "late")
-        throw new WorkerError(`The worker was sent a signal to exit, and ${patience} s later it still runs.${outputOf(worker)}`);
+        throw new WorkerError(`The worker was sent a signal to exit, and ${seconds} s later it still runs.${outputOf(worker)}`);
     },
     async expireLeases() {
       await delay(arrivalMs);

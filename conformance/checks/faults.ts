@@ -7,7 +7,7 @@ import { WorkerError } from "../worker-error.ts";
 import type { Check } from "./check.ts";
 
 /** Seconds until a worker learns of a stop: it sends a Heartbeat every third of its lease. */
-const stopNoticeSeconds = 6;
+export const stopNoticeSeconds = 6;
 /** The longest time in seconds that a Poll is held. */
 const pollSeconds = 30;
 
@@ -142,20 +142,25 @@ export const faultChecks: readonly Check[] = [
     async run(stage) {
       stage.start();
       await stage.expectEnd(await stage.create("echo before"), ["running", "result: before", "stopped"]);
-      await stage.platform.revoke();
-      await stage.waitUntil(
-        () => "The credential was revoked, and the worker has made no call since then.",
-        () => stage.proxy.calls.some(({ status }) => status === 401),
-        pollSeconds + stage.patience,
-      );
-      await delay(2000);
-      const refused = () => stage.proxy.calls.filter(({ status }) => status === 401);
-      const deadline = performance.now() + stage.patience * 1000;
-      // On a busy machine a worker that does not wait needs longer to repeat its call often enough to be reported.
-      while (!retriesTooOften(refused()) && isCalling(refused()) && performance.now() < deadline) await delay(50);
+      await expectRefusedRarely(stage);
     },
   },
 ];
+
+/** Revokes the credential, and waits until the worker has had time to retry too often. @throws WorkerError if it makes no call. */
+export async function expectRefusedRarely(stage: Stage): Promise<void> {
+  await stage.platform.revoke();
+  await stage.waitUntil(
+    () => "The credential was revoked, and the worker has made no call since then.",
+    () => stage.proxy.calls.some(({ status }) => status === 401),
+    pollSeconds + stage.patience,
+  );
+  await delay(2000);
+  const refused = () => stage.proxy.calls.filter(({ status }) => status === 401);
+  const deadline = performance.now() + stage.patience * 1000;
+  // On a busy machine a worker that does not wait needs longer to repeat its call often enough to be reported.
+  while (!retriesTooOften(refused()) && isCalling(refused()) && performance.now() < deadline) await delay(50);
+}
 
 /** Whether the last call began at most half a second ago. */
 const isCalling = (calls: readonly Call[]): boolean => performance.now() - (calls.at(-1)?.startedAt ?? 0) < 500;
@@ -179,7 +184,8 @@ async function expectNextClaimed(stage: Stage, what: string): Promise<void> {
   );
 }
 
-async function restart({ proxy, platform }: Stage): Promise<void> {
+/** Stops the platform for a few seconds. */
+export async function restart({ proxy, platform }: Stage): Promise<void> {
   proxy.makeUnavailable("cut");
   await platform.stop();
   await delay(1500);

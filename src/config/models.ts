@@ -48,7 +48,7 @@ export interface RunLimits {
 
 /** Tools that can be withheld from a model: those of `runtime/agents/model/tools`. */
 export const toolNames = [
-  ...(["start_subtask", "list_subtasks", "read_subtask", "use_skill"] as const),
+  ...(["start_subtask", "wait_for_subtasks", "list_subtasks", "read_subtask", "use_skill"] as const),
   ...(["browser_open", "browser_read", "browser_click", "browser_type", "browser_screenshot"] as const),
   ...(["list_files", "read_file", "write_file", "delete_file", "attach_result", "read_attachment", "save_site", "fetch_url"] as const),
   ...(["ask_user", "request_confirmation", "propose_schedule", "browse_task", "run_command"] as const),

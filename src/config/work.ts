@@ -147,7 +147,8 @@ export const processing = {
     fallback: "25",
     rule: "a whole number from 0 to 3600",
     example: "55",
-    description: "How long calls in progress may finish after SIGTERM. Remaining calls are cut off.",
+    description:
+      "How long calls in progress may finish after SIGTERM, and runs that call a model may finish the step that they are in. Remaining ones are cut off.",
     schema: wholeNumber(0, 3600),
   }),
   LOG_LEVEL: defineVariable({

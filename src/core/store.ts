@@ -27,7 +27,9 @@ import type { SessionRows, SignInRows } from "./sign-in/sign-in.ts";
 import type { SkillRows } from "./skills/skill.ts";
 import type { ConversationRows } from "./tasks/conversations.ts";
 import type { EventRows } from "./tasks/event.ts";
+import type { ParentRows } from "./tasks/parents.ts";
 import type { ProfileRows } from "./tasks/profile-settings.ts";
+import type { WaitRows } from "./tasks/subtask-wait.ts";
 import type { TaskRows, TaskWritten } from "./tasks/task.ts";
 import type { TaskResourceRows } from "./tasks/task-resources.ts";
 import type { GroupRows } from "./teams/group.ts";
@@ -78,6 +80,8 @@ export interface Tx {
   readonly events: EventRows;
   readonly conversations: ConversationRows;
   readonly actions: ActionRows;
+  readonly parents: ParentRows;
+  readonly waits: WaitRows;
   readonly webhookEvents: WebhookEventRows;
   readonly files: FileRows;
   readonly blobs: BlobRows;

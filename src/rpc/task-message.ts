@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { appOf, type Caller, canAccessProjects } from "../core/accounts/caller.ts";
 import { currentStatus, outcomeOf } from "../core/tasks/latest.ts";
-import type { ReadRunState, RunState } from "../core/tasks/run-state.ts";
+import { isQueued, isWaitingForSubtasks, type ReadRunState, type RunState } from "../core/tasks/run-state.ts";
 import type { TaskView } from "../core/tasks/task.ts";
 import { RunStateSchema, TaskOutcomeSchema, type TaskSchema } from "../gen/proto/task/v2/task_pb.ts";
 import { waitMessage } from "./event.ts";
@@ -12,7 +12,7 @@ export type TaskWriter = (caller: Caller, task: TaskView) => TaskMessage;
 
 type TaskMessage = MessageInitShape<typeof TaskSchema>;
 
-const runState = enumConverter(RunStateSchema, ["queued", "running", "waiting_for_worker"] as const);
+const runState = enumConverter(RunStateSchema, ["queued", "running", "waiting_for_worker", "waiting_for_subtasks"] as const);
 const outcome = enumConverter(TaskOutcomeSchema, ["finished", "stopped", "failed"] as const);
 
 /** @param appUrl the base URL of the web app, where users open tasks. */
@@ -42,19 +42,39 @@ const common = (task: TaskView) => ({
 const ownTask = (appUrl: string, caller: Caller, task: TaskView): TaskMessage => ({
   ...common(task),
   taskType: taskType.toValue(task.type),
-  ...(task.credits === 0 ? {} : { creditUsage: task.credits }),
+  ...creditsOf(task),
   taskUrl: `${appUrl}/app/${task.id}`,
   ...(task.apiKeyId === null ? {} : { createdByApiKey: { id: task.apiKeyId, name: task.apiKeyName ?? "" } }),
   agentProfile: task.agentProfile,
-  hasRunningBackgroundJobs: false,
+  hasRunningBackgroundJobs: task.hasRunningSubtasks || isWaitingForSubtasks(task),
   metadata: { ...task.metadata },
   hideInTaskList: task.hidden,
   ...(task.projectId === null || !canAccessProjects(caller) ? {} : { projectId: task.projectId }),
   ...(task.agentId === null ? {} : { agentId: task.agentId }),
+  ...treeOf(task),
   ...creatorOf(caller, task),
   lastSeq: task.lastSeq,
   ...progressOf(task),
 });
+
+/** The credits of a task, with those of its subtasks. */
+function creditsOf({ credits, subtaskCredits }: TaskView) {
+  const creditUsage = Math.min(credits + subtaskCredits, creditsMax);
+  return creditUsage === 0 ? {} : { creditUsage };
+}
+
+/** The wire has 32 bits. */
+const creditsMax = 2 ** 31 - 1;
+
+/** The place of a subtask in its tree, and the numbers of a task's subtasks. */
+function treeOf({ parentId, rootId, subtasks, ...task }: TaskView) {
+  const { subtasksRunning: running, subtasksWaiting: waiting, subtasksStopped: stopped, subtasksFailed: error } = task;
+  return {
+    ...(parentId === null ? {} : { parentTaskId: parentId }),
+    ...(rootId === null ? {} : { rootTaskId: rootId }),
+    ...(subtasks === 0 ? {} : { subtasks: { running, waiting, stopped, error } }),
+  };
+}
 
 /** An app learns neither who its user is nor which other apps the user has (spec/decisions.md 60). */
 function creatorOf(caller: Caller, { accountId, accountName, clientId, appName }: TaskView) {
@@ -66,7 +86,7 @@ function creatorOf(caller: Caller, { accountId, accountName, clientId, appName }
 }
 
 const runOf = ({ queuedAt }: TaskView, state: RunState | null) =>
-  state === null ? {} : { runState: runState.toValue(state), ...(state === "running" ? {} : { queuedAt: seconds(queuedAt) }) };
+  state === null ? {} : { runState: runState.toValue(state), ...(isQueued(state) ? { queuedAt: seconds(queuedAt) } : {}) };
 
 function progressOf(task: TaskView) {
   const { id, statusSeq, planDone, planTotal } = task;

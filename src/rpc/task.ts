@@ -10,7 +10,7 @@ import { checkSchema } from "../core/structured-output/structured-output.ts";
 import type { TaskEvent } from "../core/tasks/event.ts";
 import type { TextDelta } from "../core/tasks/live-text.ts";
 import type { UserInput } from "../core/tasks/message.ts";
-import { positionMax } from "../core/tasks/run-state.ts";
+import { isQueued, positionMax } from "../core/tasks/run-state.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { WatchLinks } from "../core/tasks/watch-links.ts";
 import { type Watches, withKeepAlives } from "../core/tasks/watches.ts";
@@ -86,7 +86,7 @@ export function taskHandlers(parts: TaskParts): Handlers<typeof TaskService> {
         const read = async (caller: Caller) => ({ task: await tasks.get(tx, caller, taskId) });
         const isEnough = ({ task }: { task: Task }) => (afterSeq === undefined ? task.status !== "running" : task.lastSeq > afterSeq);
         const { task } = await watches.hold(call, { seconds, read: read, isEnough: isEnough });
-        const waits = readRunState(task) === "queued" || readRunState(task) === "waiting_for_worker";
+        const waits = isQueued(readRunState(task));
         const queuePosition = waits ? await tx.tasks.queuePosition(task, positionMax) : undefined;
         return { task: toMessage(call.caller, task), lastSeq: task.lastSeq, ...(waits ? { queuePosition } : {}) };
       },

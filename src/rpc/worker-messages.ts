@@ -2,15 +2,16 @@ import { type DescMessage, fromJson, type MessageInitShape, type MessageShape, t
 import { type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { inputSchema, isKind, isQuestion, variantsOf } from "../core/actions/kind.ts";
 import { invalidArgument } from "../core/failure.ts";
+import type { Attachment } from "../core/files/file.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { jsonDigest } from "../core/json-digest.ts";
 import { toDownloadId } from "../core/skills/content.ts";
 import type { EventPayloads, NewEvent, PlanStep, TaskEvent } from "../core/tasks/event.ts";
 import type { HistoryEntry } from "../core/tasks/history.ts";
-import type { RemoteRun, SentEvent, SentOutcome } from "../core/workers/remote-run.ts";
+import type { RemoteRun, RemoteWait, SentEvent, SentOutcome } from "../core/workers/remote-run.ts";
 import { type Event, EventSchema, type PlanStep as StepMessage, type ToolUsed } from "../gen/proto/worker/v1/event_pb.ts";
-import type { HistoryEntrySchema, MessageSchema, RunSchema } from "../gen/proto/worker/v1/run_pb.ts";
-import type { Confirm, FinishRequest } from "../gen/proto/worker/v1/worker_service_pb.ts";
+import type { FileSchema, HistoryEntrySchema, MessageSchema, RunSchema, WaitedSubtaskSchema } from "../gen/proto/worker/v1/run_pb.ts";
+import type { Confirm, FinishRequest, Wait } from "../gen/proto/worker/v1/worker_service_pb.ts";
 import type { Link } from "./event.ts";
 
 /** The wire form of a run for a worker, with new links to its files. */
@@ -34,6 +35,7 @@ export const runMessage = (run: RemoteRun, link: Link): MessageInitShape<typeof 
         mayBeginSubtasks: true,
         subtasks: run.subtasks.map(({ id: taskId, title, status, lastMessage: said }) => ({ taskId, title, status, said })),
       }),
+  waits: run.waits.map(({ mode, reason, subtasks }) => ({ mode, reason, subtasks: subtasks.map((each) => waitedMessage(each, link)) })),
   ...(run.outputSchema === null ? {} : { outputSchema: run.outputSchema }),
   ...(run.memo === null ? {} : { memo: fromJson(ValueSchema, run.memo) }),
 });
@@ -44,12 +46,22 @@ function historyMessage(entry: HistoryEntry, link: Link): MessageInitShape<typeo
   return { role, tool: { ...use, shortened, result: fromJson(ValueSchema, result) } };
 }
 
+/** A subtask when a wait for it was over, with links to its files. */
+const waitedMessage = (
+  { id: taskId, title, status, lastMessage: said, output, attachments }: RemoteWait["subtasks"][number],
+  link: Link,
+): MessageInitShape<typeof WaitedSubtaskSchema> => ({
+  ...{ taskId, title, status, said, files: attachments.map((attachment) => fileMessage(attachment, link)) },
+  ...(output === undefined ? {} : { output: fromJson(ValueSchema, output) }),
+});
+
+const fileMessage = ({ fileId, filename, contentType, bytes }: Attachment, link: Link): MessageInitShape<typeof FileSchema> => ({
+  ...{ filename, contentType, bytes, url: link(fileId) },
+});
+
 /** A message with links to its files. */
 export const requestMessage = ({ content, attachments = [] }: Pick<EventPayloads["user_message"], "content" | "attachments">, link: Link) =>
-  ({
-    content,
-    files: attachments.map(({ fileId, filename, contentType, bytes }) => ({ filename, contentType, bytes, url: link(fileId) })),
-  }) satisfies MessageInitShape<typeof MessageSchema>;
+  ({ content, files: attachments.map((attachment) => fileMessage(attachment, link)) }) satisfies MessageInitShape<typeof MessageSchema>;
 
 /** The payload in the form of Append; events that workers cannot append have none. */
 function payloadOf(event: TaskEvent): NonNullable<MessageInitShape<typeof EventSchema>["payload"]> {
@@ -150,10 +162,12 @@ export function outcomeIn({ outcome }: FinishRequest): SentOutcome {
     }
     case "confirm":
       return approvalIn(outcome.value);
+    case "wait":
+      return waitIn(outcome.value);
     case "fail":
       return { kind: "fail", errorType: outcome.value.errorType, content: outcome.value.content };
     case undefined:
-      throw invalidArgument("", "one of finish, ask, confirm and fail is required");
+      throw invalidArgument("", "one of finish, ask, confirm, wait and fail is required");
   }
 }
 
@@ -168,6 +182,14 @@ function approvalIn({ kind, variant: requested, description, params, memo }: Con
     ...(memo ? { memo: checkSize(jsonOf(memo), detailMax, "confirm.memo") } : {}),
   };
 }
+
+/** The wire rule allows no other mode. */
+const waitIn = ({ taskIds, mode, timeoutSeconds, memo }: Wait): SentOutcome => ({
+  ...{ kind: "wait", mode: mode === "any" ? "any" : "all" },
+  ...(taskIds.length === 0 ? {} : { subtasks: taskIds }),
+  ...(timeoutSeconds === 0 ? {} : { timeoutMs: timeoutSeconds * 1000 }),
+  ...(memo ? { memo: checkSize(jsonOf(memo), detailMax, "wait.memo") } : {}),
+});
 
 /** The digest of a message, independent of wire and member order. */
 export const digestOf = <D extends DescMessage>(schema: D, message: MessageShape<D>): string => jsonDigest(toJson(schema, message));

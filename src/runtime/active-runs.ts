@@ -1,11 +1,13 @@
 import { Failure } from "../core/failure.ts";
 import type { Task } from "../core/tasks/task.ts";
 import { releaseClaim } from "./claims.ts";
+import { type ModelCalls, modelCalls } from "./model-calls.ts";
 import { type RunParts, runTask } from "./run.ts";
 
 interface Run {
   readonly fence: number;
   readonly abort: AbortController;
+  readonly calls: ModelCalls;
   readonly ended: Promise<void>;
 }
 
@@ -21,6 +23,10 @@ export interface ActiveRuns {
   abortUnlessHeld(holds: (taskId: string, fenceOf: number) => boolean): void;
   abort(taskId: string): void;
   abortAll(why: string): void;
+  /** Aborts the runs that have not begun a call of a model. The others end before their next call. */
+  drain(): void;
+  /** True while the task has a run that is not aborted. */
+  isActive(taskId: string): boolean;
   /** The fence of the task's run in this process. */
   fence(taskId: string): number | undefined;
   /** Resolves when all current runs have ended. */
@@ -31,6 +37,7 @@ export interface ActiveRuns {
 export function activeRuns(parts: RunParts, onEnd: (taskId: string) => void): ActiveRuns {
   const { store, clock, log } = parts;
   const runs = new Map<string, Run>();
+  const draining = new AbortController();
   const activeOnly = () => [...runs].filter(([, { abort }]) => !abort.signal.aborted);
 
   /** Logs the failure. When the database was unreachable or full, the task is not at fault: its claim does not count. */
@@ -48,7 +55,8 @@ export function activeRuns(parts: RunParts, onEnd: (taskId: string) => void): Ac
     fence: (taskId) => runs.get(taskId)?.fence,
     start(task) {
       const abort = new AbortController();
-      const ended = runTask(task, abort.signal, parts)
+      const calls = modelCalls(draining.signal);
+      const ended = runTask(task, abort.signal, parts, calls)
         .catch((cause: unknown) => handleFailure(task, cause))
         .then(() => {
           runs.delete(task.id);
@@ -56,7 +64,7 @@ export function activeRuns(parts: RunParts, onEnd: (taskId: string) => void): Ac
           abort.abort("over");
           onEnd(task.id);
         });
-      runs.set(task.id, { fence: task.fence, abort, ended });
+      runs.set(task.id, { fence: task.fence, abort, calls, ended });
     },
     abortUnlessHeld(holds) {
       for (const [taskId, { fence, abort }] of activeOnly()) if (!holds(taskId, fence)) abort.abort();
@@ -67,6 +75,13 @@ export function activeRuns(parts: RunParts, onEnd: (taskId: string) => void): Ac
       if (active.length > 0) log("info", "runs are given up", { runs: active.length, why });
       for (const [, { abort }] of active) abort.abort();
     },
+    drain() {
+      draining.abort();
+      for (const [, { abort, calls }] of activeOnly()) if (!calls.hasBegun()) abort.abort();
+      const calling = activeOnly().length;
+      if (calling > 0) log("info", "runs finish their calls of a model", { runs: calling });
+    },
+    isActive: (taskId) => runs.get(taskId)?.abort.signal.aborted === false,
     ended: async () => void (await Promise.all([...runs.values()].map(({ ended }) => ended))),
   };
 }

@@ -6,7 +6,8 @@ import type { SkillContent } from "../core/skills/content.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
 import type { HistoryUse } from "../core/tasks/history.ts";
 import type { References } from "../core/tasks/message.ts";
-import type { SubtaskState, Subtasks } from "../core/tasks/subtasks.ts";
+import type { WaitMode, WaitReason } from "../core/tasks/subtask-wait.ts";
+import type { SubtaskResult, SubtaskState, Subtasks } from "../core/tasks/subtasks.ts";
 import type { TextWriter } from "../core/tasks/text-writer.ts";
 import type { Usage } from "../core/usage/price.ts";
 import type { Workspace } from "../core/workspaces/workspace.ts";
@@ -81,6 +82,31 @@ export interface Subtask {
   readonly message: string;
 }
 
+/** A wait for subtasks of the task. */
+export interface WaitRequest {
+  /** Their ids, at most 100; absent: those that have not ended, and those of this turn whose end no wait has reported. */
+  readonly subtasks?: readonly string[];
+  readonly mode: WaitMode;
+  /** The longest time, at most 7 days; absent: without a limit. */
+  readonly timeoutMs?: number;
+}
+
+/** A wait of this turn that is over. */
+export interface TurnWait {
+  readonly mode: WaitMode;
+  readonly reason: WaitReason;
+  /** Reads the results of its subtasks, in the order of the request. They are the same each time. */
+  results(): Promise<readonly WaitedSubtask[]>;
+}
+
+/** The result of a wait. */
+export type WaitResult = Omit<TurnWait, "results"> & { readonly subtasks: readonly WaitedSubtask[] };
+
+/** A subtask as it was when the wait was over, with the files of its last message. A deleted one is stopped and has no title. */
+export interface WaitedSubtask extends Omit<SubtaskResult, "attachments"> {
+  readonly files: readonly AttachedFile[];
+}
+
 /** A website that an agent saves. It becomes a checkpoint of the task's site; the first checkpoint creates the site (spec/api.md 9.12). */
 export interface NewSite<File = NewFile> {
   /** 1 to 255 characters; used only when the task has no site yet. */
@@ -144,16 +170,27 @@ export interface Turn {
    */
   readonly reserve: (atMost: Usage) => Promise<Hold>;
   /**
-   * Prepares a subtask with this message; it begins when its event is written. Only in an agent's main task.
+   * Prepares a subtask with this message; it begins when its event is written. Absent in a subtask that is three deep.
    *
    * @throws Failure `resource_exhausted` while too many run, `invalid_argument` for a text that is not valid in a user's message.
    */
   readonly subtask?: (message: string) => Promise<Subtask>;
-  /** Reads the states of subtasks. `begun` has the newest ones, as of the start of the run. Only in an agent's main task. */
+  /** Reads the states of subtasks. `begun` has the newest ones, as of the start of the run. Present together with `subtask`. */
   readonly subtasks?: Subtasks & { readonly begun: readonly SubtaskState[] };
+  /** The waits of this turn that are over, in the order in which the agent requested them. Present together with `subtask`. */
+  readonly waits?: readonly TurnWait[];
+  /**
+   * Waits for subtasks: `const wait = await turn.waitFor({ mode: "all" }); if ("kind" in wait) return wait;`. The first time it
+   * returns an outcome, with which the agent ends the run. The same turn continues when the wait is over: then the same call returns
+   * its result. Present together with `subtask`.
+   *
+   * @param nth the place of the wait in `waits`; by default the calls of a run are counted.
+   * @throws Failure `invalid_argument` for an id that is not a subtask of the task, and for values out of bounds.
+   */
+  readonly waitFor?: (wait: WaitRequest, nth?: number) => Promise<WaitResult | WaitOutcome>;
   /** Shows the text of a message while the agent writes it. The event has all of it. Absent where nothing can watch. */
   readonly live?: LiveMessage;
-  /** 1 for the first run of this turn, more when an earlier one was lost or the turn has waited for a decision. */
+  /** 1 for the first run of this turn, more when an earlier one was lost or the turn has waited. */
   readonly claim: number;
   readonly clock: Clock;
   /** Aborted when this process loses the run: by a stop, a drain or a lost lease. */
@@ -186,6 +223,16 @@ export interface Progress<File = NewFile> {
   readonly settles?: readonly Hold[];
 }
 
+/**
+ * The agent waits for subtasks. The task keeps running, without a process. The same turn continues when the wait is over, or when the
+ * user has sent a message: the generator runs again, with one more entry in `waits`.
+ */
+export interface WaitOutcome extends WaitRequest {
+  readonly kind: "wait";
+  /** The agent's state for the run that continues; absent: the turn keeps the memo that it has. */
+  readonly memo?: Json;
+}
+
 /** The end of a turn. */
 export type Outcome<File = NewFile> =
   /** `output` is the value that `outputSchema` describes. Without a value the extraction counts as failed. */
@@ -212,6 +259,7 @@ export type Outcome<File = NewFile> =
       /** Kept for the runs that have the decision; absent: the turn keeps the memo that it has. A message instead of a decision drops it. */
       readonly memo?: Json;
     }
+  | WaitOutcome
   /** Ends the run as if this process had died: nothing is written, and a sweep finds the task. */
   | { readonly kind: "abandon" };
 

@@ -9,7 +9,7 @@ const tooManyClaims = fail("internal", "The task was stopped: it was started too
 
 /**
  * Those of these tasks that may run within the limits of their profiles, in their order. The limits stay locked until the
- * change ends, so that claims of several processes are counted one after the other. Call it before tasks are locked.
+ * change ends, so that claims of several processes are counted sequentially. Call it before tasks are locked.
  */
 export async function withinLimits(tx: Tx, candidates: readonly ClaimableTask[]): Promise<readonly ClaimableTask[]> {
   const limited = new Set(candidates.filter(({ nodeId, isLimited = false }) => nodeId === null && isLimited));

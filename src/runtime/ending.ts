@@ -5,14 +5,16 @@ import type { Store, Tx } from "../core/store.ts";
 import { structuredResult } from "../core/structured-output/structured-output.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
 import { type Approval, allowedAction, ask, confirm, type Ending, fail, finish } from "../core/tasks/lifecycle.ts";
+import { waitsOfTurnMax } from "../core/tasks/subtask-wait.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { PriceTable } from "../core/usage/price.ts";
 import { computeCost, type RunUsage, spend } from "../core/usage/spend.ts";
 import type { SaveSite } from "../core/websites/save.ts";
-import type { Outcome, Progress, Turn } from "./agent.ts";
+import type { Outcome, Progress, Turn, WaitOutcome } from "./agent.ts";
 import { type Keeping, keepEvents, keepFiles, type StagedFile, withAttachments } from "./artifacts.ts";
 import { changeRun, fenceOnly, type RunGuard, RunLost } from "./steps.ts";
 import { beginSubtasks } from "./subtasks.ts";
+import { openWait } from "./waits.ts";
 
 /** The dependencies of ending a turn. */
 export interface EndingParts {
@@ -116,13 +118,18 @@ export async function endTurn(
   const files = outcome.kind === "finish" ? outcome.files : undefined;
   // A turn that fails is not charged as a turn.
   const used = usedIn(done, outcome.kind === "finish" || outcome.kind === "ask" ? 1 : 0);
+  if (outcome.kind === "wait") return startWait(run, outcome);
   if (outcome.kind !== "confirm") return end(run, used, endingOf(outcome, turn, parts.ids), files);
   const { action: kind, variant, description, params, memo } = outcome;
   const approval: Approval = { kind, variant, actionId: parts.ids.short(), description, params, memo };
   return task.allowed.includes(kind) ? passAllowed(run, approval) : end(run, used, confirm(approval));
 }
 
-function endingOf(outcome: Exclude<EndingOutcome, { kind: "confirm" }>, { outputSchema }: Pick<Turn, "outputSchema">, ids: Ids): Ending {
+function endingOf(
+  outcome: Exclude<EndingOutcome, { kind: "confirm" | "wait" }>,
+  { outputSchema }: Pick<Turn, "outputSchema">,
+  ids: Ids,
+): Ending {
   if (outcome.kind === "fail") return fail(outcome.errorType, outcome.content);
   if (outcome.kind === "ask") return ask(outcome.content, outcome.options, outcome.memo, ids.short());
   return finish(outcome.content, outputSchema === null ? undefined : structuredResult(outputSchema, outcome.output));
@@ -181,6 +188,32 @@ async function passAllowed({ task, done, parts, held }: LastOfRun, approval: App
     await insertAction(tx, next, next.lastSeq, approval, "accepted");
     await spend(tx, next, cost, now, ids);
     return next;
+  });
+}
+
+/**
+ * Waits for subtasks: the run ends, and the task keeps running without one. When the wait is over already, the same turn continues at
+ * once.
+ */
+async function startWait(run: LastOfRun, { memo, ...request }: WaitOutcome): Promise<Task | null> {
+  const { task, done, parts, held } = run;
+  const { clock, ids, prices = {}, store } = parts;
+  if ((await store.waits.countAfter(task.id, task.consumedSeq)) >= waitsOfTurnMax)
+    return end(run, usedIn(done), fail("wait_limit", `A turn may wait for subtasks at most ${waitsOfTurnMax} times.`));
+  return changeRun(store, held, async (tx) => {
+    const now = clock.now();
+    const events = await keepDone(tx, task, done, keepingOf(parts, held), clock);
+    const cost = await computeCost(tx, task, usedIn(done), prices);
+    const opened = await openWait(tx, task, request, now);
+    if (!opened) throw new RunLost();
+    const { step, wait } = opened;
+    const set = { ...step.set, ...(memo === undefined ? {} : { memo }), addCredits: cost.charge.credits };
+    const after = requireOwned(
+      await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set, events: [...events, ...step.events] }),
+    );
+    await tx.waits.insert({ ...wait, seq: after.lastSeq });
+    await spend(tx, after, cost, now, ids);
+    return wait.reason === null ? null : after;
   });
 }
 

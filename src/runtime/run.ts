@@ -8,6 +8,7 @@ import type { Agent, Outcome, Progress, Turn } from "./agent.ts";
 import { fileStager, type StagedFile } from "./artifacts.ts";
 import { releaseClaim } from "./claims.ts";
 import { append, type EndingParts, endSpent, endTurn, type StagedProgress } from "./ending.ts";
+import { type ModelCalls, modelCalls } from "./model-calls.ts";
 import { agentSteps, RunLost, type Steps } from "./steps.ts";
 import { openTurn, type TurnParts } from "./turn.ts";
 
@@ -25,11 +26,16 @@ export interface RunParts extends EndingParts, Pick<TurnParts, "cipher" | "readF
  * the task has left `running`, or when this process has lost the run and its agent had its time to clean up. The fence
  * rejects later writes of a lost run.
  */
-export async function runTask(claimed: Task, signal: AbortSignal, parts: RunParts): Promise<void> {
+export async function runTask(
+  claimed: Task,
+  signal: AbortSignal,
+  parts: RunParts,
+  calls: ModelCalls = modelCalls(new AbortController().signal),
+): Promise<void> {
   try {
     for (let task: Task | null = claimed; task; ) {
       const agent = parts.agentFor(task.agentProfile);
-      task = agent ? await runTurn(task, agent, signal, parts) : await leaveToWorkers(task, parts);
+      task = agent ? await runTurn(task, agent, signal, parts, calls) : await leaveToWorkers(task, parts);
     }
   } catch (thrown) {
     if (!(thrown instanceof RunLost)) throw thrown;
@@ -43,7 +49,7 @@ async function leaveToWorkers(task: Task, { store, clock }: RunParts): Promise<n
 }
 
 /** Runs the current turn. Returns the task for its next turn; null without one. */
-async function runTurn(task: Task, agent: Agent, signal: AbortSignal, parts: RunParts): Promise<Task | null> {
+async function runTurn(task: Task, agent: Agent, signal: AbortSignal, parts: RunParts, calls: ModelCalls): Promise<Task | null> {
   const { store, clock, ids, prices = {} } = parts;
   if (await isOutOfCredits(store, task, clock.now())) return endSpent(task, parts);
   const opened = await openTurn(parts, task, signal);
@@ -54,11 +60,11 @@ async function runTurn(task: Task, agent: Agent, signal: AbortSignal, parts: Run
   const turn = {
     ...opened,
     ...(live && { live }),
-    reserve: (atMost: Usage) => reserve({ store, clock, ids, prices }, task, atMost),
+    reserve: calls.guard((atMost) => reserve({ store, clock, ids, prices }, task, atMost)),
   };
   const steps = agentSteps(fileStager(agent, parts.staging), turn, parts);
   try {
-    return await writeProgress(steps, task, { turn, live }, parts);
+    return await writeProgress(steps, task, { turn, live, calls }, parts);
   } catch (thrown) {
     if (thrown instanceof Overdrawn) return await endSpent(thrown.task, parts);
     throw thrown;
@@ -69,14 +75,15 @@ async function runTurn(task: Task, agent: Agent, signal: AbortSignal, parts: Run
   }
 }
 
-/** A turn, and the texts that watchers see while its agent writes them. */
+/** A turn, the texts that watchers see while its agent writes them, and its calls of a model. */
 interface LiveTurn {
   readonly turn: Turn;
+  readonly calls: ModelCalls;
   readonly live: TextWriter | undefined;
 }
 
 /** Writes an agent's progress as it arrives, without the events that the turn already has. */
-async function writeProgress(steps: Steps<StagedFile>, task: Task, { turn, live }: LiveTurn, parts: RunParts): Promise<Task | null> {
+async function writeProgress(steps: Steps<StagedFile>, task: Task, { turn, live, calls }: LiveTurn, parts: RunParts): Promise<Task | null> {
   let skip = turn.written.length;
   let last = task;
   let pending = noProgress;
@@ -93,6 +100,7 @@ async function writeProgress(steps: Steps<StagedFile>, task: Task, { turn, live 
     if (arrived === null) await writePending();
     const step = arrived ?? (await next);
     if (step.done) return finishTurn(last, pending, step.value, turn, parts);
+    calls.settle(step.value.settles ?? []);
     if (step.value.events.length > 0) live?.pause(step.value.events.map(({ type }) => type));
     if (skip > 0) skip -= step.value.events.length;
     else pending = merge(pending, step.value);

@@ -14,8 +14,11 @@ export interface Runs {
   wake(): Promise<void>;
   /** The number of runs in this process. */
   size(): number;
-  /** Releases every run, so that another process continues it, and waits until the agents have cleaned up. */
-  drain(): Promise<void>;
+  /**
+   * Releases every run, so that another process continues it, and waits until the agents have cleaned up. A run that calls a
+   * model continues until the events that depend on the call are written, for at most `callsMs`.
+   */
+  drain(callsMs?: number): Promise<void>;
 }
 
 const sweepMs = 1_000;
@@ -39,7 +42,10 @@ export interface RunsParts extends RunParts {
 export function startRuns(parts: RunsParts): Runs {
   const { store, clock, log, lease, concurrency, excludedProfiles: otherThan = [] } = parts;
   const filter = (): QueueFilter => ({ excludedProfiles: otherThan, nodeId: lease.nodeId() });
+  /** Aborted when the process claims no more tasks. */
   const stopping = new AbortController();
+  /** Aborted when all runs are released. */
+  const over = new AbortController();
   /** Claims run sequentially, so that free capacity is counted once. */
   const exclusive = mutex();
   /** True when a task may wait for the end of a run: for capacity, or because an earlier run of it has not ended. */
@@ -48,7 +54,8 @@ export function startRuns(parts: RunsParts): Runs {
   const limited = new Set<string>();
   const logFailure = (text: string) => (cause: unknown) => log("error", text, { cause });
   const active = activeRuns(parts, (taskId) => {
-    if (limited.delete(taskId) || waiting) void wake().catch(logFailure("claiming failed"));
+    if (stopping.signal.aborted) void release();
+    else if (limited.delete(taskId) || waiting) void wake().catch(logFailure("claiming failed"));
   });
   const capacity = (): number => Math.max(0, Math.min(batchMax, concurrency - active.size()));
 
@@ -107,13 +114,26 @@ export function startRuns(parts: RunsParts): Runs {
     await fill();
   }
 
-  async function releaseAll(): Promise<void> {
-    for (let ownTasks = await store.tasks.listOwned([lease.nodeId()]); ownTasks.length > 0; ownTasks = ownTasks.slice(batchMax)) {
+  /** Releases the tasks of this process that have no run any more. */
+  async function releaseInactive(): Promise<void> {
+    const inactive = (await store.tasks.listOwned([lease.nodeId()])).filter(({ id }) => !active.isActive(id));
+    for (let ownTasks = inactive; ownTasks.length > 0; ownTasks = ownTasks.slice(batchMax)) {
       const batch = ownTasks.slice(0, batchMax);
       await store.change((tx) => releaseClaim(tx, batch, clock.now()));
     }
   }
 
+  /** Resolves when all runs have ended, or after this time. */
+  async function untilEnded(ms: number): Promise<void> {
+    if (ms === 0 || active.size() === active.countAborted()) return;
+    const ended = new AbortController();
+    const timeout = clock.sleep(ms, ended.signal).catch(() => undefined);
+    await Promise.race([active.ended(), timeout]);
+    ended.abort();
+  }
+
+  const releaseOnce = coalesce(releaseInactive, exclusive);
+  const release = (): Promise<void> => releaseOnce().catch(logFailure("releasing runs failed"));
   const wake = coalesce(fill, exclusive);
   const sweepOnce = coalesce(sweep, exclusive);
 
@@ -124,7 +144,7 @@ export function startRuns(parts: RunsParts): Runs {
   });
   const unsubscribeLosses = store.feed.onLost(() => void sweepOnce().catch(logFailure("sweeping after lost notifications failed")));
 
-  const every = (ms: number, work: () => Promise<void>) => poll(clock, ms, stopping.signal, log, work);
+  const every = (ms: number, work: () => Promise<void>) => poll(clock, ms, over.signal, log, work);
   const loops = [
     every(sweepMs, async function sweepTasks() {
       await sweepOnce();
@@ -140,13 +160,17 @@ export function startRuns(parts: RunsParts): Runs {
   return {
     wake,
     size: active.size,
-    async drain() {
+    async drain(callsMs = 0) {
       stopping.abort();
+      active.drain();
+      // This is done before the agents have cleaned up: the fence is raised, so another process need not wait for them.
+      await release();
+      await untilEnded(callsMs);
+      over.abort();
       unsubscribeTasks();
       unsubscribeLosses();
       active.abortAll("this process stops");
-      // This is done before the agents have cleaned up: the fence is raised, so another process need not wait for them.
-      await exclusive(releaseAll).catch(logFailure("releasing runs failed"));
+      await release();
       await Promise.all([active.ended(), ...loops]);
       await lease.removeNode(lease.nodeId()).catch(logFailure("deleting the node's row failed"));
     },

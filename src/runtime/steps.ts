@@ -4,6 +4,7 @@ import type { Staging } from "../core/files/staging.ts";
 import type { Log } from "../core/log.ts";
 import type { Store, Tx } from "../core/store.ts";
 import type { Agent, Outcome, Progress, Turn } from "./agent.ts";
+import { RunDrained } from "./model-calls.ts";
 
 /** This process has lost the run: another process holds the fence, or the task was stopped. */
 export class RunLost extends Error {}
@@ -38,6 +39,7 @@ export function agentSteps<File>(
       return await events.next();
     } catch (cause) {
       if (signal.aborted) throw new RunLost();
+      if (cause instanceof RunDrained) return { done: true, value: { kind: "abandon" } };
       // The agent is not at fault when its files cannot be stored for a while: the run is retried.
       if (cause instanceof Failure && cause.reason === "unavailable") throw cause;
       log("error", "an agent failed", { taskId, cause });

@@ -1,41 +1,36 @@
 import type { Clock } from "../core/clock.ts";
-import { Failure } from "../core/failure.ts";
+import type { ReadFile } from "../core/files/files.ts";
 import type { Ids } from "../core/ids.ts";
 import type { Tx } from "../core/store.ts";
 import { firstEvents, idleTask } from "../core/tasks/lifecycle.ts";
 import { deriveTitle, messageText } from "../core/tasks/message.ts";
-import { subtasksOf } from "../core/tasks/subtasks.ts";
+import { checkDepth, checkSubtaskCount, depthMax, mayHaveSubtasks, rootOf, subtasksOf } from "../core/tasks/subtasks.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { AgentEvent, Subtask, Turn } from "./agent.ts";
-
-/** The most subtasks of a task that may run at once. */
-export const subtasksMax = 20;
-/** The most subtasks that a turn may begin, so that an agent in a loop ends. */
-export const subtasksOfTurnMax = 100;
+import { RunLost } from "./steps.ts";
+import { waitsFor } from "./waits.ts";
 
 /** The dependencies of subtasks. */
 interface SubtaskParts {
   readonly store: Tx;
   readonly ids: Ids;
+  readonly readFile: ReadFile;
 }
 
-/** A task whose agent may begin subtasks. */
-type MainTask = Task & { readonly agentId: string };
-
-/** True when the task may have subtasks: only an agent's main task may, so they never nest (spec/api.md 9.11). */
-export const isMainTask = (task: Task): task is MainTask => task.agentId !== null && task.type !== "agent_subtask";
-
 /**
- * Gives a run the means to begin subtasks, and the states of earlier ones: the end of a subtask wakes no run, so each turn
- * receives the states. The limits are checked here and count subtasks that are not written so far. A task has one run at
- * a time, so no other run begins subtasks in between. Subtasks that users continue are not limited here.
+ * Gives a run the means to start subtasks, to wait for them, and to read their states. The limits are checked here and count
+ * subtasks that are not written so far. Other tasks of the tree may start subtasks in between, so the change that writes the event
+ * checks them again. Subtasks that users continue are not limited here.
  */
-export async function subtasksFor({ store, ids }: SubtaskParts, task: Task): Promise<Pick<Turn, "subtask" | "subtasks">> {
-  if (!isMainTask(task)) return {};
+export async function subtasksFor(parts: SubtaskParts, task: Task): Promise<Pick<Turn, "subtask" | "subtasks" | "waits" | "waitFor">> {
+  if (task.depth >= depthMax) return {};
+  const { store, ids } = parts;
   const subtasks = subtasksOf(store, task);
   const begun: string[] = [];
+  const [newest, waits] = await Promise.all([mayHaveSubtasks(task) ? subtasks.list() : [], waitsFor(parts, task, begun)]);
   return {
-    subtasks: { ...subtasks, begun: await subtasks.list() },
+    subtasks: { ...subtasks, begun: newest },
+    ...waits,
     async subtask(message) {
       messageText({ texts: [message] });
       await checkSubtaskLimits(store, task, begun, 1);
@@ -46,36 +41,51 @@ export async function subtasksFor({ store, ids }: SubtaskParts, task: Task): Pro
   };
 }
 
-/** @param more the number of subtasks to begin. @throws Failure `resource_exhausted` when they exceed a limit. */
-export async function checkSubtaskLimits(store: Pick<Tx, "tasks">, task: MainTask, begun: readonly string[], more: number): Promise<void> {
-  const { running, ofTurn } = await store.tasks.countSubtasks(task, begun);
-  if (running + more > subtasksMax) throw new Failure("resource_exhausted", `${subtasksMax} subtasks run already`);
-  if (ofTurn + more > subtasksOfTurnMax)
-    throw new Failure("resource_exhausted", `this turn has begun ${subtasksOfTurnMax} subtasks already`);
+/**
+ * @param more the number of subtasks to start.
+ * @throws Failure `failed_precondition` for a task that is too deep, `resource_exhausted` when they exceed a limit.
+ */
+async function checkSubtaskLimits(store: Pick<Tx, "tasks">, task: Task, begun: readonly string[], more: number): Promise<void> {
+  checkDepth(task);
+  const root = task.rootId === null ? task : await store.tasks.byId(task.rootId);
+  // The root was deleted: its subtasks are being stopped.
+  const deleted = { id: rootOf(task), agentId: null, consumedSeq: 0 };
+  checkSubtaskCount(await store.tasks.countSubtasks(root ?? deleted, begun), more);
 }
 
-/** Inserts the subtasks of these events and puts the jobs that run them. */
+/**
+ * Inserts the subtasks of these events and puts the jobs that run them. Starts below one root run sequentially, so that the
+ * limits hold. Lock order: the task, its own row of parents, the root's.
+ *
+ * @throws Lost, Failure `resource_exhausted` when other tasks of the tree have used the limits in the meantime.
+ */
 export async function beginSubtasks(
   tx: Tx,
   task: Task,
   events: readonly AgentEvent<unknown>[],
   { clock }: { readonly clock: Clock },
 ): Promise<void> {
-  for (const event of events) {
-    if (event.type === "tool_used" && event.subtask && isMainTask(task)) await beginSubtask(tx, task, event.subtask, clock.now());
-  }
+  const started = events.flatMap((event) => (event.type === "tool_used" && event.subtask ? [event.subtask] : []));
+  if (started.length === 0) return;
+  const now = clock.now();
+  const parent = await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set: { addSubtasks: started.length } });
+  if (!parent) throw new RunLost();
+  await tx.parents.lock(parent);
+  if (parent.rootId !== null) await tx.parents.lock({ id: parent.rootId, spaceId: parent.spaceId });
+  await checkSubtaskLimits(tx, parent, [], started.length);
+  for (const subtask of started) await beginSubtask(tx, parent, subtask, now);
 }
 
-/** Inserts a subtask. It inherits agent, owner, profile and locale of the main task, nothing else. */
-async function beginSubtask(
-  tx: Tx,
-  { agentId, accountId, spaceId, agentProfile, locale }: Task,
-  { id, message }: Subtask,
-  now: number,
-): Promise<void> {
+/**
+ * Inserts a subtask. It belongs to the same account, space, app, key and project as its parent, and has its agent, profile and locale.
+ * It inherits nothing else: what the user has allowed for the parent does not hold for it.
+ */
+async function beginSubtask(tx: Tx, parent: Task, { id, message }: Subtask, now: number): Promise<void> {
+  const { agentId, clientId, apiKeyId, projectId, agentProfile, locale, hidden } = parent;
   const task: Task = {
-    ...idleTask(id, { accountId, spaceId }, now),
-    ...{ agentId, agentProfile, locale },
+    ...idleTask(id, { accountId: parent.accountId, spaceId: parent.spaceId }, now),
+    ...{ agentId, clientId, apiKeyId, projectId, agentProfile, locale, hidden },
+    ...{ parentId: parent.id, rootId: rootOf(parent), depth: parent.depth + 1, parentTurn: parent.consumedSeq },
     type: "agent_subtask",
     title: deriveTitle(message),
     status: "running",

@@ -16,6 +16,7 @@ import { referencesOf } from "../core/tasks/message.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { WorkspaceOf } from "../core/workspaces/open.ts";
 import type { AttachedFile, Decision, Earlier, Turn, TurnSkill } from "./agent.ts";
+import { toAttachedFile } from "./attached-file.ts";
 import { subtasksFor } from "./subtasks.ts";
 
 const pageMax = 1000;
@@ -78,7 +79,7 @@ export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal
     ...progress,
     connectors: connectors.map(toUsableConnector),
     owner: { accountId: task.accountId, spaceId: task.spaceId, clientId: task.clientId },
-    ...(await subtasksFor({ store, ids }, task)),
+    ...(await subtasksFor({ store, ids, readFile }, task)),
     claim: task.claims,
     clock,
     signal,
@@ -136,12 +137,7 @@ function toEarlier(entry: HistoryEntry, readFile: ReadFile): Earlier {
 }
 
 const filesOf = ({ attachments = [] }: { readonly attachments?: readonly Attachment[] }, readFile: ReadFile): readonly AttachedFile[] =>
-  attachments.map((attachment) => toGivenFile(attachment, readFile));
-
-const toGivenFile = ({ fileId, filename, contentType, bytes }: Attachment, readFile: ReadFile): AttachedFile => ({
-  ...{ filename, contentType, bytes },
-  read: () => readFile(fileId),
-});
+  attachments.map((attachment) => toAttachedFile(attachment, readFile));
 
 const toGivenSkill = ({ id, name, description, forced }: TaskSkill, openSkill: OpenSkill): TurnSkill => ({
   ...{ id, name, description, forced },

@@ -23,6 +23,7 @@ import { groupRows } from "./rows/group.ts";
 import { idempotencyRows } from "./rows/idempotency.ts";
 import { installationRows } from "./rows/installation.ts";
 import { memberRows } from "./rows/member.ts";
+import { parentRows, waitRows } from "./rows/parent-task.ts";
 import { nodeRows, settingRows } from "./rows/processes.ts";
 import { projectRows } from "./rows/project.ts";
 import { scheduleRows } from "./rows/schedule.ts";
@@ -71,6 +72,8 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     events: eventRows(session),
     conversations: conversationRows(session),
     actions: actionRows(session),
+    parents: parentRows(session),
+    waits: waitRows(session),
     webhookEvents: webhookEventRows(session),
     files: fileRows(session),
     blobs: blobRows(session),

@@ -1,5 +1,6 @@
 import type { AfterTask } from "../core/store.ts";
 import type { Backlog } from "../core/tasks/backlog.ts";
+import { followSubtasks } from "../core/tasks/parents.ts";
 import { profilesOf } from "../core/tasks/profile.ts";
 import { type TaskSteps, taskSteps } from "../core/tasks/steps.ts";
 import { type Tasks, tasks } from "../core/use-cases/manage-tasks.ts";
@@ -27,12 +28,13 @@ export function pauseNotifier({ config: { mail }, log }: Pick<ProcessContext, "c
     void send(schedulePausedMail(paused)).catch(() => log("warn", "the creator of a schedule was not notified", { scheduleId: id }));
 }
 
-/** What follows every change of a task: the events of webhooks, and the failures of schedules. */
+/** What follows every change of a task: the events of webhooks, the failures of schedules, and the looks at the parents of subtasks. */
 export function createAfterTask(context: Pick<ProcessContext, "config" | "cipher" | "clock" | "ids" | "log">): AfterTask {
   const writeEvents = createOutbox(context);
   const countEnds = countTaskEnds({ ...context, notify: pauseNotifier(context) });
   return async (tx, written) => {
     await writeEvents(tx, written);
     await countEnds(tx, written);
+    await followSubtasks(tx, written);
   };
 }

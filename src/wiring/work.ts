@@ -37,6 +37,7 @@ import { connectorTools } from "../runtime/agents/model/connector-tool.ts";
 import { browserTools } from "../runtime/agents/model/tools/browser.ts";
 import { subtaskTools } from "../runtime/agents/model/tools/subtasks.ts";
 import { openLease, type StartCheck } from "../runtime/lease.ts";
+import { startParents } from "../runtime/parents.ts";
 import { startRuns } from "../runtime/runs.ts";
 import { startSchedules } from "../runtime/schedules.ts";
 import { type SenderParts, startSender } from "../webhooks/sender.ts";
@@ -156,6 +157,7 @@ export async function startWork(
   const sender = startSender({ store, clock, random, log, send, notify: notifier(config) });
   const exporter = startExports(context, files);
   const stopSchedules = startSchedules({ ...context, tasks: createTasks(context, backlog), notify: pauseNotifier(context) });
+  const stopParents = startParents(context);
   const queue = await openQueue(context);
   // A consumer without capacity looks for work itself when a run or an attempt ends.
   await queue.subscribe("run", runs.wake, () => runs.size() < config.runConcurrency);
@@ -168,9 +170,10 @@ export async function startWork(
   return {
     announce: lease.announce,
     async stop() {
-      await stopSchedules();
+      await Promise.all([stopSchedules(), stopParents()]);
       await queue.drain();
-      await Promise.all([runs.drain(), exporter.drain(), sender.drain(config.drainSeconds * 1000)]);
+      const drainMs = config.drainSeconds * 1000;
+      await Promise.all([runs.drain(drainMs), exporter.drain(), sender.drain(drainMs)]);
     },
   };
 }

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
 import { firstEvents, idleTask } from "../../src/core/tasks/lifecycle.ts";
+import { livingMax } from "../../src/core/tasks/subtasks.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
 import type { Agent, Outcome, Subtask } from "../../src/runtime/agent.ts";
 import { claimTasks } from "../../src/runtime/claims.ts";
 import { runTask } from "../../src/runtime/run.ts";
-import { subtasksMax } from "../../src/runtime/subtasks.ts";
 import { ann } from "../store/samples.ts";
 import { withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
@@ -69,18 +69,6 @@ describeOnOne("an agent's subtasks", (database) => {
     }
   });
 
-  test("only a main task begins one, not a user's task or a subtask", async () => {
-    const ben = await rig.service.person();
-    const plain = await rig.runToEnd("[[subtask Count]]", {}, ben);
-    await sendToMain(ben, "[[subtask Count]]");
-    const [{ id } = { id: "" }] = await subtasks(ben);
-    await rig.reach(id, "stopped");
-    await rig.send(id, "[[subtask Count again]]", {}, ben);
-    await rig.reach(id, "stopped");
-    for (const task of [plain, id]) expect(await usesIn(ben, task)).toMatchObject([{ tool: "subtask", status: "error" }]);
-    expect(await subtasks(ben)).toHaveLength(1);
-  });
-
   test("begins once, also when the run that began it is lost", async () => {
     const ben = await rig.service.person();
     const main = await sendToMain(ben, "[[subtask One]] [[crash]] [[subtask Two]]");
@@ -129,28 +117,28 @@ describeOnOne("a run that begins subtasks", (kind) => {
       const task = await claimMain();
       await run(task, async function* ({ subtask }) {
         if (!subtask) throw new Error("a main task has subtasks");
-        const events = await Array.fromAsync({ length: subtasksMax }, async (_, i) => use(await subtask(`Part ${i}`)));
+        const events = await Array.fromAsync({ length: livingMax }, async (_, i) => use(await subtask(`Part ${i}`)));
         await expect(subtask("One more")).rejects.toMatchObject({ reason: "resource_exhausted" });
         yield { events };
         return done;
       });
-      expect(await subtasksOf(task)).toHaveLength(subtasksMax);
+      expect(await subtasksOf(task)).toHaveLength(livingMax);
     });
 
     test("that leaves out ended ones", async () => {
       const task = await claimMain();
       await run(task, async function* ({ subtask }) {
         if (!subtask) throw new Error("a main task has subtasks");
-        yield { events: await Array.fromAsync({ length: subtasksMax }, async (_, i) => use(await subtask(`Part ${i}`))) };
+        yield { events: await Array.fromAsync({ length: livingMax }, async (_, i) => use(await subtask(`Part ${i}`))) };
         // Buffered events are written once the agent pauses.
         await new Promise((resolve) => setTimeout(resolve, 0));
-        while ((await subtasksOf(task)).length < subtasksMax) await new Promise((resolve) => setImmediate(resolve));
+        while ((await subtasksOf(task)).length < livingMax) await new Promise((resolve) => setImmediate(resolve));
         const [first] = await subtasksOf(task);
         await db.store.change((tx) => tx.tasks.advance(first?.id ?? "", { now: clock.now(), set: { status: "stopped" } }));
         yield { events: [use(await subtask("One more"))] };
         return done;
       });
-      expect(await subtasksOf(task)).toHaveLength(subtasksMax + 1);
+      expect(await subtasksOf(task)).toHaveLength(livingMax + 1);
     });
   });
 

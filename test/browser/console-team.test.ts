@@ -1,5 +1,6 @@
 import type { BrowserContext, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { AgentProfileService } from "../../src/gen/proto/agent/v2/agent_profile_service_pb.ts";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { BudgetService } from "../../src/gen/proto/settings/v1/budget_service_pb.ts";
 import { TeamService } from "../../src/gen/proto/settings/v1/team_service_pb.ts";
@@ -206,21 +207,46 @@ describe.skipIf(!hasChromium)("the console of a team", () => {
   test("renames an agent, and makes and revokes a worker", async () => {
     const workers = async () => (await stage.owner.client(WorkerService).listWorkers({})).data.map(({ name }) => name);
     await page.goto("/settings/agents");
-    await page.getByRole("button", { name: /^Edit/ }).click();
+    await press("Edit: Agent");
     await dialog().getByLabel("Name").fill("Scout");
     await press("Save", dialog());
     await row("Scout").waitFor();
     expect((await stage.owner.v2("agent.list")).body["data"][0].nickname).toBe("Scout");
     await press("New worker");
     await dialog().getByLabel("Name").fill("machine-1");
+    await dialog().getByLabel("Labels").fill("gpu eu");
     await press("New worker", dialog());
     expect(await dialog().locator("pre").textContent()).toMatch(/^wk-/);
     await press("Done", dialog());
+    await row("labels eu, gpu").waitFor();
     expect(await workers()).toEqual(["machine-1"]);
     await press("Revoke: machine-1");
     await press("Revoke", dialog());
     await row("machine-1").waitFor({ state: "detached" });
     expect(await workers()).toEqual([]);
+  });
+
+  test("changes the title and the limits of a profile, which a new task can have", async () => {
+    await page.goto("/settings/agents");
+    await press("Edit: manus-1.6-lite");
+    await dialog().getByLabel("Title").fill("Quick");
+    await dialog().getByLabel("Runs at once").fill("3");
+    await dialog().getByLabel("Longest turn in seconds").fill("600");
+    await press("Save", dialog());
+    await row("3 runs at once · 600 s per turn").waitFor();
+    const { data } = await stage.owner.client(AgentProfileService).listAgentProfiles({});
+    expect(data[1]).toMatchObject({
+      title: "Quick",
+      description: "For simple tasks: faster, with fewer credits.",
+      concurrency: 3,
+      timeLimitSeconds: 600,
+    });
+    await page.goto("/");
+    await page.getByRole("link", { name: "New task" }).first().click();
+    await page.getByLabel("Profile").selectOption("Quick");
+    await stage.owner
+      .client(AgentProfileService)
+      .updateAgentProfile({ agentProfile: "manus-1.6-lite", title: "", concurrency: 0, timeLimitSeconds: 0 });
   });
 
   test("limits who sees a shared task", async () => {

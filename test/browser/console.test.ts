@@ -140,6 +140,22 @@ describe.skipIf(!hasChromium)("the console", () => {
     expect(await other.getByRole("button", { name: "Allow" }).count()).toBe(0);
   });
 
+  test("shows the subtasks of a task with their states, and leads to them and back", async () => {
+    await createTask("[[subtask Weigh the apples [[ask Which?]]]][[subtask [[say Counted]]]][[wait all]][[say All counted.]]");
+    const title = await page.title();
+    const subtasks = page.getByRole("region", { name: "Subtasks" });
+    await subtasks.getByRole("listitem").filter({ hasText: "Counted" }).getByText("Done").waitFor();
+    await subtasks.getByText("1 of 2 ended").waitFor();
+    await page.locator("header").getByText("Waits for subtasks").waitFor();
+    const weighs = subtasks.getByRole("listitem").filter({ hasText: "Weigh the apples" });
+    await weighs.getByText("Needs you").waitFor();
+    await weighs.getByRole("link").click();
+    await page.getByPlaceholder("Your answer").fill("All of them");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("link", { name: title.slice(0, 20) }).click();
+    await page.getByText("All counted.", { exact: true }).waitFor();
+  });
+
   test("shows HTML and dangerous links of a message as text", async () => {
     const hostile = "<img src=x onerror=\"document.title='taken'\"> [press](javascript:alert(1)) ![shot](http://127.0.0.1:1/x.png)";
     await createTask(`[[say ${hostile}]]`);

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
@@ -33,7 +33,7 @@ export interface Checkout extends Disposable {
   npm(words: readonly string[], env?: Env): Command;
   /** `npm run --silent SCRIPT -- WORDS`; in a short run only its script, which takes half the time. */
   script(script: string, words: readonly string[], env?: Env): Command;
-  /** The lines of a shell with `script` in place of each `npm run --silent SCRIPT --`. */
+  /** The lines of a shell with `script` instead of each `npm run --silent SCRIPT --`. */
   scripts(lines: string): string;
   command(words: readonly string[], env?: Env): Command;
   /** Ids of processes with the copy as working folder, mainly servers. */
@@ -42,10 +42,13 @@ export interface Checkout extends Disposable {
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** Copies the files that git would keep, and links the rest: dependencies, and generated files unless `generated` is false. */
-export function copyCheckout({ generated = true } = {}): Checkout {
+/**
+ * Copies the files that git would keep, and links the rest: dependencies, and generated files unless `generated` is false. With `isBare`,
+ * dependencies are one link, which is faster and enough for commands without npm.
+ */
+export function copyCheckout({ generated = true, isBare = false } = {}): Checkout {
   const copy = mkdtempSync(join(tmpdir(), "checkout-"));
-  fill(copy, generated);
+  fill(copy, { generated, isBare });
   return checkoutIn(copy, () => rmSync(copy, { recursive: true, force: true }));
 }
 
@@ -54,7 +57,7 @@ export function sharedCheckout(): Checkout {
   const copy = join(inject("sharedFolder"), `checkout-${process.pid}`);
   if (!existsSync(copy)) {
     mkdirSync(copy);
-    fill(copy, true);
+    fill(copy, { generated: true, isBare: false });
   }
   const before = new Set(readdirSync(copy));
   const added = () => readdirSync(copy).filter((name) => !before.has(name));
@@ -63,14 +66,15 @@ export function sharedCheckout(): Checkout {
   });
 }
 
-function fill(copy: string, generated: boolean): void {
+function fill(copy: string, { generated, isBare }: { readonly generated: boolean; readonly isBare: boolean }): void {
   const path = (name: string) => join(copy, name);
   for (const name of keptNames()) {
     mkdirSync(dirname(path(name)), { recursive: true });
     cpSync(join(root, name), path(name), { recursive: true, verbatimSymlinks: true, force: false });
   }
   // Linked files, not a linked folder: npm and Node must find the copy's files.
-  linkFolder(join(root, "node_modules"), path("node_modules"));
+  if (isBare) symlinkSync(join(root, "node_modules"), path("node_modules"));
+  else linkFolder(join(root, "node_modules"), path("node_modules"));
   if (!generated) return;
   linkFolder(join(root, ".setup"), path(".setup"));
   cpSync(join(root, "src/gen"), path("src/gen"), { recursive: true, verbatimSymlinks: true });

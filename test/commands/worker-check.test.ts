@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Check } from "../../conformance/checks/check.ts";
 import { checks } from "../../conformance/checks/checks.ts";
+import { protocolChecks } from "../../conformance/checks/protocol.ts";
 import { runChecks } from "../../conformance/run.ts";
 import { share } from "../support/depth.ts";
 import { need } from "../support/needs.ts";
@@ -12,6 +14,8 @@ import { root } from "../support/server-process.ts";
 import type { ToolName } from "../support/tools.ts";
 
 const examples = join(root, "examples/workers");
+/** What the example does with this is unknown to the checks of a real agent. */
+const agent = { message: "slow 2", answer: "yes", turnSeconds: 30 };
 
 /** The command, as `npm run worker-check` runs it once all is set up. */
 function workerCheck(...words: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
@@ -48,6 +52,27 @@ describe.concurrent("npm run worker-check", () => {
     expect(out.trim().split("\n")).toEqual(checks.map(({ name, about }) => `${name.padEnd(10)} ${about}`));
   });
 
+  test("lists what it checks of a real agent", async () => {
+    const { out } = await workerCheck("--list", "--protocol");
+    expect(out.trim().split("\n")).toEqual(protocolChecks(agent).map(({ name, about }) => `${name.padEnd(10)} ${about}`));
+  });
+
+  const parts = ["turn", "kill", "repeat", "late", "drain", "message", "lost", "stop", "restart", "revoked"];
+  test.each([share(parts, 0, 5)])("checks a worker without knowing what its agent does: %s", async (...only) => {
+    const asked = only.flatMap((name) => ["--only", name]);
+    const agentWords = ["--protocol", "--message", "slow 2", "--turn", "40", "--patience", "40"];
+    const { code, out } = await workerCheck("--cmd", `${process.execPath} examples/workers/worker.ts`, ...agentWords, ...asked);
+    expect(out).toContain(`${only.length} passed, 0 failed`);
+    expect(code).toBe(0);
+  });
+
+  test("tells of a real agent that fails its turn, with its own text", async () => {
+    const words = ["--protocol", "--message", "fail out of paper", "--only", "turn"];
+    const { code, out } = await workerCheck("--cmd", `${process.execPath} examples/workers/worker.ts`, ...words);
+    expect(code).toBe(1);
+    expect(out).toContain("The task must end with an answer, but ended in `error`: out of paper");
+  });
+
   test("says of a command that ends how it ended and what it wrote, with exit code 1", async () => {
     const { code, out } = await workerCheck("--cmd", "echo no such agent; exit 7", "--only", "finish");
     expect(code).toBe(1);
@@ -79,6 +104,8 @@ const wrong: readonly {
   readonly instead: string;
   readonly check: string;
   readonly says: string;
+  /** The check of a real agent that meets it, and what that says. */
+  readonly protocol?: readonly [check: string, says: string];
 }[] = [
   {
     how: "makes new keys when it sends something again",
@@ -86,6 +113,7 @@ const wrong: readonly {
     instead: `for (;;) { sent.body = sent.body.replaceAll('"key":"', '"key":"' + String(Math.random()));`,
     check: "repeat",
     says: '"progress: step 1 of 2" was written twice',
+    protocol: ["repeat", "was not sent again. Repeat the request unchanged"],
   },
   {
     how: "makes keys that a second process would not make",
@@ -93,6 +121,7 @@ const wrong: readonly {
     instead: 'await call("Append", { ...name, events: events.map((event) => ({ ...event, key: String(Math.random()) })) })',
     check: "kill",
     says: "was written twice",
+    protocol: ["kill", "was written twice, with the same content"],
   },
   {
     how: "gives up when an answer is lost",
@@ -114,6 +143,7 @@ const wrong: readonly {
     instead: "return {};",
     check: "lost",
     says: "it still called Append",
+    protocol: ["lost", "it still called Append"],
   },
   {
     how: "never sends a Heartbeat",
@@ -127,6 +157,7 @@ const wrong: readonly {
     line: 'return (await call("Finish", { ...name, ...outcome })).run;',
     instead: 'await call("Finish", { ...name, ...outcome }); return undefined;',
     check: "message",
+    protocol: ["message", "Finish returned the next turn (fence 2), and the worker ignored it"],
     says: "Finish returned the next turn (fence 2), and the worker ignored it",
   },
   {
@@ -168,6 +199,7 @@ const wrong: readonly {
     instead: "",
     check: "drain",
     says: "The worker exited on SIGTERM without releasing its run",
+    protocol: ["drain", "The worker exited on SIGTERM without releasing its run"],
   },
   {
     how: "does not wait for a platform that is away",
@@ -175,6 +207,7 @@ const wrong: readonly {
     instead: "await sleep(5); // no answer",
     check: "restart",
     says: "times within 100 ms. Wait about a second",
+    protocol: ["restart", "times within 100 ms. Wait about a second"],
   },
   {
     how: "calls on and on when its credential is refused",
@@ -215,12 +248,17 @@ describe.concurrent("worker-check finds a worker that", () => {
     return `${process.execPath} ${join(place, "worker.ts")}`;
   }
 
-  for (const each of share(wrong, 0, 7))
-    test(each.how, async () => {
-      const asked = checks.filter(({ name }) => name === each.check);
-      const [verdict] = await runChecks(asked, { command: await commandOf(each), patience }, () => undefined);
-      // How long it waited depends on the machine.
-      const timeless = (text: string) => text.replaceAll(/\d+ s\b/g, "N s");
-      expect(timeless(verdict?.errors.join("\n") ?? "")).toContain(timeless(each.says));
-    });
+  // How long it waited depends on the machine.
+  const timeless = (text: string) => text.replaceAll(/\d+ s\b/g, "N s");
+  async function expectFound(each: (typeof wrong)[number], from: readonly Check[], check: string, says: string): Promise<void> {
+    const asked = from.filter(({ name }) => name === check);
+    const [verdict] = await runChecks(asked, { command: await commandOf(each), patience }, () => undefined);
+    expect(timeless(verdict?.errors.join("\n") ?? "")).toContain(timeless(says));
+  }
+
+  for (const each of share(wrong, 0, 7)) test(each.how, () => expectFound(each, checks, each.check, each.says));
+
+  const known = wrong.flatMap((each) => (each.protocol ? [{ each, protocol: each.protocol }] : []));
+  for (const { each, protocol } of share(known, 0, 3))
+    test(`${each.how}, whatever its agent does`, () => expectFound(each, protocolChecks({ ...agent, message: "slow 4" }), ...protocol));
 });

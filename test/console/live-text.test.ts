@@ -45,12 +45,12 @@ test("the message has the key of its text, so that the page shows it in the same
   const done = addToFeed(written, [answer(3, "One two"), part(1, 3, " two", TaskEventType.EXPLANATION)]);
   expect(keys(written)).toEqual(["ev_1", "live m2"]);
   expect(keys(done).slice(0, 2)).toEqual(keys(written));
-  // The next message with the same text has a key of its own.
+  // The next message with the same text has another key.
   const next = addToFeed(done, [part(2, 0, "Three"), answer(4, "Three")]);
   expect(new Set(keys(next)).size).toBe(keys(next).length);
 });
 
-test("a thought that is written stands in the group of tools", () => {
+test("a thought that is written is in the group of tools", () => {
   const { items } = timelineOf(feedOf(tool(3), part(1, 0, "Let me see", TaskEventType.EXPLANATION)));
   expect(items.at(-1)).toMatchObject({ kind: "work", uses: [{ kind: "tool" }, { kind: "thought", text: "Let me see" }] });
 });

@@ -25,9 +25,15 @@ export const families: readonly Family[] = [
   {
     name: "kills",
     files: [
-      ...named("faults", "kill takeover drain deliveries webhooks"),
+      ...named("faults", "kill takeover drain deliveries webhooks texts"),
       ...named("websites", "kill publisher"),
-      ...["test/exports/kill.test.ts", "test/files/kill.test.ts", "test/schedules/kill.test.ts", "test/first-key.test.ts"],
+      ...[
+        "test/exports/kill.test.ts",
+        "test/files/kill.test.ts",
+        "test/schedules/kill.test.ts",
+        "test/workers/subtasks-kill.test.ts",
+        "test/first-key.test.ts",
+      ],
     ],
   },
   { name: "chaos", files: [...named("agents", "chaos same-events"), ...named("runtime/model", "resume injections")] },

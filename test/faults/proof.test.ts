@@ -74,7 +74,7 @@ test("it finds a task that never ends, or failed", () => {
 test("it finds events that a watcher missed, received twice, or received with other content", () => {
   const received = numbered(plain).map((event) => JSON.stringify(event));
   const watched = (events: string[]) =>
-    violationsOf(record([["say a", "say b", "say c"]], { watches: [{ events, violations: [] }] }), plain);
+    violationsOf(record([["say a", "say b", "say c"]], { watches: [{ events, texts: [], violations: [] }] }), plain);
   expect(watched(received)).toBe("");
   for (const otherwise of [received.slice(1), [...received, ...received.slice(-1)], received.with(3, received[2] ?? "")])
     expect(watched(otherwise)).toContain("a watcher saw");

@@ -112,7 +112,7 @@ export interface User {
 }
 
 /** A user with this key. */
-export function userOf({ url }: Server, key: string): User {
+export function userOf({ url }: Pick<Server, "url">, key: string): User {
   const call: User["call"] = (name, body, headers = {}) => callV2(url, name, body, { headers: { "x-service-api-key": key, ...headers } });
 
   async function callOk(name: string, body: object): Promise<V2Reply["body"]> {
@@ -146,7 +146,7 @@ interface Shown {
   readonly seq: number;
   readonly type: string;
   readonly timestamp: number;
-  readonly status_update?: { readonly agent_status: string };
+  readonly status_update?: { readonly agent_status: string; readonly brief: string };
   readonly user_message?: { readonly content: string };
   readonly assistant_message?: { readonly content: string };
 }
@@ -154,6 +154,7 @@ interface Shown {
 const checkedEvent = ({ seq, type, timestamp, status_update, user_message, assistant_message }: Shown): CheckedEvent => ({
   ...{ seq, type, timestamp },
   status: status_update?.agent_status,
+  brief: status_update?.brief,
   text: (user_message ?? assistant_message)?.content,
 });
 

@@ -23,7 +23,7 @@ CREATE INDEX task_extra ON task (updated_at) WHERE extra <> 'none';`;
 
 /** A checkout of a later release: this one with one more migration. */
 function laterRelease(): Checkout {
-  const checkout = copyCheckout();
+  const checkout = copyCheckout({ isBare: true });
   const migration = checkout.path("prisma/postgresql/migrations/9999_later");
   mkdirSync(migration);
   writeFileSync(join(migration, "migration.sql"), additive);

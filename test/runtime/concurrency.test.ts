@@ -13,7 +13,7 @@ describeOnEach("a profile with a limit of runs", (kind) => {
   afterAll(() => db[Symbol.asyncDispose]());
 
   let nth = 0;
-  /** A profile of its own for each test. */
+  /** A separate profile for each test. */
   let profile: string;
   beforeEach(() => {
     nth += 1;

@@ -73,6 +73,8 @@ describe("a message", () => {
       "[[plan a|",
       '[[value {"a":"',
       "[[value [[1]]]]",
+      "[[subtask [[",
+      "[[subtask [[a]]",
     ])
       await expectLinear((length) => piece.repeat(length / piece.length));
     await expectLinear((length) => `[[say ${"a".repeat(length)}`);
@@ -86,6 +88,10 @@ describe("a directive", () => {
   test.each([
     ["[[say Hello there]]", { name: "say", text: "Hello there" }],
     ["[[subtask Count | owls]]", { name: "subtask", text: "Count | owls" }],
+    ["[[ subtask [[say A]] and [[subtask [[forever]]]]]]", { name: "subtask", text: "[[say A]] and [[subtask [[forever]]]]" }],
+    ["[[wait all]]", { name: "wait", mode: "all", seconds: undefined }],
+    ["[[wait any | 1.5]]", { name: "wait", mode: "any", seconds: 1.5 }],
+    ["[[wait any | 604800]]", { name: "wait", mode: "any", seconds: 604_800 }],
     ["[[say this | that]]", { name: "say", text: "this | that" }],
     ["[[ say\n two\nlines ]]", { name: "say", text: "two\nlines" }],
     ["[[think Hm]]", { name: "think", text: "Hm" }],
@@ -131,11 +137,15 @@ describe("a malformed directive", () => {
     ["[[think ]]", /think needs a text/],
     ["[[progress]]", /progress needs a text/],
     ["[[subtask ]]", /subtask needs a text/],
+    ["[[subtask [[say A]]", /a directive ends with ]]/],
+    ["[[wait]]", /wait needs all or any/],
+    ["[[wait all | 0]]", /wait needs all or any, and may have seconds after \|/],
+    ["[[wait all | 604801]]", /wait needs all or any/],
     ["[[say ", /ends with \]\]/],
     ["[[say a [[crash]]", /cannot be inside another/],
     [
       "[[]]",
-      /an empty directive is not a directive: use one of say, stream, think, progress, plan, step, tool, credits, file, subtask, site, value, sleep, ask, confirm, schedule, fail/,
+      /an empty directive is not a directive: use one of say, stream, think, progress, plan, step, tool, credits, file, subtask, site, value, sleep, ask, confirm, schedule, wait, fail/,
     ],
     ["[[jump 3]]", /jump is not a directive/],
     ["[[SAY hi]]", /SAY is not a directive/],

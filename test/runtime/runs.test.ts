@@ -440,6 +440,93 @@ describeOnEach("the runs of a process", (kind: DatabaseKind) => {
       checkAnswered(await taskInStore(db.store, task.id));
     });
 
+    describe("that waits for calls of a model", () => {
+      const tokens = { inputTokens: 10, outputTokens: 10, toolCalls: 0 };
+      /** An agent that calls a model for each text, and reports it with its event; each call lasts until it is answered. */
+      function createModelAgent() {
+        const asked: PromiseWithResolvers<void>[] = [];
+        const aborted: string[] = [];
+        const agent: Agent = async function* ({ taskId, reserve, written, signal }) {
+          signal.addEventListener("abort", () => aborted.push(taskId));
+          // As every agent, it yields the events of an earlier run again.
+          for (const event of written) yield { events: [event] };
+          for (let nth = written.length; nth < 3; nth += 1) {
+            const hold = await reserve(tokens);
+            const call = Promise.withResolvers<void>();
+            asked.push(call);
+            await call.promise;
+            // A tool of the answer, whose event reports the call.
+            await reserve({ inputTokens: 0, outputTokens: 0, toolCalls: 1 });
+            yield {
+              events: [{ type: "assistant_message", payload: { content: `Answer ${nth}`, deliveryKind: "progress" } }],
+              settles: [hold],
+            };
+          }
+          return done;
+        };
+        return { agent, asked, aborted: () => aborted.length };
+      }
+      const textsOf = async (task: Task) => (await taskInStore(db.store, task.id)).events.flatMap((event) => event.text ?? []);
+
+      test("end after the current call, whose events are written, and another process makes the next call", async () => {
+        const task = await put();
+        const [first, second] = [createModelAgent(), createModelAgent()];
+        const process = await openProcess({ agent: first.agent });
+        await passUntilHere(() => first.asked.length === 1);
+        let isOver = false;
+        const drained = process.runs.drain(25_000).then(() => {
+          isOver = true;
+        });
+        await pass(20_000);
+        expect([isOver, first.aborted(), (await taskRow(task)).nodeId]).toEqual([false, 0, process.nodeId()]);
+        expect((await db.store.nodes.list())[0]?.beat, "the process stays alive").toBeGreaterThan(2);
+        first.asked[0]?.resolve();
+        await drained;
+        expect([first.asked.length, await textsOf(task)]).toEqual([1, ["Hello", "Answer 0"]]);
+        expect(await taskRow(task)).toMatchObject({ status: "running", nodeId: null });
+        await openProcess({ agent: second.agent });
+        for (const nth of [0, 1]) {
+          await passUntilHere(() => second.asked.length > nth);
+          second.asked[nth]?.resolve();
+        }
+        await passUntilHere(is("stopped", task));
+        expect(await textsOf(task)).toEqual(["Hello", "Answer 0", "Answer 1", "Answer 2", "Done"]);
+        checkAnswered(await taskInStore(db.store, task.id));
+      });
+
+      test("are aborted when the call takes longer than the drain, and released at once when they have called no model", async () => {
+        const [calling, other] = [await put(), await put("[[forever]]")];
+        const model = createModelAgent();
+        const process = await openProcess({
+          agent: (turn) => (turn.messages[0] === "[[forever]]" ? offlineAgent(turn) : model.agent(turn)),
+        });
+        await passUntilHere(() => model.asked.length === 1 && process.runs.size() === 2);
+        const drained = process.runs.drain(25_000);
+        await passUntilHere(async () => (await taskRow(other)).nodeId === null);
+        expect((await taskRow(calling)).nodeId).toBe(process.nodeId());
+        await pass(24_000);
+        expect(model.aborted()).toBe(0);
+        // The agent does not clean up, for which it has 5 s.
+        await pass(7_000);
+        await drained;
+        expect(model.aborted()).toBe(1);
+        expect(await taskRow(calling)).toMatchObject({ status: "running", nodeId: null });
+      });
+
+      test("are aborted by a stop of the user during the drain", async () => {
+        const task = await put();
+        const model = createModelAgent();
+        const process = await openProcess({ agent: model.agent });
+        await passUntilHere(() => model.asked.length === 1);
+        const drained = process.runs.drain(3_600_000);
+        await db.store.change((tx) => tx.tasks.advance(task.id, { now: clock.now(), ...stop }));
+        process.watched.notify({ taskId: task.id, lastSeq: 9, fence: 9, status: "stopped" });
+        await pass(6_000);
+        await drained;
+        expect([model.aborted(), (await taskRow(task)).status]).toEqual([1, "stopped"]);
+      });
+    });
+
     test("are released before a stubborn agent has cleaned up", async () => {
       const task = await put();
       let hasBegun = false;

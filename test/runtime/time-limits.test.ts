@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { confirm, continueAfterDecision, finish, firstEvents, queueMessage, resume } from "../../src/core/tasks/lifecycle.ts";
+import {
+  confirm,
+  continueAfterDecision,
+  continueAfterWait,
+  finish,
+  firstEvents,
+  queueMessage,
+  resume,
+  waitForSubtasks,
+} from "../../src/core/tasks/lifecycle.ts";
 import type { Advance, Task } from "../../src/core/tasks/task.ts";
 import { claimTasks, releaseClaim } from "../../src/runtime/claims.ts";
 import { endOverdueTurns } from "../../src/runtime/time-limits.ts";
@@ -79,6 +88,20 @@ describeOnEach("a turn with a time limit", (kind) => {
     await db.store.change((tx) => releaseClaim(tx, [{ ...first, fence, nodeId: "n" }], clock.now()));
     await after(1);
     expect(await statusOf(), "also between two runs").toBe("error");
+  });
+
+  test("does not count while the task waits for its subtasks", async () => {
+    await claim(id);
+    await clock.leap(50_000);
+    await advance(id, waitForSubtasks("Waits for 2 subtasks"));
+    await after(3_600);
+    expect(await statusOf()).toBe("running");
+    await advance(id, continueAfterWait("Continues", clock.now()));
+    await claim(id);
+    await after(59);
+    expect(await statusOf()).toBe("running");
+    await after(1);
+    expect(await statusOf()).toBe("error");
   });
 
   test("does not end when the turn has ended, also by a next turn that begins at once", async () => {

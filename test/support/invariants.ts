@@ -30,7 +30,7 @@ export async function taskInStore(store: Store, id: string): Promise<CheckedTask
 }
 
 /** The checked members of a payload, if it has them. */
-function wordsOf(payload: object): Pick<CheckedEvent, "status" | "text"> {
-  const { agentStatus, content } = payload as { readonly agentStatus?: string; readonly content?: string };
-  return { status: agentStatus, text: content };
+function wordsOf(payload: object): Pick<CheckedEvent, "status" | "brief" | "text"> {
+  const { agentStatus, brief, content } = payload as { readonly agentStatus?: string; readonly brief?: string; readonly content?: string };
+  return { status: agentStatus, brief, text: content };
 }

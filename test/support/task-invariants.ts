@@ -6,6 +6,7 @@ export interface CheckedEvent {
   readonly timestamp: number;
   /** For a status_update. */
   readonly status?: string | undefined;
+  readonly brief?: string | undefined;
   /** For a message. */
   readonly text?: string | undefined;
 }
@@ -34,15 +35,23 @@ export function violationsOfTask({ status, events }: CheckedTask): readonly stri
     "times increase strictly",
     events.filter(({ timestamp }, i) => i > 0 && timestamp <= (events[i - 1]?.timestamp ?? 0)),
   );
-  const statuses = events.filter(({ type }) => type === "status_update").map((event) => event.status);
+  const statuses = events
+    .filter(({ type, status, brief }) => type === "status_update" && !isOfWait(status, brief))
+    .map(({ status }) => status);
   rule(
     `one end per turn, in ${statuses.join(" ")}`,
     statuses.filter((word, i) => !follows(word, statuses[i - 1])),
   );
-  rule("the status is the newest status_update", statuses.at(-1) === status ? [] : [status, ...statuses.slice(-1)]);
+  const newest = events.findLast(({ type }) => type === "status_update")?.status;
+  rule("the status is the newest status_update", newest === status ? [] : [status, newest]);
   rule("no runner writes after the end", afterTheEnd(events));
   return violations;
 }
+
+/** A wait for subtasks, or its end: the task keeps running. */
+const isOfWait = (status: string | undefined, brief: string | undefined): boolean =>
+  status === "running" &&
+  /^(Waits for a|Waits for one of|Waits for \d|Continues(:| with your message:| after the time)) ?/.test(brief ?? "");
 
 /** A task runs, rests, and runs again; only a waiting task may also be stopped directly. */
 const follows = (word: string | undefined, before: string | undefined): boolean =>

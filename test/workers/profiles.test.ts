@@ -87,7 +87,7 @@ describeOnEach("the limits of a remote profile", (database) => {
   const rig = taskRig({ database, nodes: nodesOf(database), env: { AGENT_PROFILES: "plain=remote" } });
   const limit = (more: object) => rig.ann.v2("agentProfile.update", { agent_profile: "plain", ...more });
 
-  test("give at most so many runs to workers at once, and the next one when a run ends", async () => {
+  test("give at most this many runs to workers at once, and the next one when a run ends", async () => {
     const workers = [await createWorker(rig.service, rig.ann), await createWorker(rig.service, rig.ann)];
     await limit({ concurrency: 2 });
     for (let n = 0; n < 5; n += 1) await rig.create("Hello", { agent_profile: "plain" });
@@ -95,7 +95,7 @@ describeOnEach("the limits of a remote profile", (database) => {
     const runs = polls.flatMap((run, i) => (run ? [{ run, worker: workers[i % 2] }] : []));
     expect(runs).toHaveLength(2);
     await limit({ concurrency: 0 });
-    // One after the other: of simultaneous polls, one that loses a task to another returns nothing.
+    // Sequentially: of simultaneous polls, one that loses a task to another returns nothing.
     const rest = [await workers[0]?.poll(), await workers[0]?.poll(), await workers[0]?.poll()];
     expect(rest.filter(Boolean)).toHaveLength(3);
     expect(await workers[0]?.poll()).toBeUndefined();

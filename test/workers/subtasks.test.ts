@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
-import { subtasksMax, subtasksOfTurnMax } from "../../src/runtime/subtasks.ts";
-import { describeOnOne } from "../support/database.ts";
+import { depthMax, livingMax, subtasksMax } from "../../src/core/tasks/subtasks.ts";
+import { describeOnEach, describeOnOne } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { rpcWires } from "../support/wires.ts";
 import { createWorker, explain, type Reply, type RunOf, remoteRig, type TestWorker } from "./worker-rig.ts";
@@ -42,7 +42,7 @@ describeOnOne("StartSubtask", (database) => {
     ]);
     const subtaskRun = await worker.pollUntilRun();
     expect(subtaskRun).toMatchObject({ taskId: body.subtaskId, messages: [{ content: "Count the owls\nAll of them" }] });
-    expect(subtaskRun.mayBeginSubtasks).toBeUndefined();
+    expect(subtaskRun.mayBeginSubtasks).toBe(true);
   });
 
   test.each(rpcWires)("begins one over %s", async (wire) => {
@@ -75,16 +75,17 @@ describeOnOne("StartSubtask", (database) => {
     expect(await subtasks()).toHaveLength(1);
   });
 
-  test("is only for an agent's main task: a user's task and a subtask begin none", async () => {
+  test("is for any task, to a depth of three", async () => {
     await ben.v2("task.create", { message: { content: "Mine" } });
-    const plain = await worker.pollUntilRun();
-    await worker.finish(plain, done);
-    await start(await runOf(), "1");
-    const subtaskRun = await worker.pollUntilRun();
-    const other = { status: 400, body: { code: "failed_precondition", message: expect.stringMatching(/^task_id: /) } };
-    await ben.v2("task.sendMessage", { task_id: plain.taskId, message: { content: "Again" } });
-    for (const run of [await worker.pollUntilRun(), subtaskRun]) expect(await start(run, "2")).toMatchObject(other);
-    expect(await subtasks()).toHaveLength(1);
+    let run = await worker.pollUntilRun();
+    for (let depth = 1; depth <= depthMax; depth += 1) {
+      const { body } = await start(run, "1");
+      run = await worker.pollUntilRun();
+      expect(run.taskId).toBe(body.subtaskId);
+    }
+    expect(run.mayBeginSubtasks).toBeUndefined();
+    const tooDeep = { code: "failed_precondition", message: "task_id: subtasks are at most 3 deep" };
+    expect(await start(run, "1")).toMatchObject({ status: 400, body: tooDeep });
   });
 
   test("is refused after another worker took the run, and begins nothing", async () => {
@@ -108,25 +109,43 @@ describeOnOne("StartSubtask", (database) => {
     expect(reply).toMatchObject({ status: 400, body: { code: "invalid_argument", message: expect.stringMatching(`^${field}: `) } });
   });
 
-  test(`allows ${subtasksMax} running at a time, also for concurrent calls`, async () => {
+  // spec/decisions.md 98
+  test(`allows ${livingMax} living ones below a root, also for concurrent calls of several of its tasks`, async () => {
     const run = await runOf();
-    const replies = await Promise.all(Array.from({ length: subtasksMax + 5 }, (_, i) => start(run, `${i}`)));
-    expect(replies.filter(({ status }) => status === 200)).toHaveLength(subtasksMax);
+    const { body } = await start(run, "child");
+    const child = await worker.pollUntilRun();
+    const replies = await Promise.all(Array.from({ length: livingMax + 5 }, (_, i) => start(i % 2 ? run : child, `${i}`)));
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(livingMax - 1);
     for (const { body } of replies.filter(({ status }) => status !== 200)) {
-      expect(body).toMatchObject({ code: "resource_exhausted", message: `${subtasksMax} subtasks run already` });
+      expect(body).toMatchObject({ code: "resource_exhausted", message: `at most ${livingMax} subtasks of a task may run or wait` });
     }
-    expect(await subtasks()).toHaveLength(subtasksMax);
+    expect(await subtasks()).toHaveLength(livingMax);
+    // A repeated call is answered also when the limit is reached.
+    const first = replies.findIndex(({ status }) => status === 200);
+    expect(await start(first % 2 ? run : child, `${first}`)).toEqual(replies[first]);
+    expect(child.taskId).toBe(body.subtaskId);
   });
 
-  test(`allows ${subtasksOfTurnMax} in a turn, however soon they end, and more in the next turn`, async () => {
+  /** Gives a root this many more subtasks, which have ended. */
+  async function addEnded(rootId: string, count: number): Promise<void> {
+    const root = await rig.row(rootId);
+    const ended = (i: number) => ({ ...root, id: `${i}`.padStart(22, "0"), type: "agent_subtask" as const, status: "stopped" as const });
+    await rig.service.store.change(async (tx) => {
+      for (let i = 0; i < count; i += 1)
+        await tx.tasks.insert({ ...ended(i), parentId: rootId, rootId, depth: 1, createdAt: Date.now() }, []);
+    });
+  }
+
+  test(`allows ${subtasksMax} below a root in all, and below a main task in each turn`, async () => {
     const run = await runOf();
-    const { store } = rig.service;
-    for (let i = 0; i < subtasksOfTurnMax; i += 1) {
-      const { body } = await start(run, `${i}`);
-      await store.change((tx) => tx.tasks.advance(body.subtaskId, { now: 1, set: { status: "stopped" } }));
-    }
-    expect((await start(run, "more")).body.message).toBe(`this turn has begun ${subtasksOfTurnMax} subtasks already`);
+    await addEnded(run.taskId, subtasksMax - 1);
+    expect((await start(run, "last")).status).toBe(200);
+    expect((await start(run, "more")).body).toMatchObject({
+      code: "resource_exhausted",
+      message: `a task may have at most ${subtasksMax} subtasks`,
+    });
     await worker.finish(run, done);
+    await worker.finish(await worker.pollUntilRun(), done);
     expect((await start(await runOf(), "more")).status).toBe(200);
   });
 
@@ -149,3 +168,107 @@ describeOnOne("StartSubtask", (database) => {
     ]);
   });
 });
+
+describeOnEach("a run that ends with a wait for subtasks", (database) => {
+  const rig = remoteRig({ database });
+  let ben: Person;
+  let worker: TestWorker;
+  beforeEach(async () => {
+    ben = await rig.service.person();
+    worker = await createWorker(rig.service, ben);
+  });
+  const start = async ({ taskId, fence }: RunOf, key: string): Promise<string> =>
+    (await worker.call("StartSubtask", { taskId, fence, key, message: `Part ${key}` })).body.subtaskId;
+  async function runOf(): Promise<RunOf> {
+    await ben.v2("task.create", { message: { content: "Go" } });
+    return worker.pollUntilRun();
+  }
+  const wait = (more: object = {}) => ({ wait: { mode: "all", ...more } });
+
+  test("continues in a run that has the results and the memo, after the events of the turn", async () => {
+    const run = await runOf();
+    const [first, second] = [await start(run, "1"), await start(run, "2")];
+    expect(await worker.finish(run, wait({ taskIds: [second, first], memo: { step: 2 } }))).toEqual({ status: 200, body: {} });
+    expect((await worker.call("Heartbeat", run)).body).toEqual({ stop: "lost" });
+    expect((await worker.append(run, [explain("late")])).body.message).toBe("fence: the run is no longer yours");
+    const subtasks = [await worker.pollUntilRun(), await worker.pollUntilRun()];
+    for (const subtask of subtasks) {
+      const { uploadId } = (await worker.call("Upload", { ...ref(subtask), filename: "a.txt", content: btoa("hello") })).body;
+      const isFirst = subtask.taskId === first;
+      await worker.finish(
+        subtask,
+        isFirst ? { finish: { content: "One", uploadIds: [uploadId] } } : { fail: { errorType: "internal", content: "No" } },
+      );
+    }
+    const next = await worker.pollUntilRun();
+    expect(next).toMatchObject({
+      taskId: run.taskId,
+      memo: { step: 2 },
+      claim: 2,
+      events: [{ event: { key: "1" } }, { event: { key: "2" } }],
+    });
+    expect(next.waits).toEqual([
+      {
+        ...{ mode: "all", reason: "ended" },
+        subtasks: [
+          { taskId: second, title: "Part 2", status: "error", said: "No" },
+          {
+            taskId: first,
+            title: "Part 1",
+            status: "stopped",
+            said: "One",
+            files: [expect.objectContaining({ filename: "a.txt", bytes: 5 })],
+          },
+        ],
+      },
+    ]);
+    const { pathname, search } = new URL(next.waits[0].subtasks[1].files[0].url);
+    expect(await (await fetch(`${rig.service.url}${pathname}${search}`)).text()).toBe("hello");
+  });
+
+  test("continues at once when they have ended, and a repeated call gets the same run", async () => {
+    const run = await runOf();
+    const subtask = await start(run, "1");
+    await worker.finish(await worker.pollUntilRun(), { finish: { content: "One" } });
+    const sent = wait({ taskIds: [subtask] });
+    const { body } = await worker.finish(run, sent);
+    expect(body.run).toMatchObject({ taskId: run.taskId, fence: run.fence + 1, waits: [{ reason: "ended", subtasks: [{ said: "One" }] }] });
+    expect((await worker.finish(run, sent)).body).toEqual(body);
+    expect((await worker.finish(run, wait())).status).toBe(409);
+    const again = await worker.finish(body.run, wait({ mode: "any" }));
+    expect(again.body.run.waits).toMatchObject([{ subtasks: [{ taskId: subtask }] }, { reason: "ended" }]);
+    expect(again.body.run.waits[0].subtasks[0].said).toBeUndefined();
+  });
+
+  test("continues with a message of the user, which the next turn answers", async () => {
+    const run = await runOf();
+    await start(run, "1");
+    await worker.finish(run, wait());
+    await worker.pollUntilRun();
+    await ben.v2("task.sendMessage", { task_id: run.taskId, message: { content: "Hurry" } });
+    const next = await worker.pollUntilRun();
+    expect(next).toMatchObject({
+      taskId: run.taskId,
+      messages: [{ content: "Go" }],
+      waits: [{ reason: "message", subtasks: [{ status: "running" }] }],
+    });
+    const { body } = await worker.finish(next, { finish: { content: "Not yet" } });
+    expect(body.run).toMatchObject({ messages: [{ content: "Hurry" }], subtasks: [{ title: "Part 1", status: "running" }] });
+    expect(body.run.waits).toBeUndefined();
+  });
+
+  test.each([
+    ["an id that is not a subtask of the task", { taskIds: ["x"] }, "wait.task_ids[0]: is not a subtask of this task"],
+    ["another mode", { mode: "some" }, "wait.mode: "],
+    ["more than 7 days", { timeoutSeconds: 604_801 }, "wait.timeout_seconds: "],
+    ["a memo of more than 64 KiB", { memo: "x".repeat(65_536) }, "wait.memo: must be at most 64 KiB as JSON"],
+  ])("refuses %s, and the run continues", async (_, more, text) => {
+    const run = await runOf();
+    const { status, body } = await worker.finish(run, wait(more));
+    expect([status, body.code]).toEqual([400, "invalid_argument"]);
+    expect(body.message).toContain(text);
+    expect((await worker.call("Heartbeat", run)).body).toEqual({});
+  });
+});
+
+const ref = ({ taskId, fence }: RunOf): RunOf => ({ taskId, fence });

@@ -15,7 +15,7 @@ function lastText({ deltas }: Watcher): string {
   return parts.reduce((text, { offset, text: part }) => (offset === text.length ? text + part : ""), "");
 }
 
-/** Watchers of a rig, over several nodes one after the other. */
+/** Watchers of a rig, each at the next node. */
 function watching(rig: TaskRig): (query: WatchQuery, who?: Calling) => Watcher {
   const open = new Set<Watcher>();
   afterEach(async () => {
@@ -65,7 +65,7 @@ describeOnEach("text that a worker writes", (database) => {
     expect(JSON.stringify(rig.service.logged)).not.toContain("three");
   });
 
-  test("is sent to nobody while nobody watches, and a later watcher gets all of it with the next calls", async () => {
+  test("is not sent without a watcher, and a later watcher gets all of it with the next calls", async () => {
     const run = await begin();
     expect((await write(worker, run, { text: "One " })).body).toEqual({ nextOffset: 4 });
     expect((await write(worker, run, { offset: 4, text: "two " })).body).toEqual({ nextOffset: 8 });
@@ -143,7 +143,7 @@ describeOnEach("text that a worker writes", (database) => {
     expect(body.message).toContain(named);
   });
 
-  test("is for those who may see its message: the app of the task, and no other app or person", async () => {
+  test("is for the app of its task, and for no other app or person", async () => {
     const [own, foreign] = [await tokenOf(rig.service, rig.ann), await tokenOf(rig.service, rig.ann)];
     const { body } = await own.v2("task.create", { message: { content: "Write" } });
     const run: RunOf = await worker.pollUntilRun();

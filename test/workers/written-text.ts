@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { RunOf, TestWorker } from "./worker-rig.ts";
 
-/** The members of WriteText beside the run. */
+/** The members of WriteText in addition to the run. */
 export interface Part {
   readonly key?: string;
   readonly explanation?: boolean;

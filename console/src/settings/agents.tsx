@@ -11,6 +11,7 @@ import { TextField } from "../ui/fields.tsx";
 import { FormDialog } from "../ui/form-dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { words } from "../words.ts";
+import { Profiles } from "./profiles.tsx";
 import { Workers } from "./workers.tsx";
 
 const text = words(
@@ -44,13 +45,14 @@ const text = words(
   },
 );
 
-/** The agents and online browsers of the person, and for the owner the credentials of remote workers. */
+/** The agents and online browsers of the person, the profiles of the space, and for the owner the credentials of remote workers. */
 export default function AgentsPage() {
   const { isOwner } = useRole();
   return (
     <>
       <Agents />
       <Browsers />
+      <Profiles />
       {isOwner && <Workers />}
     </>
   );

@@ -18,6 +18,9 @@ const text = words(
     name: "Name",
     profiles: "Profiles",
     profilesHint: "Separated by blanks; empty for all profiles that remote workers run.",
+    labels: "Labels",
+    labelsHint: "What the machine has, for example gpu. Separated by blanks; profiles with labels need all of theirs.",
+    withLabels: (names: string) => `labels ${names}`,
     none: "There is no worker.",
     allProfiles: "all profiles",
     runs: (count: number) => (count === 1 ? "1 run" : `${formatNumber(count)} runs`),
@@ -37,6 +40,9 @@ const text = words(
     name: "Name",
     profiles: "Profile",
     profilesHint: "Durch Leerzeichen getrennt; leer für alle Profile, die entfernte Worker ausführen.",
+    labels: "Labels",
+    labelsHint: "Was die Maschine hat, zum Beispiel gpu. Durch Leerzeichen getrennt; Profile mit Labels brauchen alle ihre Labels.",
+    withLabels: (names: string) => `Labels ${names}`,
     none: "Es gibt keinen Worker.",
     allProfiles: "alle Profile",
     runs: (count: number) => (count === 1 ? "1 Lauf" : `${formatNumber(count)} Läufe`),
@@ -93,14 +99,15 @@ export function Workers() {
   );
 }
 
-function WorkerRow({ worker: { name, profiles, runs, lastSeenAt }, onRevoke }: { worker: Worker; onRevoke: () => void }) {
+function WorkerRow({ worker: { name, profiles, labels, runs, lastSeenAt }, onRevoke }: { worker: Worker; onRevoke: () => void }) {
   return (
     <li>
       <Icon name="terminal" />
       <span className="main">
         <strong>{name}</strong>
         <small>
-          {profiles.join(", ") || text.allProfiles} · {text.runs(runs)} ·{" "}
+          {profiles.join(", ") || text.allProfiles} · {labels.length > 0 && `${text.withLabels(labels.join(", "))} · `}
+          {text.runs(runs)} ·{" "}
           {lastSeenAt === undefined ? (
             text.unused
           ) : (
@@ -120,6 +127,7 @@ function WorkerRow({ worker: { name, profiles, runs, lastSeenAt }, onRevoke }: {
 function NewWorkerDialog({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
   const [name, setName] = useState("");
   const [profiles, setProfiles] = useState("");
+  const [labels, setLabels] = useState("");
   const create = useMutation(WorkerService.method.createWorker, { onSuccess: onMade });
   if (create.data) return <SecretDialog title={text.made} secret={create.data.secret} onClose={onClose} />;
   return (
@@ -127,13 +135,17 @@ function NewWorkerDialog({ onClose, onMade }: { onClose: () => void; onMade: () 
       title={text.create}
       submit={text.create}
       {...{ onClose, error: create.error, isPending: create.isPending }}
-      onSubmit={() => create.mutate({ name, profiles: [...new Set(profiles.split(/[\s,]+/).filter(Boolean))] })}
+      onSubmit={() => create.mutate({ name, profiles: namesIn(profiles), labels: namesIn(labels) })}
     >
       <TextField label={text.name} required maxLength={100} value={name} onValue={setName} />
       <TextField label={text.profiles} hint={text.profilesHint} value={profiles} onValue={setProfiles} />
+      <TextField label={text.labels} hint={text.labelsHint} value={labels} onValue={setLabels} />
     </FormDialog>
   );
 }
+
+/** The names in a text that a person has typed. */
+const namesIn = (typed: string): string[] => [...new Set(typed.split(/[\s,]+/).filter(Boolean))];
 
 function RevokeDialog({ worker, onClose, onRevoked }: { worker: Worker; onClose: () => void; onRevoked: () => void }) {
   const revoke = useMutation(WorkerService.method.revokeWorker, {

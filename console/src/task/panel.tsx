@@ -10,12 +10,13 @@ import { Icon, type IconName } from "../ui/icons.tsx";
 import { scrollable } from "../ui/static-parts.ts";
 import { formatDateTime, formatDuration, formatNumber, fromSeconds } from "../ui/time.tsx";
 import { Attachment } from "./attachment.tsx";
+import { Subtasks } from "./subtasks.tsx";
 import styles from "./task.module.css";
 import { doneSteps, type Timeline } from "./timeline.ts";
 import { Tools } from "./tools.tsx";
 import { text } from "./words.ts";
 
-/** Plan, files and facts of a task, beside its conversation. */
+/** Plan, files, subtasks and facts of a task, beside its conversation. */
 export function Panel({ task, timeline, events }: { task: Task | undefined; timeline: Timeline; events: readonly TaskEvent[] }) {
   const [showsEvents, setShowsEvents] = useState(false);
   const files = useMemo(() => filesOf(timeline), [timeline]);
@@ -47,6 +48,7 @@ export function Panel({ task, timeline, events }: { task: Task | undefined; time
           </div>
         </section>
       )}
+      {task && <Subtasks task={task} />}
       {task && <Details task={task} />}
       <section className={styles.tools}>
         {task && <Tools taskId={task.id} events={events} />}

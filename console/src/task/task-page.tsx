@@ -4,6 +4,7 @@ import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useParams } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
 import { ContentPartSchema, ContentPartType, type Message, MessageSchema } from "#proto/task/v2/message_pb.ts";
+import type { TaskEvent } from "#proto/task/v2/task_event_pb.ts";
 import { RunState, type Task, TaskStatus } from "#proto/task/v2/task_pb.ts";
 import { type GetTaskResponse, TaskService } from "#proto/task/v2/task_service_pb.ts";
 import { useMe } from "../api/me.ts";
@@ -17,6 +18,7 @@ import { useTaskEvents } from "./events.ts";
 import { Flow } from "./flow.tsx";
 import { Head } from "./head.tsx";
 import { Panel } from "./panel.tsx";
+import { subtasksEveryMs } from "./subtasks.tsx";
 import styles from "./task.module.css";
 import { timelineOf } from "./timeline.ts";
 import { text } from "./words.ts";
@@ -25,21 +27,23 @@ import { text } from "./words.ts";
 const waits = (task: Pick<Task, "runState"> | undefined): boolean =>
   task?.runState === RunState.QUEUED || task?.runState === RunState.WAITING_FOR_WORKER;
 
+/** The task's fields change without an event while it is queued, and while subtasks run. */
+const refetchEvery = (task: Task | undefined): number | false => (waits(task) || task?.hasRunningBackgroundJobs ? subtasksEveryMs : false);
+
 /** What a task that waits for an agent waits for; undefined for any other. */
 const waitText = (detail: Pick<GetTaskResponse, "task" | "queuePosition"> | undefined): string | undefined => {
   if (detail?.task?.runState === RunState.WAITING_FOR_WORKER) return text.noWorker;
   return detail?.queuePosition === undefined ? undefined : text.queued(detail.queuePosition);
 };
 
+const changesTask = ({ payload }: TaskEvent): boolean =>
+  payload.case === "statusUpdate" || (payload.case === "toolUsed" && payload.value.tool.endsWith("subtask"));
+
 /** One task: its conversation, its open question, and its details. */
 export function TaskPage() {
   const { taskId } = useParams({ from: "/shell/app/$taskId" });
   const me = useMe();
-  const detail = useQuery(
-    TaskService.method.getTask,
-    { taskId },
-    { refetchInterval: ({ state }) => (waits(state.data?.task) ? 2000 : false) },
-  );
+  const detail = useQuery(TaskService.method.getTask, { taskId }, { refetchInterval: ({ state }) => refetchEvery(state.data?.task) });
   const { feed, isLoaded, hasOlder, loadOlder, connection } = useTaskEvents(taskId);
   const { events } = feed;
   const timeline = useMemo(() => timelineOf(feed), [feed]);
@@ -50,9 +54,9 @@ export function TaskPage() {
       () => undefined,
     );
 
-  // The task's own fields change with its status events.
+  // The task's own fields change with its status events, and with the subtasks that its agent starts.
   const { refetch } = detail;
-  const lastStatus = events.findLast(({ payload }) => payload.case === "statusUpdate")?.seq;
+  const lastStatus = events.findLast(changesTask)?.seq;
   useEffect(() => {
     if (lastStatus !== undefined) void refetch();
   }, [lastStatus, refetch]);

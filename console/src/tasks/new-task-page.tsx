@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
+import { AgentProfileService } from "#proto/agent/v2/agent_profile_service_pb.ts";
 import { ProjectService } from "#proto/project/v2/project_service_pb.ts";
 import { ScheduleService } from "#proto/schedule/v1/schedule_service_pb.ts";
 import { ContentPartType, type Message } from "#proto/task/v2/message_pb.ts";
@@ -22,7 +23,6 @@ const text = words(
     project: "Project",
     noProject: "No project",
     profile: "Profile",
-    profiles: { standard: "Standard", lite: "Lite", max: "Max" },
     ask: "The agent may ask me questions",
     structured: "The result is JSON of a schema",
     later: "Start at times instead of now",
@@ -37,7 +37,6 @@ const text = words(
     project: "Projekt",
     noProject: "Kein Projekt",
     profile: "Profil",
-    profiles: { standard: "Standard", lite: "Lite", max: "Max" },
     ask: "Der Agent darf mir Fragen stellen",
     structured: "Das Ergebnis ist JSON nach einem Schema",
     later: "Zu bestimmten Zeiten statt jetzt starten",
@@ -48,7 +47,6 @@ const text = words(
   },
 );
 
-type Profile = keyof typeof text.profiles;
 const nameMax = 80;
 
 /** A form for a new task, or for a schedule of tasks. */
@@ -56,10 +54,11 @@ export function NewTaskPage() {
   const navigate = useNavigate();
   const { project } = useSearch({ strict: false });
   const projects = useQuery(ProjectService.method.listProjects, {});
+  const profiles = useQuery(AgentProfileService.method.listAgentProfiles, {});
   const create = useMutation(TaskService.method.createTask);
   const schedule = useMutation(ScheduleService.method.createSchedule);
   const [projectId, setProjectId] = useState(project ?? "");
-  const [agentProfile, setProfile] = useState<Profile>("standard");
+  const [agentProfile, setProfile] = useState("");
   const [interactiveMode, setInteractive] = useState(true);
   const [typedSchema, setTypedSchema] = useDraft("new-schema");
   const [isStructured, setStructured] = useState(typedSchema !== "");
@@ -116,14 +115,10 @@ export function NewTaskPage() {
             onValue={setProjectId}
           />
         )}
-        <SelectField<Profile>
+        <SelectField
           label={text.profile}
           value={agentProfile}
-          options={[
-            ["standard", text.profiles.standard],
-            ["lite", text.profiles.lite],
-            ["max", text.profiles.max],
-          ]}
+          options={(profiles.data?.data ?? []).map(({ id, title, isDefault }) => [isDefault ? "" : id, title] as const)}
           onValue={setProfile}
         />
       </div>

@@ -6,6 +6,7 @@ const text = words(
   {
     queued: "Queued",
     noWorker: "Waiting for a worker",
+    subtasks: "Waits for subtasks",
     running: "Running",
     waiting: "Needs you",
     done: "Done",
@@ -16,6 +17,7 @@ const text = words(
   {
     queued: "In der Warteschlange",
     noWorker: "Wartet auf einen Worker",
+    subtasks: "Wartet auf Teilaufgaben",
     running: "Läuft",
     waiting: "Wartet auf Sie",
     done: "Fertig",
@@ -34,10 +36,11 @@ const states: Readonly<Record<TaskStatus, { readonly word: string; readonly icon
   [TaskStatus.ERROR]: { word: text.failed, icon: "failed", tone: "fail" },
 };
 
-/** A running task on which no agent works yet. */
+/** A running task on which no agent works now. */
 const notStarted: Readonly<Partial<Record<RunState, string>>> = {
   [RunState.QUEUED]: text.queued,
   [RunState.WAITING_FOR_WORKER]: text.noWorker,
+  [RunState.WAITING_FOR_SUBTASKS]: text.subtasks,
 };
 
 const stoppedByPerson = { word: text.stopped, icon: "stop", tone: "rest" } as const;

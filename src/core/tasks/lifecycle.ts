@@ -46,6 +46,11 @@ export const idleTask = (id: string, { accountId, spaceId }: Scope, now: number)
   armed: false,
   recalls: false,
   allowed: [],
+  parentId: null,
+  rootId: null,
+  depth: 0,
+  parentTurn: 0,
+  subtasks: 0,
 });
 
 /**
@@ -58,6 +63,8 @@ export const idleTask = (id: string, { accountId, spaceId }: Scope, now: number)
  *                 task.stop ▼  │ sendMessage
  *                        stopped ◀── task.stop (from running or waiting)
  *                                       error ◀── agent failed
+ *
+ * A task that waits for its subtasks stays `running`.
  *
  * Each step here is pure: the changes of the row, and the events that report them.
  */
@@ -186,6 +193,24 @@ export function continueAfterDecision(action: Wait, accepted: boolean, shown: Js
     ],
   };
 }
+
+/** The `node_id` of a task that waits for its subtasks: no process runs it, and it is not in the queue. */
+export const waitingNode = "subtasks";
+
+/** The agent waits for subtasks: the task keeps running, without a runner. The same turn continues after the wait. */
+export const waitForSubtasks = (brief: string): Step => ({
+  set: { nodeId: waitingNode, raiseFence: true },
+  events: [status("running", brief)],
+});
+
+/** The wait is over, and the turn continues at its next claim. */
+export const continueAfterWait = (brief: string, now: number): Step => ({
+  set: { nodeId: null, toBrowser: true, queuedAt: now },
+  events: [status("running", brief)],
+});
+
+/** A wait that is over when it begins: the run continues. */
+export const passWait = (brief: string): Step => ({ set: {}, events: [status("running", brief)] });
 
 function toolUsed(
   { kind, actionId, description, params }: Approval,

@@ -1,8 +1,34 @@
+import { Failure } from "../failure.ts";
+import type { Attachment } from "../files/file.ts";
+import type { JsonObject } from "../json.ts";
 import type { Tx } from "../store.ts";
 import { type ReferencedTask, toReferencedTask } from "./message.ts";
-import type { Task, TaskStatus } from "./task.ts";
+import { hasEnded } from "./subtask-wait.ts";
+import type { SubtaskCount, SubtaskEnd, Task, TaskFilter, TaskStatus } from "./task.ts";
 
-/** A subtask in the main agent's view. */
+/** The deepest subtask: the subtask of a subtask of a subtask. */
+export const depthMax = 3;
+/** The most subtasks below a root that run or wait. */
+export const livingMax = 50;
+/** The most subtasks below a root in any state; below an agent's main task, in one turn of it. */
+export const subtasksMax = 500;
+
+/** The task at which the limits and the budgets of a tree count. */
+export const rootOf = ({ id, rootId }: Pick<Task, "id" | "rootId">): string => rootId ?? id;
+
+/** @throws Failure `failed_precondition` for a task that is too deep to start subtasks. */
+export function checkDepth({ depth }: Pick<Task, "depth">): void {
+  if (depth < depthMax) return;
+  throw new Failure("failed_precondition", `task_id: subtasks are at most ${depthMax} deep`, { path: "task_id" });
+}
+
+/** @param more the number of subtasks to start. @throws Failure `resource_exhausted` when they exceed a limit. */
+export function checkSubtaskCount({ living, inAll }: SubtaskCount, more: number): void {
+  if (living + more > livingMax) throw new Failure("resource_exhausted", `at most ${livingMax} subtasks of a task may run or wait`);
+  if (inAll + more > subtasksMax) throw new Failure("resource_exhausted", `a task may have at most ${subtasksMax} subtasks`);
+}
+
+/** A subtask in the view of its parent's agent. */
 export interface SubtaskState {
   readonly id: string;
   readonly title: string;
@@ -13,11 +39,11 @@ export interface SubtaskState {
   readonly lastMessage: string;
 }
 
-/** The subtasks of an agent, as its main task sees them (spec/api.md 9.11). */
+/** The subtasks of a task, as its agent sees them (spec/api.md 9.11). */
 export interface Subtasks {
   /** The newest first, 20 at most. */
   list(): Promise<readonly SubtaskState[]>;
-  /** Null for a task that is not a subtask of the agent. */
+  /** Null for a task that is not a subtask of this one. */
   open(id: string): Promise<ReferencedTask | null>;
 }
 
@@ -27,23 +53,61 @@ const listedMax = 20;
 const searchedMax = 5;
 const lengthMax = 500;
 
-/** An agent's subtasks; each call reads them again. */
-export function subtasksOf(
-  store: Pick<Tx, "tasks" | "events" | "conversations">,
-  { agentId, accountId, spaceId }: Pick<Task, "accountId" | "spaceId"> & { readonly agentId: string },
-): Subtasks {
-  const scope = { accountId, spaceId };
+/** Whether a task may have subtasks that `subtasksOf` lists. */
+export const mayHaveSubtasks = (task: Task): boolean => task.subtasks > 0 || isMainTask(task);
+
+/** The subtasks of a task; each call reads them again. */
+export function subtasksOf(store: Pick<Tx, "tasks" | "events" | "conversations">, task: Task): Subtasks {
+  const scope = { accountId: task.accountId, spaceId: task.spaceId };
   return {
     async list() {
       const page = { orderBy: "createdAt", order: "desc", limit: listedMax } as const;
-      const { tasks } = await store.tasks.list(scope, { type: "agent_subtask", agentId }, page);
+      const { tasks } = await store.tasks.list(scope, filterOf(task), page);
       const lastMessages = await findLastMessages(store, tasks);
       return tasks.map(({ id, title, status, createdAt }) => ({ id, title, status, createdAt, lastMessage: lastMessages.get(id) ?? "" }));
     },
     async open(id) {
-      const task = await store.tasks.find(scope, id);
-      return task?.type === "agent_subtask" && task.agentId === agentId ? toReferencedTask(store, task) : null;
+      const found = await store.tasks.find(scope, id);
+      return found && isSubtask(task, found) ? toReferencedTask(store, found) : null;
     },
+  };
+}
+
+/** An agent's main task has all subtasks of the agent: those that a release before 0.2.0 started name no parent. */
+const isMainTask = ({ agentId, type }: Task): boolean => agentId !== null && type !== "agent_subtask";
+
+const filterOf = (task: Task): TaskFilter =>
+  isMainTask(task) && task.agentId !== null ? { type: "agent_subtask", agentId: task.agentId } : { parentId: task.id };
+
+const isSubtask = (task: Task, found: Task): boolean =>
+  found.parentId === task.id || (isMainTask(task) && found.type === "agent_subtask" && found.agentId === task.agentId);
+
+/** What a subtask has left for its parent, when its wait was over. */
+export interface SubtaskResult extends Pick<Task, "id" | "title" | "status"> {
+  /** The last message of its agent, at most 4,000 characters; empty for a subtask that has not ended, and without one. */
+  readonly lastMessage: string;
+  /** Its structured output, if it has one. */
+  readonly output?: JsonObject;
+  /** The files of the last message. */
+  readonly attachments: readonly Attachment[];
+}
+
+const resultMax = 4_000;
+/** The newest messages that are searched for the result. */
+const resultEvents = { order: "desc", limit: 10, verbose: false } as const;
+
+/** Reads the result of a subtask. Messages after the end of the wait are left out, so it is the same each time. */
+export async function readResult({ events }: Pick<Tx, "events">, { lastSeq, ...end }: SubtaskEnd): Promise<SubtaskResult> {
+  const listed = hasEnded(end.status) && lastSeq > 0 ? await events.list(end.id, { ...resultEvents, beforeSeq: lastSeq + 1 }) : [];
+  const said = listed.find(({ type }) => type === "assistant_message" || type === "error_message");
+  // The output of a turn is its last event.
+  const [last] = listed;
+  const output = last?.type === "structured_output_result" && last.payload.success ? last.payload.value : undefined;
+  return {
+    ...end,
+    lastMessage: said && "content" in said.payload ? said.payload.content.slice(0, resultMax).toWellFormed() : "",
+    ...(output === undefined ? {} : { output }),
+    attachments: said?.type === "assistant_message" ? (said.payload.attachments ?? []) : [],
   };
 }
 

@@ -70,6 +70,16 @@ export interface Task {
   readonly recalls: boolean;
   /** The kinds of action that need no further approval in this task (spec/decisions.md 15). */
   readonly allowed: readonly KindName[];
+  /** The task whose agent started this subtask; null for any other task. */
+  readonly parentId: string | null;
+  /** The first task of the tree; null for a task that is not a subtask. */
+  readonly rootId: string | null;
+  /** 0, or the number of tasks above a subtask. */
+  readonly depth: number;
+  /** The turn in which the parent started it: its `consumedSeq`; 0 for any other task. */
+  readonly parentTurn: number;
+  /** The number of subtasks that it has started itself. */
+  readonly subtasks: number;
 }
 
 /** The latest status_update of a task. */
@@ -100,6 +110,15 @@ export interface TaskView extends Task, TaskProgress {
   readonly appName: string | null;
   /** While it waits for a runner: when a worker of its space and profile last called, Unix ms. Otherwise null. */
   readonly workerSeenAt: number | null;
+  /** Its own subtasks by state; 0 in each state without subtasks. */
+  readonly subtasksRunning: number;
+  readonly subtasksWaiting: number;
+  readonly subtasksStopped: number;
+  readonly subtasksFailed: number;
+  /** True while a task below it runs. */
+  readonly hasRunningSubtasks: boolean;
+  /** The credits of all tasks below it; 0 for a subtask. */
+  readonly subtaskCredits: number;
 }
 
 /** A task as visitors of its share link see it. `id` and `lastSeq` are for reading its events. */
@@ -145,6 +164,8 @@ export type TaskChanges = Partial<
   readonly memo?: Json;
   /** Adds to the task's cost in credits. */
   readonly addCredits?: number;
+  /** Adds to the number of subtasks that it has started. */
+  readonly addSubtasks?: number;
   /** One of the events is a user_message, the first: messageSeq becomes its number. */
   readonly addsMessage?: true;
 };
@@ -193,6 +214,8 @@ export interface TaskFilter {
   readonly projectId?: string;
   /** An agent's id; `agent-default` is accepted. */
   readonly agentId?: string;
+  /** The task whose agent started them. */
+  readonly parentId?: string;
   readonly status?: TaskStatus;
   /** Only tasks in one of these states; empty: in any. */
   readonly statuses?: readonly TaskStatus[];
@@ -263,12 +286,16 @@ export interface QueueFilter {
   readonly nodeId?: string;
 }
 
-/** The counts of an agent's subtasks. */
+/** The number of subtasks below a root. */
 export interface SubtaskCount {
-  readonly running: number;
-  /** Begun since the current turn of the main task began, in any state. */
-  readonly ofTurn: number;
+  /** Those that run or wait. */
+  readonly living: number;
+  /** Those in any state. Below an agent's main task, which never ends: started since its current turn began. */
+  readonly inAll: number;
 }
+
+/** A subtask as the wait of its parent sees it. */
+export type SubtaskEnd = Pick<Task, "id" | "title" | "status" | "lastSeq">;
 
 export interface TaskRows {
   insert(task: Task, events: readonly NewEvent[]): Promise<Task>;
@@ -314,10 +341,16 @@ export interface TaskRows {
    * equal accounts the one served longest ago, within an account the oldest task first.
    */
   listUnowned(max: number, filter?: QueueFilter): Promise<readonly ClaimableTask[]>;
-  /** The ids of an account's running tasks in a space, with or without a runner. */
+  /** The ids of an account's running tasks in a space, with or without a runner; tasks before their subtasks. */
   listRunning(scope: Pick<Scope, "accountId" | "spaceId">): Promise<readonly string[]>;
-  /** The number of an agent's subtasks, including those of the given ids that are not created yet. */
-  countSubtasks(main: Pick<Task, "id" | "consumedSeq"> & { readonly agentId: string }, begun: readonly string[]): Promise<SubtaskCount>;
+  /** The number of subtasks below a root, including those of the given ids that are not created yet. */
+  countSubtasks(root: Pick<Task, "id" | "consumedSeq" | "agentId">, begun: readonly string[]): Promise<SubtaskCount>;
+  /** Those of these ids that are subtasks of the task. */
+  listSubtasks(parentId: string, ids: readonly string[]): Promise<readonly SubtaskEnd[]>;
+  /** The ids of subtasks of the task that run or wait and that turns up to this one have started, the oldest first. */
+  listLiving(parentId: string, turn: number, max: number): Promise<readonly string[]>;
+  /** The ids of subtasks of the task that run or wait, or that this turn has started, the oldest first. */
+  listOfTurn(parentId: string, turn: number, max: number): Promise<readonly string[]>;
   /** Running tasks that name one of these nodes. */
   listOwned(nodeIds: readonly string[]): Promise<readonly ClaimableTask[]>;
   /** Running tasks whose turn has exceeded its time limit. */

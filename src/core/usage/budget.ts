@@ -1,8 +1,9 @@
 import type { Scope } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
-import { Failure, notFound } from "../failure.ts";
+import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import type { Tx } from "../store.ts";
+import { rootOf } from "../tasks/subtasks.ts";
 import type { Task } from "../tasks/task.ts";
 
 /** The kinds of subject of a budget. */
@@ -51,14 +52,16 @@ export type Payer = Pick<Task, "spaceId" | "accountId"> & {
   readonly clientId: string | null;
 };
 
+/** The payer of a task's costs. The costs of subtasks count at the first task of their tree. */
 export const payerOf = ({
   id,
+  rootId,
   spaceId,
   accountId,
   projectId,
   clientId,
-}: Pick<Task, "id" | "spaceId" | "accountId" | "projectId" | "clientId">): Payer => ({
-  ...{ taskId: id, spaceId, accountId, projectId, clientId },
+}: Pick<Task, "id" | "rootId" | "spaceId" | "accountId" | "projectId" | "clientId">): Payer => ({
+  ...{ taskId: rootOf({ id, rootId }), spaceId, accountId, projectId, clientId },
 });
 
 /** The start of the period that contains a time, Unix milliseconds. */
@@ -120,7 +123,7 @@ export interface BudgetInput {
 
 /** The budgets of a space. */
 export interface Budgets {
-  /** Creates the budget or changes its credits. @throws Failure `not_found` for a subject outside the space, `resource_exhausted` at 1000. */
+  /** Creates the budget or changes its credits. @throws Failure `not_found` for a subject outside the space, `invalid_argument` for a subtask, `resource_exhausted` at 1000. */
   set(tx: Tx, space: Pick<Scope, "spaceId">, input: BudgetInput): Promise<Budget>;
   list(tx: Tx, space: Pick<Scope, "spaceId">): Promise<readonly Budget[]>;
   /** The budgets of the account itself. */
@@ -175,12 +178,20 @@ async function subjectExists(tx: Tx, spaceId: string, kind: BudgetKind, subject:
     case "account":
       return team === null ? (await tx.accounts.personalSpace(subject))?.id === spaceId : isMember(tx, team.id, subject);
     case "task":
-      return (await tx.tasks.byId(subject))?.spaceId === spaceId;
+      return taskExists(tx, spaceId, subject);
     case "project":
       return tx.projects.lockIn(spaceId, subject);
     case "app":
       return (await tx.apps.find(subject))?.spaceId === spaceId;
   }
+}
+
+/** @throws Failure `invalid_argument` for a subtask. */
+async function taskExists(tx: Tx, spaceId: string, id: string): Promise<boolean> {
+  const task = await tx.tasks.byId(id);
+  if (task?.spaceId !== spaceId) return false;
+  if (task.rootId !== null) throw invalidArgument("subject", `is a subtask: its costs count at the task ${task.rootId}`);
+  return true;
 }
 
 async function isMember(tx: Tx, teamId: string, accountId: string): Promise<boolean> {

@@ -72,7 +72,7 @@ async function credentialOfApp(
 export async function createTaskOf(tx: Tx, tasks: Pick<Tasks, "create">, schedule: Schedule, caller: Caller, now: number): Promise<Task> {
   const { id, accountId, spaceId, clientId, template } = schedule;
   const { projectId = null } = template;
-  if (await isOutOfCredits(tx, { id: "", accountId, spaceId, clientId, projectId }, now))
+  if (await isOutOfCredits(tx, { id: "", rootId: null, accountId, spaceId, clientId, projectId }, now))
     throw new Failure("resource_exhausted", "a budget of the task is spent");
   checkGranted(caller, template.input.resources.connectors);
   const task = await tasks.create(tx, withReach(caller), { ...template, scheduleId: id });

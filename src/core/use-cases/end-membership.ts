@@ -4,6 +4,7 @@ import type { SkillOwner } from "../skills/skill.ts";
 import { deleteSkills } from "../skills/store-skill.ts";
 import type { Tx } from "../store.ts";
 import { stop } from "../tasks/lifecycle.ts";
+import { stopSubtasks } from "../tasks/parents.ts";
 import type { Ending } from "../teams/lifecycle.ts";
 import type { MembershipEffects } from "../teams/team-user.ts";
 
@@ -104,7 +105,11 @@ async function stopTasks(tx: Tx, clock: Pick<Clock, "now">, person: Person): Pro
   let stopped = 0;
   for (const id of await tx.tasks.listRunning(person)) {
     const step = { now: clock.now(), when: { status: "running" }, set: stop.set, events: stop.events } as const;
-    if (await tx.tasks.advance(id, step)) stopped += 1;
+    const task = await tx.tasks.advance(id, step);
+    if (!task) continue;
+    stopped += 1;
+    // A subtask that began since the list was read is not in it.
+    await stopSubtasks(tx, task);
   }
   return stopped;
 }

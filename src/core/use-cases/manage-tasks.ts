@@ -10,9 +10,10 @@ import type { SkillScope } from "../skills/skill.ts";
 import { checkRequestedSkills } from "../skills/task-skills.ts";
 import type { Tx } from "../store.ts";
 import type { Backlog } from "../tasks/backlog.ts";
-import { firstEvents, idleTask, queueMessage, resume, stop } from "../tasks/lifecycle.ts";
+import { firstEvents, idleTask, queueMessage, resume, stop, waitingNode } from "../tasks/lifecycle.ts";
 import { addReferences, canonicalLocale, deriveTitle, messageText, type UserInput } from "../tasks/message.ts";
 import { type Metadata, mergeMetadata } from "../tasks/metadata.ts";
+import { stopSubtasks } from "../tasks/parents.ts";
 import { defaultProfile, type Profiles, profilesOf } from "../tasks/profile.ts";
 import type { TaskSteps } from "../tasks/steps.ts";
 import type { Task, TaskChanges, TaskView } from "../tasks/task.ts";
@@ -166,9 +167,11 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = prof
     async stop(tx, caller, id) {
       const task = await lock(tx, caller, id);
       tx.audit.note({ subject: task.id, before: { status: task.status } });
-      if (task.status !== "running" && task.status !== "waiting") return;
+      if (task.status !== "running" && task.status !== "waiting") return stopSubtasks(tx, task);
       if (task.status === "waiting") await tx.actions.dismiss(task.id);
-      const { lastTimestamp, status } = await advance(tx, task.id, stop.set, stop.events);
+      const stopped = await advance(tx, task.id, stop.set, stop.events);
+      await stopSubtasks(tx, stopped);
+      const { lastTimestamp, status } = stopped;
       tx.audit.note({ after: { status } });
       // The next request must not be older than the events of this one (spec/clients.md 13).
       tx.afterCommit(() => clock.sleep(Math.min(settleMs, Math.max(0, lastTimestamp - clock.now()))));
@@ -184,7 +187,9 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = prof
       }
       // A waiting task stops waiting; a failed one keeps its status for the exports.
       if (task.status === "waiting") await advance(tx, id, { status: "stopped" });
+      await stopSubtasks(tx, task);
       await tx.actions.deleteOfTask(id);
+      await tx.waits.deleteOfTask(id);
       await tx.workerEvents.deleteOfTask(id);
       if (personal || !keepsEvents) await tx.events.deleteOfTask(id);
       await tx.idempotency.deleteOf(id);
@@ -216,6 +221,8 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = prof
       const step = running ? queueMessage(text, input) : resume(text, clock.now(), input);
       await advance(tx, task.id, { ...step.set, ...changes }, step.events);
       await saveResources(tx, task, resources, await connectorsAtSend(tx, caller, resources, clearConnectors, task.id));
+      // The message ends a wait for subtasks.
+      if (task.nodeId === waitingNode) await tx.parents.look(task.id);
       if (!running) await enqueue(tx, { id: task.id, agentProfile: changes.agentProfile });
       await chargeTranscripts(tx, task.id, input);
       tx.audit.note({ subject: task.id, before: { status: task.status }, after: { agentProfile: changes.agentProfile } });
@@ -250,8 +257,14 @@ async function checkProject(tx: Tx, caller: Caller, id: string | undefined): Pro
 }
 
 /** The changes that move a task to a project, or out of its project. The project cannot be deleted until this change ends. */
-async function moveTo(tx: Tx, caller: Caller, { agentId }: Task, id: string | null): Promise<Pick<TaskChanges, "projectId" | "type">> {
+async function moveTo(
+  tx: Tx,
+  caller: Caller,
+  { agentId, parentId }: Task,
+  id: string | null,
+): Promise<Pick<TaskChanges, "projectId" | "type">> {
   if (agentId !== null) throw new Failure("failed_precondition", "a task of an agent cannot be moved to another project");
+  if (parentId !== null) throw new Failure("failed_precondition", "a subtask cannot be moved to another project");
   if (!canAccessProjects(caller)) throw notFound("project", "project_id");
   if (id === null) return { projectId: null, type: "standard" };
   if (!(await tx.projects.lock(caller, id))) throw notFound("project", "project_id");

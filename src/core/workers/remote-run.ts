@@ -7,7 +7,8 @@ import type { Json, JsonObject } from "../json.ts";
 import type { EventPayloads, NewEvent, TaskEvent } from "../tasks/event.ts";
 import type { HistoryEntry } from "../tasks/history.ts";
 import type { LiveType } from "../tasks/live-text.ts";
-import type { SubtaskState } from "../tasks/subtasks.ts";
+import type { EndedWait, WaitMode } from "../tasks/subtask-wait.ts";
+import type { SubtaskResult, SubtaskState } from "../tasks/subtasks.ts";
 
 /** A turn of a task in the form that a remote worker receives. */
 export interface RemoteRun {
@@ -34,6 +35,13 @@ export interface RemoteRun {
   readonly connectors: readonly UsableConnector[];
   /** The states of its subtasks; null when the task may not begin any. */
   readonly subtasks: readonly SubtaskState[] | null;
+  /** The waits for subtasks of this turn that are over. */
+  readonly waits: readonly RemoteWait[];
+}
+
+/** A wait for subtasks that is over. Only the last one of a run has messages, outputs and files. */
+export interface RemoteWait extends Pick<EndedWait, "mode" | "reason"> {
+  readonly subtasks: readonly SubtaskResult[];
 }
 
 /** An event of the turn. */
@@ -100,6 +108,14 @@ export type SentOutcome =
       readonly description?: string;
       readonly params?: JsonObject;
       /** Absent: the turn keeps the memo that it has. */
+      readonly memo?: Json;
+    }
+  | {
+      readonly kind: "wait";
+      /** Absent: those that have not ended, and those of this turn whose end no wait has reported. */
+      readonly subtasks?: readonly string[];
+      readonly mode: WaitMode;
+      readonly timeoutMs?: number;
       readonly memo?: Json;
     };
 
@@ -200,8 +216,8 @@ export interface RemoteRuns {
   /**
    * Begins a subtask, once for each key.
    *
-   * @throws Failure `failed_precondition` naming `task_id` for any task but an agent's main task, `resource_exhausted` at the limit
-   * of subtasks, `already_exists` for a key with other content, `invalid_argument` for a text that users could not send either.
+   * @throws Failure `failed_precondition` naming `task_id` for a subtask that is three deep, `resource_exhausted` at a limit of
+   * subtasks, `already_exists` for a key with other content, `invalid_argument` for a text that users could not send either.
    */
   startSubtask(worker: RemoteWorker, run: RunRef, input: SubtaskInput): Promise<StartedSubtask>;
   release(worker: RemoteWorker, run: RunRef): Promise<void>;

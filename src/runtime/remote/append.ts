@@ -7,7 +7,6 @@ import type { AgentEvent } from "../agent.ts";
 import type { StagedFile } from "../artifacts.ts";
 import { append, type StagedProgress, type WrittenTask } from "../ending.ts";
 import { RunLost } from "../steps.ts";
-import { checkSubtaskLimits, isMainTask } from "../subtasks.ts";
 import { renewLease } from "./held-run.ts";
 import { adoptUploads, deleteUsedUpload, findUpload, findUploads, type UploadParts } from "./uploads.ts";
 
@@ -62,8 +61,6 @@ async function appendNew(
     if ((await tx.workerEvents.insert(keyed)) < keyed.length) throw new Repeated();
     for (const { key, seq } of keyed) numbers.set(key, seq);
     for (const { site } of newEvents) if (site) await deleteUsedUpload(tx, clock.now(), task, workerId, site.uploadId);
-    // Calls of one run run sequentially from here, so two of them cannot exceed the limits together.
-    if (isMainTask(after) && newEvents.some(({ subtask }) => subtask)) await checkSubtaskLimits(tx, after, [], 0);
     return after;
   };
   const run = { taskId, workerId, fence };
@@ -72,12 +69,14 @@ async function appendNew(
     // A call without new events renews the lease too.
     if (!(await store.change(renewLease(clock, run)))) throw new RunLost();
   } else {
-    const events = await attachFiles(parts, task, workerId, newEvents).catch(async (thrown) => {
-      // Another call with the same key may have used the uploads of this one.
-      throw (await knownNumbers(store, task, sent)).size > known.size ? new Repeated() : thrown;
-    });
     const guard = { lock: renewLease(clock, run), after: keep, keepArtifact: adoptUploads(clock, workerId) };
-    ({ overdrawn } = await append(task, stagedProgress(events, spent), parts, guard));
+    try {
+      const events = await attachFiles(parts, task, workerId, newEvents);
+      ({ overdrawn } = await append(task, stagedProgress(events, spent), parts, guard));
+    } catch (thrown) {
+      // Another call with the same key may have used the uploads of this one, or the last subtask that is allowed.
+      throw thrown instanceof Failure && (await knownNumbers(store, task, sent)).size > known.size ? new Repeated() : thrown;
+    }
   }
   return { numbers: sent.map(({ key }) => numbers.get(key) ?? 0), overdrawn };
 }

@@ -11,9 +11,9 @@ import { isObject, type JsonObject } from "../../core/json.ts";
 import type { Store, Tx } from "../../core/store.ts";
 import type { NewEvent } from "../../core/tasks/event.ts";
 import { deriveTitle, messageText } from "../../core/tasks/message.ts";
+import { checkDepth } from "../../core/tasks/subtasks.ts";
 import type { Task } from "../../core/tasks/task.ts";
 import type { SentEvent, StartedSubtask, SubtaskInput, ToolCall } from "../../core/workers/remote-run.ts";
-import { isMainTask } from "../subtasks.ts";
 import { appendSent } from "./append.ts";
 import type { UploadParts } from "./uploads.ts";
 
@@ -23,8 +23,7 @@ import type { UploadParts } from "./uploads.ts";
  * @throws Lost, Failure as for `RemoteRuns.startSubtask`.
  */
 export async function startSubtask(parts: UploadParts, task: Task, workerId: string, input: SubtaskInput): Promise<StartedSubtask> {
-  if (!isMainTask(task))
-    throw new Failure("failed_precondition", "task_id: only an agent's main task begins subtasks", { path: "task_id" });
+  checkDepth(task);
   const { key, digest, message } = input;
   messageText({ texts: [message] }, "message");
   const subtask = { id: parts.ids.short(), message };

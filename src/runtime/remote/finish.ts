@@ -5,6 +5,7 @@ import type { ReportedUsage, RunRef, SentOutcome } from "../../core/workers/remo
 import { releaseWorkerRun, workerLeaseMs, workerNode } from "../../core/workers/worker-run.ts";
 import { type EndingOutcome, type EndingParts, endSpent, endTurn } from "../ending.ts";
 import { scheduleApproval } from "../schedule-approval.ts";
+import { checkWait } from "../waits.ts";
 import { stagedProgress } from "./append.ts";
 import { bindToTool } from "./call-tool.ts";
 import { releaseRun } from "./held-run.ts";
@@ -99,6 +100,7 @@ async function outcomeOf({ store, clock }: UploadParts, task: Task, workerId: st
     const { params = {}, memo } = outcome;
     return { ...scheduleApproval(params, "confirm.params", clock.now()), ...(memo === undefined ? {} : { memo }) };
   }
+  if (outcome.kind === "wait") await checkWait(store, task, outcome, { subtasksAt: "wait.task_ids", timeoutAt: "wait.timeout_seconds" });
   if (outcome.kind !== "finish") return outcome;
   const { uploadIds, ...ending } = outcome;
   return { ...ending, files: await findUploads(store, clock.now(), task, workerId, uploadIds) };

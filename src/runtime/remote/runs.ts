@@ -14,6 +14,7 @@ import { createHoldPoll, type Dispatch } from "./dispatch.ts";
 import { type EndResult, endSpentRun, findEarlierEnding, finishSent, type SentEnding } from "./finish.ts";
 import { checkRun, lostRun, mapLostRun, renewLease, requireHeldTask } from "./held-run.ts";
 import { openUpload, type UploadParts } from "./uploads.ts";
+import { readWaits } from "./waits.ts";
 import { textForwarder, type WriteTextParts } from "./write-text.ts";
 
 /** The dependencies of remote runs. */
@@ -54,6 +55,7 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
       ...{ taskId, title, locale, profile, instruction, interactive, history, asked, decisions, outputSchema, memo, claim },
       ...{ fence: task.fence, leaseMs: workerLeaseMs, references: task.references, skills: turn.skills, connectors: turn.connectors },
       subtasks: turn.subtasks?.begun ?? null,
+      waits: await readWaits(store, task),
       written: turn.written.map((event) => ({ event, key: keys.get(event.seq) ?? "" })),
     };
   }

@@ -41,7 +41,7 @@ export function textForwarder(parts: WriteTextParts): (worker: RemoteWorker, run
   async function forward(task: Task, sent: SentText): Promise<number> {
     const { key, offset, text } = sent;
     const end = offset + text.length;
-    // An empty first part only asks whether anybody watches.
+    // An empty first part only asks whether the task has a watcher.
     if (end > textBytesMax || end === 0) return end;
     const isWritten = offset === 0 && key !== "" && (await store.workerEvents.find(task.id, task.consumedSeq, [key])).length > 0;
     return isWritten ? end : texts.forward(deltaOf(task, sent));

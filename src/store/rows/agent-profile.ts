@@ -1,3 +1,4 @@
+import { waitingNode } from "../../core/tasks/lifecycle.ts";
 import type { ProfileRows } from "../../core/tasks/profile-settings.ts";
 import { changeOf, type Session } from "../session.ts";
 import { type Dialect, empty, join, raw, type Sql, sql } from "../statements.ts";
@@ -10,10 +11,10 @@ const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 /** The tasks in run as `t`. SQLite's planner would scan all tasks of the space. */
 const inRun: Record<Dialect, Sql> = { sqlite: raw("task t INDEXED BY task_run_profile"), postgresql: raw("task t") };
 
-/** The number of tasks of a space and profile that run. */
+/** The number of tasks of a space and profile that a process or a worker runs: a task that waits for its subtasks has no run. */
 const runsOf = (dialect: Dialect, spaceId: Sql, profile: Sql): Sql => sql`(
   SELECT COUNT(*) FROM ${inRun[dialect]} WHERE t.status = 'running' AND t.node_id IS NOT NULL AND t.deleted_at IS NULL
-    AND t.space_id = ${spaceId} AND t.agent_profile = ${profile})`;
+    AND t.node_id <> ${waitingNode} AND t.space_id = ${spaceId} AND t.agent_profile = ${profile})`;
 
 /** The spaces and profiles that have as many runs as they may have, as a common table. */
 export const fullProfiles = (dialect: Dialect): Sql => sql`full_profile (space_id, profile) AS MATERIALIZED (

@@ -69,4 +69,8 @@ function paidBy({ spaceId, taskId, projectId, clientId, accountId }: Payer): Sql
 
 /** The column of an entry that names the budget's subject. All entries of a space count for its team. */
 const subjectColumns = { task: "task_id", project: "project_id", app: "client_id", account: "account_id" } as const;
-const counted = ({ kind, subject }: Budget): Sql => (kind === "team" ? sql`1 = 1` : sql`${raw(subjectColumns[kind])} = ${subject}`);
+function counted({ kind, subject }: Budget): Sql {
+  if (kind === "team") return sql`1 = 1`;
+  const own = sql`${raw(subjectColumns[kind])} = ${subject}`;
+  return kind === "task" ? sql`(${own} OR task_id IN (SELECT id FROM task WHERE root_id = ${subject} AND deleted_at IS NULL))` : own;
+}

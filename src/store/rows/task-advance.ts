@@ -1,5 +1,6 @@
 import type { NewEvent } from "../../core/tasks/event.ts";
 import { progressOf } from "../../core/tasks/latest.ts";
+import { waitingNode } from "../../core/tasks/lifecycle.ts";
 import type { Advance, Task, TaskChanges, TaskProgress, TaskWritten } from "../../core/tasks/task.ts";
 import type { Visibility } from "../../core/visibility.ts";
 import { changeOf, type Session } from "../session.ts";
@@ -45,6 +46,11 @@ const blankPersonal: Partial<Task> = {
   shareVisibility: "private",
   projectId: null,
   scheduleId: null,
+  parentId: null,
+  rootId: null,
+  depth: 0,
+  parentTurn: 0,
+  subtasks: 0,
 };
 
 /**
@@ -104,6 +110,7 @@ function changes({ now, set = {} }: Advance, events: readonly NewEvent[]): Sql[]
   if (set.addCredits) found.push(sql`credits = ${creditsAfter(set.addCredits)}`);
   if (set.shareVisibility !== undefined) found.push(sql`shared_at = ${sharedAt(set.shareVisibility, now)}`);
   if (set.shareVisibility !== undefined || set.maxVisibility !== undefined) found.push(sql`share_changed_at = ${now}`);
+  if (set.addSubtasks) found.push(sql`subtasks = subtasks + ${set.addSubtasks}`);
   if (set.raiseFence) found.push(sql`fence = fence + 1`);
   if (set.toBrowser) found.push(sql`wants_node = ${selectedBrowserNode}`);
   if (set.addsMessage) found.push(sql`message_seq = last_seq + 1`);
@@ -113,9 +120,9 @@ function changes({ now, set = {} }: Advance, events: readonly NewEvent[]): Sql[]
   return found;
 }
 
-/** A turn has its time from its first run on; a decision of the user, which ends a wait, begins the time again. */
-function turnEnd(now: number, { status, beginTurn, addClaim }: TaskChanges): Sql[] {
-  if (status !== undefined && status !== "running") return [sql`turn_until = NULL`];
+/** A turn has its time from its first run on. The end of a wait, for the user or for subtasks, begins the time again. */
+function turnEnd(now: number, { status, nodeId, beginTurn, addClaim }: TaskChanges): Sql[] {
+  if ((status !== undefined && status !== "running") || nodeId === waitingNode) return [sql`turn_until = NULL`];
   const until = sql`${now} + (SELECT CAST(p.time_limit AS BIGINT) * 1000 FROM agent_profile p
     WHERE p.space_id = task.space_id AND p.profile = task.agent_profile)`;
   if (beginTurn) return [sql`turn_until = ${until}`];

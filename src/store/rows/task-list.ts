@@ -130,11 +130,12 @@ interface Equality {
   readonly owner: Sql;
 }
 
-/** The index of a project or an agent does not have the owner, that of a status or an app does. */
-function equalities(dialect: Dialect, scope: Scope, { projectId, agentId, status }: TaskFilter): readonly Equality[] {
+/** The index of a parent, a project or an agent does not have the owner, that of a status or an app does. */
+function equalities(dialect: Dialect, scope: Scope, { projectId, agentId, parentId, status }: TaskFilter): readonly Equality[] {
   const found: Equality[] = [];
   const owned = visible({ accountId: scope.accountId, spaceId: scope.spaceId });
   const checked = checkedOwner(dialect, scope);
+  if (parentId !== undefined) found.push({ where: sql`t.parent_id = ${parentId}`, owner: checked });
   if (projectId !== undefined) found.push({ where: sql`t.project_id = ${projectId}`, owner: checked });
   if (agentId === defaultAgent) found.push({ where: sql`t.agent_id = (SELECT id FROM agent WHERE ${isDefaultOf(scope)})`, owner: checked });
   else if (agentId !== undefined) found.push({ where: sql`t.agent_id = ${agentId}`, owner: checked });

@@ -1,3 +1,4 @@
+import { waitingNode } from "../../core/tasks/lifecycle.ts";
 import type { QueueFilter, TaskRows } from "../../core/tasks/task.ts";
 import type { Session } from "../session.ts";
 import { allOf, type Dialect, join, raw, type Sql, sql } from "../statements.ts";
@@ -11,16 +12,34 @@ const queued = claimable.with({
 });
 const taskIds = tables.task.pick("id");
 const counted = computedShape({ count: integer(sql`COUNT(*)`) });
-const subtasks = computedShape({ running: integer(sql`running`), recent: integer(sql`recent`), made: integer(sql`made`) });
+const subtasks = computedShape({ living: integer(sql`living`), total: integer(sql`total`), made: integer(sql`made`) });
+const subtaskEnd = tables.task.pick("id", "title", "status", "lastSeq");
 
 type QueueRows = Pick<
   TaskRows,
-  "listUnowned" | "listOwned" | "listOverdue" | "listRunning" | "countSubtasks" | "countUnowned" | "queuePosition"
+  | "listUnowned"
+  | "listOwned"
+  | "listOverdue"
+  | "listRunning"
+  | "countSubtasks"
+  | "listSubtasks"
+  | "listLiving"
+  | "listOfTurn"
+  | "countUnowned"
+  | "queuePosition"
 >;
+
+const isLiving = sql`status IN ('running', 'waiting')`;
 
 /** The running tasks that wait for a runner, and the owners of the others. */
 export function queueOf(session: Session): QueueRows {
   const { dialect } = session;
+  async function subtaskIds(parentId: string, where: Sql, max: number): Promise<readonly string[]> {
+    const rows = await taskIds.rows(session)(sql`
+      SELECT ${taskIds.of("t")} FROM task t WHERE t.parent_id = ${parentId} AND t.deleted_at IS NULL AND ${where}
+      ORDER BY t.created_at, t.id LIMIT ${max}`);
+    return rows.map(({ id }) => id);
+  }
   return {
     listUnowned(max, filter = {}) {
       const waiting: Waiting = { from: queue[dialect], where: sql`${waits(filter)} AND ${notFull}` };
@@ -34,22 +53,30 @@ export function queueOf(session: Session): QueueRows {
     async listRunning({ accountId, spaceId }) {
       const rows = await taskIds.rows(session)(sql`
         SELECT ${taskIds.of("t")} FROM ${runningTasks[dialect]}
-        WHERE t.status = 'running' AND t.account_id = ${accountId} AND t.space_id = ${spaceId} AND t.deleted_at IS NULL ORDER BY t.id`);
+        WHERE t.status = 'running' AND t.account_id = ${accountId} AND t.space_id = ${spaceId} AND t.deleted_at IS NULL ORDER BY t.depth, t.id`);
       return rows.map(({ id }) => id);
     },
     async countSubtasks({ id, agentId, consumedSeq }, begun) {
       const made = begun.length === 0 ? sql`0` : sql`(SELECT COUNT(*) FROM task WHERE id IN (${join([...begun])}))`;
       const since = sql`(SELECT timestamp FROM task_event WHERE task_id = ${id} AND seq = ${consumedSeq})`;
+      const below = sql`SELECT COUNT(*) FROM task WHERE root_id = ${id} AND deleted_at IS NULL`;
       const row = await subtasks.row(session)(sql`
         SELECT ${subtasks.of("s")} FROM (
-          SELECT COUNT(CASE WHEN status = 'running' THEN 1 END) AS running, COUNT(CASE WHEN created_at >= ${since} THEN 1 END) AS recent,
+          SELECT (${below} AND ${isLiving}) AS living, (${agentId === null ? below : sql`${below} AND created_at >= ${since}`}) AS total,
             ${made} AS made
-          FROM task WHERE agent_id = ${agentId} AND type = 'agent_subtask' AND deleted_at IS NULL
         ) s`);
-      const { running, recent, made: known } = row ?? { running: 0, recent: 0, made: 0 };
+      const { living, total, made: known } = row ?? { living: 0, total: 0, made: 0 };
       const notInserted = begun.length - known;
-      return { running: running + notInserted, ofTurn: recent + notInserted };
+      return { living: living + notInserted, inAll: total + notInserted };
     },
+    async listSubtasks(parentId, asked) {
+      if (asked.length === 0) return [];
+      return subtaskEnd.rows(session)(sql`
+        SELECT ${subtaskEnd.of("t")} FROM task t
+        WHERE t.parent_id = ${parentId} AND t.deleted_at IS NULL AND t.id IN (${join([...asked])})`);
+    },
+    listLiving: (parentId, turn, max) => subtaskIds(parentId, sql`${isLiving} AND t.parent_turn <= ${turn}`, max),
+    listOfTurn: (parentId, turn, max) => subtaskIds(parentId, sql`(${isLiving} OR t.parent_turn = ${turn})`, max),
     async listOwned(nodeIds) {
       if (nodeIds.length === 0) return [];
       return claimable.rows(session)(sql`
@@ -113,9 +140,10 @@ const accounts = ({ from, where }: Waiting): Sql => sql`account (id) AS (
   FROM account WHERE account.id IS NOT NULL
 )`;
 
-/** The number of running tasks of each account. */
+/** The number of tasks of each account that a process or worker runs. */
 const running = sql`busy (account_id, tasks) AS (
-  SELECT account_id, COUNT(*) FROM task WHERE status = 'running' AND node_id IS NOT NULL AND deleted_at IS NULL GROUP BY account_id
+  SELECT account_id, COUNT(*) FROM task WHERE status = 'running' AND node_id IS NOT NULL AND node_id <> ${waitingNode}
+    AND deleted_at IS NULL GROUP BY account_id
 )`;
 
 /** The accounts whose tasks can be among the first: at most as many as requested tasks. */

@@ -1,8 +1,8 @@
 import type { Scope } from "../../core/accounts/caller.ts";
-import type { LatestStatus } from "../../core/tasks/task.ts";
+import type { LatestStatus, TaskStatus } from "../../core/tasks/task.ts";
 import { applyCaps } from "../../core/visibility.ts";
-import { type Sql, sql } from "../statements.ts";
-import { boolean, integerOrNull, json, tables, textOrNull } from "../table.ts";
+import { raw, type Sql, sql } from "../statements.ts";
+import { boolean, integer, integerOrNull, json, tables, textOrNull } from "../table.ts";
 
 /** Schema and memo may be large: a task has only flags for their presence. */
 const flags = { armed: boolean(sql`(output_schema IS NOT NULL)`), recalls: boolean(sql`(memo IS NOT NULL)`) };
@@ -29,6 +29,21 @@ export const taskShape = tables.task
 export const serves = sql`w.revoked_at IS NULL AND (w.profiles = '[]' OR w.profiles LIKE '%"' || t.agent_profile || '"%')
   AND NOT EXISTS (SELECT 1 FROM profile_label l WHERE l.profile = t.agent_profile AND w.labels NOT LIKE '%"' || l.label || '"%')`;
 
+/** A value of a task that has started subtasks. Most tasks have none, and read nothing. */
+const ifParent = (value: string, none: string): Sql => raw(`(CASE WHEN t.subtasks > 0 THEN ${value} ELSE ${none} END)`);
+
+/** The number of a task's own subtasks in a state. */
+const subtasksIn = (status: TaskStatus) =>
+  integer(ifParent(`(SELECT COUNT(*) FROM task c WHERE c.parent_id = t.id AND c.status = '${status}' AND c.deleted_at IS NULL)`, "0"));
+
+const runs = (name: string): string => `${name}.status = 'running' AND ${name}.deleted_at IS NULL`;
+/** True while a task at any depth below runs. Subtasks are at most three deep, and only those below a root name it. */
+const runsBelow = `CASE WHEN t.root_id IS NULL THEN EXISTS (SELECT 1 FROM task c WHERE c.root_id = t.id AND ${runs("c")})
+  ELSE EXISTS (SELECT 1 FROM task c WHERE c.parent_id = t.id AND c.deleted_at IS NULL AND (
+    c.status = 'running' OR EXISTS (SELECT 1 FROM task g WHERE g.parent_id = c.id AND ${runs("g")}))) END`;
+const creditsBelow = `CASE WHEN t.root_id IS NULL THEN (
+  SELECT CAST(COALESCE(SUM(c.credits), 0) AS BIGINT) FROM task c WHERE c.root_id = t.id AND c.deleted_at IS NULL) ELSE 0 END`;
+
 /** A task with its progress and current names, by subqueries: on SQLite every column of a join costs several times as much. */
 export const taskViewShape = taskShape.with({
   apiKeyName: textOrNull(sql`(SELECT name FROM api_key WHERE id = t.api_key_id)`),
@@ -38,6 +53,12 @@ export const taskViewShape = taskShape.with({
   statusSeq: integerOrNull(sql`t.status_seq`),
   planDone: integerOrNull(sql`t.plan_done`),
   planTotal: integerOrNull(sql`t.plan_total`),
+  subtasksRunning: subtasksIn("running"),
+  subtasksWaiting: subtasksIn("waiting"),
+  subtasksStopped: subtasksIn("stopped"),
+  subtasksFailed: subtasksIn("error"),
+  hasRunningSubtasks: boolean(ifParent(runsBelow, "FALSE")),
+  subtaskCredits: integer(ifParent(creditsBelow, "0")),
   workerSeenAt: integerOrNull(sql`CASE WHEN t.status = 'running' AND t.node_id IS NULL THEN (
     SELECT MAX(w.seen_at) FROM worker w WHERE w.space_id = t.space_id AND ${serves}) END`),
 });

@@ -28,6 +28,8 @@ export interface Node {
 export interface Cluster extends AsyncDisposable {
   readonly nodes: readonly Node[];
   readonly key: string;
+  /** The environment of the first, for commands. */
+  readonly env: Readonly<Record<string, string>>;
   /** Drains all of them permanently; returns their exit codes. */
   drain(): Promise<readonly (number | null)[]>;
 }
@@ -53,6 +55,7 @@ export async function startCluster(environments: readonly Readonly<Record<string
   return {
     nodes,
     key: (await places[0]?.key()) ?? "",
+    env: places[0]?.env ?? {},
     drain() {
       stopping.abort();
       for (const node of nodes) node.signal("SIGTERM");

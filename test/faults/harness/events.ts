@@ -15,7 +15,11 @@ export interface ShownEvent {
   readonly tool_used?: { readonly tool: string; readonly status: string };
   readonly plan_update?: { readonly steps: readonly { readonly status: string }[] };
   readonly new_plan_step?: { readonly title: string };
-  readonly status_update?: { readonly agent_status: string; readonly status_detail?: { readonly waiting_for_event_id?: string } };
+  readonly status_update?: {
+    readonly agent_status: string;
+    readonly brief?: string;
+    readonly status_detail?: { readonly waiting_for_event_id?: string };
+  };
 }
 
 /** The complete history of a task, oldest first, page by page. */

@@ -15,6 +15,8 @@ export interface TaskRecord {
   confirmations: number;
   /** When a process that may have run it woke from a suspension, in Unix ms; undefined except for extra tasks. */
   resumedAt?: number;
+  /** What each of its subtasks must have written; undefined for a task without subtasks, or whose subtasks were stopped. */
+  subtasks?: readonly string[];
   /** The records of its watchers. */
   readonly watches: WatchRecord[];
 }

@@ -49,7 +49,7 @@ async function proveList(caller: Caller, { maybe }: Model, known: readonly TaskR
 async function listAll(caller: Caller): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let cursor: object | undefined = {}; cursor !== undefined; ) {
-    const { body } = await caller.settle("task.list", { limit: 100, order: "asc", ...cursor });
+    const { body } = await caller.settle("task.list", { limit: 100, order: "asc", scope: "standard", ...cursor });
     ids.push(...(body["data"] as readonly { readonly id: string }[]).map(({ id }) => id));
     cursor = body["has_more"] ? { cursor: body["next_cursor"] } : undefined;
   }
@@ -62,7 +62,7 @@ async function proveTask(caller: Caller, task: TaskRecord, until: number): Promi
     const events = await historyOf(caller, task.id ?? "");
     count(caller.tally, "events", events.length);
     if (wasTakenOver(task, events)) count(caller.tally, "tasks taken over from a process that stood still");
-    const violations = [...violationsOf(task, status, events)];
+    const violations = [...violationsOf(task, status, events), ...(await subtaskFlaws(caller, task))];
     return violations.map((flaw) => ({ what: `${task.name} (${task.story}): ${flaw}`, task: { model: task, status, events } }));
   } catch (thrown) {
     if (!(thrown instanceof Unexpected)) throw thrown;
@@ -79,10 +79,29 @@ async function ended(caller: Caller, id: string, until: number): Promise<string>
   }
 }
 
+const checked = (events: readonly ShownEvent[]) =>
+  events.map(({ status_update: update, ...event }) => ({ ...event, status: update?.agent_status, brief: update?.brief, text: undefined }));
+
+/** Violations of the subtasks of a task, which all end: those that it waited for have written what was due. */
+async function subtaskFlaws(caller: Caller, { id = "", subtasks }: TaskRecord): Promise<readonly string[]> {
+  const { body } = await caller.settle("task.list", { parent_task_id: id, limit: 100 });
+  const flaws: string[] = [];
+  const written: string[] = [];
+  for (const { id: subtask, status } of body["data"] as readonly { readonly id: string; readonly status: string }[]) {
+    const events = await historyOf(caller, subtask);
+    flaws.push(...violationsOfTask({ id: subtask, status, events: checked(events) }).map((flaw) => `subtask ${subtask}: ${flaw}`));
+    if (status !== "stopped") flaws.push(`subtask ${subtask} is ${status} at the end`);
+    written.push(events.flatMap((event) => tokenOf(event) ?? []).join(", "));
+  }
+  if (subtasks !== undefined && !same(written.toSorted(), subtasks.toSorted()))
+    flaws.push(`its subtasks wrote ${JSON.stringify(written)}, due was ${JSON.stringify(subtasks)}`);
+  count(caller.tally, "subtasks", written.length);
+  return flaws;
+}
+
 /** All violations of a task of the model. */
 export function* violationsOf(task: TaskRecord, status: string, events: readonly ShownEvent[]): Generator<string> {
-  const checkedEvents = events.map((event) => ({ ...event, status: event.status_update?.agent_status, text: undefined }));
-  yield* violationsOfTask({ id: task.id ?? "", status, events: checkedEvents });
+  yield* violationsOfTask({ id: task.id ?? "", status, events: checked(events) });
   if (status !== "stopped") yield `it is ${status} at the end`;
   if (new Set(events.map(({ id }) => id)).size !== events.length) yield "two events have one id";
   const messages = events.flatMap(({ user_message: message }) => message?.content ?? []);

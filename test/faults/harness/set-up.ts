@@ -26,15 +26,18 @@ export interface Database extends Pick<ScratchPostgres, "restart" | "isRunning">
 }
 
 /** SQLite with one process, or PostgreSQL with three. Undefined where PostgreSQL is not installed. */
-export async function openSetUp(name: SetUpName, timeline: Timeline): Promise<SetUp | undefined> {
-  if (name === "postgresql") return openPostgres(timeline);
-  const cluster = await startCluster([{}], timeline);
+export async function openSetUp(name: SetUpName, timeline: Timeline, settings: Settings = {}): Promise<SetUp | undefined> {
+  if (name === "postgresql") return openPostgres(timeline, settings);
+  const cluster = await startCluster([settings], timeline);
   return { name, cluster, [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose]() };
 }
 
+/** Environment variables of all processes. */
+type Settings = Readonly<Record<string, string>>;
+
 const processes = 3;
 
-async function openPostgres(timeline: Timeline): Promise<SetUp | undefined> {
+async function openPostgres(timeline: Timeline, settings: Settings): Promise<SetUp | undefined> {
   await using opened = new AsyncDisposableStack();
   const disk = opened.use(mountSmallDisk() ?? null) ?? undefined;
   // Its commits must be on disk when they are acknowledged, as in production.
@@ -44,7 +47,7 @@ async function openPostgres(timeline: Timeline): Promise<SetUp | undefined> {
   await server.createDatabase("faults");
   // All processes get the notification at once, and the fastest claims the tasks: none may have capacity for all of them.
   const room = { RUN_CONCURRENCY: "16" };
-  const env = { DATABASE_URL: server.url("faults"), ENCRYPTION_KEY: randomBytes(32).toString("base64"), ...room };
+  const env = { DATABASE_URL: server.url("faults"), ENCRYPTION_KEY: randomBytes(32).toString("base64"), ...room, ...settings };
   const cluster = opened.use(
     await startCluster(
       Array.from({ length: processes }, () => env),

@@ -158,5 +158,38 @@ const sleepy: Story = async (teller) => {
   );
 };
 
+/** Waits for its subtasks, of which one waits for its own. */
+const waiting: Story = async (teller) => {
+  const { dice, task } = teller;
+  const n = task.name;
+  const seconds = () => dice.between(0.1, 1.5).toFixed(1);
+  const nested = `[[subtask [[sleep ${seconds()}]] [[say ${n} a]]]] [[wait all]] [[say ${n} b]]`;
+  const content = `[[say ${n} 1]] [[subtask ${nested}]] [[subtask [[sleep ${seconds()}]] [[say ${n} c]]]] [[wait all]] [[say ${n} 2]]`;
+  task.subtasks = [[use("subtask", "success"), use("wait_for_subtasks", "success"), say(`${n} b`)].join(", "), say(`${n} c`)];
+  const started = [use("subtask", "success"), use("subtask", "success"), use("wait_for_subtasks", "success")];
+  await create(teller, content, [say(`${n} 1`), ...started, say(`${n} 2`)]);
+};
+
+/** Is stopped while it waits for a subtask that never ends. */
+const stoppedWaiting: Story = async (teller) => {
+  const { dice, task } = teller;
+  const content = `[[say ${task.name} 1]] [[subtask [[subtask [[forever]]]] [[wait all]]]] [[wait all]]`;
+  await create(teller, content, [say(`${task.name} 1`), use("subtask", "success")]);
+  await delay(dice.between(0, 1_500));
+  await stop(teller);
+};
+
 /** By name; the load picks among them evenly. */
-export const stories = { steady, chatty, planning, asked: questionStory, approved, stopped, crashed, hurried: concurrentCreation, sleepy };
+export const stories = {
+  steady,
+  chatty,
+  planning,
+  asked: questionStory,
+  approved,
+  stopped,
+  crashed,
+  hurried: concurrentCreation,
+  sleepy,
+  waiting,
+  stoppedWaiting,
+};

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
-import { text } from "node:stream/consumers";
+import { text as readText } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Frame, framesIn } from "../../support/event-stream.ts";
 import { type Caller, count } from "./caller.ts";
@@ -10,6 +10,8 @@ import type { ShownEvent } from "./events.ts";
 export interface WatchRecord {
   /** Each event's JSON, as received. */
   readonly events: string[];
+  /** What was shown of texts while they were written, after each part (spec/api.md 8.72). */
+  readonly texts: string[];
   /** Violations: a gap, a duplicate, a refusal. */
   readonly violations: string[];
 }
@@ -19,6 +21,8 @@ export interface Watcher {
   readonly record: WatchRecord;
   /** Resolves once this event has arrived. */
   until(seq: number): Promise<void>;
+  /** Resolves once it holds after an event or a part. */
+  untilTrue(holds: () => boolean): Promise<void>;
   close(): void;
 }
 
@@ -29,15 +33,16 @@ const pauseMs = 200;
 /** Refusals that a fault explains. */
 const passing: readonly string[] = ["unavailable", "resource_exhausted"];
 
-/** Watches a task at once; `settles` asks each connection to end when the task is idle. */
-export function watch(caller: Caller, taskId: string, settles: boolean): Watcher {
-  const record: WatchRecord = { events: [], violations: [] };
+/** Watches a task at once; `settles` asks each connection to end when the task is idle, `deltas` for texts while they are written. */
+export function watch(caller: Caller, taskId: string, settles: boolean, deltas = false): Watcher {
+  const record: WatchRecord = { events: [], texts: [], violations: [] };
+  let text = { attempt: 0, shown: "" };
   const closed = new AbortController();
   const news = new EventTarget();
 
   function take({ event, data, lastEventId }: Exclude<Frame, { readonly comment: string }>): void {
-    if (event === "end") {
-      ended(JSON.parse(data));
+    if (event === "end" || event === "text_delta") {
+      (event === "end" ? ended : takePart)(JSON.parse(data));
       return;
     }
     const { seq, type } = JSON.parse(data) as ShownEvent;
@@ -48,13 +53,34 @@ export function watch(caller: Caller, taskId: string, settles: boolean): Watcher
     news.dispatchEvent(new Event("seen"));
   }
 
+  function takePart({
+    attempt,
+    offset = 0,
+    text: part,
+  }: {
+    readonly attempt: number;
+    readonly offset?: number;
+    readonly text: string;
+  }): void {
+    if (attempt < text.attempt) record.violations.push(`a part of attempt ${attempt} came after ${text.attempt}`);
+    const before = attempt === text.attempt && offset > 0 ? text.shown : "";
+    text = { attempt, shown: offset === before.length ? before + part : "" };
+    record.texts.push(text.shown);
+    news.dispatchEvent(new Event("seen"));
+  }
+
   function ended({ ok, error }: { readonly ok: boolean; readonly error?: { readonly code: string } }): void {
     if (!ok && !passing.includes(error?.code ?? "")) record.violations.push(`the stream ended with ${JSON.stringify(error)}`);
   }
 
   /** One connection, to its end or its break. */
   async function connect(url: string): Promise<void> {
-    const query = new URLSearchParams({ task_id: taskId, after_seq: "0", ...(settles ? { until_settled: "true" } : {}) });
+    const query = new URLSearchParams({
+      task_id: taskId,
+      after_seq: "0",
+      ...(settles ? { until_settled: "true" } : {}),
+      ...(deltas ? { deltas: "true" } : {}),
+    });
     const countBefore = record.events.length;
     const headers = { ...caller.headers, ...(countBefore > 0 ? { "last-event-id": `${countBefore}` } : {}) };
     // A separate socket, which is destroyed on abort in any state.
@@ -64,7 +90,7 @@ export function watch(caller: Caller, taskId: string, settles: boolean): Watcher
     request.on("error", () => undefined);
     const [reply] = (await once(request, "response")) as [IncomingMessage]; // The type of node:http.
     if (reply.statusCode === 204) return;
-    if (reply.statusCode !== 200) return ended(JSON.parse(await text(reply)));
+    if (reply.statusCode !== 200) return ended(JSON.parse(await readText(reply)));
     for await (const frame of framesIn(reply)) if (!("comment" in frame)) take(frame);
   }
 
@@ -81,13 +107,14 @@ export function watch(caller: Caller, taskId: string, settles: boolean): Watcher
   }
   void watchOn();
 
+  async function untilTrue(holds: () => boolean): Promise<void> {
+    while (!holds() && !closed.signal.aborted) await new Promise((resolve) => news.addEventListener("seen", resolve, { once: true }));
+  }
+
   return {
     record,
-    async until(seq) {
-      while (record.events.length < seq && !closed.signal.aborted) {
-        await new Promise((resolve) => news.addEventListener("seen", resolve, { once: true }));
-      }
-    },
+    until: (seq) => untilTrue(() => record.events.length >= seq),
+    untilTrue,
     close: () => closed.abort(),
   };
 }

@@ -100,7 +100,7 @@ describeOnOne("the SDK's stream of a text that is being written", (database) => 
     await late.finalResponse();
     expect(lateItems).toEqual([{ text: "One two three", status: "completed" }]);
     const other = await begin();
-    // Its beginning was sent before anybody watched.
+    // The reader does not have its beginning.
     await write(worker, other.run, { offset: 3, text: " two" });
     await worker.finish(other.run, { finish: { content: "One two" } });
     await other.stream.finalResponse();

@@ -8,6 +8,7 @@ import { openService } from "../../support/service.ts";
 import { taskRig } from "../../support/task-rig.ts";
 import { untilStatus } from "../../support/until.ts";
 import type { V2Body } from "../../support/wires.ts";
+import { untilTrue } from "../../tasks/watch-rig.ts";
 
 const endpoints = await Promise.all(
   modelApis.map(async (api) => {
@@ -48,7 +49,7 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     expect(request?.messages.map(({ role }) => role)).toEqual(["system", "user"]);
     expect(request?.messages[1]?.text).toBe("What is 12 * 4?");
     expect(request?.messages[0]?.text).toContain("locale, unless the user asks for another: de");
-    const without = ["browse_task", "run_command", "use_skill", "start_subtask", "list_subtasks", "read_subtask"];
+    const without = ["browse_task", "run_command", "use_skill"];
     expect(request?.tools?.toSorted()).toEqual(["update_plan", ...toolNames].filter((tool) => !without.includes(tool)).toSorted());
     const { authorization, "x-api-key": key } = request?.headers ?? {};
     expect(api === "openai" ? authorization : key).toBe(api === "openai" ? "Bearer sk-scripted" : "sk-scripted");
@@ -175,6 +176,34 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     const outside = `${JSON.stringify(events)} ${JSON.stringify(rig.service.logged)}`;
     expect(outside).not.toContain(refusalText);
     expect(outside).not.toContain("sk-scripted");
+  });
+
+  test("finishes a call of the model that its process waits for while it stops, and requests no answer twice", async () => {
+    const answer = Promise.withResolvers<void>();
+    server.play([
+      { text: "I plan.", calls: [{ name: "update_plan", input: { steps: [{ title: "A", status: "doing" }] } }], wait: answer.promise },
+      { status: 418 },
+    ]);
+    await using db = await openTestStore("sqlite");
+    await using first = await openService({ over: db, env: { ...file.env, DRAIN_SECONDS: "30" } });
+    const { body } = await (await first.person()).v2("task.create", { message: { content: "Go" } });
+    const id = String(body["task_id"]);
+    await server.received(modelCalls + 1);
+    const drained = first.drain();
+    await untilTrue(() => first.logged.some(({ text }) => text === "runs finish their calls of a model"));
+    answer.resolve();
+    await drained;
+    expect(requests(), "the next call is for another process").toHaveLength(1);
+    expect(await db.store.tasks.byId(id)).toMatchObject({ status: "running", nodeId: null });
+    server.play([{ text: "Done." }]);
+    await using _second = await openService({ over: db, env: file.env });
+    await untilStatus(db.store, id, "stopped");
+    const events = await db.store.events.list(id, { order: "asc", limit: 100, verbose: true });
+    expect(events.filter(({ type }) => type === "assistant_message").map(({ payload }) => payload)).toMatchObject([
+      { content: "I plan." },
+      { content: "Done." },
+    ]);
+    expect(requests()).toHaveLength(2);
   });
 
   test("continues in another process after its own has stopped: the model is called again, and no event is repeated", async () => {

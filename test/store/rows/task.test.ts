@@ -28,9 +28,22 @@ describeOnEach("tasks", (kind) => {
       ...{ fence: 5, nodeId: "n", claims: 6, idleClaims: 7, queuedAt: 1_790_000_000_001, locale: "de-CH", agentProfile: "manus-1.6-max" },
     });
     expect(await store.tasks.byId(written.id)).toEqual(written);
+    const noSubtasks = {
+      subtasksRunning: 0,
+      subtasksWaiting: 0,
+      subtasksStopped: 0,
+      subtasksFailed: 0,
+      subtaskCredits: 0,
+      hasRunningSubtasks: false,
+    };
     const noNames = { apiKeyName: null, accountName: null, appName: null, workerSeenAt: null };
     const noProgress = { latestStatus: null, statusSeq: null, planDone: null, planTotal: null };
-    expect(await store.tasks.find({ ...ann, clientId: "app" }, written.id)).toEqual({ ...written, ...noNames, ...noProgress });
+    expect(await store.tasks.find({ ...ann, clientId: "app" }, written.id)).toEqual({
+      ...written,
+      ...noNames,
+      ...noProgress,
+      ...noSubtasks,
+    });
   });
 
   test("a new task's counters follow from its first events", async () => {

@@ -170,7 +170,9 @@ describeOnEach("a list of a team's tasks", (kind) => {
     const rows = await runDirectly(database, `EXPLAIN ${kind === "sqlite" ? "QUERY PLAN " : ""}${statement}`);
     const plan = rows.map((row) => String(row["detail"] ?? row["QUERY PLAN"]));
     const indexes = plan.flatMap((line) => /(?:USING INDEX|Index Scan (?:Backward )?using) (\w+)/.exec(line)?.[1] ?? []);
-    return { indexes: indexes.filter((name) => name.startsWith("task_")), sorts: plan.some((line) => /TEMP B-TREE|Sort/.test(line)) };
+    // The numbers of subtasks are read only for tasks that have some.
+    const ofList = (name: string) => name.startsWith("task_") && name !== "task_of_parent" && name !== "task_of_root";
+    return { indexes: indexes.filter(ofList), sorts: plan.some((line) => /TEMP B-TREE|Sort/.test(line)) };
   }
 
   test("reads the indexes of shared tasks in their order", async () => {

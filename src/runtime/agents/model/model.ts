@@ -7,7 +7,7 @@ import { closePlan } from "./plan.ts";
 import { type ModelParts, openRun, type Run } from "./run.ts";
 import { runStep } from "./step.ts";
 import { useSkillName } from "./tools/use-skill.ts";
-import { runUse, useTool } from "./use.ts";
+import { recordWaits, runUse, useTool } from "./use.ts";
 
 /**
  * Invokes forced skills (spec/api.md 9.10) before the first call of the model: so none is missed, an event shows each,
@@ -92,6 +92,7 @@ async function* work(run: Run): AsyncGenerator<Progress, Outcome, void> {
   const { open } = run.progress();
   const outcome = open && (yield* runUse(run, open));
   if (outcome) return outcome;
+  yield* recordWaits(run);
   yield* invokeForced(run);
   for (;;) {
     const { hasBegun: begun, openText: said, steps } = run.progress();

@@ -14,10 +14,10 @@ export type ToolResult =
       readonly site?: NewSite;
     }
   /**
-   * The turn ends here. After a confirmation the use is repeated, with the decision. A question begins another turn, in
+   * The run ends here. After a confirmation the use is repeated, with the decision. After a wait for subtasks the use gets its result. A question begins another turn, in
    * which the model has the results of its tools (so the agent sets the `memo` of a question, not the tool).
    */
-  | { readonly kind: "end"; readonly outcome: Extract<Outcome, { kind: "ask" | "confirm" }> };
+  | { readonly kind: "end"; readonly outcome: Extract<Outcome, { kind: "ask" | "confirm" | "wait" }> };
 
 /** One use of a tool, by the model. */
 export interface ToolUse {

@@ -3,11 +3,12 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import type { EventPayloads } from "../../../core/tasks/event.ts";
 import type { AgentEvent, Outcome, Progress } from "../../agent.ts";
 import type { RequestedCall } from "./answer.ts";
-import type { OpenUse } from "./conversation.ts";
+import type { FinishedUse, OpenUse } from "./conversation.ts";
 import { planEvents, planTool } from "./plan.ts";
 import { createMemo, type Run, readMemo } from "./run.ts";
 import { reserve } from "./step.ts";
 import { boundInput, boundResult, describeMismatch, head, type Tool, type ToolResult } from "./tool.ts";
+import { waitedStates, waitName } from "./tools/subtasks.ts";
 
 /** The most characters of a tool's input. The full input is stored while the use waits for a decision. */
 const inputMax = 256_000;
@@ -50,6 +51,7 @@ export async function* runUse(run: Run, use: OpenUse): AsyncGenerator<Progress, 
   }
   run.spend({}, hold);
   const { outcome } = result;
+  if (outcome.kind === "wait") return outcome;
   if (outcome.kind === "ask") return { ...outcome, memo: createMemo(run.progress(), readMemo(turn.memo)) };
   // One pending event is written per approval request, so that each decision can be matched to its use.
   if (requests.length === decisions.length) yield run.record([pendingEvent(use, briefOf(tool, use))]);
@@ -77,6 +79,21 @@ async function resultOf(
 /** The event with a use's files. It is written before the event of the use, in the same transaction. */
 const fileEvents = ({ files = [] }: Extract<ToolResult, { kind: "result" }>, content: string): AgentEvent[] =>
   files.length === 0 ? [] : [{ type: "assistant_message", payload: { content, deliveryKind: "progress" }, files }];
+
+/**
+ * Records the results of waits for subtasks, which have ended earlier runs of this turn, as those of the uses that requested them. The
+ * events before a wait have its step, or else its use begins a step.
+ */
+export async function* recordWaits({ turn, record, callId, progress }: Run): AsyncGenerator<Progress, void, void> {
+  const { waits = [] } = turn;
+  const isWait = ({ tool, isError }: FinishedUse) => tool === waitName && !isError;
+  const recorded = progress().steps.flatMap(({ uses }) => uses.filter(isWait)).length;
+  for (const wait of waits.slice(recorded)) {
+    const use = { callId: callId({ step: progress().steps.length + 1, position: 1 }), tool: waitName, input: { mode: wait.mode } };
+    const value = waitedStates(wait.reason, await wait.results());
+    yield record([usedEvent(use, "Waited for subtasks", { kind: "result", value })]);
+  }
+}
 
 function usedEvent(
   { callId, tool, input }: OpenUse,

@@ -2,6 +2,7 @@ import { isKind, isQuestion, type KindName, kinds, variantsOf } from "../../../c
 import { Failure } from "../../../core/failure.ts";
 import { checkFilename } from "../../../core/files/filename.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
+import { type WaitMode, waitMsMax } from "../../../core/tasks/subtask-wait.ts";
 import { titleMax as siteTitleMax } from "../../../core/websites/checkpoint.ts";
 import { parseJson } from "./text.ts";
 
@@ -31,6 +32,7 @@ export type EndingDirective =
   | { readonly name: "ask"; readonly question: string; readonly options: readonly string[] }
   | { readonly name: "confirm"; readonly kind: KindName; readonly variant: string }
   | { readonly name: "schedule"; readonly params: JsonObject }
+  | { readonly name: "wait"; readonly mode: WaitMode; readonly seconds: number | undefined }
   | { readonly name: "fail"; readonly errorType: string; readonly text: string }
   | { readonly name: "crash" };
 
@@ -123,6 +125,13 @@ const parsers: Record<Directive["name"], Parser> = {
     const [name = "", timing = "", timeZone = "", ...message] = partsOf(rest);
     if (message.length === 0) return { rule: "schedule needs a name, a time, a time zone and a message, with | between them" };
     return { name: "schedule", params: { name, ...timingOf(timing), time_zone: timeZone, message: message.join(" | ") } };
+  },
+  wait(rest) {
+    const [mode, limit] = splitAtBar(rest);
+    const isLimit = limit === "" || (/^\d+(\.\d+)?$/.test(limit) && Number(limit) > 0 && Number(limit) * 1000 <= waitMsMax);
+    if ((mode !== "all" && mode !== "any") || !isLimit)
+      return { rule: `wait needs all or any, and may have seconds after |, a decimal number above 0 and at most ${waitMsMax / 1000}` };
+    return { name: "wait", mode, seconds: limit === "" ? undefined : Number(limit) };
   },
   fail(rest) {
     const [errorType, text] = splitAtBar(rest);

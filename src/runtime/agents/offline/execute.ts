@@ -3,6 +3,7 @@ import { Failure } from "../../../core/failure.ts";
 import { idsFrom } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { EventPayloads, NewEvent } from "../../../core/tasks/event.ts";
+import { depthMax } from "../../../core/tasks/subtasks.ts";
 import { type AgentEvent, type Decision, messagesOf, type NewFile, type Outcome, type Progress, type Turn } from "../../agent.ts";
 import { scheduleApproval } from "../../schedule-approval.ts";
 import { sampleApproval } from "./approvals.ts";
@@ -10,6 +11,7 @@ import type { Directive, EndingDirective, EventDirective } from "./directives.ts
 import { createMemo, type Request } from "./memo.ts";
 import type { PlanKeeper } from "./plan.ts";
 import type { PlacedDirective } from "./reading.ts";
+import { shorten } from "./text.ts";
 
 /** The last message of a turn that has only directives. */
 export interface Closing {
@@ -24,12 +26,12 @@ export interface Closing {
 
 /** Directives with which a turn ends in another way, or does not end. */
 const otherEndings: readonly string[] = ["ask", "fail", "forever"];
-/** Directives that wait for a decision. */
-const deciding: readonly string[] = ["confirm", "schedule"];
+/** Directives that wait for a decision, or for subtasks. */
+const deciding: readonly string[] = ["confirm", "schedule", "wait"];
 
 /**
  * The last `say` or `stream` is the turn's result, or the last `file` without one of them. It is written only at the end, except when a
- * `confirm` or `schedule` follows it: then it is written before the decision, and again as the result. Null when the turn has no such
+ * `confirm`, `schedule` or `wait` follows it: then it is written before the decision or the wait, and again as the result. Null when the turn has no such
  * directive, or does not finish. The same directives give the same result in every run of a turn (spec/decisions.md 52).
  */
 export function findClosing(directives: readonly PlacedDirective[]): Closing | null {
@@ -81,6 +83,8 @@ export interface RunState {
   eventCount: number;
   /** The number of confirmations that were skipped because they are decided. */
   confirmedCount: number;
+  /** The number of waits for subtasks that were skipped because they are over. */
+  waitedCount: number;
 }
 
 /** The state of a run before its first directive. */
@@ -92,6 +96,7 @@ export const createRunState = (turn: Turn, request: Request, plan: PlanKeeper, v
   value,
   eventCount: 0,
   confirmedCount: 0,
+  waitedCount: 0,
 });
 
 /** Executes directives in order until one of them ends the turn. Returns undefined when none does. */
@@ -121,6 +126,8 @@ async function* executeOne(
       return undefined;
     case "forever":
       for (;;) await clock.sleep(60_000, signal);
+    case "wait":
+      return yield* waitForSubtasks(directive, work);
     case "ask":
     case "confirm":
     case "schedule":
@@ -165,8 +172,8 @@ function selectedBy(decided: Decision | undefined): string | undefined {
 }
 
 /** True while an earlier run was further than this one: its sleeps are not repeated. */
-const isOver = ({ turn, eventCount: told, confirmedCount: passed }: RunState): boolean =>
-  told < turn.written.length || passed < turn.decisions.length;
+const isOver = ({ turn, eventCount: told, confirmedCount: passed, waitedCount: waited }: RunState): boolean =>
+  told < turn.written.length || passed < turn.decisions.length || waited < (turn.waits?.length ?? 0);
 
 async function progressOf(directive: EventDirective, { plan, nextActionId, turn }: RunState): Promise<Progress> {
   switch (directive.name) {
@@ -215,7 +222,7 @@ const toolEvent = ({ tool, status }: Extract<EventDirective, { name: "tool" }>, 
 /** The event of a subtask that begins, or of the failure to begin it. */
 async function subtaskEvent(message: string, actionId: string, { subtask }: Turn): Promise<AgentEvent> {
   const use = { tool: "subtask", actionId, params: { message } };
-  if (!subtask) return failedUse(use, "Only an agent's main task has subtasks");
+  if (!subtask) return failedUse(use, tooDeep);
   try {
     const newSubtask = await subtask(message);
     const payload = { ...use, status: "success", brief: "Began a subtask", result: { task_id: newSubtask.id } } as const;
@@ -224,6 +231,28 @@ async function subtaskEvent(message: string, actionId: string, { subtask }: Turn
     if (thrown instanceof Failure && thrown.reason !== "unavailable") return failedUse(use, thrown.message);
     throw thrown;
   }
+}
+
+const tooDeep = `Subtasks are at most ${depthMax} deep`;
+
+/** Waits for all subtasks that have not ended. The results are the event of the run that continues. */
+async function* waitForSubtasks(
+  { mode, seconds }: Extract<EndingDirective, { name: "wait" }>,
+  work: RunState,
+): AsyncGenerator<Progress, Outcome | undefined, void> {
+  const { turn, nextActionId } = work;
+  const use = { tool: "wait_for_subtasks", actionId: nextActionId(), params: { mode } };
+  if (!turn.waitFor) {
+    yield countEvents({ events: [failedUse(use, tooDeep)] }, work);
+    return undefined;
+  }
+  const wait = await turn.waitFor({ mode, ...(seconds === undefined ? {} : { timeoutMs: seconds * 1000 }) });
+  if ("kind" in wait) return wait;
+  work.waitedCount += 1;
+  const subtasks = wait.subtasks.map(({ id, title, status, lastMessage: said }) => ({ task_id: id, title, status, said: shorten(said) }));
+  const payload = { ...use, status: "success", brief: "Waited for subtasks", result: { reason: wait.reason, subtasks } } as const;
+  yield countEvents({ events: [{ type: "tool_used", payload }] }, work);
+  return undefined;
 }
 
 const failedUse = (use: Pick<EventPayloads["tool_used"], "tool" | "actionId" | "params">, brief: string): AgentEvent => ({
@@ -249,7 +278,11 @@ const siteEvent = ({ title, html }: Extract<EventDirective, { name: "site" }>, a
 });
 
 /** The outcome of the turn at a directive; undefined when the turn continues. */
-function outcomeOf(directive: EndingDirective, left: () => readonly PlacedDirective[], work: RunState): Outcome | undefined {
+function outcomeOf(
+  directive: Exclude<EndingDirective, { name: "wait" }>,
+  left: () => readonly PlacedDirective[],
+  work: RunState,
+): Outcome | undefined {
   const { turn, request, plan, value } = work;
   switch (directive.name) {
     case "ask": {

@@ -31,10 +31,11 @@ export function readDirectives(text: string): Orders {
   let from = 0;
   for (let position = text.indexOf("[["); position !== -1; position = text.indexOf("[[", from)) {
     const holdsJson = startsValue(text, position);
-    const close = holdsJson ? endOfJson(text, position + 2) : text.indexOf("]]", position);
+    const nests = startsSubtask(text, position);
+    const close = holdsJson ? endOfJson(text, position + 2) : nests ? endOfNested(text, position) : text.indexOf("]]", position);
     if (close === -1) return { fault: { position, rule: "a directive ends with ]]" } };
     const body = text.slice(position + 2, close);
-    const parsed = holdsJson ? parseDirective(body) : parseFlat(body);
+    const parsed = holdsJson || nests ? parseDirective(body) : parseFlat(body);
     if ("rule" in parsed) return { fault: { position, rule: parsed.rule } };
     prose += text.slice(from, position);
     from = close + 2;
@@ -54,6 +55,25 @@ function startsValue(text: string, position: number): boolean {
   const value = /\[\[\s*value\s/y;
   value.lastIndex = position;
   return value.test(text);
+}
+
+/** True when a `subtask` directive begins here: its message may have directives. */
+function startsSubtask(text: string, position: number): boolean {
+  const subtask = /\[\[\s*subtask\s/y;
+  subtask.lastIndex = position;
+  return subtask.test(text);
+}
+
+/** The offset of the `]]` that closes the `[[` at a position, with other pairs in between; -1 without one. */
+function endOfNested(text: string, position: number): number {
+  const bracket = /\[\[|\]\]/g;
+  bracket.lastIndex = position;
+  for (let open = 0; ; ) {
+    const found = bracket.exec(text);
+    if (!found) return -1;
+    open += found[0] === "[[" ? 1 : -1;
+    if (open === 0) return found.index;
+  }
 }
 
 const parseFlat = (body: string): Parsed => (body.includes("[[") ? { rule: "a directive cannot be inside another" } : parseDirective(body));

@@ -135,6 +135,5 @@ test("a model can be without tools", async () => {
 test("every tool has a name by which it can be disabled", async () => {
   await rig.uses([]);
   const there = new Set(rig.server.requests.at(-1)?.tools);
-  const subtasks = ["start_subtask", "list_subtasks", "read_subtask"];
-  expect([...toolNames].filter((name) => !there.has(name))).toEqual([...subtasks, "use_skill", "browse_task", "run_command"]);
+  expect([...toolNames].filter((name) => !there.has(name))).toEqual(["use_skill", "browse_task", "run_command"]);
 });

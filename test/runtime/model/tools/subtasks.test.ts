@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../../src/core/json.ts";
 import { toolRig } from "../../../support/model/tool-rig.ts";
 import type { Person } from "../../../support/service.ts";
@@ -59,6 +59,44 @@ test("the end of one begins no turn: only the user does", async () => {
   expect((await ben.v2("task.detail", { task_id: shortcut })).body["task"].status).toBe("stopped");
 });
 
+describe("wait_for_subtasks", () => {
+  /** The results of tools that the model has seen, in order, without the marks. */
+  const seen = (messages: readonly { readonly role: string; readonly text: string }[]) =>
+    messages.filter(({ role }) => role === "tool").map(({ text }) => text);
+
+  test("gives the model the results in the run that continues", async () => {
+    const ben = await rig.service.person();
+    let told: readonly string[] = [];
+    rig.server.play(({ messages }) => {
+      if (messages.some(({ text }) => text.startsWith("Count the ducks"))) return { text: "There are 12." };
+      const results = seen(messages);
+      if (results.length === 0) return { text: "I start.", calls: [use("start_subtask", { message: "Count the ducks" })] };
+      if (results.length === 1) return { text: "I wait.", calls: [use("wait_for_subtasks"), use("list_subtasks")] };
+      told = results;
+      return { text: "12 ducks." };
+    });
+    const id = await rig.runToEnd("Count", {}, ben);
+    const uses = await resultsOf(ben, id);
+    expect(uses.map(({ tool }: { tool: string }) => tool)).toEqual(["start_subtask", "wait_for_subtasks"]);
+    expect(uses[1]).toMatchObject({ status: "success", params: { mode: "all" } });
+    expect(uses[1].result).toMatchObject({ reason: "ended", subtasks: [{ status: "stopped", said_last: "There are 12." }] });
+    expect(told).toHaveLength(2);
+    expect(told[1]).toContain("There are 12.");
+    const { body } = await ben.v2("task.listMessages", { task_id: id, order: "asc" });
+    const said = body["messages"].flatMap((event: { assistant_message?: { content: string } }) => event.assistant_message?.content ?? []);
+    expect(said).toEqual(["I start.", "I wait.", "12 ducks."]);
+  });
+
+  test("refuses an id that is not a subtask, and the model continues", async () => {
+    const ben = await rig.service.person();
+    rig.plays(use("wait_for_subtasks", { task_ids: ["x"] }));
+    const id = await rig.runToEnd("Wait", {}, ben);
+    expect(await resultsOf(ben, id)).toMatchObject([
+      { tool: "wait_for_subtasks", status: "error", result: expect.stringContaining("is not a subtask of this task") },
+    ]);
+  });
+});
+
 test("lists their states and reads each by its id", async () => {
   const ben = await rig.service.person();
   const id = await beginSubtask(ben, "Count the cats", "There are 9.");
@@ -85,7 +123,7 @@ test("reads only its own: not the user's tasks, the main task, or another agent'
   expect((await resultsOf(ben, main)).map(({ result }: { result: unknown }) => result)).toEqual(Array(5).fill("subtask not found"));
 });
 
-test.each(["a task of the user's", "a subtask"])("the tools are absent in %s", async (where) => {
+test.each(["a task of the user's", "a subtask"])("the tools are present in %s", async (where) => {
   const ben = await rig.service.person();
   if (where === "a subtask") await beginSubtask(ben, "Count the eels", "There are 3.");
   else {
@@ -93,7 +131,8 @@ test.each(["a task of the user's", "a subtask"])("the tools are absent in %s", a
     await rig.runToEnd("Hello", {}, ben);
   }
   const request = rig.server.requests.findLast(({ messages }) => messages.some(({ text }) => /^(Count the eels|Hello)/.test(text)));
-  expect(request?.tools.filter((tool) => tool.endsWith("_subtask") || tool.endsWith("_subtasks"))).toEqual([]);
+  const tools = request?.tools.filter((tool) => tool.endsWith("_subtask") || tool.endsWith("_subtasks"));
+  expect(tools).toEqual(["start_subtask", "wait_for_subtasks", "list_subtasks", "read_subtask"]);
 });
 
 test("refuses one with a message that users could not send either, with the reason", async () => {

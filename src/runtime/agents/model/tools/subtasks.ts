@@ -1,8 +1,9 @@
 import type { Json } from "../../../../core/json.ts";
 import type { References } from "../../../../core/tasks/message.ts";
+import { type WaitMode, type WaitReason, waitedMax, waitMsMax } from "../../../../core/tasks/subtask-wait.ts";
 import type { SubtaskState } from "../../../../core/tasks/subtasks.ts";
-import type { Turn } from "../../../agent.ts";
-import type { Tool } from "../tool.ts";
+import type { Turn, WaitedSubtask } from "../../../agent.ts";
+import { head, type Tool } from "../tool.ts";
 import { createTool, errorResult, successResult } from "./create-tool.ts";
 import { readTask, type TaskReading, taskReadingSchemas, taskReadingUse } from "./reading/task.ts";
 
@@ -26,15 +27,22 @@ export const browseTask = ({ ids }: References): Tool =>
 
 const messageMax = 20_000;
 
-/** The tools that begin and read subtasks; only in an agent's main task (spec/api.md 9.11). */
-export const subtaskTools = ({ subtask, subtasks }: Pick<Turn, "subtask" | "subtasks">): readonly Tool[] =>
-  subtask && subtasks ? [startSubtask(subtask), listSubtasks(subtasks), readSubtask(subtasks)] : [];
+/** The tools that begin, await and read subtasks; not in a subtask that is three deep (spec/api.md 8.80). */
+export const subtaskTools = ({
+  subtask,
+  subtasks,
+  waits,
+  waitFor,
+}: Pick<Turn, "subtask" | "subtasks" | "waits" | "waitFor">): readonly Tool[] =>
+  subtask && subtasks && waits && waitFor
+    ? [startSubtask(subtask), waitForSubtasks(waits, waitFor), listSubtasks(subtasks), readSubtask(subtasks)]
+    : [];
 
 const startSubtask = (begin: NonNullable<Turn["subtask"]>): Tool =>
   createTool<{ readonly message: string }>({
     name: "start_subtask",
     description:
-      "Begins a subtask: independent work in parallel to this conversation, which the user can follow and steer. It knows nothing of this conversation, so its message has to contain everything it needs. You receive its id at once. It can take long: do not wait for it, but end your turn. You are not woken when it is done; your next turn shows its state.",
+      "Begins a subtask: independent work in parallel to this conversation, which the user can follow and steer. It knows nothing of this conversation, so its message has to contain everything it needs. You receive its id at once. When you need results for your answer, begin everything that can run at the same time and then use wait_for_subtasks. Otherwise end your turn: you are not woken when it is done, and your next turn shows its state.",
     properties: { message: { type: "string", minLength: 1, maxLength: messageMax } },
     required: ["message"],
     brief: ({ message }) => `Begin a subtask: ${message}`,
@@ -43,6 +51,51 @@ const startSubtask = (begin: NonNullable<Turn["subtask"]>): Tool =>
       return { kind: "result", value: { task_id: subtask.id, status: "running" }, subtask };
     },
   });
+
+/** The name of the tool that waits. */
+export const waitName = "wait_for_subtasks";
+
+interface WaitInput {
+  readonly task_ids?: readonly string[];
+  readonly mode?: WaitMode;
+  readonly timeout_seconds?: number;
+}
+
+const waitForSubtasks = (waits: NonNullable<Turn["waits"]>, waitFor: NonNullable<Turn["waitFor"]>): Tool =>
+  createTool<WaitInput>({
+    name: waitName,
+    description:
+      "Waits until your subtasks have ended, and returns their results: state, last message, structured output and names of files. You work on nothing in the meantime, so begin all subtasks first. A subtask with the status `waiting` waits for the user and has not ended. `reason` says why the wait is over: `ended`, `timeout`, or `message` when the user has written; that message comes after this turn, so finish soon.",
+    properties: {
+      task_ids: {
+        ...{ type: "array", items: { type: "string", minLength: 1, maxLength: 64 }, maxItems: waitedMax, uniqueItems: true },
+        description: "The subtasks to wait for. Leave it out for all whose end you have not been given.",
+      },
+      mode: { type: "string", enum: ["all", "any"], description: "Wait until all of them have ended (the default), or any one." },
+      timeout_seconds: { type: "integer", minimum: 1, maximum: waitMsMax / 1000, description: "The longest time to wait." },
+    },
+    required: [],
+    brief: ({ mode }) => (mode === "any" ? "Wait for a subtask" : "Wait for the subtasks"),
+    async use({ task_ids: subtasks, mode = "all", timeout_seconds: seconds }) {
+      const limit = seconds === undefined ? {} : { timeoutMs: seconds * 1000 };
+      const wait = await waitFor({ mode, ...limit, ...(subtasks ? { subtasks } : {}) }, waits.length);
+      return "kind" in wait ? { kind: "end", outcome: wait } : successResult(waitedStates(wait.reason, wait.subtasks));
+    },
+  });
+
+/** The most characters of all messages in the result of a wait: the result of a tool has at most 32,000. */
+const saidMax = 24_000;
+
+/** The results of a wait, for a model. */
+export const waitedStates = (reason: WaitReason, subtasks: readonly WaitedSubtask[]): Json => ({
+  reason,
+  subtasks: subtasks.map(({ id, title, status, lastMessage: said, output, files }) => ({
+    ...{ task_id: id, title, status },
+    ...(said === "" ? {} : { said_last: head(said, Math.floor(saidMax / subtasks.length)) }),
+    ...(output === undefined ? {} : { output }),
+    ...(files.length === 0 ? {} : { files: files.map(({ filename }) => filename) }),
+  })),
+});
 
 /** The states of subtasks, for a model. */
 export const subtaskStates = (states: readonly SubtaskState[]): Json =>
