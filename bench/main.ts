@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { compareWith } from "./against.ts";
+import { runConsole } from "./console.ts";
 import { databasesIn, MissingDependency } from "./databases.ts";
 import { runEndurance } from "./endurance.ts";
 import type { Figure, Stage } from "./figure.ts";
@@ -11,8 +12,10 @@ import { figureNames, selectFigures } from "./figures.ts";
 import { peersIn } from "./peers.ts";
 import { formatLine, type Line } from "./report.ts";
 
-/** The argument that requests the endurance tests instead of figures. */
+/** The arguments that request tests instead of figures: of endurance, and of the web application. */
 const endurance = "endurance";
+const webApplication = "console";
+const tests: readonly string[] = [endurance, webApplication];
 
 const print = (text: string): void => void process.stderr.write(`${text}\n`);
 
@@ -37,8 +40,8 @@ const options = {
 
 async function main(): Promise<void> {
   const { positionals: requested, values } = parseArgs({ allowPositionals: true, options });
-  const unknown = requested.find((name) => name !== endurance && !figureNames.includes(name));
-  if (unknown !== undefined) throw new Error(`unknown figure ${unknown}; the figures are ${[...figureNames, endurance].join(", ")}`);
+  const unknown = requested.find((name) => !tests.includes(name) && !figureNames.includes(name));
+  if (unknown !== undefined) throw new Error(`unknown figure ${unknown}; the figures are ${[...figureNames, ...tests].join(", ")}`);
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   for (const signal of ["SIGINT", "SIGTERM"] as const)
@@ -57,10 +60,11 @@ async function main(): Promise<void> {
   }
   await using databases = databasesIn(folder, print);
   const stage: Stage = { databases, peers: peersIn(folder, print), sizes: values.sizes.split(",").map(Number), stack };
-  const names = requested.filter((name) => name !== endurance);
-  const figures = requested.includes(endurance) && names.length === 0 ? [] : selectFigures(names);
+  const names = requested.filter((name) => !tests.includes(name));
+  const figures = requested.length > 0 && names.length === 0 ? [] : selectFigures(names);
   for (const figure of figures)
     for (const line of await measure(figure, stage)) if (names.length === 0 || names.includes(line.figure)) report(line);
+  if (requested.includes(webApplication)) await runConsole(stage, report);
   if (requested.includes(endurance))
     await runEndurance(stage, { watchers: Number(values.watchers), minutes: Number(values.minutes) }, report);
 }
