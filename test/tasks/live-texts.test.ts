@@ -32,6 +32,21 @@ describe("live texts of one process", () => {
     expect(watcher.read()).toBe("One two three");
   });
 
+  test("a worker's text is forwarded to its watchers up to 1 MiB, and the worker repeats nothing of the rest", () => {
+    const head = { taskId: "t", key: "w", attempt: 1, type: "assistant_message", afterSeq: 2 } as const;
+    expect(texts.isWatched("t")).toBe(false);
+    const watcher = shownBy(texts.reader("t"));
+    expect(texts.isWatched("t")).toBe(true);
+    expect(texts.forward({ ...head, offset: 3, text: "two" })).toBe(0);
+    expect(texts.forward({ ...head, offset: 0, text: "One" })).toBe(3);
+    expect(texts.forward({ ...head, offset: 2, text: "e two" })).toBe(7);
+    expect(watcher.read()).toBe("One two");
+    const long = "€".repeat(400_000);
+    expect(texts.forward({ ...head, offset: 7, text: long })).toBe(400_007);
+    expect(texts.forward({ ...head, offset: 400_007, text: "!" })).toBe(400_008);
+    expect(watcher.read()).toBe("One two");
+  });
+
   test("a late watcher gets the text from its beginning, and one at the same place the same parts", async () => {
     const writer = texts.writer(run);
     const early = texts.reader("t");

@@ -36,6 +36,7 @@ const bounded: Readonly<Record<string, number>> = {
   "worker.v1.ToolUsed.params": asJson(64 * kibibyte),
   "worker.v1.ToolUsed.result": asJson(64 * kibibyte),
   "worker.v1.Ask.memo": asJson(64 * kibibyte),
+  "worker.v1.Wait.memo": asJson(64 * kibibyte),
   "worker.v1.Confirm.params": asJson(64 * kibibyte),
   "worker.v1.Confirm.memo": asJson(64 * kibibyte),
   "worker.v1.Finish.output": asJson(256 * kibibyte),

@@ -57,6 +57,11 @@ test.each<[string, readonly TextDelta[], string[]]>([
     [part(1, 0, "One"), part(2, 0, "Other"), part(2, 5, " text"), part(1, 3, " two")],
     [item, "+One", "+ two", ...completed],
   ],
+  [
+    "ignores late parts of an earlier attempt",
+    [part(1, 0, "One"), part(2, 0, "One"), part(1, 3, " more"), part(2, 3, " t")],
+    [item, "+One", "+ t", "+wo", ...completed],
+  ],
   ["keeps back white space at its end", [part(1, 0, "One "), part(1, 4, "two \n")], [item, "+One", "+ two", ...completed]],
   [
     "that differs from the event ends as incomplete, and the message is another item",
