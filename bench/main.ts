@@ -19,15 +19,21 @@ const tests: readonly string[] = [endurance, webApplication];
 
 const print = (text: string): void => void process.stderr.write(`${text}\n`);
 
-async function measure(figure: Figure, stage: Stage): Promise<readonly Line[]> {
-  await using stack = new AsyncDisposableStack();
+/** Runs a measurement; what it needs may be missing on this machine. */
+async function unlessMissing<T>(what: string, run: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await figure.measure({ ...stage, stack });
+    return await run();
   } catch (thrown) {
     if (!(thrown instanceof MissingDependency)) throw thrown;
-    print(`*** ${thrown.message}: ${figure.names.join(" and ")} ARE SKIPPED ***`);
-    return [];
+    print(`*** ${thrown.message}: ${what} ARE SKIPPED ***`);
+    return undefined;
   }
+}
+
+async function measure(figure: Figure, stage: Stage): Promise<readonly Line[]> {
+  await using stack = new AsyncDisposableStack();
+  const lines = await unlessMissing(figure.names.join(" and "), () => figure.measure({ ...stage, stack }));
+  return lines ?? [];
 }
 
 const options = {
@@ -64,7 +70,7 @@ async function main(): Promise<void> {
   const figures = requested.length > 0 && names.length === 0 ? [] : selectFigures(names);
   for (const figure of figures)
     for (const line of await measure(figure, stage)) if (names.length === 0 || names.includes(line.figure)) report(line);
-  if (requested.includes(webApplication)) await runConsole(stage, report);
+  if (requested.includes(webApplication)) await unlessMissing("its pages", () => runConsole(stage, report));
   if (requested.includes(endurance))
     await runEndurance(stage, { watchers: Number(values.watchers), minutes: Number(values.minutes) }, report);
 }
