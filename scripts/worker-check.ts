@@ -11,7 +11,7 @@ const usage = `usage: npm run worker-check -- --cmd COMMAND [--protocol] [--only
   --cmd       the shell command that starts the worker; its environment has BASE_URL, WORKER_KEY and PROFILES
   --protocol  check a real agent: its turns must end, and the laws of the protocol must hold
   --message   with --protocol: what the agent is asked to do; default: "Count from 1 to 5. Write one short message for each number."
-  --answer    with --protocol: the answer to its questions; default: "Yes, please go on."
+  --answer    with --protocol: the answer to its questions; default: "Yes, please continue."
   --turn      with --protocol: the longest time of a turn in seconds; default: 120
   --only      run only this check; can be repeated
   --patience  seconds to wait for a response that the worker can send immediately; default: 10
@@ -33,7 +33,7 @@ const options = {
   cmd: textOption,
   protocol: { type: "boolean" },
   message: { ...textOption, default: "Count from 1 to 5. Write one short message for each number." },
-  answer: { ...textOption, default: "Yes, please go on." },
+  answer: { ...textOption, default: "Yes, please continue." },
   turn: { ...textOption, default: "120" },
   only: { ...textOption, multiple: true },
   patience: { ...textOption, default: "10" },

@@ -19,6 +19,7 @@ interface Expected {
 const onTasks: Readonly<Record<string, Expected>> = {
   "task.sendMessage": { more: { message: { content: "[[forever]]" } } },
   "task.detail": {},
+  "task.inspect": {},
   "task.update": { more: { title: "Errands" } },
   "task.listMessages": {},
   "task.confirmAction": { more: { event_id: "ev_none", input: { accept: true } }, refused: "not_found" },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { describeOnEach, nodesOf } from "../support/database.ts";
+import { describeOnOne, nodesOf } from "../support/database.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { until } from "../support/until.ts";
 import type { V2Body } from "../support/wires.ts";
@@ -9,7 +9,7 @@ const briefsIn = (events: readonly V2Body[]): readonly string[] =>
   events.flatMap(({ status_update }) => (status_update ? [status_update.brief as string] : []));
 
 // What people see of a wait: spec/api.md 8.81, spec/decisions.md 99.
-describeOnEach("a task that waits for its subtasks", (database) => {
+describeOnOne("a task that waits for its subtasks", (database) => {
   const rig = taskRig({ database, nodes: nodesOf(database) });
   const detail = async (task_id: string) => (await rig.ann.v2("task.detail", { task_id })).body["task"];
   const subtasksOf = async (parent_task_id: string) =>

@@ -55,7 +55,8 @@ describe("the audit row of a change", () => {
     secrets.push(...secretsIn(answer.body));
     const [row, ...more] = (await rows()).slice(countBefore);
     expect(more).toEqual([]);
-    expect(row).toMatchObject({ operation: operation.rpc, space_id: keyring.owner.spaceId, outcome: "done" });
+    const { spaceId } = operation.access?.operator ? keyring.operator : keyring.owner;
+    expect(row).toMatchObject({ operation: operation.rpc, space_id: spaceId, outcome: "done" });
     expect(row?.["subject"], "subject").toEqual(expect.stringMatching(/./));
     expect([row?.["before"], row?.["after"]].join(""), "before or after").toMatch(/^\{".*\}$/);
   });

@@ -66,7 +66,7 @@ describe.concurrent("npm run worker-check", () => {
     expect(code).toBe(0);
   });
 
-  test("tells of a real agent that fails its turn, with its own text", async () => {
+  test("reports the text of a real agent that fails its turn", async () => {
     const words = ["--protocol", "--message", "fail out of paper", "--only", "turn"];
     const { code, out } = await workerCheck("--cmd", `${process.execPath} examples/workers/worker.ts`, ...words);
     expect(code).toBe(1);

@@ -49,6 +49,7 @@ export const families: readonly Family[] = [
     command: { script: "hostile", slice: ["--only", "json"], full: ["--rounds", "3", "--accepted"] },
   },
   { name: "browsers", files: ["test/browser/", "test/browsers/"] },
+  { name: "frameworks", files: ["test/frameworks/"] },
   { name: "docs", files: ["test/docs/"] },
   { name: "commands", files: ["test/commands/"] },
   { name: "databases", files: [...onOne, "test/sign-in/session.test.ts", "test/store/outside-change.test.ts"] },

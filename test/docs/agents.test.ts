@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { checks } from "../../conformance/checks/checks.ts";
+import { protocolChecks } from "../../conformance/checks/protocol.ts";
 import { file_worker_v1_event } from "../../src/gen/proto/worker/v1/event_pb.ts";
 import { file_worker_v1_run } from "../../src/gen/proto/worker/v1/run_pb.ts";
 import { file_worker_v1_worker_service, WorkerService } from "../../src/gen/proto/worker/v1/worker_service_pb.ts";
@@ -75,6 +76,8 @@ test("docs/guides/agents.md says that a run's events are stored ones", () => {
 });
 
 test("docs/guides/agents.md lists the checks of the kit", () => {
-  const listed = [...page.matchAll(/^\| `([a-z]+)` \| (.*) \|$/gm)].map(([, name, about]) => ({ name, about }));
-  expect(listed).toEqual(checks.map(({ name, about }) => ({ name, about })));
+  const kit = page.slice(page.indexOf("## Checking a worker"), page.indexOf("## Rules"));
+  const listed = [...kit.matchAll(/^\| `([a-z]+)` \| (.*) \|$/gm)].map(([, name, about]) => ({ name, about }));
+  const all = [...checks, ...protocolChecks({ message: "", answer: "", turnSeconds: 1 })];
+  expect(listed).toEqual(all.map(({ name, about }) => ({ name, about })));
 });

@@ -408,6 +408,14 @@ TABLE oauth_secret
   CONSTRAINT oauth_secret_pkey PRIMARY KEY (id)
   CREATE INDEX oauth_secret_client_id_idx ON public.oauth_secret USING btree (client_id)
   CREATE UNIQUE INDEX oauth_secret_pkey ON public.oauth_secret USING btree (id)
+TABLE parent_task
+  task_id text NOT NULL
+  space_id text NOT NULL
+  look_at bigint
+  stop_turn integer NOT NULL DEFAULT 0
+  CONSTRAINT parent_task_pkey PRIMARY KEY (task_id)
+  CREATE INDEX parent_task_due ON public.parent_task USING btree (look_at) WHERE (look_at IS NOT NULL)
+  CREATE UNIQUE INDEX parent_task_pkey ON public.parent_task USING btree (task_id)
 TABLE pending_action
   task_id text NOT NULL
   seq integer NOT NULL
@@ -593,6 +601,17 @@ TABLE storage
   bytes bigint NOT NULL
   CONSTRAINT storage_pkey PRIMARY KEY (account_id)
   CREATE UNIQUE INDEX storage_pkey ON public.storage USING btree (account_id)
+TABLE subtask_wait
+  task_id text NOT NULL
+  seq integer NOT NULL
+  space_id text NOT NULL
+  mode text NOT NULL
+  subtasks text NOT NULL
+  until bigint
+  reason text
+  ends text
+  CONSTRAINT subtask_wait_pkey PRIMARY KEY (task_id, seq)
+  CREATE UNIQUE INDEX subtask_wait_pkey ON public.subtask_wait USING btree (task_id, seq)
 TABLE task
   id text NOT NULL
   account_id text NOT NULL
@@ -641,6 +660,11 @@ TABLE task
   status_seq integer
   schedule_id text
   turn_until bigint
+  depth integer NOT NULL DEFAULT 0
+  parent_turn integer NOT NULL DEFAULT 0
+  parent_id text
+  root_id text
+  subtasks integer NOT NULL DEFAULT 0
   CONSTRAINT task_pkey PRIMARY KEY (id)
   CREATE INDEX task_account_id_served_at_idx ON public.task USING btree (account_id, served_at)
   CREATE INDEX task_deleted ON public.task USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
@@ -650,6 +674,8 @@ TABLE task
   CREATE INDEX task_not_indexed ON public.task USING btree (space_id, account_id, client_id) WHERE ((indexed_seq < last_seq) AND (deleted_at IS NULL))
   CREATE INDEX task_of_agent ON public.task USING btree (agent_id, created_at, id) WHERE (agent_id IS NOT NULL)
   CREATE INDEX task_of_app ON public.task USING btree (space_id, account_id, client_id, created_at, id) WHERE ((client_id IS NOT NULL) AND (deleted_at IS NULL))
+  CREATE INDEX task_of_parent ON public.task USING btree (parent_id, created_at, id, status) WHERE ((parent_id IS NOT NULL) AND (deleted_at IS NULL))
+  CREATE INDEX task_of_root ON public.task USING btree (root_id, status, created_at) WHERE ((root_id IS NOT NULL) AND (deleted_at IS NULL))
   CREATE INDEX task_of_schedule ON public.task USING btree (schedule_id, status) WHERE ((schedule_id IS NOT NULL) AND (deleted_at IS NULL))
   CREATE UNIQUE INDEX task_pkey ON public.task USING btree (id)
   CREATE INDEX task_present ON public.task USING btree (space_id, account_id, created_at, id) WHERE (deleted_at IS NULL)

@@ -369,6 +369,13 @@ CREATE TABLE "oauth_secret" (
     "revoked_at" BIGINT
 )
 CREATE INDEX "oauth_secret_client_id_idx" ON "oauth_secret"("client_id")
+CREATE TABLE "parent_task" (
+    "task_id" TEXT NOT NULL PRIMARY KEY,
+    "space_id" TEXT NOT NULL,
+    "look_at" BIGINT,
+    "stop_turn" INTEGER NOT NULL DEFAULT 0
+)
+CREATE INDEX "parent_task_due" ON "parent_task"("look_at") WHERE look_at IS NOT NULL
 CREATE TABLE "pending_action" (
     "task_id" TEXT NOT NULL,
     "seq" INTEGER NOT NULL,
@@ -546,6 +553,18 @@ CREATE TABLE "storage" (
     "account_id" TEXT NOT NULL PRIMARY KEY,
     "bytes" BIGINT NOT NULL
 )
+CREATE TABLE "subtask_wait" (
+    "task_id" TEXT NOT NULL,
+    "seq" INTEGER NOT NULL,
+    "space_id" TEXT NOT NULL,
+    "mode" TEXT NOT NULL,
+    "subtasks" TEXT NOT NULL,
+    "until" BIGINT,
+    "reason" TEXT,
+    "ends" TEXT,
+
+    PRIMARY KEY ("task_id", "seq")
+)
 CREATE TABLE "task" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "account_id" TEXT NOT NULL,
@@ -578,7 +597,7 @@ CREATE TABLE "task" (
     "queued_at" BIGINT NOT NULL,
     "output_schema" TEXT,
     "deleted_at" BIGINT
-, "agent_id" TEXT, "memo" TEXT, "allowed" TEXT NOT NULL DEFAULT '[]', "served_at" BIGINT NOT NULL DEFAULT 0, "wants_node" TEXT, "max_visibility" TEXT, "share_changed_at" BIGINT, "shared_at" BIGINT, "metadata" TEXT NOT NULL DEFAULT '{}', "indexed_seq" INTEGER NOT NULL DEFAULT -1, "latest_status" TEXT, "plan_done" INTEGER, "plan_total" INTEGER, "status_seq" INTEGER, "schedule_id" TEXT, "turn_until" BIGINT)
+, "agent_id" TEXT, "memo" TEXT, "allowed" TEXT NOT NULL DEFAULT '[]', "served_at" BIGINT NOT NULL DEFAULT 0, "wants_node" TEXT, "max_visibility" TEXT, "share_changed_at" BIGINT, "shared_at" BIGINT, "metadata" TEXT NOT NULL DEFAULT '{}', "indexed_seq" INTEGER NOT NULL DEFAULT -1, "latest_status" TEXT, "plan_done" INTEGER, "plan_total" INTEGER, "status_seq" INTEGER, "schedule_id" TEXT, "turn_until" BIGINT, "parent_id" TEXT, "root_id" TEXT, "depth" INTEGER NOT NULL DEFAULT 0, "parent_turn" INTEGER NOT NULL DEFAULT 0, "subtasks" INTEGER NOT NULL DEFAULT 0)
 CREATE INDEX "task_account_id_served_at_idx" ON "task"("account_id", "served_at")
 CREATE INDEX "task_deleted" ON "task"("deleted_at") WHERE deleted_at IS NOT NULL
 CREATE INDEX "task_failed" ON "task"("updated_at") WHERE status = 'error' AND deleted_at IS NULL
@@ -587,6 +606,8 @@ CREATE INDEX "task_in_project" ON "task"("project_id") WHERE project_id IS NOT N
 CREATE INDEX "task_not_indexed" ON "task"("space_id", "account_id", "client_id") WHERE indexed_seq < last_seq AND deleted_at IS NULL
 CREATE INDEX "task_of_agent" ON "task"("agent_id", "created_at", "id") WHERE agent_id IS NOT NULL
 CREATE INDEX "task_of_app" ON "task"("space_id", "account_id", "client_id", "created_at", "id") WHERE client_id IS NOT NULL AND deleted_at IS NULL
+CREATE INDEX "task_of_parent" ON "task"("parent_id", "created_at", "id", "status") WHERE parent_id IS NOT NULL AND deleted_at IS NULL
+CREATE INDEX "task_of_root" ON "task"("root_id", "status", "created_at") WHERE root_id IS NOT NULL AND deleted_at IS NULL
 CREATE INDEX "task_of_schedule" ON "task"("schedule_id", "status") WHERE schedule_id IS NOT NULL AND deleted_at IS NULL
 CREATE INDEX "task_present" ON "task"("space_id", "account_id", "created_at", "id") WHERE deleted_at IS NULL
 CREATE INDEX "task_project_id_created_at_id_idx" ON "task"("project_id", "created_at", "id")

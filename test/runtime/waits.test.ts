@@ -279,7 +279,7 @@ describeOnEach("a waiting task", (kind) => {
     });
     await settleParent(parts(), parent.id);
     expect(await byId(ids[0] ?? "")).toMatchObject({ status: "stopped" });
-    // The end of the subtask has asked for another look.
+    // The end of the subtask has requested another look.
     expect(await isDue(parent.id)).toBe(false);
     expect(await rowsIn(open.url, `SELECT task_id FROM parent_task WHERE task_id = '${parent.id}'`)).toEqual([]);
   });

@@ -49,6 +49,7 @@ const sampleFamily = {
   ...{ generation: 1, challenge: null, needsSecret: false, createdAt: 1 },
 };
 const sampleAgent = { ...inNorth, id: "a", taskId: "t", nickname: "n", about: "", isDefault: true, createdAt: 1 };
+const sampleWait = { taskId: "t", seq: 1, spaceId: "north", mode: "all", subtasks: [], until: null, reason: null, ends: null } as const;
 const sampleAction = {
   taskId: "t",
   seq: 1,
@@ -296,6 +297,15 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["actions.unmarkUsed", (tx) => tx.actions.unmarkUsed("t", 1)],
   ["actions.dismiss", (tx) => tx.actions.dismiss("t")],
   ["actions.deleteOfTask", (tx) => tx.actions.deleteOfTask("t")],
+  ["parents.lock", (tx) => tx.parents.lock({ id: "t", spaceId: "north" })],
+  ["parents.look", (tx) => tx.parents.look("t")],
+  ["parents.requestStop", (tx) => tx.parents.requestStop("t", 1)],
+  ["parents.endStop", (tx) => tx.parents.endStop("t", 1)],
+  ["parents.take", (tx) => tx.parents.take("t", 1)],
+  ["parents.remove", (tx) => tx.parents.remove("t")],
+  ["waits.insert", (tx) => tx.waits.insert(sampleWait)],
+  ["waits.end", (tx) => tx.waits.end({ ...sampleWait, reason: "ended", ends: [] })],
+  ["waits.deleteOfTask", (tx) => tx.waits.deleteOfTask("t")],
   [
     "files.adoptWorkerUpload",
     (tx) => tx.files.adoptWorkerUpload({ blobId: "b", taskId: "t", from: "w" }, { accountId: "ann", clientId: null }, 1),

@@ -70,9 +70,10 @@ describeOnEach("tasks.unowned", (kind) => {
   test("returns the state that a claim depends on, and counts only up to the given limit", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
-    const { id } = await putTask(store, { fence: 4, claims: 2 });
+    const { id, spaceId, agentProfile } = await putTask(store, { fence: 4, claims: 2 });
     await putTask(store);
-    expect(await store.tasks.listUnowned(1)).toEqual([{ id, fence: 4, nodeId: null, claims: 2 }]);
+    const expected = { id, fence: 4, nodeId: null, claims: 2, spaceId, agentProfile, isLimited: false };
+    expect(await store.tasks.listUnowned(1)).toEqual([expected]);
     expect([await store.tasks.countUnowned(1), await store.tasks.countUnowned(9)]).toEqual([1, 2]);
   });
 
@@ -84,7 +85,7 @@ describeOnEach("tasks.unowned", (kind) => {
     await putTask(store, { nodeId: "n", status: "waiting" });
     await putTask(store, { nodeId: "o" });
     await putTask(store);
-    expect(await store.tasks.listOwned(["n"])).toEqual([{ id: mine.id, fence: 3, nodeId: "n", claims: 1 }]);
+    expect(await store.tasks.listOwned(["n"])).toMatchObject([{ id: mine.id, fence: 3, nodeId: "n", claims: 1 }]);
     expect((await store.tasks.listOwned(["n", "m", "x"])).map(({ id }) => id)).toEqual([mine.id, other.id]);
     expect(await store.tasks.listOwned([])).toEqual([]);
   });
@@ -131,6 +132,7 @@ describeOnEach("a read of a queue with 10,000 tasks of one account and 50 others
     expect(steps.toSorted()).toEqual([
       "SCAN t USING INDEX task_waiting",
       "SEARCH t USING COVERING INDEX task_account_id_served_at_idx (account_id=?)",
+      "SEARCH t USING INDEX task_run_profile (space_id=? AND agent_profile=?)",
       "SEARCH t USING INDEX task_waiting (account_id=?)",
       "SEARCH t USING INDEX task_waiting (account_id=?)",
       "SEARCH t USING INDEX task_waiting (account_id=?)",

@@ -33,9 +33,9 @@ export const anthropicForm: WireForm = {
         ),
       );
     }
-    for (const [nth, { name, input }] of calls.entries()) {
+    for (const [nth, { name, input, id = `toolu_${nth}` }] of calls.entries()) {
       const deltas = halves(inputText(input)).map((partial_json) => ({ type: "input_json_delta", partial_json }));
-      blocks.push((index) => block(index, { type: "tool_use", id: `toolu_${nth}`, name, input: {} }, deltas));
+      blocks.push((index) => block(index, { type: "tool_use", id, name, input: {} }, deltas));
     }
     const message = {
       ...{ id: "msg_1", type: "message", role: "assistant", content: [], model: "scripted", stop_reason: null, stop_sequence: null },

@@ -23,10 +23,10 @@ export const openaiForm: WireForm = {
     chunk({ role: "assistant", content: "" }),
     ...halves(answering.reasoning ?? "").flatMap((text) => (text === "" ? [] : [chunk({ reasoning_content: text })])),
     ...piecesOf(answering).map((content) => chunk({ content })),
-    ...(answering.calls ?? []).flatMap(({ name, input }, index) => {
+    ...(answering.calls ?? []).flatMap(({ name, input, id }, index) => {
       const [first = "", second = ""] = halves(inputText(input));
       return [
-        chunk({ tool_calls: [{ index, id: `call_${index}`, type: "function", function: { name, arguments: first } }] }),
+        chunk({ tool_calls: [{ index, id: id ?? `call_${index}`, type: "function", function: { name, arguments: first } }] }),
         chunk({ tool_calls: [{ index, function: { arguments: second } }] }),
       ];
     }),

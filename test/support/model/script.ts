@@ -5,13 +5,15 @@ export interface Answering {
   readonly reasoning?: string;
   /** The pieces are sent one by one. */
   readonly text?: string | readonly string[];
-  /** A text for an input is sent unchanged. */
-  readonly calls?: readonly { readonly name: string; readonly input: Json }[];
+  /** A text for an input is sent unchanged. By default ids are unique within the answer only. */
+  readonly calls?: readonly { readonly name: string; readonly input: Json; readonly id?: string }[];
   /** Null: the server does not report it. */
   readonly usage?: { readonly input: number; readonly output: number } | null;
   readonly finish?: "length" | "filtered";
   /** The answer is sent once this resolves. */
   readonly wait?: Promise<unknown>;
+  /** The last piece is sent once this resolves. */
+  readonly hold?: Promise<unknown>;
   /** Replaces the end: the socket is cut, nothing more is sent, the stream ends early, or something that is not JSON is sent. */
   readonly after?: "cut" | "hang" | "end" | "garbage";
 }

@@ -48,7 +48,7 @@ export async function openModelServer(api: ModelApi, first: Script = []): Promis
     played += 1;
     const reply = typeof script === "function" ? script(received) : (script[played - 1] ?? { status: 418 });
     for (const { count, resolve } of waiting) if (requests.length >= count) resolve(received);
-    if (request.url !== form.path) response.writeHead(404).end();
+    if (request.url?.split("?")[0] !== form.path) response.writeHead(404).end();
     else await give(form, reply, response);
   }
 
@@ -89,7 +89,9 @@ async function give(form: WireForm, reply: Reply, response: ServerResponse): Pro
   await reply.wait;
   response.writeHead(200, { "content-type": "text/event-stream" });
   // Each frame is a separate chunk on the wire.
-  for (const frame of form.begin(reply)) {
+  const frames = form.begin(reply);
+  for (const [index, frame] of frames.entries()) {
+    if (index === frames.length - 1) await reply.hold;
     response.write(frame);
     await new Promise((resolve) => setImmediate(resolve));
   }
