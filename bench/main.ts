@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { compareWith } from "./against.ts";
+import { runConsole } from "./console.ts";
 import { databasesIn, MissingDependency } from "./databases.ts";
 import { runEndurance } from "./endurance.ts";
 import type { Figure, Stage } from "./figure.ts";
@@ -11,20 +12,28 @@ import { figureNames, selectFigures } from "./figures.ts";
 import { peersIn } from "./peers.ts";
 import { formatLine, type Line } from "./report.ts";
 
-/** The argument that requests the endurance tests instead of figures. */
+/** The arguments that request tests instead of figures: of endurance, and of the web application. */
 const endurance = "endurance";
+const webApplication = "console";
+const tests: readonly string[] = [endurance, webApplication];
 
 const print = (text: string): void => void process.stderr.write(`${text}\n`);
 
-async function measure(figure: Figure, stage: Stage): Promise<readonly Line[]> {
-  await using stack = new AsyncDisposableStack();
+/** Runs a measurement; what it needs may be missing on this machine. */
+async function unlessMissing<T>(what: string, run: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await figure.measure({ ...stage, stack });
+    return await run();
   } catch (thrown) {
     if (!(thrown instanceof MissingDependency)) throw thrown;
-    print(`*** ${thrown.message}: ${figure.names.join(" and ")} ARE SKIPPED ***`);
-    return [];
+    print(`*** ${thrown.message}: ${what} ARE SKIPPED ***`);
+    return undefined;
   }
+}
+
+async function measure(figure: Figure, stage: Stage): Promise<readonly Line[]> {
+  await using stack = new AsyncDisposableStack();
+  const lines = await unlessMissing(figure.names.join(" and "), () => figure.measure({ ...stage, stack }));
+  return lines ?? [];
 }
 
 const options = {
@@ -37,8 +46,8 @@ const options = {
 
 async function main(): Promise<void> {
   const { positionals: requested, values } = parseArgs({ allowPositionals: true, options });
-  const unknown = requested.find((name) => name !== endurance && !figureNames.includes(name));
-  if (unknown !== undefined) throw new Error(`unknown figure ${unknown}; the figures are ${[...figureNames, endurance].join(", ")}`);
+  const unknown = requested.find((name) => !tests.includes(name) && !figureNames.includes(name));
+  if (unknown !== undefined) throw new Error(`unknown figure ${unknown}; the figures are ${[...figureNames, ...tests].join(", ")}`);
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   for (const signal of ["SIGINT", "SIGTERM"] as const)
@@ -57,10 +66,11 @@ async function main(): Promise<void> {
   }
   await using databases = databasesIn(folder, print);
   const stage: Stage = { databases, peers: peersIn(folder, print), sizes: values.sizes.split(",").map(Number), stack };
-  const names = requested.filter((name) => name !== endurance);
-  const figures = requested.includes(endurance) && names.length === 0 ? [] : selectFigures(names);
+  const names = requested.filter((name) => !tests.includes(name));
+  const figures = requested.length > 0 && names.length === 0 ? [] : selectFigures(names);
   for (const figure of figures)
     for (const line of await measure(figure, stage)) if (names.length === 0 || names.includes(line.figure)) report(line);
+  if (requested.includes(webApplication)) await unlessMissing("its pages", () => runConsole(stage, report));
   if (requested.includes(endurance))
     await runEndurance(stage, { watchers: Number(values.watchers), minutes: Number(values.minutes) }, report);
 }

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openSignInPlatform, type SignInPlatform } from "../sign-in/people-rig.ts";
 import { visit } from "../websites/site.ts";
@@ -64,6 +65,12 @@ describe("the web application", () => {
       expect(await bytes("gzip, br;q=0")).toEqual({ encoding: "gzip", body: plain.body });
       expect(await bytes("gzip, br")).toEqual({ encoding: "br", body: plain.body });
     }
+  });
+
+  test("loads at most 185 kB of script first, compressed", async () => {
+    const names = [...index.matchAll(/"(\/console\/assets\/[^"]+\.js)"/g)].map(([, name = ""]) => name);
+    const sizes = names.map((name) => statSync(`src/gen${name.replace("/console/", "/console/console/")}.gz`).size);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(185_000);
   });
 
   test.each(["shop.example", "localhost.example", "127.0.0.1.example", "10.0.0.1"])("is not served on the host %s", async (host) => {

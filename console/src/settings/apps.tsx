@@ -1,18 +1,17 @@
-import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import type { OAuth2App } from "#proto/oauth/v2/oauth2_app_pb.ts";
 import { OAuth2AppService } from "#proto/oauth/v2/oauth2_app_service_pb.ts";
 import { TeamMemberRole } from "#proto/team/v2/team_user_pb.ts";
 import { useMe } from "../api/me.ts";
 import { Copy } from "../ui/copy.tsx";
-import { Empty } from "../ui/empty.tsx";
-import { ErrorNote } from "../ui/error-note.tsx";
-import { FormDialog, SecretDialog } from "../ui/form-dialog.tsx";
+import { SecretDialog } from "../ui/form-dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { words } from "../words.ts";
 import { AppDialog } from "./app-dialog.tsx";
 import { SecretsDialog } from "./app-secrets.tsx";
+import { ListPage } from "./list-page.tsx";
 
 const text = words(
   {
@@ -46,7 +45,7 @@ const text = words(
   },
 );
 
-type Open = { kind: "edit" | "secrets" | "remove"; app: OAuth2App } | { kind: "new" } | { kind: "secret"; secret: string };
+type Open = { readonly kind: "edit" | "secrets"; readonly app: OAuth2App };
 
 /** The OAuth apps of the team: created, changed, and their secrets. */
 export default function AppsPage() {
@@ -54,39 +53,45 @@ export default function AppsPage() {
   const [open, setOpen] = useState<Open>();
   const refresh = (): void => void apps.refetch();
   const close = (): void => setOpen(undefined);
-  const make = (
-    <button type="button" className="button primary" onClick={() => setOpen({ kind: "new" })}>
-      <Icon name="plus" />
-      {text.create}
-    </button>
-  );
   return (
-    <>
-      <p className="muted">{text.about}</p>
-      <ErrorNote error={apps.error} onRetry={refresh} />
-      {apps.data?.data.length === 0 && <Empty action={make}>{text.empty}</Empty>}
-      {apps.data && apps.data.data.length > 0 && (
-        <>
-          <div className="actions">{make}</div>
-          <ul className="card rows">
-            {apps.data.data.map((app) => (
-              <AppRow key={app.clientId} app={app} onOpen={(kind) => setOpen({ kind, app })} />
-            ))}
-          </ul>
-        </>
-      )}
-      {open?.kind === "new" && (
-        <AppDialog app={undefined} onClose={close} onSaved={refresh} onMade={(secret) => setOpen({ kind: "secret", secret })} />
-      )}
-      {open?.kind === "secret" && <SecretDialog title={text.secret} secret={open.secret} onClose={close} />}
+    <ListPage
+      about={text.about}
+      list={apps}
+      items={apps.data?.data}
+      row={(app, onRemove) => <AppRow key={app.clientId} {...{ app, onRemove }} onOpen={(kind) => setOpen({ kind, app })} />}
+      empty={text.empty}
+      add={{ label: text.create, dialog: ({ onClose, onDone }) => <NewAppDialog onClose={onClose} onSaved={onDone} /> }}
+      removal={{
+        method: OAuth2AppService.method.deleteOAuth2App,
+        input: ({ clientId }) => ({ clientId }),
+        title: ({ name }) => text.removeTitle(name),
+        submit: text.remove,
+        text: text.removeText,
+      }}
+    >
       {open?.kind === "edit" && <AppDialog app={open.app} onClose={close} onSaved={refresh} onMade={close} />}
       {open?.kind === "secrets" && <SecretsDialog app={open.app} onClose={close} />}
-      {open?.kind === "remove" && <RemoveDialog app={open.app} onClose={close} onRemoved={refresh} />}
-    </>
+    </ListPage>
   );
 }
 
-function AppRow({ app, onOpen }: { app: OAuth2App; onOpen: (kind: "edit" | "secrets" | "remove") => void }) {
+/** Creates an app, then shows its secret. */
+function NewAppDialog({ onClose, onSaved }: { onClose: () => void; onSaved: () => void }) {
+  const [secret, setSecret] = useState<string>();
+  return secret === undefined ? (
+    <AppDialog app={undefined} onMade={setSecret} {...{ onClose, onSaved }} />
+  ) : (
+    <SecretDialog title={text.secret} {...{ secret, onClose }} />
+  );
+}
+
+interface RowProps {
+  readonly app: OAuth2App;
+  readonly onOpen: (kind: Open["kind"]) => void;
+  readonly onRemove: () => void;
+}
+
+function AppRow({ app, onOpen, onRemove }: RowProps) {
   const me = useMe().data;
   const canEdit =
     app.creatorId === me?.userId ||
@@ -106,30 +111,10 @@ function AppRow({ app, onOpen }: { app: OAuth2App; onOpen: (kind: "edit" | "secr
           entries={[
             { label: text.edit, icon: "file", run: () => onOpen("edit") },
             { label: text.secrets, icon: "key", run: () => onOpen("secrets") },
-            { label: text.remove, icon: "bin", danger: true, run: () => onOpen("remove") },
+            { label: text.remove, icon: "bin", danger: true, run: onRemove },
           ]}
         />
       )}
     </li>
-  );
-}
-
-function RemoveDialog({ app, onClose, onRemoved }: { app: OAuth2App; onClose: () => void; onRemoved: () => void }) {
-  const remove = useMutation(OAuth2AppService.method.deleteOAuth2App, {
-    onSuccess: () => {
-      onRemoved();
-      onClose();
-    },
-  });
-  return (
-    <FormDialog
-      title={text.removeTitle(app.name)}
-      submit={text.remove}
-      danger
-      {...{ onClose, error: remove.error, isPending: remove.isPending }}
-      onSubmit={() => remove.mutate({ clientId: app.clientId })}
-    >
-      <p>{text.removeText}</p>
-    </FormDialog>
   );
 }

@@ -1,12 +1,12 @@
-import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import type { OAuth2Grant } from "#proto/oauth/v2/oauth2_app_pb.ts";
 import { OAuth2AppService } from "#proto/oauth/v2/oauth2_app_service_pb.ts";
 import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
-import { FormDialog } from "../ui/form-dialog.tsx";
 import { Ago, fromSeconds } from "../ui/time.tsx";
 import { words } from "../words.ts";
+import { CallDialog } from "./call-dialog.tsx";
 import { scopeTexts } from "./scopes.ts";
 
 const text = words(
@@ -47,7 +47,18 @@ export default function AuthorizedAppsPage() {
       {grants.data?.data.map((grant) => (
         <GrantCard key={grant.id} grant={grant} onRevoke={() => setRevoked(grant)} />
       ))}
-      {revoked && <RevokeDialog grant={revoked} onClose={() => setRevoked(undefined)} onRevoked={refresh} />}
+      {revoked && (
+        <CallDialog
+          method={OAuth2AppService.method.revokeOAuth2Grant}
+          input={{ clientId: revoked.clientId }}
+          title={text.revokeTitle(revoked.appName)}
+          submit={text.revoke}
+          onClose={() => setRevoked(undefined)}
+          onDone={refresh}
+        >
+          {text.revokeText}
+        </CallDialog>
+      )}
     </>
   );
 }
@@ -86,25 +97,5 @@ function GrantCard({
         ))}
       </ul>
     </section>
-  );
-}
-
-function RevokeDialog({ grant, onClose, onRevoked }: { grant: OAuth2Grant; onClose: () => void; onRevoked: () => void }) {
-  const revoke = useMutation(OAuth2AppService.method.revokeOAuth2Grant, {
-    onSuccess: () => {
-      onRevoked();
-      onClose();
-    },
-  });
-  return (
-    <FormDialog
-      title={text.revokeTitle(grant.appName)}
-      submit={text.revoke}
-      danger
-      {...{ onClose, error: revoke.error, isPending: revoke.isPending }}
-      onSubmit={() => revoke.mutate({ clientId: grant.clientId })}
-    >
-      <p>{text.revokeText}</p>
-    </FormDialog>
   );
 }

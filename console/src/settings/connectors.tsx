@@ -1,15 +1,13 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
-import { useState } from "react";
 import type { ConnectorTool, InstalledConnector } from "#proto/settings/v1/connector_pb.ts";
 import { ConnectorService } from "#proto/settings/v1/connector_service_pb.ts";
-import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { Ago, fromSeconds } from "../ui/time.tsx";
 import { words } from "../words.ts";
-import { CallDialog } from "./call-dialog.tsx";
 import { InstallDialog } from "./install-dialog.tsx";
+import { ListPage } from "./list-page.tsx";
 
 const text = words(
   {
@@ -54,47 +52,28 @@ const text = words(
 /** The connectors of the person and the space: installed, authorized, limited and removed. */
 export default function ConnectorsPage() {
   const connectors = useQuery(ConnectorService.method.listInstalled, {}, { refetchOnWindowFocus: true });
-  const [isAdding, setAdding] = useState(false);
-  const [removed, setRemoved] = useState<InstalledConnector>();
-  const refresh = (): void => void connectors.refetch();
-  const add = (
-    <button type="button" className="button primary" onClick={() => setAdding(true)}>
-      <Icon name="plus" />
-      {text.install}
-    </button>
-  );
   return (
-    <>
-      <p className="muted">{text.about}</p>
-      <ErrorNote error={connectors.error} onRetry={refresh} />
-      {connectors.data?.data.length === 0 ? (
-        <Empty action={add} command={`curl -s ${location.origin}/v2/connector.list -H "x-service-api-key: $KEY"`}>
-          {text.empty}
-        </Empty>
-      ) : (
-        <>
-          <div className="actions">{add}</div>
-          <ul className="card rows">
-            {connectors.data?.data.map((connector) => (
-              <ConnectorRow key={connector.id} connector={connector} onChanged={refresh} onRemove={() => setRemoved(connector)} />
-            ))}
-          </ul>
-        </>
+    <ListPage
+      about={text.about}
+      list={connectors}
+      items={connectors.data?.data}
+      row={(connector, onRemove) => (
+        <ConnectorRow key={connector.id} {...{ connector, onRemove }} onChanged={() => void connectors.refetch()} />
       )}
-      {isAdding && <InstallDialog title={text.install} onClose={() => setAdding(false)} onInstalled={refresh} />}
-      {removed && (
-        <CallDialog
-          method={ConnectorService.method.removeConnector}
-          input={{ id: removed.id }}
-          title={text.removeTitle(removed.name)}
-          submit={text.remove}
-          onClose={() => setRemoved(undefined)}
-          onDone={refresh}
-        >
-          {text.removeText}
-        </CallDialog>
-      )}
-    </>
+      empty={text.empty}
+      command={`curl -s ${location.origin}/v2/connector.list -H "x-service-api-key: $KEY"`}
+      add={{
+        label: text.install,
+        dialog: ({ onClose, onDone }) => <InstallDialog title={text.install} onClose={onClose} onInstalled={onDone} />,
+      }}
+      removal={{
+        method: ConnectorService.method.removeConnector,
+        input: ({ id }) => ({ id }),
+        title: ({ name }) => text.removeTitle(name),
+        submit: text.remove,
+        text: text.removeText,
+      }}
+    />
   );
 }
 

@@ -3,12 +3,11 @@ import { useState } from "react";
 import { type ApiKey, ApiKeyKind } from "#proto/settings/v1/api_key_pb.ts";
 import { ApiKeyService } from "#proto/settings/v1/api_key_service_pb.ts";
 import { useRole } from "../api/me.ts";
-import { Empty } from "../ui/empty.tsx";
-import { ErrorNote } from "../ui/error-note.tsx";
 import { FormDialog, SecretDialog } from "../ui/form-dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Ago, formatDateTime, fromSeconds } from "../ui/time.tsx";
 import { words } from "../words.ts";
+import { ListPage } from "./list-page.tsx";
 
 const text = words(
   {
@@ -72,36 +71,23 @@ const text = words(
 /** The keys of the person: made, shown once, and revoked. */
 export default function KeysPage() {
   const keys = useQuery(ApiKeyService.method.listApiKeys, {});
-  const [isMaking, setMaking] = useState(false);
-  const [leaving, setLeaving] = useState<ApiKey>();
-  const refresh = (): void => void keys.refetch();
-  const make = (
-    <button type="button" className="button primary" onClick={() => setMaking(true)}>
-      <Icon name="plus" />
-      {text.create}
-    </button>
-  );
   return (
-    <>
-      <p className="muted">{text.about}</p>
-      <ErrorNote error={keys.error} onRetry={refresh} />
-      {keys.data?.data.length === 0 ? (
-        <Empty action={make} command={`curl -s ${location.origin}/v2/user.me -H "x-service-api-key: $KEY"`}>
-          {text.empty}
-        </Empty>
-      ) : (
-        <>
-          <div className="actions">{make}</div>
-          <ul className="card rows">
-            {keys.data?.data.map((key) => (
-              <KeyRow key={key.id} apiKey={key} onRevoke={() => setLeaving(key)} />
-            ))}
-          </ul>
-        </>
-      )}
-      {isMaking && <NewKeyDialog onClose={() => setMaking(false)} onMade={refresh} />}
-      {leaving && <RevokeDialog apiKey={leaving} onClose={() => setLeaving(undefined)} onRevoked={refresh} />}
-    </>
+    <ListPage
+      about={text.about}
+      list={keys}
+      items={keys.data?.data}
+      row={(key, onRevoke) => <KeyRow key={key.id} apiKey={key} onRevoke={onRevoke} />}
+      empty={text.empty}
+      command={`curl -s ${location.origin}/v2/user.me -H "x-service-api-key: $KEY"`}
+      add={{ label: text.create, dialog: ({ onClose, onDone }) => <NewKeyDialog onClose={onClose} onMade={onDone} /> }}
+      removal={{
+        method: ApiKeyService.method.revokeApiKey,
+        input: ({ id }) => ({ id }),
+        title: ({ name }) => text.revokeTitle(name),
+        submit: text.revoke,
+        text: text.revokeText,
+      }}
+    />
   );
 }
 
@@ -178,28 +164,6 @@ function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade: () => 
           ))}
         </select>
       </label>
-    </FormDialog>
-  );
-}
-
-function RevokeDialog({ apiKey, onClose, onRevoked }: { apiKey: ApiKey; onClose: () => void; onRevoked: () => void }) {
-  const revoke = useMutation(ApiKeyService.method.revokeApiKey, {
-    onSuccess: () => {
-      onRevoked();
-      onClose();
-    },
-  });
-  return (
-    <FormDialog
-      title={text.revokeTitle(apiKey.name)}
-      submit={text.revoke}
-      danger
-      error={revoke.error}
-      isPending={revoke.isPending}
-      onSubmit={() => revoke.mutate({ id: apiKey.id })}
-      onClose={onClose}
-    >
-      <p>{text.revokeText}</p>
     </FormDialog>
   );
 }

@@ -1,15 +1,14 @@
 import { useInfiniteQuery, useMutation } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
 import { type Schedule, ScheduleStatus } from "#proto/schedule/v1/schedule_pb.ts";
 import { ScheduleService } from "#proto/schedule/v1/schedule_service_pb.ts";
-import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { Ago, formatDateTime, fromSeconds } from "../ui/time.tsx";
 import { titleOf, words } from "../words.ts";
-import { CallDialog, MoreButton } from "./call-dialog.tsx";
+import { MoreButton } from "./call-dialog.tsx";
+import { ListPage } from "./list-page.tsx";
 import { ScheduleDialog } from "./schedule-dialog.tsx";
 
 const text = words(
@@ -78,55 +77,33 @@ const example = `{"schedule": {"name": "Report", "cron": "0 9 * * 1", "task": {"
 
 /** The schedules of the person: made, paused, resumed, run and deleted. */
 export default function SchedulesPage() {
-  const [isMaking, setMaking] = useState(false);
-  const [removed, setRemoved] = useState<Schedule>();
   const schedules = useInfiniteQuery(
     ScheduleService.method.listSchedules,
     { limit: 50, cursor: "" },
     { pageParamKey: "cursor", getNextPageParam: (page) => page.nextCursor || undefined, refetchInterval: 15_000 },
   );
-  const refresh = (): void => void schedules.refetch();
-  const found = schedules.data?.pages.flatMap(({ data }) => data);
-  const make = (
-    <button type="button" className="button primary" onClick={() => setMaking(true)}>
-      <Icon name="plus" />
-      {text.create}
-    </button>
-  );
   return (
-    <>
-      <p className="muted">{text.about}</p>
-      <ErrorNote error={schedules.error} onRetry={refresh} />
-      {found?.length === 0 && (
-        <Empty action={make} command={`curl -s ${location.origin}/v2/schedule.create -H "x-service-api-key: $KEY" -d '${example}'`}>
-          {text.empty}
-        </Empty>
-      )}
-      {found !== undefined && found.length > 0 && (
-        <>
-          <div className="actions">{make}</div>
-          <ul className="card rows">
-            {found.map((schedule) => (
-              <ScheduleRow key={schedule.id} schedule={schedule} onChanged={refresh} onRemove={() => setRemoved(schedule)} />
-            ))}
-          </ul>
-        </>
-      )}
+    <ListPage
+      about={text.about}
+      list={schedules}
+      items={schedules.data?.pages.flatMap(({ data }) => data)}
+      row={(schedule, onRemove) => <ScheduleRow key={schedule.id} {...{ schedule, onRemove }} onChanged={() => void schedules.refetch()} />}
+      empty={text.empty}
+      command={`curl -s ${location.origin}/v2/schedule.create -H "x-service-api-key: $KEY" -d '${example}'`}
+      add={{
+        label: text.create,
+        dialog: ({ onClose, onDone }) => <ScheduleDialog title={text.create} onClose={onClose} onMade={onDone} />,
+      }}
+      removal={{
+        method: ScheduleService.method.deleteSchedule,
+        input: ({ id }) => ({ scheduleId: id }),
+        title: ({ name }) => text.removeTitle(name),
+        submit: text.remove,
+        text: text.removeText,
+      }}
+    >
       <MoreButton list={schedules} label={text.older} />
-      {isMaking && <ScheduleDialog title={text.create} onClose={() => setMaking(false)} onMade={refresh} />}
-      {removed && (
-        <CallDialog
-          method={ScheduleService.method.deleteSchedule}
-          input={{ scheduleId: removed.id }}
-          title={text.removeTitle(removed.name)}
-          submit={text.remove}
-          onClose={() => setRemoved(undefined)}
-          onDone={refresh}
-        >
-          {text.removeText}
-        </CallDialog>
-      )}
-    </>
+    </ListPage>
   );
 }
 

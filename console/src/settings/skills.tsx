@@ -4,14 +4,13 @@ import { ProjectService } from "#proto/project/v2/project_service_pb.ts";
 import { type Skill, SkillOwnerType } from "#proto/settings/v1/skill_pb.ts";
 import { SkillService } from "#proto/settings/v1/skill_service_pb.ts";
 import { useRole } from "../api/me.ts";
-import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { SelectField } from "../ui/fields.tsx";
 import { FormDialog } from "../ui/form-dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Ago, formatBytes, fromSeconds } from "../ui/time.tsx";
 import { titleOf, words } from "../words.ts";
-import { CallDialog } from "./call-dialog.tsx";
+import { ListPage } from "./list-page.tsx";
 
 const text = words(
   {
@@ -51,47 +50,23 @@ const text = words(
 /** The skills that the person's tasks can use: added, switched and deleted. */
 export default function SkillsPage() {
   const skills = useQuery(SkillService.method.listSkills, {});
-  const [isAdding, setAdding] = useState(false);
-  const [removed, setRemoved] = useState<Skill>();
-  const refresh = (): void => void skills.refetch();
-  const add = (
-    <button type="button" className="button primary" onClick={() => setAdding(true)}>
-      <Icon name="plus" />
-      {text.create}
-    </button>
-  );
   return (
-    <>
-      <p className="muted">{text.about}</p>
-      <ErrorNote error={skills.error} onRetry={refresh} />
-      {skills.data?.data.length === 0 ? (
-        <Empty action={add} command={`curl -s ${location.origin}/v2/skill.list -H "x-service-api-key: $KEY"`}>
-          {text.empty}
-        </Empty>
-      ) : (
-        <>
-          <div className="actions">{add}</div>
-          <ul className="card rows">
-            {skills.data?.data.map((skill) => (
-              <SkillRow key={skill.id} skill={skill} onChanged={refresh} onRemove={() => setRemoved(skill)} />
-            ))}
-          </ul>
-        </>
-      )}
-      {isAdding && <AddDialog onClose={() => setAdding(false)} onAdded={refresh} />}
-      {removed && (
-        <CallDialog
-          method={SkillService.method.deleteSkill}
-          input={{ id: removed.id }}
-          title={text.removeTitle(removed.name)}
-          submit={text.remove}
-          onClose={() => setRemoved(undefined)}
-          onDone={refresh}
-        >
-          {text.removeText}
-        </CallDialog>
-      )}
-    </>
+    <ListPage
+      about={text.about}
+      list={skills}
+      items={skills.data?.data}
+      row={(skill, onRemove) => <SkillRow key={skill.id} {...{ skill, onRemove }} onChanged={() => void skills.refetch()} />}
+      empty={text.empty}
+      command={`curl -s ${location.origin}/v2/skill.list -H "x-service-api-key: $KEY"`}
+      add={{ label: text.create, dialog: ({ onClose, onDone }) => <AddDialog onClose={onClose} onAdded={onDone} /> }}
+      removal={{
+        method: SkillService.method.deleteSkill,
+        input: ({ id }) => ({ id }),
+        title: ({ name }) => text.removeTitle(name),
+        submit: text.remove,
+        text: text.removeText,
+      }}
+    />
   );
 }
 

@@ -2,14 +2,13 @@ import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { lazy, Suspense, useState } from "react";
 import { type Webhook, WebhookStatus } from "#proto/webhook/v2/webhook_pb.ts";
 import { WebhookService } from "#proto/webhook/v2/webhook_service_pb.ts";
-import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { Ago, formatNumber, fromSeconds } from "../ui/time.tsx";
 import { words } from "../words.ts";
-import { CallDialog } from "./call-dialog.tsx";
 import { Deliveries } from "./deliveries.tsx";
+import { ListPage } from "./list-page.tsx";
 import { SigningSecret, WebhookDialog } from "./webhook-dialog.tsx";
 import { eventTitle } from "./webhook-words.ts";
 
@@ -82,61 +81,33 @@ const text = words(
 /** The webhooks of the person, with their health and their log of deliveries. */
 export default function WebhooksPage() {
   const webhooks = useQuery(WebhookService.method.listWebhooks, {});
-  const [edited, setEdited] = useState<Webhook | "new">();
-  const [removed, setRemoved] = useState<Webhook>();
+  const [edited, setEdited] = useState<Webhook>();
   const refresh = (): void => void webhooks.refetch();
-  const make = (
-    <button type="button" className="button primary" onClick={() => setEdited("new")}>
-      <Icon name="plus" />
-      {text.create}
-    </button>
-  );
-  const example = `{"url": "https://hooks.example.com/in"}`;
   return (
-    <>
-      <p className="muted">{text.about}</p>
-      <ErrorNote error={webhooks.error} onRetry={refresh} />
-      {webhooks.data?.data.length === 0 ? (
-        <Empty action={make} command={`curl -s ${location.origin}/v2/webhook.create -H "x-service-api-key: $KEY" -d '${example}'`}>
-          {text.empty}
-        </Empty>
-      ) : (
-        <>
-          <div className="actions">{make}</div>
-          <ul className="card rows">
-            {webhooks.data?.data.map((webhook) => (
-              <WebhookRow
-                key={webhook.id}
-                {...{ webhook, onChanged: refresh }}
-                onEdit={() => setEdited(webhook)}
-                onRemove={() => setRemoved(webhook)}
-              />
-            ))}
-          </ul>
-        </>
+    <ListPage
+      about={text.about}
+      list={webhooks}
+      items={webhooks.data?.data}
+      row={(webhook, onRemove) => (
+        <WebhookRow key={webhook.id} {...{ webhook, onRemove }} onChanged={refresh} onEdit={() => setEdited(webhook)} />
       )}
+      empty={text.empty}
+      command={`curl -s ${location.origin}/v2/webhook.create -H "x-service-api-key: $KEY" -d '{"url": "https://hooks.example.com/in"}'`}
+      add={{
+        label: text.create,
+        dialog: ({ onClose, onDone }) => <WebhookDialog title={text.create} webhook={undefined} onClose={onClose} onSaved={onDone} />,
+      }}
+      removal={{
+        method: WebhookService.method.deleteWebhook,
+        input: ({ id }) => ({ webhookId: id }),
+        title: (webhook) => text.removeTitle(nameOf(webhook)),
+        submit: text.remove,
+        text: text.removeText,
+      }}
+    >
       <Verify />
-      {edited && (
-        <WebhookDialog
-          title={edited === "new" ? text.create : text.change}
-          webhook={edited === "new" ? undefined : edited}
-          onClose={() => setEdited(undefined)}
-          onSaved={refresh}
-        />
-      )}
-      {removed && (
-        <CallDialog
-          method={WebhookService.method.deleteWebhook}
-          input={{ webhookId: removed.id }}
-          title={text.removeTitle(nameOf(removed))}
-          submit={text.remove}
-          onClose={() => setRemoved(undefined)}
-          onDone={refresh}
-        >
-          {text.removeText}
-        </CallDialog>
-      )}
-    </>
+      {edited && <WebhookDialog title={text.change} webhook={edited} onClose={() => setEdited(undefined)} onSaved={refresh} />}
+    </ListPage>
   );
 }
 

@@ -4,8 +4,6 @@ import { useState } from "react";
 import { PublishStatus, type Website, WebsiteVisibility } from "#proto/website/v2/website_pb.ts";
 import { WebsiteService } from "#proto/website/v2/website_service_pb.ts";
 import { useRole } from "../api/me.ts";
-import { Empty } from "../ui/empty.tsx";
-import { ErrorNote } from "../ui/error-note.tsx";
 import { SelectField } from "../ui/fields.tsx";
 import { FormDialog } from "../ui/form-dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
@@ -13,6 +11,7 @@ import { Menu } from "../ui/menu.tsx";
 import { Ago, fromSeconds } from "../ui/time.tsx";
 import { titleOf, words } from "../words.ts";
 import { CallDialog, MoreButton } from "./call-dialog.tsx";
+import { ListPage } from "./list-page.tsx";
 
 const text = words(
   {
@@ -76,35 +75,23 @@ export default function WebsitesPage() {
       refetchInterval: ({ state }) => (state.data?.pages.some(({ data }) => data.some(isPublishing)) ? 1_000 : 15_000),
     },
   );
-  const refresh = (): void => void sites.refetch();
-  const found = sites.data?.pages.flatMap(({ data }) => data);
-  const end = { onClose: () => setChosen(undefined), onDone: refresh };
   return (
-    <>
-      <p className="muted">{text.about}</p>
-      <ErrorNote error={sites.error} onRetry={refresh} />
-      {found?.length === 0 && (
-        <Empty
-          action={
-            <Link to="/new" className="button primary">
-              {text.newTask}
-            </Link>
-          }
-          command={`curl -s ${location.origin}/v2/website.list -H "x-service-api-key: $KEY"`}
-        >
-          {text.empty}
-        </Empty>
-      )}
-      {found !== undefined && found.length > 0 && (
-        <ul className="card rows">
-          {found.map((site) => (
-            <SiteRow key={site.websiteId} site={site} onAct={(act) => setChosen({ act, site })} />
-          ))}
-        </ul>
-      )}
+    <ListPage
+      about={text.about}
+      list={sites}
+      items={sites.data?.pages.flatMap(({ data }) => data)}
+      row={(site) => <SiteRow key={site.websiteId} site={site} onAct={(act) => setChosen({ act, site })} />}
+      empty={text.empty}
+      command={`curl -s ${location.origin}/v2/website.list -H "x-service-api-key: $KEY"`}
+      start={
+        <Link to="/new" className="button primary">
+          {text.newTask}
+        </Link>
+      }
+    >
       <MoreButton list={sites} label={text.older} />
-      {chosen && <SiteDialog {...chosen} {...end} />}
-    </>
+      {chosen && <SiteDialog {...chosen} onClose={() => setChosen(undefined)} onDone={() => void sites.refetch()} />}
+    </ListPage>
   );
 }
 
