@@ -6,6 +6,7 @@ import { callHeaders, idempotencyHeaders, refusalHeaders, setHeaders } from "./a
 import { boundOf, compressionOf } from "./bounds/bound.ts";
 import { type ConnectParts, connectRequestReader } from "./connect.ts";
 import { connectCodec } from "./connect-codec.ts";
+import { errorDetailsJson } from "./error-details.ts";
 import { connectAnswers } from "./failure.ts";
 import { rpcTypes } from "./request-hooks.ts";
 import { type Call, type Handle, inSteps, wire } from "./wire/wire.ts";
@@ -82,7 +83,8 @@ async function refuse(call: Call, failure: Failure): Promise<void> {
   setHeaders(call.reply, refusalHeaders(failure));
   const { status, code } = connectAnswers[failure.reason];
   const { message } = failure;
-  await send(call, status, jsonType, Buffer.from(JSON.stringify(message === "" ? { code } : { code, message })));
+  const error = { code, ...(message === "" ? {} : { message }), ...errorDetailsJson(failure) };
+  await send(call, status, jsonType, Buffer.from(JSON.stringify(error)));
 }
 
 async function send({ request, reply, head }: Call, status: number, type: PlainType, content: Uint8Array): Promise<void> {

@@ -102,11 +102,18 @@ function expectEnvelope(status: number, body: V2Body): void {
     expect(body).toEqual({
       ok: false,
       request_id: expect.any(String),
-      error: { code: expect.any(String), message: expect.stringMatching(/./) },
+      error: expect.objectContaining({ code: expect.any(String), message: expect.stringMatching(/./), ...expectedFacts(body) }),
       ...(body.warnings !== undefined && { warnings: expect.arrayContaining([expect.stringMatching(/./)]) }),
     });
   }
 }
+
+/** The facts that follow from the failure and its mistakes (spec/api.md 8.88). */
+const expectedFacts = ({ error }: V2Body) => ({
+  type: expect.any(String),
+  doc_url: expect.stringMatching(new RegExp(`^https?://.*/errors/${error?.type}$`)),
+  ...(error?.param !== undefined && { details: expect.arrayContaining([{ param: error.param, message: expect.stringMatching(/./) }]) }),
+});
 
 async function overRpc(
   transport: Transport | undefined,

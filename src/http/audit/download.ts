@@ -10,20 +10,17 @@ import { type AuditEvent, AuditEventSchema } from "../../gen/proto/audit/v2/audi
 import { AuditService, type ListAuditEventsResponse } from "../../gen/proto/audit/v2/audit_service_pb.ts";
 import { type OperationTable, rpcName } from "../../operations.ts";
 import { callHeaders, setHeaders } from "../answer-headers.ts";
-import type { ReadRequest } from "../request.ts";
 import { compileReader } from "../v2/message-reader.ts";
-import { v2Wire } from "../v2/route.ts";
+import { type RefusalParts, v2Wire } from "../v2/refusal.ts";
 import { compileBareWriter } from "../v2/writer.ts";
 import { applyHeaders, type Call, inSteps } from "../wire/wire.ts";
 import { ocsfEvent } from "./ocsf.ts";
 
 /** The parts of the call path that the download needs. */
-export interface AuditDownloadParts {
+export interface AuditDownloadParts extends RefusalParts {
   readonly operations: OperationTable;
   readonly admit: Admit;
   readonly performer: Performer;
-  readonly readRequest: ReadRequest;
-  readonly report: (failure: Failure, requestId: string) => void;
 }
 
 /** Lines per page. At most one page waits for a slow client. */

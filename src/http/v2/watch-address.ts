@@ -6,7 +6,8 @@ import { TaskService, WatchTaskRequestSchema } from "../../gen/proto/task/v2/tas
 import { rpcName } from "../../operations.ts";
 import { type Handle, inSteps } from "../wire/wire.ts";
 import { lastEventId } from "./event-stream.ts";
-import { streamAnswer, type V2Parts, v2Wire } from "./route.ts";
+import { v2Wire } from "./refusal.ts";
+import { streamAnswer, type V2Parts } from "./route.ts";
 import { admitSigned, memberOf } from "./signed-address.ts";
 
 /** The dependencies of signed watch addresses. */
