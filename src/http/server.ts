@@ -32,7 +32,7 @@ import type { StatusWords } from "./openai/response.ts";
 import { openaiRoutes } from "./openai/routes.ts";
 import { reflection } from "./reflection.ts";
 import type { ReadSessionCookie } from "./request.ts";
-import { boundDeadline, contentTypeCheck, plainGrpcMessage } from "./request-hooks.ts";
+import { boundDeadline, compressionCheck, contentTypeCheck, plainGrpcMessage } from "./request-hooks.ts";
 import { v1Routes } from "./v1/routes.ts";
 import { type RefusalParts, v2Wire } from "./v2/refusal.ts";
 import { unknownOperation, v2Routes } from "./v2/route.ts";
@@ -140,8 +140,10 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
       scope.addHook("onRequest", connectUnary(parts));
     }
     const checkType = contentTypeCheck(parts.operations);
+    const checkCompression = compressionCheck(parts.operations);
     scope.addHook("onRequest", async (request, reply) => {
       checkType(request.raw);
+      checkCompression(request.raw);
       boundDeadline(request.raw.headers);
       plainGrpcMessage(reply.raw);
     });

@@ -56,5 +56,5 @@ export function auditAddress(app: FastifyInstance, parts: AuditAddressParts): vo
       await send(call, admission, wanted);
     },
   });
-  v2.route(app, "/audit-log", { GET: serve }, { text: () => "this address accepts GET" });
+  v2.route(app, "/audit-log", { GET: serve, HEAD: serve }, { text: () => "this address accepts GET" });
 }

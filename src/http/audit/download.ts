@@ -56,19 +56,21 @@ export function auditDownload(app: FastifyInstance, parts: AuditDownloadParts): 
     },
     encode: sendLog(parts),
   });
-  v2.route(app, path, { GET: download }, { text: () => "audit.download accepts GET" });
+  v2.route(app, path, { GET: download, HEAD: download }, { text: () => "audit.download accepts GET" });
 }
 
 /** Sends the log. The answer begins when the first page was read: its refusal is a plain answer. */
 export const sendLog =
   ({ performer, report }: Pick<AuditDownloadParts, "performer" | "report">) =>
-  async ({ reply, head: { requestId }, gone }: Call, admission: Admission, { format, input }: WantedLog): Promise<void> => {
+  async ({ request, reply, head: { requestId }, gone }: Call, admission: Admission, { format, input }: WantedLog): Promise<void> => {
     const pages = pagesOf(performer, { admission, gone }, input);
     const first = await pages.next();
     setHeaders(reply, callHeaders(requestId));
+    reply.header("Content-Type", "application/x-ndjson; charset=utf-8");
+    if (request.method === "HEAD") return void reply.send();
     const texts = textsOf(first.value ?? [], pages, lineWriter(format));
     const lines = withReport(texts, (failure) => report(failure, requestId));
-    reply.header("Content-Type", "application/x-ndjson; charset=utf-8").send(Readable.from(lines, { highWaterMark: 1 }));
+    reply.send(Readable.from(lines, { highWaterMark: 1 }));
   };
 
 /** Reads the query. @throws Failure `invalid_argument`, also for `limit` and `cursor`: a download has no pages. */

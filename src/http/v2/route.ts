@@ -11,7 +11,8 @@ import { callHeaders, idempotencyHeaders, setHeaders, warningHeaders } from "../
 import { boundOf } from "../bounds/bound.ts";
 import { jsonOnly } from "../failure.ts";
 import { boundedBodies } from "../request-body.ts";
-import { type Address, applyHeaders, type Call, type Handle, hasBody, inSteps, sendJson } from "../wire/wire.ts";
+import { sendAnswer } from "../send-answer.ts";
+import { type Address, applyHeaders, type Call, type Handle, hasBody, inSteps } from "../wire/wire.ts";
 import { compileFrameWriter, endFrame, eventStream, lastEventId } from "./event-stream.ts";
 import { compileReader } from "./message-reader.ts";
 import { parseBody } from "./parse.ts";
@@ -133,7 +134,7 @@ function addressOf(name: string, operation: Operation, parts: V2Parts): Address 
   const handle = handleOf(operation, parts);
   return operation.isChange
     ? { handles: { POST: handle }, wrongMethod: { text: () => `${name} accepts POST` } }
-    : { handles: { GET: handle, POST: handle }, wrongMethod: { text: () => `${name} accepts POST or GET` } };
+    : { handles: { GET: handle, HEAD: handle, POST: handle }, wrongMethod: { text: () => `${name} accepts POST or GET` } };
 }
 
 function handleOf(operation: Operation, parts: V2Parts): Handle {
@@ -163,13 +164,18 @@ function handleOf(operation: Operation, parts: V2Parts): Handle {
 /** Sends one answer in the envelope. */
 function unaryAnswer({ method }: Operation, { performer }: V2Parts): Answer {
   const write = compileWriter(method.output);
-  return async ({ reply, head: { requestId }, gone, warnings }, admission, input) => {
+  return async (call, admission, input) => {
+    const { reply, head, gone, warnings } = call;
     const { answer, isReplayed: replayed } = await performer.perform(admission, input, gone);
     setHeaders(reply, idempotencyHeaders(replayed));
-    setHeaders(reply, callHeaders(requestId));
-    sendJson(reply, 200, write(answer, requestId, warnings.texts));
+    setHeaders(reply, callHeaders(head.requestId));
+    const text = write(answer, head.requestId, warnings.texts);
+    await sendAnswer(call, admission, { text, varyingLength: beginOf(head.requestId).length });
   };
 }
+
+/** How every answer begins. */
+const beginOf = (requestId: string): string => JSON.stringify({ ok: true, request_id: requestId }).slice(0, -1);
 
 /** Sends a stream as server-sent events; without events, 204 stops EventSource (spec/decisions.md 17a). */
 export function streamAnswer({ method }: Operation, { performer, clock, report, errorPages }: V2Parts): Answer {
@@ -197,6 +203,8 @@ export function streamAnswer({ method }: Operation, { performer, clock, report, 
     setHeaders(reply, callHeaders(requestId));
     if (answers === null) return void reply.code(204).send();
     reply.header("Content-Type", "text/event-stream; charset=utf-8").header("X-Accel-Buffering", "no");
+    // Nothing is read from the stream, and the end of the answer closes it.
+    if (request.method === "HEAD") return void reply.send();
     reply.send(eventStream(frames(answers, requestId), clock));
   };
 }

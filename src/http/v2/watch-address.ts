@@ -45,7 +45,7 @@ export function watchAddress(app: FastifyInstance, parts: WatchAddressParts): vo
       create(WatchTaskRequestSchema, { taskId: grantOf(request).taskId, afterSeq: afterSeqOf(request), deltas: deltasOf(request) }),
     encode: streamAnswer(operation, parts),
   });
-  v2.route(app, "/watches", { GET: serve }, { text: () => "this address accepts GET" });
+  v2.route(app, "/watches", { GET: serve, HEAD: serve }, { text: () => "this address accepts GET" });
 }
 
 /** The place to begin at; `Last-Event-ID` takes precedence. @throws Failure `invalid_argument` */
