@@ -31,7 +31,7 @@ function sendRefusal(parts: ConsoleParts, request: FastifyRequest, reply: Fastif
   const { requestId } = requestOrigin(parts, request);
   parts.report(failure, requestId);
   if (failure.retryAfter !== undefined) reply.header("Retry-After", String(failure.retryAfter));
-  return sendPage(reply, parts.visits.base, refusalPage(failure, requestId));
+  return sendPage(reply, parts.visits, refusalPage(failure, requestId));
 }
 
 function refusalPage({ reason }: Failure, requestId: string): Page {

@@ -4,6 +4,7 @@ import { proveByPassword } from "../core/sign-in/prove.ts";
 import { chooseSpace, enterOrChooseSpace, findCurrentSession, signInTarget } from "./entrance.ts";
 import { alertMessage, field, hiddenField } from "./form.ts";
 import { type Html, html } from "./html.ts";
+import { noticeOf } from "./notice.ts";
 import { sendPage, sendRedirect } from "./page.ts";
 import { type ConsoleParts, creationContext, queryText, requestOrigin } from "./parts.ts";
 
@@ -23,7 +24,7 @@ export function signInRoutes(app: FastifyInstance, parts: ConsoleParts): void {
 
   async function form(request: FastifyRequest, reply: FastifyReply, { next, email, wrong }: FormValues): Promise<FastifyReply> {
     const signedIn = await visits.currentSession(request, reply);
-    const body = html`${signedIn && signedInNotice(signedIn.email, next)}
+    const body = html`${wrong === null && noticeOf(request)}${signedIn && signedInNotice(signedIn.email, next)}
 <form method="post" action="${visits.href("/sign-in")}">
 ${alertMessage(wrong)}${visits.visitorToken(request, reply)}${hiddenField("next", next)}
 ${field({ name: "email", label: "E-mail address", type: "email", autocomplete: "username", value: email ?? "" })}
@@ -32,7 +33,7 @@ ${field({ name: "password", label: "Password", type: "password", autocomplete: "
 </form>
 ${parts.provider && singleSignOnLink(parts.provider.label, next)}
 <p class="quiet small">No password yet, or forgotten? Ask your administrator for a sign-in link.</p>`;
-    return sendPage(reply, visits.base, { title: "Sign in", body, status: wrong === null ? 200 : 401 });
+    return sendPage(reply, visits, { title: "Sign in", body, status: wrong === null ? 200 : 401 });
   }
 
   const signedInNotice = (email: string, next: string): Html =>
@@ -73,7 +74,7 @@ export function linkRoutes(app: FastifyInstance, parts: ConsoleParts): void {
 <p><a class="button" href="${signInTarget(parts, "")}">Continue</a></p>`
       : html`<p>A sign-in link works once and for a limited time. Ask for a new link, or sign in another way.</p>
 <p><a class="button" href="${visits.href("/sign-in")}">Sign in</a></p>`;
-    return sendPage(reply, visits.base, { status: 410, title: "This link is no longer valid", body });
+    return sendPage(reply, visits, { status: 410, title: "This link is no longer valid", body });
   }
 
   app.get<WildcardRoute>("/link/*", async (request, reply) => {
@@ -86,7 +87,7 @@ ${visits.visitorToken(request, reply)}
 <button type="submit">Sign in</button>
 </form>
 ${parts.provider && html`<p class="or">or</p><p><a class="button secondary" href="${visits.href("/sign-in/single")}">Continue with ${parts.provider.label}</a></p>`}`;
-    return sendPage(reply, visits.base, { title: "Welcome", body });
+    return sendPage(reply, visits, { title: "Welcome", body });
   });
 
   app.post<WildcardRoute>("/link/*", async (request, reply) => {

@@ -126,7 +126,7 @@ function consoleParts({ config, store, cipher, clock, ids, random, log }: Proces
   const { consentUrl, singleSignOn, dataDir } = config;
   return {
     ...{ store, clock, ids, random, cipher, log, readRequest, report },
-    visits: visits({ store, clock, random, consentUrl }),
+    visits: visits({ store, clock, random, consentUrl, home: config.console ? "/" : "/account" }),
     countAttempt: attemptCounter(store.counters, clock, network),
     async welcome() {
       await deleteFirstKey(dataDir).catch((error: unknown) => log("warn", "the file of the first key was not deleted", { error }));

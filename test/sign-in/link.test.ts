@@ -27,7 +27,7 @@ describeOnEach("a one-time link", (kind) => {
     expect(choose.text).toContain("Choose a password");
     expect(choose.text).not.toContain("Current password");
     const chosen = await browser.submit(choose, "/account/password", { password: goodPassword, again: goodPassword });
-    expect(chosen).toMatchObject({ status: 303, location: "/account" });
+    expect(chosen).toMatchObject({ status: 303, location: "/?notice=password" });
     expect((await platform.signIn(platform.browser(), email)).status).toBe(303);
   });
 

@@ -56,7 +56,7 @@ describeOnEach("a session", (kind) => {
     test("ends by signing out, and its cookie grants no access afterwards", async () => {
       const text = browser.cookies.get("__Host-session") ?? "";
       const out = await browser.submit(await browser.get("/account"), "/sign-out");
-      expect(out).toMatchObject({ status: 303, location: "/sign-in" });
+      expect(out).toMatchObject({ status: 303, location: "/sign-in?notice=signed-out" });
       expect(browser.cookies.has("__Host-session")).toBe(false);
       browser.cookies.set("__Host-session", text);
       expect(await isActive()).toBe(false);
