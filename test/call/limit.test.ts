@@ -5,7 +5,7 @@ import { Health } from "../../src/gen/proto/grpc/health/v1/health_pb.ts";
 import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
 import { operationTable } from "../../src/operations.ts";
 import { openStore } from "../../src/store/open.ts";
-import { describeOnEach, openTestStore, postgresTemplate } from "../support/database.ts";
+import { describeOnOne, openTestStore, postgresTemplate } from "../support/database.ts";
 import { openService, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { callV2, clientOf, rpcWires, type V2Reply } from "../support/wires.ts";
@@ -124,7 +124,7 @@ describe("the number of calls a minute", () => {
   });
 });
 
-describeOnEach("a limit", (database) => {
+describeOnOne("a limit", (database) => {
   const clock = stillClock();
   let service: Service;
   /** The same service with limits of 3 for changes and 8 for reads. */
