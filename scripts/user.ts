@@ -15,7 +15,7 @@ const usage = `usage: npm run --silent user -- --email EMAIL [--team NAME] [--ro
        npm run --silent user -- first-link
        npm run --silent user -- operator --email EMAIL [--remove]
 
-  first-link  prints the link for the first sign-in, as the first team's owner; valid for 15 minutes, only while nobody has signed in
+  first-link  prints the link for the first sign-in, as the first team's owner; valid for 15 minutes, only before the first sign-in
   operator    lets a user see the state of the whole installation
   --email     the e-mail address; an existing user only gets a new link
   --team      the team's name; default: the first team; with --role owner, an unknown team is created
@@ -93,11 +93,11 @@ async function sendLink(config: Config, link: CreatedLink): Promise<boolean> {
   }
 }
 
-/** @throws Failure `failed_precondition` when somebody has signed in. */
+/** @throws Failure `failed_precondition` when a user has signed in. */
 async function firstLink({ config, store, creationContext }: OpenedInstallation): Promise<string> {
   const secret = await store.change((tx) => createFirstLink(tx, creationContext()));
   if (secret === null)
-    throw new Failure("failed_precondition", "somebody has signed in to this installation: invite with --email EMAIL instead");
+    throw new Failure("failed_precondition", "a user has signed in to this installation: invite with --email EMAIL instead");
   return `${await pagesUrl(config, store)}/link/${secret}`;
 }
 

@@ -27,7 +27,7 @@ export interface FirstKeyParts {
 export interface FirstKeys {
   /** Creates account, team and key in an empty database, in the change that opens the installation. */
   create(tx: Tx): Promise<void>;
-  /** Shows a new key, or the location of an earlier start's unused key. On a terminal, also a link while nobody has signed in. */
+  /** Shows a new key, or the location of an earlier start's unused key. On a terminal, also a link before the first sign-in. */
   show(screen: Output, served: Served): Promise<void>;
 }
 
@@ -96,7 +96,7 @@ function messageOf(first: FirstKey | null, { baseUrl, link }: { readonly baseUrl
 
 /** The link is shown on a terminal only: elsewhere the output can be a log (spec/decisions.md 90). */
 const signInMessage = (link: string): string => `
-Nobody has signed in yet. Open this address in a browser within 15 minutes. It works once:
+No user has signed in yet. Open this address in a browser within 15 minutes. It works once:
 
   ${link}
 

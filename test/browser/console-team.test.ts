@@ -50,7 +50,7 @@ describe.skipIf(!hasChromium)("the console of a team", () => {
     expect(body["users"]).toMatchObject([{ user_name: "Ann", role: "TEAM_MEMBER_ROLE_GUEST" }]);
   });
 
-  test("shows an operator the state of the installation, and nobody else its page", async () => {
+  test("shows an operator the state of the installation, and no other role its page", async () => {
     await page.goto("/settings/profile");
     await page.getByRole("link", { name: "Audit log" }).waitFor();
     expect(await page.getByRole("link", { name: "Installation" }).count()).toBe(0);

@@ -12,7 +12,7 @@ import { openService, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { openBrowser } from "./browser.ts";
 
-/** An installation that nobody has signed in to, with the file of its first key. */
+/** An installation that no user has signed in to, with the file of its first key. */
 async function openNewInstallation(kind: DatabaseKind, env: Readonly<Record<string, string>> = {}) {
   await using opening = new AsyncDisposableStack();
   const folder = opening.use(await mkdtempDisposable(join(tmpdir(), "first-link-")));
@@ -119,7 +119,7 @@ describeOnEach("the first link of an installation", (kind) => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 410]);
   });
 
-  test("stops working when anybody has signed in, also after their session has ended", async () => {
+  test("stops working when a user has signed in, also after their session has ended", async () => {
     await using installation = await openNewInstallation(kind);
     const link = await installation.link();
     const browser = installation.browser();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { goodPassword, openSignInPlatform, type SignInPlatform } from "./people-rig.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -9,7 +9,7 @@ const someone = () => {
   return `guest-${people}@example.com`;
 };
 
-describeOnEach("a one-time link", (kind) => {
+describeOnOne("a one-time link", (kind) => {
   let platform: SignInPlatform;
   beforeAll(async () => {
     platform = await openSignInPlatform(kind);

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { describeOnEach, halfFor } from "../support/database.ts";
+import { describeOnOne, halfFor } from "../support/database.ts";
 import type { Browser } from "./browser.ts";
 import { goodPassword, openSignInPlatform, type SignInPlatform } from "./people-rig.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-describeOnEach("a session", (kind) => {
+describeOnOne("a session", (kind) => {
   let platform: SignInPlatform;
   let browser: Browser;
   let email: string;

@@ -30,7 +30,7 @@ export function takes({ access }: Operation, kind: KeyKind, role: Role | null): 
 /** Whether the table allows any key of the owner. */
 export const takesKey = (operation: Operation): boolean => keyKinds.some((kind) => takes(operation, kind, "owner"));
 
-/** Whether the table allows a session of this role, by an account that is no operator; null is a personal space. */
+/** Whether the table allows a session of this role, of an account without the flag of operators; null is a personal space. */
 export const takesSession = ({ access }: Operation, role: Role | null): boolean =>
   access?.credentials.has(Access_Credential.SESSION) === true && !access.operator && (access.roles.size === 0 || hasRole(access, role));
 

@@ -18,7 +18,7 @@ export interface SignInLink {
   readonly spaceId: string;
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** It can be used only while nobody has signed in (spec/decisions.md 90). */
+  /** It can be used only before the first sign-in (spec/decisions.md 90). */
   readonly isFirst: boolean;
 }
 
