@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isLinkText, linkDigest, signInByLink } from "../core/sign-in/link.ts";
 import { proveByPassword } from "../core/sign-in/prove.ts";
-import { chooseSpace, enterOrChooseSpace, findCurrentSession, signInTarget } from "./entrance.ts";
+import { accessPath, isAppRequest } from "./access-request.ts";
+import { chooseSpace, enterOrChooseSpace, findCurrentSession, nextPath, signInTarget } from "./entrance.ts";
 import { alertMessage, field, hiddenField } from "./form.ts";
 import { type Html, html } from "./html.ts";
 import { noticeOf } from "./notice.ts";
@@ -32,7 +33,11 @@ ${field({ name: "password", label: "Password", type: "password", autocomplete: "
 <button type="submit">Sign in</button>
 </form>
 ${parts.provider && singleSignOnLink(parts.provider.label, next)}
-<p class="quiet small">No password yet, or forgotten? Ask your administrator for a sign-in link.</p>`;
+<p class="quiet small">No password yet, or forgotten? ${
+      isAppRequest(parts, next)
+        ? html`<a href="${visits.href(accessPath)}?next=${encodeURIComponent(next)}">Ask the owner of the team for access</a>.`
+        : "Ask your administrator for a sign-in link."
+    }</p>`;
     return sendPage(reply, visits, { title: "Sign in", body, status: wrong === null ? 200 : 401 });
   }
 
@@ -77,6 +82,14 @@ export function linkRoutes(app: FastifyInstance, parts: ConsoleParts): void {
     return sendPage(reply, visits, { status: 410, title: "This link is no longer valid", body });
   }
 
+  /** The choice of a first password, which leads back to the app that a person without an account came from. */
+  function passwordPath(request: FastifyRequest, reply: FastifyReply): string {
+    const next = nextPath(visits.base, decodeURIComponent(visits.cookie(request, "return") ?? ""));
+    if (next === null || !isAppRequest(parts, next)) return "/account/password";
+    visits.setCookie(reply, "return", null);
+    return `/account/password?next=${encodeURIComponent(next)}`;
+  }
+
   app.get<WildcardRoute>("/link/*", async (request, reply) => {
     const text = request.params["*"];
     const link = isLinkText(text) ? await store.links.findOpen(linkDigest(text), clock.now()) : null;
@@ -96,6 +109,6 @@ ${parts.provider && html`<p class="or">or</p><p><a class="button secondary" href
     const session = await signInByLink(store.change, () => creationContext(parts), request.params["*"], visit);
     if (session === null) return sendUnusable(request, reply);
     visits.setSession(reply, session.cookie);
-    return sendRedirect(reply, visits.href(session.isFirst ? await parts.welcome() : "/account/password"));
+    return sendRedirect(reply, visits.href(session.isFirst ? await parts.welcome() : passwordPath(request, reply)));
   });
 }

@@ -31,8 +31,8 @@ export interface Visits extends Site {
   cookie(request: FastifyRequest, name: CookieName): string | null;
 }
 
-/** Cookies in addition to the session: for forms before sign-in, and for a pending single sign-on. */
-export type CookieName = "visitor" | "single-sign-on";
+/** Cookies in addition to the session: for forms before sign-in, for a pending single sign-on, and for the request of an app that waits for an invitation. */
+export type CookieName = "visitor" | "single-sign-on" | "return";
 
 /** Dependencies of `visits`. */
 export interface VisitParts {

@@ -59,7 +59,9 @@ export const customDomainCheck =
     (await domains.siteOf(name.toLowerCase().replace(/\.$/, ""))) !== null;
 
 /** What the web routes share with the operations. */
-export interface WebCalls extends Pick<OAuthRoutesParts, "limits" | "keys" | "readToken" | "readRequest" | "report"> {
+export interface WebCalls
+  extends Pick<OAuthRoutesParts, "limits" | "keys" | "readToken" | "readRequest" | "report">,
+    Pick<ConsoleParts, "askOwner"> {
   readonly scim: Pick<ScimRoutesParts, "operations" | "admit" | "writeAudit" | "teamUsers" | "groups" | "bodyLimit">;
 }
 
@@ -122,10 +124,13 @@ function fileOrigins({ bucket }: Pick<Config, "bucket">): readonly string[] {
   return bucket.pathStyle ? [origin] : [`${protocol}//${bucket.name}.${host}`];
 }
 
-function consoleParts({ config, store, cipher, clock, ids, random, log }: ProcessContext, { readRequest, report }: WebCalls): ConsoleParts {
+function consoleParts(
+  { config, store, cipher, clock, ids, random, log }: ProcessContext,
+  { readRequest, report, askOwner }: WebCalls,
+): ConsoleParts {
   const { consentUrl, singleSignOn, dataDir } = config;
   return {
-    ...{ store, clock, ids, random, cipher, log, readRequest, report },
+    ...{ store, clock, ids, random, cipher, log, readRequest, report, askOwner },
     visits: visits({ store, clock, random, consentUrl, home: config.console ? "/" : "/account" }),
     countAttempt: attemptCounter(store.counters, clock, network),
     async welcome() {

@@ -81,6 +81,24 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     await page.getByRole("status").getByText("You are signed out.").waitFor();
   });
 
+  test("a person without an account asks for access, and the invitation leads back to the request", async () => {
+    await using context = await stage.open({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(stage.request("pkce"));
+    await page.getByRole("link", { name: "Ask the owner of the team for access" }).click();
+    await page.getByLabel("Your e-mail address").fill("new@example.com");
+    await page.getByRole("button", { name: "Ask for access" }).click();
+    await page.getByText("npm run --silent user -- --email new@example.com").waitFor();
+    const { link } = await stage.rig.invite({ email: "new@example.com" });
+    await page.goto(`/link/${link}`);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    for (const label of ["New password", "Repeat new password"]) await page.getByLabel(label, { exact: true }).fill(goodPassword);
+    await page.getByRole("button", { name: "Choose this password" }).click();
+    await page.getByRole("button", allow).click();
+    await page.getByRole("heading", { name: "Back in the app" }).waitFor();
+    expect(stage.callbacks.map((callback) => callback.get("state"))).toEqual(["xyz"]);
+  });
+
   test("declining returns access_denied to the app and grants nothing", async () => {
     await using context = await stage.open();
     const page = await context.newPage();

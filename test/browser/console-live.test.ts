@@ -45,6 +45,21 @@ describe.skipIf(!hasChromium)("the list of tasks", () => {
     await stage.owner.v2("task.delete", { task_id: kept, stop: true });
   });
 
+  test("stays on the way to another page while that loads, whatever was typed before", async () => {
+    const loaded = Promise.withResolvers<void>();
+    await page.route(/new-task-page/, async (route) => {
+      await loaded.promise;
+      await route.continue();
+    });
+    await page.goto("/");
+    await page.getByRole("searchbox").fill("boats");
+    await page.getByRole("link", { name: "New task" }).first().click();
+    await page.waitForRequest(/ListTasks/, { timeout: 1_000 }).catch(() => undefined);
+    loaded.resolve();
+    await page.getByRole("heading", { name: "New task" }).waitFor();
+    expect(new URL(page.url()).pathname).toBe("/new");
+  });
+
   test("asks again and again where no stream gets through", async () => {
     await page.route("**/WatchTasks", (route) => route.abort());
     await page.goto("/");

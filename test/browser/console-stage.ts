@@ -45,7 +45,7 @@ export async function openWindow(url: string, who: Person | null, options: Brows
   return { context, page: await context.newPage(), faults };
 }
 
-/** Signs a person in, in place of the one before. */
+/** Signs a person in instead of the one before. */
 export async function signInto(context: BrowserContext, url: string, who: Person): Promise<void> {
   const { headers } = await who.session();
   const [name = "", value = ""] = headers.cookie.split("=");

@@ -1,6 +1,6 @@
 import { useQuery } from "@connectrpc/connect-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useState } from "react";
+import { Link, useNavigate, useRouter, useSearch } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { ProjectService } from "#proto/project/v2/project_service_pb.ts";
 import { type Task, TaskStatus } from "#proto/task/v2/task_pb.ts";
 import { ConnectionNote } from "../ui/connection-note.tsx";
@@ -122,10 +122,25 @@ function Filters({ search }: { search: TasksSearch }) {
   const navigate = useNavigate({ from: "/" });
   const projects = useQuery(ProjectService.method.listProjects, {});
   const [typed, setTyped] = useState(search.q ?? "");
+  const router = useRouter();
+  const searched = search.q ?? "";
+  // The search that the address has or is about to have. A saved view brings another one.
+  const sent = useRef(searched);
   useEffect(() => {
-    const timer = setTimeout(() => void navigate({ to: "/", search: (old) => without({ ...old, q: typed }), replace: true }), 200);
+    if (searched === sent.current) return;
+    sent.current = searched;
+    setTyped(searched);
+  }, [searched]);
+  useEffect(() => {
+    if (typed === sent.current) return;
+    const timer = setTimeout(() => {
+      // The page that the person has gone to may still be loading: it must not be left again.
+      if (router.latestLocation.pathname !== "/") return;
+      sent.current = typed;
+      void navigate({ to: "/", search: (old) => without({ ...old, q: typed }), replace: true });
+    }, 200);
     return () => clearTimeout(timer);
-  }, [typed, navigate]);
+  }, [typed, navigate, router]);
   const tab = (show: string | undefined, label: string): ReactNode => (
     <Link
       key={label}
