@@ -5,7 +5,7 @@ import { type Operation, type OperationAccess, operationTable } from "../../src/
 import { commentOf, serviceOf } from "../reference/schema.ts";
 import { declarations, type Form } from "./declarations.ts";
 
-const head = "// Made from proto/ by `node scripts/client.ts --write`.\n";
+const head = "// Made from proto/ by `node scripts/client-types.ts --write`.\n";
 
 /** The method with its comments: the table has it without. */
 function documented(schema: FileRegistry, { method }: Operation) {
@@ -93,7 +93,7 @@ function actionsFile(): string {
     const forms = Object.values(inputs).map(typeOf);
     return forms.length === 0 ? [] : [`  readonly ${name}: ${forms.join(" | ")};\n`];
   });
-  return `// Made from src/core/actions/kind.ts by \`node scripts/client.ts --write\`.\n\n/** The input of a decision, by the kind of the action (\`waiting_for_event_type\`). */\nexport interface ActionInputs {\n${rows.join("")}}\n`;
+  return `// Made from src/core/actions/kind.ts by \`node scripts/client-types.ts --write\`.\n\n/** The input of a decision, by the kind of the action (\`waiting_for_event_type\`). */\nexport interface ActionInputs {\n${rows.join("")}}\n`;
 }
 
 /** The generated files of the client, by their path below \`packages/client/src/generated\`. */

@@ -1,4 +1,4 @@
-// Made from src/core/actions/kind.ts by `node scripts/client.ts --write`.
+// Made from src/core/actions/kind.ts by `node scripts/client-types.ts --write`.
 
 /** The input of a decision, by the kind of the action (`waiting_for_event_type`). */
 export interface ActionInputs {

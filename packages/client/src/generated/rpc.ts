@@ -1,4 +1,4 @@
-// Made from proto/ by `node scripts/client.ts --write`.
+// Made from proto/ by `node scripts/client-types.ts --write`.
 import type { JsonObject, JsonValue } from "../json.ts";
 
 /** The operations without a name in v2 that a key or a token can call, by RPC. Their JSON is that of Connect: lowerCamelCase, without zero values. */

@@ -1,4 +1,4 @@
-// Made from proto/ by `node scripts/client.ts --write`.
+// Made from proto/ by `node scripts/client-types.ts --write`.
 import type { JsonObject, JsonValue } from "../json.ts";
 
 /** The operations of v2 that answer once, by name. */
