@@ -38,6 +38,7 @@ describe("a change whose answer is lost", () => {
     ["a cut before the server has it", ["cut before"], [expect.any(Number)]],
     ["a cut after the server has done it", ["cut after", "cut after"], [expect.any(Number), expect.any(Number)]],
     ["half an answer", ["half an answer"], [expect.any(Number)]],
+    ["an answer that ends too early", [{ status: 200, body: '{"ok":true,"project":{"id"' }], [expect.any(Number)]],
     ["503 with Retry-After", [unavailable], [7000]],
     ["429 with Retry-After, then a cut", [limited, "cut after"], [3000, expect.any(Number)]],
     ["502 of a proxy", [{ status: 502, body: "<html>Bad gateway</html>" }], [expect.any(Number)]],

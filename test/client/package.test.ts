@@ -1,11 +1,13 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildClient } from "../../scripts/client/build.ts";
 import { hasChromium, openContext, sharedChromium } from "../browser/chromium.ts";
+import { depth } from "../support/depth.ts";
+import { root } from "../support/server-process.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { allOnPath } from "../support/tools.ts";
 
@@ -83,6 +85,23 @@ test.skipIf(!hasChromium)("the built package runs a task in a browser", async ()
   );
   expect(seen).toEqual(printed);
 });
+
+// The tools come from the registry, and are not among the packages of this repository: one of them needs TypeScript 5.
+test.skipIf(depth === "short")(
+  "the packed archive has the right types for ES modules and CommonJS, by two tools",
+  { timeout: 300_000 },
+  async () => {
+    const tools = join(project, "tools");
+    cpSync(join(root, "test/client/tools"), tools, { recursive: true });
+    await run("npm", ["ci", "--no-audit", "--no-fund"], { cwd: tools });
+    const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", project], { cwd: installed });
+    const archive = join(project, JSON.parse(stdout)[0].filename);
+    // The old resolution of Node 10 knows no paths of exports.
+    await run(join(tools, "node_modules/.bin/attw"), [archive, "--profile", "node16"]);
+    const lint = await run(join(tools, "node_modules/.bin/publint"), [archive, "--strict"]);
+    expect(lint.stdout).toContain("All good!");
+  },
+);
 
 test("the package has no dependencies, and every path of its exports is built", () => {
   const { dependencies, exports } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));

@@ -77,6 +77,7 @@ describe("an agent", () => {
         kept.push(await turn.ask("Which folder?"));
         kept.push(String((await turn.confirm("deployAction")).accepted));
       } catch {
+        await turn.say("after", "The agent has caught it.");
         return "caught";
       }
       return kept.join(" ");
@@ -89,6 +90,7 @@ describe("an agent", () => {
     await task.wait();
     await task.confirm("deployAction", { accept: true });
     expect(await task.text()).toBe("true tmp true");
+    expect(await textsOf(task)).toEqual(["Which folder?", "true tmp true"]);
   });
 
   test("keeps a memo over a question, and a new message begins without it", async () => {
@@ -202,14 +204,37 @@ describe("a worker that stops", () => {
       begun.resolve();
       return new Promise((_, reject) => turn.signal.addEventListener("abort", () => reject(turn.signal.reason)));
     };
-    const worker = await start(hang, { drainMs: 1 });
+    const called: string[] = [];
+    const recording: typeof fetch = (input, init) => {
+      called.push(new URL(String(input)).pathname.split("/").at(-1) ?? "");
+      return fetchOf(rig.service)(input, init);
+    };
+    const worker = await start(hang, { drainMs: 1, fetch: recording });
     const task = await create("Go");
     await begun.promise;
     worker.stop();
     await running[0]?.[1];
+    expect(called.at(-1)).toBe("Release");
     await start((turn) => `continued by claim ${turn.run.claim}`);
     expect(await task.text()).toBe("continued by claim 2");
   });
+});
+
+test("an error of the agent while its worker stops releases the run", async () => {
+  const begun = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  const worker = await start(async () => {
+    begun.resolve();
+    await go.promise;
+    throw new Error("my own process was ended");
+  });
+  const task = await create("Go");
+  await begun.promise;
+  worker.stop();
+  go.resolve();
+  await running[0]?.[1];
+  await start((turn) => `continued by claim ${turn.run.claim}`);
+  expect(await task.text()).toBe("continued by claim 2");
 });
 
 test("a worker whose credential is refused ends with the error", async () => {

@@ -69,10 +69,7 @@ export async function* watchTask(http: Transport, taskId: string, options: Watch
       for await (const event of readFrames(stream, limit, live)) {
         if (event === "end") return;
         failures = 0;
-        if (event.type !== "text_delta") {
-          if (event.seq <= seq) continue;
-          seq = event.seq;
-        }
+        if (event.type !== "text_delta") seq = event.seq;
         // The reader may take its time.
         limit.pause();
         yield event;

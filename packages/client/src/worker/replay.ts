@@ -50,9 +50,9 @@ export function replayOf(run: Run): Replay {
 /** The past in a memo; undefined for a memo that the agent wrote itself. */
 function memoIn(memo: JsonValue | undefined): { readonly past: Past; readonly memo: JsonValue | undefined } | undefined {
   if (typeof memo !== "object" || memo === null || !(pastName in memo)) return undefined;
-  const { [pastName]: past, memo: own } = memo as JsonObject;
+  const { [pastName]: past, memo: own }: { readonly [pastName]?: unknown; readonly memo?: JsonValue } = memo;
   // Only `memoOf` writes this member.
-  return { past: past as unknown as Past, memo: own };
+  return { past: past as Past, memo: own };
 }
 
 /** The user's messages of the earlier turns; undefined when the history has lost some. */
@@ -73,11 +73,11 @@ function earlierTurns(history: readonly HistoryEntry[], counts: readonly number[
 export function memoOf(past: Past, own: JsonValue | undefined): JsonValue | undefined {
   const isEmpty = past.counts.length === 0;
   if (isEmpty && own === undefined) return undefined;
-  const memo = isEmpty ? own : { [pastName]: past as unknown as JsonObject, ...(own === undefined ? {} : { memo: own }) };
-  const bytes = new TextEncoder().encode(JSON.stringify(memo)).length;
+  const text = JSON.stringify(isEmpty ? own : { [pastName]: past, memo: own });
+  const bytes = new TextEncoder().encode(text).length;
   if (bytes > memoBytes)
     throw new RangeError(`the state of the turn has ${bytes} bytes; at most ${memoBytes} are kept over a question or an approval`);
-  return memo;
+  return JSON.parse(text) as JsonValue;
 }
 
 /** The past after this turn has ended with a question. */

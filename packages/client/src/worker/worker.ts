@@ -89,6 +89,8 @@ export function createWorker(options: WorkerOptions = {}): Worker {
       const waits = turn.suspended();
       if (waits) return waits.ending;
       onError(error, turn.taskId);
+      // A signal to the process ends the agent's own processes too: another worker does better.
+      if (leaving.signal.aborted && !(error instanceof TurnFailure)) throw new RunLostError("the worker stops", { cause: error });
       const content = (error instanceof Error && error.message) || String(error) || "unknown";
       return { fail: { errorType: error instanceof TurnFailure ? error.errorType : "internal", content } };
     }
@@ -121,7 +123,7 @@ export function createWorker(options: WorkerOptions = {}): Worker {
       if (!(error instanceof RunLostError)) onError(error, turn.taskId);
       const { taskId = "", fence = 0 } = run;
       // Another worker continues at once.
-      if (gone.signal.aborted) await call("Release", { taskId, fence }, { retries: 2 }).catch(() => undefined);
+      if (leaving.signal.aborted) await call("Release", { taskId, fence }, { retries: 2 }).catch(() => undefined);
       return undefined;
     } finally {
       ended.abort();
