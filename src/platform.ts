@@ -148,7 +148,11 @@ export async function startPlatform(
       context,
       files,
       { sites, connectors: connected.signIns },
-      { ...calls, scim: { ...entry, teamUsers: teams.teamUsers, groups: teams.groups, bodyLimit: config.bodyLimit } },
+      {
+        ...calls,
+        askOwner: teams.askOwner,
+        scim: { ...entry, teamUsers: teams.teamUsers, groups: teams.groups, bodyLimit: config.bodyLimit },
+      },
     ),
   });
   const parts = { files, connectors: connected.uses, sending, browsers, texts, check, backlog: queue };

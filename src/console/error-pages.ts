@@ -11,12 +11,13 @@ import type { ConsoleParts } from "./parts.ts";
 export const errorPagesPath = "/errors";
 
 /** A page for each failure, and one that lists them. They need no sign-in and hold nothing of a caller. */
-export function errorPages(app: FastifyInstance, { visits: { base } }: ConsoleParts): void {
-  app.get(errorPagesPath, async (_request, reply) => sendPage(reply, base, listPage(base)));
+export function errorPages(app: FastifyInstance, { visits }: ConsoleParts): void {
+  const { base } = visits;
+  app.get(errorPagesPath, async (_request, reply) => sendPage(reply, visits, listPage(base)));
   app.get<{ Params: { readonly reason: string } }>(`${errorPagesPath}/:reason`, async ({ params }, reply) => {
     const reason = reasons.find((each) => each === params.reason);
     if (reason === undefined) throw notFound("error");
-    return sendPage(reply, base, errorPage(base, reason));
+    return sendPage(reply, visits, errorPage(base, reason));
   });
 }
 

@@ -15,6 +15,16 @@ import { sendRedirect } from "./page.ts";
 import type { Provider } from "./provider.ts";
 import type { Visits } from "./visits.ts";
 
+/** A person without an account who came from an app asks the owner of the app's team for access. */
+export interface AccessRequest {
+  /** The owner's address. */
+  readonly owner: string;
+  /** The person's address, as typed. */
+  readonly email: string;
+  readonly app: string;
+  readonly team: string;
+}
+
 /** Dependencies of the pages. */
 export interface ConsoleParts {
   readonly visits: Visits;
@@ -29,6 +39,8 @@ export interface ConsoleParts {
   readonly report: (failure: Failure, requestId: string) => void;
   /** Called once the first link has signed its owner in. Returns the path of the page that follows. */
   readonly welcome: () => Promise<string>;
+  /** Mails a request for access to the owner of a team, without waiting for the mail server; null: no mail server. */
+  readonly askOwner: ((request: AccessRequest) => void) | null;
   /** Single sign-on; null: none. */
   readonly provider: Provider | null;
 }

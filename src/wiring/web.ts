@@ -61,7 +61,10 @@ export const customDomainCheck =
     (await domains.siteOf(name.toLowerCase().replace(/\.$/, ""))) !== null;
 
 /** What the web routes share with the operations. */
-export interface WebCalls extends Pick<OAuthRoutesParts, "limits" | "keys" | "readToken" | "readRequest" | "report">, RefusalParts {
+export interface WebCalls
+  extends Pick<OAuthRoutesParts, "limits" | "keys" | "readToken" | "readRequest" | "report">,
+    Pick<ConsoleParts, "askOwner">,
+    RefusalParts {
   readonly scim: Pick<ScimRoutesParts, "operations" | "admit" | "writeAudit" | "teamUsers" | "groups" | "bodyLimit">;
 }
 
@@ -125,11 +128,14 @@ function fileOrigins({ bucket }: Pick<Config, "bucket">): readonly string[] {
   return bucket.pathStyle ? [origin] : [`${protocol}//${bucket.name}.${host}`];
 }
 
-function consoleParts({ config, store, cipher, clock, ids, random, log }: ProcessContext, { readRequest, report }: WebCalls): ConsoleParts {
+function consoleParts(
+  { config, store, cipher, clock, ids, random, log }: ProcessContext,
+  { readRequest, report, askOwner }: WebCalls,
+): ConsoleParts {
   const { consentUrl, singleSignOn, dataDir } = config;
   return {
-    ...{ store, clock, ids, random, cipher, log, readRequest, report },
-    visits: visits({ store, clock, random, consentUrl }),
+    ...{ store, clock, ids, random, cipher, log, readRequest, report, askOwner },
+    visits: visits({ store, clock, random, consentUrl, home: config.console ? "/" : "/account" }),
     countAttempt: attemptCounter(store.counters, clock, network),
     async welcome() {
       await deleteFirstKey(dataDir).catch((error: unknown) => log("warn", "the file of the first key was not deleted", { error }));

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { genesis, rowHash } from "../../src/core/audit/chain.ts";
 import { sealer } from "../../src/core/audit/seal.ts";
 import { sampleAudit } from "../store/samples.ts";
-import { describeOnEach, storeOfSuite } from "../support/database.ts";
+import { describeOnOne, storeOfSuite } from "../support/database.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 
 type Line = Readonly<Record<string, unknown>>;
 
-describeOnEach("audit.download", (kind) => {
+describeOnOne("audit.download", (kind) => {
   const database = storeOfSuite(kind);
   let service: Service;
   beforeAll(async () => {
