@@ -24,7 +24,7 @@ afterAll(async () => service[Symbol.asyncDispose]());
 const redirectUri = "https://app.example/cb";
 const oauthOf = (mode: Mode, more: Partial<OAuthOptions> = {}): OAuthClient =>
   oauthClient({
-    ...{ issuer, clientId: app.app.clientId, redirectUri, fetch: fetchOf(service), sleep: async () => undefined },
+    ...{ issuer, clientId: app.app.clientId, redirectUri, fetch: fetchOf(service) },
     ...(mode === "pkce" ? {} : { clientSecret: app.secret }),
     ...more,
   });
@@ -109,7 +109,7 @@ describe("a refresh", () => {
   });
 
   test("that the server refuses, and a store without tokens, ask for authorization", async () => {
-    const oauth = oauthOf("pkce");
+    const oauth = oauthOf("pkce", { sleep: async () => undefined });
     const store = memoryStore({ ...(await authorized("pkce", oauth)), expiresAt: 0 });
     await oauth.revoke(memoryStore(await store.load()));
     await expect(oauth.source(store).token()).rejects.toMatchObject({ name: "OAuthError", code: "invalid_grant" });

@@ -1,6 +1,6 @@
 import { ConnectionError, PlatformError } from "./errors.ts";
 import { randomHex, sleep, timeLimit, toBase64, toBase64Url } from "./runtime.ts";
-import { backoffMs, readError, type TokenSource } from "./transport.ts";
+import { readError, type TokenSource } from "./transport.ts";
 
 /** A pair of tokens, as a store keeps it. It is secret. */
 export interface Tokens {
@@ -85,8 +85,8 @@ interface Metadata {
 
 /** A token is renewed this long before it expires. */
 const earlyMs = 60_000;
-/** How often a process looks for the pair of another process that has refreshed first. */
-const looks = 10;
+/** How often, and after which pause, a process looks for the pair of another one that has refreshed first: for 10 s, in which the server takes its repeat for a race. */
+const [looks, lookMs] = [100, 100];
 
 export function oauthClient(options: OAuthOptions): OAuthClient {
   const { clientId, clientSecret, redirectUri, now = Date.now } = options;
@@ -192,7 +192,7 @@ export function oauthClient(options: OAuthOptions): OAuthClient {
       for (let look = 0; look < looks; look += 1) {
         const stored = await store.load();
         if (stored && stored.refreshToken !== refreshToken) return stored;
-        await pause(backoffMs(0) / 5);
+        await pause(lookMs);
       }
       throw error;
     }
