@@ -680,7 +680,7 @@ export interface ListTasksRequest {
    * Rules: at most 200 characters.
    */
   readonly query?: string;
-  /** Which tasks to list. Default `own`. `team` returns `permission_denied` for keys and tokens, and takes no `project_id`, `agent_id`, `parent_task_id`, `metadata` or `scope` but `all`, and `query` only with `creator`. */
+  /** Which tasks to list. Default `own`. `team` returns `permission_denied` for keys and tokens, and takes no `project_id`, `agent_id`, `parent_task_id`, `created_by_app`, `metadata` or `scope` but `all`, and `query` only with `creator`. */
   readonly view?: "own" | "team";
   /**
    * With the view `team`: only tasks of this account. Empty for no filter.
@@ -696,6 +696,12 @@ export interface ListTasksRequest {
    * Rules: at most 128 characters.
    */
   readonly parent_task_id?: string;
+  /**
+   * Only tasks that the OAuth app with this client id created. Empty for no filter (spec/api.md 8.92).
+   *
+   * Rules: at most 200 characters.
+   */
+  readonly created_by_app?: string;
 }
 
 /** Response of ListTasks: one page of tasks. */
