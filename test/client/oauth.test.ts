@@ -70,8 +70,17 @@ describe("an authorization", () => {
     const finish = (query: string) => oauthOf("pkce").finish(`${redirectUri}?${query}`, begun);
     await expect(finish("code=c&state=other")).rejects.toMatchObject({ code: "invalid_state" });
     await expect(finish("code=c&state=s&iss=https%3A%2F%2Fevil.example")).rejects.toMatchObject({ code: "invalid_issuer" });
-    await expect(finish("error=access_denied&state=s")).rejects.toMatchObject({ code: "access_denied" });
-    await expect(finish("code=unknown&state=s")).rejects.toMatchObject({ code: "invalid_grant" });
+    await expect(finish("code=c&state=s")).rejects.toMatchObject({ code: "invalid_issuer" });
+    await expect(finish(`error=access_denied&state=s&iss=${encodeURIComponent(issuer)}`)).rejects.toMatchObject({ code: "access_denied" });
+    await expect(finish(`code=unknown&state=s&iss=${encodeURIComponent(issuer)}`)).rejects.toMatchObject({ code: "invalid_grant" });
+  });
+});
+
+test("metadata of another issuer are refused before a secret is sent", async () => {
+  const oauth = oauthOf("pkce+secret", { issuer: service.url });
+  await expect(oauth.begin()).rejects.toMatchObject({ code: "invalid_issuer" });
+  await expect(oauth.source(memoryStore({ accessToken: "a", refreshToken: "r", expiresAt: 0 })).token()).rejects.toMatchObject({
+    code: "invalid_issuer",
   });
 });
 
