@@ -51,7 +51,7 @@ describe.skipIf(!hasChromium)("hostile texts in the console", () => {
     await stage.owner.v2("task.detail", { task_id: body["task_id"], wait_seconds: 30 });
     for (const path of ["/", `/app/${body["task_id"]}`, `/share/${body["task_id"]}`, "/projects", "/settings/apps", "/settings/files"]) {
       await page.goto(path);
-      await page.getByText("window.taken=1").first().waitFor();
+      await page.getByText("window.taken=1").filter({ visible: true }).first().waitFor();
       expect(await page.evaluate("typeof taken"), path).toBe("undefined");
       expect(await page.locator(":is(main, dialog) :is(script, iframe, svg[onload], img, form[action], style)").count(), path).toBe(0);
       const addresses = await page.locator("main a").evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
