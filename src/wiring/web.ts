@@ -6,6 +6,7 @@ import { webApplication } from "../console/application.ts";
 import { connectorPages } from "../console/connectors.ts";
 import { consentPages } from "../console/consent/pages.ts";
 import { consolePages } from "../console/console.ts";
+import { errorPages } from "../console/error-pages.ts";
 import type { ConsoleParts } from "../console/parts.ts";
 import { oidcProvider } from "../console/provider.ts";
 import { siteEntrance } from "../console/site-entrance.ts";
@@ -19,6 +20,7 @@ import { type SiteVisits, siteVisits } from "../core/websites/visit.ts";
 import { deleteFirstKey } from "../first-key.ts";
 import { type FileRoutesParts, fileRoutes } from "../http/files/routes.ts";
 import type { IsCustomDomain, SiteServer } from "../http/server.ts";
+import type { RefusalParts } from "../http/v2/refusal.ts";
 import { type OAuthRoutesParts, oauthRoutes } from "../oauth/routes.ts";
 import { createPdfOf } from "../pdf/pdf-of.ts";
 import type { SiteUrl } from "../rpc/website.ts";
@@ -61,7 +63,8 @@ export const customDomainCheck =
 /** What the web routes share with the operations. */
 export interface WebCalls
   extends Pick<OAuthRoutesParts, "limits" | "keys" | "readToken" | "readRequest" | "report">,
-    Pick<ConsoleParts, "askOwner"> {
+    Pick<ConsoleParts, "askOwner">,
+    RefusalParts {
   readonly scim: Pick<ScimRoutesParts, "operations" | "admit" | "writeAudit" | "teamUsers" | "groups" | "bodyLimit">;
 }
 
@@ -105,6 +108,7 @@ export function webRoutes(
         consentPages(issuer),
         connectorPages(connectors, connectorCallback),
         siteEntrance(sites),
+        errorPages,
         ...(config.console ? [webApplication({ fileOrigins: fileOrigins(config), isOwnHost: ownHostCheck(config) })] : []),
       ]),
   ];

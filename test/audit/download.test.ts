@@ -80,10 +80,10 @@ describeOnOne("audit.download", (kind) => {
     ]);
   });
 
-  test("accepts only GET", async () => {
+  test("accepts only GET and HEAD", async () => {
     const owner = await ownerWith(1);
     const reply = await fetch(`${service.url}/v2/audit.download`, { method: "POST", headers: owner.headers, body: "{}" });
-    expect([reply.status, reply.headers.get("allow")]).toEqual([405, "GET"]);
+    expect([reply.status, reply.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   });
 
   test("reads no further than a slow client accepts, and stops when the key is revoked", async () => {

@@ -45,7 +45,7 @@ describe.skipIf(!hasChromium)("the list of tasks", () => {
     await stage.owner.v2("task.delete", { task_id: kept, stop: true });
   });
 
-  test("stays on the way to another page while that loads, whatever was typed before", async () => {
+  test("stays on the way to another page while that loads, with any text typed before", async () => {
     const loaded = Promise.withResolvers<void>();
     await page.route(/new-task-page/, async (route) => {
       await loaded.promise;
