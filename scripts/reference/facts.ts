@@ -11,7 +11,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 
 /** When a call fails with each reason, and what to do. */
-const meanings: Readonly<Record<Reason, string>> = {
+export const meanings: Readonly<Record<Reason, string>> = {
   invalid_argument: "The request breaks a rule. The message names the member and the rule. Change the request.",
   unauthenticated: "The credential is missing, malformed, expired or revoked.",
   permission_denied: "The credential is valid, but its kind, or the caller's role, does not allow the operation.",
