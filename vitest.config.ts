@@ -22,7 +22,7 @@ process.env["NODE_COMPILE_CACHE_PORTABLE"] ??= "1";
 
 /** Guards against hangs, not assertions: a machine may be ten times slower than the one that a test was written on. */
 const patient = { testTimeout: testMs, hookTimeout: testMs, expect: { poll: { timeout: hangMs } } };
-const setupFiles = ["test/support/seeds.ts"];
+const setupFiles = ["test/support/seeds.ts", "test/support/traffic.ts"];
 
 export default defineConfig({
   test: {

@@ -1,7 +1,9 @@
 // The documents in api/ that follow from the schema: `--write` writes them; without, exit code 1 names those that are stale.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { asyncapiDocument } from "./documents/asyncapi.ts";
 import { root } from "./documents/frame.ts";
+import { restDocument } from "./documents/rest.ts";
 import { v2Document } from "./documents/v2.ts";
 import { readSchema } from "./reference/schema.ts";
 
@@ -9,7 +11,11 @@ const schema = readSchema();
 const examples = JSON.parse(readFileSync(join(root, "test/golden/v2-examples.json"), "utf8"));
 
 const json = (document: unknown): string => `${JSON.stringify(document, null, 2)}\n`;
-const files = new Map([["api/openapi.json", json(v2Document(schema, examples))]]);
+const files = new Map([
+  ["api/openapi.json", json(v2Document(schema, examples))],
+  ...["v1", "responses", "oauth", "files"].map((name) => [`api/openapi/${name}.json`, json(restDocument(name))] as const),
+  ["api/asyncapi.json", json(asyncapiDocument())],
+]);
 
 const current = (path: string): string => (existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : "");
 const stale = [...files].filter(([path, text]) => current(path) !== text);

@@ -11,7 +11,7 @@ export const serverUrl = "https://platform.test";
 /** Where documents say that the pages for sign-in and consent are. */
 export const consentUrl = "https://console.test";
 
-const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
+export const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
 
 /** The first members of every document. */
 export const frame = (title: string, description: string): Json => ({
@@ -73,11 +73,18 @@ export const headersOf = (names: readonly string[]): Json =>
 type Components = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** A document without the components that it does not refer to. */
-export function withUsedComponents({ components, ...document }: Json & { readonly components: Components }): Json {
-  const kept = Object.entries(components).map(([kind, of]) => {
-    const text = JSON.stringify([document, kind === "schemas" ? components : { ...components, [kind]: {} }]);
-    const isUsed = (name: string): boolean => text.includes(kind === "securitySchemes" ? `{"${name}":[` : `"#/components/${kind}/${name}"`);
-    return [kind, Object.fromEntries(Object.entries(of).filter(([name]) => isUsed(name)))] as const;
-  });
-  return { ...document, components: Object.fromEntries(kept.filter(([, of]) => Object.keys(of).length > 0)) };
+export function withUsedComponents(document: Json & { readonly components: Components }): Json {
+  const { components, ...rest } = document;
+  const text = JSON.stringify(document);
+  const isUsed = (kind: string, name: string): boolean =>
+    text.includes(kind === "securitySchemes" ? `{"${name}":[` : `"#/components/${kind}/${name}"`);
+  const used = Object.fromEntries(
+    Object.entries(components).flatMap(([kind, of]) => {
+      const kept = Object.entries(of).filter(([name]) => isUsed(kind, name));
+      return kept.length === 0 ? [] : [[kind, Object.fromEntries(kept)] as const];
+    }),
+  );
+  const pruned = { ...rest, components: used };
+  // What only an unused component refers to is not used either.
+  return JSON.stringify(pruned) === text ? pruned : withUsedComponents(pruned);
 }

@@ -5,6 +5,7 @@ import { v2Answers } from "../../src/http/failure.ts";
 import { wireOptions } from "../../src/http/v2/wire.ts";
 import type { Operation } from "../../src/operations.ts";
 import { type Example, partsOf, roleNames } from "../reference/operation.ts";
+import { commentOf } from "../reference/schema.ts";
 import { headersOf } from "./frame.ts";
 import type { MessageSchemas } from "./messages.ts";
 import { requiredFields } from "./rules.ts";
@@ -38,7 +39,14 @@ const reasonsIn = (sentence: string): readonly Reason[] => reasons.filter((reaso
 function errorResponses(operation: Operation, method: DescMethod, { hasBody }: { readonly hasBody: boolean }): Json {
   const { access, isChange } = operation;
   const own = errorTexts(method);
-  const possible = [...everyCall, ...(access ? withCredential : []), ...(hasBody ? withBody : []), ...(isChange ? ofChange : [])];
+  const mentioned = reasonsIn([...commentOf(method.parent), ...commentOf(method)].join(" "));
+  const possible = [
+    ...mentioned,
+    ...everyCall,
+    ...(access ? withCredential : []),
+    ...(hasBody ? withBody : []),
+    ...(isChange ? ofChange : []),
+  ];
   const statuses = new Set([...possible.map((reason) => v2Answers[reason].status), ...own.keys()]);
   return Object.fromEntries(
     [...statuses].toSorted().map((status) => {
@@ -52,7 +60,7 @@ function errorResponses(operation: Operation, method: DescMethod, { hasBody }: {
 }
 
 /** The facts of an operation that OpenAPI has no member for. */
-function facts(operation: Operation): Json {
+export function facts(operation: Operation): Json {
   const { access, rateClass, countedWith, isChange, isAudited, hasSecretAnswer, maxRequestBytes, rpc, name } = operation;
   const together = countedWith.filter((each) => each !== name && each !== rpc);
   const rate =

@@ -13,7 +13,7 @@ const scopeTexts: Readonly<Record<ScopeName, string>> = {
   use_my_browsers: "Use the user's browsers in tasks.",
 };
 
-const keyScheme = (description: string, name = "x-service-api-key"): Json => ({ type: "apiKey", in: "header", name, description });
+export const keyScheme = (description: string, name = "x-service-api-key"): Json => ({ type: "apiKey", in: "header", name, description });
 
 /** The security schemes by the names under which operations refer to them. */
 const schemes: Readonly<Record<string, readonly [credential: Access_Credential, scheme: Json]>> = {

@@ -22,7 +22,7 @@ const introduction = `Creates, steers and reads tasks of agents, and manages wha
 - \`x-rate-limit\` is the number of calls in a minute, \`x-roles\` are the roles of which a key's account needs one, and \`x-max-request-bytes\` is the largest body.`;
 
 const requestId = { type: "string", description: "The id of the call, as in `X-Request-Id`." };
-const warnings = {
+export const warnings = {
   type: "array",
   items: { type: "string" },
   maxItems: 10,
@@ -34,7 +34,7 @@ const envelope = { ok: { type: "boolean", const: true }, request_id: requestId, 
 
 const reasons = Object.keys(v2Answers) as readonly Reason[]; // The record has every reason and no other key.
 
-const envelopes: Readonly<Record<string, Json>> = {
+export const envelopes: Readonly<Record<string, Json>> = {
   Envelope: { type: "object", description: "An answer without further members.", properties: envelope, required: ["ok", "request_id"] },
   Error: {
     type: "object",

@@ -25,7 +25,7 @@ function mediaOf(part: unknown): readonly Part[] {
 const examplesIn = (media: Part): readonly unknown[] =>
   Object.values(isPart(media["examples"]) ? media["examples"] : {}).map((example) => (isPart(example) ? example["value"] : undefined));
 
-describe("the documents below api/", () => {
+describe("the documents below api/ (spec/decisions.md 101)", () => {
   test("conform to the schema of OpenAPI 3.1", async () => {
     for (const file of openapiFiles) {
       const { valid, errors } = await new Validator().validate(readDocument(file));
@@ -37,14 +37,16 @@ describe("the documents below api/", () => {
     const config = join(root, "test/documents/redocly.yaml");
     const paths = openapiFiles.map((file) => join(root, "api", file));
     const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
-    const { stdout } = await run(join(root, "node_modules/.bin/redocly"), ["lint", "--config", config, "--format", "json", ...paths], {
-      env,
-    });
-    expect(JSON.parse(stdout)).toMatchObject({ totals: { errors: 0, warnings: 0 } });
+    const asked = run(join(root, "node_modules/.bin/redocly"), ["lint", "--config", config, "--format", "stylish", ...paths], { env });
+    const findings = await asked.then(
+      () => "",
+      ({ stdout }) => stdout,
+    );
+    expect(findings).toBe("");
   });
 
-  test.each(openapiFiles)("%s: every example conforms to its schema, which declares each of its members", (file) => {
-    const document = closed(readDocument(file));
+  test("every example conforms to its schema, which declares each of its members", () => {
+    const document = closed(readDocument("openapi.json"));
     const checker = checkerOf(document);
     const examples = operationsOf(document).flatMap(([address, { requestBody, responses }]) =>
       [requestBody, ...Object.values(isPart(responses) ? responses : {})].flatMap((part) =>

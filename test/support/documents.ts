@@ -10,7 +10,10 @@ export type Part = { readonly [member: string]: unknown };
 export const isPart = (value: unknown): value is Part => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The documents below `api/` that describe HTTP calls. */
-export const openapiFiles = ["openapi.json"] as const;
+export const openapiFiles = ["openapi.json", ...["v1", "responses", "oauth", "files"].map((name) => `openapi/${name}.json`)];
+
+/** All documents below `api/`. */
+export const documentFiles = [...openapiFiles, "asyncapi.json"];
 
 /** Reads a document below `api/`. */
 export function readDocument(file: string): Part {
