@@ -22,6 +22,8 @@ process.env["NODE_COMPILE_CACHE_PORTABLE"] ??= "1";
 
 /** Guards against hangs, not assertions: a machine may be ten times slower than the one that a test was written on. */
 const patient = { testTimeout: testMs, hookTimeout: testMs, expect: { poll: { timeout: hangMs } } };
+/** These tests wait for processes most of the time. */
+const processWorkers = 4;
 const setupFiles = ["test/support/seeds.ts", "test/support/traffic.ts"];
 
 export default defineConfig({
@@ -56,20 +58,23 @@ export default defineConfig({
       {
         test: {
           ...patient,
-          // Whole processes, several at a time, some of them timed; they share a copy of the checkout.
-          name: "commands",
-          include: commands,
-          isolate: false,
-          setupFiles,
+          // The short form of `npm run test:faults`: four servers and a database that are killed and paused by the second. It mostly
+          // waits and takes longest, so it is the first of its group: a group runs its projects in the order of their names.
+          name: "faults",
+          include: ["test/faults/faults.test.ts"],
+          maxWorkers: processWorkers,
           sequence: { groupOrder: 1 },
         },
       },
       {
         test: {
           ...patient,
-          // The short form of `npm run test:faults`: four servers and a database that are killed and paused by the second. It mostly waits.
-          name: "faults",
-          include: ["test/faults/faults.test.ts"],
+          // Several processes at a time, some of them timed; they share a copy of the checkout.
+          name: "processes",
+          include: commands,
+          isolate: false,
+          maxWorkers: processWorkers,
+          setupFiles,
           sequence: { groupOrder: 1 },
         },
       },

@@ -1,4 +1,4 @@
-import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
+import { type DescMessage, type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import { isScope, type ScopeName } from "./core/accounts/caller.ts";
 import {
   type Access,
@@ -48,6 +48,8 @@ export interface Operation {
   readonly isAudited: boolean;
   /** Its answer holds a secret that is shown once. */
   readonly hasSecretAnswer: boolean;
+  /** Its answer can hold a credential, or an address that works without one: it is never compressed and never kept by a client. */
+  readonly isConfidential: boolean;
   /** The largest request in bytes after decompression; of a stream, the largest message. BODY_LIMIT caps it (`http/bounds/bound.ts`). */
   readonly maxRequestBytes: number;
 }
@@ -125,8 +127,18 @@ function readOperation(method: DescMethod, gaps: string[]): Omit<Operation, "cou
     isChange: method.idempotency !== noSideEffects,
     isAudited: facts.audited,
     hasSecretAnswer: facts.secretAnswer,
+    isConfidential: facts.secretAnswer || holdsSecret(method.output),
     maxRequestBytes: facts.maxRequestBytes || defaultRequestBytes,
   };
+}
+
+/** Whether a message has a field with `debug_redact`, at any depth. */
+function holdsSecret(desc: DescMessage, seen = new Set<DescMessage>()): boolean {
+  if (seen.has(desc)) return false;
+  seen.add(desc);
+  return desc.fields.some(
+    ({ message, proto }) => proto.options?.debugRedact === true || (message !== undefined && holdsSecret(message, seen)),
+  );
 }
 
 /** An anonymous operation changes nothing, has no audit row, and reads at most 64 KiB (spec/decisions.md 53). */

@@ -7,6 +7,7 @@ import { idempotencyRecords } from "./call/idempotency.ts";
 import { limits } from "./call/limit.ts";
 import { performer } from "./call/perform.ts";
 import type { Config } from "./config.ts";
+import { errorPagesPath } from "./console/error-pages.ts";
 import { auditDownloadLinks } from "./core/audit/download-links.ts";
 import { attachedBrowsers } from "./core/browsers/browser.ts";
 import type { Cipher } from "./core/cipher.ts";
@@ -89,6 +90,7 @@ export async function startPlatform(
     readRequest: requestReader(ids.request, config.trustProxy),
     readToken: createAccessTokenReader(keys, config.baseUrl),
     report: reporter(context),
+    errorPages: `${config.consentUrl}${errorPagesPath}`,
     keys,
   };
   const sending = createSending(context);
@@ -146,7 +148,11 @@ export async function startPlatform(
       context,
       files,
       { sites, connectors: connected.signIns },
-      { ...calls, scim: { ...entry, teamUsers: teams.teamUsers, groups: teams.groups, bodyLimit: config.bodyLimit } },
+      {
+        ...calls,
+        askOwner: teams.askOwner,
+        scim: { ...entry, teamUsers: teams.teamUsers, groups: teams.groups, bodyLimit: config.bodyLimit },
+      },
     ),
   });
   const parts = { files, connectors: connected.uses, sending, browsers, texts, check, backlog: queue };

@@ -10,7 +10,7 @@ import { systemIds, systemRandom } from "../src/core/ids.ts";
 import { keyDigest } from "../src/core/keys/api-key.ts";
 import { firstSignInSetting, linkDigest } from "../src/core/sign-in/link.ts";
 import { firstKeys, type Output } from "../src/first-key.ts";
-import { describeOnEach, openTestStore, rowsIn, type TestStore } from "./support/database.ts";
+import { describeOnOne, openTestStore, rowsIn, type TestStore } from "./support/database.ts";
 import { share } from "./support/depth.ts";
 import { ownEnvironment, root } from "./support/server-process.ts";
 
@@ -35,7 +35,7 @@ function screen(isTTY: boolean): Output & { text: string } {
   };
 }
 
-describeOnEach("the first key", (kind) => {
+describeOnOne("the first key", (kind) => {
   test("without a terminal is in a file for its owner alone, before it is committed, and its path is shown", async () => {
     await using folder = await emptyFolder();
     await using database = await openTestStore(kind);

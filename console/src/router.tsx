@@ -16,6 +16,7 @@ const tasks = createRoute({
     ...(typeof search["q"] === "string" && search["q"] !== "" ? { q: search["q"] } : {}),
     ...(typeof search["show"] === "string" ? { show: search["show"] } : {}),
     ...(typeof search["project"] === "string" ? { project: search["project"] } : {}),
+    ...(typeof search["app"] === "string" && search["app"] !== "" ? { app: search["app"] } : {}),
     ...(typeof search["view"] === "string" && search["view"] !== "" ? { view: search["view"].slice(0, viewNameMax) } : {}),
   }),
   component: TasksPage,

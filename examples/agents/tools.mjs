@@ -11,12 +11,10 @@ export const tools = {
 };
 
 /** Uses a tool, and records the use under the id of the call: after a crash it is not used again. */
-export async function use(run, id, name, input) {
-  const result =
-    name === "write_file" ? { written: input.name, upload_id: await run.upload(input.name, input.text) } : { deleted: input.table };
-  await run.used(id, name, input, result);
-  return result;
-}
+export const use = (turn, id, name, input) =>
+  turn.once(id, { tool: name, brief: `Used ${name}`, params: input }, async () =>
+    name === "write_file" ? { written: input.name, upload_id: await turn.upload(input.name, input.text) } : { deleted: input.table },
+  );
 
 /** The files that this turn has written, for its answer. */
 export const filesOf = (uses) => uses.flatMap(({ result }) => result?.upload_id ?? []);

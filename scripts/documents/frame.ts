@@ -37,6 +37,7 @@ export const headers: Readonly<Record<string, Json>> = {
   "RateLimit-Remaining": text("Calls that are left in this minute.", count),
   "RateLimit-Reset": text("Seconds until the minute ends.", count),
   "Idempotent-Replayed": text("`true` when the answer is that of an earlier call with the same `Idempotency-Key`."),
+  ETag: text("Identifies the answer, for `If-None-Match`; only of reads by GET without secrets."),
   "Retry-After": text("Seconds after which a retry can succeed.", count),
   "WWW-Authenticate": text("The credentials that the operation accepts, as challenges."),
   "X-Accepted-Credentials": text("The request headers that can carry a credential for the operation, separated by commas."),
@@ -55,6 +56,12 @@ export const parameters: Readonly<Record<string, Json>> = {
     name: "Prefer",
     in: "header",
     description: "`handling=strict` refuses a request with members that have no effect.",
+    schema: { type: "string" },
+  },
+  IfNoneMatch: {
+    name: "If-None-Match",
+    in: "header",
+    description: "An `ETag`: the answer is 304 without a body when it has not changed.",
     schema: { type: "string" },
   },
   LastEventId: {

@@ -140,6 +140,9 @@ function streamOf({ output }: DescMethod, schemas: MessageSchemas, answerHeaders
 const envelopeRef = { $ref: "#/components/schemas/Envelope" };
 const errorRef = { $ref: "#/components/schemas/Error" };
 
+/** The answer to a read whose caller has it already (spec/api.md 8.90). */
+export const notModified = { 304: { description: "The caller has this answer.", headers: headersOf(["ETag"]) } };
+
 /** The path item of an operation: POST with JSON, and GET with a query for one without side effects. */
 export function pathItem(operation: Operation, method: DescMethod, schemas: MessageSchemas, example: Example | undefined): Json {
   const { name, isChange } = operation;
@@ -159,11 +162,12 @@ export function pathItem(operation: Operation, method: DescMethod, schemas: Mess
   const query = method.input.fields
     .filter((field) => !wireOptions(field).unused)
     .flatMap((field) => queryParameter(field, required.has(field.name), schemas) ?? []);
+  const isKept = method.methodKind === "unary" && !operation.isConfidential;
   const get = {
     operationId: `${name}.get`,
     ...shared,
-    parameters: [...query, ...resume, parameter("Prefer")],
-    responses: { ...responses, ...errorResponses(operation, method, { hasBody: false }) },
+    parameters: [...query, ...resume, ...(isKept ? [parameter("IfNoneMatch")] : []), parameter("Prefer")],
+    responses: { ...responses, ...(isKept ? notModified : {}), ...errorResponses(operation, method, { hasBody: false }) },
   };
   return { get, post };
 }

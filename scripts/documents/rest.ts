@@ -5,7 +5,7 @@ import { z } from "zod";
 import { v1Answers } from "../../src/http/failure.ts";
 import { type Operation, operationTable } from "../../src/operations.ts";
 import { frame, headers, headersOf, parameters, root, withUsedComponents } from "./frame.ts";
-import { facts } from "./operation.ts";
+import { facts, notModified } from "./operation.ts";
 import { defined, type Json, orNull } from "./schema.ts";
 import { keyScheme } from "./security.ts";
 import { envelopes, warnings } from "./v2.ts";
@@ -106,7 +106,7 @@ function bodyOf({ request, form, urlencoded, bytes }: Address): Json | undefined
   };
 }
 
-function successes({ answer, stream }: Address): Json {
+function successes({ answer, stream }: Address, isKept: boolean): Json {
   const common = { headers: headersOf(["X-Request-Id"]) };
   if (answer === "none") return { 204: { description: "The call succeeded.", ...common } };
   if (answer === "bytes") {
@@ -122,6 +122,7 @@ function successes({ answer, stream }: Address): Json {
   const events = stream === undefined ? {} : { "text/event-stream": { schema: { type: "string", description: stream } } };
   return {
     200: { description: stream ?? "The call succeeded.", ...common, content: { ...json(answer), ...events } },
+    ...(isKept ? notModified : {}),
     ...(stream === undefined ? {} : { 204: { description: "There are no more events: a client must not connect again." } }),
   };
 }
@@ -132,7 +133,8 @@ function parametersOf(verb: string, path: string, { query = {} }: Address, opera
     defined({ name, in: "query", description, schema: rest }),
   );
   const isChange = operation?.isChange === true && verb !== "GET";
-  const ofCall = operation === undefined ? [] : [...(isChange ? ["IdempotencyKey"] : []), "Prefer"];
+  const isKept = verb === "GET" && operation?.isConfidential === false;
+  const ofCall = operation === undefined ? [] : [...(isChange ? ["IdempotencyKey"] : []), ...(isKept ? ["IfNoneMatch"] : []), "Prefer"];
   return [...inPath, ...inQuery, ...ofCall.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
 }
 
@@ -154,7 +156,7 @@ function operationOf(at: string, each: Address, of: Source): readonly [path: str
       parameters: parametersOf(verb, path, each, operation),
       requestBody: bodyOf(each),
       responses: {
-        ...successes(each),
+        ...successes(each, verb === "GET" && operation?.isConfidential === false),
         ...Object.fromEntries(errors.map((status) => [status, { $ref: `#/components/responses/Error${status}` }])),
       },
     }),

@@ -1,9 +1,8 @@
 import type { FileRegistry } from "@bufbuild/protobuf";
-import type { Reason } from "../../src/core/failure.ts";
 import { v2Answers } from "../../src/http/failure.ts";
+import { failureTexts, reasons } from "../../src/http/failure-texts.ts";
 import { operationTable } from "../../src/operations.ts";
 import { services } from "../../src/services.ts";
-import { meanings } from "../reference/facts.ts";
 import type { Example } from "../reference/operation.ts";
 import { commentOf, serviceOf } from "../reference/schema.ts";
 import { frame, headers, headersOf, parameters, withUsedComponents } from "./frame.ts";
@@ -32,8 +31,6 @@ export const warnings = {
 /** Members of every answer that succeeds (spec/api.md 1). */
 const envelope = { ok: { type: "boolean", const: true }, request_id: requestId, warnings };
 
-const reasons = Object.keys(v2Answers) as readonly Reason[]; // The record has every reason and no other key.
-
 export const envelopes: Readonly<Record<string, Json>> = {
   Envelope: { type: "object", description: "An answer without further members.", properties: envelope, required: ["ok", "request_id"] },
   Error: {
@@ -43,11 +40,11 @@ export const envelopes: Readonly<Record<string, Json>> = {
       ok: { type: "boolean", const: false },
       request_id: requestId,
       warnings,
-      error: { $ref: "#/components/schemas/ErrorDetail" },
+      error: { $ref: "#/components/schemas/Refusal" },
     },
     required: ["ok", "request_id", "error"],
   },
-  ErrorDetail: {
+  Refusal: {
     type: "object",
     description: "Why a call was refused.",
     properties: {
@@ -57,8 +54,26 @@ export const envelopes: Readonly<Record<string, Json>> = {
         description: "The reason, for programs.",
       },
       message: { type: "string", description: "The reason, for people: the path of the member, the rule, and what to do." },
+      type: { type: "string", enum: reasons, description: "The name of the failure, finer than `code`." },
+      param: { type: "string", description: "The path of the member, query parameter or header at fault, when it is one." },
+      doc_url: { type: "string", description: "A page about the failure." },
+      details: {
+        type: "array",
+        maxItems: 20,
+        items: { $ref: "#/components/schemas/ErrorDetail" },
+        description: "All mistakes of the request that were found, when members are at fault.",
+      },
     },
-    required: ["code", "message"],
+    required: ["code", "message", "type", "doc_url"],
+  },
+  ErrorDetail: {
+    type: "object",
+    description: "A mistake of a request.",
+    properties: {
+      param: { type: "string", description: "The path of the member; absent for a rule of the whole request." },
+      message: { type: "string", description: "The rule." },
+    },
+    required: ["message"],
   },
 };
 
@@ -69,7 +84,7 @@ function errorResponses(): Json {
     [...byStatus]
       .toSorted(([a], [b]) => a - b)
       .map(([status, of]) => {
-        const description = of.map((reason) => `- \`${v2Answers[reason].code}\`: ${meanings[reason]}`).join("\n");
+        const description = of.map((reason) => `- \`${v2Answers[reason].code}\`: ${failureTexts[reason].meaning}`).join("\n");
         return [
           responseName(status),
           {

@@ -2,6 +2,7 @@ import { Code } from "@connectrpc/connect";
 import { perMinute, perMinuteAndAddress } from "../../src/call/limit.ts";
 import type { Reason } from "../../src/core/failure.ts";
 import { connectAnswers, connectCodes, exportAnswers, v1Answers, v2Answers } from "../../src/http/failure.ts";
+import { failureTexts, reasons } from "../../src/http/failure-texts.ts";
 import { operationTable, type RateClass } from "../../src/operations.ts";
 import { titleOf } from "./operation.ts";
 
@@ -10,34 +11,11 @@ const made = "<!-- Made by `node scripts/reference.ts --write`. -->";
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 
-/** When a call fails with each reason, and what to do. */
-export const meanings: Readonly<Record<Reason, string>> = {
-  invalid_argument: "The request breaks a rule. The message names the member and the rule. Change the request.",
-  unauthenticated: "The credential is missing, malformed, expired or revoked.",
-  permission_denied: "The credential is valid, but its kind, or the caller's role, does not allow the operation.",
-  insufficient_scope: "The token lacks a scope. The message names the scopes that are enough.",
-  not_found: "The object does not exist, or the caller cannot see it. Both have the same answer.",
-  already_exists: "Another object has this name or address, or the `Idempotency-Key` was used for another request.",
-  failed_precondition: "The object is in a state that does not allow the operation. Change the state first.",
-  rate_limited: "Too many calls in this minute. Wait for `Retry-After` seconds.",
-  resource_exhausted: "A quota, a budget or a maximum number is reached. Delete something, or raise the limit.",
-  too_large: "The body is larger than the operation accepts.",
-  deadline_exceeded: "The body did not arrive in time.",
-  unsupported_media_type: "The `Content-Type` is not one that the address accepts.",
-  method_not_allowed: "The address takes another HTTP method.",
-  unavailable: "The server is shutting down, or its database is not reachable. Retry with the same `Idempotency-Key`.",
-  cancelled: "The caller closed the connection before the answer.",
-  unimplemented: "The operation is declared, but not built.",
-  internal: "A fault of the server. The log has the cause under the answer's `request_id`.",
-};
-
-const reasons = Object.keys(meanings) as readonly Reason[]; // The record has every reason and no other key.
-
 /** How each wire answers each failure. */
 export function errorsPage(): string {
   const rows = reasons.map((reason) => [
-    `\`${reason}\``,
-    meanings[reason],
+    `[\`${reason}\`](#${reason})`,
+    failureTexts[reason].meaning,
     `${v2Answers[reason].status} \`${v2Answers[reason].code}\``,
     `${connectAnswers[reason].status} \`${connectAnswers[reason].code}\``,
     `${connectCodes[reason]} ${Code[connectCodes[reason]]}`,
@@ -49,9 +27,16 @@ export function errorsPage(): string {
     made,
     "# Errors",
     "Every failure has one reason, and each wire its own answer for it. Programs compare codes; texts are for people and can change.",
-    "The form of an error on each wire is in [conventions](conventions.md).",
+    "The form of an error on each wire is in [conventions](conventions.md). `error.type` of v2 is the name of the failure, and `error.doc_url` leads to its page.",
     table(head, rows),
+    ...reasons.flatMap(sectionOf),
   ].join("\n\n")}\n`;
+}
+
+/** The section of a failure. `error.doc_url` leads to a page with the same text (src/console/error-pages.ts). */
+function sectionOf(reason: Reason): readonly string[] {
+  const { meaning, causes, remedy } = failureTexts[reason];
+  return [`## ${reason}`, meaning, causes.map((cause) => `- ${cause}`).join("\n"), `**What to do:** ${remedy}`];
 }
 
 const classTexts: Readonly<Record<RateClass, string>> = {

@@ -1,16 +1,11 @@
 import { type DescField, type DescMessage, type DescOneof, getOption, type Message, ScalarType } from "@bufbuild/protobuf";
 import type { Timestamp, Value } from "@bufbuild/protobuf/wkt";
 import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import { invalidArgument } from "../core/failure.ts";
+import type { Mistake } from "../core/failure.ts";
+import { keyStep, type Mistakes } from "./mistakes.ts";
 
-/** A broken rule and the path of its value. */
-interface Fault {
-  readonly path: string;
-  readonly rule: string;
-}
-
-/** Finds the first fault in a value, with its path from that value on; undefined when there is none. */
-type Find = (value: unknown) => Fault | undefined;
+/** Adds the mistakes of a value, with their paths from that value on. */
+type Find = (value: unknown, found: Mistakes) => void;
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -22,21 +17,22 @@ const compiled = new WeakMap<DescMessage, Find>();
  * 12). It also refuses numbers and times of binary wires that have no JSON form.
  * The check is compiled per message type at its first use.
  *
- * @throws Failure `invalid_argument` with the path of the first fault.
+ * @param found receives the mistakes.
  */
-export function checkText(schema: DescMessage, message: Message): void {
-  const fault = messageFinder(schema)(message);
-  if (fault !== undefined) throw invalidArgument(fault.path, fault.rule);
+export function findTextMistakes(schema: DescMessage, message: Message, found: Mistakes): void {
+  messageFinder(schema)(message, found);
 }
 
 const isBad = (text: string): boolean => text.includes("\0") || !text.isWellFormed();
 
-const badText: Fault = { path: "", rule: "must not contain U+0000 or a lone surrogate" };
-const badNumber: Fault = { path: "", rule: "must be a finite number" };
-const badTime: Fault = { path: "", rule: "must be a time of the years 1 to 9999" };
+const badText: Mistake = { path: "", rule: "must not contain U+0000 or a lone surrogate" };
+const badNumber: Mistake = { path: "", rule: "must be a finite number" };
+const badTime: Mistake = { path: "", rule: "must be a time of the years 1 to 9999" };
 
 // Called only with the value of a string field.
-const findInText: Find = (value) => (isBad(value as string) ? badText : undefined);
+const findInText: Find = (value, found) => {
+  if (isBad(value as string)) found.add(badText);
+};
 
 /**
  * Also finds text that is far too long for its field. The field rules would count all its characters, which takes half
@@ -45,9 +41,17 @@ const findInText: Find = (value) => (isBad(value as string) ? badText : undefine
 function textFinder(field: DescField): Find {
   const max = maxLengthOf(field);
   if (max === undefined) return findInText;
-  const tooLong: Fault = { path: "", rule: `must be at most ${max} characters` };
-  return (value) => ((value as string).length > 2 * max ? tooLong : findInText(value));
+  const tooLong: Mistake = { path: "", rule: `must be at most ${max} characters` };
+  return (value, found) => {
+    const { length } = value as string;
+    if (length <= 2 * max) return findInText(value, found);
+    found.add(tooLong);
+    if (length > countedLength) found.end();
+  };
 }
+
+/** The field rules are not checked with a text of more UTF-16 units. */
+const countedLength = 65_536;
 
 /** The `max_len` rule of a string, of the items of a list, or of the values of a map. */
 function maxLengthOf(field: DescField): number | undefined {
@@ -56,27 +60,28 @@ function maxLengthOf(field: DescField): number | undefined {
   return rules?.case === "string" && rules.value.maxLen > 0n ? Number(rules.value.maxLen) : undefined;
 }
 
-const findInNumber: Find = (value) => (Number.isFinite(value) ? undefined : badNumber);
+const findInNumber: Find = (value, found) => {
+  if (!Number.isFinite(value)) found.add(badNumber);
+};
 
 const earliest = -62_135_596_800n;
 const latest = 253_402_300_799n;
 
 // Called only with a Timestamp.
-const findInTime: Find = (value) => {
+const findInTime: Find = (value, found) => {
   const { seconds, nanos } = value as Timestamp;
-  return seconds >= earliest && seconds <= latest && nanos >= 0 && nanos < 1e9 ? undefined : badTime;
+  if (!(seconds >= earliest && seconds <= latest && nanos >= 0 && nanos < 1e9)) found.add(badTime);
 };
 
 function messageFinder(desc: DescMessage): Find {
   const known = compiled.get(desc);
   if (known) return known;
   const finders: Find[] = [];
-  const find: Find = (message) => {
+  const find: Find = (message, found) => {
     for (const findIn of finders) {
-      const fault = findIn(message);
-      if (fault !== undefined) return fault;
+      if (found.isFull) return;
+      findIn(message, found);
     }
-    return undefined;
   };
   // Store the finder before its fields are compiled: a type may contain itself.
   compiled.set(desc, find);
@@ -94,10 +99,10 @@ function oneofFinder({ localName, fields }: DescOneof): Find | undefined {
     if (find) cases.set(field.localName, below(field.name, find));
   }
   if (cases.size === 0) return undefined;
-  return (message) => {
+  return (message, found) => {
     // Every oneof has its object, empty when nothing is set.
     const group = (message as Members)[localName] as { case?: string; value?: unknown };
-    return cases.get(group.case)?.(group.value);
+    cases.get(group.case)?.(group.value, found);
   };
 }
 
@@ -106,25 +111,19 @@ function fieldFinder(field: DescField): Find | undefined {
   if (!find) return undefined;
   const { localName } = field;
   const findBelow = below(field.name, find);
-  return (message) => {
+  return (message, found) => {
     const value = (message as Members)[localName];
-    return value === undefined ? undefined : findBelow(value);
+    if (value !== undefined) findBelow(value, found);
   };
 }
 
 function below(name: string, find: Find): Find {
-  return (value) => prefixed(name, find(value));
+  return (value, found) => {
+    const before = found.count;
+    find(value, found);
+    if (found.count > before) found.place(before, name);
+  };
 }
-
-/** A fault with its path extended by one step. */
-const prefixed = (step: string, fault: Fault | undefined): Fault | undefined =>
-  fault && { path: joinPath(step, fault.path), rule: fault.rule };
-
-/** A path below a step: `a` and `b` are `a.b`, `a` and `[0]` are `a[0]`. */
-export const joinPath = (step: string, path: string): string => (path === "" || path.startsWith("[") ? step + path : `${step}.${path}`);
-
-/** The step to a map's entry. A long key is cut: the path names a place and does not copy the input. */
-export const keyStep = (key: string): string => `[${JSON.stringify(key.length > 64 ? `${key.slice(0, 64)}…` : key)}]`;
 
 function valueFinder(field: DescField): Find | undefined {
   const find = elementFinder(field);
@@ -137,7 +136,7 @@ function valueFinder(field: DescField): Find | undefined {
 function elementFinder(field: DescField): Find | undefined {
   if (field.scalar === ScalarType.STRING) return textFinder(field);
   if (field.message?.typeName === "google.protobuf.Timestamp") return findInTime;
-  if (!field.message || !mayHaveFaults(field.message)) return undefined;
+  if (!field.message || !mayHaveMistakes(field.message)) return undefined;
   if (field.message.typeName === "google.protobuf.Value") return findInValue;
   // A Struct in a field is plain JSON.
   if (field.message.typeName === "google.protobuf.Struct") return findInJson;
@@ -145,7 +144,7 @@ function elementFinder(field: DescField): Find | undefined {
 }
 
 /** Whether a message of this type can contain text or a time at any depth. */
-function mayHaveFaults(desc: DescMessage, seen = new Set<DescMessage>()): boolean {
+function mayHaveMistakes(desc: DescMessage, seen = new Set<DescMessage>()): boolean {
   if (desc.typeName === "google.protobuf.Timestamp") return true;
   if (seen.has(desc)) return false;
   seen.add(desc);
@@ -153,55 +152,56 @@ function mayHaveFaults(desc: DescMessage, seen = new Set<DescMessage>()): boolea
     (field) =>
       field.scalar === ScalarType.STRING ||
       (field.fieldKind === "map" && field.mapKey === ScalarType.STRING) ||
-      (field.message !== undefined && mayHaveFaults(field.message, seen)),
+      (field.message !== undefined && mayHaveMistakes(field.message, seen)),
   );
 }
 
 function listFinder(find: Find): Find {
-  return (value) => {
+  return (value, found) => {
     // The value of a list field is always an array.
     const items = value as readonly unknown[];
-    for (let index = 0; index < items.length; index++) {
-      const fault = find(items[index]);
-      if (fault !== undefined) return prefixed(`[${index}]`, fault);
+    for (let index = 0; index < items.length && !found.isFull; index++) {
+      const before = found.count;
+      find(items[index], found);
+      if (found.count > before) found.place(before, `[${index}]`);
     }
-    return undefined;
   };
 }
 
 function mapFinder(find: Find): Find {
-  return (value) => {
+  return (value, found) => {
     // The value of a map field is always an object; keys that are not strings appear as digits, `true` or `false`.
     const entries = value as Members;
     for (const key of Object.keys(entries)) {
-      if (isBad(key)) return prefixed(keyStep(key), badText);
-      const fault = find(entries[key]);
-      if (fault !== undefined) return prefixed(keyStep(key), fault);
+      if (found.isFull) return;
+      const before = found.count;
+      if (isBad(key)) found.add(badText);
+      else find(entries[key], found);
+      if (found.count > before) found.place(before, keyStep(key));
     }
-    return undefined;
   };
 }
 
 const findNothing: Find = () => undefined;
 
 /** Plain JSON of any shape. */
-const findInJson: Find = (value) => {
-  if (typeof value === "string") return findInText(value);
-  if (typeof value === "number") return findInNumber(value);
-  if (typeof value !== "object" || value === null) return undefined;
-  return Array.isArray(value) ? findInItems(value) : findInMembers(value);
+const findInJson: Find = (value, found) => {
+  if (typeof value === "string") findInText(value, found);
+  else if (typeof value === "number") findInNumber(value, found);
+  else if (Array.isArray(value)) findInItems(value, found);
+  else if (typeof value === "object" && value !== null) findInMembers(value, found);
 };
 const findInItems = listFinder(findInJson);
 const findInMembers = mapFinder(findInJson);
 
-/** Finds faults in a Value, with the path of its JSON. */
-const findInValue: Find = (value) => {
+/** Finds mistakes in a Value, with the path of its JSON. */
+const findInValue: Find = (value, found) => {
   // A field of type Value, and the Values inside it, contain only Values.
   const { kind } = value as Value;
-  if (kind.case === "stringValue") return findInText(kind.value);
-  if (kind.case === "numberValue") return findInNumber(kind.value);
-  if (kind.case === "listValue") return findInValues(kind.value.values);
-  return kind.case === "structValue" ? findInFields(kind.value.fields) : undefined;
+  if (kind.case === "stringValue") findInText(kind.value, found);
+  else if (kind.case === "numberValue") findInNumber(kind.value, found);
+  else if (kind.case === "listValue") findInValues(kind.value.values, found);
+  else if (kind.case === "structValue") findInFields(kind.value.fields, found);
 };
 const findInValues = listFinder(findInValue);
 const findInFields = mapFinder(findInValue);

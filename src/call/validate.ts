@@ -10,9 +10,10 @@ import {
 } from "@bufbuild/protobuf/reflect";
 import { createValidator, type Validator, type Violation } from "@bufbuild/protovalidate";
 import { type EnumRules, type FieldRules, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import { Failure, invalidArgument } from "../core/failure.ts";
+import { Failure, invalidArguments } from "../core/failure.ts";
 import { word } from "../gen/proto/taskplatform/options/v1/options_pb.ts";
-import { checkText } from "./text.ts";
+import { Mistakes } from "./mistakes.ts";
+import { findTextMistakes } from "./text.ts";
 
 /** The name of an enum value in v2: its `word`, or its full name where it has none. */
 export const enumValueName = (value: DescEnumValue): string => (hasOption(value, word) ? getOption(value, word) : value.name);
@@ -43,16 +44,34 @@ const validator: Validator = createValidator();
  * Checks a decoded request against the rules of its fields, in the same way on every wire.
  *
  * @throws Failure `invalid_argument` with the path of the first invalid field and the rule
- * that it breaks (spec/decisions.md 12).
+ * that it breaks (spec/decisions.md 12), and the other mistakes (spec/api.md 8.88).
  */
 export function validate(schema: DescMessage, message: Message): void {
-  checkText(schema, message);
+  const found = new Mistakes();
+  findMistakes(schema, message, found);
+  refuseMistakes(found);
+}
+
+/** @throws Failure `invalid_argument` with all mistakes, when there are any. */
+export function refuseMistakes({ all: [first, ...others] }: Mistakes): void {
+  if (first !== undefined) throw invalidArguments([first, ...others]);
+}
+
+/** Adds the mistakes of a decoded request to those that are known of the same request. */
+export function findMistakes(schema: DescMessage, message: Message, found: Mistakes): void {
+  findTextMistakes(schema, message, found);
+  if (found.isFull) return;
   const result = validator.validate(schema, message);
   if (result.kind === "valid") return;
+  // The validator's functions can fail on values that are already refused.
+  if (result.kind === "error" && found.count > 0) return;
   if (result.kind === "error") throw new Failure("internal", "internal error", { cause: result.error });
-  const [violation] = result.violations;
-  const path = pathToString(violation?.field ?? []);
-  throw invalidArgument(path, violation ? ruleOf(violation, reflect(schema, message)) : "is not valid");
+  const request = reflect(schema, message);
+  const known = [...found.all];
+  for (const violation of result.violations) {
+    if (found.isFull) return;
+    found.addBeside({ path: pathToString(violation.field), rule: ruleOf(violation, request) }, known);
+  }
 }
 
 /** The rule in a text that fits every wire: no enum numbers, and no length rule for a missing value. */

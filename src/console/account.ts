@@ -5,6 +5,7 @@ import { auditSession, switchSpace } from "../core/sign-in/start-session.ts";
 import { signInTarget, spaceName } from "./entrance.ts";
 import { hiddenField } from "./form.ts";
 import { type Html, html } from "./html.ts";
+import { noticeOf, withNotice } from "./notice.ts";
 import { sendPage, sendRedirect } from "./page.ts";
 import { type ConsoleParts, creationContext, requestOrigin, requireSignIn } from "./parts.ts";
 
@@ -22,7 +23,7 @@ export function accountRoutes(app: FastifyInstance, parts: ConsoleParts): void {
       const places = await store.signIns.listSpaces(session.accountId);
       const others = places.filter(({ spaceId }) => spaceId !== session.spaceId);
       const token = visits.sessionToken(request);
-      const body = html`<dl>
+      const body = html`${noticeOf(request)}<dl>
 ${name && html`<dt>Name</dt><dd>${name}</dd>`}
 <dt>E-mail</dt><dd>${email}</dd>
 <dt>Space</dt><dd>${teamName ?? "Personal space"}</dd>
@@ -33,7 +34,7 @@ ${others.length > 0 && html`<h2>Other spaces</h2><ul class="rows">${others.map((
 <p><a href="${visits.href("/account/password")}">Change the password</a></p>
 <p><a href="${visits.href("/sign-in")}">Sign in with another account</a></p>
 <form method="post" action="${visits.href("/sign-out")}">${token}<button class="secondary" type="submit">Sign out</button></form>`;
-      return sendPage(reply, visits.base, { title: "Your account", body });
+      return sendPage(reply, visits, { title: "Your account", body });
     }),
   );
 
@@ -63,7 +64,7 @@ ${others.length > 0 && html`<h2>Other spaces</h2><ul class="rows">${others.map((
       visits.setSession(reply, null);
       // Forms that were filled in before cannot be submitted again.
       visits.setCookie(reply, "visitor", null);
-      return sendRedirect(reply, visits.href("/sign-in"));
+      return sendRedirect(reply, withNotice(visits.href("/sign-in"), "signed-out"));
     }),
   );
 }

@@ -35,7 +35,7 @@ export const connectorPages =
           },
           disconnected.signal,
         );
-        return sendPage(reply, visits.base, {
+        return sendPage(reply, visits, {
           title: `${connector.name} is connected`,
           body: html`<p>You have signed in to ${connector.name}. Tasks that wait for it continue when you confirm in the task. You can close this page.</p>`,
         });
@@ -45,7 +45,7 @@ export const connectorPages =
 
       function sendFailure(failure: Failure, request: string) {
         if (failure.reason === "internal") parts.report(failure, request);
-        return sendPage(reply, visits.base, {
+        return sendPage(reply, visits, {
           status: failure.reason === "not_found" ? 400 : 502,
           title: "Sign-in failed",
           body: html`<p>The sign-in to the connector did not succeed: it was refused, took too long, was started by another user, or its server could not be reached. Please try again.</p>

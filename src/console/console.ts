@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Failure, failureOf, type Reason } from "../core/failure.ts";
+import { accessRequestRoutes } from "./access-request.ts";
 import { accountRoutes } from "./account.ts";
 import { acceptFormBodies } from "./form.ts";
 import { html } from "./html.ts";
@@ -31,7 +32,7 @@ function sendRefusal(parts: ConsoleParts, request: FastifyRequest, reply: Fastif
   const { requestId } = requestOrigin(parts, request);
   parts.report(failure, requestId);
   if (failure.retryAfter !== undefined) reply.header("Retry-After", String(failure.retryAfter));
-  return sendPage(reply, parts.visits.base, refusalPage(failure, requestId));
+  return sendPage(reply, parts.visits, refusalPage(failure, requestId));
 }
 
 function refusalPage({ reason }: Failure, requestId: string): Page {
@@ -65,6 +66,7 @@ export function consolePages(app: FastifyInstance, parts: ConsoleParts, more: re
   app.setErrorHandler((thrown, request, reply) => sendRefusal(parts, request, reply, thrown));
   styleRoute(app);
   signInRoutes(app, parts);
+  accessRequestRoutes(app, parts);
   linkRoutes(app, parts);
   accountRoutes(app, parts);
   passwordRoutes(app, parts);

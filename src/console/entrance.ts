@@ -30,8 +30,8 @@ export function nextPath(base: string, text: string): string | null {
 const choosingMs = 5 * 60_000;
 const context = "space choice";
 
-/** The target after sign-in: `next`, or the account page. */
-export const signInTarget = ({ visits }: ConsoleParts, next: string): string => nextPath(visits.base, next) ?? visits.href("/account");
+/** The target after sign-in: `next`, or the home page. */
+export const signInTarget = ({ visits }: ConsoleParts, next: string): string => nextPath(visits.base, next) ?? visits.home;
 
 /** A space's name on pages. */
 export const spaceName = ({ team }: Pick<SignInSpace, "team">): string => team?.name ?? "Personal space";
@@ -54,7 +54,7 @@ ${parts.visits.visitorToken(request, reply)}${hiddenField("proof", proof)}${hidd
 ${spaceChoice(places)}
 <button type="submit">Continue</button>
 </form>`;
-  return sendPage(reply, parts.visits.base, { title: "Choose a space", body: form });
+  return sendPage(reply, parts.visits, { title: "Choose a space", body: form });
 }
 
 function spaceChoice(places: readonly SignInSpace[]): Html {

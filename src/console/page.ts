@@ -62,12 +62,19 @@ const pageHeaders: Readonly<Record<string, string>> = {
   "Content-Type": "text/html; charset=utf-8",
 };
 
-/** @param base the parent path of all pages; empty for the root. */
-export function sendPage(reply: FastifyReply, base: string, page: Page): FastifyReply {
+/** Where the pages are. */
+export interface Site {
+  /** The parent path of all pages; empty for the root. */
+  readonly base: string;
+  /** The path that the header leads to. */
+  readonly home: string;
+}
+
+export function sendPage(reply: FastifyReply, site: Site, page: Page): FastifyReply {
   return reply
     .code(page.status ?? 200)
     .headers({ ...pageHeaders, "Content-Security-Policy": contentSecurityPolicy(page.formAction) })
-    .send(documentOf(base, page).toString());
+    .send(documentOf(site, page).toString());
 }
 
 /** A redirect that turns a POST into a GET and is not cached. */
@@ -77,7 +84,7 @@ export function sendRedirect(reply: FastifyReply, location: string): FastifyRepl
 
 const mark = html`<svg viewBox="0 0 24 24" aria-hidden="true" focusable="false"><rect x="2" y="2" width="20" height="20" rx="6" fill="none" stroke="currentColor" stroke-width="2"/><path d="M7 12.5l3.5 3.5L17 9" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"/></svg>`;
 
-const documentOf = (base: string, { title, body }: Page): Html => html`<!doctype html>
+const documentOf = ({ base, home }: Site, { title, body }: Page): Html => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -89,7 +96,7 @@ const documentOf = (base: string, { title, body }: Page): Html => html`<!doctype
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>
-<header>${mark}Agent Task Platform</header>
+<header><a href="${home}">${mark}Agent Task Platform</a></header>
 <main id="main" tabindex="-1">
 <h1>${title}</h1>
 ${body}

@@ -11,6 +11,7 @@ import type { SessionHolder } from "../core/sign-in/sign-in.ts";
 import type { RequestOrigin } from "../core/sign-in/start-session.ts";
 import type { Store } from "../core/store.ts";
 import type { ReadRequest } from "../http/request.ts";
+import type { AccessRequest } from "./access-request.ts";
 import { sendRedirect } from "./page.ts";
 import type { Provider } from "./provider.ts";
 import type { Visits } from "./visits.ts";
@@ -29,6 +30,8 @@ export interface ConsoleParts {
   readonly report: (failure: Failure, requestId: string) => void;
   /** Called once the first link has signed its owner in. Returns the path of the page that follows. */
   readonly welcome: () => Promise<string>;
+  /** Mails a request for access to the owner of a team, without waiting for the mail server; null: no mail server. */
+  readonly askOwner: ((request: AccessRequest) => void) | null;
   /** Single sign-on; null: none. */
   readonly provider: Provider | null;
 }

@@ -2,9 +2,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { hashPassword, isNewPassword, mayChoosePassword, passwordRule, setPassword } from "../core/sign-in/password.ts";
 import type { SessionHolder } from "../core/sign-in/sign-in.ts";
 import { auditSession } from "../core/sign-in/start-session.ts";
+import { authorizePath } from "./consent/approval.ts";
 import { signInTarget } from "./entrance.ts";
 import { alertMessage, type FormFields, field, hiddenField } from "./form.ts";
 import { type Html, html } from "./html.ts";
+import { withNotice } from "./notice.ts";
 import { sendPage, sendRedirect } from "./page.ts";
 import { type ConsoleParts, creationContext, queryText, requestOrigin, requireSignIn, verifyOwnPassword } from "./parts.ts";
 
@@ -33,7 +35,7 @@ ${!mayChoose && currentPasswordField(wrong !== null)}${newPasswordFields(wrong !
 <button type="submit">${mayChoose ? "Choose this password" : "Change the password"}</button>
 </form>
 <p><a href="${next}">${mayChoose ? "Not now" : "Back"}</a></p>`;
-    return sendPage(reply, visits.base, {
+    return sendPage(reply, visits, {
       title: mayChoose ? "Choose a password" : "Change the password",
       body,
       status: wrong === null ? 200 : 400,
@@ -62,9 +64,12 @@ ${!mayChoose && currentPasswordField(wrong !== null)}${newPasswordFields(wrong !
       if (wrong !== null) return show(request, reply, who, { next, wrong });
       const stored = await hashPassword(form.text("password"));
       await store.change((tx) => setPassword(tx, creationContext(parts), who.session, stored, requestOrigin(parts, request)));
-      return sendRedirect(reply, next);
+      return sendRedirect(reply, afterPassword(next));
     }),
   );
+
+  /** A request of an app must stay as the app sent it. */
+  const afterPassword = (next: string): string => (next.startsWith(visits.href(authorizePath)) ? next : withNotice(next, "password"));
 }
 
 const currentPasswordField = (wrong: boolean): Html =>
@@ -90,7 +95,7 @@ export function proveRoutes(app: FastifyInstance, parts: ConsoleParts): void {
 ${hasPassword && form(request, next, wrong)}
 ${parts.provider && singleSignOnLink(parts.provider.label, next)}
 ${!hasPassword && !parts.provider && html`<p>You have no password yet. Ask your administrator for a new sign-in link.</p>`}`;
-    return sendPage(reply, visits.base, { title: "Confirm that it is you", body, status: wrong === null ? 200 : 401 });
+    return sendPage(reply, visits, { title: "Confirm that it is you", body, status: wrong === null ? 200 : 401 });
   }
 
   const form = (

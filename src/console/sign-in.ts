@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isLinkText, linkDigest, signInByLink } from "../core/sign-in/link.ts";
 import { proveByPassword } from "../core/sign-in/prove.ts";
-import { chooseSpace, enterOrChooseSpace, findCurrentSession, signInTarget } from "./entrance.ts";
+import { accessPath, isAppRequest } from "./access-request.ts";
+import { chooseSpace, enterOrChooseSpace, findCurrentSession, nextPath, signInTarget } from "./entrance.ts";
 import { alertMessage, field, hiddenField } from "./form.ts";
 import { type Html, html } from "./html.ts";
+import { noticeOf } from "./notice.ts";
 import { sendPage, sendRedirect } from "./page.ts";
 import { type ConsoleParts, creationContext, queryText, requestOrigin } from "./parts.ts";
 
@@ -23,7 +25,7 @@ export function signInRoutes(app: FastifyInstance, parts: ConsoleParts): void {
 
   async function form(request: FastifyRequest, reply: FastifyReply, { next, email, wrong }: FormValues): Promise<FastifyReply> {
     const signedIn = await visits.currentSession(request, reply);
-    const body = html`${signedIn && signedInNotice(signedIn.email, next)}
+    const body = html`${wrong === null && noticeOf(request)}${signedIn && signedInNotice(signedIn.email, next)}
 <form method="post" action="${visits.href("/sign-in")}">
 ${alertMessage(wrong)}${visits.visitorToken(request, reply)}${hiddenField("next", next)}
 ${field({ name: "email", label: "E-mail address", type: "email", autocomplete: "username", value: email ?? "" })}
@@ -31,8 +33,12 @@ ${field({ name: "password", label: "Password", type: "password", autocomplete: "
 <button type="submit">Sign in</button>
 </form>
 ${parts.provider && singleSignOnLink(parts.provider.label, next)}
-<p class="quiet small">No password yet, or forgotten? Ask your administrator for a sign-in link.</p>`;
-    return sendPage(reply, visits.base, { title: "Sign in", body, status: wrong === null ? 200 : 401 });
+<p class="quiet small">No password yet, or forgotten? ${
+      isAppRequest(parts, next)
+        ? html`<a href="${visits.href(accessPath)}?next=${encodeURIComponent(next)}">Ask the owner of the team for access</a>.`
+        : "Ask your administrator for a sign-in link."
+    }</p>`;
+    return sendPage(reply, visits, { title: "Sign in", body, status: wrong === null ? 200 : 401 });
   }
 
   const signedInNotice = (email: string, next: string): Html =>
@@ -73,7 +79,15 @@ export function linkRoutes(app: FastifyInstance, parts: ConsoleParts): void {
 <p><a class="button" href="${signInTarget(parts, "")}">Continue</a></p>`
       : html`<p>A sign-in link works once and for a limited time. Ask for a new link, or sign in another way.</p>
 <p><a class="button" href="${visits.href("/sign-in")}">Sign in</a></p>`;
-    return sendPage(reply, visits.base, { status: 410, title: "This link is no longer valid", body });
+    return sendPage(reply, visits, { status: 410, title: "This link is no longer valid", body });
+  }
+
+  /** The choice of a first password, which leads back to the app that a person without an account came from. */
+  function passwordPath(request: FastifyRequest, reply: FastifyReply): string {
+    const next = nextPath(visits.base, decodeURIComponent(visits.cookie(request, "return") ?? ""));
+    if (next === null || !isAppRequest(parts, next)) return "/account/password";
+    visits.setCookie(reply, "return", null);
+    return `/account/password?next=${encodeURIComponent(next)}`;
   }
 
   app.get<WildcardRoute>("/link/*", async (request, reply) => {
@@ -86,7 +100,7 @@ ${visits.visitorToken(request, reply)}
 <button type="submit">Sign in</button>
 </form>
 ${parts.provider && html`<p class="or">or</p><p><a class="button secondary" href="${visits.href("/sign-in/single")}">Continue with ${parts.provider.label}</a></p>`}`;
-    return sendPage(reply, visits.base, { title: "Welcome", body });
+    return sendPage(reply, visits, { title: "Welcome", body });
   });
 
   app.post<WildcardRoute>("/link/*", async (request, reply) => {
@@ -95,6 +109,6 @@ ${parts.provider && html`<p class="or">or</p><p><a class="button secondary" href
     const session = await signInByLink(store.change, () => creationContext(parts), request.params["*"], visit);
     if (session === null) return sendUnusable(request, reply);
     visits.setSession(reply, session.cookie);
-    return sendRedirect(reply, visits.href(session.isFirst ? await parts.welcome() : "/account/password"));
+    return sendRedirect(reply, visits.href(session.isFirst ? await parts.welcome() : passwordPath(request, reply)));
   });
 }

@@ -88,7 +88,7 @@ export function singleSignOnRoutes(app: FastifyInstance, parts: ConsoleParts, pr
 
   /** The page does not show whether the account exists, or why it has no access. */
   const sendUnknownAccount = (reply: FastifyReply): FastifyReply =>
-    sendPage(reply, visits.base, {
+    sendPage(reply, visits, {
       status: 403,
       title: "No account found",
       body: html`<p>You are authenticated, but no account here can sign in with this identity. For a first sign-in, you need an open invitation to the e-mail address that ${provider.label} has verified.</p>
@@ -99,7 +99,7 @@ export function singleSignOnRoutes(app: FastifyInstance, parts: ConsoleParts, pr
   function sendFailure(request: FastifyRequest, reply: FastifyReply, status: 400 | 502, thrown: unknown): FastifyReply {
     const { requestId } = requestOrigin(parts, request);
     parts.log("warn", "single sign-on failed", { requestId, error: errorCode(thrown) });
-    return sendPage(reply, visits.base, {
+    return sendPage(reply, visits, {
       status,
       title: "Sign-in failed",
       body: html`<p>${provider.label} could not be reached, did not confirm who you are, or took too long. Please try again.</p>

@@ -34,7 +34,7 @@ export const siteEntrance =
       const ticket = await siteVisits.ticket(site, session.accountId);
       const url = `${siteUrl(site.label)}/.ticket?${new URLSearchParams({ ticket, path: queryText(request, "path") })}`;
       reply.header("Refresh", `0; url=${url}`);
-      return sendPage(reply, visits.base, { title: "Redirecting", body: html`<p><a href="${url}">Continue to ${site.title}</a></p>` });
+      return sendPage(reply, visits, { title: "Redirecting", body: html`<p><a href="${url}">Continue to ${site.title}</a></p>` });
     });
     app.get("/sites/enter", enter);
   };

@@ -6,11 +6,10 @@ import type { Store } from "../core/store.ts";
 import { readCookie, sessionCookieName } from "../http/request.ts";
 import { type FormFields, formFields, tokenInput } from "./form.ts";
 import type { Html } from "./html.ts";
+import type { Site } from "./page.ts";
 
 /** The state of browsers on the console's pages: sessions, cookies and CSRF tokens. */
-export interface Visits {
-  /** The parent path of all pages; empty for the root. */
-  readonly base: string;
+export interface Visits extends Site {
   /** A link to a page of this site: `path` begins with a slash. */
   href(path: string): string;
   /** The sign-in page, which leads back to the path `next` of this site. */
@@ -32,8 +31,8 @@ export interface Visits {
   cookie(request: FastifyRequest, name: CookieName): string | null;
 }
 
-/** Cookies in addition to the session: for forms before sign-in, and for a pending single sign-on. */
-export type CookieName = "visitor" | "single-sign-on";
+/** Cookies in addition to the session: for forms before sign-in, for a pending single sign-on, and for the request of an app that waits for an invitation. */
+export type CookieName = "visitor" | "single-sign-on" | "return";
 
 /** Dependencies of `visits`. */
 export interface VisitParts {
@@ -41,6 +40,8 @@ export interface VisitParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly consentUrl: string;
+  /** The path of the page that sign-in leads to by itself: of the web application, or of the account. */
+  readonly home: string;
 }
 
 /**
@@ -50,7 +51,7 @@ export interface VisitParts {
 const cookieMs = 400 * 24 * 3_600_000;
 
 /** Cookies and sessions of the pages at CONSENT_URL (spec/decisions.md 35). */
-export function visits({ store, clock, random, consentUrl }: VisitParts): Visits {
+export function visits({ store, clock, random, consentUrl, home }: VisitParts): Visits {
   const { origin, pathname } = new URL(consentUrl);
   const base = pathname.replace(/\/$/, "");
   const sessionName = sessionCookieName(consentUrl);
@@ -72,6 +73,7 @@ export function visits({ store, clock, random, consentUrl }: VisitParts): Visits
 
   return {
     base,
+    home: `${base}${home}`,
     href: (path) => `${base}${path}`,
     signInHref: (next) => `${base}/sign-in?next=${encodeURIComponent(next)}`,
     async currentSession(request, reply) {

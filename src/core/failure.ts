@@ -72,6 +72,14 @@ export type Reason =
   | "unimplemented"
   | "internal";
 
+/** A rule that a request breaks. */
+export interface Mistake {
+  /** The dotted path of the field at fault, in the proto's spelling; empty for the request itself. */
+  readonly path: string;
+  /** For instance `must be at most 64 characters`. */
+  readonly rule: string;
+}
+
 /** Optional facts of a failure, in addition to its text. */
 export interface FailureFacts {
   /** The original error, for the process log only. */
@@ -80,6 +88,8 @@ export interface FailureFacts {
   readonly retryAfter?: number | undefined;
   /** The field at fault, if the text begins with it. */
   readonly path?: string | undefined;
+  /** All mistakes of the request, the one of the text first; default: that of `path`. */
+  readonly mistakes?: readonly Mistake[] | undefined;
 }
 
 /**
@@ -91,12 +101,14 @@ export class Failure extends Error {
   readonly reason: Reason;
   readonly retryAfter: number | undefined;
   readonly path: string | undefined;
+  readonly mistakes: readonly Mistake[];
 
   constructor(reason: Reason, message: string, facts: FailureFacts = {}) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
     this.reason = reason;
     this.retryAfter = facts.retryAfter;
     this.path = facts.path;
+    this.mistakes = facts.mistakes ?? (facts.path === undefined ? [] : [{ path: facts.path, rule: message.slice(facts.path.length + 2) }]);
   }
 }
 
@@ -104,7 +116,24 @@ export class Failure extends Error {
 export const invalidArgument = (path: string, rule: string): Failure =>
   path === "" ? new Failure("invalid_argument", rule) : new Failure("invalid_argument", `${path}: ${rule}`, { path });
 
-/** Returns the same failure with other names for the field and for the fields that its rule mentions. */
+/** The characters of all mistakes of a failure: the trailers of gRPC clients have 8 KiB, also for the text and in base64. */
+const mistakesLength = 3072;
+
+/** Input that breaks several rules. The text has the first; the mistakes after 3 KiB are left out. */
+export function invalidArguments(mistakes: readonly [Mistake, ...Mistake[]]): Failure {
+  const [{ path, rule }] = mistakes;
+  const { reason, message, path: named } = invalidArgument(path, rule);
+  const listed: Mistake[] = [];
+  let length = 0;
+  for (const mistake of mistakes) {
+    length += mistake.path.length + mistake.rule.length;
+    if (length > mistakesLength) break;
+    listed.push(mistake);
+  }
+  return new Failure(reason, message, { path: named, mistakes: listed });
+}
+
+/** Returns the same failure with other names for the field and for the fields that its rule mentions, and without its further mistakes. */
 export function renameField(
   { reason, path, message, cause, retryAfter }: Failure,
   name: (path: string) => string,

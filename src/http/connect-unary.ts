@@ -6,6 +6,7 @@ import { callHeaders, idempotencyHeaders, refusalHeaders, setHeaders } from "./a
 import { boundOf, compressionOf } from "./bounds/bound.ts";
 import { type ConnectParts, connectRequestReader } from "./connect.ts";
 import { connectCodec } from "./connect-codec.ts";
+import { errorDetailsJson } from "./error-details.ts";
 import { connectAnswers } from "./failure.ts";
 import { rpcTypes } from "./request-hooks.ts";
 import { type Call, type Handle, inSteps, wire } from "./wire/wire.ts";
@@ -72,7 +73,7 @@ function handleOf(operation: Operation, type: PlainType, { admit, performer, bod
     async encode(call, admission, message) {
       const { answer, isReplayed: replayed } = await performer.perform(admission, message, call.gone);
       setHeaders(call.reply, idempotencyHeaders(replayed));
-      await send(call, 200, type, encode(answer));
+      await send(call, 200, type, { content: encode(answer), mayCompress: !operation.isConfidential });
     },
   });
 }
@@ -82,12 +83,20 @@ async function refuse(call: Call, failure: Failure): Promise<void> {
   setHeaders(call.reply, refusalHeaders(failure));
   const { status, code } = connectAnswers[failure.reason];
   const { message } = failure;
-  await send(call, status, jsonType, Buffer.from(JSON.stringify(message === "" ? { code } : { code, message })));
+  const error = { code, ...(message === "" ? {} : { message }), ...errorDetailsJson(failure) };
+  await send(call, status, jsonType, { content: Buffer.from(JSON.stringify(error)), mayCompress: true });
 }
 
-async function send({ request, reply, head }: Call, status: number, type: PlainType, content: Uint8Array): Promise<void> {
+/** The message of an answer. Answers to sessions are never compressed (spec/api.md 8.89). */
+interface Content {
+  readonly content: Uint8Array;
+  readonly mayCompress: boolean;
+}
+
+async function send({ request, reply, head }: Call, status: number, type: PlainType, { content, mayCompress }: Content): Promise<void> {
   setHeaders(reply, callHeaders(head.requestId));
-  const compression = content.byteLength >= compressMinBytes ? acceptedCompression(request.raw) : undefined;
+  const isLong = content.byteLength >= compressMinBytes && mayCompress && request.headers.cookie === undefined;
+  const compression = isLong ? acceptedCompression(request.raw) : undefined;
   const body = compression ? await compression.compress(content) : content;
   if (compression) reply.header("content-encoding", compression.name);
   reply.header("content-type", type).header("content-length", body.byteLength);

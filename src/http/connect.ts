@@ -22,6 +22,7 @@ import { anonymousBound, type Bound, boundOf, compressionOf } from "./bounds/bou
 import { readMessage } from "./bounds/connect-body.ts";
 import { connectJsonOptions } from "./connect-json.ts";
 import { registerWithWarnings, setWarnings, warningsOf } from "./connect-warnings.ts";
+import { errorDetails } from "./error-details.ts";
 import { connectCodes, senderFailure } from "./failure.ts";
 import type { ReadRequest, ReadSessionCookie } from "./request.ts";
 
@@ -213,12 +214,14 @@ async function* checkedMessages(messages: AsyncIterable<Message>, check: () => v
 const isConnectStream = ({ protocolName, method }: HandlerContext): boolean => protocolName === "connect" && !isUnary(method);
 
 /** A failure as an error of Connect. Connect knows why a call was aborted: the caller's deadline has its own code. */
-function errorOf({ reason, message }: Failure, { signal }: HandlerContext, facts: readonly (readonly [string, string])[]): ConnectError {
+function errorOf(failure: Failure, { signal }: HandlerContext, facts: readonly (readonly [string, string])[]): ConnectError {
+  const { reason, message } = failure;
   const isLate = reason === "cancelled" && signal.reason instanceof ConnectError && signal.reason.code === Code.DeadlineExceeded;
   const metadata = Object.fromEntries(facts);
-  return isLate
-    ? new ConnectError(signal.reason.rawMessage, Code.DeadlineExceeded, metadata)
-    : new ConnectError(message, connectCodes[reason], metadata);
+  if (isLate) return new ConnectError(signal.reason.rawMessage, Code.DeadlineExceeded, metadata);
+  const error = new ConnectError(message, connectCodes[reason], metadata);
+  error.details = errorDetails(failure);
+  return error;
 }
 
 /**

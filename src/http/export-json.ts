@@ -11,6 +11,7 @@ import { boundOf } from "./bounds/bound.ts";
 import { connectCodec } from "./connect-codec.ts";
 import { exportAnswers, failureOfError, jsonOnly } from "./failure.ts";
 import type { ReadRequest } from "./request.ts";
+import { sendAnswer } from "./send-answer.ts";
 import { type Call, type Handle, inSteps, sendJson, wire } from "./wire/wire.ts";
 
 /** The parts of the call path that the plain JSON of dataexport.v1 needs. */
@@ -70,10 +71,10 @@ function handleOf(method: DescMethod, { operations, admit, performer, bodyLimit 
       return bound;
     },
     decode,
-    async encode({ reply, head, gone }, admission, message) {
-      const { answer, isReplayed: replayed } = await performer.perform(admission, message, gone);
-      setHeaders(reply, [...idempotencyHeaders(replayed), ...callHeaders(head.requestId)]);
-      reply.header("Content-Type", "application/json; charset=utf-8").send(Buffer.from(encode(answer)));
+    async encode(call, admission, message) {
+      const { answer, isReplayed: replayed } = await performer.perform(admission, message, call.gone);
+      setHeaders(call.reply, [...idempotencyHeaders(replayed), ...callHeaders(call.head.requestId)]);
+      await sendAnswer(call, admission, { text: Buffer.from(encode(answer)).toString() });
     },
   });
 }

@@ -36,6 +36,20 @@ export function boundDeadline(headers: IncomingHttpHeaders): void {
   if (Number(amount) * (unitMs[unit] ?? 0) > longestMs) headers["grpc-timeout"] = longestGrpc;
 }
 
+/**
+ * Connect compresses every answer that a client accepts compressed. Answers with a secret, and answers to pages with a cookie, are
+ * sent as they are (spec/api.md 8.89).
+ *
+ * @returns a function that removes what the client accepts from the head of such a request.
+ */
+export function compressionCheck({ all }: Pick<OperationTable, "all">): (request: IncomingMessage) => void {
+  const confidential = new Set(all.flatMap(({ method, isConfidential }) => (isConfidential ? [`/${rpcName(method)}`] : [])));
+  return ({ url = "", headers }) => {
+    if (headers.cookie === undefined && !confidential.has(url.split("?", 1)[0] ?? "")) return;
+    for (const name of ["accept-encoding", "connect-accept-encoding", "grpc-accept-encoding"]) delete headers[name];
+  };
+}
+
 /** JSON may have a charset, as in connect-es. */
 const json = "json(?:; ?charset=utf-?8)?";
 

@@ -7,7 +7,7 @@ import type { Admit } from "../call/admit.ts";
 import type { Limits } from "../call/limit.ts";
 import type { Performer } from "../call/perform.ts";
 import type { Clock } from "../core/clock.ts";
-import { type Failure, invalidArgument } from "../core/failure.ts";
+import { invalidArgument } from "../core/failure.ts";
 import type { Blobs } from "../core/files/blob.ts";
 import type { Uploads } from "../core/files/uploads.ts";
 import type { Tx } from "../core/store.ts";
@@ -31,21 +31,21 @@ import { healthService, probes, type Readiness } from "./health.ts";
 import type { StatusWords } from "./openai/response.ts";
 import { openaiRoutes } from "./openai/routes.ts";
 import { reflection } from "./reflection.ts";
-import type { ReadRequest, ReadSessionCookie } from "./request.ts";
-import { boundDeadline, contentTypeCheck, plainGrpcMessage } from "./request-hooks.ts";
+import type { ReadSessionCookie } from "./request.ts";
+import { boundDeadline, compressionCheck, contentTypeCheck, plainGrpcMessage } from "./request-hooks.ts";
 import { v1Routes } from "./v1/routes.ts";
-import { unknownOperation, v2Routes, v2Wire } from "./v2/route.ts";
+import { type RefusalParts, v2Wire } from "./v2/refusal.ts";
+import { unknownOperation, v2Routes } from "./v2/route.ts";
 import { type WatchAddressParts, watchAddress } from "./v2/watch-address.ts";
 
 /** The dependencies of the server. */
-export interface ServerParts extends Pick<WatchAddressParts, "watchLinks">, Pick<AuditAddressParts, "auditLinks"> {
+export interface ServerParts extends RefusalParts, Pick<WatchAddressParts, "watchLinks">, Pick<AuditAddressParts, "auditLinks"> {
   readonly front: Front;
   readonly operations: OperationTable;
   readonly admit: Admit;
   readonly admitAnonymous: Admit;
   readonly anonymous: Limits["anonymous"];
   readonly performer: Performer;
-  readonly readRequest: ReadRequest;
   readonly readSession: ReadSessionCookie;
   readonly clock: Clock;
   readonly readiness: Readiness;
@@ -64,7 +64,6 @@ export interface ServerParts extends Pick<WatchAddressParts, "watchLinks">, Pick
   readonly corsOrigins: readonly string[];
   /** For a process that runs tasks and serves no other calls: probes, gRPC health, and the streams both ways that must reach it. */
   readonly conversationsOnly: boolean;
-  readonly report: (failure: Failure, requestId: string) => void;
   /** The websites that agents built. All requests to their hosts go to them. */
   readonly sites?: SiteServer;
   /** Routes of other modules; the hooks and handlers of each apply only to its routes. */
@@ -141,8 +140,10 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
       scope.addHook("onRequest", connectUnary(parts));
     }
     const checkType = contentTypeCheck(parts.operations);
+    const checkCompression = compressionCheck(parts.operations);
     scope.addHook("onRequest", async (request, reply) => {
       checkType(request.raw);
+      checkCompression(request.raw);
       boundDeadline(request.raw.headers);
       plainGrpcMessage(reply.raw);
     });

@@ -1,7 +1,7 @@
 import { createTransport } from "nodemailer";
 
 /** A mail to one person. */
-interface Mail {
+export interface Mail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
@@ -93,6 +93,35 @@ use this link to sign in to ${where}:
 ${url}
 
 The link works once, within 24 hours. If you did not expect this mail, ignore it: the link grants no access until it is used.
+`,
+  };
+}
+
+/** The mail to the owner of a team in which a person without an account wants to use an app. */
+export function accessRequestMail({
+  owner,
+  email,
+  app,
+  team,
+  url,
+}: {
+  readonly owner: string;
+  readonly email: string;
+  readonly app: string;
+  readonly team: string;
+  readonly url: string;
+}): Mail {
+  return {
+    to: owner,
+    subject: `Access to ${team} was requested`,
+    text: `Hello,
+
+a person with the address ${email} wants to use the app ${app} and asks for access to the team ${team}.
+The platform has not checked that the address is theirs.
+
+If you know the person, invite the address: ${url}
+
+Otherwise ignore this mail.
 `,
   };
 }

@@ -139,7 +139,7 @@ type ListFilter = Omit<WatchTasksRequest, "$typeName" | "$unknown" | "cursor" | 
 
 /** The filter of task.list and WatchTasks. Empty texts and unspecified values do not filter. */
 function listFilter(request: ListFilter): TaskFilter {
-  const { scope, projectId, agentId, parentTaskId, status, statuses, metadata, query, ...times } = request;
+  const { scope, projectId, agentId, parentTaskId, createdByApp, status, statuses, metadata, query, ...times } = request;
   const named = status === undefined ? undefined : taskStatus.toName(status);
   const states = [...new Set(statuses.flatMap((each) => taskStatus.toName(each) ?? []))].toSorted();
   const pairs = Object.entries(metadata).toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -149,6 +149,7 @@ function listFilter(request: ListFilter): TaskFilter {
     ...(projectId ? { projectId } : {}),
     ...(agentId ? { agentId } : {}),
     ...(parentTaskId ? { parentId: parentTaskId } : {}),
+    ...(createdByApp ? { createdByApp } : {}),
     ...(named ? { status: named } : {}),
     ...(states.length > 0 ? { statuses: states } : {}),
     ...timeFilter(times),
@@ -163,7 +164,7 @@ function listFilter(request: ListFilter): TaskFilter {
  *
  * @throws Failure `invalid_argument` for a filter that the view does not take (spec/api.md 8.66).
  */
-function viewFilter({ view, creator, scope, projectId, agentId, parentTaskId, metadata, query }: ListFilter): TaskFilter {
+function viewFilter({ view, creator, scope, projectId, agentId, parentTaskId, createdByApp, metadata, query }: ListFilter): TaskFilter {
   if (view !== TaskListView.TEAM) {
     if (creator) throw invalidArgument("creator", "needs view=team");
     return {};
@@ -173,6 +174,7 @@ function viewFilter({ view, creator, scope, projectId, agentId, parentTaskId, me
     project_id: projectId,
     agent_id: agentId,
     parent_task_id: parentTaskId,
+    created_by_app: createdByApp,
     metadata: Object.keys(metadata).length > 0,
   };
   for (const [field, given] of Object.entries(refused)) if (given) throw invalidArgument(field, "cannot be given with view=team");

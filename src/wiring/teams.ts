@@ -1,29 +1,32 @@
 import { limitConcurrency } from "../async/limit.ts";
+import type { AccessRequest } from "../console/access-request.ts";
 import type { Groups } from "../core/teams/group.ts";
 import type { TeamUsers } from "../core/teams/team-user.ts";
 import type { Newcomer } from "../core/use-cases/join-team.ts";
 import { groups } from "../core/use-cases/manage-groups.ts";
 import { teamUsers } from "../core/use-cases/manage-team.ts";
-import { createMailer, invitationMail } from "../mail/mail.ts";
+import { accessRequestMail, createMailer, invitationMail, type Mail } from "../mail/mail.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /** Team members, for the operations and for SCIM. */
 export interface TeamParts {
   readonly teamUsers: TeamUsers;
   readonly groups: Groups;
+  /** Mails a request for access to the owner of a team; null without a mail server. */
+  readonly askOwner: ((request: AccessRequest) => void) | null;
   /** Resolves when no invitation is being sent. */
   drain(): Promise<void>;
 }
 
 export function createTeams(context: ProcessContext): TeamParts {
   const { config, clock, ids, random } = context;
-  const { invite, drain } = invitationsOf(context);
+  const { invite, askOwner, drain } = invitationsOf(context);
   const users = teamUsers({ clock, ids, random, invite, delegateDomain: config.delegateDomain });
-  return { teamUsers: users, groups: groups({ clock, ids }), drain };
+  return { teamUsers: users, groups: groups({ clock, ids }), askOwner, drain };
 }
 
-/** Invitations of new members by mail. */
-interface Invitations {
+/** Invitations of new members by mail, and requests for them. */
+interface Invitations extends Pick<TeamParts, "askOwner"> {
   /** Does not wait for the mail server; null without a mail server. */
   readonly invite: ((newcomer: Newcomer) => void) | null;
   /** Resolves when no mail is being sent. */
@@ -34,17 +37,24 @@ const mailsAtOnce = 4;
 
 /** A refused mail is logged without address, link and server response, which may contain them. */
 function invitationsOf({ config: { mail, consentUrl }, log }: ProcessContext): Invitations {
-  if (mail === null) return { invite: null, drain: async () => undefined };
+  if (mail === null) return { invite: null, askOwner: null, drain: async () => undefined };
   const send = createMailer(mail);
   const limited = limitConcurrency(mailsAtOnce);
   const pending = new Set<Promise<void>>();
+  function post(mail: Mail, failure: string): void {
+    const sending = limited(() => send(mail))
+      .catch(() => log("warn", failure))
+      .finally(() => pending.delete(sending));
+    pending.add(sending);
+  }
   return {
-    invite({ email, team, link }) {
-      const sending = limited(() => send(invitationMail({ email, team, url: `${consentUrl}/link/${link}` })))
-        .catch(() => log("warn", "an invitation was not mailed: npm run user prints a fresh link"))
-        .finally(() => pending.delete(sending));
-      pending.add(sending);
-    },
+    invite: ({ email, team, link }) =>
+      post(
+        invitationMail({ email, team, url: `${consentUrl}/link/${link}` }),
+        "an invitation was not mailed: npm run user prints a fresh link",
+      ),
+    askOwner: (request) =>
+      post(accessRequestMail({ ...request, url: `${consentUrl}/settings/members` }), "a request for access was not mailed to the owner"),
     async drain() {
       await Promise.all(pending);
     },

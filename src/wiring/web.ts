@@ -6,6 +6,7 @@ import { webApplication } from "../console/application.ts";
 import { connectorPages } from "../console/connectors.ts";
 import { consentPages } from "../console/consent/pages.ts";
 import { consolePages } from "../console/console.ts";
+import { errorPages } from "../console/error-pages.ts";
 import type { ConsoleParts } from "../console/parts.ts";
 import { oidcProvider } from "../console/provider.ts";
 import { siteEntrance } from "../console/site-entrance.ts";
@@ -21,6 +22,7 @@ import { deleteFirstKey } from "../first-key.ts";
 import { documentRoutes } from "../http/documents.ts";
 import { type FileRoutesParts, fileRoutes } from "../http/files/routes.ts";
 import type { IsCustomDomain, SiteServer } from "../http/server.ts";
+import type { RefusalParts } from "../http/v2/refusal.ts";
 import { type OAuthRoutesParts, oauthRoutes } from "../oauth/routes.ts";
 import { createPdfOf } from "../pdf/pdf-of.ts";
 import type { SiteUrl } from "../rpc/website.ts";
@@ -61,7 +63,10 @@ export const customDomainCheck =
     (await domains.siteOf(name.toLowerCase().replace(/\.$/, ""))) !== null;
 
 /** What the web routes share with the operations. */
-export interface WebCalls extends Pick<OAuthRoutesParts, "limits" | "keys" | "readToken" | "readRequest" | "report"> {
+export interface WebCalls
+  extends Pick<OAuthRoutesParts, "limits" | "keys" | "readToken" | "readRequest" | "report">,
+    Pick<ConsoleParts, "askOwner">,
+    RefusalParts {
   readonly scim: Pick<ScimRoutesParts, "operations" | "admit" | "writeAudit" | "teamUsers" | "groups" | "bodyLimit">;
 }
 
@@ -107,6 +112,7 @@ export function webRoutes(
         consentPages(issuer),
         connectorPages(connectors, connectorCallback),
         siteEntrance(sites),
+        errorPages,
         ...(config.console ? [webApplication({ fileOrigins: fileOrigins(config), isOwnHost: ownHostCheck(config) })] : []),
       ]),
   ];
@@ -126,11 +132,14 @@ function fileOrigins({ bucket }: Pick<Config, "bucket">): readonly string[] {
   return bucket.pathStyle ? [origin] : [`${protocol}//${bucket.name}.${host}`];
 }
 
-function consoleParts({ config, store, cipher, clock, ids, random, log }: ProcessContext, { readRequest, report }: WebCalls): ConsoleParts {
+function consoleParts(
+  { config, store, cipher, clock, ids, random, log }: ProcessContext,
+  { readRequest, report, askOwner }: WebCalls,
+): ConsoleParts {
   const { consentUrl, singleSignOn, dataDir } = config;
   return {
-    ...{ store, clock, ids, random, cipher, log, readRequest, report },
-    visits: visits({ store, clock, random, consentUrl }),
+    ...{ store, clock, ids, random, cipher, log, readRequest, report, askOwner },
+    visits: visits({ store, clock, random, consentUrl, home: config.console ? "/" : "/account" }),
     countAttempt: attemptCounter(store.counters, clock, network),
     async welcome() {
       await deleteFirstKey(dataDir).catch((error: unknown) => log("warn", "the file of the first key was not deleted", { error }));

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { describeOnEach, halfFor } from "../support/database.ts";
+import { describeOnOne, halfFor } from "../support/database.ts";
 import { share } from "../support/depth.ts";
 import { type TaskRig, taskRig } from "../support/task-rig.ts";
 import { until, untilStatus } from "../support/until.ts";
@@ -22,7 +22,7 @@ function kindOf({ type, ...payload }: V2Body): string {
   return value === undefined ? type : `${type} ${value}`;
 }
 
-describeOnEach("the same script", (database) => {
+describeOnOne("the same script", (database) => {
   const own = { offline: rigOf({}), remote: rigOf(remoteEnv) };
   function rigOf(env: Readonly<Record<string, string>>): TaskRig {
     return taskRig({ database, nodes: 1, idle: true, env });

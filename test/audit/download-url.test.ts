@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { AuditDownloadFormat, AuditService } from "../../src/gen/proto/audit/v2/audit_service_pb.ts";
 import { AccountService } from "../../src/gen/proto/settings/v1/account_service_pb.ts";
 import { sampleAudit } from "../store/samples.ts";
-import { describeOnEach, storeOfSuite } from "../support/database.ts";
+import { describeOnOne, storeOfSuite } from "../support/database.ts";
 import { type Calling, openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { rpcWires } from "../support/wires.ts";
 
 /** spec/api.md 8.70, spec/decisions.md 87. */
-describeOnEach("an address of audit.downloadUrl", (kind) => {
+describeOnOne("an address of audit.downloadUrl", (kind) => {
   const clock = stillClock();
   const database = storeOfSuite(kind, { clock });
   let service: Service;

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { genesis, rowHash } from "../../src/core/audit/chain.ts";
 import { sealer } from "../../src/core/audit/seal.ts";
 import { sampleAudit } from "../store/samples.ts";
-import { describeOnEach, storeOfSuite } from "../support/database.ts";
+import { describeOnOne, storeOfSuite } from "../support/database.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 
 type Line = Readonly<Record<string, unknown>>;
 
-describeOnEach("audit.download", (kind) => {
+describeOnOne("audit.download", (kind) => {
   const database = storeOfSuite(kind);
   let service: Service;
   beforeAll(async () => {
@@ -80,10 +80,10 @@ describeOnEach("audit.download", (kind) => {
     ]);
   });
 
-  test("accepts only GET", async () => {
+  test("accepts only GET and HEAD", async () => {
     const owner = await ownerWith(1);
     const reply = await fetch(`${service.url}/v2/audit.download`, { method: "POST", headers: owner.headers, body: "{}" });
-    expect([reply.status, reply.headers.get("allow")]).toEqual([405, "GET"]);
+    expect([reply.status, reply.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   });
 
   test("reads no further than a slow client accepts, and stops when the key is revoked", async () => {

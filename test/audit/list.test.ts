@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { sealer } from "../../src/core/audit/seal.ts";
 import { AuditService } from "../../src/gen/proto/audit/v2/audit_service_pb.ts";
 import { sampleAudit, sampleRefusal } from "../store/samples.ts";
-import { describeOnEach, storeOfSuite } from "../support/database.ts";
+import { describeOnOne, storeOfSuite } from "../support/database.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 
 type Line = Readonly<Record<string, unknown>>;
 const noon = 1_790_000_040;
 
-describeOnEach("audit.list", (kind) => {
+describeOnOne("audit.list", (kind) => {
   const database = storeOfSuite(kind);
   let service: Service;
   beforeAll(async () => {

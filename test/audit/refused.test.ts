@@ -3,7 +3,7 @@ import { systemRandom } from "../../src/core/ids.ts";
 import { newKeyText } from "../../src/core/keys/api-key.ts";
 import { ApiKeyService } from "../../src/gen/proto/settings/v1/api_key_service_pb.ts";
 import { UserService } from "../../src/gen/proto/user/v2/user_service_pb.ts";
-import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
@@ -12,7 +12,7 @@ import { type Credentials, credentialsOf } from "../wires/credentials.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-describeOnEach("audit rows of refused calls", (kind) => {
+describeOnOne("audit rows of refused calls", (kind) => {
   let [database, service, credentials] = [] as unknown as [TestStore, Service, Credentials];
   const meUser = "user.v2.UserService/GetCurrentUser";
 
@@ -119,7 +119,7 @@ describeOnEach("audit rows of refused calls", (kind) => {
     );
 });
 
-describeOnEach("audit log on a timer", (kind) => {
+describeOnOne("audit log on a timer", (kind) => {
   test("a change is sealed within a second, and refusals are written when their minute is over", async () => {
     await using database = await openTestStore(kind);
     const clock = stillClock(quarterPast);

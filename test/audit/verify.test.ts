@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { verifyChain } from "../../src/core/audit/chain.ts";
 import { sealer } from "../../src/core/audit/seal.ts";
 import { sampleAudit } from "../store/samples.ts";
-import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { checkChain, putRows } from "./chain-rig.ts";
 
@@ -21,7 +21,7 @@ const swap = (columns: string) =>
    WHERE space_id = 'north' AND seq IN (4, 5)`;
 const copied = "at, space_id, account_id, credential, operation, request_id, address, subject, before, after, outcome, reason, count";
 
-describeOnEach("the check of a chain", (kind) => {
+describeOnOne("the check of a chain", (kind) => {
   test("reports an intact chain as intact, with its end and the number of unsealed rows", async () => {
     await using database = await chainOf(kind, 8);
     await putRows(database.store, 2, { from: 100 });

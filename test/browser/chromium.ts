@@ -1,6 +1,6 @@
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from "playwright-core";
 import { lacks } from "../support/needs.ts";
-import { hangMs } from "../support/patience.ts";
+import { hangMs, pageMs } from "../support/patience.ts";
 import { allOnPath } from "../support/tools.ts";
 
 /** False where Chromium is missing; tests of pages are then skipped. */
@@ -25,6 +25,6 @@ export const sharedChromium = (): Promise<Browser> =>
 /** A context whose timeouts only guard against hangs. */
 export async function openContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const context = await browser.newContext(options);
-  context.setDefaultTimeout(hangMs);
+  context.setDefaultTimeout(pageMs);
   return context;
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { goodPassword } from "../sign-in/people-rig.ts";
 import { share } from "../support/depth.ts";
 import { exchangeProof, modes, postForm } from "../support/oauth.ts";
 import { callV2 } from "../support/wires.ts";
@@ -36,6 +37,66 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     expect([status, body.scope]).toEqual([200, "create_task use_connectors"]);
     const account = await callV2(stage.url, "user.me", {}, { headers: { authorization: `Bearer ${body.access_token}` } });
     expect(account.status).toBe(200);
+  });
+
+  test("the page orders what the app may do by risk, marks what deletes, and says who made it, for how long and how to undo it", async () => {
+    await using all = await openBrowserRig(["create_project", "create_task", "manage_all_tasks"]);
+    await using context = await all.open();
+    const page = await context.newPage();
+    await all.goSignedIn(page, all.request("pkce"));
+    await page.getByRole("heading", { name: "Allow Garden planner?" }).waitFor();
+    expect((await page.getByRole("main").getByRole("listitem").allTextContents()).map((text) => text.slice(0, 30))).toEqual([
+      "see, change and delete all of ",
+      "create tasks for you, which us",
+      "see your projects and create n",
+    ]);
+    expect(await page.locator(".mark").allTextContents()).toEqual(["Can delete your tasks", "Can delete its own tasks"]);
+    await page.getByText("When Garden planner has not used it for 30 days, it must ask you again.").waitFor();
+    expect(await page.locator("dl").textContent()).toContain(`Made by${all.email}`);
+    expect(await page.getByRole("link", { name: "revoke it" }).getAttribute("href")).toBe("/account/apps");
+    expect(await page.locator("header a").getAttribute("href")).toBe("/");
+  });
+
+  test("a page says what was done before: a new password, a revoked app, a sign-out", async () => {
+    await using context = await stage.open();
+    const page = await context.newPage();
+    await stage.goSignedIn(page, stage.request("pkce"));
+    await page.getByRole("button", allow).click();
+    await page.getByRole("heading", { name: "Back in the app" }).waitFor();
+    await page.goto("/account/apps");
+    await page.getByRole("button", { name: "Revoke Garden planner" }).click();
+    await page.getByRole("status").getByText("To undo this, open the app and allow it again.").waitFor();
+    await page.goto("/account/password?next=%2Fsettings%2Fprofile");
+    await page.getByLabel("Current password").fill(goodPassword);
+    for (const label of ["New password", "Repeat new password"])
+      await page.getByLabel(label, { exact: true }).fill("a better horse staple");
+    await page.getByRole("button", { name: "Change the password" }).click();
+    await page.getByRole("status").getByText("Your new password is set.").waitFor();
+    await page.waitForURL("**/settings/profile");
+    await page.reload();
+    await page.getByRole("heading", { name: "Profile" }).waitFor();
+    expect(await page.getByText("Your new password is set.").count()).toBe(0);
+    await page.goto("/account");
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("status").getByText("You are signed out.").waitFor();
+  });
+
+  test("a person without an account asks for access, and the invitation leads back to the request", async () => {
+    await using context = await stage.open({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(stage.request("pkce"));
+    await page.getByRole("link", { name: "Ask the owner of the team for access" }).click();
+    await page.getByLabel("Your e-mail address").fill("new@example.com");
+    await page.getByRole("button", { name: "Ask for access" }).click();
+    await page.getByText("npm run --silent user -- --email new@example.com").waitFor();
+    const { link } = await stage.rig.invite({ email: "new@example.com" });
+    await page.goto(`/link/${link}`);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    for (const label of ["New password", "Repeat new password"]) await page.getByLabel(label, { exact: true }).fill(goodPassword);
+    await page.getByRole("button", { name: "Choose this password" }).click();
+    await page.getByRole("button", allow).click();
+    await page.getByRole("heading", { name: "Back in the app" }).waitFor();
+    expect(stage.callbacks.map((callback) => callback.get("state"))).toEqual(["xyz"]);
   });
 
   test("declining returns access_denied to the app and grants nothing", async () => {

@@ -1,24 +1,12 @@
-import type { BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
 import { hasChromium } from "./chromium.ts";
-import { type ConsoleStage, openConsoleStage, type Visit } from "./console-stage.ts";
+import { consoleStage } from "./console-stage.ts";
 
 describe.skipIf(!hasChromium)("the list of tasks", () => {
-  let stage: ConsoleStage;
-  let visit: Visit;
-  let context: BrowserContext;
   let page: Page;
-  beforeAll(async () => {
-    stage = await openConsoleStage();
-  });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
-  beforeEach(async () => {
-    visit = await stage.open();
-    ({ context, page } = visit);
-  });
-  afterEach(async () => {
-    await context.close();
-    expect(visit.faults).toEqual([]);
+  const stage = consoleStage((visit) => {
+    ({ page } = visit);
   });
 
   async function createTask(title: string, content = "[[forever]]"): Promise<string> {
@@ -57,6 +45,21 @@ describe.skipIf(!hasChromium)("the list of tasks", () => {
     await stage.owner.v2("task.delete", { task_id: kept, stop: true });
   });
 
+  test("stays on the way to another page while that loads, with any text typed before", async () => {
+    const loaded = Promise.withResolvers<void>();
+    await page.route(/new-task-page/, async (route) => {
+      await loaded.promise;
+      await route.continue();
+    });
+    await page.goto("/");
+    await page.getByRole("searchbox").fill("boats");
+    await page.getByRole("link", { name: "New task" }).first().click();
+    await page.waitForRequest(/ListTasks/, { timeout: 1_000 }).catch(() => undefined);
+    loaded.resolve();
+    await page.getByRole("heading", { name: "New task" }).waitFor();
+    expect(new URL(page.url()).pathname).toBe("/new");
+  });
+
   test("asks again and again where no stream gets through", async () => {
     await page.route("**/WatchTasks", (route) => route.abort());
     await page.goto("/");
@@ -78,6 +81,20 @@ describe.skipIf(!hasChromium)("the list of tasks", () => {
     await setHidden(false);
     await row("Made meanwhile").waitFor();
     await stage.owner.v2("task.delete", { task_id: id, stop: true });
+  });
+
+  test("folds subtasks below the task that started them, and marks one that needs the person", async () => {
+    const content = "[[subtask Weigh the apples [[ask Which?]]]][[subtask [[say Counted]]]][[wait all]][[say Done.]]";
+    const root = await createTask("Fruit", content);
+    await page.goto("/");
+    await row("Fruit").getByText("Waits for subtasks").first().waitFor();
+    const asking = page.getByRole("region", { name: "Needs you" }).locator("[data-row]").filter({ hasText: "Weigh the apples" });
+    await asking.getByText("Subtask of Fruit").waitFor();
+    await row("Counted").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "1 of 2 subtasks ended" }).click();
+    await row("Counted").getByText("Done").waitFor();
+    expect(await row("Counted").getByText("Subtask of").count()).toBe(0);
+    await stage.owner.v2("task.delete", { task_id: root, stop: true });
   });
 
   test("moves no row away below the pointer, and offers the changes", async () => {

@@ -1,34 +1,28 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { skillZip } from "../core/skills/zip-maker.ts";
 import { type LocalServer, type McpTestServer, openLocal, openMcpServer } from "../support/mcp-server.ts";
 import { hasChromium } from "./chromium.ts";
-import { type ConsoleStage, openConsoleStage, type Visit } from "./console-stage.ts";
+import { consoleStage } from "./console-stage.ts";
 
 describe.skipIf(!hasChromium)("the settings of the console", () => {
-  let stage: ConsoleStage;
+  let page: Page;
+  const stage = consoleStage(
+    (visit) => {
+      ({ page } = visit);
+    },
+    { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback" },
+  );
   let mcp: McpTestServer;
   let receiver: LocalServer;
-  let visit: Visit;
-  let page: Page;
   beforeAll(async () => {
-    stage = await openConsoleStage("sqlite", { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback" });
     mcp = await openMcpServer();
     receiver = await openLocal((_, response) => void response.end("thanks"));
   });
   afterAll(async () => {
     await receiver?.[Symbol.asyncDispose]();
     await mcp?.[Symbol.asyncDispose]();
-    await stage?.[Symbol.asyncDispose]();
-  });
-  beforeEach(async () => {
-    visit = await stage.open();
-    ({ page } = visit);
-  });
-  afterEach(async () => {
-    await visit.context.close();
-    expect(visit.faults).toEqual([]);
   });
 
   const press = (name: string | RegExp) => page.getByRole("button", { name }).click();
@@ -110,8 +104,17 @@ describe.skipIf(!hasChromium)("the settings of the console", () => {
     await page.getByLabel("ZIP file").setInputFiles(file);
     await submit("Add skill");
     const enabled = page.getByRole("checkbox", { name: "On: minutes" });
+    // The switch shows the change before the server has answered.
+    const answer = Promise.withResolvers<void>();
+    await page.route(/UpdateSkill/, async (route) => {
+      await answer.promise;
+      await route.continue();
+    });
     await enabled.click();
     await page.waitForFunction(`!document.querySelector('[aria-label="On: minutes"]').checked`);
+    const reread = page.waitForResponse(/ListSkills/);
+    answer.resolve();
+    await reread;
     await page.reload();
     expect(await enabled.isChecked()).toBe(false);
     await press("Delete: minutes");

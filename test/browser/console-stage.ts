@@ -1,4 +1,5 @@
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import type { DatabaseKind } from "../support/database.ts";
 import { freePort } from "../support/free-port.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
@@ -44,7 +45,8 @@ export async function openWindow(url: string, who: Person | null, options: Brows
   return { context, page: await context.newPage(), faults };
 }
 
-async function signInto(context: BrowserContext, url: string, who: Person): Promise<void> {
+/** Signs a person in instead of the one before. */
+export async function signInto(context: BrowserContext, url: string, who: Person): Promise<void> {
   const { headers } = await who.session();
   const [name = "", value = ""] = headers.cookie.split("=");
   await context.addCookies([{ name, value, url }]);
@@ -57,4 +59,40 @@ function watchFaults(context: BrowserContext): readonly string[] {
     if (/Content Security Policy|Trusted(HTML|Script)/.test(line.text())) faults.push(line.text());
   });
   return faults;
+}
+
+/**
+ * The stage of a test file: opened before its tests and closed after them. Each test has a new window of the owner, which must end
+ * without faults.
+ *
+ * @param onOpen gets the window of each test.
+ */
+export function consoleStage(onOpen: (visit: Visit) => void, env: Readonly<Record<string, string>> = {}): ConsoleStage {
+  let stage: ConsoleStage;
+  let visit: Visit;
+  beforeAll(async () => {
+    stage = await openConsoleStage("sqlite", env);
+  });
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    visit = await stage.open();
+    onOpen(visit);
+  });
+  afterEach(async () => {
+    await visit.context.close();
+    expect(visit.faults).toEqual([]);
+  });
+  return {
+    get service() {
+      return stage.service;
+    },
+    get url() {
+      return stage.url;
+    },
+    get owner() {
+      return stage.owner;
+    },
+    open: (options, who) => stage.open(options, who),
+    [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose](),
+  };
 }

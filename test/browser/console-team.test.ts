@@ -1,30 +1,20 @@
 import type { BrowserContext, Locator, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { AgentProfileService } from "../../src/gen/proto/agent/v2/agent_profile_service_pb.ts";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { BudgetService } from "../../src/gen/proto/settings/v1/budget_service_pb.ts";
 import { TeamService } from "../../src/gen/proto/settings/v1/team_service_pb.ts";
 import { WorkerService } from "../../src/gen/proto/settings/v1/worker_service_pb.ts";
-import { pairOf, putApp } from "../support/oauth.ts";
+import { putApp } from "../support/oauth.ts";
+import { tokenOf } from "../support/token.ts";
 import { hasChromium } from "./chromium.ts";
-import { type ConsoleStage, openConsoleStage, type Visit } from "./console-stage.ts";
+import { consoleStage } from "./console-stage.ts";
 
 describe.skipIf(!hasChromium)("the console of a team", () => {
-  let stage: ConsoleStage;
-  let visit: Visit;
   let context: BrowserContext;
   let page: Page;
-  beforeAll(async () => {
-    stage = await openConsoleStage();
-  });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
-  beforeEach(async () => {
-    visit = await stage.open();
+  const stage = consoleStage((visit) => {
     ({ context, page } = visit);
-  });
-  afterEach(async () => {
-    await context.close();
-    expect(visit.faults).toEqual([]);
   });
 
   const dialog = (): Locator => page.getByRole("dialog");
@@ -193,12 +183,29 @@ describe.skipIf(!hasChromium)("the console of a team", () => {
     expect((await stage.owner.client(OAuth2AppService).listOAuth2Apps({})).data).toEqual([]);
   });
 
-  test("revokes an authorized app after a question", async () => {
-    await pairOf(stage.service, stage.owner, await putApp(stage.service, stage.owner), "secret");
+  test("shows what an authorized app did and spent and who uses it, and revokes it after a question", async () => {
+    const app = await putApp(stage.service, stage.owner, { name: "Post office", scopes: ["create_project", "create_task"] });
+    const token = await tokenOf(stage.service, stage.owner, { of: app, scopes: ["create_project", "create_task"] });
+    const { body } = await token.v2("task.create", { title: "Sort the post", message: { content: "[[credits 7]][[say Sorted.]]" } });
+    await token.v2("task.detail", { task_id: body["task_id"], wait_seconds: 30 });
+    await stage.owner.v2("task.create", { title: "Another task", message: { content: "[[say Hello]]" } });
     const grants = async () => (await stage.owner.client(OAuth2AppService).listOAuth2Grants({})).data.length;
-    expect(await grants()).toBe(1);
+    await page.goto("/settings/apps");
+    await choose("Post office", "Users");
+    await dialog().getByText("last access").waitFor();
     await page.goto("/settings/authorized-apps");
+    const card = page.getByRole("region", { name: "Post office" });
+    await card.getByText("7 credits").waitFor();
+    expect(await card.getByRole("listitem").allTextContents()).toEqual([
+      "Create tasks, which use the person's credits, and see and delete the tasks that it created Can delete",
+      "See the projects of the person and create new ones",
+    ]);
+    await card.getByRole("link", { name: "Its tasks" }).click();
+    await page.getByRole("link", { name: "Sort the post" }).waitFor();
+    expect(await page.locator("[data-row]").count()).toBe(1);
+    await page.goBack();
     await press("Revoke");
+    await dialog().getByText("To undo this, open the app and allow it again.").waitFor();
     await press("Revoke", dialog());
     await page.getByText("No app may act for you.").waitFor();
     expect(await grants()).toBe(0);

@@ -1,27 +1,19 @@
 import type { BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createWorker, type RunOf } from "../workers/worker-rig.ts";
 import { untilWatched, writeAll } from "../workers/written-text.ts";
 import { hasChromium } from "./chromium.ts";
-import { type ConsoleStage, openConsoleStage, type Visit } from "./console-stage.ts";
+import { consoleStage, signInto } from "./console-stage.ts";
 
 describe.skipIf(!hasChromium)("the console", () => {
-  let stage: ConsoleStage;
-  let visit: Visit;
   let context: BrowserContext;
   let page: Page;
-  beforeAll(async () => {
-    stage = await openConsoleStage("sqlite", { AGENT_PROFILES: "manus-1.6-lite=remote" });
-  });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
-  beforeEach(async () => {
-    visit = await stage.open();
-    ({ context, page } = visit);
-  });
-  afterEach(async () => {
-    await context.close();
-    expect(visit.faults).toEqual([]);
-  });
+  const stage = consoleStage(
+    (visit) => {
+      ({ context, page } = visit);
+    },
+    { AGENT_PROFILES: "manus-1.6-lite=remote" },
+  );
 
   /** Creates a task with the form, and opens its page. */
   async function createTask(content: string): Promise<void> {
@@ -62,7 +54,7 @@ describe.skipIf(!hasChromium)("the console", () => {
     expect(refused.body.error?.message).toContain('"additionalProperties" must be set to false');
     expect(await page.getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
     await page.reload();
-    expect(await field.inputValue()).toBe(JSON.stringify(open));
+    await expect.poll(() => field.inputValue()).toBe(JSON.stringify(open));
     await field.fill(JSON.stringify({ ...open, additionalProperties: false }));
     await page.getByText("Valid. The result has total.").waitFor();
     await page.getByRole("button", { name: "Send" }).click();
@@ -177,11 +169,34 @@ describe.skipIf(!hasChromium)("the console", () => {
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByText("You are signed out. What you typed is kept.").waitFor();
     expect(await page.getByPlaceholder(/^Message/).inputValue()).toBe("a long answer");
-    const back = page.getByRole("alert").getByRole("link", { name: "Sign in" });
+    expect(await page.evaluate<number>("sessionStorage.length")).toBe(0);
+    const back = page.getByRole("alert").getByRole("link", { name: "Sign in", exact: true });
     expect(await back.getAttribute("href")).toBe(`/sign-in?next=${encodeURIComponent(new URL(page.url()).pathname)}`);
     await context.addCookies(cookies);
+    const address = page.url();
+    await page.close();
+    const again = await context.newPage();
+    await again.goto(address);
+    await expect.poll(() => again.getByPlaceholder(/^Message/).inputValue()).toBe("a long answer");
+  });
+
+  test("shows a draft only at its own task, and to the person who typed it", async () => {
+    await createTask("[[subtask [[say Counted]]]][[wait all]][[say Hello]]");
+    const member = await stage.service.person({ with: stage.owner });
+    const composer = page.getByPlaceholder(/^Message/);
+    await composer.fill("for the parent");
+    await page.getByRole("region", { name: "Subtasks" }).getByRole("link").click();
+    await page.getByRole("heading", { name: "Part of" }).waitFor();
+    expect(await composer.inputValue()).toBe("");
+    await page.goBack();
+    await expect.poll(() => composer.inputValue()).toBe("for the parent");
+    await page.goto("/new");
+    const own = page.getByLabel("What should the agent do?");
+    await own.fill("a secret plan");
+    await signInto(context, stage.url, member);
     await page.reload();
-    expect(await page.getByPlaceholder(/^Message/).inputValue()).toBe("a long answer");
+    await page.getByRole("link", { name: /@example.com/ }).waitFor();
+    expect(await own.inputValue()).toBe("");
   });
 
   test("makes a key, shows it once, and revokes it", async () => {

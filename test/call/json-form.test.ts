@@ -1,10 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
-import { checkText } from "../../src/call/text.ts";
 import { ListTasksRequestSchema } from "../../src/gen/proto/dataexport/v1/export_service_pb.ts";
 import { CreateTaskRequestSchema } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { fixtureType } from "../http/v2/fixture/every-kind.ts";
+import { checkText } from "./check-text.ts";
 
 const everyKind = fixtureType("EveryKind");
 const refusal = (message: string) => expect.objectContaining({ reason: "invalid_argument", message });

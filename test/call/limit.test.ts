@@ -5,7 +5,7 @@ import { Health } from "../../src/gen/proto/grpc/health/v1/health_pb.ts";
 import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
 import { operationTable } from "../../src/operations.ts";
 import { openStore } from "../../src/store/open.ts";
-import { describeOnEach, openTestStore, postgresTemplate } from "../support/database.ts";
+import { describeOnOne, openTestStore, postgresTemplate } from "../support/database.ts";
 import { openService, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { callV2, clientOf, rpcWires, type V2Reply } from "../support/wires.ts";
@@ -46,6 +46,7 @@ describe("the number of calls a minute", () => {
         "webhook.recover",
         "project.update",
         "project.delete",
+        "agentProfile.update",
         ...["create", "update", "pause", "resume", "delete"].map((verb) => `schedule.${verb}`),
         ...["website.unpublish", "website.delete", "website.rollback", "website.addViewers", "website.removeViewers"],
         ...["website.linkDomain", "website.verifyDomain", "website.unlinkDomain", "browser.detach"],
@@ -73,6 +74,8 @@ describe("the number of calls a minute", () => {
         "webhook.teamList",
         "project.detail",
         "agentProfile.list",
+        "operator.status",
+        "task.inspect",
         "audit.list",
         "audit.downloadUrl",
         "task.watchUrl",
@@ -88,8 +91,10 @@ describe("the number of calls a minute", () => {
   test("is the specification's, by operation", async () => {
     await using service = await limited({}, { clock: stillClock() });
     const ann = await service.person();
-    const reported = await Promise.all(numbers.map(async ([name]) => [name, (await ann.v2(name)).headers.get("ratelimit-limit")] as const));
-    expect(reported).toEqual(numbers);
+    // A key is refused before the call is counted.
+    const counted = numbers.filter(([name]) => name !== "operator.status");
+    const reported = await Promise.all(counted.map(async ([name]) => [name, (await ann.v2(name)).headers.get("ratelimit-limit")] as const));
+    expect(reported).toEqual(counted);
   });
 
   test("is stated for every operation in the specification", () => {
@@ -119,7 +124,7 @@ describe("the number of calls a minute", () => {
   });
 });
 
-describeOnEach("a limit", (database) => {
+describeOnOne("a limit", (database) => {
   const clock = stillClock();
   let service: Service;
   /** The same service with limits of 3 for changes and 8 for reads. */

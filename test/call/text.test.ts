@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test, vi } from "vitest";
-import { checkText } from "../../src/call/text.ts";
 import { CreateTaskRequestSchema } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { compileReader } from "../../src/http/v2/message-reader.ts";
 import { fixtureType } from "../http/v2/fixture/every-kind.ts";
+import { checkText } from "./check-text.ts";
 
 const everyKind = fixtureType("EveryKind");
 const refusal = (path: string) =>

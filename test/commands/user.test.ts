@@ -103,7 +103,7 @@ describe("npm run user", () => {
     expect([await minutes(14), await minutes(15)]).toMatchObject([{ isFirst: true }, null]);
     await runOn(databaseUrl, "UPDATE account SET password = 'x'");
     const refused = await invite("first", ["first-link"]);
-    expect(refused).toMatchObject({ code: 1, out: "", err: expect.stringContaining("somebody has signed in") });
+    expect(refused).toMatchObject({ code: 1, out: "", err: expect.stringContaining("a user has signed in") });
     expect(await minutes(0)).toBeNull();
     await store.close();
   });

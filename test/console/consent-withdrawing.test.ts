@@ -138,12 +138,12 @@ describeOnOne("taking back", (database) => {
       expect((await one.v2("user.me")).status).toBe(200);
       const page = await browser.get(appsPath);
       expect(Object.fromEntries(formIn(page.text, `${appsPath}/revoke`).fields)["client_id"]).toBe(testApp.app.clientId);
-      expect(await browser.send(page, `${appsPath}/revoke`)).toMatchObject({ status: 303, location: appsPath });
+      expect(await browser.send(page, `${appsPath}/revoke`)).toMatchObject({ status: 303, location: `${appsPath}?notice=revoked` });
       const statuses = await Promise.all([one, two, anns].map(async (token) => (await token.v2("user.me")).status));
       expect(statuses).toEqual([401, 401, 200]);
       expect((await exchangeCode(rig.service, testApp, "pkce", code)).body).toMatchObject({ error: "invalid_grant" });
       expect((await refreshWith(rig.service, testApp, "pkce", one.refreshToken)).body).toMatchObject({ error: "invalid_grant" });
-      expect(await browser.send(page, `${appsPath}/revoke`)).toMatchObject({ status: 303, location: appsPath });
+      expect(await browser.send(page, `${appsPath}/revoke`)).toMatchObject({ status: 303, location: `${appsPath}?notice=revoked` });
       expect(await auditOf("RevokeApp", testApp)).toMatchObject([{ space_id: ann.spaceId, account_id: bo.accountId }]);
       expect((await browser.get(appsPath)).text).toContain("No app acts for you in this space.");
     });

@@ -5,9 +5,11 @@ import { contentSecurityPolicy, sendPage, sendRedirect, stylePath, styleRoute } 
 
 const app = fastify();
 styleRoute(app);
-app.get("/plain", (_request, reply) => sendPage(reply, "/people", { title: "A & B", body: html`<p>Hello</p>` }));
+app.get("/plain", (_request, reply) =>
+  sendPage(reply, { base: "/people", home: "/people/" }, { title: "A & B", body: html`<p>Hello</p>` }),
+);
 app.get("/consent", (_request, reply) =>
-  sendPage(reply, "", { title: "t", body: html``, formAction: ["https://a.example:8443", "com.example.app:"] }),
+  sendPage(reply, { base: "", home: "/" }, { title: "t", body: html``, formAction: ["https://a.example:8443", "com.example.app:"] }),
 );
 app.get("/away", (_request, reply) => sendRedirect(reply, "/plain"));
 let url = "";
@@ -35,6 +37,11 @@ describe("a page", () => {
     expect(text.match(/<h1>/g)).toHaveLength(1);
     expect(text.match(/<main /g)).toHaveLength(1);
     expect(text).toContain("<title>A &amp; B · Agent Task Platform</title>");
+  });
+
+  test("has a header that leads home", async () => {
+    const text = await (await fetch(`${url}/plain`)).text();
+    expect(text).toMatch(/<header><a href="\/people\/">.*Agent Task Platform<\/a><\/header>/);
   });
 
   test("has no inline style or script, so that its policy needs no exception", async () => {

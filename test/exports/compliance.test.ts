@@ -138,7 +138,7 @@ describeOnOne("compliance exports", (kind) => {
     test("are not listed among the exports of persons", async () => {
       const uid = await made(surface);
       for (const name of ["enterprise.export.detail", "enterprise.export.downloadUrl"])
-        expect((await rig.owner.v2(name, { uid })).body.error).toEqual({ code: "not_found", message: "export not found" });
+        expect((await rig.owner.v2(name, { uid })).body.error).toMatchObject({ code: "not_found", message: "export not found" });
       const { body } = await rig.owner.v2("enterprise.export.list", { user: rig.owner.accountId });
       expect(body).toMatchObject({ records: [], total: 0 });
     });

@@ -5,7 +5,7 @@ import { systemIds } from "../../src/core/ids.ts";
 import { createLocalBlobs } from "../../src/storage/local.ts";
 import { openFilePlatform, readBlobTotals, until } from "../files/files-rig.ts";
 import { sampleCompliance } from "../store/samples.ts";
-import { describeOnEach, rowsIn } from "../support/database.ts";
+import { describeOnOne, rowsIn } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { createExporter, downloadUrl, requestExport, waitForExport } from "./export-rig.ts";
@@ -15,7 +15,7 @@ const minute = 60_000;
 const rounds = 20;
 
 /** Cancel, delete and list (spec/enterprise.md 7.7, 7.8, 8.7, 8.8 and 8.9). */
-describeOnEach("an export", (database) => {
+describeOnOne("an export", (database) => {
   let rig: ExportsRig;
   let siem: Person;
   let stranger: { readonly data: string; readonly compliance: string };
@@ -187,7 +187,7 @@ describeOnEach("an export", (database) => {
   });
 });
 
-describeOnEach("the archive of an export", (database) => {
+describeOnOne("the archive of an export", (database) => {
   test("that is deleted is gone: its links are 404 at once, a download in progress is complete or breaks, and its bytes are freed", async () => {
     const clock = stillClock();
     await using platform = await openFilePlatform(database, { clock });

@@ -8,7 +8,7 @@ import { SkillService } from "../../src/gen/proto/settings/v1/skill_service_pb.t
 import { manifest } from "../core/skills/zip-maker.ts";
 import { type FilePlatform, openFilePlatform, sha256 } from "../files/files-rig.ts";
 import { createSkill, ofApp, ofProject, ofTeam } from "../skills/skills-rig.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { need } from "../support/needs.ts";
 import type { Person } from "../support/service.ts";
@@ -38,7 +38,7 @@ print(json.dumps(found))`;
   }
 }
 
-describeOnEach("the skills of an archive", (kind) => {
+describeOnOne("the skills of an archive", (kind) => {
   let platform: FilePlatform;
   beforeAll(async () => {
     platform = await openFilePlatform(kind, { idle: false });

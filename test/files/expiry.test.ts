@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { FileService } from "../../src/gen/proto/file/v2/file_service_pb.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { createSlot, fileDetail, openFilePlatform, openPut, quotaUsed, readBlobTotals, until, uploadFile } from "./files-rig.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-describeOnEach("what the clock ends", (database) => {
+describeOnOne("what the clock ends", (database) => {
   test("a file is deleted 48 hours after its upload, and its bytes and quota are released within a minute, also after downtime", async () => {
     const clock = stillClock();
     await using platform = await openFilePlatform(database, { clock });

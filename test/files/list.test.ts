@@ -3,7 +3,7 @@ import { systemIds } from "../../src/core/ids.ts";
 import { FileService } from "../../src/gen/proto/file/v2/file_service_pb.ts";
 import { outcomeOf, settingsRig } from "../settings/settings-rig.ts";
 import { putTask, sampleFile } from "../store/samples.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { tokenOf } from "../support/token.ts";
@@ -11,7 +11,7 @@ import { openFilePlatform, uploadFile } from "./files-rig.ts";
 
 const filesOf = (person: Person) => person.client(FileService);
 
-describeOnEach("the list of files", (database) => {
+describeOnOne("the list of files", (database) => {
   const clock = stillClock();
   const rig = settingsRig(database, { clock });
   const put = (person: Person, filename: string, more: object = {}) => {
@@ -93,7 +93,7 @@ describeOnEach("the list of files", (database) => {
   });
 });
 
-describeOnEach("a download address", (database) => {
+describeOnOne("a download address", (database) => {
   test("of file.detail returns the bytes for 10 minutes without a credential, and nothing once the file is deleted (spec/decisions.md 64)", async () => {
     const clock = stillClock();
     await using platform = await openFilePlatform(database, { clock });

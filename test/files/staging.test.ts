@@ -8,7 +8,7 @@ import { writer } from "../../src/core/files/writer.ts";
 import { systemIds } from "../../src/core/ids.ts";
 import { createLocalBlobs } from "../../src/storage/local.ts";
 import { cipher } from "../support/cipher.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { type FilePlatform, fileDetail, openFilePlatform, quotaUsed, readBlobTotals, until } from "./files-rig.ts";
@@ -34,7 +34,7 @@ function stagingIn(platform: FilePlatform, clock: ReturnType<typeof stillClock>,
   return { ...stage, sweep: fileSweep({ changeBytes: store.change, blobs, clock, log: () => undefined }) };
 }
 
-describeOnEach("staging", (database) => {
+describeOnOne("staging", (database) => {
   test("turns bytes into a file of 48 hours in the change that keeps them", async () => {
     const clock = stillClock();
     await using platform = await openFilePlatform(database, { clock });

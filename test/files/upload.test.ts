@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { FileService } from "../../src/gen/proto/file/v2/file_service_pb.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { tokenOf } from "../support/token.ts";
 import { rpcWires } from "../support/wires.ts";
 import { createSlot, fileDetail, openFilePlatform, put, quotaUsed, readBlobTotals, sha256, uploadFile } from "./files-rig.ts";
 
 const absent = { status: 404, body: { error: { code: "not_found", message: "file not found" } } };
 
-describeOnEach("files over v2", (database) => {
+describeOnOne("files over v2", (database) => {
   test("a slot is pending until its bytes are PUT, then uploaded, with its size, type and expiry", async () => {
     await using platform = await openFilePlatform(database);
     const ann = await platform.service.person();

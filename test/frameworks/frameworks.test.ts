@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { protocolChecks } from "../../conformance/checks/protocol.ts";
 import { runChecks } from "../../conformance/run.ts";
+import { buildClient } from "../../scripts/client/build.ts";
 import { sweepWorkerRuns } from "../../src/runtime/remote/held-run.ts";
 import { depth, share } from "../support/depth.ts";
 import { type ModelServer, openModelServer } from "../support/model/server.ts";
@@ -28,11 +29,13 @@ describe("an example agent", () => {
     const { dependencies } = JSON.parse(readFileSync(join(examples, name, "package.json"), "utf8"));
     const lock = JSON.parse(readFileSync(join(examples, name, "package-lock.json"), "utf8"));
     expect(lock.packages[""].dependencies).toEqual(dependencies);
-    for (const version of Object.values(dependencies)) expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+    const { "@agent-task-platform/client": client, ...others } = dependencies;
+    expect(client).toBe("file:../../../packages/client");
+    for (const version of Object.values(others)) expect(version).toMatch(/^\d+\.\d+\.\d+$/);
   });
 
-  test("is served by a worker without packages, which can be parsed", async () => {
-    for (const file of ["worker.mjs", "tools.mjs"]) {
+  test("has tools and helpers without packages, which can be parsed", async () => {
+    for (const file of ["turns.mjs", "tools.mjs"]) {
       await run(process.execPath, ["--check", join(examples, file)]);
       expect(readFileSync(join(examples, file), "utf8")).not.toMatch(/from "[^.n]/);
     }
@@ -41,12 +44,14 @@ describe("an example agent", () => {
 
 // Each needs its packages from the registry: `npm run test:deep -- frameworks` runs all of them, a slice one.
 describe.skipIf(depth === "short").each(share(frameworks, 0, frameworks.length))("an agent of %s", { timeout: 60_000 }, (name) => {
-  const folder = mkdtempSync(join(tmpdir(), "frameworks-"));
+  const checkout = mkdtempSync(join(tmpdir(), "frameworks-"));
+  const folder = join(checkout, "examples/agents");
   const rig = taskRig({ env: { AGENT_PROFILES: "tidy=remote" } });
   let model: ModelServer;
   let worker: TestWorker;
   const processes: ChildProcess[] = [];
   beforeAll(async () => {
+    buildClient(join(checkout, "packages/client"));
     cpSync(examples, folder, { recursive: true, filter: (path) => !path.endsWith("node_modules") });
     await run("npm", ["ci", "--no-audit", "--no-fund"], { cwd: join(folder, name) });
     model = await openModelServer(name === "claude-agent" ? "anthropic" : "openai");
@@ -57,7 +62,7 @@ describe.skipIf(depth === "short").each(share(frameworks, 0, frameworks.length))
   });
   afterAll(async () => {
     await model[Symbol.asyncDispose]();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(checkout, { recursive: true, force: true });
   });
 
   const modelUrl = () => (name === "claude-agent" ? new URL(model.baseUrl).origin : model.baseUrl);

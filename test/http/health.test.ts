@@ -7,7 +7,7 @@ import { Health, HealthCheckResponse_ServingStatus as Status } from "../../src/g
 import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
 import { readiness } from "../../src/http/health.ts";
 import { services } from "../../src/services.ts";
-import { describeOnEach, openTestStore, postgresTemplate, runOn } from "../support/database.ts";
+import { describeOnOne, openTestStore, postgresTemplate, runOn } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { storeWithFaults } from "../support/faults.ts";
 import { openService, type Service } from "../support/service.ts";
@@ -197,7 +197,7 @@ describe.skipIf(postgresTemplate === undefined)("a worker", () => {
   });
 });
 
-describeOnEach("readiness", (kind) => {
+describeOnOne("readiness", (kind) => {
   test("writes to the database, and leaves nothing", async () => {
     await using database = await openTestStore(kind);
     await database.store.ping();

@@ -6,7 +6,7 @@ import type { InstallationStatus } from "../../src/core/installation/status.ts";
 import { InstallationService } from "../../src/gen/proto/installation/v1/installation_service_pb.ts";
 import { StatusCheckState } from "../../src/gen/proto/installation/v1/status_pb.ts";
 import { UserService } from "../../src/gen/proto/user/v2/user_service_pb.ts";
-import { describeOnEach, openTestStore, rowsIn, type TestStore } from "../support/database.ts";
+import { describeOnOne, openTestStore, rowsIn, type TestStore } from "../support/database.ts";
 import { openLocal } from "../support/mcp-server.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
@@ -14,7 +14,7 @@ import { createWorker } from "../workers/worker-rig.ts";
 
 const secret = "zeppelin";
 
-describeOnEach("operator.status", (kind) => {
+describeOnOne("operator.status", (kind) => {
   let clock: StillClock;
   let database: TestStore;
   let service: Service;

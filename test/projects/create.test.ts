@@ -104,7 +104,7 @@ describeOnOne("project.create", (database) => {
     expect(await service.store.projects.count(owner.spaceId)).toBe(projectsMax);
 
     const { status, body } = await owner.v2("project.create", { name: "One more" });
-    expect([status, body.error]).toEqual([429, { code: "resource_exhausted", message: "a space holds at most 1000 projects" }]);
+    expect([status, body.error]).toMatchObject([429, { code: "resource_exhausted", message: "a space holds at most 1000 projects" }]);
     for (const wire of rpcWires) {
       const error = ConnectError.from(
         await colleague

@@ -47,7 +47,7 @@ describeOnOne("a project", (database) => {
     const ann = await rig.person();
     const project_id = await createProject(ann);
     const { status, body } = await ann.v2("project.update", { project_id, ...edit });
-    expect([status, body.error]).toEqual([400, { code: "invalid_argument", message }]);
+    expect([status, body.error]).toMatchObject([400, { code: "invalid_argument", message }]);
     expect((await ann.v2("project.detail", { project_id })).body["project"].name).toBe("Garden");
   });
 
@@ -65,7 +65,7 @@ describeOnOne("a project", (database) => {
         ["project.delete", {}],
       ] as const) {
         const { status, body } = await person.v2(operation, { project_id: id, ...more });
-        expect([status, body.error]).toEqual([404, { code: "not_found", message: "project not found" }]);
+        expect([status, body.error]).toMatchObject([404, { code: "not_found", message: "project not found" }]);
       }
     expect((await ann.v2("project.detail", { project_id })).body["project"].name).toBe("Garden");
   });

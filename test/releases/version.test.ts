@@ -11,6 +11,10 @@ test("the lock file has the version of package.json", () => {
   expect([lock.version, lock.packages[""].version]).toEqual([version, version]);
 });
 
+test("the TypeScript client has the version of the platform", () => {
+  expect(jsonOf("packages/client/package.json").version).toBe(version);
+});
+
 test("the changelog has this version first, then every release with its date, the newest first", () => {
   const released = readReleases().all.map((release) => `[${release.version}] - ${release.date}`);
   const unreleased = released.some((heading) => heading.startsWith(`[${version}]`)) ? [] : [`[${version}] - Unreleased`];

@@ -12,7 +12,7 @@ import { type RunParts, runTask } from "../../src/runtime/run.ts";
 import { agentMessage, ann, putTask } from "../store/samples.ts";
 import { type AgentFiles, agentFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
-import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 
 type Script = (turn: Turn) => AsyncGenerator<Progress, Outcome, void>;
@@ -24,7 +24,7 @@ const messageWith = (...files: readonly NewFile[]): AgentEvent => ({
   files,
 });
 
-describeOnEach("files of an agent", (kind) => {
+describeOnOne("files of an agent", (kind) => {
   let db: TestStore;
   let files: AgentFiles;
 

@@ -3,11 +3,11 @@ import { systemIds } from "../../src/core/ids.ts";
 import { openLease } from "../../src/runtime/lease.ts";
 import { findNewPeer, findPeers } from "../../src/runtime/peers.ts";
 import { movableClock } from "../support/clock.ts";
-import { describeOnEach, openTestStore } from "../support/database.ts";
+import { describeOnOne, openTestStore } from "../support/database.ts";
 
 const row = (id: string) => ({ id, beat: 3, startedAt: 0, address: null });
 
-describeOnEach("another process on the database", (kind) => {
+describeOnOne("another process on the database", (kind) => {
   test("is detected by an advancing heartbeat and by a new row", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;

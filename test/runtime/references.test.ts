@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { referencesOf } from "../../src/core/tasks/message.ts";
 import { agentMessage, annAtHome, bo, putTask, userMessage } from "../store/samples.ts";
-import { describeOnEach, openTestStore } from "../support/database.ts";
+import { describeOnOne, openTestStore } from "../support/database.ts";
 
-describeOnEach("the tasks that a task refers to", (kind) => {
+describeOnOne("the tasks that a task refers to", (kind) => {
   test("are opened with its owner's access at that time, and no others are", async () => {
     await using db = await openTestStore(kind);
     const put = (members = {}) => putTask(db.store, members, [userMessage("Ask"), agentMessage("Answer")]);

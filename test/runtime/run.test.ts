@@ -11,7 +11,7 @@ import { agentMessage, putTask } from "../store/samples.ts";
 import { withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
 import { type MovableClock, movableClock } from "../support/clock.ts";
-import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import { checkAnswered, checkTask, taskInStore } from "../support/invariants.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { untilSeq } from "../support/until.ts";
@@ -20,7 +20,7 @@ const finish = (content = "Done"): Outcome => ({ kind: "finish", content });
 /** An agent that follows a script, turn by turn. */
 const scripted = (script: (turn: Turn) => AsyncGenerator<Progress, Outcome, void>): Agent => script;
 
-describeOnEach("a run", (kind) => {
+describeOnOne("a run", (kind) => {
   let db: TestStore;
   let clock: MovableClock;
   let logged: { readonly level: string; readonly text: string }[];

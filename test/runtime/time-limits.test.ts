@@ -13,12 +13,12 @@ import type { Advance, Task } from "../../src/core/tasks/task.ts";
 import { claimTasks, releaseClaim } from "../../src/runtime/claims.ts";
 import { endOverdueTurns } from "../../src/runtime/time-limits.ts";
 import { agentThought, ann, putTask } from "../store/samples.ts";
-import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import { checkTask, taskInStore } from "../support/invariants.ts";
 import { stillClock } from "../support/still-clock.ts";
 
 // spec/api.md 8.78, spec/decisions.md 97
-describeOnEach("a turn with a time limit", (kind) => {
+describeOnOne("a turn with a time limit", (kind) => {
   const clock = stillClock();
   let db: TestStore;
   beforeAll(async () => {

@@ -24,11 +24,11 @@ import { agentMessage, agentThought, ann, putTask, sampleProject, userMessage } 
 import { agentFiles, withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
 import { movableClock } from "../support/clock.ts";
-import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 
 const clock = movableClock();
 
-describeOnEach("a turn", (kind) => {
+describeOnOne("a turn", (kind) => {
   let db: TestStore;
   beforeAll(async () => {
     db = await openTestStore(kind);

@@ -16,7 +16,7 @@ import { agentMessage, agentThought, ann, putTask } from "../store/samples.ts";
 import { withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
 import { movableClock } from "../support/clock.ts";
-import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import { checkTask, taskInStore } from "../support/invariants.ts";
 
 const clock = movableClock();
@@ -30,7 +30,7 @@ const confirms = (action: (Outcome & { kind: "confirm" })["action"], more: Parti
   ...more,
 });
 
-describeOnEach("a task that waits", (kind) => {
+describeOnOne("a task that waits", (kind) => {
   let db: TestStore;
   beforeAll(async () => {
     db = await openTestStore(kind, { clock });

@@ -7,12 +7,12 @@ import { claimTasks } from "../../src/runtime/claims.ts";
 import { putTask, userMessage } from "../store/samples.ts";
 import { type AgentFiles, agentFiles } from "../support/agent-files.ts";
 import { movableClock } from "../support/clock.ts";
-import { describeOnEach, openTestStore, rowsIn, type TestStore } from "../support/database.ts";
+import { describeOnOne, openTestStore, rowsIn, type TestStore } from "../support/database.ts";
 
 const bytes = (content: string) => [Buffer.from(content)];
 const clock = movableClock();
 
-describeOnEach("the workspace of a task", (kind) => {
+describeOnOne("the workspace of a task", (kind) => {
   let db: TestStore;
   let files: AgentFiles;
   beforeAll(async () => {

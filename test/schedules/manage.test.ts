@@ -82,7 +82,7 @@ describeOnOne("settings", (database) => {
   ])("are refused: %j", async (change, message) => {
     const ann = await rig.person();
     const { status, body } = await ann.v2("schedule.create", { schedule: { ...cron, ...change } });
-    expect([status, body.error]).toEqual([400, { code: "invalid_argument", message }]);
+    expect([status, body.error]).toMatchObject([400, { code: "invalid_argument", message }]);
     expect((await ann.v2("schedule.list")).body["data"]).toEqual([]);
   });
 

@@ -2,13 +2,13 @@ import { describe, expect, test } from "vitest";
 import { readProposal } from "../../src/core/schedules/proposal.ts";
 import { schedulesMax } from "../../src/core/schedules/schedule.ts";
 import { waitForAction } from "../connectors/approval-rig.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { newApp, tokenOf } from "../support/token.ts";
 
 const proposed = "[[schedule Report | 0 9 * * 1 | Europe/Berlin | Write the report.]] [[say Done.]]";
 
-describeOnEach("a schedule that an agent proposes", (database) => {
+describeOnOne("a schedule that an agent proposes", (database) => {
   const rig = taskRig({ database });
   const schedules = async () => (await rig.ann.v2("schedule.list")).body["data"];
   const confirm = async (id: string, input: object, who: Pick<typeof rig.ann, "v2"> = rig.ann) => {

@@ -2,14 +2,14 @@ import { beforeAll, expect, test } from "vitest";
 import { TeamService } from "../../src/gen/proto/settings/v1/team_service_pb.ts";
 import { TeamMemberRole } from "../../src/gen/proto/team/v2/team_user_pb.ts";
 import { outcomeOf, settingsRig } from "../settings/settings-rig.ts";
-import { describeOnEach, rowsIn } from "../support/database.ts";
+import { describeOnOne, rowsIn } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { type CallScim, patchOf, refusal, scimOf } from "./scim-rig.ts";
 
 const { ADMIN, MEMBER, GUEST } = TeamMemberRole;
 
 // spec/enterprise.md 5.9
-describeOnEach("roles from groups", (database) => {
+describeOnOne("roles from groups", (database) => {
   const rig = settingsRig(database);
   let owner: Person;
   let manager: Person;

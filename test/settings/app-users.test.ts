@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
-import { describeOnEach, rowsIn } from "../support/database.ts";
+import { describeOnOne, rowsIn } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { newApp, tokenOf } from "../support/token.ts";
 import { appsOf, outcomeOf, settingsRig } from "./settings-rig.ts";
 
 const gmail = "9444d960-ab7e-450f-9cb9-b9467fb0adda";
 
-describeOnEach("users and grants of an app", (database) => {
+describeOnOne("users and grants of an app", (database) => {
   const rig = settingsRig(database);
   const sessionOf = async (person: Person) => (await person.session()).client(OAuth2AppService);
   const connecting = { scopes: ["create_task", "use_connectors"] as const, connectorUids: [gmail] };

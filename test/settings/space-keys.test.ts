@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ApiKeyService } from "../../src/gen/proto/settings/v1/api_key_service_pb.ts";
-import { describeOnEach, nodesOf, runOn } from "../support/database.ts";
+import { describeOnOne, nodesOf, runOn } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { callV2 } from "../support/wires.ts";
@@ -8,7 +8,7 @@ import { keysOf, outcomeOf, settingsRig } from "./settings-rig.ts";
 
 const service = "settings.v1.ApiKeyService";
 
-describeOnEach("keys of a space", (database) => {
+describeOnOne("keys of a space", (database) => {
   const clock = stillClock();
   const rig = settingsRig(database, { clock, nodes: nodesOf(database) });
   const statusOf = async (key: string) => (await callV2(rig.service.url, "user.me", {}, { headers: { "x-service-api-key": key } })).status;

@@ -3,7 +3,7 @@ import { AccountService } from "../../src/gen/proto/settings/v1/account_service_
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { TeamMemberRole } from "../../src/gen/proto/team/v2/team_user_pb.ts";
 import { UserService } from "../../src/gen/proto/user/v2/user_service_pb.ts";
-import { describeOnEach, rowsIn } from "../support/database.ts";
+import { describeOnOne, rowsIn } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { callingWith } from "../support/service.ts";
 import type { SignedIn } from "../support/session.ts";
@@ -13,7 +13,7 @@ import { outcomeOf, settingsRig } from "./settings-rig.ts";
 const accountOf = (session: SignedIn) => session.client(AccountService);
 const rpc = "settings.v1.AccountService/SwitchSpace";
 
-describeOnEach("the spaces of an account (spec/api.md 8.62, spec/decisions.md 80)", (database) => {
+describeOnOne("the spaces of an account (spec/api.md 8.62, spec/decisions.md 80)", (database) => {
   const rig = settingsRig(database);
   const spaceOf = async (session: SignedIn) => (await session.client(UserService).getCurrentUser({})).space?.id;
   /** A person with a personal space and two teams, signed in to the first. */

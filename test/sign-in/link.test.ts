@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { goodPassword, openSignInPlatform, type SignInPlatform } from "./people-rig.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -9,7 +9,7 @@ const someone = () => {
   return `guest-${people}@example.com`;
 };
 
-describeOnEach("a one-time link", (kind) => {
+describeOnOne("a one-time link", (kind) => {
   let platform: SignInPlatform;
   beforeAll(async () => {
     platform = await openSignInPlatform(kind);
@@ -27,7 +27,7 @@ describeOnEach("a one-time link", (kind) => {
     expect(choose.text).toContain("Choose a password");
     expect(choose.text).not.toContain("Current password");
     const chosen = await browser.submit(choose, "/account/password", { password: goodPassword, again: goodPassword });
-    expect(chosen).toMatchObject({ status: 303, location: "/account" });
+    expect(chosen).toMatchObject({ status: 303, location: "/?notice=password" });
     expect((await platform.signIn(platform.browser(), email)).status).toBe(303);
   });
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { describeOnEach, halfFor } from "../support/database.ts";
+import { describeOnOne, halfFor } from "../support/database.ts";
 import type { Browser } from "./browser.ts";
 import { goodPassword, openSignInPlatform, type SignInPlatform } from "./people-rig.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-describeOnEach("a session", (kind) => {
+describeOnOne("a session", (kind) => {
   let platform: SignInPlatform;
   let browser: Browser;
   let email: string;
@@ -56,7 +56,7 @@ describeOnEach("a session", (kind) => {
     test("ends by signing out, and its cookie grants no access afterwards", async () => {
       const text = browser.cookies.get("__Host-session") ?? "";
       const out = await browser.submit(await browser.get("/account"), "/sign-out");
-      expect(out).toMatchObject({ status: 303, location: "/sign-in" });
+      expect(out).toMatchObject({ status: 303, location: "/sign-in?notice=signed-out" });
       expect(browser.cookies.has("__Host-session")).toBe(false);
       browser.cookies.set("__Host-session", text);
       expect(await isActive()).toBe(false);

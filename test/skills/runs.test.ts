@@ -86,7 +86,7 @@ describeOnOne("skills of tasks", (database) => {
       [{ force_skills: [inProject.id] }, `message.force_skills[0]: ${inProject.id}`],
     ] as const) {
       const refused = { code: "invalid_argument", message: `${path} is unknown` };
-      expect((await eve.v2("task.create", { message: message(more) })).body.error).toEqual(refused);
+      expect((await eve.v2("task.create", { message: message(more) })).body.error).toMatchObject(refused);
     }
     expect((await eve.v2("task.list", {})).body["data"]).toEqual([]);
     const id = await start(eve);

@@ -93,7 +93,10 @@ describeOnOne("skills", (database) => {
       [member, { project_id: projectId }],
       [owner, { project_id: "unknown" }],
     ] as const) {
-      expect((await person.v2("skill.list", body)).body.error).toEqual({ code: "not_found", message: "project_id: project not found" });
+      expect((await person.v2("skill.list", body)).body.error).toMatchObject({
+        code: "not_found",
+        message: "project_id: project not found",
+      });
     }
     for (const person of [member, elsewhere, outsider]) {
       expect(await refusalOf(skillsOf(person).updateSkill({ id: mine.id, enabled: false }))).toBe(`${Code.NotFound} skill not found`);

@@ -5,7 +5,7 @@ import { BudgetService } from "../../src/gen/proto/settings/v1/budget_service_pb
 import { ContentPartType } from "../../src/gen/proto/task/v2/message_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { type FilePlatform, openFilePlatform, uploadFile } from "../files/files-rig.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { openSpeechService, type SpeechService, say } from "./service.ts";
 
@@ -14,7 +14,7 @@ const voice = (bytes = 4) => ({ type: "voice", file_data: dataOf(bytes), filenam
 const text = (words: string) => ({ type: "text", text: words });
 const offMessage = "message.content[0]: the recording was not transcribed: this server does not transcribe speech";
 
-describeOnEach("speech in messages (spec/decisions.md 69)", (database) => {
+describeOnOne("speech in messages (spec/decisions.md 69)", (database) => {
   let speech: SpeechService;
   let platform: FilePlatform;
   let ann: Person;

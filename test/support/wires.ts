@@ -40,11 +40,21 @@ export interface V2Reply {
   readonly body: V2Body;
 }
 
+/** `error` of a refusal. */
+interface V2Error {
+  readonly code: string;
+  readonly message: string;
+  readonly type?: string;
+  readonly param?: string;
+  readonly doc_url?: string;
+  readonly details?: readonly { readonly param?: string; readonly message: string }[];
+}
+
 /** The envelope, and the members next to it. */
 export interface V2Body {
   readonly ok: boolean;
   readonly request_id: string;
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: V2Error;
   readonly warnings?: readonly string[];
   // biome-ignore lint/suspicious/noExplicitAny: an answer is read as the client sees it, member by member
   readonly [member: string]: any;

@@ -54,7 +54,11 @@ describeOnOne("a task that is not the caller's", (database) => {
       for (const [why, task_id] of Object.entries(ids)) {
         const { status, body: answer } = await rig.ann.v2(name, { task_id, ...body });
         const { ok, error } = answer;
-        expect({ status, ok, error }, why).toEqual({ status: 404, ok: false, error: { code: "not_found", message: "task not found" } });
+        expect({ status, ok, error }, why).toMatchObject({
+          status: 404,
+          ok: false,
+          error: { code: "not_found", message: "task not found" },
+        });
       }
       expect(await Promise.all(othersIds.map(rig.row))).toEqual(before);
     });

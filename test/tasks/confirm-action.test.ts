@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { inputSchema, isKind, isQuestion, type KindName, kindOf, kinds, variantsOf } from "../../src/core/actions/kind.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { insertOnline } from "../browsers/online-row.ts";
-import { describeOnEach, halfFor, nodesOf } from "../support/database.ts";
+import { describeOnOne, halfFor, nodesOf } from "../support/database.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 import { rpcWires } from "../support/wires.ts";
 
@@ -18,7 +18,7 @@ const rows = Object.keys(kinds)
   .filter((name): name is KindName => isKind(name) && !isQuestion(name))
   .flatMap((kind) => (variantsOf(kind).length > 0 ? variantsOf(kind) : [""]).map((variant) => ({ kind, variant })));
 
-describeOnEach("task.confirmAction (spec/api.md 8.9, 9.3)", (database) => {
+describeOnOne("task.confirmAction (spec/api.md 8.9, 9.3)", (database) => {
   const rig = taskRig({ database, nodes: nodesOf(database) });
 
   /** A waiting task, and the status_detail of its wait. */

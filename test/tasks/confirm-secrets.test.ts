@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { describeOnEach, nodesOf, openTestStore } from "../support/database.ts";
+import { describeOnOne, nodesOf, openTestStore } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { openService } from "../support/service.ts";
 import { untilStatus } from "../support/until.ts";
 
 const textOf = (value: unknown): string => (value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value));
 
-describeOnEach("secrets that a task requests (spec/api.md 9.3, webdevRequestSecrets)", (database) => {
+describeOnOne("secrets that a task requests (spec/api.md 9.3, webdevRequestSecrets)", (database) => {
   test("appear in no list, no log and no readable row; only their names are shown", async () => {
     await using db = await openTestStore(database);
     await using service = await openService({ over: db, nodes: nodesOf(database) });

@@ -3,14 +3,14 @@ import { describe, expect, test } from "vitest";
 import { ContentPartType } from "../../src/gen/proto/task/v2/message_pb.ts";
 import { ShareVisibility } from "../../src/gen/proto/task/v2/task_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 
 const shortId = /^[2-9A-HJ-NP-Za-km-z]{22}$/;
 const ref = (n: number): string => `${"A".repeat(19)}${100 + n}`;
 const refs = (count: number): string[] => Array.from({ length: count }, (_, n) => ref(n));
 
-describeOnEach("task.create", (database) => {
+describeOnOne("task.create", (database) => {
   const rig = taskRig({ database });
   const create = async (body: unknown) => (await rig.ann.v2("task.create", body)).body;
 
@@ -230,7 +230,7 @@ describeOnEach("task.create", (database) => {
   });
 });
 
-describeOnEach("CreateTask", (database) => {
+describeOnOne("CreateTask", (database) => {
   const rig = taskRig({ database });
   const text = (words: string) => ({ content: [{ type: ContentPartType.TEXT, text: words }] });
 

@@ -3,12 +3,12 @@ import { systemIds } from "../../src/core/ids.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
 import { ShareVisibility, TaskStatus, TaskType } from "../../src/gen/proto/task/v2/task_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { describeOnEach, nodesOf, openTestStore, type TestStore } from "../support/database.ts";
+import { describeOnOne, nodesOf, openTestStore, type TestStore } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 
-describeOnEach("task.detail", (database) => {
+describeOnOne("task.detail", (database) => {
   const rig = taskRig({ database });
   const detail = async (id: string) => (await rig.ann.v2("task.detail", { task_id: id })).body;
 
@@ -122,7 +122,7 @@ describeOnEach("task.detail", (database) => {
   });
 });
 
-describeOnEach("created_by_api_key", (database) => {
+describeOnOne("created_by_api_key", (database) => {
   let kept: TestStore;
   let service: Service;
   let ann: Person;

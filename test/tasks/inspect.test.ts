@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { createWorker } from "../workers/worker-rig.ts";
 
-describeOnEach("task.inspect", (database) => {
+describeOnOne("task.inspect", (database) => {
   let service: Service;
   let ann: Person;
   beforeAll(async () => {

@@ -6,8 +6,10 @@ import type { Task } from "../../src/core/tasks/task.ts";
 import { SortOrder, TaskScope } from "../../src/gen/proto/task/v2/task_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { describeOnEach } from "../support/database.ts";
+import { putApp } from "../support/oauth.ts";
 import type { Person, Service } from "../support/service.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
+import { tokenOf } from "../support/token.ts";
 import { callV2 } from "../support/wires.ts";
 
 const idsOf = (items: readonly { readonly id: string }[]): string[] => items.map(({ id }) => id);
@@ -196,6 +198,22 @@ describeOnEach("task.list", (database) => {
       for (const query of [{ scope: "agent_subtask", agent_id: "agent-default" }, { agent_id: "5f0c1d4e-0000-4000-8000-000000000000" }]) {
         expect(await list(cy, query)).toMatchObject({ ok: true, data: [], has_more: false });
       }
+    });
+
+    test("by the app that created them, also in pages and with another filter", async () => {
+      const owner = await rig.service.person();
+      const [of, other] = [await putApp(rig.service, owner), await putApp(rig.service, owner)];
+      await insertTasks(owner, [1_700_000_000_000], { clientId: other.app.clientId });
+      await insertTasks(owner, [1_700_000_000_001]);
+      const ids = await insertTasks(owner, [1_700_000_001_000, 1_700_000_002_000, 1_700_000_003_000], { clientId: of.app.clientId });
+      const query = { created_by_app: of.app.clientId };
+      expect((await pages(owner, { ...query, limit: 2 })).flat()).toEqual(ids.toReversed());
+      expect(idsOf((await list(owner, { ...query, status: "stopped", order_by: "updated_at" }))["data"]).toSorted()).toEqual(
+        ids.toSorted(),
+      );
+      expect((await list(owner, { created_by_app: "client_unknown" }))["data"]).toEqual([]);
+      const token = await tokenOf(rig.service, owner, { of: other, scopes: ["create_task"] });
+      expect((await token.v2("task.list", query)).body["data"]).toEqual([]);
     });
 
     test("by an unknown project or another account's: an empty list, without an error", async () => {

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import type { Calling } from "../support/service.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { tokenOf } from "../support/token.ts";
 import type { V2Body } from "../support/wires.ts";
 
-describeOnEach("progress of a task", (database) => {
+describeOnOne("progress of a task", (database) => {
   const rig = taskRig({ database, idle: true });
   const read = async (task_id: string) => (await rig.ann.v2("task.detail", { task_id })).body["task"];
   const listed = async (task_id: string) =>
@@ -92,7 +92,7 @@ describeOnEach("progress of a task", (database) => {
   });
 });
 
-describeOnEach("a task of a project", (database) => {
+describeOnOne("a task of a project", (database) => {
   const rig = taskRig({ database, idle: true });
   const newProject = async (who = rig.ann): Promise<string> => (await who.v2("project.create", { name: "Garden" })).body["project"].id;
   const move = (task_id: string, project_id: string, who: Calling = rig.ann) => who.v2("task.update", { task_id, project_id });

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { createWorker, explain, remoteRig } from "../workers/worker-rig.ts";
 import { untilTrue } from "./watch-rig.ts";
 
 // spec/api.md 8.74, spec/decisions.md 93
-describeOnEach("a running task", (database) => {
+describeOnOne("a running task", (database) => {
   const clock = stillClock();
   const rig = remoteRig({ database, clock });
   const detail = async (id: string, who: Person = rig.ann) => (await who.v2("task.detail", { task_id: id })).body;

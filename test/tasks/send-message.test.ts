@@ -7,14 +7,14 @@ import { taskSteps } from "../../src/core/tasks/steps.ts";
 import { tasks } from "../../src/core/use-cases/manage-tasks.ts";
 import { ContentPartType } from "../../src/gen/proto/task/v2/message_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { describeOnEach, nodesOf } from "../support/database.ts";
+import { describeOnOne, nodesOf } from "../support/database.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 import { untilClaimed } from "../support/until.ts";
 
 const ref = (n: number): string => `${"B".repeat(19)}${100 + n}`;
 const refs = (from: number, count: number): string[] => Array.from({ length: count }, (_, n) => ref(from + n));
 
-describeOnEach("task.sendMessage", (database) => {
+describeOnOne("task.sendMessage", (database) => {
   const rig = taskRig({ database, nodes: nodesOf(database) });
   const send = (id: string, message: object | string, more: object = {}) =>
     rig.ann.v2("task.sendMessage", { task_id: id, message, ...more });
@@ -213,7 +213,7 @@ describeOnEach("task.sendMessage", (database) => {
   });
 });
 
-describeOnEach("task.sendMessage on one node", (database) => {
+describeOnOne("task.sendMessage on one node", (database) => {
   const rig = taskRig({ database, nodes: 1 });
 
   test("runners are notified immediately when a task must run again, and not when it already runs", async () => {

@@ -1,13 +1,13 @@
 import { beforeAll, expect, test } from "vitest";
 import { applyCaps, visibilities } from "../../src/core/visibility.ts";
 import { TaskStatus } from "../../src/gen/proto/task/v2/task_pb.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import type { Person } from "../support/service.ts";
 import { tokenOf } from "../support/token.ts";
 import { type Headers, notFoundText, outcomeOf, sharedRig } from "./shared-rig.ts";
 
-describeOnEach("a shared task (spec/api.md 8.37)", (database) => {
+describeOnOne("a shared task (spec/api.md 8.37)", (database) => {
   const rig = sharedRig(database);
   let members: Headers[];
   let strangers: [who: string, headers: Headers][];

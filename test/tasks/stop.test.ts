@@ -4,11 +4,11 @@ import { taskSteps } from "../../src/core/tasks/steps.ts";
 import { tasks } from "../../src/core/use-cases/manage-tasks.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { movableClock } from "../support/clock.ts";
-import { describeOnEach, nodesOf, openTestStore } from "../support/database.ts";
+import { describeOnOne, nodesOf, openTestStore } from "../support/database.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 import { untilClaimed } from "../support/until.ts";
 
-describeOnEach("task.stop", (database) => {
+describeOnOne("task.stop", (database) => {
   const rig = taskRig({ database, nodes: nodesOf(database) });
   const stop = (id: string) => rig.ann.v2("task.stop", { task_id: id });
   const typesOf = async (id: string) => (await rig.events(id)).map(({ type }) => type);

@@ -3,7 +3,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { beforeEach, expect, test } from "vitest";
 import { SortOrder, TaskListView, TaskScope, TaskStatus } from "../../src/gen/proto/task/v2/task_pb.ts";
 import { type ListTasksRequestSchema, TaskService, type WatchTasksResponse } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import type { Person } from "../support/service.ts";
 import { tokenOf } from "../support/token.ts";
@@ -13,7 +13,7 @@ import { type Headers, outcomeOf, sharedRig } from "./shared-rig.ts";
 type Request = MessageInitShape<typeof ListTasksRequestSchema>;
 const view = TaskListView.TEAM;
 
-describeOnEach("the team's view of tasks (spec/api.md 8.66)", (database) => {
+describeOnOne("the team's view of tasks (spec/api.md 8.66)", (database) => {
   const rig = sharedRig(database);
   let owner: Person;
   let bo: Person;

@@ -116,7 +116,7 @@ describe("server-sent events", () => {
       const latin1 = Buffer.from(lastEventId).toString("latin1");
       const { status, json } = await send(path({ task_id, after_seq: 1 }), head({ "last-event-id": latin1 }));
       expect(status).toBe(400);
-      expect(json().error).toEqual({
+      expect(json().error).toMatchObject({
         code: "invalid_argument",
         message: "Last-Event-ID: must be a whole number from 0 to 2147483647",
       });
@@ -124,7 +124,7 @@ describe("server-sent events", () => {
 
     test("do not hide an error in after_seq", async () => {
       const { json } = await send(path({ task_id: await createSettledTask(), after_seq: "x" }), head({ "last-event-id": "1" }));
-      expect(json().error).toEqual({ code: "invalid_argument", message: "after_seq: must be a whole number" });
+      expect(json().error).toMatchObject({ code: "invalid_argument", message: "after_seq: must be a whole number" });
     });
   });
 
@@ -138,9 +138,9 @@ describe("server-sent events", () => {
     }
   });
 
-  test.each(["PUT", "DELETE", "PATCH", "HEAD"])("refuse %s", async (method) => {
+  test.each(["PUT", "DELETE", "PATCH"])("refuse %s", async (method) => {
     const { status, headers } = await send(path({ task_id: "x" }), { ...head(), method });
-    expect([status, headers.get("allow")]).toEqual([405, "GET, POST"]);
+    expect([status, headers.get("allow")]).toEqual([405, "GET, HEAD, POST"]);
   });
 
   test("are refused before the first byte like any v2 call", async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { watchWires } from "../support/watcher.ts";
 import { numbersUpTo, seqsOf, watchRig } from "./watch-rig.ts";
 
-describeOnEach("task.watch", (database) => {
+describeOnOne("task.watch", (database) => {
   const rig = watchRig(database);
 
   describe.each(watchWires)("over %s", (wire) => {

@@ -11,7 +11,7 @@ import { append } from "../../src/runtime/ending.ts";
 import { newId, putTask } from "../store/samples.ts";
 import { withoutFiles } from "../support/agent-files.ts";
 import { movableClock } from "../support/clock.ts";
-import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import { prices } from "./budget-rig.ts";
 
 const dayMs = 86_400_000;
@@ -156,7 +156,7 @@ async function checkBudget(store: TestStore["store"], spaceId: string, id: strin
   expect(budget?.spent).toBe(netCost(task));
 }
 
-describeOnEach("credits", (kind) => {
+describeOnOne("credits", (kind) => {
   const clock = movableClock();
   let db: TestStore;
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
-import { describeOnEach, storeOfSuite } from "../support/database.ts";
+import { describeOnOne, storeOfSuite } from "../support/database.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { invalid } from "../support/task-rig.ts";
 
@@ -16,7 +16,7 @@ interface Cost {
   readonly apiKeyId?: string;
 }
 
-describeOnEach("usage by day, project, app and key", (kind) => {
+describeOnOne("usage by day, project, app and key", (kind) => {
   const database = storeOfSuite(kind);
   let service: Service;
   let owner: Person;

@@ -3,14 +3,14 @@ import { systemIds } from "../../src/core/ids.ts";
 import { grant, refund } from "../../src/core/usage/credits.ts";
 import { BudgetKind } from "../../src/gen/proto/settings/v1/budget_pb.ts";
 import { BudgetService } from "../../src/gen/proto/settings/v1/budget_service_pb.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 
 const forbidden = { status: 403, body: { ok: false, error: { code: "permission_denied" } } };
 const today = (): number => Math.floor(Date.now() / 86_400_000) * 86_400;
 
-describeOnEach("usage", (database) => {
+describeOnOne("usage", (database) => {
   const rig = taskRig({ database, env: { CREDITS: "5000", DELETED_TASK_DAYS: "1" } });
   let owner: Person;
   let member: Person;

@@ -166,7 +166,7 @@ describeOnOne("webhook.create", (database) => {
     const replies = await Promise.all(Array.from({ length: 10 }, (_, n) => carl.v2("webhook.create", { url: url(100 + n) })));
     expect(replies.map(({ status }) => status).toSorted()).toEqual([...Array(3).fill(200), ...Array(7).fill(429)]);
     const refused = replies.find(({ status }) => status === 429);
-    expect(refused?.body["error"]).toEqual({ code: "resource_exhausted", message: "an account has at most 20 webhooks" });
+    expect(refused?.body["error"]).toMatchObject({ code: "resource_exhausted", message: "an account has at most 20 webhooks" });
     const data = await list(carl);
     expect(data).toHaveLength(20);
     const requests = ownHook.received.length;
@@ -182,7 +182,7 @@ describeOnOne("webhook.create", (database) => {
     const call = { headers: { "idempotency-key": "once" } };
     const { body: first } = await carl.v2("webhook.create", { url: ownHook.url }, call);
     const { status, body } = await carl.v2("webhook.create", { url: ownHook.url }, call);
-    expect([status, body["error"]]).toEqual([
+    expect([status, body["error"]]).toMatchObject([
       409,
       { code: "already_exists", message: `Idempotency-Key: already used, it made ${first["webhook"].id}` },
     ]);

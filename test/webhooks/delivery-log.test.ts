@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { newId, sampleWebhook } from "../store/samples.ts";
-import { describeOnEach, openTestStore, rowsIn, runOn } from "../support/database.ts";
+import { describeOnOne, openTestStore, rowsIn, runOn } from "../support/database.ts";
 import { runMaintenance } from "../support/maintenance.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { putDelivery } from "./deliveries.ts";
@@ -8,7 +8,7 @@ import { putDelivery } from "./deliveries.ts";
 const dayMs = 24 * 3_600_000;
 const settled = { state: "delivered", nextAt: null, settledAt: 1 } as const;
 
-describeOnEach("the delivery log", (kind) => {
+describeOnOne("the delivery log", (kind) => {
   const clock = stillClock();
   const old = clock.now() - 30 * dayMs - 1;
 

@@ -76,7 +76,7 @@ describeOnOne("a webhook's filter", (database) => {
     const project_id = (await bo.v2("project.create", { name: "Bo's" })).body["project"].id;
     const before = hook.received.length;
     const { status, body } = await create({ project_id });
-    expect([status, body.error]).toEqual([404, { code: "not_found", message: "project_id: project not found" }]);
+    expect([status, body.error]).toMatchObject([404, { code: "not_found", message: "project_id: project not found" }]);
     expect(hook.received.length).toBe(before);
   });
 });

@@ -3,13 +3,13 @@ import { expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
 import { deliveryKeys } from "../../src/webhooks/sign.ts";
 import { cipher } from "../support/cipher.ts";
-import { describeOnEach, openTestStore } from "../support/database.ts";
+import { describeOnOne, openTestStore } from "../support/database.ts";
 import { stillClock } from "../support/still-clock.ts";
 
 /** SubjectPublicKeyInfo of ed25519 before its 32 bytes (RFC 8410 4). */
 const spkiPrefix = Buffer.from("302a300506032b6570032100", "hex");
 
-describeOnEach("the keys of deliveries", (kind) => {
+describeOnOne("the keys of deliveries", (kind) => {
   test("are one pair of each algorithm, also when two processes create them at the same time", async () => {
     await using database = await openTestStore(kind);
     const parts = { store: database.store, cipher, clock: stillClock(), ids: systemIds };

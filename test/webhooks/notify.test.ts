@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { TaskStatus } from "../../src/core/tasks/task.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { tokenOf } from "../support/token.ts";
 import { putWebhook } from "../support/webhooks.ts";
@@ -42,7 +42,7 @@ const ways: readonly {
   },
 ];
 
-describeOnEach("webhooks are notified", (kind) => {
+describeOnOne("webhooks are notified", (kind) => {
   const rig = notifyRig(kind);
   const typesOf = async (id: string, webhookId?: string) => (await rig.notified(id, webhookId)).map(({ type }) => type);
 

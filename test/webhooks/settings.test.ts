@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { WebhookStatus } from "../../src/gen/proto/webhook/v2/webhook_pb.ts";
 import { outcomeOf } from "../settings/settings-rig.ts";
-import { describeOnEach, runOn } from "../support/database.ts";
+import { describeOnOne, runOn } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { putDelivery, stateOf } from "./deliveries.ts";
@@ -9,7 +9,7 @@ import { createTestApp, createTestWebhook, type Hook, webhookRig, webhooksOf } f
 
 const dayMs = 24 * 3_600_000;
 
-describeOnEach("a webhook's settings", (database) => {
+describeOnOne("a webhook's settings", (database) => {
   const clock = stillClock();
   const rig = webhookRig(database, { clock });
   let hook: Hook;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Clock, systemClock } from "../../src/core/clock.ts";
 import type { ProveDomain } from "../../src/core/websites/domain.ts";
 import { checkDomains } from "../../src/core/websites/domains.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { freePort } from "../support/free-port.ts";
 import { runMaintenance } from "../support/maintenance.ts";
 import type { Person } from "../support/service.ts";
@@ -10,7 +10,7 @@ import { hostOf, openSiteRig, page, publish, removeMember, runOfflineTask, type 
 
 const dayMs = 24 * 3_600_000;
 
-describeOnEach("custom domains", (database) => {
+describeOnOne("custom domains", (database) => {
   /** The tokens that domains have in their DNS. */
   const records = new Map<string, Set<string>>();
   const prove: ProveDomain = async (domain, token) => records.get(domain)?.has(token) ?? false;

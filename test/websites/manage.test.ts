@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebsiteVisibility } from "../../src/gen/proto/website/v2/website_pb.ts";
 import { WebsiteService } from "../../src/gen/proto/website/v2/website_service_pb.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { hostOf, openSiteRig, page, publish, runOfflineTask, type SiteRig, settledStatus } from "./site.ts";
 
 const actions = ["website.unpublish", "website.delete", "website.rollback"] as const;
 
-describeOnEach("managing websites", (database) => {
+describeOnOne("managing websites", (database) => {
   let rig: SiteRig;
   let ann: Person;
   beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import type { Person } from "../support/service.ts";
 import { cookieOf, enter } from "./entrance.ts";
 import { hostOf, openSiteRig, page, publish, removeMember, runOfflineTask, type SiteRig } from "./site.ts";
 
-describeOnEach("a private website", (database) => {
+describeOnOne("a private website", (database) => {
   let rig: SiteRig;
   let ann: Person;
   let website_id: string;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import type { Person } from "../support/service.ts";
 import { cookieIn, cookieOf, enter as enterSite, ticketIn } from "./entrance.ts";
 import { hostOf, openSiteRig, page, publish, runOfflineTask, type SiteRig } from "./site.ts";
 
-describeOnEach("a team's website", (database) => {
+describeOnOne("a team's website", (database) => {
   let rig: SiteRig;
   let ann: Person;
   let taskId: string;

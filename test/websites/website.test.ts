@@ -83,7 +83,7 @@ describeOnOne("websites", (database) => {
       expect((await ann.v2(name, { task_id, website_id, ...edit })).status).toBe(200);
       const refused = async (which: object, message: string) => {
         const { status, body } = await ann.v2(name, { ...which, ...edit });
-        expect([status, body.error], JSON.stringify(which)).toEqual([400, { code: "invalid_argument", message }]);
+        expect([status, body.error], JSON.stringify(which)).toMatchObject([400, { code: "invalid_argument", message }]);
       };
       for (const which of [{}, { task_id: "" }]) await refused(which, "task_id or website_id must be given");
       const shared = [
@@ -118,7 +118,7 @@ describeOnOne("websites", (database) => {
       const { body } = await bo.v2("website.status", { task_id: theirs });
       const edit = name === "website.update" ? { title: "A" } : {};
       const byId = await ann.v2(name, { website_id: body["website_id"], ...edit });
-      expect([byId.status, byId.body.error]).toEqual([403, { code: "permission_denied", message: "no access to this website" }]);
+      expect([byId.status, byId.body.error]).toMatchObject([403, { code: "permission_denied", message: "no access to this website" }]);
       const byTask = await ann.v2(name, { task_id: theirs, ...edit });
       expect(byTask.status).toBe(404);
     });

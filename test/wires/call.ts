@@ -70,10 +70,10 @@ export function callerOf(baseUrl: string): CallOver {
   };
 }
 
-/** Every answer has a request id of this service and is not cacheable. */
+/** Every answer has a request id of this service, and is not kept, save a read by GET that its client asks for again each time. */
 function expectCallHeaders({ headers }: Answer): void {
   expect(headers.get("x-request-id")).toMatch(/^req_[2-9A-HJ-NP-Za-km-z]{22}$/);
-  expect(headers.get("cache-control")).toBe("no-store");
+  expect(headers.get("cache-control")).toBe(headers.has("etag") ? "private, no-cache" : "no-store");
 }
 
 async function overV2(
@@ -102,11 +102,18 @@ function expectEnvelope(status: number, body: V2Body): void {
     expect(body).toEqual({
       ok: false,
       request_id: expect.any(String),
-      error: { code: expect.any(String), message: expect.stringMatching(/./) },
+      error: expect.objectContaining({ code: expect.any(String), message: expect.stringMatching(/./), ...expectedFacts(body) }),
       ...(body.warnings !== undefined && { warnings: expect.arrayContaining([expect.stringMatching(/./)]) }),
     });
   }
 }
+
+/** The facts that follow from the failure and its mistakes (spec/api.md 8.88). */
+const expectedFacts = ({ error }: V2Body) => ({
+  type: expect.any(String),
+  doc_url: expect.stringMatching(new RegExp(`^https?://.*/errors/${error?.type}$`)),
+  ...(error?.param !== undefined && { details: expect.arrayContaining([{ param: error.param, message: expect.stringMatching(/./) }]) }),
+});
 
 async function overRpc(
   transport: Transport | undefined,

@@ -7,8 +7,6 @@ import { takes, takesKey, takesWorker } from "./access.ts";
 /** A team's owner with a key of every kind, and a browser. */
 export interface Keyring {
   readonly owner: Person;
-  /** The owner of another team, who is an operator. */
-  readonly operator: Person;
   key(kind: KeyKind): string;
   /** The owner's cookie, and the origin of this service's pages. */
   readonly session: Readonly<Record<string, string>>;
@@ -31,7 +29,6 @@ export async function keyringOf(service: Service): Promise<Keyring> {
   const header = (kind: KeyKind | undefined) => ({ "x-service-api-key": key(kind) });
   return {
     owner,
-    operator,
     key,
     session,
     permitted(operation) {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { createWorker, remoteRig } from "./worker-rig.ts";
 
-describeOnEach("a poll that is held", (database) => {
+describeOnOne("a poll that is held", (database) => {
   // The clock does not move, so no timer triggers a query.
   const rig = remoteRig({ database, clock: stillClock() });
 

@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from "vitest";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { createWorker, explain, remoteRig, type TestWorker } from "./worker-rig.ts";
 
 const lostRun = { status: 400, body: { code: "failed_precondition", message: expect.stringContaining("fence") } };
 
-describeOnEach("a remote worker", (database) => {
+describeOnOne("a remote worker", (database) => {
   const rig = remoteRig({ database });
   let worker: TestWorker;
   beforeAll(async () => {

@@ -7,7 +7,7 @@ import { CheckField, TextField } from "../ui/fields.tsx";
 import { FormDialog } from "../ui/form-dialog.tsx";
 import { words } from "../words.ts";
 import { redirectFault, redirectUrisOf } from "./redirect-uri.ts";
-import { scopeTexts } from "./scopes.ts";
+import { scopeTexts } from "./scopes.tsx";
 
 const text = words(
   {

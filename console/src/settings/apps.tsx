@@ -11,6 +11,7 @@ import { Menu } from "../ui/menu.tsx";
 import { words } from "../words.ts";
 import { AppDialog } from "./app-dialog.tsx";
 import { SecretsDialog } from "./app-secrets.tsx";
+import { UsersDialog } from "./app-users.tsx";
 import { ListPage } from "./list-page.tsx";
 
 const text = words(
@@ -21,6 +22,7 @@ const text = words(
     empty: "The team has no app yet. An app lets members sign in to your service and gives it their tasks.",
     edit: "Edit",
     secrets: "Secrets",
+    users: "Users",
     remove: "Delete",
     removeTitle: (name: string) => `Delete ${name}?`,
     removeText: "Its secrets, tokens, webhook and private skills are deleted, and members lose it at once. This cannot be undone.",
@@ -35,6 +37,7 @@ const text = words(
     empty: "Das Team hat noch keine App. Mit einer App melden sich Mitglieder bei Ihrem Dienst an und geben ihm ihre Aufgaben.",
     edit: "Bearbeiten",
     secrets: "Secrets",
+    users: "Nutzer",
     remove: "Löschen",
     removeTitle: (name: string) => `${name} löschen?`,
     removeText:
@@ -45,7 +48,7 @@ const text = words(
   },
 );
 
-type Open = { readonly kind: "edit" | "secrets"; readonly app: OAuth2App };
+type Open = { readonly kind: "edit" | "secrets" | "users"; readonly app: OAuth2App };
 
 /** The OAuth apps of the team: created, changed, and their secrets. */
 export default function AppsPage() {
@@ -60,6 +63,7 @@ export default function AppsPage() {
       items={apps.data?.data}
       row={(app, onRemove) => <AppRow key={app.clientId} {...{ app, onRemove }} onOpen={(kind) => setOpen({ kind, app })} />}
       empty={text.empty}
+      command={`curl -s ${location.origin}/oauth.v2.OAuth2AppService/ListOAuth2Apps -H "x-service-api-key: $KEY" --json {}`}
       add={{ label: text.create, dialog: ({ onClose, onDone }) => <NewAppDialog onClose={onClose} onSaved={onDone} /> }}
       removal={{
         method: OAuth2AppService.method.deleteOAuth2App,
@@ -71,6 +75,7 @@ export default function AppsPage() {
     >
       {open?.kind === "edit" && <AppDialog app={open.app} onClose={close} onSaved={refresh} onMade={close} />}
       {open?.kind === "secrets" && <SecretsDialog app={open.app} onClose={close} />}
+      {open?.kind === "users" && <UsersDialog app={open.app} onClose={close} />}
     </ListPage>
   );
 }
@@ -111,6 +116,7 @@ function AppRow({ app, onOpen, onRemove }: RowProps) {
           entries={[
             { label: text.edit, icon: "file", run: () => onOpen("edit") },
             { label: text.secrets, icon: "key", run: () => onOpen("secrets") },
+            { label: text.users, icon: "team", run: () => onOpen("users") },
             { label: text.remove, icon: "bin", danger: true, run: onRemove },
           ]}
         />

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { TeamAssetAuditApiV2Service } from "#proto/team/v2/team_asset_audit_service_pb.ts";
 import { TeamAssetManageApiV2Service } from "#proto/team/v2/team_asset_manage_service_pb.ts";
 import { AssetType, type ShareableAsset, ShareScope } from "#proto/team/v2/team_asset_pb.ts";
+import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { SelectField } from "../ui/fields.tsx";
 import { FormDialog } from "../ui/form-dialog.tsx";
@@ -85,7 +86,7 @@ export default function AssetsPage() {
       <p className="muted">{text.about}</p>
       <SelectField<AssetType> label={text.kind} value={assetType} options={kinds} onValue={setType} />
       <ErrorNote error={assets.error} onRetry={() => void assets.refetch()} />
-      {found?.length === 0 && <p>{text.none}</p>}
+      {found?.length === 0 && <Empty>{text.none}</Empty>}
       {found && found.length > 0 && (
         <ul className="card rows">
           {found.map((asset) => (

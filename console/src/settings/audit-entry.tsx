@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type AuditEvent, AuditOutcome } from "#proto/audit/v2/audit_pb.ts";
 import { Icon } from "../ui/icons.tsx";
-import { Ago, formatDateTime } from "../ui/time.tsx";
+import { Ago, formatExact } from "../ui/time.tsx";
 import { words } from "../words.ts";
 import styles from "./audit.module.css";
 
@@ -69,7 +69,7 @@ export function AuditEntry({ event, actor }: { event: AuditEvent; actor: string 
 
 function Details({ event, at }: { event: AuditEvent; at: number }) {
   const facts: readonly (readonly [string, string | number | undefined])[] = [
-    [text.at, formatDateTime(at)],
+    [text.at, formatExact(at)],
     [text.reason, event.reason],
     [text.subject, event.subject],
     [text.account, event.accountId],

@@ -1,32 +1,48 @@
 import { useQuery } from "@connectrpc/connect-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { OAuth2Grant } from "#proto/oauth/v2/oauth2_app_pb.ts";
 import { OAuth2AppService } from "#proto/oauth/v2/oauth2_app_service_pb.ts";
 import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
-import { Ago, fromSeconds } from "../ui/time.tsx";
+import { Ago, formatNumber, fromSeconds } from "../ui/time.tsx";
 import { words } from "../words.ts";
 import { CallDialog } from "./call-dialog.tsx";
-import { scopeTexts } from "./scopes.ts";
+import { ScopeList } from "./scopes.tsx";
 
 const text = words(
   {
     about: "Apps that may act for you in this team, because you agreed.",
     none: "No app may act for you. When you agree to one, it is listed here, and you can revoke its access.",
-    since: "allowed",
-    connectors: (count: number) => (count === 1 ? "1 connector" : `${count} connectors`),
+    since: "Allowed",
+    used: "Last access",
+    never: "None that still holds",
+    spent: "Spent in 30 days",
+    credits: (count: string) => `${count} credits`,
+    connectors: "Connectors",
+    choose: "Choose",
+    tasks: "Its tasks",
+    may: "It may",
     revoke: "Revoke",
     revokeTitle: (name: string) => `Revoke the access of ${name}?`,
-    revokeText: "The app is refused at once. Its tasks stay. It can ask you again.",
+    revokeText: "The app is refused at once, and its schedules pause. Its tasks stay. To undo this, open the app and allow it again.",
   },
   {
     about: "Apps, die in diesem Team für Sie handeln dürfen, weil Sie zugestimmt haben.",
     none: "Keine App darf für Sie handeln. Wenn Sie einer zustimmen, erscheint sie hier, und Sie können ihr den Zugriff entziehen.",
-    since: "erlaubt",
-    connectors: (count: number) => (count === 1 ? "1 Konnektor" : `${count} Konnektoren`),
+    since: "Erlaubt",
+    used: "Letzter Zugriff",
+    never: "Keiner, der noch gilt",
+    spent: "Verbraucht in 30 Tagen",
+    credits: (count: string) => `${count} Credits`,
+    connectors: "Konnektoren",
+    choose: "Auswählen",
+    tasks: "Ihre Aufgaben",
+    may: "Sie darf",
     revoke: "Widerrufen",
     revokeTitle: (name: string) => `${name} den Zugriff entziehen?`,
-    revokeText: "Die App wird sofort abgewiesen. Ihre Aufgaben bleiben. Sie kann Sie wieder fragen.",
+    revokeText:
+      "Die App wird sofort abgewiesen, ihre Zeitpläne halten an. Ihre Aufgaben bleiben. Um das rückgängig zu machen, öffnen Sie die App und stimmen erneut zu.",
   },
 );
 
@@ -63,39 +79,47 @@ export default function AuthorizedAppsPage() {
   );
 }
 
-function GrantCard({
-  grant: { appName, homepageUrl, scopes, connectorUids, createdAt },
-  onRevoke,
-}: {
-  grant: OAuth2Grant;
-  onRevoke: () => void;
-}) {
+function GrantCard({ grant, onRevoke }: { grant: OAuth2Grant; onRevoke: () => void }) {
+  const { appName, homepageUrl, scopes, connectorUids, createdAt, clientId, credits, lastUsedAt } = grant;
   return (
     <section className="card padded stack tight" aria-label={appName}>
       <div className="actions">
         <h2>{appName}</h2>
         <span className="spacer" />
+        <Link to="/" search={{ app: clientId }} className="button">
+          {text.tasks}
+        </Link>
         <button type="button" className="button danger" onClick={onRevoke}>
           {text.revoke}
         </button>
       </div>
-      <p className="muted">
-        {text.since} <Ago at={fromSeconds(createdAt)} />
-        {connectorUids.length > 0 && ` · ${text.connectors(connectorUids.length)}`}
-        {homepageUrl !== "" && (
+      {homepageUrl !== "" && (
+        <p>
+          <a href={homepageUrl} target="_blank" rel="noreferrer noopener">
+            {homepageUrl}
+          </a>
+        </p>
+      )}
+      <dl className="facts">
+        <dt>{text.since}</dt>
+        <dd>
+          <Ago at={fromSeconds(createdAt)} />
+        </dd>
+        <dt>{text.used}</dt>
+        <dd>{lastUsedAt === undefined ? text.never : <Ago at={fromSeconds(lastUsedAt)} />}</dd>
+        <dt>{text.spent}</dt>
+        <dd>{text.credits(formatNumber(credits))}</dd>
+        {scopes.includes("use_connectors") && (
           <>
-            {" · "}
-            <a href={homepageUrl} target="_blank" rel="noreferrer noopener">
-              {homepageUrl}
-            </a>
+            <dt>{text.connectors}</dt>
+            <dd>
+              {connectorUids.length} <a href={`/oauth-apps/connector-consent?client_id=${encodeURIComponent(clientId)}`}>{text.choose}</a>
+            </dd>
           </>
         )}
-      </p>
-      <ul className="bullets">
-        {scopes.map((name) => (
-          <li key={name}>{scopeTexts[name] ?? name}</li>
-        ))}
-      </ul>
+      </dl>
+      <h3>{text.may}</h3>
+      <ScopeList scopes={scopes} />
     </section>
   );
 }

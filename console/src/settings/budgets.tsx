@@ -71,7 +71,7 @@ export function Budgets() {
       </div>
       <p className="muted">{isOwner ? text.about : text.own}</p>
       <ErrorNote error={error} onRetry={refresh} />
-      {data?.data.length === 0 && <p>{isOwner ? text.none : text.noneOwn}</p>}
+      {data?.data.length === 0 && <div className="card padded">{isOwner ? text.none : text.noneOwn}</div>}
       {data && data.data.length > 0 && (
         <ul className="card rows">
           {data.data.map((budget) => (

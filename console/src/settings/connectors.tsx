@@ -57,9 +57,7 @@ export default function ConnectorsPage() {
       about={text.about}
       list={connectors}
       items={connectors.data?.data}
-      row={(connector, onRemove) => (
-        <ConnectorRow key={connector.id} {...{ connector, onRemove }} onChanged={() => void connectors.refetch()} />
-      )}
+      row={(connector, onRemove) => <ConnectorRow key={connector.id} {...{ connector, onRemove }} onChanged={() => connectors.refetch()} />}
       empty={text.empty}
       command={`curl -s ${location.origin}/v2/connector.list -H "x-service-api-key: $KEY"`}
       add={{
@@ -79,10 +77,11 @@ export default function ConnectorsPage() {
 
 interface RowProps {
   readonly connector: InstalledConnector;
-  readonly onChanged: () => void;
+  readonly onChanged: () => Promise<unknown>;
   readonly onRemove: () => void;
 }
 
+/** The switch changes at once; the call counts as pending until the list has its result. */
 function ConnectorRow({ connector, onChanged, onRemove }: RowProps) {
   const { id, name, url, command, state, isDefault, tools, toolsAt } = connector;
   const change = useMutation(ConnectorService.method.setDefault, { onSuccess: onChanged });
@@ -119,8 +118,7 @@ function ConnectorRow({ connector, onChanged, onRemove }: RowProps) {
         <label className="check">
           <input
             type="checkbox"
-            checked={isDefault}
-            disabled={change.isPending}
+            checked={change.isPending ? change.variables.isDefault === true : isDefault}
             aria-label={`${text.isDefault}: ${name}`}
             onChange={(event) => change.mutate({ id, isDefault: event.target.checked })}
           />
@@ -138,7 +136,7 @@ function ConnectorRow({ connector, onChanged, onRemove }: RowProps) {
   );
 }
 
-function Tools({ id, tools, onChanged }: { id: string; tools: readonly ConnectorTool[]; onChanged: () => void }) {
+function Tools({ id, tools, onChanged }: { id: string; tools: readonly ConnectorTool[]; onChanged: () => Promise<unknown> }) {
   const set = useMutation(ConnectorService.method.setConnectorPolicy, { onSuccess: onChanged });
   return (
     <details>
@@ -154,8 +152,7 @@ function Tools({ id, tools, onChanged }: { id: string; tools: readonly Connector
             <span className="field">
               <select
                 aria-label={name}
-                value={policy}
-                disabled={set.isPending}
+                value={(set.isPending && set.variables.policies?.find(({ tool }) => tool === name)?.policy) || policy}
                 onChange={(event) => set.mutate({ id, policies: [{ tool: name, policy: event.target.value }] })}
               >
                 {Object.entries(text.policies).map(([value, title]) => (

@@ -4,7 +4,7 @@ import { InstallationService } from "#proto/installation/v1/installation_service
 import { type StatusCheck, StatusCheckState } from "#proto/installation/v1/status_pb.ts";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
-import { formatDateTime, formatDuration, formatNumber, fromSeconds } from "../ui/time.tsx";
+import { formatDuration, formatExact, formatNumber, fromSeconds } from "../ui/time.tsx";
 import { Deliveries } from "./installation/deliveries.tsx";
 import styles from "./installation/installation.module.css";
 import { Nodes, Profiles, Workers } from "./installation/queue.tsx";
@@ -32,7 +32,7 @@ function Status({ status, onRefresh }: { status: GetStatusResponse; onRefresh: (
     <>
       <div className="actions">
         <small>
-          {text.asOf} {formatDateTime(fromSeconds(at))} · {text.version} {version}
+          {text.asOf} {formatExact(fromSeconds(at))} · {text.version} {version}
         </small>
         <span className="spacer" />
         <button type="button" className="button" onClick={onRefresh}>

@@ -55,7 +55,7 @@ export default function SkillsPage() {
       about={text.about}
       list={skills}
       items={skills.data?.data}
-      row={(skill, onRemove) => <SkillRow key={skill.id} {...{ skill, onRemove }} onChanged={() => void skills.refetch()} />}
+      row={(skill, onRemove) => <SkillRow key={skill.id} {...{ skill, onRemove }} onChanged={() => skills.refetch()} />}
       empty={text.empty}
       command={`curl -s ${location.origin}/v2/skill.list -H "x-service-api-key: $KEY"`}
       add={{ label: text.create, dialog: ({ onClose, onDone }) => <AddDialog onClose={onClose} onAdded={onDone} /> }}
@@ -70,7 +70,8 @@ export default function SkillsPage() {
   );
 }
 
-function SkillRow({ skill, onChanged, onRemove }: { skill: Skill; onChanged: () => void; onRemove: () => void }) {
+/** The switch changes at once; the call counts as pending until the list has its result. */
+function SkillRow({ skill, onChanged, onRemove }: { skill: Skill; onChanged: () => Promise<unknown>; onRemove: () => void }) {
   const update = useMutation(SkillService.method.updateSkill, { onSuccess: onChanged });
   return (
     <li className="wrap">
@@ -87,8 +88,7 @@ function SkillRow({ skill, onChanged, onRemove }: { skill: Skill; onChanged: () 
         <label className="check">
           <input
             type="checkbox"
-            checked={skill.enabled}
-            disabled={update.isPending}
+            checked={update.isPending ? update.variables.enabled === true : skill.enabled}
             aria-label={`${text.on}: ${skill.name}`}
             onChange={(event) => update.mutate({ id: skill.id, enabled: event.target.checked })}
           />

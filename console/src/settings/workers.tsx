@@ -2,6 +2,7 @@ import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import type { Worker } from "#proto/settings/v1/worker_pb.ts";
 import { WorkerService } from "#proto/settings/v1/worker_service_pb.ts";
+import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { FormDialog, SecretDialog } from "../ui/form-dialog.tsx";
@@ -21,7 +22,7 @@ const text = words(
     labels: "Labels",
     labelsHint: "What the machine has, for example gpu. Separated by blanks; profiles with labels need all of theirs.",
     withLabels: (names: string) => `labels ${names}`,
-    none: "There is no worker.",
+    none: "There is no worker yet. The operator can make its credential on the server too.",
     allProfiles: "all profiles",
     runs: (count: number) => (count === 1 ? "1 run" : `${formatNumber(count)} runs`),
     seen: "seen",
@@ -43,7 +44,7 @@ const text = words(
     labels: "Labels",
     labelsHint: "Was die Maschine hat, zum Beispiel gpu. Durch Leerzeichen getrennt; Profile mit Labels brauchen alle ihre Labels.",
     withLabels: (names: string) => `Labels ${names}`,
-    none: "Es gibt keinen Worker.",
+    none: "Es gibt noch keinen Worker. Der Betreiber kann seine Zugangsdaten auch auf dem Server erstellen.",
     allProfiles: "alle Profile",
     runs: (count: number) => (count === 1 ? "1 Lauf" : `${formatNumber(count)} Läufe`),
     seen: "gesehen",
@@ -85,7 +86,7 @@ export function Workers() {
             </p>
           ),
       )}
-      {workers.data?.data.length === 0 && <p>{text.none}</p>}
+      {workers.data?.data.length === 0 && <Empty command="npm run --silent worker-key -- --name machine-1">{text.none}</Empty>}
       {workers.data && workers.data.data.length > 0 && (
         <ul className="card rows">
           {workers.data.data.map((worker) => (

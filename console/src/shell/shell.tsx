@@ -7,6 +7,7 @@ import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { words } from "../words.ts";
 import { initialsOf } from "./initials.ts";
+import { Notice } from "./notice.tsx";
 import { Palette } from "./palette.tsx";
 import { placeGroups } from "./places.ts";
 import styles from "./shell.module.css";
@@ -52,6 +53,7 @@ export function Shell() {
       </a>
       <SideBar />
       <div id="main" tabIndex={-1} className={styles.main}>
+        <Notice />
         {isSignedOut && me.data && (
           <div className="notice" role="alert">
             <Icon name="hand" />

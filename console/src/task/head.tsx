@@ -37,7 +37,9 @@ export function Head({ task, status, runState, plan, connection }: HeadProps) {
         <Link to="/" className={styles.back} aria-label={text.tasks}>
           <Icon name="back" />
         </Link>
-        <h1 id="title">{task?.title ?? " "}</h1>
+        <h1 id="title" dir="auto">
+          {task?.title ?? " "}
+        </h1>
         <span className={styles.state}>
           <StateBadge status={status} outcome={task?.outcome} runState={runState} />
         </span>

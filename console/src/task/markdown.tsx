@@ -58,7 +58,7 @@ function elementOf(node: Nodes): ReactNode {
     case "html":
       return node.value;
     case "paragraph":
-      return <p>{childrenOf(node)}</p>;
+      return <p dir="auto">{childrenOf(node)}</p>;
     case "heading": {
       const Heading = headings[node.depth - 1] ?? "h6";
       return <Heading>{childrenOf(node)}</Heading>;

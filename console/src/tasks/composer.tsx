@@ -91,6 +91,7 @@ export function Composer({ draft, placeholder, isBusy, onSend, children, autoFoc
       <textarea
         aria-label={placeholder}
         placeholder={isOver ? text.drop : placeholder}
+        dir="auto"
         value={typed}
         rows={Math.min(12, Math.max(autoFocus ? 4 : 1, typed.split("\n").length))}
         // biome-ignore lint/a11y/noAutofocus: the page of a new task exists to be typed into

@@ -26,3 +26,20 @@ export function groupTasks(tasks: readonly Task[], now: number): readonly Group[
     return members ? [{ id, title: titles[id], tasks: members }] : [];
   });
 }
+
+/** The tasks of a list with their own rows, and the subtasks that are folded below their root. */
+export interface Nested {
+  readonly own: readonly Task[];
+  readonly below: ReadonlyMap<string, readonly Task[]>;
+}
+
+/** Folds subtasks below their root, where the list has it. A subtask that waits for the person keeps its own row. */
+export function nestSubtasks(tasks: readonly Task[]): Nested {
+  const known = new Set(tasks.map(({ id }) => id));
+  const rootOf = ({ rootTaskId, status }: Task): string =>
+    rootTaskId !== undefined && known.has(rootTaskId) && status !== TaskStatus.WAITING ? rootTaskId : "";
+  const below = Map.groupBy(tasks, rootOf);
+  const own = below.get("") ?? [];
+  below.delete("");
+  return { own, below };
+}

@@ -12,6 +12,7 @@ export interface TaskFilters {
   readonly query?: string;
   readonly status?: TaskStatus;
   readonly projectId?: string;
+  readonly createdByApp?: string;
 }
 
 /** How often a list asks for changes where it has no stream. */
@@ -28,17 +29,18 @@ export function useLiveTasks(filters: TaskFilters) {
     getNextPageParam: (page) => page.nextCursor || undefined,
     placeholderData: (kept) => kept,
   });
-  const { query, status, projectId } = filters;
+  const { query, status, projectId, createdByApp } = filters;
   useEffect(() => {
     const stop = new AbortController();
     const chosen = {
       ...(query !== undefined && { query }),
       ...(status !== undefined && { status }),
       ...(projectId !== undefined && { projectId }),
+      ...(createdByApp !== undefined && { createdByApp }),
     };
     void keepLive(sourceOf(chosen), setConnection, stop.signal);
     return () => stop.abort();
-  }, [query, status, projectId]);
+  }, [query, status, projectId, createdByApp]);
   return { tasks, connection };
 }
 

@@ -61,7 +61,8 @@ export function NewTaskPage() {
   const [agentProfile, setProfile] = useState("");
   const [interactiveMode, setInteractive] = useState(true);
   const [typedSchema, setTypedSchema] = useDraft("new-schema");
-  const [isStructured, setStructured] = useState(typedSchema !== "");
+  const [choice, setStructured] = useState<boolean>();
+  const isStructured = choice ?? typedSchema !== "";
   const [isLater, setLater] = useState(false);
   const [when, setWhen] = useState(() => newWhen("weekdays"));
   const [name, setName] = useState("");

@@ -1,30 +1,77 @@
 import { Link } from "@tanstack/react-router";
-import { memo } from "react";
-import { type Task, TaskStatus } from "#proto/task/v2/task_pb.ts";
+import { memo, type ReactNode, useState } from "react";
+import { type SubtaskCounts, type Task, TaskStatus } from "#proto/task/v2/task_pb.ts";
+import { Icon } from "../ui/icons.tsx";
 import { Ago, formatNumber, fromSeconds } from "../ui/time.tsx";
 import { QuickAnswer } from "./quick-answer.tsx";
 import { StateBadge } from "./state.tsx";
 import styles from "./tasks.module.css";
 import { text } from "./words.ts";
 
-/** What the task asks, or where it is; then its labels. */
-function aboutOf({ status, statusDetail, planProgress, brief, metadata }: Task): string {
-  const labels = Object.entries(metadata).map(([key, value]) => `${key}: ${value}`);
+/**
+ * What the task asks, or where it is; then whose subtask it is, and its labels.
+ *
+ * @param parentTitle undefined: the list does not know its parent; null: its place shows it.
+ */
+function aboutOf(
+  { status, statusDetail, planProgress, brief, metadata, parentTaskId }: Task,
+  parentTitle: string | undefined | null,
+): string {
+  const isMarked = parentTaskId !== undefined && parentTitle !== null;
+  const marks = isMarked ? [parentTitle === undefined ? text.subtask : text.subtaskOf(parentTitle)] : [];
+  const labels = [...marks, ...Object.entries(metadata).map(([key, value]) => `${key}: ${value}`)];
   if (status === TaskStatus.WAITING && statusDetail) return [statusDetail.waitingDescription, ...labels].join(" · ");
   const isRunning = status === TaskStatus.RUNNING;
   const step = isRunning && planProgress ? [text.step(Math.min(planProgress.done + 1, planProgress.total), planProgress.total)] : [];
   return [...step, ...(isRunning && brief ? [brief] : []), ...labels].join(" · ");
 }
 
-/** One task of the list; the whole row leads to it. */
-export const TaskRow = memo(({ task }: { task: Task }) => (
-  <li data-row className={`${styles.row} ${task.status === TaskStatus.WAITING ? styles.waiting : ""}`}>
-    <StateBadge status={task.status} outcome={task.outcome} />
+interface RowProps {
+  readonly task: Task;
+  /** Subtasks to fold below it. */
+  readonly below: readonly Task[];
+  /** The title of the task that started it, if the list knows it. */
+  readonly parentTitle: string | undefined;
+}
+
+/** One task of the list; the whole row leads to it. Its subtasks open below it. */
+export const TaskRow = memo(({ task, below, parentTitle }: RowProps) => {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Row task={task} parentTitle={parentTitle}>
+        {task.subtasks && below.length > 0 && (
+          <button type="button" className={styles.fold} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            <Icon name="next" />
+            {endedOf(task.subtasks)}
+          </button>
+        )}
+      </Row>
+      {isOpen && below.map((subtask) => <Row key={subtask.id} task={subtask} isBelow />)}
+    </>
+  );
+});
+
+const endedOf = ({ running, waiting, stopped, error }: SubtaskCounts): string =>
+  text.subtasks(stopped + error, running + waiting + stopped + error);
+
+interface OneProps {
+  readonly task: Task;
+  readonly parentTitle?: string | undefined;
+  /** Whether it stands below its root. */
+  readonly isBelow?: boolean;
+  readonly children?: ReactNode;
+}
+
+const Row = ({ task, parentTitle, isBelow = false, children }: OneProps) => (
+  <li data-row className={`${styles.row} ${task.status === TaskStatus.WAITING ? styles.waiting : ""} ${isBelow ? styles.below : ""}`}>
+    <StateBadge status={task.status} outcome={task.outcome} runState={task.runState} />
     <span className={styles.name}>
-      <Link to="/app/$taskId" params={{ taskId: task.id }}>
+      <Link to="/app/$taskId" params={{ taskId: task.id }} dir="auto">
         {task.title}
       </Link>
-      <small>{aboutOf(task)}</small>
+      <small dir="auto">{aboutOf(task, isBelow ? null : parentTitle)}</small>
+      {children}
     </span>
     {task.status === TaskStatus.WAITING ? (
       <QuickAnswer key={task.statusDetail?.waitingForEventId} task={task} />
@@ -37,4 +84,4 @@ export const TaskRow = memo(({ task }: { task: Task }) => (
       </>
     )}
   </li>
-));
+);

@@ -1,15 +1,15 @@
 import { useQuery } from "@connectrpc/connect-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useState } from "react";
+import { Link, useNavigate, useRouter, useSearch } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { ProjectService } from "#proto/project/v2/project_service_pb.ts";
-import { TaskStatus } from "#proto/task/v2/task_pb.ts";
+import { type Task, TaskStatus } from "#proto/task/v2/task_pb.ts";
 import { ConnectionNote } from "../ui/connection-note.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Late } from "../ui/late.tsx";
 import { useNow } from "../ui/time.tsx";
-import { groupTasks } from "./groups.ts";
+import { groupTasks, nestSubtasks } from "./groups.ts";
 import { useHeldGroups } from "./held-groups.ts";
 import { type TaskFilters, useLiveTasks } from "./live-tasks.ts";
 import { TaskRow } from "./task-row.tsx";
@@ -22,6 +22,8 @@ export interface TasksSearch {
   q?: string;
   show?: string;
   project?: string;
+  /** Client id of an app: only the tasks that it created. */
+  app?: string;
   /** The name of a saved view. */
   view?: string;
 }
@@ -33,13 +35,17 @@ const shown: Readonly<Record<string, { readonly label: string; readonly status: 
   failed: { label: text.failed, status: TaskStatus.ERROR },
 };
 
+const none: readonly Task[] = [];
+
 /** The tasks of the person, grouped by what they need. */
 export function TasksPage() {
   const search = useSearch({ from: "/shell/" });
   const { tasks, connection } = useLiveTasks(filtersOf(search));
   const now = useNow();
   const found = tasks.data?.pages.flatMap((page) => page.data) ?? [];
-  const { groups, changed, release, handlers } = useHeldGroups(groupTasks(found, now), JSON.stringify([search, tasks.isPlaceholderData]));
+  const titles = new Map(found.map(({ id, title }) => [id, title]));
+  const { own, below } = nestSubtasks(found);
+  const { groups, changed, release, handlers } = useHeldGroups(groupTasks(own, now), JSON.stringify([search, tasks.isPlaceholderData]));
   const isFiltered = Object.keys(filtersOf(search)).length > 0;
   return (
     <main className={styles.page} aria-labelledby="title">
@@ -55,6 +61,14 @@ export function TasksPage() {
       </div>
       <Filters search={search} />
       <ViewsBar search={search} />
+      {search.app !== undefined && (
+        <p className={`actions ${styles.note}`}>
+          {text.ofApp}
+          <Link to="/" search={{}} className="button">
+            {text.allApps}
+          </Link>
+        </p>
+      )}
       <ErrorNote error={tasks.error} onRetry={() => void tasks.refetch()} />
       {tasks.isPending && (
         <Late>
@@ -77,7 +91,7 @@ export function TasksPage() {
             </h2>
             <ul className="card">
               {members.map((task) => (
-                <TaskRow key={task.id} task={task} />
+                <TaskRow key={task.id} task={task} below={below.get(task.id) ?? none} parentTitle={titles.get(task.parentTaskId ?? "")} />
               ))}
             </ul>
           </section>
@@ -94,12 +108,13 @@ export function TasksPage() {
   );
 }
 
-function filtersOf({ q, show, project }: TasksSearch): TaskFilters {
+function filtersOf({ q, show, project, app }: TasksSearch): TaskFilters {
   const status = show === undefined ? undefined : shown[show]?.status;
   return {
     ...(q === undefined ? {} : { query: q }),
     ...(status === undefined ? {} : { status }),
     ...(project === undefined ? {} : { projectId: project }),
+    ...(app === undefined ? {} : { createdByApp: app }),
   };
 }
 
@@ -107,10 +122,25 @@ function Filters({ search }: { search: TasksSearch }) {
   const navigate = useNavigate({ from: "/" });
   const projects = useQuery(ProjectService.method.listProjects, {});
   const [typed, setTyped] = useState(search.q ?? "");
+  const router = useRouter();
+  const searched = search.q ?? "";
+  // The search that the address has or is about to have. A saved view brings another one.
+  const sent = useRef(searched);
   useEffect(() => {
-    const timer = setTimeout(() => void navigate({ to: "/", search: (old) => without({ ...old, q: typed }), replace: true }), 200);
+    if (searched === sent.current) return;
+    sent.current = searched;
+    setTyped(searched);
+  }, [searched]);
+  useEffect(() => {
+    if (typed === sent.current) return;
+    const timer = setTimeout(() => {
+      // The page that the person has gone to may still be loading: it must not be left again.
+      if (router.latestLocation.pathname !== "/") return;
+      sent.current = typed;
+      void navigate({ to: "/", search: (old) => without({ ...old, q: typed }), replace: true });
+    }, 200);
     return () => clearTimeout(timer);
-  }, [typed, navigate]);
+  }, [typed, navigate, router]);
   const tab = (show: string | undefined, label: string): ReactNode => (
     <Link
       key={label}

@@ -23,6 +23,11 @@ export const text = words(
     clear: "Clear the filters",
     credits: (count: string) => `${count} cr`,
     step: (done: number, all: number) => `Step ${done} of ${all}`,
+    subtask: "Subtask",
+    subtaskOf: (title: string) => `Subtask of ${title}`,
+    subtasks: (ended: number, all: number) => `${ended} of ${all} subtasks ended`,
+    ofApp: "Only tasks that one app created",
+    allApps: "Show all tasks",
   },
   {
     title: "Aufgaben",
@@ -46,5 +51,10 @@ export const text = words(
     clear: "Filter löschen",
     credits: (count: string) => `${count} Cr.`,
     step: (done: number, all: number) => `Schritt ${done} von ${all}`,
+    subtask: "Teilaufgabe",
+    subtaskOf: (title: string) => `Teilaufgabe von ${title}`,
+    subtasks: (ended: number, all: number) => `${ended} von ${all} Teilaufgaben beendet`,
+    ofApp: "Nur Aufgaben, die eine App erstellt hat",
+    allApps: "Alle Aufgaben zeigen",
   },
 );

@@ -1,15 +1,28 @@
 import { useState } from "react";
+import { useMe } from "../api/me.ts";
 
-/** A text that survives a reload of the tab. */
+/** A text that was typed on this page, and the name of its draft. */
+interface Typed {
+  readonly name: string;
+  readonly text: string;
+}
+
+/**
+ * A text that survives a reload, the end of the session and of the tab. It belongs to the signed-in person: other people who use the
+ * browser do not see it.
+ */
 export function useDraft(name: string): [string, (typed: string) => void] {
-  const key = `draft:${name}`;
-  const [typed, setTyped] = useState(() => sessionStorage.getItem(key) ?? "");
+  const person = useMe().data?.userId;
+  const key = person === undefined ? undefined : `draft:${person}:${name}`;
+  const [typed, setTyped] = useState<Typed>();
+  const kept = key === undefined ? null : localStorage.getItem(key);
   return [
-    typed,
-    (next) => {
-      setTyped(next);
-      if (next === "") sessionStorage.removeItem(key);
-      else sessionStorage.setItem(key, next);
+    typed?.name === name ? typed.text : (kept ?? ""),
+    (text) => {
+      setTyped({ name, text });
+      if (key === undefined) return;
+      if (text === "") localStorage.removeItem(key);
+      else localStorage.setItem(key, text);
     },
   ];
 }

@@ -1,4 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import { signInAddress } from "../api/signed-out.ts";
 import { words } from "../words.ts";
 import { Icon } from "./icons.tsx";
 
@@ -8,8 +9,9 @@ const text = words(
     slow: "Too many requests. Wait a moment, then try again.",
     forbidden: "You are not allowed to do this. Ask the owner of the team.",
     gone: "It does not exist, or you cannot see it.",
-    signedOut: "You are signed out. Sign in again to continue.",
+    signedOut: "You are signed out. What you typed is kept: sign in, then try again.",
     inside: "The server made an error. It was logged. Try again in a moment.",
+    signIn: "Sign in in a new tab",
     request: "Request",
     retry: "Try again",
   },
@@ -18,8 +20,9 @@ const text = words(
     slow: "Zu viele Anfragen. Warten Sie einen Moment und versuchen Sie es erneut.",
     forbidden: "Dazu fehlt Ihnen die Berechtigung. Fragen Sie den Inhaber des Teams.",
     gone: "Es existiert nicht, oder Sie dürfen es nicht sehen.",
-    signedOut: "Sie sind abgemeldet. Melden Sie sich an, um fortzufahren.",
+    signedOut: "Sie sind abgemeldet. Ihre Eingaben bleiben erhalten: melden Sie sich an, und versuchen Sie es erneut.",
     inside: "Auf dem Server ist ein Fehler aufgetreten. Er wurde protokolliert. Versuchen Sie es gleich noch einmal.",
+    signIn: "In neuem Tab anmelden",
     request: "Anfrage",
     retry: "Erneut versuchen",
   },
@@ -49,6 +52,13 @@ export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => 
       <div className="stack tight">
         {general && <p>{general}</p>}
         {!isNetwork && failure.rawMessage && <p className={general ? "small" : ""}>{failure.rawMessage}</p>}
+        {failure.code === Code.Unauthenticated && (
+          <p>
+            <a href={signInAddress()} target="_blank" rel="noopener">
+              {text.signIn}
+            </a>
+          </p>
+        )}
         {requestId && (
           <p className="small">
             {text.request} <code>{requestId}</code>

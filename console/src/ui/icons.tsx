@@ -43,7 +43,7 @@ export type IconName = keyof typeof outlines;
 
 /** A decorative icon; the text beside it says the same. */
 export const Icon = ({ name, className = "" }: { name: IconName; className?: string }) => (
-  <svg className={`icon ${className}`} viewBox="0 0 16 16" aria-hidden="true" focusable="false">
+  <svg className={`icon icon-${name} ${className}`} viewBox="0 0 16 16" aria-hidden="true" focusable="false">
     <path d={outlines[name]} />
   </svg>
 );

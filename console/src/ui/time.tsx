@@ -1,14 +1,16 @@
 import { useEffect, useState } from "react";
 import { formatLocale as locale } from "../words.ts";
 
-const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "narrow" });
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" });
 const clock = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
 const day = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
 const dayOfYear = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric" });
-const full = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" });
+const full = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
+const exact = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" });
 const numbers = new Intl.NumberFormat(locale);
 const byteUnits = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"].map(
-  (unit) => new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: 1 }),
+  (unit) =>
+    new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: unit === "byte" ? "long" : "short", maximumFractionDigits: 1 }),
 );
 
 /** A time of the API, in Unix seconds, as milliseconds. */
@@ -16,7 +18,7 @@ export const fromSeconds = (seconds: bigint): number => Number(seconds) * 1000;
 
 export const formatNumber = (value: number | bigint): string => numbers.format(value);
 
-/** A size as `833 byte`, `1.7 MB` or `81.2 GB`. */
+/** A size as `833 bytes`, `1.7 MB` or `81.2 GB`. */
 export function formatBytes(value: number | bigint): string {
   const size = Number(value);
   const step = Math.min(byteUnits.length - 1, Math.floor(Math.log10(Math.max(1, size)) / 3));
@@ -25,6 +27,8 @@ export function formatBytes(value: number | bigint): string {
 
 export const formatClock = (at: number): string => clock.format(at);
 export const formatDateTime = (at: number): string => full.format(at);
+/** A date and time with its seconds. */
+export const formatExact = (at: number): string => exact.format(at);
 
 /** A short text of a past time: seconds or minutes for the last hour, the time of today, or the date. */
 export function formatAgo(at: number, now: number): string {
@@ -58,7 +62,7 @@ export function useNow(everyMs = 10_000): number {
 export function Ago({ at }: { at: number }) {
   const now = useNow();
   return (
-    <time dateTime={new Date(at).toISOString()} title={formatDateTime(at)}>
+    <time dateTime={new Date(at).toISOString()} title={formatExact(at)}>
       {formatAgo(at, now)}
     </time>
   );

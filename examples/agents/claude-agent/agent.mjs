@@ -1,11 +1,13 @@
 // An agent of the Claude Agent SDK as a worker: approval, question, file, streaming, and resume after a kill.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createWorker } from "@agent-task-platform/client/worker";
 import { createSdkMcpServer, query, tool } from "@anthropic-ai/claude-agent-sdk";
 import { z } from "zod";
 import { approval, filesOf, instructions, tools, use } from "../tools.mjs";
-import { conversation, serve, usesOf } from "../worker.mjs";
+import { conversation, decisionOf, options, profiles, usesOf } from "../turns.mjs";
 
 const { MODEL_URL = "", MODEL_KEY = "", MODEL = "" } = process.env;
 /** The SDK starts the program `claude`: nothing of this machine's settings and variables reaches it, and it calls only the model. */
@@ -19,29 +21,31 @@ const server = "tidy";
 const nameOf = (toolName) => toolName.replace(`mcp__${server}__`, "");
 
 /** The conversation as one prompt: sessions of the SDK are files of one machine, and a run can continue on another. */
-function promptOf(run) {
-  const lines = conversation(run).map(({ role, text, name, input, result }) =>
+function promptOf(turn) {
+  const lines = conversation(turn).map(({ role, text, name, input, result }) =>
     role === "tool" ? `You used ${name} with ${JSON.stringify(input)}: ${JSON.stringify(result)}` : `${role}: ${text}`,
   );
-  const decision = run.decisions?.at(-1);
+  const decision = decisionOf(turn);
   const words = decision?.accepted ? "The user accepted" : "The user refused";
-  return [...lines, ...(decision && run.memo ? [`${words} delete_records with ${JSON.stringify(run.memo)}. Continue.`] : [])].join("\n\n");
+  return [...lines, ...(decision && turn.memo ? [`${words} delete_records with ${JSON.stringify(turn.memo)}. Continue.`] : [])].join(
+    "\n\n",
+  );
 }
 
 /** The tools for one run. */
-const toolsFor = (run, uses, ids) =>
+const toolsFor = (turn, uses, ids) =>
   Object.entries(tools).map(([name, { description, input }]) => {
     const shape = Object.fromEntries(Object.keys(input.properties).map((member) => [member, z.string()]));
     return tool(name, description, shape, async (value) => {
       const id = ids.get(JSON.stringify([name, value]));
-      const result = await use(run, id, name, value);
+      const result = await use(turn, id, name, value);
       uses.push({ id, result });
       return { content: [{ type: "text", text: JSON.stringify(result) }] };
     });
   });
 
-await serve(async (run) => {
-  const uses = usesOf(run.events);
+await createWorker(options).run(profiles, async (turn) => {
+  const uses = usesOf(turn);
   const ids = new Map();
   let ending;
   /** Ends the turn instead of the use. */
@@ -49,36 +53,36 @@ await serve(async (run) => {
     ending = outcome;
     return { behavior: "deny", message: "The turn ends here.", interrupt: true };
   };
-  const decided = run.decisions?.at(-1);
+  const decided = decisionOf(turn);
   async function canUseTool(toolName, input, { toolUseID }) {
     const name = nameOf(toolName);
     if (name === "ask_user") return endWith({ ask: { content: input.question } });
-    const isDecided = decided && JSON.stringify(run.memo) === JSON.stringify(input) && !uses.some(({ result }) => result?.deleted);
+    const isDecided = decided && JSON.stringify(turn.memo) === JSON.stringify(input) && !uses.some(({ result }) => result?.deleted);
     if (name === "delete_records" && !isDecided) return endWith(approval(input, input));
     if (name === "delete_records" && !decided.accepted) return { behavior: "deny", message: "refused by the user" };
     ids.set(JSON.stringify([name, input]), toolUseID);
     return { behavior: "allow", updatedInput: input };
   }
   const abortController = new AbortController();
-  run.over.addEventListener("abort", () => abortController.abort());
-  const options = {
+  turn.signal.addEventListener("abort", () => abortController.abort());
+  const settings = {
     ...{ env, cwd: home, model: MODEL, systemPrompt: instructions, tools: [], settingSources: [], maxTurns: 20 },
     ...{ abortController, canUseTool, includePartialMessages: true, persistSession: false },
-    mcpServers: { [server]: createSdkMcpServer({ name: server, tools: toolsFor(run, uses, ids) }) },
+    mcpServers: { [server]: createSdkMcpServer({ name: server, tools: toolsFor(turn, uses, ids) }) },
   };
   let answer = "";
   try {
-    for await (const message of query({ prompt: promptOf(run), options })) {
+    for await (const message of query({ prompt: promptOf(turn), options: settings })) {
       if (message.type === "result" && message.subtype === "success") answer = message.result;
       if (message.type !== "stream_event") continue;
       const { event } = message;
-      if (event.type === "content_block_start" && event.content_block.type === "text") run.write("", true);
-      if (event.type === "content_block_delta" && event.delta.type === "text_delta") run.write(event.delta.text);
+      if (event.type === "content_block_start" && event.content_block.type === "text") turn.write("", { begins: true });
+      if (event.type === "content_block_delta" && event.delta.type === "text_delta") turn.write(event.delta.text);
     }
   } catch (error) {
     if (!ending) throw error; // an interrupted query ends with an error
   }
-  run.over.throwIfAborted();
+  turn.signal.throwIfAborted();
   if (!ending && answer === "") throw new Error("The agent gave no answer.");
   return ending ?? { finish: { content: answer, uploadIds: filesOf(uses) } };
 });

@@ -1,4 +1,5 @@
 // An agent of LangGraph JS as a worker: approval, question, file, streaming, and resume after a kill.
+import { createWorker } from "@agent-task-platform/client/worker";
 import {
   AIMessage,
   HumanMessage,
@@ -9,7 +10,7 @@ import {
 import { Command, END, interrupt, MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { ChatOpenAI } from "@langchain/openai";
 import { approval, filesOf, instructions, tools, use } from "../tools.mjs";
-import { conversation, serve, usesOf } from "../worker.mjs";
+import { conversation, decisionOf, options, profiles, usesOf } from "../turns.mjs";
 
 const { MODEL_URL = "", MODEL_KEY = "", MODEL = "" } = process.env;
 const functions = Object.entries(tools).map(([name, { description, input: parameters }]) => ({
@@ -33,12 +34,12 @@ const toMessages = (items) =>
   });
 
 /** The graph for one run: the model, then its tools, until it answers or asks. */
-function graphFor(run, uses) {
+function graphFor(turn, uses) {
   async function agent({ messages }) {
-    const stream = await model.stream([["system", instructions], ...messages], { signal: run.over });
+    const stream = await model.stream([["system", instructions], ...messages], { signal: turn.signal });
     let whole;
     for await (const piece of stream) {
-      if (piece.text) run.write(piece.text, !whole?.text);
+      if (piece.text) turn.write(piece.text, { begins: !whole?.text });
       whole = whole ? whole.concat(piece) : piece;
     }
     return { messages: [new AIMessage({ content: whole.text, tool_calls: whole.tool_calls })] };
@@ -50,7 +51,7 @@ function graphFor(run, uses) {
       let result = uses.find((known) => known.id === id)?.result;
       if (result === undefined && name === "delete_records" && !interrupt({ id, args }).accepted) result = "refused by the user";
       if (result === undefined) {
-        result = await use(run, id, name, args);
+        result = await use(turn, id, name, args);
         uses.push({ id, result });
       }
       results.push(new ToolMessage({ tool_call_id: id, name, content: JSON.stringify(result) }));
@@ -67,19 +68,19 @@ function graphFor(run, uses) {
     .compile({ checkpointer: new MemorySaver() });
 }
 
-await serve(async (run) => {
-  const { memo, decisions = [] } = run;
-  const uses = usesOf(run.events);
-  const graph = graphFor(run, uses);
-  const config = { configurable: { thread_id: run.taskId }, signal: run.over, recursionLimit: 40 };
-  let input = { messages: toMessages(conversation(run)) };
+await createWorker(options).run(profiles, async (turn) => {
+  const { memo } = turn;
+  const uses = usesOf(turn);
+  const graph = graphFor(turn, uses);
+  const config = { configurable: { thread_id: turn.taskId }, signal: turn.signal, recursionLimit: 40 };
+  let input = { messages: toMessages(conversation(turn)) };
   // The state of the memo with the decision, unless the approved use was recorded before a crash.
   if (memo && !uses.some(({ id }) => id === memo.call)) {
     await graph.updateState(config, { messages: mapStoredMessagesToChatMessages(memo.messages) }, "agent");
-    input = new Command({ resume: { accepted: decisions.at(-1)?.accepted ?? false } });
+    input = new Command({ resume: { accepted: decisionOf(turn)?.accepted ?? false } });
   }
   const { messages, __interrupt__: [request] = [] } = await graph.invoke(input, config);
-  run.over.throwIfAborted();
+  turn.signal.throwIfAborted();
   if (request) return approval(request.value.args, { call: request.value.id, messages: mapChatMessagesToStoredMessages(messages) });
   const last = messages.at(-1);
   const question = last.tool_calls.find(({ name }) => name === "ask_user");

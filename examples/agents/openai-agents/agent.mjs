@@ -1,7 +1,8 @@
 // An agent of the OpenAI Agents SDK as a worker: approval, question, file, streaming, and resume after a kill.
+import { createWorker } from "@agent-task-platform/client/worker";
 import { Agent, OpenAIProvider, Runner, RunState, tool } from "@openai/agents";
 import { approval, filesOf, instructions, tools, use } from "../tools.mjs";
-import { conversation, serve, usesOf } from "../worker.mjs";
+import { conversation, decisionOf, options, profiles, usesOf } from "../turns.mjs";
 
 const { MODEL_URL = "", MODEL_KEY = "", MODEL = "" } = process.env;
 const modelProvider = new OpenAIProvider({ baseURL: MODEL_URL, apiKey: MODEL_KEY, useResponses: false });
@@ -20,7 +21,7 @@ const toItems = (items) =>
   });
 
 /** The agent for one run. */
-const agentFor = (run, uses) =>
+const agentFor = (turn, uses) =>
   new Agent({
     ...{ name: "tidy", instructions },
     toolUseBehavior: { stopAtToolNames: ["ask_user"] },
@@ -32,7 +33,7 @@ const agentFor = (run, uses) =>
         async execute(input, _context, details) {
           if (name === "ask_user") return input.question;
           const id = details.toolCall.callId;
-          const result = await use(run, id, name, input);
+          const result = await use(turn, id, name, input);
           uses.push({ id, result });
           return JSON.stringify(result);
         },
@@ -41,28 +42,29 @@ const agentFor = (run, uses) =>
   });
 
 /** The input to continue with: the state of the memo with the decision, unless the approved use was recorded before a crash. */
-async function inputOf(agent, { memo, decisions = [], ...run }) {
-  if (!memo || usesOf(run.events).some(({ id }) => id === memo.call)) return toItems(conversation(run));
+async function inputOf(agent, turn) {
+  const { memo } = turn;
+  if (!memo || usesOf(turn).some(({ id }) => id === memo.call)) return toItems(conversation(turn));
   const state = await RunState.fromString(agent, memo.state);
   for (const request of state.getInterruptions()) {
-    if (decisions.at(-1)?.accepted) state.approve(request);
+    if (decisionOf(turn)?.accepted) state.approve(request);
     else state.reject(request, { message: "refused by the user" });
   }
   return state;
 }
 
-await serve(async (run) => {
-  const uses = usesOf(run.events);
-  const agent = agentFor(run, uses);
-  const result = await runner.run(agent, await inputOf(agent, run), { stream: true, signal: run.over, maxTurns: 20 });
+await createWorker(options).run(profiles, async (turn) => {
+  const uses = usesOf(turn);
+  const agent = agentFor(turn, uses);
+  const result = await runner.run(agent, await inputOf(agent, turn), { stream: true, signal: turn.signal, maxTurns: 20 });
   result.completed.catch(() => undefined); // it is awaited below, and can fail before
   for await (const event of result) {
     if (event.type !== "raw_model_stream_event") continue;
-    if (event.data.type === "response_started") run.write("", true);
-    if (event.data.type === "output_text_delta") run.write(event.data.delta);
+    if (event.data.type === "response_started") turn.write("", { begins: true });
+    if (event.data.type === "output_text_delta") turn.write(event.data.delta);
   }
   await result.completed;
-  run.over.throwIfAborted();
+  turn.signal.throwIfAborted();
   const [request] = result.interruptions;
   if (request) return approval(JSON.parse(request.rawItem.arguments), { call: request.rawItem.callId, state: result.state.toString() });
   const asked = result.newItems.at(-1)?.rawItem;

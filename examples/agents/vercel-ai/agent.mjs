@@ -1,8 +1,9 @@
 // An agent of the Vercel AI SDK as a worker: approval, question, file, streaming, and resume after a kill.
+import { createWorker } from "@agent-task-platform/client/worker";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { isStepCount, jsonSchema, streamText, tool } from "ai";
 import { approval, filesOf, instructions, tools, use } from "../tools.mjs";
-import { conversation, serve, usesOf } from "../worker.mjs";
+import { conversation, decisionOf, options, profiles, usesOf } from "../turns.mjs";
 
 const { MODEL_URL = "", MODEL_KEY = "", MODEL = "" } = process.env;
 const model = createOpenAICompatible({ name: "model", baseURL: MODEL_URL, apiKey: MODEL_KEY })(MODEL);
@@ -19,11 +20,11 @@ const toMessages = (items) =>
   );
 
 /** The tools for one run. A tool without `execute` ends the loop. */
-const toolsFor = (run, uses) =>
+const toolsFor = (turn, uses) =>
   Object.fromEntries(
     Object.entries(tools).map(([name, { description, input }]) => {
       const execute = async (value, { toolCallId: id }) => {
-        const result = await use(run, id, name, value);
+        const result = await use(turn, id, name, value);
         uses.push({ id, result });
         return result;
       };
@@ -32,30 +33,30 @@ const toolsFor = (run, uses) =>
   );
 
 /** The messages to continue with: those of the memo with the decision, unless the approved use was recorded before a crash. */
-function messagesOf(run) {
-  const { memo, decisions = [] } = run;
-  if (!memo || usesOf(run.events).some(({ id }) => id === memo.call)) return toMessages(conversation(run));
-  const approved = decisions.at(-1)?.accepted ?? false;
+function messagesOf(turn) {
+  const { memo } = turn;
+  if (!memo || usesOf(turn).some(({ id }) => id === memo.call)) return toMessages(conversation(turn));
+  const approved = decisionOf(turn)?.accepted ?? false;
   const reason = "refused by the user";
   const decision = { type: "tool-approval-response", approvalId: memo.approval, approved, ...(approved ? {} : { reason }) };
   return [...memo.messages, { role: "tool", content: [decision] }];
 }
 
-await serve(async (run) => {
-  const uses = usesOf(run.events);
-  const messages = messagesOf(run);
+await createWorker(options).run(profiles, async (turn) => {
+  const uses = usesOf(turn);
+  const messages = messagesOf(turn);
   const result = streamText({
-    ...{ model, instructions, messages, tools: toolsFor(run, uses), abortSignal: run.over },
+    ...{ model, instructions, messages, tools: toolsFor(turn, uses), abortSignal: turn.signal },
     toolApproval: { delete_records: "user-approval" },
     stopWhen: isStepCount(20),
     onError: () => undefined,
   });
   for await (const part of result.stream) {
-    if (part.type === "text-start") run.write("", true);
-    if (part.type === "text-delta") run.write(part.text);
+    if (part.type === "text-start") turn.write("", { begins: true });
+    if (part.type === "text-delta") turn.write(part.text);
     if (part.type === "error") throw part.error;
   }
-  run.over.throwIfAborted();
+  turn.signal.throwIfAborted();
   const content = await result.content;
   const request = content.find(({ type }) => type === "tool-approval-request");
   if (request) {

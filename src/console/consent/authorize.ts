@@ -16,6 +16,7 @@ import {
   readCurrentAuthorization,
   ticketInput,
 } from "./approval.ts";
+import { appsPath } from "./connectors.ts";
 import { fullPage, outsiderPage, shortPage, signInFirstPage, unknownPage, usedPage } from "./consent-page.ts";
 
 /** An authorization request of a signed-in user. */
@@ -32,7 +33,7 @@ const changedNotice = "Something has changed since this page was loaded. Please 
 /** `/openapi/oauth`: the page on which a user grants access to an app (spec/oauth.md 4). */
 export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, issuer: string): void {
   const { visits, store } = parts;
-  const send = (reply: FastifyReply, page: Page): FastifyReply => sendPage(reply, visits.base, page);
+  const send = (reply: FastifyReply, page: Page): FastifyReply => sendPage(reply, visits, page);
   const requestHref = (query: string): string => visits.href(`${authorizePath}?${query}`);
 
   app.get(authorizePath, (request, reply) => answer(request, reply, (signedIn) => show(signedIn, null)));
@@ -84,6 +85,7 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, issue
     const team = await findMembership(store, accountId, spaceId);
     if (team === null) return sendOutsiderPage(signedIn);
     const grant = await store.grants.find({ accountId, spaceId, clientId });
+    const maker = await store.accounts.profile(authorizationRequest.app.creatorId, spaceId);
     const full = requiresConsent(grant, authorizationRequest);
     const fields = html`${visits.sessionToken(request)}${ticketInput(parts, query, authorizationRequest.app, full)}`;
     const action = requestHref(query);
@@ -91,6 +93,8 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, issue
       request: authorizationRequest,
       grant,
       teamName: team.name,
+      maker: maker && (maker.name ?? maker.email),
+      appsHref: visits.href(appsPath),
       account: who,
       action,
       switchHref: visits.signInHref(action),

@@ -4,12 +4,16 @@ import { chooseConnectors } from "../../core/oauth/consent.ts";
 import type { OAuthGrant } from "../../core/oauth/grant.ts";
 import type { SessionHolder } from "../../core/sign-in/sign-in.ts";
 import { type Html, html } from "../html.ts";
+import { noticeMessage } from "../notice.ts";
 import { sendPage, sendRedirect } from "../page.ts";
 import { type ConsoleParts, creationContext, queryText, requestOrigin } from "../parts.ts";
 import { auditConsent, findMembership } from "./approval.ts";
 import { appName, connectorChoice } from "./consent-page.ts";
 
 const path = "/oauth-apps/connector-consent";
+
+/** The page of the apps that a user has authorized. */
+export const appsPath = "/account/apps";
 
 /** The page of an app's connectors (spec/oauth.md 3). */
 export const connectorsHref = (clientId: string): string => `${path}?client_id=${encodeURIComponent(clientId)}`;
@@ -56,20 +60,20 @@ export function connectorRoutes(app: FastifyInstance, parts: ConsoleParts): void
   }
 
   const sendNotFound = (reply: FastifyReply, { email }: SessionHolder): FastifyReply =>
-    sendPage(reply, visits.base, {
+    sendPage(reply, visits, {
       status: 404,
       title: "No connectors to choose",
       body: html`<p>${email} has not allowed this app to use connectors. If an app sent you here, allow it in the app first, or sign in with the account that you use for it.</p>
-<p><a class="button" href="${visits.href("/account/apps")}">Your apps</a></p>`,
+<p><a class="button" href="${visits.href(appsPath)}">Your apps</a></p>`,
     });
 
   function show(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, { app, grant, teamName }: GrantedApp): FastifyReply {
     const saved = queryText(request, "saved") !== "";
-    const body = html`${saved && html`<p class="notice" role="status">Saved.</p>`}
+    const body = html`${saved && noticeMessage("Saved.")}
 <p>${appName(app)} acts for ${who.name ?? who.email} in the team ${teamName}. Choose the connectors that it may use. It immediately loses access to connectors that you remove.</p>
 ${app.connectorUids.length > 0 ? form(app, grant, visits.sessionToken(request)) : html`<p>It has no connectors now.</p>`}
-<p><a href="${visits.href("/account/apps")}">Your apps</a></p>`;
-    return sendPage(reply, visits.base, { title: `Connectors of ${app.name}`, body });
+<p><a href="${visits.href(appsPath)}">Your apps</a></p>`;
+    return sendPage(reply, visits, { title: `Connectors of ${app.name}`, body });
   }
 
   const form = (app: OAuthApp, grant: OAuthGrant, token: Html): Html => html`<form method="post" action="${hrefOf(app.clientId)}">

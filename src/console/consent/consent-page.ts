@@ -4,22 +4,36 @@ import { connectorById } from "../../core/connectors/catalogue.ts";
 import type { OAuthApp } from "../../core/oauth/app.ts";
 import type { AuthorizationRequest } from "../../core/oauth/authorization.ts";
 import { declinedLocation } from "../../core/oauth/consent.ts";
+import { refreshMs } from "../../core/oauth/family.ts";
 import type { OAuthGrant } from "../../core/oauth/grant.ts";
 import type { Authorization } from "../../oauth/authorize/request.ts";
 import { type Html, html } from "../html.ts";
+import { noticeMessage } from "../notice.ts";
 import type { Page } from "../page.ts";
 
-/** The permission of each scope, after "it may" (spec/oauth.md 2). */
+/** The permission of each scope, after "it may" (spec/oauth.md 2). The scopes with the most risk come first. */
 const scopeTexts: Readonly<Record<ScopeName, string>> = {
-  create_task: "create tasks for you, and see and manage the tasks that it created",
   manage_all_tasks: "see, change and delete all of your tasks, including those that it did not create",
-  create_project: "see your projects and create new ones",
+  use_my_browsers: "use your own browser through My Browser, with the sites where you are signed in",
   use_connectors: "use other services through the connectors that you choose",
-  use_my_browsers: "use your own browser through My Browser",
+  create_task: "create tasks for you, which use your credits, and see and delete the tasks that it created",
+  create_project: "see your projects and create new ones",
 };
 
-/** A list of the scopes' permissions. */
-export const scopeList = (scopes: readonly ScopeName[]): Html => html`<ul>${scopes.map((name) => html`<li>${scopeTexts[name]}</li>`)}</ul>`;
+/** What a scope can destroy, in two or three words. */
+const deletes: Readonly<Partial<Record<ScopeName, string>>> = {
+  manage_all_tasks: "Can delete your tasks",
+  create_task: "Can delete its own tasks",
+};
+
+const byRisk = Object.keys(scopeTexts);
+
+/** A list of the scopes' permissions, ordered by risk; those that delete are marked. */
+export function scopeList(scopes: readonly ScopeName[]): Html {
+  const ordered = scopes.toSorted((a, b) => byRisk.indexOf(a) - byRisk.indexOf(b));
+  const mark = (name: ScopeName): Html | undefined | "" => deletes[name] && html` <strong class="mark">${deletes[name]}</strong>`;
+  return html`<ul>${ordered.map((name) => html`<li>${scopeTexts[name]}${mark(name)}</li>`)}</ul>`;
+}
 
 /** A connector's name. */
 export const connectorName = (uid: string): string => connectorById(uid)?.name ?? uid;
@@ -102,6 +116,10 @@ export interface ConsentPageContent {
   /** The active grant; null if there is none. */
   readonly grant: OAuthGrant | null;
   readonly teamName: string;
+  /** Who registered the app: the name or address of its creator; null if the account is deleted. */
+  readonly maker: string | null;
+  /** The page on which the user can revoke the access. */
+  readonly appsHref: string;
   /** The account's name, and its address. */
   readonly account: { readonly name: string | null; readonly email: string };
   /** The form's target. */
@@ -117,11 +135,12 @@ export interface ConsentPageContent {
 /** The full page: the app, the scopes, the account, and the target of the redirect (spec/oauth.md 4, spec/decisions.md 28, 36). */
 export function fullPage(content: ConsentPageContent): Page {
   const { app, scopes } = content.request;
-  const body = html`${noticeOf(content)}<p>${appName(app)} wants to act for you in the team ${content.teamName}.</p>
+  const body = html`${content.notice !== null && noticeMessage(content.notice)}<p>${appName(app)} wants to act for you in the team ${content.teamName}.</p>
 ${app.description !== "" && html`<p class="quiet">${app.description}</p>`}
 ${factList(content)}
 <h2>What it may do</h2>
 ${scopeList(scopes)}
+${duration(content)}
 ${form(content, "Allow", scopes.includes("use_connectors") && app.connectorUids.length > 0 && connectorChoice(app, selectedConnectors(content)))}
 ${otherAccount(content)}`;
   return { title: `Allow ${app.name}?`, body, formAction: [targetOf(content.request.redirectUri).formAction] };
@@ -130,17 +149,21 @@ ${otherAccount(content)}`;
 /** One click if nothing new is requested. At least one click, so that a link alone cannot issue a code. */
 export function shortPage(content: ConsentPageContent): Page {
   const { app } = content.request;
-  const body = html`${noticeOf(content)}<p>You have already allowed ${appName(app)}, and it requests nothing new.</p>
+  const body = html`${content.notice !== null && noticeMessage(content.notice)}<p>You have already allowed ${appName(app)}, and it requests nothing new.</p>
 ${factList(content)}
 ${form(content, "Continue", false)}
 ${otherAccount(content)}`;
   return { title: `Continue to ${app.name}?`, body, formAction: [targetOf(content.request.redirectUri).formAction] };
 }
 
-const noticeOf = ({ notice }: ConsentPageContent): Html | null =>
-  notice === null ? null : html`<p class="notice" role="status">${notice}</p>`;
+const days = refreshMs / (24 * 3_600_000);
 
-const factList = ({ teamName, account, request }: ConsentPageContent): Html => html`<dl>
+/** For how long an app has access, and how to end it. */
+const duration = ({ appsHref, request: { app } }: ConsentPageContent): Html => html`<h2>For how long</h2>
+<p>Until you revoke it. When ${app.name} has not used it for ${days} days, it must ask you again. You can <a href="${appsHref}">revoke it</a> at any time: the app then loses its access at once, and its tasks stay.</p>`;
+
+const factList = ({ teamName, maker, account, request }: ConsentPageContent): Html => html`<dl>
+${maker !== null && html`<dt>Made by</dt><dd>${maker}</dd>`}
 <dt>Team</dt><dd>${teamName}</dd>
 <dt>You</dt><dd>${account.name && html`${account.name}, `}${account.email}</dd>
 <dt>Redirects to</dt><dd>${targetOf(request.redirectUri).name}</dd>

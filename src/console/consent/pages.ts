@@ -7,14 +7,14 @@ import type { Tx } from "../../core/store.ts";
 import type { MorePages } from "../console.ts";
 import { hiddenField } from "../form.ts";
 import { type Html, html } from "../html.ts";
+import { noticeOf, withNotice } from "../notice.ts";
 import { sendPage, sendRedirect } from "../page.ts";
 import { type ConsoleParts, creationContext, requestOrigin, requireSignIn } from "../parts.ts";
 import { auditConsent } from "./approval.ts";
 import { authorizeRoutes } from "./authorize.ts";
-import { connectorRoutes, connectorsHref } from "./connectors.ts";
+import { connectorRoutes, connectorsHref, appsPath as path } from "./connectors.ts";
 import { appName, connectorName, scopeList } from "./consent-page.ts";
 
-const path = "/account/apps";
 const dateForm = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" });
 
 /** `/account/apps`: the apps that the user has authorized in this space, and their revocation (spec/oauth.md 1.4). */
@@ -29,10 +29,10 @@ function appsRoutes(app: FastifyInstance, parts: ConsoleParts): void {
       const all = await authorized.list(store, sessionCaller(who));
       const token = visits.sessionToken(request);
       const none = html`<p>No app acts for you in this space.</p>`;
-      const body = html`<p class="quiet">Apps that act for you in ${who.teamName === null ? "your personal space" : `the team ${who.teamName}`}.</p>
+      const body = html`${noticeOf(request)}<p class="quiet">Apps that act for you in ${who.teamName === null ? "your personal space" : `the team ${who.teamName}`}.</p>
 ${all.length === 0 ? none : all.map((each) => entry(each, token))}
 <p class="actions"><a href="${visits.href("/account")}">Back</a></p>`;
-      return sendPage(reply, visits.base, { title: "Your apps", body });
+      return sendPage(reply, visits, { title: "Your apps", body });
     }),
   );
 
@@ -64,7 +64,7 @@ ${connects && html`<p><a href="${visits.href(connectorsHref(app.clientId))}">Cho
         await auditConsent(tx, creationContext(parts), { session, spaceId: session.spaceId }, requestOrigin(parts, request), "RevokeApp");
       };
       if (isClientId(clientId)) await store.change(revoke).catch(ignoreNotFound);
-      return sendRedirect(reply, visits.href(path));
+      return sendRedirect(reply, withNotice(visits.href(path), "revoked"));
     }),
   );
 }

@@ -216,6 +216,8 @@ export interface TaskFilter {
   readonly agentId?: string;
   /** The task whose agent started them. */
   readonly parentId?: string;
+  /** The client id of the app that created them. */
+  readonly createdByApp?: string;
   readonly status?: TaskStatus;
   /** Only tasks in one of these states; empty: in any. */
   readonly statuses?: readonly TaskStatus[];

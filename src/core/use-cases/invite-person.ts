@@ -29,6 +29,9 @@ export interface InvitationResult {
 
 const emailForm = /^[^\s@,;<>"()\\\p{Cc}]{1,64}@[^\s@,;<>"()\\\p{Cc}]{1,190}$/u;
 
+/** Whether a text has the form of an e-mail address that can be invited. */
+export const isEmailAddress = (text: string): boolean => emailForm.test(text);
+
 /**
  * Creates the missing rows of account, team, membership (active at once) and agent,
  * and a one-time link. A person who is a member already only gets a new link.
@@ -38,7 +41,7 @@ const emailForm = /^[^\s@,;<>"()\\\p{Cc}]{1,64}@[^\s@,;<>"()\\\p{Cc}]{1,190}$/u;
  */
 export async function invitePerson(tx: Tx, context: CreationContext, invitation: Invitation): Promise<InvitationResult> {
   const email = invitation.email.trim().toLowerCase();
-  if (!emailForm.test(email)) throw invalidArgument("email", "must be an e-mail address");
+  if (!isEmailAddress(email)) throw invalidArgument("email", "must be an e-mail address");
   // Serializes invitations on the first team's row: two of one person, or of two owners, run sequentially.
   const first = await tx.accounts.firstTeam();
   if (!first) throw notFound("team");

@@ -5,7 +5,7 @@ import type { Clock } from "../../core/clock.ts";
 import { notFound } from "../../core/failure.ts";
 import { AuditService, ListAuditEventsRequestSchema } from "../../gen/proto/audit/v2/audit_service_pb.ts";
 import { rpcName } from "../../operations.ts";
-import { v2Wire } from "../v2/route.ts";
+import { v2Wire } from "../v2/refusal.ts";
 import { admitSigned, memberOf } from "../v2/signed-address.ts";
 import { type Handle, inSteps } from "../wire/wire.ts";
 import { type AuditDownloadParts, sendLog } from "./download.ts";
@@ -56,5 +56,5 @@ export function auditAddress(app: FastifyInstance, parts: AuditAddressParts): vo
       await send(call, admission, wanted);
     },
   });
-  v2.route(app, "/audit-log", { GET: serve }, { text: () => "this address accepts GET" });
+  v2.route(app, "/audit-log", { GET: serve, HEAD: serve }, { text: () => "this address accepts GET" });
 }

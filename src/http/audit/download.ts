@@ -10,20 +10,17 @@ import { type AuditEvent, AuditEventSchema } from "../../gen/proto/audit/v2/audi
 import { AuditService, type ListAuditEventsResponse } from "../../gen/proto/audit/v2/audit_service_pb.ts";
 import { type OperationTable, rpcName } from "../../operations.ts";
 import { callHeaders, setHeaders } from "../answer-headers.ts";
-import type { ReadRequest } from "../request.ts";
 import { compileReader } from "../v2/message-reader.ts";
-import { v2Wire } from "../v2/route.ts";
+import { type RefusalParts, v2Wire } from "../v2/refusal.ts";
 import { compileBareWriter } from "../v2/writer.ts";
 import { applyHeaders, type Call, inSteps } from "../wire/wire.ts";
 import { ocsfEvent } from "./ocsf.ts";
 
 /** The parts of the call path that the download needs. */
-export interface AuditDownloadParts {
+export interface AuditDownloadParts extends RefusalParts {
   readonly operations: OperationTable;
   readonly admit: Admit;
   readonly performer: Performer;
-  readonly readRequest: ReadRequest;
-  readonly report: (failure: Failure, requestId: string) => void;
 }
 
 /** Lines per page. At most one page waits for a slow client. */
@@ -59,19 +56,21 @@ export function auditDownload(app: FastifyInstance, parts: AuditDownloadParts): 
     },
     encode: sendLog(parts),
   });
-  v2.route(app, path, { GET: download }, { text: () => "audit.download accepts GET" });
+  v2.route(app, path, { GET: download, HEAD: download }, { text: () => "audit.download accepts GET" });
 }
 
 /** Sends the log. The answer begins when the first page was read: its refusal is a plain answer. */
 export const sendLog =
   ({ performer, report }: Pick<AuditDownloadParts, "performer" | "report">) =>
-  async ({ reply, head: { requestId }, gone }: Call, admission: Admission, { format, input }: WantedLog): Promise<void> => {
+  async ({ request, reply, head: { requestId }, gone }: Call, admission: Admission, { format, input }: WantedLog): Promise<void> => {
     const pages = pagesOf(performer, { admission, gone }, input);
     const first = await pages.next();
     setHeaders(reply, callHeaders(requestId));
+    reply.header("Content-Type", "application/x-ndjson; charset=utf-8");
+    if (request.method === "HEAD") return void reply.send();
     const texts = textsOf(first.value ?? [], pages, lineWriter(format));
     const lines = withReport(texts, (failure) => report(failure, requestId));
-    reply.header("Content-Type", "application/x-ndjson; charset=utf-8").send(Readable.from(lines, { highWaterMark: 1 }));
+    reply.send(Readable.from(lines, { highWaterMark: 1 }));
   };
 
 /** Reads the query. @throws Failure `invalid_argument`, also for `limit` and `cursor`: a download has no pages. */

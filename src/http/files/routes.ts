@@ -13,7 +13,7 @@ import type { FileLinks } from "../../core/files/links.ts";
 import type { PdfOf } from "../../core/files/pdf.ts";
 import { parseDownloadId, toSkillFile } from "../../core/skills/content.ts";
 import type { Tx } from "../../core/store.ts";
-import { v2Wire } from "../v2/route.ts";
+import { v2Wire } from "../v2/refusal.ts";
 import type { Call, Handle, Wire } from "../wire/wire.ts";
 import { checkLink, checkLinkState, linkPath, wrongMethod } from "./link.ts";
 import { matchesEtag, rangeApplies, requestedRange, sendFile } from "./send-file.ts";

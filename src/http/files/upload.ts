@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance } from "fastify";
 import type { Clock } from "../../core/clock.ts";
-import { type Failure, invalidArgument } from "../../core/failure.ts";
+import { invalidArgument } from "../../core/failure.ts";
 import type { FileLinks } from "../../core/files/links.ts";
 import type { Digest } from "../../core/files/meter.ts";
 import type { Incoming, Uploads } from "../../core/files/uploads.ts";
@@ -9,8 +9,7 @@ import { callHeaders, setHeaders } from "../answer-headers.ts";
 import { drainRequest, requestBodyWhenRead } from "../connection.ts";
 import { failureOfError } from "../failure.ts";
 import { incomingBody } from "../incoming-body.ts";
-import type { ReadRequest } from "../request.ts";
-import { refuseV2 } from "../v2/route.ts";
+import { type RefusalParts, refuseV2 } from "../v2/refusal.ts";
 import { type Call, type Handle, wire } from "../wire/wire.ts";
 import { checkLink, linkPath, wrongMethod } from "./link.ts";
 
@@ -62,12 +61,10 @@ declare module "fastify" {
 }
 
 /** The dependencies of uploads. */
-export interface UploadRouteParts {
+export interface UploadRouteParts extends RefusalParts {
   readonly uploads: Uploads;
   readonly links: FileLinks;
   readonly clock: Clock;
-  readonly readRequest: ReadRequest;
-  readonly report: (failure: Failure, requestId: string) => void;
 }
 
 /**
@@ -76,13 +73,14 @@ export interface UploadRouteParts {
  * so that no body is held in memory.
  */
 export function uploadRoute(app: FastifyInstance, parts: UploadRouteParts): void {
+  const refuse = refuseV2(parts.errorPages);
   const uploads = wire({
     readHead: parts.readRequest,
     failureIn: failureOfError,
     report: parts.report,
     async refuse(call, failure) {
       drainRequest(call.request.raw, call.reply.raw);
-      await refuseV2(call, failure);
+      await refuse(call, failure);
     },
   });
   async function receiveFile(call: Call): Promise<void> {

@@ -107,12 +107,14 @@ interface StreamRequest {
 export async function sendStream(
   { clock, report }: StreamParts,
   ask: Invoke,
-  { reply, head: { requestId } }: Call,
+  { request, reply, head: { requestId } }: Call,
   { taskId, startingAfter, words }: StreamRequest,
 ): Promise<undefined> {
   const events = await openStream(ask, taskId, startingAfter);
   setHeaders(reply, callHeaders(requestId));
   reply.header("Content-Type", "text/event-stream; charset=utf-8").header("X-Accel-Buffering", "no");
+  // The end of the answer closes the stream.
+  if (request.method === "HEAD") return void reply.send();
   const addTask = (event: StreamEvent) => ("response" in event ? withTask(ask, { taskId, words }, event) : event);
   reply.send(
     eventStream(

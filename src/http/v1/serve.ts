@@ -14,6 +14,7 @@ import { boundOf } from "../bounds/bound.ts";
 import { failureOfError, jsonOnly, v1Answers } from "../failure.ts";
 import type { ReadRequest } from "../request.ts";
 import { boundedBodies } from "../request-body.ts";
+import { sendAnswer } from "../send-answer.ts";
 import { findIgnoredMembers } from "../warnings/shape.ts";
 import { applyHeaders, type Call, type Handle, hasBody, inSteps, sendJson, type Wire, wire } from "../wire/wire.ts";
 import { readRequestInput } from "./input.ts";
@@ -53,8 +54,8 @@ export const familyWire = ({ readRequest, report }: Pick<RestParts, "readRequest
     failureIn: failureOfError,
     report,
     async refuse(call, failure) {
-      setHeaders(call.reply, refusalHeaders(failure));
-      send(call, v1Answers[failure.reason].status, withWarnings(family, call, family.refusal(failure)));
+      setHeaders(call.reply, [...refusalHeaders(failure), ...callHeaders(call.head.requestId)]);
+      sendJson(call.reply, v1Answers[failure.reason].status, JSON.stringify(withWarnings(family, call, family.refusal(failure))));
     },
   });
 
@@ -68,10 +69,11 @@ export function serveRoutes(app: FastifyInstance, parts: RestParts, routes: read
   if (routes.some(({ form }) => form)) void app.register(multipart);
   const rest = familyWire(parts, family);
   app.setErrorHandler((thrown, request, reply) => rest.refuse(request, reply, thrown));
-  const text = (verbs: readonly string[]) => `this address accepts ${verbs.join(" and ")}`;
   for (const [path, all] of Map.groupBy(routes, (route) => route.path)) {
-    const handles = Object.fromEntries(all.map((route) => [route.verb, handleOf(route, parts, family)]));
-    rest.route(app, path.replaceAll(/\{(\w+)\}/g, ":$1"), handles, { text });
+    const handles = all.map((route) => [route.verb, handleOf(route, parts, family)] as const);
+    const heads = handles.flatMap(([verb, handle]) => (verb === "GET" ? [["HEAD", handle] as const] : []));
+    const text = () => `this address accepts ${handles.map(([verb]) => verb).join(" and ")}`;
+    rest.route(app, path.replaceAll(/\{(\w+)\}/g, ":$1"), Object.fromEntries([...handles, ...heads]), { text });
   }
   return rest;
 }
@@ -98,8 +100,10 @@ function handleOf(route: Route, parts: RestParts, family: Family): Handle {
     },
     async encode(call, admission, answerBy) {
       const answer = await answerBy(invokeFor(parts, admission, call));
-      if (answer === null) send(call, 204, null);
-      else if (answer !== undefined) send(call, 200, withWarnings(family, call, answer));
+      if (answer === undefined) return;
+      setHeaders(call.reply, callHeaders(call.head.requestId));
+      if (answer === null) call.reply.code(204).send();
+      else await sendAnswer(call, admission, { text: JSON.stringify(withWarnings(family, call, answer)) });
     },
   });
 }
@@ -148,9 +152,3 @@ function invokeFor(parts: RestParts, admission: Admission, { gone, reply }: Call
 
 /** `{code, message, details}`, with gRPC's number as the code (spec/v1.md 1.3). */
 export const refusalBody = ({ reason, message }: Failure) => ({ code: v1Answers[reason].code, message, details: [] });
-
-function send({ reply, head }: Call, status: number, body: object | null): void {
-  setHeaders(reply, callHeaders(head.requestId));
-  if (body === null) reply.code(status).send();
-  else sendJson(reply, status, JSON.stringify(body));
-}

@@ -9,23 +9,15 @@ import {
   type MessageShape,
   ScalarType,
 } from "@bufbuild/protobuf";
-import { keyStep } from "../../call/text.ts";
+import { scalarZeroValue } from "@bufbuild/protobuf/reflect";
+import { keyStep, Mistakes } from "../../call/mistakes.ts";
+import { findMistakes, refuseMistakes } from "../../call/validate.ts";
 import { invalidArgument } from "../../core/failure.ts";
 import { isObject } from "../../core/json.ts";
 import { findIgnoredMembers, messageShapes } from "../warnings/shape.ts";
 import type { Warnings } from "../warnings/warnings.ts";
 import { queryNester } from "./nested-query.ts";
-import {
-  dateReader,
-  enumReader,
-  FieldError,
-  type Mode,
-  prefixError,
-  type ReaderNotes,
-  type ReadValue,
-  refuseFieldErrors,
-  scalarReader,
-} from "./scalars.ts";
+import { dateReader, enumReader, FieldError, type Mode, noteMistake, type ReaderNotes, type ReadValue, scalarReader } from "./scalars.ts";
 import { wellKnownForm } from "./well-known.ts";
 import { spellings, wireOptions } from "./wire.ts";
 
@@ -65,17 +57,23 @@ function messageReader(desc: DescMessage, mode: Mode): ReadMessage {
 function readMembers(desc: DescMessage, fields: ReadonlyMap<string, FieldReader>, json: JsonObject, notes: ReaderNotes): Members {
   // A message made by `create` has a member for each field and oneof of its descriptor.
   const message: Members = create(desc);
-  let field: FieldReader | undefined;
-  try {
-    for (const key in json) {
-      const value = json[key];
-      if (value === null || value === undefined) continue;
-      field = fields.get(key);
-      if (field === undefined) notes.hasIgnoredMember = true;
-      else field.set(message, value, notes);
+  const { mistakes } = notes;
+  for (const key in json) {
+    const value = json[key];
+    if (value === null || value === undefined) continue;
+    const field = fields.get(key);
+    if (field === undefined) {
+      notes.hasIgnoredMember = true;
+      continue;
     }
-  } catch (thrown) {
-    throw prefixError(field?.name ?? "", thrown);
+    const before = mistakes.count;
+    try {
+      field.set(message, value, notes);
+    } catch (thrown) {
+      noteMistake(thrown, notes);
+    }
+    if (mistakes.count > before) mistakes.place(before, field.name);
+    if (mistakes.isFull) break;
   }
   return message;
 }
@@ -117,15 +115,20 @@ function querySetter(field: DescField): FieldReader["set"] {
   return "oneof" in field && field.oneof ? oneofSetter(field.oneof, field, read) : set;
 }
 
-function oneofSetter(oneof: DescOneof, { localName }: DescField, read: ReadValue): FieldReader["set"] {
+function oneofSetter(oneof: DescOneof, field: DescField, read: ReadValue): FieldReader["set"] {
+  const { localName } = field;
   const group = oneof.localName;
+  const empty = emptyElement(field);
   return (message, json, notes) => {
     // `create` sets the object of every oneof.
     const current = (message[group] as { case: string | undefined }).case;
     if (current !== undefined && current !== localName) {
       throw new FieldError(`cannot be given with ${oneof.fields.find((other) => other.localName === current)?.name}`);
     }
-    message[group] = { case: localName, value: read(json, notes) };
+    // Given, even if it is not valid: the rule of the oneof is kept.
+    const given: { case: string; value?: unknown } = { case: localName, value: empty };
+    message[group] = given;
+    given.value = read(json, notes);
   };
 }
 
@@ -166,16 +169,30 @@ function elementReader(field: DescField): ReadValue {
   return scalarReader(field.scalar, "body");
 }
 
+/** A replacement for an element that is not valid, so that the others keep their places. A Struct in a field is plain JSON. */
+function emptyElement({ message, scalar }: DescField): unknown {
+  if (message) return message.typeName === "google.protobuf.Struct" ? {} : create(message);
+  return scalar === undefined ? 0 : scalarZeroValue(scalar, false);
+}
+
 function listReader(field: DescField): ReadValue {
   const readItem = elementReader(field);
+  const empty = emptyElement(field);
   const { textOrParts } = wireOptions(field);
   const readList: ReadValue = (json, notes) => {
     if (!Array.isArray(json)) throw new FieldError(textOrParts ? "must be a string or an array of parts" : "must be an array");
     const items: unknown[] = [];
-    try {
-      for (const item of json) items.push(readItem(item, notes));
-    } catch (thrown) {
-      throw prefixError(`[${items.length}]`, thrown);
+    const { mistakes } = notes;
+    for (const item of json) {
+      const before = mistakes.count;
+      try {
+        items.push(readItem(item, notes));
+      } catch (thrown) {
+        noteMistake(thrown, notes);
+        items.push(empty);
+      }
+      if (mistakes.count > before) mistakes.place(before, `[${items.length - 1}]`);
+      if (mistakes.isFull) break;
     }
     return items;
   };
@@ -190,12 +207,16 @@ function mapReader(field: DescField): ReadValue {
   return (json, notes) => {
     if (!isObject(json)) throw new FieldError("must be an object");
     const entries: [string, unknown][] = [];
+    const { mistakes } = notes;
     for (const [key, item] of Object.entries(json)) {
+      const before = mistakes.count;
       try {
         entries.push([key, readItem(item, notes)]);
       } catch (thrown) {
-        throw prefixError(keyStep(key), thrown);
+        noteMistake(thrown, notes);
       }
+      if (mistakes.count > before) mistakes.place(before, keyStep(key));
+      if (mistakes.isFull) break;
     }
     // fromEntries defines members, so `__proto__` is an ordinary member.
     return Object.fromEntries(entries);
@@ -206,7 +227,8 @@ function mapReader(field: DescField): ReadValue {
  * Reads a request.
  *
  * @param warnings receives the members without effect, also when the request is refused.
- * @throws Failure `invalid_argument` with the field's path and the rule that it breaks.
+ * @throws Failure `invalid_argument` with the field's path and the rule that it breaks, and the other mistakes of the request: values
+ * that are not valid for their fields first, then broken rules of the other fields (spec/api.md 8.88).
  */
 export type Reader<Desc extends DescMessage> = (json: JsonValue, mode: Mode, warnings?: Warnings) => MessageShape<Desc>;
 
@@ -227,10 +249,12 @@ export function compileReader<Desc extends DescMessage>(desc: Desc): Reader<Desc
   return (input, mode, warnings) => {
     if (!isObject(input)) throw invalidArgument("", "the body must be a JSON object");
     const json = mode === "body" ? input : nest(input);
-    const notes: ReaderNotes = { hasIgnoredMember: false };
+    const notes: ReaderNotes = { hasIgnoredMember: false, mistakes: new Mistakes() };
     try {
-      const message = refuseFieldErrors(() => (mode === "body" ? body(json, notes) : query(json, notes)));
+      const message = mode === "body" ? body(json, notes) : query(json, notes);
       if (!isMessage(message, desc)) throw new Error(`the result is not a ${desc.typeName}`);
+      if (notes.mistakes.count > 0) findMistakes(desc, message, notes.mistakes);
+      refuseMistakes(notes.mistakes);
       return message;
     } finally {
       // Search for their names only when there are any.

@@ -7,16 +7,16 @@ import type { Clock } from "../../core/clock.ts";
 import { Failure, failureOf } from "../../core/failure.ts";
 import { findNearest } from "../../core/nearest.ts";
 import type { Operation, OperationTable } from "../../operations.ts";
-import { callHeaders, idempotencyHeaders, refusalHeaders, setHeaders, warningHeaders } from "../answer-headers.ts";
+import { callHeaders, idempotencyHeaders, setHeaders, warningHeaders } from "../answer-headers.ts";
 import { boundOf } from "../bounds/bound.ts";
-import { failureOfError, jsonOnly, v2Answers } from "../failure.ts";
-import type { ReadRequest } from "../request.ts";
+import { jsonOnly } from "../failure.ts";
 import { boundedBodies } from "../request-body.ts";
-import type { Warnings } from "../warnings/warnings.ts";
-import { type Address, applyHeaders, type Call, type Handle, hasBody, inSteps, sendJson, type Wire, wire } from "../wire/wire.ts";
+import { sendAnswer } from "../send-answer.ts";
+import { type Address, applyHeaders, type Call, type Handle, hasBody, inSteps } from "../wire/wire.ts";
 import { compileFrameWriter, endFrame, eventStream, lastEventId } from "./event-stream.ts";
 import { compileReader } from "./message-reader.ts";
 import { parseBody } from "./parse.ts";
+import { type RefusalParts, refusalText, v2Wire } from "./refusal.ts";
 import { compileWriter } from "./writer.ts";
 
 /** Synonyms of the words in operation names. When several match, the first in this order applies. */
@@ -100,15 +100,13 @@ function rankWithoutWord(requested: readonly string[], left: readonly string[]):
 }
 
 /** The parts of the call path that the v2 wire needs. */
-export interface V2Parts {
+export interface V2Parts extends RefusalParts {
   readonly operations: OperationTable;
   readonly admit: Admit;
   readonly performer: Performer;
-  readonly readRequest: ReadRequest;
   /** The clock of keep-alive comments. */
   readonly clock: Clock;
   readonly bodyLimit: number;
-  readonly report: (failure: Failure, requestId: string) => void;
 }
 
 /** Performs a call that was admitted and read, and sends its answer. */
@@ -136,7 +134,7 @@ function addressOf(name: string, operation: Operation, parts: V2Parts): Address 
   const handle = handleOf(operation, parts);
   return operation.isChange
     ? { handles: { POST: handle }, wrongMethod: { text: () => `${name} accepts POST` } }
-    : { handles: { GET: handle, POST: handle }, wrongMethod: { text: () => `${name} accepts POST or GET` } };
+    : { handles: { GET: handle, HEAD: handle, POST: handle }, wrongMethod: { text: () => `${name} accepts POST or GET` } };
 }
 
 function handleOf(operation: Operation, parts: V2Parts): Handle {
@@ -166,16 +164,21 @@ function handleOf(operation: Operation, parts: V2Parts): Handle {
 /** Sends one answer in the envelope. */
 function unaryAnswer({ method }: Operation, { performer }: V2Parts): Answer {
   const write = compileWriter(method.output);
-  return async ({ reply, head: { requestId }, gone, warnings }, admission, input) => {
+  return async (call, admission, input) => {
+    const { reply, head, gone, warnings } = call;
     const { answer, isReplayed: replayed } = await performer.perform(admission, input, gone);
     setHeaders(reply, idempotencyHeaders(replayed));
-    setHeaders(reply, callHeaders(requestId));
-    sendJson(reply, 200, write(answer, requestId, warnings.texts));
+    setHeaders(reply, callHeaders(head.requestId));
+    const text = write(answer, head.requestId, warnings.texts);
+    await sendAnswer(call, admission, { text, varyingLength: beginOf(head.requestId).length });
   };
 }
 
+/** How every answer begins. */
+const beginOf = (requestId: string): string => JSON.stringify({ ok: true, request_id: requestId }).slice(0, -1);
+
 /** Sends a stream as server-sent events; without events, 204 stops EventSource (spec/decisions.md 17a). */
-export function streamAnswer({ method }: Operation, { performer, clock, report }: V2Parts): Answer {
+export function streamAnswer({ method }: Operation, { performer, clock, report, errorPages }: V2Parts): Answer {
   const write = compileFrameWriter(method.output);
 
   async function* frames(answers: AsyncIterable<Message>, requestId: string): AsyncGenerator<string> {
@@ -188,7 +191,7 @@ export function streamAnswer({ method }: Operation, { performer, clock, report }
     } catch (thrown) {
       const failure = failureOf(thrown);
       report(failure, requestId);
-      yield endFrame(refusalText(failure, requestId));
+      yield endFrame(refusalText(failure, { requestId, errorPages }));
     }
   }
 
@@ -200,24 +203,8 @@ export function streamAnswer({ method }: Operation, { performer, clock, report }
     setHeaders(reply, callHeaders(requestId));
     if (answers === null) return void reply.code(204).send();
     reply.header("Content-Type", "text/event-stream; charset=utf-8").header("X-Accel-Buffering", "no");
+    // Nothing is read from the stream, and the end of the answer closes it.
+    if (request.method === "HEAD") return void reply.send();
     reply.send(eventStream(frames(answers, requestId), clock));
   };
-}
-
-/** Creates the wire of calls whose refusals have v2's envelope. */
-export const v2Wire = ({ readRequest, report }: Pick<V2Parts, "readRequest" | "report">): Wire =>
-  wire({ readHead: readRequest, failureIn: failureOfError, report, refuse: refuseV2 });
-
-/** Answers a failure in the envelope. */
-export async function refuseV2({ reply, head: { requestId, isStrict: strict }, warnings }: Call, failure: Failure): Promise<void> {
-  setHeaders(reply, refusalHeaders(failure));
-  if (!warnings.isEmpty) setHeaders(reply, warningHeaders(warnings, strict));
-  setHeaders(reply, callHeaders(requestId));
-  sendJson(reply, v2Answers[failure.reason].status, refusalText(failure, requestId, warnings));
-}
-
-function refusalText({ reason, message }: Failure, requestId: string, warnings?: Warnings): string {
-  const error = { code: v2Answers[reason].code, message };
-  const warned = warnings === undefined || warnings.isEmpty ? {} : { warnings: warnings.texts };
-  return JSON.stringify({ ok: false, request_id: requestId, ...warned, error });
 }

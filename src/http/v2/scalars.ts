@@ -1,15 +1,10 @@
 import { type DescEnum, type DescField, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import { base64Decode, base64Encode } from "@bufbuild/protobuf/wire";
-import { joinPath } from "../../call/text.ts";
+import { joinPath, type Mistakes } from "../../call/mistakes.ts";
 import { enumRule } from "../../call/validate.ts";
-import { invalidArgument } from "../../core/failure.ts";
 import { enumNames } from "./wire.ts";
 
-/**
- * A JSON value that is not valid for its field. The reader of the value throws it with
- * the rule; each level above adds its step to the path, so that reading valid values
- * tracks no path.
- */
+/** A JSON value that is not valid for its field. The reader of the value throws it with the rule; the levels above note it (`noteMistake`). */
 export class FieldError extends Error {
   override readonly name = "Misfit";
   readonly rule: string;
@@ -28,13 +23,10 @@ export function prefixError(step: string, thrown: unknown): unknown {
   return new FieldError(thrown.rule, joinPath(step, thrown.path));
 }
 
-/** Reads, and converts a FieldError to the refusal that callers receive. */
-export function refuseFieldErrors<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (thrown) {
-    throw thrown instanceof FieldError ? invalidArgument(thrown.path, thrown.rule) : thrown;
-  }
+/** Notes a FieldError and throws any other error. */
+export function noteMistake(thrown: unknown, { mistakes }: ReaderNotes): void {
+  if (!(thrown instanceof FieldError)) throw thrown;
+  mistakes.add({ path: thrown.path, rule: thrown.rule });
 }
 
 /** The rule for a value that is read as Unix seconds. */
@@ -51,10 +43,12 @@ export function secondsOfDate(text: string): number | null {
 /** `body`: JSON, strictly typed. `query`: every value is text (spec/api.md 1, spec/decisions.md 12). */
 export type Mode = "body" | "query";
 
-/** Notes of a reader: whether the JSON must be searched for members without effect. */
+/** Notes of a reader. */
 export interface ReaderNotes {
-  /** A member that is unknown, or has no effect. */
+  /** A member that is unknown, or has no effect: the JSON must be searched for them. */
   hasIgnoredMember: boolean;
+  /** Values that are not valid for their fields. The message is incomplete there. */
+  readonly mistakes: Mistakes;
 }
 
 /** Converts one JSON value to a message value, and notes skipped members. @throws FieldError */

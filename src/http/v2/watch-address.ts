@@ -6,7 +6,8 @@ import { TaskService, WatchTaskRequestSchema } from "../../gen/proto/task/v2/tas
 import { rpcName } from "../../operations.ts";
 import { type Handle, inSteps } from "../wire/wire.ts";
 import { lastEventId } from "./event-stream.ts";
-import { streamAnswer, type V2Parts, v2Wire } from "./route.ts";
+import { v2Wire } from "./refusal.ts";
+import { streamAnswer, type V2Parts } from "./route.ts";
 import { admitSigned, memberOf } from "./signed-address.ts";
 
 /** The dependencies of signed watch addresses. */
@@ -44,7 +45,7 @@ export function watchAddress(app: FastifyInstance, parts: WatchAddressParts): vo
       create(WatchTaskRequestSchema, { taskId: grantOf(request).taskId, afterSeq: afterSeqOf(request), deltas: deltasOf(request) }),
     encode: streamAnswer(operation, parts),
   });
-  v2.route(app, "/watches", { GET: serve }, { text: () => "this address accepts GET" });
+  v2.route(app, "/watches", { GET: serve, HEAD: serve }, { text: () => "this address accepts GET" });
 }
 
 /** The place to begin at; `Last-Event-ID` takes precedence. @throws Failure `invalid_argument` */

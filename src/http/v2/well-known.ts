@@ -10,7 +10,7 @@ import {
   type Value,
   ValueSchema,
 } from "@bufbuild/protobuf/wkt";
-import { keyStep } from "../../call/text.ts";
+import { keyStep } from "../../call/mistakes.ts";
 import { isObject } from "../../core/json.ts";
 import { FieldError, prefixError, type ReadValue, type WriteValue } from "./scalars.ts";
 

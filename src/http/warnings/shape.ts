@@ -1,5 +1,5 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
-import { keyStep } from "../../call/text.ts";
+import { keyStep } from "../../call/mistakes.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { wireOptions } from "../v2/wire.ts";
 import { memberPath, shownName, type Warnings } from "./warnings.ts";

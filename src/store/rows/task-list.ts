@@ -131,7 +131,11 @@ interface Equality {
 }
 
 /** The index of a parent, a project or an agent does not have the owner, that of a status or an app does. */
-function equalities(dialect: Dialect, scope: Scope, { projectId, agentId, parentId, status }: TaskFilter): readonly Equality[] {
+function equalities(
+  dialect: Dialect,
+  scope: Scope,
+  { projectId, agentId, parentId, createdByApp, status }: TaskFilter,
+): readonly Equality[] {
   const found: Equality[] = [];
   const owned = visible({ accountId: scope.accountId, spaceId: scope.spaceId });
   const checked = checkedOwner(dialect, scope);
@@ -140,7 +144,8 @@ function equalities(dialect: Dialect, scope: Scope, { projectId, agentId, parent
   if (agentId === defaultAgent) found.push({ where: sql`t.agent_id = (SELECT id FROM agent WHERE ${isDefaultOf(scope)})`, owner: checked });
   else if (agentId !== undefined) found.push({ where: sql`t.agent_id = ${agentId}`, owner: checked });
   if (status !== undefined) found.push({ where: sql`t.status = ${status}`, owner: owned });
-  if (scope.clientId !== undefined) found.push({ where: sql`t.client_id = ${scope.clientId}`, owner: owned });
+  for (const clientId of [createdByApp, scope.clientId])
+    if (clientId !== undefined) found.push({ where: sql`t.client_id = ${clientId}`, owner: owned });
   return found;
 }
 

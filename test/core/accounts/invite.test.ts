@@ -4,12 +4,12 @@ import { findRecipient } from "../../../src/core/keys/recipient.ts";
 import { linkDigest } from "../../../src/core/sign-in/link.ts";
 import { createFirstAccount } from "../../../src/core/use-cases/initialize-installation.ts";
 import { type Invitation, invitePerson } from "../../../src/core/use-cases/invite-person.ts";
-import { describeOnEach, openTestStore, rowsIn, runOn, type TestStore } from "../../support/database.ts";
+import { describeOnOne, openTestStore, rowsIn, runOn, type TestStore } from "../../support/database.ts";
 
 const now = 1_790_000_000_000;
 const making = { now, ids: systemIds, random: systemRandom };
 
-describeOnEach("an invitation", (kind) => {
+describeOnOne("an invitation", (kind) => {
   let database: TestStore;
   beforeAll(async () => {
     database = await openTestStore(kind);

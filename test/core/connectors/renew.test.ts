@@ -13,13 +13,13 @@ import {
 import { systemIds } from "../../../src/core/ids.ts";
 import { sampleConnector } from "../../store/samples.ts";
 import { cipher } from "../../support/cipher.ts";
-import { describeOnEach, storeOfSuite } from "../../support/database.ts";
+import { describeOnOne, storeOfSuite } from "../../support/database.ts";
 import { patientClock } from "../../support/patient-clock.ts";
 
 const tokens = (access: string) => ({ access, refresh: `refresh-${access}`, expiresAt: null });
 const signedInCredentials = (access: string): OAuthCredentials => ({ ...noTokens, tokens: tokens(access) });
 
-describeOnEach("renewed tokens", (kind) => {
+describeOnOne("renewed tokens", (kind) => {
   const suite = storeOfSuite(kind);
 
   async function installConnector(credentials: OAuthCredentials): Promise<InstalledConnector> {

@@ -3,7 +3,7 @@ import { systemIds, systemRandom } from "../../../src/core/ids.ts";
 import { createKey, isKeyText, keyDigest } from "../../../src/core/keys/api-key.ts";
 import type { Store } from "../../../src/core/store.ts";
 import { initializeInstallation } from "../../../src/core/use-cases/initialize-installation.ts";
-import { describeOnEach, openTestStore, type TestStore } from "../../support/database.ts";
+import { describeOnOne, openTestStore, type TestStore } from "../../support/database.ts";
 
 const now = 1_790_000_000_000;
 const making = { now, ids: systemIds, random: systemRandom };
@@ -20,7 +20,7 @@ async function withOwner(kind: "sqlite" | "postgresql"): Promise<TestStore & { o
 const makeGeneralKey = (store: Store, owner: { accountId: string; spaceId: string }, name = "laptop") =>
   store.change((tx) => createKey(tx, making, { ...owner, kind: "general", name }));
 
-describeOnEach("a new key", (kind) => {
+describeOnOne("a new key", (kind) => {
   test("has 256 random bits with a checksum, and only its digest is stored", async () => {
     await using database = await withOwner(kind);
     const { key, text } = await makeGeneralKey(database.store, database.owner);
@@ -50,7 +50,7 @@ describeOnEach("a new key", (kind) => {
   });
 });
 
-describeOnEach("50 active general keys per account", (kind) => {
+describeOnOne("50 active general keys per account", (kind) => {
   test("are the maximum, also when 60 are requested at once", async () => {
     await using database = await withOwner(kind);
     const requests = Array.from({ length: 60 }, (_, i) => makeGeneralKey(database.store, database.owner, `key ${i}`));

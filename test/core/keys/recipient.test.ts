@@ -4,7 +4,7 @@ import { systemIds, systemRandom } from "../../../src/core/ids.ts";
 import { findRecipient } from "../../../src/core/keys/recipient.ts";
 import type { Store } from "../../../src/core/store.ts";
 import { createFirstAccount } from "../../../src/core/use-cases/initialize-installation.ts";
-import { describeOnEach, openTestStore } from "../../support/database.ts";
+import { describeOnOne, openTestStore } from "../../support/database.ts";
 
 const createdAt = 1_790_000_000_000;
 
@@ -59,7 +59,7 @@ async function openTeams(kind: "sqlite" | "postgresql") {
   return { ...database, spaces, ann: ann.accountId, bo, cy, pia };
 }
 
-describeOnEach("a key made by a command", (kind) => {
+describeOnOne("a key made by a command", (kind) => {
   let teams: Awaited<ReturnType<typeof openTeams>>;
   beforeAll(async () => {
     teams = await openTeams(kind);

@@ -6,7 +6,7 @@ import { codeDigest } from "../../../src/core/oauth/code.ts";
 import { approve, declinedLocation, requiresConsent } from "../../../src/core/oauth/consent.ts";
 import type { Store } from "../../../src/core/store.ts";
 import { ann } from "../../store/samples.ts";
-import { describeOnEach, rowsIn, storeOfSuite } from "../../support/database.ts";
+import { describeOnOne, rowsIn, storeOfSuite } from "../../support/database.ts";
 import { sample } from "../../support/depth.ts";
 import { sampleApp } from "../../support/oauth.ts";
 
@@ -29,7 +29,7 @@ const approveRequest = (store: Store, request: AuthorizationRequest, connectorUi
 
 const activeGrant = (store: Store, { clientId }: OAuthApp) => store.grants.find({ ...ann, clientId });
 
-describeOnEach("an approval", (kind) => {
+describeOnOne("an approval", (kind) => {
   const suite = storeOfSuite(kind);
 
   test("makes a code in the specified form, valid for ten minutes, and stores only its SHA-256 (spec/oauth.md 7)", async () => {

@@ -1,7 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { exportAnswers } from "../../../src/http/failure.ts";
 import type { FuzzAnswer, FuzzRequest } from "../request.ts";
-import { faultsOfMessage, objectIn } from "./message.ts";
+import { decode, faultsOfMessage, objectIn } from "./message.ts";
 
 const pairs: ReadonlySet<string> = new Set(Object.values(exportAnswers).map(({ status, code }) => `${status} ${code}`));
 
@@ -30,7 +30,8 @@ function isWellFormed(path: string): boolean {
 }
 
 /** What is wrong with such an answer. */
-export function faultsOfExportJson(output: DescMessage, { status, body }: FuzzAnswer): readonly string[] {
+export function faultsOfExportJson(output: DescMessage, { status, headers, body: sent }: FuzzAnswer): readonly string[] {
+  const body = Buffer.from(decode(sent, headers["content-encoding"]));
   if (status === 200) return faultsOfMessage(output, body, true);
   const { code, message, ...rest } = { ...objectIn(body) };
   const faults = Object.keys(rest).map((name) => `an error with ${name}`);

@@ -32,7 +32,12 @@ const pageType = "text/html; charset=utf-8";
 const policy = { headers: { "content-security-policy": "default-src 'none'; script-src 'self'" } };
 const ok = (members: object = {}): string => JSON.stringify({ ok: true, request_id: requestId, ...members });
 const refusal = (code: string, over: object = {}): string =>
-  JSON.stringify({ ok: false, request_id: requestId, error: { code, message: "why" }, ...over });
+  JSON.stringify({
+    ok: false,
+    request_id: requestId,
+    error: { code, message: "why", type: code, doc_url: `https://stub.test/errors/${code}` },
+    ...over,
+  });
 const bytesOf = (desc: DescMessage): Uint8Array => toBinary(desc, create(desc));
 const list = bytesOf(ListTasksResponseSchema);
 const grpcOk = { trailers: { "grpc-status": "0" } };

@@ -1,6 +1,6 @@
 import { v2Answers } from "../../../src/http/failure.ts";
 import type { FuzzAnswer, Judge } from "../request.ts";
-import { objectIn } from "./message.ts";
+import { decode, objectIn } from "./message.ts";
 
 const pairs: ReadonlySet<string> = new Set(Object.values(v2Answers).map(({ status, code }) => `${status} ${code}`));
 const requestIdForm = /^req_[2-9A-HJ-NP-Za-km-z]{22}$/;
@@ -9,18 +9,23 @@ const streamType = "text/event-stream; charset=utf-8";
 
 /** An answer of v2: the envelope, or server-sent events (spec/api.md 1 and 3, spec/decisions.md 17a). */
 export const judgeV2: Judge = ({ method, streaming }, answer) => {
-  const { status, headers, body } = answer;
-  const faults = faultsOfHead(headers);
+  const { status, headers } = answer;
+  const body = Buffer.from(decode(answer.body, headers["content-encoding"]));
+  const faults = faultsOfHead(method, answer);
+  if (status === 304) return [...faults, ...(body.length > 0 ? ["304 with a body"] : [])];
   if (streaming && status === 204) return [...faults, ...(body.length > 0 ? ["204 with a body"] : [])];
-  if (streaming && status === 200) return [...faults, ...faultsOfStream(answer)];
+  if (streaming && status === 200 && method !== "HEAD") return [...faults, ...faultsOfStream(answer)];
+  if (streaming && status === 200) return [...faults, ...(headers["content-type"] === streamType ? [] : ["the head of no stream"])];
   if (headers["content-type"] !== jsonType) return [...faults, `the content type is ${headers["content-type"]}`];
   return method === "HEAD" ? faults : [...faults, ...faultsOfEnvelope(status, body, headers["x-request-id"])];
 };
 
-function faultsOfHead(headers: FuzzAnswer["headers"]): string[] {
+/** A read by GET may be kept by its client, which asks again each time. */
+function faultsOfHead(method: string, { status, headers }: FuzzAnswer): string[] {
   const faults: string[] = [];
+  const isRead = ["GET", "HEAD"].includes(method) && [200, 304].includes(status) && headers["etag"] !== undefined;
   if (!requestIdForm.test(headers["x-request-id"] ?? "")) faults.push("no request id of ours");
-  if (headers["cache-control"] !== "no-store") faults.push("the answer may be kept");
+  if (headers["cache-control"] !== (isRead ? "private, no-cache" : "no-store")) faults.push("the answer may be kept");
   return faults;
 }
 
@@ -43,11 +48,14 @@ const faultsOfWarnings = (warnings: unknown): string[] =>
     : ["warnings that are not 1 to 10 texts"];
 
 function faultsOfError(status: number, error: unknown): string[] {
-  const { code, message, ...rest } = { ...(error as Readonly<Record<string, unknown>>) }; // Of any type; its members are checked.
+  const { code, message, type, doc_url: page, param, details = [], ...rest } = { ...(error as Readonly<Record<string, unknown>>) }; // Of any type; its members are checked.
   const faults: string[] = [];
   if (!pairs.has(`${status} ${code}`)) faults.push(`${status} with the code ${code}`);
   if (typeof message !== "string" || message === "") faults.push("a refusal without a message");
   if (Object.keys(rest).length > 0) faults.push("an error with other members");
+  if (typeof type !== "string" || typeof page !== "string" || !page.endsWith(`/errors/${type}`)) faults.push("an error without its page");
+  if (!Array.isArray(details) || details.length > 20) faults.push("details that are not at most 20");
+  else if (typeof param === "string" && !String(message).startsWith(`${param}: `)) faults.push("a message that is not about its member");
   return faults;
 }
 

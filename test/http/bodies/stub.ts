@@ -48,6 +48,7 @@ export async function openStub(
     corsOrigins: [],
     conversationsOnly: false,
     report: () => undefined,
+    errorPages: "http://stub.test/errors",
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
   const { port } = app.server.address() as AddressInfo; // it listens on TCP

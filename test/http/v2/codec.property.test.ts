@@ -2,12 +2,12 @@ import { create, type DescField, type DescMessage, type DescOneof, equals, type 
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkText } from "../../../src/call/text.ts";
 import { Failure } from "../../../src/core/failure.ts";
 import { compileReader } from "../../../src/http/v2/message-reader.ts";
 import { parseBody } from "../../../src/http/v2/parse.ts";
 import { compileBareWriter } from "../../../src/http/v2/writer.ts";
 import { services } from "../../../src/services.ts";
+import { checkText } from "../../call/check-text.ts";
 import { fixtureType } from "./fixture/every-kind.ts";
 
 const everyKind = fixtureType("EveryKind");

@@ -18,7 +18,7 @@ import { runTask } from "../../../src/runtime/run.ts";
 import { ann, putTask } from "../../store/samples.ts";
 import { type AgentFiles, agentFiles } from "../../support/agent-files.ts";
 import { cipher } from "../../support/cipher.ts";
-import { describeOnEach, openTestStore, type TestStore } from "../../support/database.ts";
+import { describeOnOne, openTestStore, type TestStore } from "../../support/database.ts";
 import { checkTask, taskInStore } from "../../support/invariants.ts";
 import { modelApis, openModelServer } from "../../support/model/server.ts";
 import { patientClock } from "../../support/patient-clock.ts";
@@ -33,7 +33,7 @@ const clock = patientClock();
 const caller: Caller = { ...ann, role: null, locale: "en", credential: { kind: "key", keyKind: "general", id: "key" } };
 const call = (name: string, input: JsonObject) => ({ calls: [{ name, input }] });
 
-describeOnEach("a task of the model agent with tools", (kind) => {
+describeOnOne("a task of the model agent with tools", (kind) => {
   let db: TestStore;
   let files: AgentFiles;
   beforeAll(async () => {

@@ -6,7 +6,7 @@ import { TaskStatus } from "#proto/task/v2/task_pb.ts";
 import { TaskService } from "#proto/task/v2/task_service_pb.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { scrollable } from "../../ui/static-parts.ts";
-import { formatClock, formatDateTime, formatDuration, formatNumber } from "../../ui/time.tsx";
+import { formatClock, formatDuration, formatExact, formatNumber } from "../../ui/time.tsx";
 import { titleOf } from "../../words.ts";
 import styles from "./inspector.module.css";
 import { type Step, type StepKind, sumOf, type Turn, turnsOf } from "./turns.ts";
@@ -66,7 +66,7 @@ function Facts({ run, costs }: { run: TaskRun; costs: readonly TaskCost[] }) {
         <dt>{text.claims}</dt>
         <dd>
           {text.claimsOf(run.claims, formatNumber(run.fence))}
-          {run.claimedAt !== undefined && <small> · {formatDateTime(Number(run.claimedAt))}</small>}
+          {run.claimedAt !== undefined && <small> · {formatExact(Number(run.claimedAt))}</small>}
         </dd>
       </div>
       <div>

@@ -1,0 +1,78 @@
+import { type AnswerOf, type Caller, caller, type RequestOf, type Resource, resource } from "./calls.ts";
+import { type Files, files } from "./files.ts";
+import type { Task } from "./generated/v2.ts";
+import type { Paged } from "./pages.ts";
+import { type MessageLike, StartedTask, type TaskHandle, taskHandle, toMessage } from "./task.ts";
+import { type CallOptions, type ClientOptions, transport } from "./transport.ts";
+import { type WatchEvent, type WatchOptions, watchTask } from "./watch.ts";
+
+/** The request of `task.create`; `message` may be a text. */
+export type CreateTask = Omit<RequestOf<"task.create">, "message"> & { readonly message: MessageLike };
+
+/** Tasks. */
+export interface Tasks extends Omit<Resource<"task">, "create" | "list"> {
+  /** Creates a task. The result is a promise of the task, and has `stream`, `wait`, `text` and `result` at once. */
+  create(request: CreateTask, options?: CallOptions): StartedTask;
+  /** The task with this id; no call is made. */
+  get(id: string): TaskHandle;
+  /** The caller's tasks, newest first by default, over all pages. */
+  list(request?: Omit<RequestOf<"task.list">, "cursor">, options?: CallOptions): Paged<Task, AnswerOf<"task.list">>;
+  /** Watches a task: every event once and in order, through lost connections. It stays open across turns unless `untilSettled` is set. */
+  watch(id: string, options?: WatchOptions): AsyncGenerator<WatchEvent>;
+}
+
+/** A client of one installation with one credential. */
+export interface Client extends Caller {
+  readonly tasks: Tasks;
+  readonly files: Files;
+  readonly schedules: Resource<"schedule">;
+  readonly projects: Resource<"project">;
+  readonly webhooks: Resource<"webhook">;
+  readonly agents: Resource<"agent">;
+  readonly agentProfiles: Resource<"agentProfile">;
+  readonly skills: Resource<"skill">;
+  readonly connectors: Resource<"connector">;
+  readonly browsers: Resource<"browser">;
+  readonly websites: Resource<"website">;
+  readonly usage: Resource<"usage">;
+  readonly users: Resource<"user">;
+  readonly teamUsers: Resource<"team.user">;
+  readonly audit: Resource<"audit">;
+}
+
+/** @throws TypeError without an address of the installation. */
+export function createClient(options: ClientOptions = {}): Client {
+  const http = transport(options);
+  const calls = caller(http);
+  const of = <Subject extends string>(subject: Subject) => resource(calls, subject);
+  const tasks: Tasks = {
+    ...of("task"),
+    create: ({ message, ...request }, call) =>
+      new StartedTask((resolve, reject) => {
+        calls
+          .call("task.create", { ...request, message: toMessage(message) }, call)
+          .then(({ task_id }) => resolve(taskHandle(http, calls, task_id)), reject);
+      }),
+    get: (id) => taskHandle(http, calls, id),
+    list: (request = {}, call) => calls.items("task.list", request, call),
+    watch: (id, watching) => watchTask(http, id, watching),
+  };
+  return {
+    ...calls,
+    tasks,
+    files: files(http, calls),
+    schedules: of("schedule"),
+    projects: of("project"),
+    webhooks: of("webhook"),
+    agents: of("agent"),
+    agentProfiles: of("agentProfile"),
+    skills: of("skill"),
+    connectors: of("connector"),
+    browsers: of("browser"),
+    websites: of("website"),
+    usage: of("usage"),
+    users: of("user"),
+    teamUsers: of("team.user"),
+    audit: of("audit"),
+  };
+}

@@ -1,0 +1,14 @@
+export type { AnswerOf, CallArguments, Envelope, ItemOf, OperationName, PagedName, RequestOf, Resource, RpcName } from "./calls.ts";
+export { type Client, type CreateTask, createClient, type Tasks } from "./client.ts";
+export * from "./errors.ts";
+export type { Files, Readable, UploadOptions, UploadProgress, UploadSource } from "./files.ts";
+export type { ActionInputs } from "./generated/actions.ts";
+export type * as rpc from "./generated/rpc.ts";
+export type * from "./generated/v2.ts";
+export type { JsonObject, JsonValue } from "./json.ts";
+export * from "./oauth.ts";
+export type { Paged } from "./pages.ts";
+export type { MessageLike, OutputReader, StandardSchema, StartedTask, TaskActions, TaskHandle, WaitOptions } from "./task.ts";
+export type { CallOptions, ClientOptions, TokenSource } from "./transport.ts";
+export type { TextDeltaEvent, WatchEvent, WatchOptions } from "./watch.ts";
+export * from "./webhooks.ts";

@@ -1,0 +1,68 @@
+import { TimeoutError } from "./errors.ts";
+
+/** The environment of the process; empty in browsers. */
+export function environment(name: string): string | undefined {
+  const { process } = globalThis as { readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> } };
+  return process?.env?.[name] || undefined;
+}
+
+/** Waits. @throws the reason of the signal when it is aborted. */
+export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", abort, { once: true });
+  });
+
+/** A signal that follows others and has a time limit. `stop` releases both; call it when the work is over. */
+export interface Limit {
+  readonly signal: AbortSignal;
+  /** Stops the time until `renew`. */
+  pause(): void;
+  /** Starts the time again. */
+  renew(): void;
+  stop(): void;
+}
+
+/** @param what ends the message of the error, for example `task.create`. */
+export function timeLimit(ms: number, what: string, outer?: AbortSignal): Limit {
+  const own = new AbortController();
+  const abort = () => own.abort(outer?.reason);
+  const expire = () => own.abort(new TimeoutError(`no answer within ${ms} ms: ${what}`));
+  let timer = setTimeout(expire, ms);
+  if (outer?.aborted) abort();
+  outer?.addEventListener("abort", abort, { once: true });
+  return {
+    signal: own.signal,
+    pause: () => clearTimeout(timer),
+    renew() {
+      clearTimeout(timer);
+      timer = setTimeout(expire, ms);
+    },
+    stop() {
+      clearTimeout(timer);
+      outer?.removeEventListener("abort", abort);
+    },
+  };
+}
+
+/** Random bytes as hex: `crypto.randomUUID` is missing on pages without https. */
+export const randomHex = (bytes: number): string =>
+  [...crypto.getRandomValues(new Uint8Array(bytes))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
+export const fromBase64 = (text: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+
+export function toBase64(bytes: Uint8Array): string {
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text);
+}
+
+export const toBase64Url = (bytes: Uint8Array): string => toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");

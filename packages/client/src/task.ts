@@ -1,0 +1,213 @@
+import type { AnswerOf, Caller, RequestOf } from "./calls.ts";
+import { TaskStateError, TimeoutError } from "./errors.ts";
+import type { ActionInputs } from "./generated/actions.ts";
+import type { StatusDetail, Task, TaskEvent } from "./generated/v2.ts";
+import type { JsonValue } from "./json.ts";
+import type { Paged } from "./pages.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+import { type WatchEvent, type WatchOptions, watchTask } from "./watch.ts";
+
+/** A validator of the Standard Schema interface: zod, valibot, arktype and others (https://standardschema.dev). */
+export interface StandardSchema<Output> {
+  readonly "~standard": {
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+    readonly types?: { readonly output: Output } | undefined;
+  };
+}
+type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly { readonly message: string }[] };
+
+/** What reads a structured output: a Standard Schema, or a function that returns the value or throws. */
+export type OutputReader<Output> = StandardSchema<Output> | ((value: JsonValue) => Output);
+
+/** Settings of a wait. */
+export interface WaitOptions extends Pick<CallOptions, "signal"> {
+  /** Milliseconds after which the wait fails with a TimeoutError; the task continues. Default: no limit. */
+  readonly timeoutMs?: number;
+}
+
+type MessageContent = RequestOf<"task.sendMessage">["message"];
+/** A message as text, or as the API takes it. */
+export type MessageLike = string | MessageContent;
+export const toMessage = (message: MessageLike): MessageContent => (typeof message === "string" ? { content: message } : message);
+
+/** What can be done with a task that is known by its id. */
+export interface TaskActions {
+  /** Yields the events of the task until it is settled: stopped, failed or waiting for its user. It continues after the last event that this object has yielded. */
+  stream(options?: WatchOptions): AsyncGenerator<WatchEvent>;
+  /** Waits until the task is settled, and returns its state. `status` says whether it stopped, failed or waits for its user. @throws TimeoutError */
+  wait(options?: WaitOptions): Promise<Task>;
+  /** Waits until the turn has finished, and returns the agent's last message. @throws TaskStateError when the task fails or waits for its user */
+  text(options?: WaitOptions): Promise<string>;
+  /**
+   * Waits until the turn has finished, and returns its structured output. The task needs a `structured_output_schema`.
+   *
+   * @param reader checks the value and gives it its type.
+   * @throws TaskStateError when the task fails, waits for its user, or has no valid value
+   */
+  result(): Promise<JsonValue>;
+  result<Output>(reader: OutputReader<Output>, options?: WaitOptions): Promise<Output>;
+}
+
+/** A task. */
+export interface TaskHandle extends TaskActions {
+  readonly id: string;
+  /** The present state. */
+  detail(options?: CallOptions): Promise<Task>;
+  /** The events of the task, oldest first unless `order` says otherwise. */
+  events(request?: Omit<RequestOf<"task.listMessages">, "task_id" | "cursor">): Paged<TaskEvent, AnswerOf<"task.listMessages">>;
+  /** Sends a message, which starts the next turn. */
+  send(message: MessageLike, more?: Omit<RequestOf<"task.sendMessage">, "task_id" | "message">): Promise<void>;
+  /** Answers the question that the task waits for, with a text or with several of its options. @throws TaskStateError when the task waits for no question */
+  answer(answer: string | readonly string[], options?: CallOptions): Promise<void>;
+  /** Decides the action that the task waits for; the input depends on its kind. @throws TaskStateError when the task waits for no action of this kind */
+  confirm<Kind extends keyof ActionInputs>(kind: Kind, input: ActionInputs[Kind], options?: CallOptions): Promise<void>;
+  /** What the task waits for; undefined while it waits for nothing. */
+  pending(options?: CallOptions): Promise<StatusDetail | undefined>;
+  update(changes: Omit<RequestOf<"task.update">, "task_id">, options?: CallOptions): Promise<void>;
+  stop(options?: CallOptions): Promise<void>;
+  /** Deletes the task; `stop` ends its run first. */
+  delete(request?: Omit<RequestOf<"task.delete">, "task_id">, options?: CallOptions): Promise<void>;
+  /** An address at which `EventSource` can watch the task without a credential. */
+  watchUrl(ttlSeconds?: number): Promise<string>;
+}
+
+/** A task that is being created: a promise of it, with the methods that need no other. */
+export class StartedTask extends Promise<TaskHandle> implements TaskActions {
+  /** `then` returns a plain promise. */
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise;
+  }
+  async *stream(options?: WatchOptions): AsyncGenerator<WatchEvent> {
+    yield* (await this).stream(options);
+  }
+  async wait(options?: WaitOptions): Promise<Task> {
+    return await (await this).wait(options);
+  }
+  async text(options?: WaitOptions): Promise<string> {
+    return await (await this).text(options);
+  }
+  result(): Promise<JsonValue>;
+  result<Output>(reader: OutputReader<Output>, options?: WaitOptions): Promise<Output>;
+  async result(reader: OutputReader<unknown> = (value) => value, options?: WaitOptions): Promise<unknown> {
+    return await (await this).result(reader, options);
+  }
+}
+
+const questionKinds = new Set(["messageAskUser", "cascadeAskUser"]);
+/** The longest time for which the server holds a call. */
+const heldSeconds = 50;
+
+async function readOutput<Output>(reader: OutputReader<Output>, value: JsonValue): Promise<Output> {
+  if (typeof reader === "function" && !("~standard" in reader)) return reader(value);
+  const result = await (reader as StandardSchema<Output>)["~standard"].validate(value);
+  if (result.issues) throw new TypeError(`the output has another form: ${result.issues.map(({ message }) => message).join("; ")}`);
+  return result.value;
+}
+
+/** @param firstSeq the event after which `stream` begins. */
+export function taskHandle(http: Transport, { call, items }: Caller, id: string, firstSeq = 0): TaskHandle {
+  let seen = firstSeq;
+
+  async function detail(options?: CallOptions): Promise<Task> {
+    return (await call("task.detail", { task_id: id }, options)).task;
+  }
+
+  async function wait({ signal, timeoutMs = Number.POSITIVE_INFINITY }: WaitOptions = {}): Promise<Task> {
+    const until = Date.now() + timeoutMs;
+    for (;;) {
+      const left = (until - Date.now()) / 1000;
+      const wait_seconds = Math.max(0, Math.min(heldSeconds, Math.ceil(left)));
+      const { task } = await call("task.detail", { task_id: id, wait_seconds }, { signal });
+      if (task.status !== "running") return task;
+      if (left <= 0) throw new TimeoutError(`the task still runs after ${timeoutMs} ms: ${id}`);
+    }
+  }
+
+  /** Waits for the end of a turn, and returns the newest event of a type in it. */
+  async function lastOf<Type extends TaskEvent["type"]>(
+    type: Type,
+    options?: WaitOptions,
+  ): Promise<Extract<TaskEvent, { type: Type }> | undefined> {
+    const task = await wait(options);
+    if (task.status === "waiting")
+      throw new TaskStateError(
+        id,
+        task.status,
+        `the task waits for its user: ${task.status_detail?.waiting_description ?? task.brief ?? id}`,
+      );
+    for await (const event of items("task.listMessages", { task_id: id }, { signal: options?.signal })) {
+      if (event.type === "error_message" && task.status === "error")
+        throw new TaskStateError(id, task.status, `the task failed: ${event.error_message.content}`);
+      if (event.type === type) return event as Extract<TaskEvent, { type: Type }>;
+      if (event.type === "user_message") break;
+    }
+    if (task.status === "error") throw new TaskStateError(id, task.status, `the task failed: ${task.brief ?? id}`);
+    return undefined;
+  }
+
+  async function result(reader: OutputReader<unknown> = (value) => value, options?: WaitOptions): Promise<unknown> {
+    const output = (await lastOf("structured_output_result", options))?.structured_output_result;
+    if (!output)
+      throw new TaskStateError(id, "stopped", "the turn has no structured output: create the task with structured_output_schema");
+    if (!output.success)
+      throw new TaskStateError(id, "stopped", `the turn has no valid structured output: ${output.error ?? "unknown reason"}`);
+    return await readOutput(reader, output.value ?? null);
+  }
+
+  async function pending(options?: CallOptions): Promise<StatusDetail | undefined> {
+    return (await detail(options)).status_detail;
+  }
+
+  /** @throws TaskStateError unless the task waits, for this. */
+  async function waitingFor(isMeant: (kind: string) => boolean, what: string, options?: CallOptions): Promise<StatusDetail> {
+    const { status, status_detail: waits } = await detail(options);
+    if (waits && isMeant(waits.waiting_for_event_type)) return waits;
+    throw new TaskStateError(id, status, `the task waits for ${waits ? waits.waiting_for_event_type : "nothing"}, not for ${what}`);
+  }
+
+  return {
+    id,
+    detail,
+    wait,
+    pending,
+    result: result as TaskHandle["result"],
+    async *stream(options = {}) {
+      for await (const event of watchTask(http, id, { untilSettled: true, afterSeq: seen, ...options })) {
+        if (event.type !== "text_delta") seen = Math.max(seen, event.seq);
+        yield event;
+      }
+    },
+    async text(options) {
+      const event = await lastOf("assistant_message", options);
+      if (!event) throw new TaskStateError(id, "stopped", "the turn has no message of the agent");
+      return event.assistant_message.content;
+    },
+    events: (request = {}) => items("task.listMessages", { order: "asc", ...request, task_id: id }),
+    async send(message, more = {}) {
+      await call("task.sendMessage", { ...more, task_id: id, message: toMessage(message) });
+    },
+    async answer(answer, options) {
+      await waitingFor((kind) => questionKinds.has(kind), "a question", options);
+      const content = typeof answer === "string" ? answer : answer.join("\n");
+      await call("task.sendMessage", { task_id: id, message: { content } }, options);
+    },
+    async confirm(kind, input, options) {
+      const { waiting_for_event_id: event_id } = await waitingFor((waiting) => waiting === kind, kind, options);
+      await call("task.confirmAction", { task_id: id, event_id, input: { ...input } }, options);
+    },
+    async update(changes, options) {
+      await call("task.update", { ...changes, task_id: id }, options);
+    },
+    async stop(options) {
+      await call("task.stop", { task_id: id }, options);
+    },
+    async delete(request = {}, options) {
+      await call("task.delete", { ...request, task_id: id }, options);
+    },
+    async watchUrl(ttlSeconds) {
+      return (await call("task.watchUrl", { task_id: id, ...(ttlSeconds === undefined ? {} : { ttl_seconds: ttlSeconds }) })).url;
+    },
+  };
+}

@@ -1,0 +1,197 @@
+import { ApiError, ConnectionError, refusalIn } from "./errors.ts";
+import type { JsonValue } from "./json.ts";
+import { environment, type Limit, randomHex, sleep, timeLimit } from "./runtime.ts";
+
+/** Supplies access tokens. `refresh` returns another one after the server has refused `token`. */
+export interface TokenSource {
+  token(): Promise<string>;
+  refresh(token: string): Promise<string>;
+}
+
+/** Settings of a client. */
+export interface ClientOptions {
+  /** Address of the installation, for example `https://agents.example.com`. Default: the environment variable `ATP_URL`. */
+  readonly baseUrl?: string;
+  /** A general API key (`sk-…`). Default: the environment variable `ATP_KEY`. */
+  readonly apiKey?: string;
+  /** An OAuth access token, or what supplies it ({@link TokenSource}); instead of a key. */
+  readonly token?: string | TokenSource;
+  /** Milliseconds for one attempt of a call, 75,000 by default: more than the server holds a call. */
+  readonly timeoutMs?: number;
+  /** How often a failed call is repeated, 4 by default. */
+  readonly retries?: number;
+  /** The longest `Retry-After` in seconds that is waited for, 60 by default. With a longer one the call fails at once. */
+  readonly maxRetryAfter?: number;
+  /** Refuses requests with unknown members (`Prefer: handling=strict`). */
+  readonly strict?: boolean;
+  /** Called with warnings about members of a request that had no effect. */
+  readonly onWarning?: (warnings: readonly string[], operation: string) => void;
+  /** Headers of every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Replaces the global `fetch`. */
+  readonly fetch?: typeof fetch;
+  /** Replaces the pauses between attempts; for tests. */
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+/** Settings of one call. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly retries?: number | undefined;
+  /** Default: a new random key for each call that changes something; its repeats have the same key. */
+  readonly idempotencyKey?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A request as the transport sends it. */
+export interface Outgoing {
+  /** Name in errors, for example `task.create`. */
+  readonly operation: string;
+  /** Path below the base URL, for example `/v2/task.create`. */
+  readonly path: string;
+  readonly body: object;
+  readonly isChange: boolean;
+}
+
+/** Sends requests of one client. */
+export interface Transport {
+  readonly options: ClientOptions;
+  readonly baseUrl: string;
+  readonly fetch: typeof fetch;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** The JSON of the answer, which has the form that the schema states. @throws ApiError, ConnectionError */
+  send(request: Outgoing, options?: CallOptions): Promise<unknown>;
+  /** Opens a stream once; the limit is renewed by the reader. Null for an answer without a body: nothing will follow. @throws ApiError, ConnectionError */
+  open(request: Outgoing, limit: Limit): Promise<ReadableStream<Uint8Array> | null>;
+}
+
+const firstPauseMs = 500;
+const longestPauseMs = 20_000;
+
+/** The pause before an attempt: doubled each time, and shortened at random so that clients spread. */
+export const backoffMs = (attempt: number, longestMs: number = longestPauseMs): number =>
+  Math.min(longestMs, firstPauseMs * 2 ** attempt) * (0.5 + Math.random() / 2);
+
+/** Whether a repeat can succeed. A used up quota stays used up; over Connect it has the code of a rate limit, but no `Retry-After`. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof ConnectionError) return true;
+  if (!(error instanceof ApiError)) return false;
+  const { status, code, retryAfter } = error;
+  const isLimited = code === "rate_limited" || (status === 429 && retryAfter !== undefined);
+  return status === 408 || isLimited || code === "unavailable" || (status >= 500 && status !== 501);
+}
+
+const isTokenSource = (token: ClientOptions["token"]): token is TokenSource => typeof token === "object";
+
+/** @param longestMs the longest pause between attempts. @throws TypeError without an address. */
+export function transport(options: ClientOptions, longestMs?: number): Transport {
+  const baseUrl = (options.baseUrl ?? environment("ATP_URL") ?? "").replace(/\/+$/, "");
+  if (!/^https?:\/\//.test(baseUrl)) throw new TypeError("baseUrl: must be an http or https address; or set ATP_URL");
+  const doFetch = options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args));
+  const doSleep = options.sleep ?? sleep;
+
+  async function credential(): Promise<{ readonly token?: string; readonly headers: Record<string, string> }> {
+    const token = isTokenSource(options.token) ? await options.token.token() : options.token;
+    if (token !== undefined) return { token, headers: { authorization: `Bearer ${token}` } };
+    const key = options.apiKey ?? environment("ATP_KEY");
+    return { headers: key ? { "x-service-api-key": key } : {} };
+  }
+
+  async function post({ path, body }: Outgoing, signal: AbortSignal, more: Readonly<Record<string, string>>, auth: Record<string, string>) {
+    const prefer: Record<string, string> = options.strict ? { prefer: "handling=strict" } : {};
+    const headers = { "content-type": "application/json", ...prefer, ...options.headers, ...auth, ...more };
+    return await doFetch(`${baseUrl}${path}`, { method: "POST", headers, body: JSON.stringify(body), signal, redirect: "error" });
+  }
+
+  /** One attempt, with one refresh of a token that the server refuses. */
+  async function attempt(request: Outgoing, signal: AbortSignal, headers: Readonly<Record<string, string>>): Promise<Response> {
+    const { token, headers: auth } = await credential();
+    const reply = await post(request, signal, headers, auth);
+    if (reply.status !== 401 || token === undefined || !isTokenSource(options.token)) return reply;
+    await reply.body?.cancel();
+    const renewed = await options.token.refresh(token);
+    return await post(request, signal, headers, { authorization: `Bearer ${renewed}` });
+  }
+
+  async function once(request: Outgoing, limit: Limit, headers: Readonly<Record<string, string>>): Promise<JsonValue> {
+    const reply = await attempt(request, limit.signal, headers);
+    const text = await reply.text();
+    const body = parse(text);
+    if (!reply.ok) throw refusalIn(body, headOf(reply, request));
+    if (body === undefined) throw new ConnectionError(`the answer is not complete: ${request.operation}`);
+    const warnings = warningsIn(body);
+    if (warnings.length > 0) options.onWarning?.(warnings, request.operation);
+    return body;
+  }
+
+  async function send(request: Outgoing, call: CallOptions = {}): Promise<unknown> {
+    const { retries = options.retries ?? 4, timeoutMs = options.timeoutMs ?? 75_000, signal } = call;
+    const key: Record<string, string> = request.isChange ? { "idempotency-key": call.idempotencyKey ?? randomHex(16) } : {};
+    for (let tried = 0; ; tried += 1) {
+      const limit = timeLimit(timeoutMs, request.operation, signal);
+      try {
+        return await once(request, limit, { ...key, ...call.headers });
+      } catch (thrown) {
+        signal?.throwIfAborted();
+        const error = readError(thrown, limit, request.operation);
+        await pauseBefore(tried, retries, error, signal);
+      } finally {
+        limit.stop();
+      }
+    }
+  }
+
+  /** Waits before the next attempt. @throws the error when there is no next one. */
+  async function pauseBefore(tried: number, retries: number, error: unknown, signal?: AbortSignal): Promise<void> {
+    const after = error instanceof ApiError ? error.retryAfter : undefined;
+    if (tried >= retries || !isTransient(error) || (after ?? 0) > (options.maxRetryAfter ?? 60)) throw error;
+    await doSleep(after === undefined ? backoffMs(tried, longestMs) : after * 1000, signal);
+  }
+
+  async function open(request: Outgoing, limit: Limit): Promise<ReadableStream<Uint8Array> | null> {
+    try {
+      const reply = await attempt(request, limit.signal, {});
+      if (!reply.ok) throw refusalIn(parse(await reply.text()), headOf(reply, request));
+      return reply.body;
+    } catch (thrown) {
+      throw readError(thrown, limit, request.operation);
+    }
+  }
+
+  return { options, baseUrl, fetch: doFetch, sleep: doSleep, send, open };
+}
+
+/** Errors of `fetch` are those of the connection; the reason of the limit is the error itself. */
+export function readError(thrown: unknown, limit: Limit, operation: string): unknown {
+  if (limit.signal.aborted) return limit.signal.reason;
+  if (thrown instanceof ApiError || thrown instanceof ConnectionError) return thrown;
+  // `fetch` and readers of bodies throw a TypeError when the connection fails; Node's has the reason as its cause.
+  if (!(thrown instanceof TypeError) && !(thrown instanceof DOMException)) return thrown;
+  const { cause } = thrown;
+  const reason = cause instanceof Error && cause.message !== "" ? cause.message : thrown.message;
+  return new ConnectionError(`no connection to the server (${reason}): ${operation}`, { cause: thrown });
+}
+
+function headOf(reply: Response, { operation }: Outgoing) {
+  const after = Number(reply.headers.get("retry-after") ?? Number.NaN);
+  return {
+    status: reply.status,
+    operation,
+    requestId: reply.headers.get("x-request-id") ?? undefined,
+    retryAfter: Number.isFinite(after) && after >= 0 ? after : undefined,
+  };
+}
+
+function parse(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+const warningsIn = (body: JsonValue): readonly string[] => {
+  const warnings = typeof body === "object" && body !== null && "warnings" in body ? body["warnings"] : undefined;
+  return Array.isArray(warnings) ? warnings.map(String) : [];
+};

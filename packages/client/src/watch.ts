@@ -1,0 +1,113 @@
+import { ApiError, ConnectionError, refusalIn } from "./errors.ts";
+import { readEvents } from "./events.ts";
+import type { TaskEvent, TextDelta } from "./generated/v2.ts";
+import { type Limit, timeLimit } from "./runtime.ts";
+import { backoffMs, isTransient, readError, type Transport } from "./transport.ts";
+
+/** A part of a message that the agent writes now, with the text so far. The event that follows has the complete text. */
+export interface TextDeltaEvent {
+  readonly type: "text_delta";
+  readonly delta: TextDelta;
+  /** The text of the message as far as it is written. */
+  readonly text: string;
+}
+
+/** What a watch yields: the events of the task, and with `deltas` the text that the agent writes now. `type` says which. */
+export type WatchEvent = TaskEvent | TextDeltaEvent;
+
+/** Settings of a watch. */
+export interface WatchOptions {
+  /** Only events with a greater `seq`. Default: all events. */
+  readonly afterSeq?: number | undefined;
+  /** Ends when the task does not run and all its events have arrived. Default false. */
+  readonly untilSettled?: boolean | undefined;
+  /** Also yields the text of messages while the agent writes them. */
+  readonly deltas?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** How often a connection is opened again without any event in between, 10 by default. */
+  readonly retries?: number | undefined;
+}
+
+/** The server sends a comment after 10 s of silence: after 30 s the connection counts as lost. */
+const silenceMs = 30_000;
+
+/** Puts deltas together. It drops the text as the schema says (`TextDelta`). */
+export class LiveText {
+  #delta: TextDelta | undefined;
+  #text = "";
+
+  /** The text with this part; undefined when the parts before it are missing. */
+  add(delta: TextDelta): string | undefined {
+    const { message_key, attempt, offset, text } = delta;
+    const follows = this.#delta?.message_key === message_key && this.#delta.attempt === attempt;
+    if (this.#delta && attempt < this.#delta.attempt) return undefined;
+    const before = follows ? this.#text : "";
+    this.#delta = delta;
+    this.#text = offset === before.length ? before + text : offset === 0 ? text : "";
+    return this.#text === "" ? undefined : this.#text;
+  }
+
+  /** The event has the complete text, or ends the turn. */
+  end(event: TaskEvent): void {
+    if (event.type === this.#delta?.type || event.type === "status_update") this.#text = "";
+  }
+}
+
+/** Watches a task: every event once, in order of `seq`, through lost connections and restarts of the server. */
+export async function* watchTask(http: Transport, taskId: string, options: WatchOptions = {}): AsyncGenerator<WatchEvent> {
+  const { afterSeq = 0, untilSettled = false, deltas = false, signal, retries = 10 } = options;
+  let seq = afterSeq;
+  let failures = 0;
+  const live = new LiveText();
+  for (;;) {
+    const body = { task_id: taskId, after_seq: seq, until_settled: untilSettled, deltas };
+    const limit = timeLimit(silenceMs, "task.watch", signal);
+    try {
+      const stream = await http.open({ operation: "task.watch", path: "/v2/task.watch", body, isChange: false }, limit);
+      // 204: the task is settled, and has no event after this one.
+      if (stream === null) return;
+      for await (const event of readFrames(stream, limit, live)) {
+        if (event === "end") return;
+        failures = 0;
+        if (event.type !== "text_delta") seq = event.seq;
+        // The reader may take its time.
+        limit.pause();
+        yield event;
+        limit.renew();
+      }
+      throw new ConnectionError("the stream was cut: task.watch");
+    } catch (thrown) {
+      signal?.throwIfAborted();
+      const error = readError(thrown, limit, "task.watch");
+      if (!isTransient(error) || failures >= retries) throw error;
+      const after = error instanceof ApiError ? error.retryAfter : undefined;
+      limit.stop();
+      await http.sleep(after === undefined ? backoffMs(Math.min(failures, 4)) : after * 1000, signal);
+      failures += 1;
+    } finally {
+      limit.stop();
+    }
+  }
+}
+
+/** The events of one connection. `end` is the last one of a stream that the server has ended. */
+async function* readFrames(stream: ReadableStream<Uint8Array>, limit: Limit, live: LiveText): AsyncGenerator<WatchEvent | "end"> {
+  for await (const { event, data } of readEvents(stream, () => limit.renew())) {
+    if (event === "end") {
+      const envelope = JSON.parse(data);
+      if (envelope.ok !== true)
+        throw refusalIn(envelope, { status: 0, operation: "task.watch", requestId: undefined, retryAfter: undefined });
+      yield "end";
+      return;
+    }
+    if (event === "text_delta") {
+      const delta = JSON.parse(data) as TextDelta;
+      const text = live.add(delta);
+      if (text !== undefined) yield { type: "text_delta", delta, text };
+      continue;
+    }
+    const taskEvent = JSON.parse(data) as TaskEvent;
+    live.end(taskEvent);
+    yield taskEvent;
+  }
+}

@@ -1,0 +1,160 @@
+import { ApiError } from "../errors.ts";
+import type { Run } from "../generated/worker.ts";
+import { environment, sleep } from "../runtime.ts";
+import { type ClientOptions, transport } from "../transport.ts";
+import { RunLostError, workerCall } from "./calls.ts";
+import { type OpenTurn, openTurn, type Turn, TurnFailure, type TurnResult } from "./turn.ts";
+
+/** Works on one turn. It runs again from its beginning after a crash, and after each question, approval and wait of the turn. */
+export type Agent = (turn: Turn) => Promise<TurnResult> | TurnResult;
+
+export interface WorkerOptions extends Pick<ClientOptions, "baseUrl" | "fetch" | "sleep"> {
+  /** The worker's credential (`wk-…`). Default: the environment variable `WORKER_KEY`. */
+  readonly workerKey?: string;
+  /** How many runs this process works on at the same time, 1 by default. */
+  readonly concurrency?: number;
+  /** Labels of this machine; default: those of the credential. */
+  readonly labels?: readonly string[];
+  /** Milliseconds that runs have to finish when the worker stops; then they are released. 5,000 by default. */
+  readonly drainMs?: number;
+  /** Whether SIGTERM and SIGINT stop the worker, true by default. */
+  readonly signals?: boolean;
+  /** Called with errors of the agent and of the platform, for the log. */
+  readonly onError?: (error: unknown, taskId: string) => void;
+}
+
+export interface Worker {
+  /** Runs an agent for tasks of these profiles, until the worker is stopped. An empty list: all profiles of the credential. @throws ApiError when the credential is refused */
+  run(profiles: string | readonly string[], agent: Agent): Promise<void>;
+  /** Stops taking runs. `run` returns when the present ones have finished or are released. */
+  stop(): void;
+}
+
+const pollSeconds = 30;
+/** Held calls have this long after their time. */
+const graceMs = 15_000;
+/** The pause after a lost answer: a lease has 15 s. */
+const longestPauseMs = 1500;
+
+/** A worker. It calls the platform, and needs no address. */
+export function createWorker(options: WorkerOptions = {}): Worker {
+  const { concurrency = 1, labels = [], drainMs = 5000, onError = (error: unknown) => console.error(error) } = options;
+  const headers = { "x-api-key": options.workerKey ?? environment("WORKER_KEY") ?? "" };
+  const baseUrl = options.baseUrl ?? environment("ATP_URL") ?? "";
+  const retries = Number.POSITIVE_INFINITY;
+  // The key of a user that the environment may have is not sent.
+  const http = transport({ ...options, baseUrl, apiKey: "", headers, retries }, longestPauseMs);
+  const call = workerCall(http);
+  const leaving = new AbortController();
+  const gone = new AbortController();
+
+  function stop(): void {
+    if (leaving.signal.aborted) return;
+    leaving.abort(new RunLostError("the worker stops"));
+    const timer = setTimeout(() => gone.abort(new RunLostError("the worker stops")), drainMs);
+    (timer as { unref?: () => void }).unref?.();
+  }
+
+  async function poll(profiles: readonly string[]): Promise<Run | undefined> {
+    try {
+      const request = { waitSeconds: pollSeconds, profiles, labels };
+      return (await call("Poll", request, { signal: leaving.signal, timeoutMs: pollSeconds * 1000 + graceMs })).run;
+    } catch (error) {
+      if (leaving.signal.aborted) return undefined;
+      throw error;
+    }
+  }
+
+  /** Renews the lease, and ends the run when it belongs to another worker or is stopped. */
+  async function sendHeartbeats(turn: OpenTurn, over: AbortController, ended: AbortSignal): Promise<void> {
+    const { taskId = "", fence = 0, leaseSeconds = 15 } = turn.run;
+    let known = 0;
+    for (;;) {
+      await sleep((leaseSeconds * 1000) / 3, ended);
+      const { stop: reason = "", newMessages = [] } = await call("Heartbeat", { taskId, fence }, { signal: ended });
+      turn.receive(newMessages.slice(known));
+      known = newMessages.length;
+      if (reason !== "") return over.abort(new RunLostError(`the run is over: ${reason}`));
+    }
+  }
+
+  /** What the agent made of the turn. @throws RunLostError when the run is over */
+  async function resultOf(turn: OpenTurn, agent: Agent): Promise<TurnResult> {
+    try {
+      const result = await agent(turn);
+      turn.signal.throwIfAborted();
+      return turn.suspended()?.ending ?? result;
+    } catch (error) {
+      turn.signal.throwIfAborted();
+      const waits = turn.suspended();
+      if (waits) return waits.ending;
+      onError(error, turn.taskId);
+      // A signal to the process ends the agent's own processes too: another worker does better.
+      if (leaving.signal.aborted && !(error instanceof TurnFailure)) throw new RunLostError("the worker stops", { cause: error });
+      const content = (error instanceof Error && error.message) || String(error) || "unknown";
+      return { fail: { errorType: error instanceof TurnFailure ? error.errorType : "internal", content } };
+    }
+  }
+
+  /** Ends the run. A result that the platform refuses fails the turn, so that the user sees it. */
+  async function finish(turn: OpenTurn, result: TurnResult): Promise<Run | undefined> {
+    try {
+      return (await call("Finish", turn.endingOf(result), { signal: gone.signal })).run;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 400) throw error;
+      onError(error, turn.taskId);
+      return (await call("Finish", turn.endingOf({ fail: { errorType: "internal", content: error.message } }), { signal: gone.signal }))
+        .run;
+    }
+  }
+
+  /** Works on one run. Returns the next one if the platform has it already. */
+  async function serve(run: Run, agent: Agent): Promise<Run | undefined> {
+    const [over, ended] = [new AbortController(), new AbortController()];
+    const release = () => over.abort(gone.signal.reason);
+    gone.signal.addEventListener("abort", release, { once: true });
+    const turn = openTurn(http, call, run, over);
+    const heartbeats = sendHeartbeats(turn, over, ended.signal).catch((error: unknown) => {
+      if (!ended.signal.aborted) over.abort(error);
+    });
+    try {
+      return await finish(turn, await resultOf(turn, agent));
+    } catch (error) {
+      if (!(error instanceof RunLostError)) onError(error, turn.taskId);
+      const { taskId = "", fence = 0 } = run;
+      // Another worker continues at once.
+      if (leaving.signal.aborted) await call("Release", { taskId, fence }, { retries: 2 }).catch(() => undefined);
+      return undefined;
+    } finally {
+      ended.abort();
+      over.abort(new RunLostError("the run has ended"));
+      gone.signal.removeEventListener("abort", release);
+      await heartbeats;
+    }
+  }
+
+  async function work(profiles: readonly string[], agent: Agent): Promise<void> {
+    let next: Run | undefined;
+    while (next || !leaving.signal.aborted) {
+      next ??= await poll(profiles);
+      if (next) next = await serve(next, agent);
+    }
+  }
+
+  async function run(profiles: string | readonly string[], agent: Agent): Promise<void> {
+    const names = (typeof profiles === "string" ? [profiles] : profiles).filter(Boolean);
+    const { process } = globalThis as {
+      readonly process?: { on?(name: string, listener: () => void): void; off?(name: string, listener: () => void): void };
+    };
+    const watched = options.signals === false ? [] : ["SIGTERM", "SIGINT"];
+    for (const name of watched) process?.on?.(name, stop);
+    try {
+      await Promise.all(Array.from({ length: concurrency }, () => work(names, agent)));
+    } finally {
+      stop();
+      for (const name of watched) process?.off?.(name, stop);
+    }
+  }
+
+  return { run, stop };
+}

@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { OAuthApp } from "../core/oauth/app.ts";
+import { isEmailAddress } from "../core/use-cases/invite-person.ts";
+import { authorizePath } from "./consent/approval.ts";
+import { nextPath } from "./entrance.ts";
+import { alertMessage, field, hiddenField } from "./form.ts";
+import { type Html, html } from "./html.ts";
+import { sendPage, sendRedirect } from "./page.ts";
+import { type ConsoleParts, queryText, requestOrigin } from "./parts.ts";
+
+/** A person without an account who came from an app asks the owner of the app's team for access. */
+export interface AccessRequest {
+  /** The owner's address. */
+  readonly owner: string;
+  /** The person's address, as typed. */
+  readonly email: string;
+  readonly app: string;
+  readonly team: string;
+}
+
+/** The page on which a person asks for access. */
+export const accessPath = "/sign-in/ask";
+
+/** How long a browser keeps the request of the app: an invitation may take days. */
+const returnMs = 7 * 24 * 3_600_000;
+/** Requests that an app's owner gets in a day, over all people. The day's last minute is the key of its counter. */
+const perDay = 20;
+const lastMinuteOf = (now: number): number => Math.floor(now / 86_400_000) * 1440 + 1439;
+
+/** Whether a target after sign-in is a request of an app. */
+export const isAppRequest = ({ visits }: Pick<ConsoleParts, "visits">, next: string): boolean =>
+  next.startsWith(`${visits.href(authorizePath)}?`);
+
+/** `/sign-in/ask`: a person without an account asks for access to the team of an app. The answer is the same for every address. */
+export function accessRequestRoutes(app: FastifyInstance, parts: ConsoleParts): void {
+  const { visits, store, clock } = parts;
+
+  /** The app whose request comes after sign-in. */
+  async function appOf(next: string): Promise<OAuthApp | null> {
+    if (!isAppRequest(parts, next)) return null;
+    return store.apps.find(new URLSearchParams(next.slice(next.indexOf("?"))).get("client_id") ?? "");
+  }
+
+  const targetOf = (text: string): string => nextPath(visits.base, text) ?? "";
+
+  function show(reply: FastifyReply, app: OAuthApp, body: Html, status = 200): FastifyReply {
+    return sendPage(reply, visits, { title: `Ask for access to ${app.name}`, body, status });
+  }
+
+  const form = (
+    token: Html,
+    app: OAuthApp,
+    next: string,
+    wrong: string | null,
+  ): Html => html`<p>${app.name} is for members of one team. The owner of the team can invite you. Open the invitation in this browser: it leads back to ${app.name}.</p>
+<form method="post" action="${visits.href(accessPath)}">
+${alertMessage(wrong)}${token}${hiddenField("next", next)}
+${field({ name: "email", label: "Your e-mail address", type: "email", autocomplete: "username", isInvalid: wrong !== null })}
+<button type="submit">Ask for access</button>
+</form>
+<p><a href="${visits.signInHref(next)}">Back to sign-in</a></p>`;
+
+  app.get(accessPath, async (request, reply) => {
+    const next = targetOf(queryText(request, "next"));
+    const found = await appOf(next);
+    if (found === null) return sendRedirect(reply, visits.href("/sign-in"));
+    return show(reply, found, form(visits.visitorToken(request, reply), found, next, null));
+  });
+
+  app.post(accessPath, async (request, reply) => {
+    const sent = visits.visitorForm(request);
+    const [next, email] = [targetOf(sent.text("next")), sent.text("email").trim()];
+    const found = await appOf(next);
+    if (found === null) return sendRedirect(reply, visits.href("/sign-in"));
+    await parts.countAttempt(email, requestOrigin(parts, request).address);
+    if (!isEmailAddress(email))
+      return show(reply, found, form(visits.visitorToken(request, reply), found, next, "This is not an e-mail address."), 400);
+    visits.setCookie(reply, "return", encodeURIComponent(next), returnMs);
+    if (parts.askOwner === null) return show(reply, found, byHand(found, email));
+    await notifyOwner(found, email, parts.askOwner);
+    return show(
+      reply,
+      found,
+      html`<p>The owner of the team gets your request. Open the invitation to ${email} in this browser: it leads back to ${found.name}.</p>`,
+    );
+  });
+
+  async function notifyOwner(found: OAuthApp, email: string, ask: (request: AccessRequest) => void): Promise<void> {
+    const [owner, team] = await Promise.all([store.accounts.ownerOf(found.spaceId), store.accounts.teamOf(found.spaceId)]);
+    const key = `access ${createHash("sha256").update(found.clientId).digest("base64url")}`;
+    const { granted } = await store.counters.take(key, lastMinuteOf(clock.now()), 1, perDay);
+    if (owner && team && granted > 0) ask({ owner: owner.email, email, app: found.name, team: team.name });
+  }
+
+  const byHand = (
+    found: OAuthApp,
+    email: string,
+  ): Html => html`<p>This server sends no mail. Send this to the person who gave you ${found.name}:</p>
+<pre>Please invite ${email} to the team of ${found.name}.
+On the server: npm run --silent user -- --email ${email}</pre>
+<p>Open the link that you get in this browser: it leads back to ${found.name}.</p>`;
+}

@@ -1,0 +1,30 @@
+import type { FastifyRequest } from "fastify";
+import { type Html, html } from "./html.ts";
+import { queryText } from "./parts.ts";
+
+const parameter = "notice";
+
+/** What a page says about the action that led to it. The web application has the same texts (console/src/shell/notice.tsx). */
+const notices = {
+  "signed-out": "You are signed out.",
+  password: "Your new password is set. All your other sessions have ended.",
+  revoked: "The app has lost its access. Its tasks stay. To undo this, open the app and allow it again.",
+} as const;
+
+type NoticeName = keyof typeof notices;
+
+/** The path of a page that shows a notice once it is open. */
+export function withNotice(path: string, name: NoticeName): string {
+  return `${path}${path.includes("?") ? "&" : "?"}${parameter}=${name}`;
+}
+
+const isNotice = (name: string): name is NoticeName => Object.hasOwn(notices, name);
+
+/** The notice that the address names; null if there is none. */
+export function noticeOf(request: FastifyRequest): Html | null {
+  const name = queryText(request, parameter);
+  return isNotice(name) ? noticeMessage(notices[name]) : null;
+}
+
+/** A message above the content of a page, which screen readers announce. */
+export const noticeMessage = (text: Html | string): Html => html`<p class="notice" role="status">${text}</p>`;

@@ -1,0 +1,243 @@
+import { afterEach, describe, expect, test } from "vitest";
+import type { TaskHandle } from "../../packages/client/src/index.ts";
+import { type Agent, createWorker, type Turn, TurnFailure, type Worker, type WorkerOptions } from "../../packages/client/src/worker.ts";
+import { remoteRig, createWorker as workerOf } from "../workers/worker-rig.ts";
+import { clientFor, fetchOf } from "./rig.ts";
+
+const rig = remoteRig();
+const running: (readonly [Worker, Promise<void>])[] = [];
+afterEach(async () => {
+  for (const [worker, ended] of running.splice(0)) {
+    worker.stop();
+    await ended;
+  }
+});
+
+/** Runs an agent in this process, for all profiles. */
+async function start(agent: Agent, options: WorkerOptions = {}): Promise<Worker> {
+  const { secret } = await workerOf(rig.service, rig.ann);
+  const worker = createWorker({
+    ...{ baseUrl: rig.service.url, workerKey: secret, signals: false, fetch: fetchOf(rig.service), onError: () => undefined },
+    ...options,
+  });
+  running.push([worker, worker.run([], agent)]);
+  return worker;
+}
+const create = async (message: string, more: object = {}): Promise<TaskHandle> =>
+  await clientFor(rig.service, rig.ann).tasks.create({ message, interactive_mode: true, ...more });
+const textsOf = async (task: TaskHandle): Promise<readonly string[]> =>
+  (await task.events().all()).flatMap((event) => (event.type === "assistant_message" ? [event.assistant_message.content] : []));
+
+describe("an agent", () => {
+  test("answers with a text, files and output, and its usage is counted", async () => {
+    await start(async (turn) => {
+      turn.use({ inputTokens: 10, outputTokens: 1 });
+      await turn.think("thought", "Let me see.");
+      turn.use({ inputTokens: 5, toolCalls: 1 });
+      const large = new Uint8Array(1_200_000).fill(65);
+      const ids = [await turn.upload("small.txt", "Hello"), await turn.upload("large.txt", large)];
+      return { content: `You wrote ${turn.text}`, uploadIds: ids, output: { words: 2 } };
+    });
+    const schema = { type: "object", properties: { words: { type: "integer" } }, required: ["words"], additionalProperties: false };
+    const task = await create("two words", { structured_output_schema: schema });
+    expect(await task.result()).toEqual({ words: 2 });
+    const [answer] = (await task.events({ order: "desc" }).all()).flatMap((event) =>
+      event.type === "assistant_message" ? [event.assistant_message] : [],
+    );
+    expect(answer).toMatchObject({ content: "You wrote two words", attachments: [{ filename: "small.txt" }, { filename: "large.txt" }] });
+  });
+
+  test("asks, and has the answer where it asked; what it did before is done once (spec/decisions.md 109)", async () => {
+    let steps = 0;
+    let runs = 0;
+    await start(async (turn) => {
+      runs += 1;
+      await turn.say("begin", `About ${turn.text}, run ${runs}`);
+      const drawn = await turn.once("draw", { tool: "dice", brief: "Drew" }, () => (steps += 1));
+      const colour = await turn.ask("Which colour?", { options: ["red", "blue"] });
+      const size = await turn.ask("Which size?");
+      await turn.say("size", "Now I know.");
+      return `${turn.text}: ${colour}, ${size}, ${drawn}`;
+    });
+    const task = await create("chairs");
+    await task.wait();
+    await task.answer("red");
+    await task.wait();
+    await task.answer("large");
+    expect(await task.text()).toBe("chairs: red, large, 1");
+    expect([steps, runs]).toEqual([1, 3]);
+    expect(await textsOf(task)).toEqual(["About chairs, run 1", "Which colour?", "Which size?", "Now I know.", "chairs: red, large, 1"]);
+  });
+
+  test("requests approvals in the middle of its work, between questions, also when it catches errors", async () => {
+    await start(async (turn) => {
+      const kept: string[] = [];
+      try {
+        kept.push(String((await turn.confirm("terminalExecute", { params: { command: "ls" } })).accepted));
+        kept.push(await turn.ask("Which folder?"));
+        kept.push(String((await turn.confirm("deployAction")).accepted));
+      } catch {
+        await turn.say("after", "The agent has caught it.");
+        return "caught";
+      }
+      return kept.join(" ");
+    });
+    const task = await create("go");
+    await task.wait();
+    await task.confirm("terminalExecute", { accept: true });
+    await task.wait();
+    await task.answer("tmp");
+    await task.wait();
+    await task.confirm("deployAction", { accept: true });
+    expect(await task.text()).toBe("true tmp true");
+    expect(await textsOf(task)).toEqual(["Which folder?", "true tmp true"]);
+  });
+
+  test("keeps a memo over a question, and a new message begins without it", async () => {
+    const memos: unknown[] = [];
+    await start(async (turn) => {
+      memos.push(turn.memo);
+      return turn.memo === undefined && turn.text === "first"
+        ? `got ${await turn.ask("Yes?", { memo: { place: 3 } })}`
+        : `done ${turn.text}`;
+    });
+    const task = await create("first");
+    await task.wait();
+    await task.answer("yes");
+    expect(await task.text()).toBe("done first");
+    await task.send("second");
+    expect(await task.text()).toBe("done second");
+    expect(memos).toEqual([undefined, { place: 3 }, undefined]);
+  });
+
+  test("waits for subtasks, and has their results", async () => {
+    await start(
+      async (turn) => {
+        if (turn.text !== "parent") return `${turn.text} counted`;
+        const ids = [await turn.startSubtask("owls", "owls"), await turn.startSubtask("bats", "bats")];
+        const { reason, subtasks = [] } = await turn.waitForSubtasks();
+        return `${reason}: ${subtasks.map(({ said, taskId = "" }) => `${said} ${ids.includes(taskId)}`).join(", ")}`;
+      },
+      { concurrency: 2 },
+    );
+    expect(await (await create("parent")).text()).toBe("ended: owls counted true, bats counted true");
+  });
+
+  test("that fails ends its task with its category and text", async () => {
+    const errors: unknown[] = [];
+    const failing: Agent = (turn) => {
+      throw turn.text === "plain" ? new Error("out of paper") : new TurnFailure("quota_limit", "no credits");
+    };
+    await start(failing, { onError: (error) => errors.push(error) });
+    for (const [message, error_type, content] of [
+      ["plain", "internal", "out of paper"],
+      ["own", "quota_limit", "no credits"],
+    ] as const) {
+      const task = await create(message);
+      expect((await task.wait()).status).toBe("error");
+      expect(await task.events().all()).toContainEqual(expect.objectContaining({ error_message: { error_type, content } }));
+    }
+    expect(errors).toHaveLength(2);
+  });
+
+  test("whose answer the platform refuses fails with the reason", async () => {
+    await start(() => "");
+    const task = await create("Say nothing");
+    expect((await task.wait()).status).toBe("error");
+    await expect(task.text()).rejects.toThrow("finish.content");
+  });
+
+  test("shows its answer while it writes it", async () => {
+    const go = Promise.withResolvers<void>();
+    await start(async (turn) => {
+      turn.write("one ");
+      turn.write("two");
+      await go.promise;
+      return "one two";
+    });
+    const task = await create("Count");
+    const texts: string[] = [];
+    for await (const event of task.stream({ deltas: true })) {
+      if (event.type !== "text_delta") continue;
+      texts.push(event.text);
+      if (event.text === "one two") go.resolve();
+    }
+    expect(texts.at(-1)).toBe("one two");
+  });
+
+  test("is aborted when its task is stopped, and writes nothing more", async () => {
+    const seen = Promise.withResolvers<Turn>();
+    await start(async (turn) => {
+      seen.resolve(turn);
+      await new Promise((_, reject) => turn.signal.addEventListener("abort", () => reject(turn.signal.reason)));
+      return "never";
+    });
+    const task = await create("Wait");
+    const turn = await seen.promise;
+    await task.stop();
+    await expect(turn.say("late", "late")).rejects.toMatchObject({ name: "RunLostError" });
+    expect(turn.signal.aborted).toBe(true);
+    expect(await textsOf(task)).toEqual([]);
+  });
+});
+
+describe("a worker that stops", () => {
+  test("finishes the run that it has", async () => {
+    const begun = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    const worker = await start(async () => {
+      begun.resolve();
+      await go.promise;
+      return "finished";
+    });
+    const task = await create("Go");
+    await begun.promise;
+    worker.stop();
+    go.resolve();
+    await running[0]?.[1];
+    expect(await task.text()).toBe("finished");
+  });
+
+  test("releases the run when its time is over, and another one continues at once", async () => {
+    const begun = Promise.withResolvers<void>();
+    const hang: Agent = (turn) => {
+      begun.resolve();
+      return new Promise((_, reject) => turn.signal.addEventListener("abort", () => reject(turn.signal.reason)));
+    };
+    const called: string[] = [];
+    const recording: typeof fetch = (input, init) => {
+      called.push(new URL(String(input)).pathname.split("/").at(-1) ?? "");
+      return fetchOf(rig.service)(input, init);
+    };
+    const worker = await start(hang, { drainMs: 1, fetch: recording });
+    const task = await create("Go");
+    await begun.promise;
+    worker.stop();
+    await running[0]?.[1];
+    expect(called.at(-1)).toBe("Release");
+    await start((turn) => `continued by claim ${turn.run.claim}`);
+    expect(await task.text()).toBe("continued by claim 2");
+  });
+});
+
+test("an error of the agent while its worker stops releases the run", async () => {
+  const begun = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  const worker = await start(async () => {
+    begun.resolve();
+    await go.promise;
+    throw new Error("my own process was ended");
+  });
+  const task = await create("Go");
+  await begun.promise;
+  worker.stop();
+  go.resolve();
+  await running[0]?.[1];
+  await start((turn) => `continued by claim ${turn.run.claim}`);
+  expect(await task.text()).toBe("continued by claim 2");
+});
+
+test("a worker whose credential is refused ends with the error", async () => {
+  const worker = createWorker({ baseUrl: rig.service.url, workerKey: "wk-unknown", signals: false });
+  await expect(worker.run([], () => "")).rejects.toMatchObject({ name: "AuthenticationError" });
+});
