@@ -7,17 +7,7 @@ import { nextPath } from "./entrance.ts";
 import { alertMessage, field, hiddenField } from "./form.ts";
 import { type Html, html } from "./html.ts";
 import { sendPage, sendRedirect } from "./page.ts";
-import { type ConsoleParts, queryText, requestOrigin } from "./parts.ts";
-
-/** A person without an account who came from an app asks the owner of the app's team for access. */
-export interface AccessRequest {
-  /** The owner's address. */
-  readonly owner: string;
-  /** The person's address, as typed. */
-  readonly email: string;
-  readonly app: string;
-  readonly team: string;
-}
+import { type AccessRequest, type ConsoleParts, queryText, requestOrigin } from "./parts.ts";
 
 /** The page on which a person asks for access. */
 export const accessPath = "/sign-in/ask";

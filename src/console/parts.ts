@@ -11,10 +11,19 @@ import type { SessionHolder } from "../core/sign-in/sign-in.ts";
 import type { RequestOrigin } from "../core/sign-in/start-session.ts";
 import type { Store } from "../core/store.ts";
 import type { ReadRequest } from "../http/request.ts";
-import type { AccessRequest } from "./access-request.ts";
 import { sendRedirect } from "./page.ts";
 import type { Provider } from "./provider.ts";
 import type { Visits } from "./visits.ts";
+
+/** A person without an account who came from an app asks the owner of the app's team for access. */
+export interface AccessRequest {
+  /** The owner's address. */
+  readonly owner: string;
+  /** The person's address, as typed. */
+  readonly email: string;
+  readonly app: string;
+  readonly team: string;
+}
 
 /** Dependencies of the pages. */
 export interface ConsoleParts {

@@ -1,5 +1,5 @@
 import { limitConcurrency } from "../async/limit.ts";
-import type { AccessRequest } from "../console/access-request.ts";
+import type { AccessRequest } from "../console/parts.ts";
 import type { Groups } from "../core/teams/group.ts";
 import type { TeamUsers } from "../core/teams/team-user.ts";
 import type { Newcomer } from "../core/use-cases/join-team.ts";

@@ -24,7 +24,7 @@ afterAll(async () => service[Symbol.asyncDispose]());
 const redirectUri = "https://app.example/cb";
 const oauthOf = (mode: Mode, more: Partial<OAuthOptions> = {}): OAuthClient =>
   oauthClient({
-    ...{ issuer, clientId: app.app.clientId, redirectUri, fetch: fetchOf(service), sleep: async () => undefined },
+    ...{ issuer, clientId: app.app.clientId, redirectUri, fetch: fetchOf(service) },
     ...(mode === "pkce" ? {} : { clientSecret: app.secret }),
     ...more,
   });
@@ -70,8 +70,17 @@ describe("an authorization", () => {
     const finish = (query: string) => oauthOf("pkce").finish(`${redirectUri}?${query}`, begun);
     await expect(finish("code=c&state=other")).rejects.toMatchObject({ code: "invalid_state" });
     await expect(finish("code=c&state=s&iss=https%3A%2F%2Fevil.example")).rejects.toMatchObject({ code: "invalid_issuer" });
-    await expect(finish("error=access_denied&state=s")).rejects.toMatchObject({ code: "access_denied" });
-    await expect(finish("code=unknown&state=s")).rejects.toMatchObject({ code: "invalid_grant" });
+    await expect(finish("code=c&state=s")).rejects.toMatchObject({ code: "invalid_issuer" });
+    await expect(finish(`error=access_denied&state=s&iss=${encodeURIComponent(issuer)}`)).rejects.toMatchObject({ code: "access_denied" });
+    await expect(finish(`code=unknown&state=s&iss=${encodeURIComponent(issuer)}`)).rejects.toMatchObject({ code: "invalid_grant" });
+  });
+});
+
+test("metadata of another issuer are refused before a secret is sent", async () => {
+  const oauth = oauthOf("pkce+secret", { issuer: service.url });
+  await expect(oauth.begin()).rejects.toMatchObject({ code: "invalid_issuer" });
+  await expect(oauth.source(memoryStore({ accessToken: "a", refreshToken: "r", expiresAt: 0 })).token()).rejects.toMatchObject({
+    code: "invalid_issuer",
   });
 });
 
@@ -109,7 +118,7 @@ describe("a refresh", () => {
   });
 
   test("that the server refuses, and a store without tokens, ask for authorization", async () => {
-    const oauth = oauthOf("pkce");
+    const oauth = oauthOf("pkce", { sleep: async () => undefined });
     const store = memoryStore({ ...(await authorized("pkce", oauth)), expiresAt: 0 });
     await oauth.revoke(memoryStore(await store.load()));
     await expect(oauth.source(store).token()).rejects.toMatchObject({ name: "OAuthError", code: "invalid_grant" });

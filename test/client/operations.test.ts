@@ -8,6 +8,7 @@ import { isAlwaysWritten } from "../../scripts/client/declarations.ts";
 import { ownMessage, readSchema, serviceOf } from "../../scripts/reference/schema.ts";
 import { type Operation, operationTable } from "../../src/operations.ts";
 import { entryOf } from "../operations/registry.ts";
+import { share } from "../support/depth.ts";
 import { openService, type Service } from "../support/service.ts";
 import { takesKey } from "../wires/access.ts";
 import { type Keyring, keyringOf } from "../wires/keyring.ts";
@@ -66,7 +67,7 @@ describe("every operation of v2", () => {
     for (const { name, isChange } of unary) if (name !== null) expect(operations[name as OperationName]).toBe(isChange ? "change" : "read");
   });
 
-  test.each(named)("answers as its types say (spec/decisions.md 108): $name", async ({ operation, name }) => {
+  test.each(share(named, 0, 2))("answers as its types say (spec/decisions.md 108): $name", async ({ operation, name }) => {
     if (!isOperation(name)) throw new Error(`${name} has no types`);
     const keyring = await keyringOf(service);
     const request = await entryOf(operation).prepare(keyring.owner, service.store);
@@ -77,7 +78,7 @@ describe("every operation of v2", () => {
     expect(differences(answerType(operation), answer)).toEqual([]);
   });
 
-  test.each(named)("refuses a caller without a credential with a typed error: $name", async ({ name }) => {
+  test.each(share(named, 0, 8))("refuses a caller without a credential with a typed error: $name", async ({ name }) => {
     if (!isOperation(name)) throw new Error(`${name} has no types`);
     const nameless = createClient({ baseUrl: service.url, apiKey: "sk-unknown", retries: 0 });
     const refused = await nameless.call(name, {} as never).catch((error: unknown) => error);
@@ -87,7 +88,7 @@ describe("every operation of v2", () => {
 });
 
 describe("every operation that has no name in v2 and takes a key", () => {
-  test.each(others)("answers by its RPC: $name", async ({ operation, name }) => {
+  test.each(share(others, 0, 2))("answers by its RPC: $name", async ({ operation, name }) => {
     if (!isRpc(name)) throw new Error(`${name} has no types`);
     const keyring = await keyringOf(service);
     const request = await entryOf(operation).prepare(keyring.owner, service.store);

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -102,6 +102,23 @@ test.skipIf(depth === "short")(
     expect(lint.stdout).toContain("All good!");
   },
 );
+
+test("the built package needs no global of Node: it runs a task without them, as on an edge runtime", async () => {
+  const [address, key] = [rig.service.url, rig.ann.key].map((text) => JSON.stringify(text));
+  const edge = `import { createClient, NotFoundError } from "@agent-task-platform/client";
+    import "@agent-task-platform/client/worker";
+    const { log } = console;
+    for (const name of ["process", "global"]) delete globalThis[name];
+    const client = createClient({ baseUrl: ${address}, apiKey: ${key} });
+    log(typeof process, await client.tasks.create({ message: "[[say Hello]]" }).text());`;
+  writeFileSync(join(project, "edge.mjs"), edge);
+  const { stdout } = await run(process.execPath, [join(project, "edge.mjs")]);
+  expect(stdout).toBe("undefined Hello\n");
+  const importing = globSync("dist/**/*.js", { cwd: installed }).filter((file) =>
+    /["']node:|\bBuffer\b/.test(readFileSync(join(installed, file), "utf8")),
+  );
+  expect(importing.toSorted()).toEqual(["dist/cjs/node.js", "dist/esm/node.js"]);
+});
 
 test("the package has no dependencies, and every path of its exports is built", () => {
   const { dependencies, exports } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { type TaskEvent, TaskStateError, TimeoutError, type WatchEvent } from "../../packages/client/src/index.ts";
+import {
+  type InvalidArgumentError,
+  type TaskEvent,
+  TaskStateError,
+  TimeoutError,
+  type WatchEvent,
+} from "../../packages/client/src/index.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { clientFor } from "./rig.ts";
 
@@ -168,6 +174,21 @@ test("an event's type decides its payload for the compiler", () => {
     user_message: { content: "Hi", message_type: "text", attachments: [] },
   };
   expect(textOf(event)).toBe("Hi");
+});
+
+test("an error has all mistakes of the request, and the address of its page", async () => {
+  const wrong = { message: { content: "Hi" }, title: "x".repeat(300), project_id: "y".repeat(200) };
+  const error = await client()
+    .call("task.create", wrong)
+    .catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({
+    name: "InvalidArgumentError",
+    type: "invalid_argument",
+    docUrl: expect.stringMatching(/\/errors\/invalid_argument$/),
+  });
+  const { details } = error as InvalidArgumentError;
+  expect(details.map(({ param }) => param).toSorted()).toEqual(["project_id", "title"]);
+  for (const { message } of details) expect(message).toMatch(/^must/);
 });
 
 test("warnings about members without effect are reported, and refused with strict handling", async () => {

@@ -88,7 +88,7 @@ describe.concurrent("npm run worker-check", () => {
 
   const chosen = share(checks, 0, 3);
 
-  test.each(share(examples, 3, 4))(`$command passes ${chosen.length} of ${checks.length} checks`, async ({ command, tools }) => {
+  test.each(share(examples, 0, 4))(`$command passes ${chosen.length} of ${checks.length} checks`, async ({ command, tools }) => {
     need(...tools);
     const only = chosen.flatMap(({ name }) => ["--only", name]);
     const { code, out } = await workerCheck("--cmd", command, "--patience", "40", ...only);

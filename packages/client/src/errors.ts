@@ -15,6 +15,14 @@ export type ErrorCode =
   | "internal"
   | (string & {});
 
+/** One mistake in a request. */
+export interface Mistake {
+  /** Path of the member; absent for a rule of the whole request. */
+  readonly param?: string;
+  /** The rule, without the path. */
+  readonly message: string;
+}
+
 /** What a refusal says. */
 export interface Refusal {
   /** HTTP status; 0 for a refusal that ended an open stream. */
@@ -31,8 +39,12 @@ export interface Refusal {
   readonly warnings?: readonly string[];
   /** Seconds after which the call can be repeated. */
   readonly retryAfter?: number | undefined;
-  /** Members of the error next to `code` and `message`, as the server sent them. */
-  readonly details?: JsonObject;
+  /** Name of the failure, finer than `code`, for example `insufficient_scope`. Absent over Connect. */
+  readonly type?: string | undefined;
+  /** Address of a page of the server about this failure. */
+  readonly docUrl?: string | undefined;
+  /** All mistakes of the request, at most 20. */
+  readonly details?: readonly Mistake[];
 }
 
 /** An error of this package. */
@@ -50,7 +62,9 @@ export class ApiError extends PlatformError {
   readonly param: string | undefined;
   readonly warnings: readonly string[];
   readonly retryAfter: number | undefined;
-  readonly details: JsonObject;
+  readonly type: string | undefined;
+  readonly docUrl: string | undefined;
+  readonly details: readonly Mistake[];
 
   constructor(refusal: Refusal) {
     super(refusal.message);
@@ -61,7 +75,9 @@ export class ApiError extends PlatformError {
     this.param = refusal.param;
     this.warnings = refusal.warnings ?? [];
     this.retryAfter = refusal.retryAfter;
-    this.details = refusal.details ?? {};
+    this.type = refusal.type;
+    this.docUrl = refusal.docUrl;
+    this.details = refusal.details ?? [];
   }
 }
 
@@ -145,11 +161,17 @@ export function apiError(refusal: Refusal): ApiError {
 const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
 const textIn = (value: JsonValue | undefined): string | undefined => (typeof value === "string" ? value : undefined);
 
+/** The mistakes in v2's form; the details of Connect have another one. */
+const mistakesIn = (details: JsonValue | undefined): readonly Mistake[] =>
+  (Array.isArray(details) ? details : []).flatMap((detail: JsonValue) => {
+    const { param, message } = isObject(detail) ? detail : {};
+    return typeof message === "string" ? [{ message, ...(typeof param === "string" ? { param } : {}) }] : [];
+  });
+
 /** Reads a refusal from the envelope of v2 (`error.code`) or the error of Connect (`code`). */
 export function refusalIn(body: unknown, head: Pick<Refusal, "status" | "operation" | "requestId" | "retryAfter">): ApiError {
   const envelope = isObject(body) ? body : {};
   const error = isObject(envelope["error"]) ? envelope["error"] : envelope;
-  const { code: _code, message: _message, ...details } = error;
   const message = textIn(error["message"]) ?? `HTTP ${head.status}`;
   const warnings = envelope["warnings"];
   return apiError({
@@ -159,7 +181,9 @@ export function refusalIn(body: unknown, head: Pick<Refusal, "status" | "operati
     message,
     param: textIn(error["param"]) ?? /^([A-Za-z_][\w.[\]]*): /.exec(message)?.[1],
     warnings: Array.isArray(warnings) ? warnings.map(String) : [],
-    details: error === envelope ? {} : details,
+    type: textIn(error["type"]),
+    docUrl: textIn(error["doc_url"]),
+    details: mistakesIn(error["details"]),
   });
 }
 

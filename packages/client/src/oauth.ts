@@ -1,6 +1,6 @@
 import { ConnectionError, PlatformError } from "./errors.ts";
 import { randomHex, sleep, timeLimit, toBase64, toBase64Url } from "./runtime.ts";
-import { backoffMs, readError, type TokenSource } from "./transport.ts";
+import { readError, type TokenSource } from "./transport.ts";
 
 /** A pair of tokens, as a store keeps it. It is secret. */
 export interface Tokens {
@@ -81,12 +81,13 @@ interface Metadata {
   readonly authorization_endpoint: string;
   readonly token_endpoint: string;
   readonly revocation_endpoint: string;
+  readonly authorization_response_iss_parameter_supported?: boolean;
 }
 
 /** A token is renewed this long before it expires. */
 const earlyMs = 60_000;
-/** How often a process looks for the pair of another process that has refreshed first. */
-const looks = 10;
+/** How often, and after which pause, a process looks for the pair of another one that has refreshed first: for 10 s, in which the server takes its repeat for a race. */
+const [looks, lookMs] = [100, 100];
 
 export function oauthClient(options: OAuthOptions): OAuthClient {
   const { clientId, clientSecret, redirectUri, now = Date.now } = options;
@@ -111,7 +112,10 @@ export function oauthClient(options: OAuthOptions): OAuthClient {
   async function discover(): Promise<Metadata> {
     const reply = await request(`${issuer}/.well-known/oauth-authorization-server`, {}, "metadata of the authorization server");
     if (!reply.ok) throw new ConnectionError(`HTTP ${reply.status}: metadata of the authorization server`);
-    return (await reply.json()) as Metadata;
+    const found = (await reply.json()) as Metadata;
+    // RFC 8414 3.3: the endpoints, which get the secret, are those of this issuer.
+    if (found.issuer !== issuer) throw new OAuthError("invalid_issuer", `the metadata are those of ${found.issuer}`);
+    return found;
   }
   function metadata(): Promise<Metadata> {
     known ??= discover().catch((error: unknown) => {
@@ -168,8 +172,10 @@ export function oauthClient(options: OAuthOptions): OAuthClient {
   async function finish(callback: string | URL, { state, verifier }: Pick<Begun, "state" | "verifier">): Promise<Tokens> {
     const answer = new URL(callback).searchParams;
     if (answer.get("state") !== state) throw new OAuthError("invalid_state", "the state differs: another authorization was begun");
-    const { issuer: expected } = await metadata();
-    if (answer.has("iss") && answer.get("iss") !== expected) throw new OAuthError("invalid_issuer", "the answer comes from another server");
+    const { authorization_response_iss_parameter_supported: sendsIssuer } = await metadata();
+    // RFC 9207 2.4
+    if ((sendsIssuer || answer.has("iss")) && answer.get("iss") !== issuer)
+      throw new OAuthError("invalid_issuer", "the answer comes from another server");
     const error = answer.get("error");
     if (error !== null) throw new OAuthError(error, answer.get("error_description") ?? error);
     const code = answer.get("code") ?? "";
@@ -192,7 +198,7 @@ export function oauthClient(options: OAuthOptions): OAuthClient {
       for (let look = 0; look < looks; look += 1) {
         const stored = await store.load();
         if (stored && stored.refreshToken !== refreshToken) return stored;
-        await pause(backoffMs(0) / 5);
+        await pause(lookMs);
       }
       throw error;
     }
