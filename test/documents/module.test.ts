@@ -54,7 +54,7 @@ describe("the module for a registry of schemas", () => {
   test("gives plugins idiomatic names: options by managed mode", async () => {
     const template = `${await readFile(join(folder, "buf.gen.yaml"), "utf8")}plugins:\n  - local: [node, ${join(folder, "options.mjs")}]\n    out: out\n    opt: [target=ts]\n    strategy: all\n`;
     await writeFile(join(folder, "with-plugin.yaml"), template);
-    // A plugin that gives back its request: the descriptors as every plugin gets them.
+    // A plugin that returns its request: the descriptors as every plugin gets them.
     await writeFile(
       join(folder, "options.mjs"),
       `import { createEcmaScriptPlugin, runNodeJs } from ${JSON.stringify(join(root, "node_modules/@bufbuild/protoplugin/dist/esm/index.js"))};
