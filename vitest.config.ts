@@ -24,7 +24,7 @@ process.env["NODE_COMPILE_CACHE_PORTABLE"] ??= "1";
 const patient = { testTimeout: testMs, hookTimeout: testMs, expect: { poll: { timeout: hangMs } } };
 /** These tests wait for processes most of the time. */
 const processWorkers = 4;
-const setupFiles = ["test/support/seeds.ts"];
+const setupFiles = ["test/support/seeds.ts", "test/support/traffic.ts"];
 
 export default defineConfig({
   test: {

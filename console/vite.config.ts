@@ -29,6 +29,8 @@ export default defineConfig({
   // Chunks name each other relatively; the server sets the path of the first ones (src/console/application.ts).
   base: "./",
   plugins: [react(), precompressed()],
+  // Its variant for browsers decodes `&lt;` by innerHTML, which Trusted Types refuse: a message with it would break the page.
+  resolve: { alias: { "decode-named-character-reference": fileURLToPath(import.meta.resolve("decode-named-character-reference")) } },
   cacheDir: "../node_modules/.cache/vite",
   logLevel: "warn",
   build: {

@@ -25,6 +25,7 @@ export const checks: readonly Check[] = [
   { name: "recorded migrations are unchanged", complaint: changedMigrations },
   command("docs/reference/configuration.md matches the settings", "node", "scripts/configuration.ts"),
   command("docs/reference matches the schema", "node", "scripts/reference.ts"),
+  command("api/ matches the schema", "node", "scripts/documents.ts"),
   command("packages/client matches the schema", "node", "scripts/client-types.ts"),
   { name: "no file has conflict markers", complaint: conflictMarkers },
   { name: "prose has no words of scripts/check/words.yml", complaint: async () => (await unplainWords(root)).join("\n") || null },

@@ -20,7 +20,8 @@ const credentials: Readonly<Record<Access_Credential, string>> = {
   [Access_Credential.WORKER]: "worker's credential",
 };
 
-const roles: Readonly<Record<Access_Role, string>> = {
+/** Roles as the pages name them. */
+export const roleNames: Readonly<Record<Access_Role, string>> = {
   [Access_Role.ROLE_UNSPECIFIED]: "",
   [Access_Role.OWNER]: "owner",
   [Access_Role.SUPER_ADMIN]: "super admin",
@@ -52,7 +53,7 @@ export function callersOf({ access, readsSessions }: Operation): string {
   if (access === null) return `Anyone, without a credential.${readsSessions ? " Some answers need a session." : ""}`;
   const kinds = [...access.credentials].map((each) => credentials[each]);
   const scopes = access.anyScope.length > 0 ? ` Tokens need ${access.anyScope.map((each) => `\`${each}\``).join(" or ")}.` : "";
-  const needed = [...access.roles].map((each) => roles[each]);
+  const needed = [...access.roles].map((each) => roleNames[each]);
   const place = access.personal ? ", or the account of a personal space" : "";
   const role = needed.length > 0 ? ` General keys and sessions: ${needed.join(", ")} of the team${place}.` : "";
   const operator = access.operator ? " Only operators of the installation." : "";
@@ -61,8 +62,8 @@ export function callersOf({ access, readsSessions }: Operation): string {
 
 const sentencesOf = (paragraph: string): readonly string[] => paragraph.split(/(?<=[.!?]) (?=[A-Z`])/);
 
-/** The description, and its sentences about errors: those that begin with "Returns" and a code. */
-function parts(method: DescMethod): { readonly text: readonly string[]; readonly errors: readonly string[] } {
+/** The description, and its sentences about errors: those that begin with "Returns" and a code, which are without "Returns". */
+export function partsOf(method: DescMethod): { readonly text: readonly string[]; readonly errors: readonly string[] } {
   const code = /^(?:Also returns|Returns) (?=`[a-z]+(?:_[a-z]+)*`)/;
   const paragraphs = commentOf(method).map(sentencesOf);
   const isError = (sentence: string): boolean => code.test(sentence) && errorCodes.some((each) => sentence.includes(`\`${each}\``));
@@ -76,7 +77,7 @@ function parts(method: DescMethod): { readonly text: readonly string[]; readonly
 }
 
 /** The first sentence of the description. */
-export const summaryOf = (method: DescMethod): string => /^.*?[.!?](?= |$)/.exec(parts(method).text[0] ?? "")?.[0] ?? "";
+export const summaryOf = (method: DescMethod): string => /^.*?[.!?](?= |$)/.exec(partsOf(method).text[0] ?? "")?.[0] ?? "";
 
 const json = (value: unknown): string => ["```json", JSON.stringify(value, null, 2), "```"].join("\n");
 
@@ -94,7 +95,7 @@ function exampleOf(operation: Operation, { request, response }: Example): string
 
 /** Everything about one operation. `method` is its descriptor in the schema with comments. */
 export function operationSection(operation: Operation, method: DescMethod, linkOf: LinkOf, example: Example | undefined): string {
-  const { text, errors } = parts(method);
+  const { text, errors } = partsOf(method);
   const together = operation.countedWith.filter((each) => each !== titleOf(operation) && each !== operation.rpc);
   const facts = [
     ["Call", addresses(operation)],

@@ -18,17 +18,19 @@ import { findTextMistakes } from "./text.ts";
 /** The name of an enum value in v2: its `word`, or its full name where it has none. */
 export const enumValueName = (value: DescEnumValue): string => (hasOption(value, word) ? getOption(value, word) : value.name);
 
-/** The rule of an enum field with its accepted values, without those that its rules exclude and without UNSPECIFIED. */
-export function enumRule(field: DescField): string {
+/** The values that an enum field accepts: without those that its rules exclude and without UNSPECIFIED. */
+export function acceptedValues(field: DescField): readonly DescEnumValue[] {
   const { notIn = [], in: only = [] } = enumRules(getOption(field, fieldRules)) ?? {};
-  const accepted = (field.enum?.values ?? []).filter(
+  return (field.enum?.values ?? []).filter(
     (value) =>
       !(value.number === 0 && value.name.endsWith("_UNSPECIFIED")) &&
       !notIn.includes(value.number) &&
       (only.length === 0 || only.includes(value.number)),
   );
-  return `must be one of ${accepted.map(enumValueName).join(", ")}`;
 }
+
+/** The rule of an enum field with its accepted values. */
+export const enumRule = (field: DescField): string => `must be one of ${acceptedValues(field).map(enumValueName).join(", ")}`;
 
 /** The enum rules of a single value, or of a list's items. */
 function enumRules({ type }: FieldRules): EnumRules | undefined {

@@ -17,7 +17,9 @@ import type { Blobs } from "../core/files/blob.ts";
 import { refreshTokens } from "../core/oauth/family.ts";
 import { attemptCounter } from "../core/sign-in/prove.ts";
 import { type SiteVisits, siteVisits } from "../core/websites/visit.ts";
+import { docsRoutes } from "../docs/routes.ts";
 import { deleteFirstKey } from "../first-key.ts";
+import { documentRoutes } from "../http/documents.ts";
 import { type FileRoutesParts, fileRoutes } from "../http/files/routes.ts";
 import type { IsCustomDomain, SiteServer } from "../http/server.ts";
 import type { RefusalParts } from "../http/v2/refusal.ts";
@@ -68,7 +70,7 @@ export interface WebCalls
   readonly scim: Pick<ScimRoutesParts, "operations" | "admit" | "writeAudit" | "teamUsers" | "groups" | "bodyLimit">;
 }
 
-/** The routes other than operations: file contents, OAuth endpoints, SCIM, and pages. */
+/** The routes other than operations: file contents, documents of the API, OAuth endpoints, SCIM, and pages. */
 export function webRoutes(
   context: ProcessContext,
   files: FileParts,
@@ -101,6 +103,8 @@ export function webRoutes(
   };
   return [
     (scope) => fileRoutes(scope, bytes),
+    (scope) => documentRoutes(scope, { baseUrl: issuer, consentUrl }),
+    (scope) => docsRoutes(scope, { baseUrl: issuer }),
     (scope) => oauthRoutes(scope, oauth),
     (scope) => scimRoutes(scope, { ...calls, ...calls.scim, store, baseUrl: issuer }),
     (scope) =>

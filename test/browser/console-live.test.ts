@@ -60,6 +60,23 @@ describe.skipIf(!hasChromium)("the list of tasks", () => {
     expect(new URL(page.url()).pathname).toBe("/new");
   });
 
+  test("is live in eight tabs of one browser, of which four have a stream", async () => {
+    const others = await Promise.all(Array.from({ length: 7 }, () => page.context().newPage()));
+    const tabs = [page, ...others];
+    let streams = 0;
+    page.context().on("request", (request) => {
+      if (request.url().endsWith("/WatchTasks")) streams += 1;
+    });
+    for (const tab of tabs) {
+      await tab.goto("/");
+      await tab.getByRole("heading", { name: "Tasks" }).waitFor();
+    }
+    const id = await createTask("Seen by all");
+    await Promise.all(tabs.map((tab) => tab.getByRole("link", { name: "Seen by all" }).waitFor()));
+    expect(streams).toBe(4);
+    await stage.owner.v2("task.delete", { task_id: id, stop: true });
+  });
+
   test("asks again and again where no stream gets through", async () => {
     await page.route("**/WatchTasks", (route) => route.abort());
     await page.goto("/");

@@ -56,7 +56,7 @@ describe.skipIf(!hasChromium)("every page of the console", () => {
     { colorScheme: "dark", width: 1024, half: 1 },
     { colorScheme: "light", width: 390, half: 1 },
     { colorScheme: "dark", width: 320, half: 0 },
-  ] as const)("has no finding of axe, no violation of its policy and no sideways scroll ($colorScheme, $width px)", async ({
+  ] as const)("has no finding of axe, no violation of its policy and no sideways scroll, also from right to left ($colorScheme, $width px)", async ({
     colorScheme,
     width,
     half,
@@ -73,6 +73,9 @@ describe.skipIf(!hasChromium)("every page of the console", () => {
       found.push(...(await findings(page)).map((line) => `${path} ${line}`));
       const wider = await overflow(page);
       if (wider > 0) found.push(`${path} scrolls sideways by ${wider} px`);
+      await page.evaluate("document.documentElement.dir = 'rtl'");
+      const widerRight = await overflow(page);
+      if (widerRight > 0) found.push(`${path} scrolls sideways by ${widerRight} px from right to left`);
     }
     await context.close();
     expect(found).toEqual([]);

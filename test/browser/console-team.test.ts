@@ -55,7 +55,8 @@ describe.skipIf(!hasChromium)("the console of a team", () => {
     await page.getByRole("link", { name: "Audit log" }).waitFor();
     expect(await page.getByRole("link", { name: "Installation" }).count()).toBe(0);
     await page.goto("/settings/installation");
-    await page.getByText("You are not allowed to do this.").waitFor();
+    const refusal = page.getByRole("alert").filter({ hasText: "You are not allowed to do this. Ask the owner of the team." });
+    await refusal.getByText(/^Request req_\w+/).waitFor();
     await stage.service.store.change((tx) => tx.accounts.setOperator(stage.owner.accountId, true));
     const { body } = await stage.owner.v2("task.create", { message: { content: "[[forever]]" }, title: "Hidden title" });
     await page.goto("/settings/profile");

@@ -121,6 +121,28 @@ describe.skipIf(!hasChromium)("the console", () => {
     expect(await place()).toBe(read);
   });
 
+  test("is used by keyboard alone: a new task, its approval, another page and back", async () => {
+    const { keyboard } = page;
+    await page.goto("/");
+    await page.getByRole("link", { name: "New task" }).first().waitFor();
+    await keyboard.press("n");
+    await page.getByLabel("What should the agent do?").waitFor();
+    await keyboard.type("[[confirm terminalExecute]][[say Ran it.]]");
+    await keyboard.press("Control+Enter");
+    await page.getByRole("button", { name: "Allow" }).waitFor();
+    await page.getByRole("button", { name: "Refuse" }).focus();
+    await keyboard.press("Control+Enter");
+    await page.getByText("Ran it.", { exact: true }).waitFor();
+    await keyboard.press("Control+k");
+    await keyboard.type("api keys");
+    await keyboard.press("Enter");
+    await page.waitForURL("**/settings/keys");
+    await page.getByRole("heading", { name: "API keys" }).waitFor();
+    await keyboard.press("g");
+    await keyboard.press("t");
+    await page.getByRole("heading", { name: "Tasks" }).waitFor();
+  });
+
   test("decides an approval, and closes it where another window has it open", async () => {
     await createTask("[[confirm terminalExecute]][[say Ran it.]]");
     const other = await context.newPage();

@@ -1,12 +1,13 @@
 import { EventEmitter, once } from "node:events";
 import { text } from "node:stream/consumers";
-import { afterAll } from "vitest";
+import { afterAll, expect } from "vitest";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { WebhookService } from "../../src/gen/proto/webhook/v2/webhook_service_pb.ts";
 import { openReceiver } from "../egress/receiver.ts";
 import type { SettingsRig } from "../settings/settings-rig.ts";
 import { settingsRig } from "../settings/settings-rig.ts";
 import type { DatabaseKind } from "../support/database.ts";
+import { deliveryDifference } from "../support/deliveries.ts";
 import type { Person, ServiceOptions } from "../support/service.ts";
 
 /** A request that an endpoint received. */
@@ -48,7 +49,9 @@ export function webhookRig(database: DatabaseKind, options: ServiceOptions = {})
       };
       const hook: Hook = { url: "", received, answers: 204, waitForRequests: asked };
       const server = await openReceiver(async (request, response) => {
-        received.push({ path: request.url ?? "", headers: request.headers, body: JSON.parse(await text(request)) });
+        const body = JSON.parse(await text(request));
+        expect(deliveryDifference(request.headers, body)).toBe(undefined);
+        received.push({ path: request.url ?? "", headers: request.headers, body });
         news.emit("request");
         response.writeHead(await hook.answers).end();
       });

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import type { Seeded } from "./seed.ts";
+import { stories } from "./stories.ts";
 
 /** A picture: an address, who looks at it, and what is done before. */
 export interface Scene {
@@ -57,6 +58,7 @@ const dialogs: readonly Scene[] = [
   { name: "dialog-connector", path: "/settings/connectors", act: press("Add connector") },
   { name: "dialog-schedule", path: "/settings/schedules", act: press("New schedule") },
   { name: "dialog-app", path: "/settings/apps", act: press("New app") },
+  { name: "dialog-users", path: "/settings/apps", act: choose("Users") },
   { name: "dialog-member", path: "/settings/members", act: press("Invite") },
   { name: "dialog-remove", path: "/settings/members", act: choose("Remove") },
   { name: "dialog-budget", path: "/settings/usage", act: press("New budget") },
@@ -91,9 +93,19 @@ async function saveViews(page: Page): Promise<void> {
   }
 }
 
+/** Starts a task whose answer is written word by word, and shows it while it is written. */
+async function streamAnswer(page: Page): Promise<void> {
+  await page
+    .locator("form textarea")
+    .fill(`[[plan Read the reviews | Write the answer]][[step]][[tool read_file]][[step]][[stream ${stories.answer}]]`);
+  await page.keyboard.press("Control+Enter");
+  await page.locator("[aria-busy=true]").getByText("What speaks against it").waitFor();
+}
+
 /** Every page, and its main states. */
-export const scenesOf = ({ longTask, asks, failed }: Seeded): readonly Scene[] => [
+export const scenesOf = ({ longTask, asks, failed, consent }: Seeded): readonly Scene[] => [
   { name: "tasks", path: "/" },
+  { name: "tasks-subtasks", path: "/", act: press(/subtasks ended/) },
   { name: "tasks-filtered", path: "/?q=zeppelin" },
   { name: "tasks-views", path: "/?show=waiting", act: saveViews },
   { name: "new-task", path: "/new" },
@@ -106,6 +118,7 @@ export const scenesOf = ({ longTask, asks, failed }: Seeded): readonly Scene[] =
   { name: "task-inspector", path: `/app/${longTask}`, act: press(/Run inspector|Laufinspektor/) },
   { name: "task-inspector-german", path: `/app/${longTask}`, locale: "de-DE", act: press(/Run inspector|Laufinspektor/) },
   { name: "task-deliveries", path: `/app/${longTask}`, act: press("Deliveries to webhooks") },
+  { name: "task-live", path: "/new", act: streamAnswer },
   { name: "task-approval", path: `/app/${asks}` },
   { name: "task-failed", path: `/app/${failed}` },
   { name: "task-missing", path: "/app/unknown" },
@@ -114,6 +127,13 @@ export const scenesOf = ({ longTask, asks, failed }: Seeded): readonly Scene[] =
   { name: "projects", path: "/projects" },
   { name: "not-found", path: "/settings/unknown" },
   { name: "sign-in", path: "/sign-in", who: "visitor" },
+  { name: "page-ask", path: `/sign-in/ask?next=${encodeURIComponent(consent)}`, who: "visitor" },
+  { name: "page-signed-out", path: "/sign-in?notice=signed-out", who: "visitor" },
+  { name: "page-link-used", path: "/link/used", who: "visitor" },
+  { name: "page-consent", path: consent },
+  { name: "page-account", path: "/account" },
+  { name: "page-apps", path: "/account/apps?notice=revoked" },
+  { name: "page-password", path: "/account/password" },
   ...settings.map((page) => ({ name: page, path: `/settings/${page}` })),
   ...dialogs,
   ...["/", "/projects", ...settings.map((page) => `/settings/${page}`)].map(

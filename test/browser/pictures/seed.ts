@@ -1,3 +1,4 @@
+import { scopeNames } from "../../../src/core/accounts/caller.ts";
 import { systemIds } from "../../../src/core/ids.ts";
 import { AccountService } from "../../../src/gen/proto/settings/v1/account_service_pb.ts";
 import { ApiKeyService } from "../../../src/gen/proto/settings/v1/api_key_service_pb.ts";
@@ -8,7 +9,7 @@ import { SkillService } from "../../../src/gen/proto/settings/v1/skill_service_p
 import { TeamService } from "../../../src/gen/proto/settings/v1/team_service_pb.ts";
 import { WorkerService } from "../../../src/gen/proto/settings/v1/worker_service_pb.ts";
 import { skillZip } from "../../core/skills/zip-maker.ts";
-import { pairOf, putApp } from "../../support/oauth.ts";
+import { challenge, pairOf, putApp } from "../../support/oauth.ts";
 import type { Person, Service } from "../../support/service.ts";
 import type { MovableDays } from "./days.ts";
 import { stories } from "./stories.ts";
@@ -155,12 +156,28 @@ async function seedWebsites(owner: Person): Promise<void> {
   }
 }
 
+/** An app that asks for everything. */
+async function seedConsent(service: Service, owner: Person): Promise<string> {
+  const { app } = await putApp(service, owner, {
+    name: "Harbour assistant",
+    description: "Answers enquiries of guests, and keeps the calendar of the boats.",
+    homepageUrl: "https://assistant.example",
+    redirectUris: ["https://assistant.example/callback"],
+    scopes: scopeNames,
+    connectorUids: ["9444d960-ab7e-450f-9cb9-b9467fb0adda", "001e6a99-5585-4b3e-b8cb-533fe24d7788"],
+  });
+  const query = { response_type: "code", client_id: app.clientId, redirect_uri: "https://assistant.example/callback" };
+  return `/openapi/oauth?${new URLSearchParams({ ...query, code_challenge: challenge, code_challenge_method: "S256" })}`;
+}
+
 /** What the pictures lead to. */
 export interface Seeded {
   readonly owner: Person;
   readonly longTask: string;
   readonly asks: string;
   readonly failed: string;
+  /** A request of an app for access, as a path. */
+  readonly consent: string;
 }
 
 /** A team that has worked for a month. */
@@ -178,5 +195,5 @@ export async function seed(service: Service, days: MovableDays, servers: SeedSer
   const longTask = await seedTasks(owner, projects[0] ?? "");
   const { data } = await must(owner, "task.list", { limit: 50 });
   const idOf = (title: string): string => String(data.find((task: { title: string }) => task.title.startsWith(title))?.id);
-  return { owner, longTask, asks: idOf("Delete the old"), failed: idOf("Read the price list") };
+  return { owner, longTask, consent: await seedConsent(service, owner), asks: idOf("Delete the old"), failed: idOf("Read the price list") };
 }

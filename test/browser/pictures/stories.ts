@@ -20,6 +20,7 @@ perGuest(410, 24); // 17
 
 /** Texts of tasks, written for the offline agent (docs/guides/offline-agent.md). */
 export const stories = {
+  answer,
   projects: [
     { name: "Summer season", instruction: "Prices are in euros. Answer in short sentences. Ask before anything is booked." },
     { name: "Bookkeeping", instruction: "Follow the chart of accounts in accounts.csv." },
@@ -47,6 +48,11 @@ export const stories = {
       content:
         "[[plan Read the chart | Choose the stops | Write both plans]][[step]][[credits 64]][[progress I found seven harbours with free berths.]][[step]][[forever]]",
       metadata: { customer: "sailing-school", season: "2026" },
+    },
+    {
+      title: "Collect the prices of all harbours",
+      content:
+        "[[plan Ask each harbour | Compare]][[step]][[subtask Ask Marstal [[credits 4]][[say 38 € a night.]]]][[subtask Ask Svendborg [[forever]]]][[subtask Ask Faaborg [[credits 6]][[say 31 € a night.]]]][[wait all]]",
     },
     { title: "Watch the weather for Saturday", content: "[[plan Ask the service | Wait]][[step]][[forever]]" },
     {

@@ -1,0 +1,66 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type KeyKind, keyKinds } from "../../src/core/accounts/caller.ts";
+import { operationTable } from "../../src/operations.ts";
+import { sample } from "../support/depth.ts";
+import { isPart, type Part, partAt, readDocument } from "../support/documents.ts";
+import { type Known, valuesOf } from "../support/generated-json.ts";
+import { openService, type Person, type Service } from "../support/service.ts";
+import { takes } from "../wires/access.ts";
+
+const document = readDocument("openapi.json");
+
+/** Operations that answer once: what a stream sends has no end while its task is open. */
+const operations = Object.entries(partAt(document, "paths")).flatMap(([path, item]) => {
+  const post = isPart(item) && isPart(item["post"]) ? item["post"] : undefined;
+  return post && !JSON.stringify(post).includes("text/event-stream") ? [[path.replace("/v2/", ""), post] as const] : [];
+});
+
+const bodyOf = (post: Part): Part => partAt(post, "requestBody", "content", "application/json", "schema");
+
+/** Texts of rules that a schema can state: a request that conforms to its schema breaks none. */
+const fieldRule = new RegExp(
+  [
+    "must be (a string|an object|an array|true or false|a whole number|a finite number|one of|at most \\d|at least \\d|exactly \\d)",
+    "must be (Unix seconds|an RFC 3339 time|a valid)",
+    "(map|repeated value|value) must",
+    "does not match regex",
+  ].join("|"),
+);
+
+// test/support/traffic.ts compares each answer with the document (spec/decisions.md 102).
+describe("a request that is generated from api/openapi.json", () => {
+  let service: Service;
+  const callers = new Map<KeyKind, Person>();
+  let known: Known;
+
+  beforeAll(async () => {
+    service = await openService({ idle: true });
+    const owner = await service.person();
+    for (const kind of keyKinds) callers.set(kind, kind === "general" ? owner : await service.person({ as: owner, with: owner, kind }));
+    const { body: task } = await owner.v2("task.create", { message: { content: "Sort" } });
+    const { body: made } = await owner.v2("project.create", { name: "Letters" });
+    const either = (id: string): fc.Arbitrary<string> => fc.oneof(fc.constant(id), fc.string({ maxLength: 24 }));
+    known = { task_id: either(task["task_id"]), project_id: either(made["project"].id), wait_seconds: fc.constant(0) };
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+
+  /** The person with a key that may call the operation. */
+  function callerOf(name: string): Person | undefined {
+    const operation = operationTable().byName(name);
+    const kind = keyKinds.find((each) => operation && takes(operation, each, "owner"));
+    return kind && callers.get(kind);
+  }
+
+  test.each(operations)("%s is answered as declared, not by a fault and not by a rule that the document lacks", async (name, post) => {
+    const caller = callerOf(name);
+    const requests = valuesOf(document, bodyOf(post), known);
+    const property = fc.asyncProperty(requests, async (request) => {
+      const { status = 0, body } = (await caller?.v2(name, request)) ?? {};
+      const refusal = `${status} ${body?.error?.message ?? ""}`;
+      expect(refusal).toMatch(/^[24]/);
+      expect(refusal).not.toMatch(fieldRule);
+    });
+    await fc.assert(property, { numRuns: sample(500, 2) });
+  });
+});
