@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildClient } from "../../scripts/client/build.ts";
 import { clientFor } from "../client/rig.ts";
+import { share } from "../support/depth.ts";
 import { freePort } from "../support/free-port.ts";
 import { root } from "../support/server-process.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
@@ -47,7 +48,11 @@ const parts = blocks.map((block, index) => ({ block, file: `part-${index}.ts`, b
 const isWorker = ({ block }: { readonly block: string }) => block.includes("createWorker");
 
 test.concurrent.each(
-  parts.filter((part) => !isWorker(part)),
+  share(
+    parts.filter((part) => !isWorker(part)),
+    0,
+    3,
+  ),
 )("docs/guides/typescript.md: its program prints the texts of its comments: $file $begins", async ({ block, file }) => {
   const env = { PATH: process.env["PATH"], ATP_URL: service.url, ATP_KEY: ann.key };
   const { stdout } = await run(process.execPath, [file], { cwd: project, env });
