@@ -70,7 +70,7 @@ export function createAccessTokenReader(keys: SigningKeys, issuer: string): Read
 
 /**
  * The client that a token names. Nothing of the token is verified, so this must grant nothing: it decides only which page can read
- * the answer, and a forged token gets a refusal. Undefined for a text that is no token.
+ * the answer, and a forged token gets a refusal. Undefined for a text that is not a token.
  */
 export function readNamedClient(text: string): string | undefined {
   if (text.length > textMax) return undefined;
