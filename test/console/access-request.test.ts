@@ -6,6 +6,7 @@ import { putApp } from "../support/oauth.ts";
 import { openService } from "../support/service.ts";
 import { requestOf } from "./consent-rig.ts";
 
+// spec/decisions.md 111.
 test("a person without an account asks the owner of the app's team, with the same answer for every address, at most 20 times a day", async () => {
   await using mails = await openMailServer();
   const service = await openService({ env: { SMTP_URL: mails.url, MAIL_FROM: "platform@example.com", RATE_LIMITS: "off" }, idle: true });

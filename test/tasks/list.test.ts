@@ -206,6 +206,7 @@ describeOnEach("task.list", (database) => {
       await insertTasks(owner, [1_700_000_000_000], { clientId: other.app.clientId });
       await insertTasks(owner, [1_700_000_000_001]);
       const ids = await insertTasks(owner, [1_700_000_001_000, 1_700_000_002_000, 1_700_000_003_000], { clientId: of.app.clientId });
+      // spec/api.md 8.92, spec/decisions.md 110.
       const query = { created_by_app: of.app.clientId };
       expect((await pages(owner, { ...query, limit: 2 })).flat()).toEqual(ids.toReversed());
       expect(idsOf((await list(owner, { ...query, status: "stopped", order_by: "updated_at" }))["data"]).toSorted()).toEqual(
