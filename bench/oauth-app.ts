@@ -92,6 +92,7 @@ const appOf = ({ accountId, spaceId }: Installed["owner"], now: number): OAuthAp
   creatorId: accountId,
   name: "bench",
   description: "",
+  allowedOrigins: [],
   redirectUris: [redirectUri],
   homepageUrl: "https://app.example",
   webhookUrl: null,

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { cors as connectCors } from "@connectrpc/connect";
-import cors from "@fastify/cors";
 import { type FastifyInstance, type FastifyRequest, type FastifyServerFactoryHandler, fastify } from "fastify";
 import { z } from "zod";
 import type { Admit } from "../call/admit.ts";
@@ -25,6 +24,7 @@ import { binaryOptions } from "./connect-json.ts";
 import { connectServices } from "./connect-services.ts";
 import { connectUnary } from "./connect-unary.ts";
 import { requestBody } from "./connection.ts";
+import { allowOrigins } from "./cors.ts";
 import { exportJson } from "./export-json.ts";
 import type { Front } from "./front.ts";
 import { healthService, probes, type Readiness } from "./health.ts";
@@ -53,14 +53,14 @@ export interface ServerParts extends RefusalParts, Pick<WatchAddressParts, "watc
   /** Receives the bytes of files. */
   readonly uploads: Uploads;
   readonly blobs: Blobs;
-  readonly store: Pick<Tx, "files">;
+  readonly store: Pick<Tx, "files" | "clients">;
   /** The URL at which callers reach this server. */
   readonly baseUrl: string;
   /** The status values in the Responses API of callers that do not ask for others. */
   readonly responsesStatus: StatusWords;
   /** The names of the profiles that tasks can have. */
   readonly profiles: readonly string[];
-  /** Origins that browsers may call from; empty: CORS is off. */
+  /** Origins that browsers may call from, in addition to those of apps. */
   readonly corsOrigins: readonly string[];
   /** For a process that runs tasks and serves no other calls: probes, gRPC health, and the streams both ways that must reach it. */
   readonly conversationsOnly: boolean;
@@ -79,14 +79,14 @@ export interface SiteServer {
 /** Headers that pages of other origins may read in addition to the body. */
 const exposedHeaders = [
   ...["X-Request-Id", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Idempotent-Replayed"],
-  ...["X-Request-Warnings", "Preference-Applied"],
+  ...["X-Request-Warnings", "Preference-Applied", "ETag"],
   ...["WWW-Authenticate", "X-Accepted-Credentials"],
   ...connectCors.exposedHeaders,
 ];
 
 /** Creates the server of all wire forms on one port: Connect, gRPC, gRPC-Web, v2, v1, the OpenAI-style facade, health and reflection. */
 export function httpServer(parts: ServerParts): FastifyInstance {
-  const { front, readiness, corsOrigins, conversationsOnly } = parts;
+  const { front, readiness, conversationsOnly } = parts;
   const { refuse } = v2Wire(parts);
   const unknown = unknownOperation(parts.operations);
   const app = fastify({
@@ -104,9 +104,8 @@ export function httpServer(parts: ServerParts): FastifyInstance {
     if (!routeOptions.config?.asksForBody) requestBody(raw, reply.raw);
   });
   probes(app, readiness);
-  // An OPTIONS that is not a preflight gets an empty answer too: a text would not be in the envelope.
   void app.register(async (calls) => {
-    if (corsOrigins.length > 0) void calls.register(cors, { origin: [...corsOrigins], exposedHeaders, strictPreflight: false });
+    allowOrigins(calls, { corsOrigins: parts.corsOrigins, clients: parts.store.clients }, { exposedHeaders });
     callRoutes(calls, parts);
   });
   if (!conversationsOnly) void app.register(async (scope) => watchAddress(scope, parts));

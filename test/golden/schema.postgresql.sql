@@ -342,6 +342,12 @@ TABLE oauth_app
   CONSTRAINT oauth_app_pkey PRIMARY KEY (client_id)
   CREATE UNIQUE INDEX oauth_app_pkey ON public.oauth_app USING btree (client_id)
   CREATE INDEX oauth_app_space_id_created_at_client_id_idx ON public.oauth_app USING btree (space_id, created_at, client_id)
+TABLE oauth_app_origin
+  client_id text NOT NULL
+  origin text NOT NULL
+  CONSTRAINT oauth_app_origin_pkey PRIMARY KEY (client_id, origin)
+  CREATE INDEX oauth_app_origin_origin_idx ON public.oauth_app_origin USING btree (origin)
+  CREATE UNIQUE INDEX oauth_app_origin_pkey ON public.oauth_app_origin USING btree (client_id, origin)
 TABLE oauth_code
   digest text NOT NULL
   client_id text NOT NULL

@@ -307,6 +307,13 @@ CREATE TABLE "oauth_app" (
     "deleted_at" BIGINT
 )
 CREATE INDEX "oauth_app_space_id_created_at_client_id_idx" ON "oauth_app"("space_id", "created_at", "client_id")
+CREATE TABLE "oauth_app_origin" (
+    "client_id" TEXT NOT NULL,
+    "origin" TEXT NOT NULL,
+
+    PRIMARY KEY ("client_id", "origin")
+)
+CREATE INDEX "oauth_app_origin_origin_idx" ON "oauth_app_origin"("origin")
 CREATE TABLE "oauth_code" (
     "digest" TEXT NOT NULL PRIMARY KEY,
     "client_id" TEXT NOT NULL,

@@ -18,6 +18,7 @@ export const sampleApp = (members: Partial<OAuthApp> = {}): OAuthApp => ({
   creatorId: "ann",
   name: "Post office",
   description: "",
+  allowedOrigins: [],
   redirectUris: ["https://app.example/cb"],
   homepageUrl: "https://app.example",
   webhookUrl: null,
@@ -66,6 +67,7 @@ export async function putAppOf(
   const digest = secretDigest(secret);
   await store.change(async (tx) => {
     await tx.apps.insert(app);
+    await tx.apps.setOrigins(app.clientId, app.allowedOrigins);
     await tx.apps.insertSecret({ id: systemIds.short(), clientId: app.clientId, digest, last4: secret.slice(-4), createdAt: 1000 });
   });
   return { app, secret };

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type CryptoKey, errors, type JWTHeaderParameters, type JWTPayload, jwtVerify, SignJWT } from "jose";
+import { type CryptoKey, decodeJwt, errors, type JWTHeaderParameters, type JWTPayload, jwtVerify, SignJWT } from "jose";
 import { isScope } from "../accounts/caller.ts";
 import type { AccessClaims, AccessTokenContent, ReadAccessToken } from "./access-token.ts";
 import { algorithm, type SigningKeys } from "./signing-key.ts";
@@ -66,6 +66,20 @@ export function createAccessTokenReader(keys: SigningKeys, issuer: string): Read
     if (oldest !== undefined) remembered.delete(oldest);
     return known;
   };
+}
+
+/**
+ * The client that a token names. Nothing of the token is verified, so this must grant nothing: it decides only which page can read
+ * the answer, and a forged token gets a refusal. Undefined for a text that is not a token.
+ */
+export function readNamedClient(text: string): string | undefined {
+  if (text.length > textMax) return undefined;
+  try {
+    const { client_id: clientId } = decodeJwt(text);
+    return typeof clientId === "string" ? clientId : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The signature was verified, so the claims have the form that `signAccessToken` writes. */

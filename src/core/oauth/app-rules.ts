@@ -20,6 +20,7 @@ export type AppSettings = Pick<
   | "name"
   | "description"
   | "redirectUris"
+  | "allowedOrigins"
   | "homepageUrl"
   | "webhookUrl"
   | "skillIds"
@@ -50,6 +51,7 @@ export function checkSettings({ scopeConfig, ...input }: SettingsInput, rules: A
   return {
     ...input,
     redirectUris: checkRedirectUris(input.redirectUris),
+    allowedOrigins: checkOrigins(input.allowedOrigins),
     webhookUrl: input.webhookUrl === "" ? null : checkWebhookUrl("webhook_url", input.webhookUrl, rules),
     skillIds: unique(input.skillIds),
     ...checkScopeConfig(scopeConfig),
@@ -78,6 +80,24 @@ function checkRedirectUris(uris: readonly string[]): readonly string[] {
   }
   return unique(uris);
 }
+
+/** The most origins of an app (spec/api.md 8.91). */
+const originsMax = 10;
+
+function checkOrigins(origins: readonly string[]): readonly string[] {
+  if (origins.length > originsMax) throw invalidArgument("allowed_origins", `must have at most ${originsMax} origins`);
+  checkEach("allowed_origins", origins, (origin) =>
+    isHttpsOrigin(origin) ? undefined : "must be an https origin as browsers send it, for example https://app.example.com",
+  );
+  return unique(origins).toSorted();
+}
+
+/** A host without wildcards, and a port. */
+const originForm = /^https:\/\/(\[[\da-f:.]+\]|[a-z\d-]+(\.[a-z\d-]+)*)(:\d{1,5})?$/;
+
+/** True for the origin of an https page in the form of the `Origin` header: lower case, in ASCII, without the port 443 and without a path. */
+export const isHttpsOrigin = (text: string): boolean =>
+  text.length <= 255 && originForm.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
 /** The scope use_connectors requires connectors, and connectors require the scope (spec/oauth.md 2, spec/decisions.md 28). */
 function checkScopeConfig({ scopes, connectorUids }: ScopesInput): ScopeConfig {

@@ -28,6 +28,8 @@ export interface OAuthApp extends ScopeConfig {
   readonly name: string;
   readonly description: string;
   readonly redirectUris: readonly string[];
+  /** Origins whose pages may call the API with tokens of the app, in alphabetical order (spec/api.md 8.91). */
+  readonly allowedOrigins: readonly string[];
   readonly homepageUrl: string;
   readonly webhookUrl: string | null;
   readonly skillIds: readonly string[];
@@ -58,13 +60,17 @@ export interface OAuthSecret {
 
 /** Apps that are not deleted, and their active secrets. Deleted apps and revoked secrets are not returned. */
 export interface AppRows {
+  /** Inserts an app without origins. */
   insert(app: OAuthApp): Promise<void>;
   find(clientId: string): Promise<OAuthApp | null>;
   /** Locks the app's row, so that counts and comparisons per app hold under concurrency. */
   lock(clientId: string): Promise<OAuthApp | null>;
   /** Apps of a team, newest first. */
   list(spaceId: string): Promise<OAuthApp[]>;
+  /** Sets all but the origins. */
   update(app: OAuthApp): Promise<void>;
+  /** Replaces the allowed origins. */
+  setOrigins(clientId: string, origins: readonly string[]): Promise<void>;
   /** Tombstones the app. */
   remove(clientId: string, now: number): Promise<void>;
   insertSecret(secret: OAuthSecret): Promise<void>;
@@ -166,6 +172,8 @@ export interface AuthenticatedClient {
 export interface ClientRows {
   /** One statement: the app with its active secrets, also when it is deleted. */
   find(clientId: string): Promise<OAuthClient | null>;
+  /** Whether an app that is not deleted allows an origin. @param clientId null: any app. */
+  allowsOrigin(clientId: string | null, origin: string): Promise<boolean>;
 }
 
 /** True for a text that has the form of a client id (spec/oauth.md 7). */

@@ -63,6 +63,7 @@ export function apps({ clock, ids, random, store, webhooks, rules }: AppsParts):
         const app: OAuthApp = { ...settings, clientId, spaceId, creatorId, generation: 1, createdAt: now, updatedAt: now };
         const { secret, text } = newSecret({ now, ids, random }, clientId);
         await tx.apps.insert(app);
+        if (app.allowedOrigins.length > 0) await tx.apps.setOrigins(clientId, app.allowedOrigins);
         await tx.apps.insertSecret(secret);
         const webhookId = await setWebhook(tx, app.webhookUrl);
         tx.audit.note({ subject: clientId, after: toAuditFacts(app) });
@@ -91,6 +92,7 @@ export function apps({ clock, ids, random, store, webhooks, rules }: AppsParts):
         const generation = before.generation + (isExpansion(before, settings) ? 1 : 0);
         const after: OAuthApp = { ...before, ...settings, generation, updatedAt: clock.now() };
         await tx.apps.update(after);
+        if (after.allowedOrigins.join() !== before.allowedOrigins.join()) await tx.apps.setOrigins(clientId, after.allowedOrigins);
         const webhookId = await setWebhook(tx, after.webhookUrl);
         tx.audit.note({ subject: clientId, ...findDifference(before, after) });
         return { ...after, webhookId };
@@ -136,6 +138,7 @@ const toInput = ({ scopes, connectorUids, webhookUrl, ...app }: OAuthApp): Setti
   name: app.name,
   description: app.description,
   redirectUris: app.redirectUris,
+  allowedOrigins: app.allowedOrigins,
   homepageUrl: app.homepageUrl,
   webhookUrl: webhookUrl ?? "",
   skillIds: app.skillIds,
@@ -151,6 +154,7 @@ const toAuditFacts = ({ webhookUrl, ...app }: AppSettings): AuditFacts => ({
   name: app.name,
   description: app.description,
   redirectUris: app.redirectUris,
+  allowedOrigins: app.allowedOrigins,
   homepageUrl: app.homepageUrl,
   webhookHost: webhookUrl && new URL(webhookUrl).host,
   skillIds: app.skillIds,

@@ -1,4 +1,3 @@
-import cors from "@fastify/cors";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Cipher } from "../../core/cipher.ts";
 import type { Clock } from "../../core/clock.ts";
@@ -13,6 +12,7 @@ import type { FileLinks } from "../../core/files/links.ts";
 import type { PdfOf } from "../../core/files/pdf.ts";
 import { parseDownloadId, toSkillFile } from "../../core/skills/content.ts";
 import type { Tx } from "../../core/store.ts";
+import { allowOrigins } from "../cors.ts";
 import { v2Wire } from "../v2/refusal.ts";
 import type { Call, Handle, Wire } from "../wire/wire.ts";
 import { checkLink, checkLinkState, linkPath, wrongMethod } from "./link.ts";
@@ -118,8 +118,8 @@ async function linkedFile(store: DownloadRouteParts["store"], linked: string): P
 
 /** The dependencies of all file routes. */
 export interface FileRoutesParts extends UploadRouteParts, DownloadRouteParts, ArchiveRouteParts {
-  readonly store: Pick<Tx, "files" | "exports" | "skills">;
-  /** Origins whose pages may upload and download files; empty: CORS is off. */
+  readonly store: Pick<Tx, "files" | "exports" | "skills" | "clients">;
+  /** Origins whose pages may upload and download files, in addition to those of apps. */
   readonly corsOrigins: readonly string[];
 }
 
@@ -134,8 +134,7 @@ export function fileRoutes(app: FastifyInstance, parts: FileRoutesParts): void {
   const register = (prefix: string, methods: string[], routes: (scope: FastifyInstance) => void): void =>
     void app.register(
       async (scope) => {
-        if (parts.corsOrigins.length > 0)
-          void scope.register(cors, { origin: [...parts.corsOrigins], methods, exposedHeaders, strictPreflight: false });
+        allowOrigins(scope, { corsOrigins: parts.corsOrigins, clients: parts.store.clients }, { methods, exposedHeaders, isSigned: true });
         routes(scope);
       },
       { prefix },

@@ -13,13 +13,28 @@ const client = tables.oAuthApp
   .derive("scopes", ["scopes"], knownScopes)
   .derive("secretDigests", ["secretDigests"], (texts) => texts?.split(" ") ?? []);
 
+const origins = tables.oAuthAppOrigin;
+
 /** Apps as rows, for the checks of the OAuth endpoints. */
 export const clientRows = (session: Session): ClientRows => ({
   find: (clientId) => client.row(session)(sql`SELECT ${client.of("p")} FROM oauth_app p WHERE p.client_id = ${clientId}`),
+  async allowsOrigin(clientId, origin) {
+    const rows = await origins.rows(session)(sql`
+      SELECT ${origins.of("o")} FROM oauth_app_origin o
+      WHERE o.origin = ${origin} ${clientId === null ? empty : sql`AND o.client_id = ${clientId}`}
+        AND EXISTS (SELECT 1 FROM oauth_app p WHERE p.client_id = o.client_id AND p.deleted_at IS NULL)
+      LIMIT 1`);
+    return rows.length > 0;
+  },
 });
 
-const { oAuthApp, oAuthSecret } = tables;
-const app = oAuthApp.omit("deletedAt").derive("scopes", ["scopes"], knownScopes);
+const { oAuthApp, oAuthAppOrigin, oAuthSecret } = tables;
+const allowed = sql`(SELECT string_agg(o.origin, ' ') FROM oauth_app_origin o WHERE o.client_id = t.client_id)`;
+const app = oAuthApp
+  .omit("deletedAt")
+  .with({ allowedOrigins: textOrNull(allowed) })
+  .derive("scopes", ["scopes"], knownScopes)
+  .derive("allowedOrigins", ["allowedOrigins"], (texts) => texts?.split(" ").toSorted() ?? []);
 const secret = oAuthSecret.omit("revokedAt");
 const apps = sql`SELECT ${app.of("t")} FROM oauth_app t`;
 
@@ -29,7 +44,7 @@ export function appRows(session: Session): AppRows {
   const find = (clientId: string, lock: Sql) =>
     app.row(session)(sql`${apps} WHERE t.client_id = ${clientId} AND t.deleted_at IS NULL ${lock}`);
   return {
-    async insert(row) {
+    async insert({ allowedOrigins: _, ...row }) {
       await execute(oAuthApp.insert(row));
     },
     find: (clientId) => find(clientId, empty),
@@ -40,7 +55,11 @@ export function appRows(session: Session): AppRows {
     list: (spaceId) =>
       app.rows(session)(sql`
         ${apps} WHERE t.space_id = ${spaceId} AND t.deleted_at IS NULL ORDER BY t.created_at DESC, t.client_id DESC`),
-    async update({ clientId, ...changes }) {
+    async setOrigins(clientId, all) {
+      await execute(sql`DELETE FROM oauth_app_origin WHERE client_id = ${clientId}`);
+      for (const origin of all) await execute(oAuthAppOrigin.insert({ clientId, origin }));
+    },
+    async update({ clientId, allowedOrigins: _, ...changes }) {
       await execute(sql`
         UPDATE oauth_app SET ${join(oAuthApp.set(changes))} WHERE client_id = ${clientId} AND deleted_at IS NULL`);
     },

@@ -8,6 +8,7 @@ const [one = "", other = ""] = connectors.map(({ id }) => id);
 const sound: SettingsInput = {
   name: "Garden",
   description: "",
+  allowedOrigins: [],
   redirectUris: ["https://a.example/cb"],
   homepageUrl: "https://a.example",
   webhookUrl: "",

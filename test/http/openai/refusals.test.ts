@@ -43,10 +43,10 @@ describe.each(prefixes)("below %j", (prefix) => {
 
   test.each([
     ["GET", "/responses", "POST", 405],
-    ["PUT", "/responses/x", "GET, DELETE", 405],
+    ["PUT", "/responses/x", "GET, DELETE, HEAD", 405],
     ["GET", "/responses/x/cancel", "POST", 405],
-    ["POST", "/responses/x/input_items", "GET", 405],
-    ["POST", "/files/x/content", "GET", 405],
+    ["POST", "/responses/x/input_items", "GET, HEAD", 405],
+    ["POST", "/files/x/content", "GET, HEAD", 405],
     ["GET", "/responses/x/nothing", null, 404],
     ["POST", "/responses/compact/x", null, 404],
   ])("%s %s states the methods that the address accepts, or that it does not exist", async (method, path, allow, status) => {

@@ -1584,6 +1584,12 @@ export interface CreateOAuth2AppRequest {
   readonly confidentialOnly?: boolean;
   /** Whether a redirect to the loopback address can use any port. Default false. */
   readonly loopbackAnyPort?: boolean;
+  /**
+   * Origins whose pages can call the API with access tokens of the app: at most 10, `https://` and a host, with the port if it is not 443. They do not follow from the redirect URIs.
+   *
+   * Rules: at most 10 items; each 1 to 255 characters.
+   */
+  readonly allowedOrigins?: readonly string[];
 }
 
 /** Scopes and connectors that an app can request from its users (spec/oauth.md 2). */
@@ -1638,6 +1644,8 @@ export interface OAuth2App {
   readonly updatedAt?: string;
   /** Id of the webhook behind `webhook_url`, for the methods of WebhookService; empty without a webhook. */
   readonly webhookId?: string;
+  /** Origins whose pages can call the API with access tokens of the app (spec/api.md 8.91). */
+  readonly allowedOrigins?: readonly string[];
 }
 
 /** Scopes and connectors that an app can request from its users (spec/oauth.md 2). */
@@ -1725,6 +1733,12 @@ export interface UpdateOAuth2AppRequest {
   readonly loopbackAnyPort?: boolean;
   /** Names of the fields to set. Absent: all fields that are present or not empty. */
   readonly updateMask?: string;
+  /**
+   * Origins whose pages can call the API with access tokens of the app.
+   *
+   * Rules: at most 10 items; each 1 to 255 characters.
+   */
+  readonly allowedOrigins?: readonly string[];
 }
 
 /** Response of UpdateOAuth2App. */

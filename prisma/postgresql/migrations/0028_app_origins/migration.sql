@@ -1,0 +1,10 @@
+-- CreateTable
+CREATE TABLE "oauth_app_origin" (
+    "client_id" TEXT NOT NULL,
+    "origin" TEXT NOT NULL,
+
+    CONSTRAINT "oauth_app_origin_pkey" PRIMARY KEY ("client_id","origin")
+);
+
+-- CreateIndex
+CREATE INDEX "oauth_app_origin_origin_idx" ON "oauth_app_origin"("origin");

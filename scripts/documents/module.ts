@@ -1,0 +1,62 @@
+import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { root } from "./frame.ts";
+
+/** Files that other modules publish: the rules of fields, and the standard services of gRPC. */
+const ofOthers = /^(buf|grpc)\//;
+
+/** The name in a registry of schemas. */
+const moduleName = "buf.build/agent-task-platform/api";
+
+const bufYaml = `version: v2
+name: ${moduleName}
+lint:
+  use: [STANDARD]
+  # Files are below atp/, so that generated code shadows no other package; the packages keep their names.
+  except: [PACKAGE_DIRECTORY_MATCH]
+  ignore: [buf]
+  ignore_only:
+    ENUM_VALUE_PREFIX: [atp/taskplatform]
+    ENUM_ZERO_VALUE_SUFFIX: [atp/taskplatform]
+breaking:
+  use: [WIRE_JSON]
+`;
+
+/** Options of languages: managed mode writes them into the descriptors that plugins get, and not into the files. */
+const bufGenYaml = `version: v2
+managed:
+  enabled: true
+  disable:
+    - path: buf
+  override:
+    - file_option: go_package_prefix
+      value: agent-task-platform.dev/gen/go
+    - file_option: java_package_prefix
+      value: dev.agenttaskplatform
+    - file_option: java_multiple_files
+      value: true
+    - file_option: csharp_namespace_prefix
+      value: AgentTaskPlatform
+`;
+
+/** The text of a file of the schema with imports of files below \`atp/\`. */
+const relocated = (text: string): string => text.replaceAll(/^import "(?!buf\/|google\/|grpc\/)([^"]+)";$/gm, 'import "atp/$1";');
+
+/** The published form of the schema by path: the same packages in files below `atp/`. */
+export function moduleFiles(): ReadonlyMap<string, string> {
+  const paths = globSync("**/*.proto", { cwd: join(root, "proto") }).map((path) => path.replaceAll("\\", "/"));
+  const files = paths.toSorted().flatMap((path): (readonly [string, string])[] => {
+    const text = readFileSync(join(root, "proto", path), "utf8");
+    if (path.startsWith("grpc/")) return [];
+    return [ofOthers.test(path) ? [path, text] : [`atp/${path}`, relocated(text)]];
+  });
+  return new Map([...files, ["buf.yaml", bufYaml], ["buf.gen.yaml", bufGenYaml], ["LICENSE", readFileSync(join(root, "LICENSE"), "utf8")]]);
+}
+
+/** Writes the module into a folder. */
+export function writeModule(folder: string): void {
+  for (const [path, text] of moduleFiles()) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+}
