@@ -7,6 +7,7 @@ import {
   Operation_RateClass,
   type Operation as OperationFacts,
   operation,
+  secret,
 } from "./gen/proto/taskplatform/options/v1/options_pb.ts";
 import { services } from "./services.ts";
 
@@ -132,13 +133,11 @@ function readOperation(method: DescMethod, gaps: string[]): Omit<Operation, "cou
   };
 }
 
-/** Whether a message has a field with `debug_redact`, at any depth. */
+/** Whether a message has a field with the option `secret`, at any depth. */
 function holdsSecret(desc: DescMessage, seen = new Set<DescMessage>()): boolean {
   if (seen.has(desc)) return false;
   seen.add(desc);
-  return desc.fields.some(
-    ({ message, proto }) => proto.options?.debugRedact === true || (message !== undefined && holdsSecret(message, seen)),
-  );
+  return desc.fields.some((field) => getOption(field, secret) || (field.message !== undefined && holdsSecret(field.message, seen)));
 }
 
 /** An anonymous operation changes nothing, has no audit row, and reads at most 64 KiB (spec/decisions.md 53). */

@@ -47,6 +47,12 @@ export function allowOrigins(app: FastifyInstance, { corsOrigins, clients }: Cor
       else optionsFor(request, origin).then((chosen) => done(null, chosen), done);
     },
   });
+  // The plugin has answered preflights. Other OPTIONS of unknown addresses end before their body is read.
+  app.after(() => {
+    app.addHook("onRequest", async (request, reply) => {
+      if (request.method === "OPTIONS" && request.routeOptions.url === "*") reply.callNotFound();
+    });
+  });
 }
 
 /** The app of the access token that is sent; undefined without a token. */

@@ -64,9 +64,9 @@ function refuse(stderr: string): never {
   throw refusalIn(stderr);
 }
 
-/** `buf curl` prints the error last, in Connect's JSON form. */
+/** `buf curl` prints the error last, in Connect's JSON form, over several lines. */
 export function refusalIn(stderr: string): Refused {
-  const [printed = "{}"] = /\{[^{}]*\}\s*$/.exec(stderr) ?? [];
+  const [printed = "{}"] = /^\{.*\}\s*$/ms.exec(stderr) ?? [];
   const { code = "", message = stderr } = JSON.parse(printed) as { readonly code?: string; readonly message?: string };
   return new Refused(code.toUpperCase(), message);
 }

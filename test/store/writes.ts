@@ -151,6 +151,7 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["links.purge", (tx) => tx.links.purge(9)],
   ["apps.insert", (tx) => tx.apps.insert(sampleApp())],
   ["apps.lock", (tx) => tx.apps.lock("c")],
+  ["apps.setOrigins", (tx) => tx.apps.setOrigins("client", ["https://app.example.com"])],
   ["apps.update", (tx) => tx.apps.update(sampleApp())],
   ["apps.remove", (tx) => tx.apps.remove("c", 1)],
   ["apps.insertSecret", (tx) => tx.apps.insertSecret({ id: "x", clientId: "c", digest: "d", last4: "last", createdAt: 1 })],

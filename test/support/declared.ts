@@ -49,8 +49,8 @@ export function operationFor(method: string, { pathname }: URL): Operation | und
 /** Addresses that one document describes without the prefix (spec/v1.md 7.1). */
 const alsoBelowV1 = /^\/v1\/(responses|models|files\/[^/]+\/content)/;
 
-/** Addresses of programs; pages, SCIM and Connect are described elsewhere. */
-const described = /^\/(v1|v2|responses|models|files|oauth|uploads|downloads|exports)(\/|$)/;
+/** Addresses of programs; pages, SCIM, Connect and the lines of the audit log (spec/api.md 8.70) are described elsewhere. */
+const described = /^\/(v1|v2(?!\/audit\.download)|responses|models|files|oauth|uploads|downloads|exports)(\/|$)/;
 
 /** Whether the documents must have an operation that answered this call. */
 export const mustBeDeclared = (method: string, { pathname }: URL): boolean =>

@@ -1,5 +1,6 @@
-import { create, type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
+import { create, type DescField, type DescMessage, getOption, type Message, ScalarType } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
+import { secret } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
 import { type Operation, operationTable } from "../../src/operations.ts";
 import { openStub } from "../http/bodies/stub.ts";
 import { send } from "./raw.ts";
@@ -56,7 +57,7 @@ const { all } = operationTable();
 describe("an answer with a secret", () => {
   test("is known by its schema: each text with the name of a secret is marked, or was reviewed", () => {
     const named = all.flatMap(({ method }) => fieldsOf(method.output)).filter((field) => isText(field) && suspicious.test(field.name));
-    const unmarked = named.filter(({ proto }) => proto.options?.debugRedact !== true).map(String);
+    const unmarked = named.filter((field) => !getOption(field, secret)).map(String);
     expect([...new Set(unmarked)].toSorted()).toEqual(
       Object.values(reviewed)
         .flat()
@@ -67,7 +68,7 @@ describe("an answer with a secret", () => {
 
   test("is that of every operation with a marked field, or with an answer that is shown once", () => {
     const expected = all.filter(
-      ({ method, hasSecretAnswer }) => hasSecretAnswer || fieldsOf(method.output).some(({ proto }) => proto.options?.debugRedact),
+      ({ method, hasSecretAnswer }) => hasSecretAnswer || fieldsOf(method.output).some((field) => getOption(field, secret)),
     );
     expect(all.filter(({ isConfidential }) => isConfidential)).toEqual(expected);
     expect(expected.length).toBeGreaterThan(10);

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { gunzipSync } from "node:zlib";
 import type { Target } from "../attack.ts";
 import { answerText } from "./answer.ts";
 
@@ -47,7 +48,11 @@ const final = /^(?:HTTP\/1\.1 100 [\s\S]*?\r\n\r\n)?HTTP\/1\.1 (\d{3}) [\s\S]*?\
 
 function wordsOf(text: string): string | undefined {
   const [head = "", status] = final.exec(text) ?? [];
-  return status === undefined ? undefined : answerText(status, text.slice(head.length));
+  if (status === undefined) return undefined;
+  const body = text.slice(head.length);
+  // Connect answers in the coding of the request, also a long refusal.
+  const isCompressed = /\r\ncontent-encoding: gzip\r\n/i.test(head);
+  return answerText(status, isCompressed ? gunzipSync(Buffer.from(body, "latin1")).toString() : body);
 }
 
 function isWhole(text: string): boolean {
