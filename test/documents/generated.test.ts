@@ -1,6 +1,9 @@
+import type { JsonValue } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { validate } from "../../src/call/validate.ts";
 import { type KeyKind, keyKinds } from "../../src/core/accounts/caller.ts";
+import { compileReader } from "../../src/http/v2/message-reader.ts";
 import { operationTable } from "../../src/operations.ts";
 import { sample } from "../support/depth.ts";
 import { isPart, type Part, partAt, readDocument } from "../support/documents.ts";
@@ -17,16 +20,6 @@ const operations = Object.entries(partAt(document, "paths")).flatMap(([path, ite
 });
 
 const bodyOf = (post: Part): Part => partAt(post, "requestBody", "content", "application/json", "schema");
-
-/** Texts of rules that a schema can state: a request that conforms to its schema breaks none. */
-const fieldRule = new RegExp(
-  [
-    "must be (a string|an object|an array|true or false|a whole number|a finite number|one of|at most \\d|at least \\d|exactly \\d)",
-    "must be (Unix seconds|an RFC 3339 time|a valid)",
-    "(map|repeated value|value) must",
-    "does not match regex",
-  ].join("|"),
-);
 
 // test/support/traffic.ts compares each answer with the document (spec/decisions.md 102).
 describe("a request that is generated from api/openapi.json", () => {
@@ -54,12 +47,16 @@ describe("a request that is generated from api/openapi.json", () => {
 
   test.each(operations)("%s is answered as declared, not by a fault and not by a rule that the document lacks", async (name, post) => {
     const caller = callerOf(name);
+    const input = operationTable().byName(name)?.method.input;
+    if (input === undefined) throw new Error(`${name} is unknown`);
+    const read = compileReader(input);
     const requests = valuesOf(document, bodyOf(post), known);
     const property = fc.asyncProperty(requests, async (request) => {
       const { status = 0, body } = (await caller?.v2(name, request)) ?? {};
-      const refusal = `${status} ${body?.error?.message ?? ""}`;
-      expect(refusal).toMatch(/^[24]/);
-      expect(refusal).not.toMatch(fieldRule);
+      expect(`${status} ${body?.error?.message ?? ""}`).toMatch(/^[24]/);
+      // A request that conforms to the document breaks no rule of a field; rules about the state of the database are not in it.
+      const json: JsonValue = JSON.parse(JSON.stringify(request));
+      expect(() => validate(input, read(json, "body"))).not.toThrow();
     });
     await fc.assert(property, { numRuns: sample(500, 1) });
   });

@@ -31,6 +31,7 @@ describeOnOne("a session of a person (spec/decisions.md 56)", (database) => {
     const listed = (await tasks.listTasks({})).data.map(({ id }) => id);
     expect(listed.toSorted()).toEqual([taskId, String(body["task_id"])].toSorted());
     expect((await tasks.listMessages({ taskId })).messages.length).toBeGreaterThan(0);
+    await tasks.stopTask({ taskId });
     await tasks.deleteTask({ taskId });
     expect((await ann.v2("task.detail", { task_id: taskId })).status).toBe(404);
   });
