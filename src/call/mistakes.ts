@@ -6,7 +6,7 @@ export const joinPath = (step: string, path: string): string => (path === "" || 
 /** The step to a map's entry. A long key is cut: the path names a place and does not copy the input. */
 export const keyStep = (key: string): string => `[${JSON.stringify(key.length > 64 ? `${key.slice(0, 64)}…` : key)}]`;
 
-/** The most mistakes of a request that are looked for (spec/api.md 8.88). */
+/** At most this many mistakes of a request are reported (spec/api.md 8.88). */
 const mistakesMax = 20;
 
 /**
@@ -25,7 +25,7 @@ export class Mistakes {
     return this.#all.length;
   }
 
-  /** The search ends here. */
+  /** Whether the search is over. */
   get isFull(): boolean {
     return this.#isOver || this.#all.length >= mistakesMax;
   }
@@ -39,7 +39,7 @@ export class Mistakes {
     if (!this.isFull) this.#all.push(mistake);
   }
 
-  /** Adds a mistake about another value than the known ones: the value of a mistake has no other meaning, and those around it are incomplete. */
+  /** Adds a mistake, unless a known one is about the same value, a value inside of it, or a value around it: a wrong value is reported once. */
   addBeside(mistake: Mistake, known: readonly Mistake[]): void {
     if (!known.some(({ path }) => isWithin(path, mistake.path) || isWithin(mistake.path, path))) this.add(mistake);
   }

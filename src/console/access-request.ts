@@ -66,7 +66,7 @@ ${field({ name: "email", label: "Your e-mail address", type: "email", autocomple
     await parts.countAttempt(email, requestOrigin(parts, request).address);
     if (!isEmailAddress(email))
       return show(reply, found, form(visits.visitorToken(request, reply), found, next, "This is not an e-mail address."), 400);
-    visits.setCookie(reply, "return", encodeURIComponent(next), returnMs);
+    visits.setCookie(reply, "return", Buffer.from(next).toString("base64url"), returnMs);
     if (parts.askOwner === null) return show(reply, found, byHand(found, email));
     await notifyOwner(found, email, parts.askOwner);
     return show(

@@ -84,7 +84,7 @@ export function linkRoutes(app: FastifyInstance, parts: ConsoleParts): void {
 
   /** The choice of a first password, which leads back to the app that a person without an account came from. */
   function passwordPath(request: FastifyRequest, reply: FastifyReply): string {
-    const next = nextPath(visits.base, decodeURIComponent(visits.cookie(request, "return") ?? ""));
+    const next = nextPath(visits.base, Buffer.from(visits.cookie(request, "return") ?? "", "base64url").toString());
     if (next === null || !isAppRequest(parts, next)) return "/account/password";
     visits.setCookie(reply, "return", null);
     return `/account/password?next=${encodeURIComponent(next)}`;

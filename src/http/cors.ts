@@ -25,7 +25,7 @@ interface CorsScope {
 
 /**
  * Answers preflights and lets pages of the allowed origins read answers, never with cookies (spec/decisions.md 36, 107).
- * An OPTIONS that is not a preflight gets an empty answer too: a text would not be in the envelope.
+ * An OPTIONS of an allowed origin that is not a preflight gets an empty answer too: a text would not be in the envelope.
  */
 export function allowOrigins(app: FastifyInstance, { corsOrigins, clients }: CorsParts, { isSigned = false, ...scope }: CorsScope): void {
   const options = { ...scope, strictPreflight: false };

@@ -2,7 +2,7 @@ import type { Reason } from "../core/failure.ts";
 
 /** What people read about a failure, in docs/reference/errors.md and on its page. Names of the wire are in backticks. */
 export interface FailureText {
-  /** When a call fails so, in one or two sentences. */
+  /** When a call fails in this way, in one or two sentences. */
   readonly meaning: string;
   /** Typical causes. */
   readonly causes: readonly string[];

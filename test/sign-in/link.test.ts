@@ -31,6 +31,16 @@ describeOnOne("a one-time link", (kind) => {
     expect((await platform.signIn(platform.browser(), email)).status).toBe(303);
   });
 
+  test("leads to a first password also with a cookie of an app's request that no server set", async () => {
+    for (const cookie of ["%", "%E0%A4%A", "/\\evil.example", Buffer.from("//evil.example").toString("base64url")]) {
+      const { link } = await platform.invite({ email: someone() });
+      const browser = platform.browser();
+      const page = await browser.get(`/link/${link}`);
+      for (const name of ["return", "__Host-return"]) browser.cookies.set(name, cookie);
+      expect(await browser.submit(page, `/link/${link}`)).toMatchObject({ status: 303, location: "/account/password" });
+    }
+  });
+
   test("can be used once", async () => {
     const { link } = await platform.invite({ email: someone() });
     const browser = platform.browser();

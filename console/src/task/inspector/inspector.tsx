@@ -53,7 +53,7 @@ function Facts({ run, costs }: { run: TaskRun; costs: readonly TaskCost[] }) {
       <div>
         <dt>{text.runner}</dt>
         <dd>
-          {run.runner === undefined ? text.nobody : titleOf(text.runners, run.runner)}
+          {run.runner === undefined ? text.idle : titleOf(text.runners, run.runner)}
           {run.runnerId !== undefined && (
             <>
               {" "}

@@ -4,7 +4,7 @@ export const text = words(
   {
     title: "Run inspector",
     runner: "Runs in",
-    nobody: "nothing runs it now",
+    idle: "nothing runs it now",
     runners: { 0: "", 1: "process", 2: "worker" },
     claims: "Claims",
     claimsOf: (claims: number, fence: string) => `${claims} in this turn, fence ${fence}`,
@@ -33,7 +33,7 @@ export const text = words(
   {
     title: "Laufinspektor",
     runner: "Läuft in",
-    nobody: "gerade führt sie nichts aus",
+    idle: "gerade führt sie nichts aus",
     runners: { 0: "", 1: "Prozess", 2: "Worker" },
     claims: "Übernahmen",
     claimsOf: (claims: number, fence: string) => `${claims} in dieser Runde, Fence ${fence}`,
