@@ -1,15 +1,18 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { clientFor } from "../client/rig.ts";
 import { depth, share } from "../support/depth.ts";
 import { freePort } from "../support/free-port.ts";
 import { lacks } from "../support/needs.ts";
 import { root } from "../support/server-process.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { pythonWith } from "../support/tools.ts";
+import { createWorker } from "../workers/worker-rig.ts";
 import { blocksIn, readPage } from "./page.ts";
 
 const run = promisify(execFile);
@@ -28,7 +31,8 @@ let python: string;
 beforeAll(async () => {
   blocks.forEach((block, index) => void writeFileSync(join(project, `part_${index}.py`), programOf(block)));
   const port = `${await freePort()}`;
-  service = await openService({ env: { PORT: port, BASE_URL: `http://127.0.0.1:${port}` } });
+  const profiles = "manus-1.6=offline,notes=remote";
+  service = await openService({ env: { PORT: port, BASE_URL: `http://127.0.0.1:${port}`, AGENT_PROFILES: profiles } });
   ann = await service.person();
   python = (await pythonWith("httpx, cryptography")) ?? "python3";
 });
@@ -39,7 +43,10 @@ afterAll(async () => {
 
 const parts = blocks.map((block, index) => ({ block, file: `part_${index}.py`, begins: block.split("\n")[0] }));
 
-test.skipIf(lacks("python-httpx")).concurrent.each(share(parts, 0, 3))(
+const isWorker = ({ block }: { readonly block: string }) => block.includes("Worker(");
+const programs = parts.filter((part) => !isWorker(part));
+
+test.skipIf(lacks("python-httpx")).concurrent.each(share(programs, 0, 3))(
   "docs/guides/python.md: its program prints the texts of its comments: $file $begins",
   async ({ block, file }) => {
     const env = { ...path, PYTHONPATH: join(root, "packages/python/src"), ATP_URL: service.url, ATP_KEY: ann.key };
@@ -49,6 +56,23 @@ test.skipIf(lacks("python-httpx")).concurrent.each(share(parts, 0, 3))(
       expect(rest, stdout).toContain(text);
       rest = rest.slice(rest.indexOf(text) + text.length);
     }
+  },
+);
+
+test.skipIf(lacks("python-httpx")).each(parts.filter(isWorker))(
+  "docs/guides/python.md: its agent asks, requests an approval and writes a file: $file",
+  async ({ file }) => {
+    const { secret } = await createWorker(service, ann, ["notes"]);
+    const env = { ...path, PYTHONPATH: join(root, "packages/python/src"), ATP_URL: service.url, WORKER_KEY: secret };
+    const worker = spawn(python, [file], { cwd: project, env, stdio: ["ignore", "inherit", "inherit"] });
+    const task = await clientFor(service, ann).tasks.create({ message: "Tea", agent_profile: "notes", interactive_mode: true });
+    await task.wait();
+    await task.answer("Shopping");
+    await task.wait();
+    await task.confirm("terminalExecute", { accept: true });
+    expect(await task.text()).toBe("The note Shopping is written.");
+    worker.kill("SIGTERM");
+    expect(await once(worker, "exit")).toEqual([0, null]);
   },
 );
 
