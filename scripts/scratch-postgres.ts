@@ -25,6 +25,9 @@ export interface ScratchPostgres {
 const serverAccount = "postgres";
 const packages = "/usr/lib/postgresql";
 
+/** The longest orderly stop; then the server is ended at once. */
+const stopMs = 30_000;
+
 /** On the loopback address and a socket in its folder, with the capacity that tests and checks need. */
 const baseSettings = { listen_addresses: "127.0.0.1", max_connections: 400, autovacuum: "off" };
 
@@ -79,7 +82,9 @@ export async function startPostgres({ fsync = false, parent = tmpdir() }: Scratc
     isRunning: () => server.isRunning(),
     async stop() {
       server.kill("SIGINT");
+      const slow = setTimeout(() => server.kill("SIGQUIT"), stopMs);
       await server.exited;
+      clearTimeout(slow);
       rmSync(folder, { recursive: true, force: true });
     },
   };
