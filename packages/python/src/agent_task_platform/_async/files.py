@@ -102,7 +102,9 @@ class AsyncFiles(AsyncFileResource):
         if "download_url" not in file:
             raise PlatformError(f"the file has no bytes: its status is {file['status']}")
         try:
-            async with self._operations.http.http.stream("GET", file["download_url"]) as reply:
+            async with self._operations.http.http.stream(
+                "GET", file["download_url"], timeout=60, follow_redirects=True
+            ) as reply:
                 if not reply.is_success:
                     raise ApiConnectionError(f"HTTP {reply.status_code}: download")
                 yield reply.aiter_bytes()

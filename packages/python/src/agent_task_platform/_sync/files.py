@@ -103,7 +103,9 @@ class Files(FileResource):
         if "download_url" not in file:
             raise PlatformError(f"the file has no bytes: its status is {file['status']}")
         try:
-            with self._operations.http.http.stream("GET", file["download_url"]) as reply:
+            with self._operations.http.http.stream(
+                "GET", file["download_url"], timeout=60, follow_redirects=True
+            ) as reply:
                 if not reply.is_success:
                     raise ApiConnectionError(f"HTTP {reply.status_code}: download")
                 yield reply.iter_bytes()
