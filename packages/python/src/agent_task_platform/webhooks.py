@@ -9,8 +9,8 @@ import hmac
 import json
 import re
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, cast
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NotRequired, Protocol, TypeAlias, TypedDict, cast
 
 from .errors import PlatformError
 
@@ -97,13 +97,19 @@ class WebhookTest(TypedDict):
     event_type: Literal["webhook_test"]
 
 
+class HeadersLike(Protocol):
+    """Headers of a request: a dictionary, or what a web framework has, such as `email.message.Message`."""
+
+    def items(self) -> Iterable[tuple[str, Any]]: ...
+
+
 WebhookEvent: TypeAlias = TaskCreated | TaskProgress | TaskStopped | TaskFailed | TaskCancelled | WebhookTest
 """The body of a delivery. `event_type` says which. Later versions of the server may send other types: have an `else`."""
 
 
 def construct_event(
     body: bytes | str,
-    headers: Mapping[str, Any],
+    headers: HeadersLike,
     *,
     secret: str | Sequence[str] | None = None,
     ed25519_public_key: str | None = None,
@@ -128,7 +134,7 @@ def construct_event(
     if [secret, ed25519_public_key, public_key].count(None) != 2 or (public_key is None) != (url is None):
         raise ValueError("give one of: secret, ed25519_public_key, or public_key with url")
     content = body.encode() if isinstance(body, str) else bytes(body)
-    found = {name.lower(): value for name, value in headers.items() if isinstance(value, str)}
+    found = _headers_in(headers)
     timestamp = found.get("webhook-timestamp" if public_key is None else "x-webhook-timestamp", "")
     if not re.fullmatch(r"[0-9]{10}", timestamp):
         raise SignatureError("the delivery has no timestamp")
@@ -149,6 +155,15 @@ def construct_event(
         raise SignatureError("the signature is not valid for this body and key")
     # The signature proves that the platform wrote the body.
     return cast(WebhookEvent, json.loads(content))
+
+
+def _headers_in(headers: HeadersLike) -> dict[str, str]:
+    """A header that is repeated verifies nothing."""
+    found: dict[str, str] = {}
+    for name, value in headers.items():
+        key = name.lower()
+        found[key] = value if isinstance(value, str) and key not in found else ""
+    return found
 
 
 def _signatures(items: Sequence[str], scheme: str) -> list[bytes]:
