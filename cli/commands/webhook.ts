@@ -128,13 +128,21 @@ const log = command({
     },
   },
   run: async (cli: Cli, { webhook, task, state, limit = 20 }: LogFlags) => {
+    const client = cli.client();
     const filters = {
       limit: Math.min(limit, 100),
-      ...(webhook === undefined ? {} : { webhook_id: webhook }),
-      ...(task === undefined ? {} : { task_id: task }),
       ...(state === undefined ? {} : { state }),
+      ...(task === undefined ? {} : { task_id: task }),
     };
-    const deliveries = await cli.client().items("webhook.deliveries", filters).all(limit);
+    const newest = async (one: { readonly webhook_id?: string }) =>
+      await client.items("webhook.deliveries", { ...filters, ...one }).all(limit);
+    async function ofAll(): Promise<readonly Delivery[]> {
+      // A call lists the deliveries of one webhook, or those about one task.
+      const lists = (await client.call("webhook.list")).data.map(({ id }) => newest({ webhook_id: id }));
+      return (await Promise.all(lists)).flat().toSorted((a, b) => b.created_at - a.created_at);
+    }
+    const one = webhook === undefined ? {} : { webhook_id: webhook };
+    const deliveries = webhook === undefined && task === undefined ? (await ofAll()).slice(0, limit) : await newest(one);
     const columns = [
       { title: "ID", text: ({ id }: Delivery) => id },
       { title: "STATE", text: (delivery: Delivery) => delivery.state },

@@ -59,6 +59,8 @@ test("webhooks are created, pinged, and their deliveries listed and sent again",
   await expect.poll(() => types).toContain("task_stopped");
   await expect.poll(() => atp("webhook", "log", "--webhook", id, "--state", "delivered")).toMatch(/\tdelivered\t1\t.*\ttask_stopped\t/);
   const [delivery] = await json("webhook", "log", "--webhook", id);
+  expect(await json("webhook", "log")).toEqual([delivery]);
+  expect(await json("webhook", "log", "--task", delivery.task_id)).toEqual([delivery]);
   await atp("webhook", "resend", delivery.id);
   await expect.poll(() => types.filter((type) => type === "task_stopped")).toHaveLength(2);
   expect(await atp("webhook", "list")).toContain(`${id}\tactive\ttask_stopped\t${hook.url}`);
