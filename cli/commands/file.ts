@@ -88,9 +88,9 @@ export async function saveStream(cli: Cli, stream: ReadableStream<Uint8Array>, {
       done(null, chunk);
     },
   });
-  const draft = `${path}.part`;
+  const draft = `${path}.${process.pid}.part`;
   try {
-    await pipeline(Readable.fromWeb(stream), counter, createWriteStream(draft));
+    await pipeline(Readable.fromWeb(stream), counter, createWriteStream(draft, { flags: "wx" }));
     await rename(draft, path);
   } finally {
     progress.end();
