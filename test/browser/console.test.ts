@@ -182,6 +182,65 @@ describe.skipIf(!hasChromium)("the console", () => {
     expect(await page.title()).not.toBe("taken");
   });
 
+  test("shows a message while it is sent, and puts it back with the error when that fails", async () => {
+    await createTask("[[say Hello]]");
+    await page.getByText("Hello", { exact: true }).waitFor();
+    const sent = page.getByRole("article", { name: "You" }).last();
+    const composer = page.getByPlaceholder(/^Message/);
+    const reached = Promise.withResolvers<void>();
+    await page.route("**/SendMessage", async (route) => {
+      await reached.promise;
+      await route.continue();
+    });
+    await composer.fill("[[say **Second** answer]]");
+    await page.keyboard.press("Control+Enter");
+    await sent.getByText("[[say Second answer]]").waitFor();
+    await sent.getByText("Sending…").waitFor();
+    expect(await composer.inputValue()).toBe("");
+    await composer.fill("typed meanwhile");
+    await sent.evaluate((element) => element.setAttribute("data-kept", ""));
+    reached.resolve();
+    await page.getByRole("article", { name: "Agent" }).getByText("Second").waitFor();
+    expect(await page.locator("article[data-kept]").getByText("Sending…").count()).toBe(0);
+    expect(await page.getByRole("article", { name: "You" }).count()).toBe(2);
+    await expect.poll(() => composer.inputValue()).toBe("typed meanwhile");
+    await page.unroute("**/SendMessage");
+    await page.route("**/SendMessage", (route) => route.abort());
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("alert").getByText("The server does not answer.").waitFor();
+    expect(await composer.inputValue()).toBe("typed meanwhile");
+    expect(await page.getByRole("article", { name: "You" }).count()).toBe(2);
+  });
+
+  test("says that the network is cut, and shows each event once when it is back", async () => {
+    const worker = await createWorker(stage.service, stage.owner);
+    await stage.owner.v2("task.create", { message: { content: "Count" }, agent_profile: "manus-1.6-lite" });
+    const run: RunOf = await worker.pollUntilRun();
+    const say = (number: number) => worker.append(run, [{ key: `${number}`, assistantMessage: { content: `Number ${number}.` } }]);
+    await page.clock.install();
+    await page.goto(`/app/${run.taskId}`);
+    await say(1);
+    await page.getByText("Number 1.", { exact: true }).waitFor();
+    await context.setOffline(true);
+    await say(2);
+    await page.getByText(/^Reconnecting in \d s$/).waitFor();
+    await page.getByPlaceholder(/^Message/).fill("Are you there?");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("alert").getByText("The server does not answer.").waitFor();
+    await page.clock.fastForward(10_000);
+    await say(3);
+    await context.setOffline(false);
+    await page.clock.fastForward(10_000);
+    await page.getByText("Number 3.", { exact: true }).waitFor();
+    await say(4);
+    await page.getByText("Number 4.", { exact: true }).waitFor();
+    const shown = await page.getByRole("article", { name: "Agent" }).allTextContents();
+    expect(shown.map((text) => /Number \d/.exec(text)?.[0])).toEqual([1, 2, 3, 4].map((number) => `Number ${number}`));
+    expect(await page.getByPlaceholder(/^Message/).inputValue()).toBe("Are you there?");
+    await worker.finish(run, { finish: { content: "Counted." } });
+    await page.getByText("Counted.", { exact: true }).waitFor();
+  });
+
   test("keeps what was typed when the session ends", async () => {
     await createTask("[[say Hello]]");
     await page.getByText("Hello", { exact: true }).waitFor();

@@ -3,11 +3,11 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { OAuth2Grant } from "#proto/oauth/v2/oauth2_app_pb.ts";
 import { OAuth2AppService } from "#proto/oauth/v2/oauth2_app_service_pb.ts";
+import { CallDialog } from "../ui/call-dialog.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Ago, formatNumber, fromSeconds } from "../ui/time.tsx";
 import { words } from "../words.ts";
-import { CallDialog } from "./call-dialog.tsx";
 import { ScopeList } from "./scopes.tsx";
 
 const text = words(

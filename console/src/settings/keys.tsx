@@ -3,6 +3,7 @@ import { useState } from "react";
 import { type ApiKey, ApiKeyKind } from "#proto/settings/v1/api_key_pb.ts";
 import { ApiKeyService } from "#proto/settings/v1/api_key_service_pb.ts";
 import { useRole } from "../api/me.ts";
+import { TextField } from "../ui/fields.tsx";
 import { FormDialog, SecretDialog } from "../ui/form-dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Ago, formatDateTime, fromSeconds } from "../ui/time.tsx";
@@ -132,15 +133,13 @@ function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade: () => 
     <FormDialog
       title={text.create}
       submit={text.create}
+      draft="key new"
       error={create.error}
       isPending={create.isPending}
       onSubmit={() => create.mutate({ name, kind, ...expiresAt })}
       onClose={onClose}
     >
-      <label className="field">
-        <span>{text.name}</span>
-        <input value={name} required maxLength={100} placeholder={text.namePlaceholder} onChange={(event) => setName(event.target.value)} />
-      </label>
+      <TextField label={text.name} required maxLength={100} placeholder={text.namePlaceholder} value={name} onValue={setName} />
       {isTeam && isOwner && (
         <label className="field">
           <span>{text.kind}</span>

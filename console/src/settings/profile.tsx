@@ -5,6 +5,8 @@ import { useMe } from "../api/me.ts";
 import { lettersOn, switchLetters } from "../shell/shortcuts.ts";
 import { chooseTheme, chosenTheme, type Theme } from "../shell/theme.ts";
 import { ErrorNote } from "../ui/error-note.tsx";
+import { TextField } from "../ui/fields.tsx";
+import { discardForm, FormDraft } from "../ui/form-draft.tsx";
 import { Ago, formatDateTime, fromSeconds } from "../ui/time.tsx";
 import { chooseLocale, type Locale, locale, locales, words } from "../words.ts";
 
@@ -75,6 +77,8 @@ export default function ProfilePage() {
   );
 }
 
+const draft = "profile";
+
 function Profile() {
   const me = useMe();
   return me.data ? (
@@ -86,7 +90,12 @@ function ProfileForm(known: { name: string; locale: string; email: string }) {
   const me = useMe();
   const [name, setName] = useState(known.name);
   const [tag, setTag] = useState(known.locale);
-  const update = useMutation(AccountService.method.updateProfile, { onSuccess: () => void me.refetch() });
+  const update = useMutation(AccountService.method.updateProfile, {
+    onSuccess: () => {
+      discardForm(draft);
+      void me.refetch();
+    },
+  });
   return (
     <form
       className="card padded stack"
@@ -95,19 +104,16 @@ function ProfileForm(known: { name: string; locale: string; email: string }) {
         update.mutate({ name, locale: tag });
       }}
     >
-      <label className="field">
-        <span>{text.name}</span>
-        <input value={name} maxLength={100} autoComplete="name" onChange={(event) => setName(event.target.value)} />
-      </label>
+      <FormDraft name={draft}>
+        <TextField label={text.name} maxLength={100} autoComplete="name" value={name} onValue={setName} />
+      </FormDraft>
       <label className="field">
         <span>{text.email}</span>
         <input value={known.email} readOnly disabled />
       </label>
-      <label className="field">
-        <span>{text.answers}</span>
-        <input value={tag} maxLength={64} required onChange={(event) => setTag(event.target.value)} />
-        <small>{text.answersHint}</small>
-      </label>
+      <FormDraft name={draft}>
+        <TextField label={text.answers} hint={text.answersHint} maxLength={64} required value={tag} onValue={setTag} />
+      </FormDraft>
       <ErrorNote error={update.error} />
       <div className="actions">
         <button type="submit" className="button primary" disabled={update.isPending}>
