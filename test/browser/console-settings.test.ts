@@ -228,15 +228,15 @@ describe.skipIf(!hasChromium)("the settings of the console", () => {
 
     const domains = async () => (await stage.owner.v2("website.listDomains", { task_id })).body["data"];
     await choose(/^More: Tea/, "Domains");
-    await dialog().getByLabel("Domain").fill("https://www.tea.example");
+    await dialog().getByLabel("Domain").fill("https://www.tea-house.com");
     await dialog().getByText("Only the host name").waitFor();
-    await dialog().getByLabel("Domain").fill("www.tea.example");
+    await dialog().getByLabel("Domain").fill("www.tea-house.com");
     await submit("Add domain");
-    await dialog().getByText("_atp-verify.www.tea.example").waitFor();
-    await press("Check: www.tea.example");
+    await dialog().getByText("_atp-verify.www.tea-house.com").waitFor();
+    await press("Check: www.tea-house.com");
     await dialog().getByText("Active", { exact: true }).waitFor();
-    expect(await domains()).toMatchObject([{ domain: "www.tea.example", status: "active" }]);
-    await press("Remove: www.tea.example");
+    expect(await domains()).toMatchObject([{ domain: "www.tea-house.com", status: "active" }]);
+    await press("Remove: www.tea-house.com");
     await page
       .getByRole("dialog", { name: /^Remove/ })
       .getByRole("button", { name: "Remove", exact: true })

@@ -86,16 +86,18 @@ export function ProjectsPage() {
                 <strong>{project.name}</strong>
                 <small>{project.instruction}</small>
               </span>
-              <Link to="/" search={{ project: project.id }} className="button">
-                {text.tasks}
-              </Link>
-              <Menu
-                label={`${text.more}: ${project.name}`}
-                entries={[
-                  { label: text.edit, icon: "file", run: () => setEdited(project) },
-                  { label: text.remove, icon: "bin", danger: true, run: () => setRemoved(project) },
-                ]}
-              />
+              <span className="actions">
+                <Link to="/" search={{ project: project.id }} className="button">
+                  {text.tasks}
+                </Link>
+                <Menu
+                  label={`${text.more}: ${project.name}`}
+                  entries={[
+                    { label: text.edit, icon: "file", run: () => setEdited(project) },
+                    { label: text.remove, icon: "bin", danger: true, run: () => setRemoved(project) },
+                  ]}
+                />
+              </span>
             </li>
           ))}
         </ul>

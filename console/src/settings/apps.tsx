@@ -109,18 +109,20 @@ function AppRow({ app, onOpen, onRemove }: RowProps) {
         <small>{app.scopeConfig?.scopes.join(", ") || text.noScopes}</small>
         <code>{app.clientId}</code>
       </span>
-      <Copy value={app.clientId} label={text.copyId} />
-      {canEdit && (
-        <Menu
-          label={`${text.more}: ${app.name}`}
-          entries={[
-            { label: text.edit, icon: "file", run: () => onOpen("edit") },
-            { label: text.secrets, icon: "key", run: () => onOpen("secrets") },
-            { label: text.users, icon: "team", run: () => onOpen("users") },
-            { label: text.remove, icon: "bin", danger: true, run: onRemove },
-          ]}
-        />
-      )}
+      <span className="actions">
+        <Copy value={app.clientId} label={text.copyId} />
+        {canEdit && (
+          <Menu
+            label={`${text.more}: ${app.name}`}
+            entries={[
+              { label: text.edit, icon: "file", run: () => onOpen("edit") },
+              { label: text.secrets, icon: "key", run: () => onOpen("secrets") },
+              { label: text.users, icon: "team", run: () => onOpen("users") },
+              { label: text.remove, icon: "bin", danger: true, run: onRemove },
+            ]}
+          />
+        )}
+      </span>
     </li>
   );
 }

@@ -15,7 +15,7 @@ const text = words(
     about: "Programs use a key to call the API as you. A person who has a key can do what you can do.",
     create: "New key",
     name: "Name",
-    namePlaceholder: "What uses it, for example nightly-report",
+    nameHint: "What uses it, for example nightly-report",
     kind: "Kind",
     kinds: {
       1: "General: everything in this space",
@@ -43,7 +43,7 @@ const text = words(
     about: "Programme rufen mit einem Schlüssel die API in Ihrem Namen auf. Wer einen Schlüssel hat, kann alles, was Sie können.",
     create: "Neuer Schlüssel",
     name: "Name",
-    namePlaceholder: "Was ihn benutzt, zum Beispiel nightly-report",
+    nameHint: "Was ihn benutzt, zum Beispiel nightly-report",
     kind: "Art",
     kinds: {
       1: "Allgemein: alles in diesem Bereich",
@@ -139,7 +139,7 @@ function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade: () => 
       onSubmit={() => create.mutate({ name, kind, ...expiresAt })}
       onClose={onClose}
     >
-      <TextField label={text.name} required maxLength={100} placeholder={text.namePlaceholder} value={name} onValue={setName} />
+      <TextField label={text.name} required maxLength={100} hint={text.nameHint} value={name} onValue={setName} />
       {isTeam && isOwner && (
         <label className="field">
           <span>{text.kind}</span>

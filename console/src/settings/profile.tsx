@@ -25,6 +25,7 @@ const text = words(
     letters: "Single letters are shortcuts (N, J, K, /, ?)",
     sessions: "Sessions",
     sessionsHint: "Browsers in which you are signed in.",
+    allSessions: (count: number) => `Show all ${count} sessions`,
     current: "This browser",
     ends: "ends",
     end: "End",
@@ -46,6 +47,7 @@ const text = words(
     letters: "Einzelne Buchstaben sind Tastenkürzel (N, J, K, /, ?)",
     sessions: "Sitzungen",
     sessionsHint: "Browser, in denen Sie angemeldet sind.",
+    allSessions: (count: number) => `Alle ${count} Sitzungen zeigen`,
     current: "Dieser Browser",
     ends: "endet",
     end: "Beenden",
@@ -81,9 +83,7 @@ const draft = "profile";
 
 function Profile() {
   const me = useMe();
-  return me.data ? (
-    <ProfileForm key={me.dataUpdatedAt} name={me.data.name ?? ""} locale={me.data.locale ?? ""} email={me.data.email ?? ""} />
-  ) : null;
+  return me.data ? <ProfileForm name={me.data.name ?? ""} locale={me.data.locale ?? ""} email={me.data.email ?? ""} /> : null;
 }
 
 function ProfileForm(known: { name: string; locale: string; email: string }) {
@@ -173,8 +173,14 @@ function Look() {
   );
 }
 
+/** How many sessions are shown before a press shows all: this browser and the newest others. */
+const shownSessions = 5;
+
 function Sessions() {
   const sessions = useQuery(AccountService.method.listSessions, {});
+  const [showsAll, setAll] = useState(false);
+  const found = (sessions.data?.data ?? []).toSorted((one, other) => Number(other.current) - Number(one.current));
+  const shown = showsAll ? found : found.slice(0, shownSessions);
   const revoke = useMutation(AccountService.method.revokeSession, { onSuccess: () => void sessions.refetch() });
   return (
     <section className="stack tight">
@@ -182,7 +188,7 @@ function Sessions() {
       <p className="muted">{text.sessionsHint}</p>
       <ErrorNote error={sessions.error ?? revoke.error} />
       <ul className="card rows">
-        {sessions.data?.data.map((session) => (
+        {shown.map((session) => (
           <li key={session.id}>
             <span className="main">
               <span>{session.current ? text.current : session.teamName || session.id.slice(0, 8)}</span>
@@ -198,6 +204,13 @@ function Sessions() {
           </li>
         ))}
       </ul>
+      {shown.length < found.length && (
+        <div className="actions">
+          <button type="button" className="button" onClick={() => setAll(true)}>
+            {text.allSessions(found.length)}
+          </button>
+        </div>
+      )}
     </section>
   );
 }

@@ -136,6 +136,11 @@ function ScheduleRow({ schedule, onChanged, onRemove }: { schedule: Schedule; on
       </span>
       <span className="actions">
         <span className={`badge ${titleOf(looks, status)}`}>{titleOf(text.states, status)}</span>
+        {lastTaskId && (
+          <Link to="/app/$taskId" params={{ taskId: lastTaskId }} className="button" aria-label={`${text.openTask}: ${name}`}>
+            {text.openTask}
+          </Link>
+        )}
         <button
           type="button"
           className="button"
@@ -152,11 +157,6 @@ function ScheduleRow({ schedule, onChanged, onRemove }: { schedule: Schedule; on
             { label: text.remove, icon: "bin", danger: true, run: onRemove },
           ]}
         />
-        {lastTaskId && (
-          <Link to="/app/$taskId" params={{ taskId: lastTaskId }} className="button" aria-label={`${text.openTask}: ${name}`}>
-            {text.openTask}
-          </Link>
-        )}
       </span>
     </li>
   );

@@ -23,12 +23,21 @@ const press =
     await page.getByRole("button", { name }).first().click();
   };
 
-/** Presses an action in the first menu of the page. */
+/** Presses an action in the last menu of the page. */
 const choose =
   (action: string) =>
   async (page: Page): Promise<void> => {
     await page.getByRole("main").getByRole("button", { name: /^More/ }).last().click();
     await page.getByRole("button", { name: action, exact: true }).last().click();
+  };
+
+/** Presses an action in the first menu of the page. */
+const chooseFirst =
+  (action: string) =>
+  async (page: Page): Promise<void> => {
+    await page.getByRole("main").getByRole("button", { name: /^More/ }).first().click();
+    await page.getByRole("button", { name: action, exact: true }).first().click();
+    await page.getByRole("dialog").getByRole("listitem").first().waitFor();
   };
 
 /** Opens the code of a webhook's receiver. */
@@ -63,6 +72,8 @@ const dialogs: readonly Scene[] = [
   { name: "dialog-remove", path: "/settings/members", act: choose("Remove") },
   { name: "dialog-budget", path: "/settings/usage", act: press("New budget") },
   { name: "dialog-export", path: "/settings/exports", act: press("New export") },
+  { name: "dialog-checkpoints", path: "/settings/websites", act: chooseFirst("Checkpoints") },
+  { name: "dialog-domains", path: "/settings/websites", act: chooseFirst("Domains") },
   { name: "menu", path: "/settings/webhooks", act: press(/^More/) },
   {
     name: "palette",
@@ -97,13 +108,15 @@ async function saveViews(page: Page): Promise<void> {
 async function streamAnswer(page: Page): Promise<void> {
   await page
     .locator("form textarea")
-    .fill(`[[plan Read the reviews | Write the answer]][[step]][[tool read_file]][[step]][[stream ${stories.answer}]]`);
+    .fill(
+      `Summarise the reviews of the summer.\n\n[[plan Read the reviews | Write the answer]][[step]][[tool read_file]][[step]][[stream ${stories.answer}]]`,
+    );
   await page.keyboard.press("Control+Enter");
   await page.locator("[aria-busy=true]").getByText("What speaks against it").waitFor();
 }
 
 /** Every page, and its main states. */
-export const scenesOf = ({ longTask, asks, failed, consent }: Seeded): readonly Scene[] => [
+export const scenesOf = ({ longTask, asks, failed, website, consent }: Seeded): readonly Scene[] => [
   { name: "tasks", path: "/" },
   { name: "tasks-subtasks", path: "/", act: press(/subtasks ended/) },
   { name: "tasks-filtered", path: "/?q=zeppelin" },
@@ -121,6 +134,7 @@ export const scenesOf = ({ longTask, asks, failed, consent }: Seeded): readonly 
   { name: "task-live", path: "/new", act: streamAnswer },
   { name: "task-approval", path: `/app/${asks}` },
   { name: "task-failed", path: `/app/${failed}` },
+  { name: "task-website", path: `/app/${website}` },
   { name: "task-missing", path: "/app/unknown" },
   { name: "shared", path: `/share/${longTask}`, who: "visitor" },
   { name: "shared-missing", path: "/share/unknown", who: "visitor" },
