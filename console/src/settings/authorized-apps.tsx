@@ -86,12 +86,14 @@ function GrantCard({ grant, onRevoke }: { grant: OAuth2Grant; onRevoke: () => vo
       <div className="actions">
         <h2>{appName}</h2>
         <span className="spacer" />
-        <Link to="/" search={{ app: clientId }} className="button">
-          {text.tasks}
-        </Link>
-        <button type="button" className="button danger" onClick={onRevoke}>
-          {text.revoke}
-        </button>
+        <span className="actions">
+          <Link to="/" search={{ app: clientId }} className="button">
+            {text.tasks}
+          </Link>
+          <button type="button" className="button danger" onClick={onRevoke}>
+            {text.revoke}
+          </button>
+        </span>
       </div>
       {homepageUrl !== "" && (
         <p>
