@@ -1,11 +1,10 @@
 import type { Page } from "playwright-core";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { ConnectorService } from "../../src/gen/proto/settings/v1/connector_service_pb.ts";
 import { openMcpServer } from "../support/mcp-server.ts";
 import { putApp } from "../support/oauth.ts";
 import { createWorker, type RunOf } from "../workers/worker-rig.ts";
-import { hasChromium } from "./chromium.ts";
-import { consoleStage } from "./console-stage.ts";
+import { consoleStage, describeWithChromium } from "./console-stage.ts";
 
 const code = "window.taken=1";
 const tags = [
@@ -35,9 +34,10 @@ const wrappers: readonly ((tag: string) => string)[] = [
 ];
 const payloads = tags.flatMap((tag) => wrappers.map((wrap) => wrap(tag)));
 
-describe.skipIf(!hasChromium)("hostile texts in the console", () => {
+describeWithChromium("hostile texts in the console", (database) => {
   let page: Page;
   const stage = consoleStage(
+    database,
     (visit) => {
       ({ page } = visit);
     },

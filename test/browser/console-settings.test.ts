@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { skillZip } from "../core/skills/zip-maker.ts";
 import { type LocalServer, type McpTestServer, openLocal, openMcpServer } from "../support/mcp-server.ts";
-import { hasChromium } from "./chromium.ts";
-import { consoleStage } from "./console-stage.ts";
+import { consoleStage, describeWithChromium } from "./console-stage.ts";
 
-describe.skipIf(!hasChromium)("the settings of the console", () => {
+describeWithChromium("the settings of the console", (database) => {
   let page: Page;
   const stage = consoleStage(
+    database,
     (visit) => {
       ({ page } = visit);
     },

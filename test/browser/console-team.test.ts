@@ -1,19 +1,19 @@
 import type { BrowserContext, Locator, Page } from "playwright-core";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { AgentProfileService } from "../../src/gen/proto/agent/v2/agent_profile_service_pb.ts";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { BudgetService } from "../../src/gen/proto/settings/v1/budget_service_pb.ts";
 import { TeamService } from "../../src/gen/proto/settings/v1/team_service_pb.ts";
 import { WorkerService } from "../../src/gen/proto/settings/v1/worker_service_pb.ts";
+import { skillZip } from "../core/skills/zip-maker.ts";
 import { putApp } from "../support/oauth.ts";
 import { tokenOf } from "../support/token.ts";
-import { hasChromium } from "./chromium.ts";
-import { consoleStage } from "./console-stage.ts";
+import { consoleStage, describeWithChromium } from "./console-stage.ts";
 
-describe.skipIf(!hasChromium)("the console of a team", () => {
+describeWithChromium("the console of a team", (database) => {
   let context: BrowserContext;
   let page: Page;
-  const stage = consoleStage((visit) => {
+  const stage = consoleStage(database, (visit) => {
     ({ context, page } = visit);
   });
 
@@ -189,6 +189,16 @@ describe.skipIf(!hasChromium)("the console of a team", () => {
     await press("Save", dialog());
     await closed();
     expect(await origins()).toEqual([]);
+    const skillIds = async () => (await stage.owner.client(OAuth2AppService).listOAuth2Apps({})).data[0]?.skillIds;
+    await choose("Reader", "Skills");
+    const file = { name: "minutes.zip", mimeType: "application/zip", buffer: Buffer.from(skillZip("minutes")) };
+    await dialog().getByLabel("Add skill: a ZIP file").setInputFiles(file);
+    await dialog().getByText("minutes", { exact: true }).waitFor();
+    expect(await skillIds()).toHaveLength(1);
+    await press("Delete: minutes", dialog());
+    await dialog().getByText("The app has no skill of its own.").waitFor();
+    expect(await skillIds()).toEqual([]);
+    await press("Done", dialog());
     await choose("Reader", "Delete");
     await press("Delete", dialog());
     await row("Reader").waitFor({ state: "detached" });

@@ -1,14 +1,17 @@
 import type { BrowserContext, Page } from "playwright-core";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { SkillOwnerType } from "../../src/gen/proto/settings/v1/skill_pb.ts";
+import { SkillService } from "../../src/gen/proto/settings/v1/skill_service_pb.ts";
+import { skillZip } from "../core/skills/zip-maker.ts";
 import { createWorker, type RunOf } from "../workers/worker-rig.ts";
 import { untilWatched, writeAll } from "../workers/written-text.ts";
-import { hasChromium } from "./chromium.ts";
-import { consoleStage, signInto } from "./console-stage.ts";
+import { consoleStage, describeWithChromium, signInto } from "./console-stage.ts";
 
-describe.skipIf(!hasChromium)("the console", () => {
+describeWithChromium("the console", (database) => {
   let context: BrowserContext;
   let page: Page;
   const stage = consoleStage(
+    database,
     (visit) => {
       ({ context, page } = visit);
     },
@@ -63,6 +66,26 @@ describe.skipIf(!hasChromium)("the console", () => {
     await page.locator("header").getByText("Done").waitFor();
     const { body } = await stage.owner.v2("task.listMessages", { task_id });
     expect(JSON.stringify(body["messages"])).toContain('"success":true,"value":{"total":');
+  });
+
+  test("creates a task with the skills and connectors that the person has chosen", async () => {
+    const skills = (await stage.owner.session()).client(SkillService);
+    for (const name of ["minutes", "brand-voice"])
+      await skills.createSkill({ ownerType: SkillOwnerType.PERSONAL, archive: skillZip(name) });
+    const worker = await createWorker(stage.service, stage.owner);
+    await page.goto("/new");
+    await page.getByLabel("What should the agent do?").fill("Write");
+    await page.getByLabel("Profile").selectOption("Lite");
+    await page.getByLabel("Choose its connectors and skills").check();
+    await page.getByLabel(/^Connectors/).selectOption("None");
+    await page.getByLabel(/^Skills/).selectOption("Only these");
+    expect(await page.getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
+    await page.getByLabel("minutes").check();
+    await page.getByRole("button", { name: "Send" }).click();
+    const run = await worker.pollUntilRun();
+    expect(run.skills.map(({ name }: { readonly name: string }) => name)).toEqual(["minutes"]);
+    expect(run.connectors ?? []).toEqual([]);
+    await worker.finish(run, { finish: { content: "Written." } });
   });
 
   test("starts a task at times: shows the next ones, and makes the schedule", async () => {
@@ -156,6 +179,7 @@ describe.skipIf(!hasChromium)("the console", () => {
 
   test("shows the subtasks of a task with their states, and leads to them and back", async () => {
     await createTask("[[subtask Weigh the apples [[ask Which?]]]][[subtask [[say Counted]]]][[wait all]][[say All counted.]]");
+    await expect.poll(() => page.title()).not.toBe("Agent Task Platform");
     const title = await page.title();
     const subtasks = page.getByRole("region", { name: "Subtasks" });
     await subtasks.getByRole("listitem").filter({ hasText: "Counted" }).getByText("Done").waitFor();

@@ -18,10 +18,10 @@ import { useTaskEvents } from "./events.ts";
 import { Flow } from "./flow.tsx";
 import { Head } from "./head.tsx";
 import { Panel } from "./panel.tsx";
-import { useSending } from "./sending.ts";
 import { subtasksEveryMs } from "./subtasks.tsx";
 import styles from "./task.module.css";
 import { timelineOf } from "./timeline.ts";
+import { useSending } from "./use-sending.ts";
 import { text } from "./words.ts";
 
 /** Whether a task runs, and no agent works on it yet. */

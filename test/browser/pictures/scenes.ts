@@ -67,6 +67,7 @@ const dialogs: readonly Scene[] = [
   { name: "dialog-connector", path: "/settings/connectors", act: press("Add connector") },
   { name: "dialog-schedule", path: "/settings/schedules", act: press("New schedule") },
   { name: "dialog-app", path: "/settings/apps", act: press("New app") },
+  { name: "dialog-skills", path: "/settings/apps", act: choose("Skills") },
   { name: "dialog-users", path: "/settings/apps", act: choose("Users") },
   { name: "dialog-member", path: "/settings/members", act: press("Invite") },
   { name: "dialog-remove", path: "/settings/members", act: choose("Remove") },
@@ -85,11 +86,18 @@ const dialogs: readonly Scene[] = [
   },
 ];
 
+/** Opens the connectors and the skills of a new task. */
+async function chooseTools(page: Page): Promise<void> {
+  await page.getByRole("checkbox").nth(1).check();
+  for (const list of ["Connectors", "Skills"]) await page.getByLabel(new RegExp(`^${list}`)).selectOption("Only these");
+  await page.getByRole("checkbox").nth(2).check();
+}
+
 /** Opens both parts of the form of a new task: a schema with a fault, and own times. */
 async function fillNewTask(page: Page): Promise<void> {
-  await page.getByRole("checkbox").nth(1).check();
-  await page.locator("textarea.code").fill('{\n  "type": "object",\n  "properties": { "price": { "type": "number" } }\n}');
   await page.getByRole("checkbox").nth(2).check();
+  await page.locator("textarea.code").fill('{\n  "type": "object",\n  "properties": { "price": { "type": "number" } }\n}');
+  await page.getByRole("checkbox").nth(3).check();
   await page.locator("select").last().selectOption("own");
   await page.locator(".card input").nth(1).fill("30 8 1 * *");
 }
@@ -123,6 +131,7 @@ export const scenesOf = ({ longTask, asks, failed, website, consent }: Seeded): 
   { name: "tasks-views", path: "/?show=waiting", act: saveViews },
   { name: "new-task", path: "/new" },
   { name: "new-task-schema", path: "/new", act: fillNewTask },
+  { name: "new-task-tools", path: "/new", act: chooseTools },
   { name: "new-task-german", path: "/new", locale: "de-DE", act: fillNewTask },
   { name: "welcome", path: "/welcome" },
   { name: "welcome-german", path: "/welcome", who: "new", locale: "de-DE" },
