@@ -80,7 +80,7 @@ describeWithChromium("the console", (database) => {
     await page.getByLabel(/^Connectors/).selectOption("None");
     await page.getByLabel(/^Skills/).selectOption("Only these");
     expect(await page.getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
-    await page.getByLabel("minutes").check();
+    await page.getByRole("checkbox", { name: /^minutes/ }).check();
     await page.getByRole("button", { name: "Send" }).click();
     const run = await worker.pollUntilRun();
     expect(run.skills.map(({ name }: { readonly name: string }) => name)).toEqual(["minutes"]);
