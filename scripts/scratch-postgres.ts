@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -24,6 +25,9 @@ export interface ScratchPostgres {
 /** Servers refuse to run as root: root starts them as the account that the packages create. */
 const serverAccount = "postgres";
 const packages = "/usr/lib/postgresql";
+
+/** The longest orderly stop; then the server is ended at once. */
+const stopMs = 30_000;
 
 /** On the loopback address and a socket in its folder, with the capacity that tests and checks need. */
 const baseSettings = { listen_addresses: "127.0.0.1", max_connections: 400, autovacuum: "off" };
@@ -79,7 +83,9 @@ export async function startPostgres({ fsync = false, parent = tmpdir() }: Scratc
     isRunning: () => server.isRunning(),
     async stop() {
       server.kill("SIGINT");
+      const slow = setTimeout(() => server.kill("SIGQUIT"), stopMs);
       await server.exited;
+      clearTimeout(slow);
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -102,7 +108,7 @@ async function launchServer(start: () => ChildProcess): Promise<ServerProcess> {
     isRunning = false;
     process.removeListener("exit", kill);
   });
-  if (server.stderr) await ready(server.stderr);
+  if (server.stderr) await untilReady(server.stderr);
   return { kill: (signal) => void server.kill(signal), isRunning: () => isRunning, exited };
 }
 
@@ -122,23 +128,35 @@ function ids(account: string): { uid: number; gid: number } {
   return { uid: id("-u"), gid: id("-g") };
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => (typeof address === "object" && address ? resolve(address.port) : reject(new Error("no port"))));
-    });
-  });
+/**
+ * A port below those that the system gives to outgoing connections: while the server restarts, one of its clients could get the
+ * server's port as its own.
+ */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(...portRange);
+    const probe = createServer();
+    const isFree = await new Promise((resolve) => probe.once("error", () => resolve(false)).listen(port, "127.0.0.1", () => resolve(true)));
+    probe.close();
+    if (isFree) return port;
+  }
 }
 
+/** Above those of known services, below the range of Linux (net.ipv4.ip_local_port_range). */
+const portRange = [20_000, 32_000] as const;
+
+/** Characters of a server's log that are kept. */
+const logMax = 10_000;
+
 /** Resolves when the log reports readiness; rejects with the log if the server ends first. */
-function ready(log: NodeJS.ReadableStream): Promise<void> {
+export function untilReady(log: NodeJS.ReadableStream): Promise<void> {
   return new Promise((resolve, reject) => {
     let text = "";
     log.on("data", (chunk: Buffer) => {
-      if (text.length < 10_000) text += chunk.toString();
+      text += chunk.toString();
       if (text.includes("ready to accept connections")) resolve();
+      // Each client that connects during a recovery adds lines: only the end is kept.
+      text = text.slice(-logMax);
     });
     log.once("end", () => reject(new Error(`PostgreSQL did not start: ${text}`)));
   });

@@ -31,7 +31,7 @@ function importsOf(path: string, text: string): Import[] {
   return [...found].map(([, type, target = ""]) => ({ path: join(dirname(path), target), typeOnly: type !== undefined }));
 }
 
-const files: readonly File[] = globSync("src/**/*.ts", { exclude: (name) => name.startsWith("src/gen") }).map((path) => {
+const files: readonly File[] = globSync("{src,cli}/**/*.ts", { exclude: (name) => name.startsWith("src/gen") }).map((path) => {
   const text = readFileSync(path, "utf8");
   return { path, lines: text.split("\n").length - 1, imports: importsOf(path, text) };
 });

@@ -32,6 +32,8 @@ export const checks: readonly Check[] = [
   { name: "golden files are unchanged", complaint: rewrittenGolden },
   command("types (tsc)", "tsc", "--noEmit"),
   command("types of the console (tsc)", "tsc", "--noEmit", "-p", "console/tsconfig.json"),
+  command("the site of docs/ builds, and no link in it is dead", "node", "site/build.ts", "--out", ".setup/site"),
+  command("types of the site (tsc)", "tsc", "--noEmit", "-p", "site/tsconfig.json"),
   { name: "every operation is implemented", complaint: async () => unbuiltMethods(root).join("\n") || null },
   command("directions of imports", "vitest", "run", "--reporter=dot", "test/architecture.test.ts"),
   command("nothing unused (knip)", "knip", "--no-progress"),

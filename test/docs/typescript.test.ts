@@ -12,15 +12,13 @@ import { freePort } from "../support/free-port.ts";
 import { root } from "../support/server-process.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { createWorker } from "../workers/worker-rig.ts";
-import { blocksIn, readPage } from "./page.ts";
+import { blocksIn, expectPrinted, readPage } from "./page.ts";
 
 const run = promisify(execFile);
 const blocks = blocksIn(readPage("docs/guides/typescript.md"), "ts");
 const opening = blocks[0]?.split("\n").filter((line) => line.startsWith("import") || line.startsWith("const client")) ?? [];
 /** A part of the page as a program: the first lines of the first part, unless it has them. */
 const programOf = (block: string): string => [...opening.filter((line) => !block.includes(line)), block].join("\n");
-/** The texts that the program prints, in this order and among others. */
-const printedBy = (block: string): readonly string[] => [...block.matchAll(/^\/\/ prints (.+)$/gm)].map(([, text = ""]) => text);
 
 const project = mkdtempSync(join(tmpdir(), "typescript-guide-"));
 let service: Service;
@@ -56,11 +54,7 @@ test.concurrent.each(
 )("docs/guides/typescript.md: its program prints the texts of its comments: $file $begins", async ({ block, file }) => {
   const env = { PATH: process.env["PATH"], ATP_URL: service.url, ATP_KEY: ann.key };
   const { stdout } = await run(process.execPath, [file], { cwd: project, env });
-  let rest = stdout;
-  for (const text of printedBy(block)) {
-    expect(rest, stdout).toContain(text);
-    rest = rest.slice(rest.indexOf(text) + text.length);
-  }
+  expectPrinted(stdout, block);
 });
 
 test.each(parts.filter(isWorker))("docs/guides/typescript.md: its agent asks, requests an approval and writes a file: $file", async ({

@@ -31,7 +31,8 @@ describeOnOne("a schedule that an agent proposes", (database) => {
     );
     expect(wait.waiting_description).toContain("Write the report.");
     expect(await schedules()).toEqual([]);
-    const replies = await Promise.all([1, 2, 3].map(() => confirm(id, { accept: true })));
+    const decision = { task_id: id, event_id: wait.eventId, input: { accept: true } };
+    const replies = await Promise.all([1, 2, 3].map(() => rig.ann.v2("task.confirmAction", decision)));
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 412, 412]);
     const [schedule, ...others] = await schedules();
     expect(others).toEqual([]);

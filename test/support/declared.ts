@@ -12,6 +12,11 @@ export interface Exchange {
   readonly received: unknown;
 }
 
+/** Thrown when the server answers, or accepts, what the documents do not declare. */
+export class UndeclaredAnswer extends Error {
+  override readonly name = "UndeclaredAnswer";
+}
+
 /** An operation of a document. */
 interface Operation {
   readonly document: Part;

@@ -15,6 +15,10 @@ export type OperationName = keyof Operations;
 export type RequestOf<Name extends OperationName> = Operations[Name]["request"];
 export type AnswerOf<Name extends OperationName> = Operations[Name]["answer"] & Envelope;
 export type RpcName = keyof Rpcs;
+/** The names of all operations of v2 that answer once. */
+export const operationNames: readonly OperationName[] = Object.keys(operations) as OperationName[];
+/** The names of the operations that have none in v2. */
+export const rpcNames: readonly RpcName[] = Object.keys(rpcs) as RpcName[];
 
 /** The arguments after the name: the request may be left out when it has no required member. */
 export type CallArguments<Request> = object extends Request

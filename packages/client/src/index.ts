@@ -1,4 +1,16 @@
-export type { AnswerOf, CallArguments, Envelope, ItemOf, OperationName, PagedName, RequestOf, Resource, RpcName } from "./calls.ts";
+export {
+  type AnswerOf,
+  type CallArguments,
+  type Envelope,
+  type ItemOf,
+  type OperationName,
+  operationNames,
+  type PagedName,
+  type RequestOf,
+  type Resource,
+  type RpcName,
+  rpcNames,
+} from "./calls.ts";
 export { type Client, type CreateTask, createClient, type Tasks } from "./client.ts";
 export * from "./errors.ts";
 export type { Files, Readable, UploadOptions, UploadProgress, UploadSource } from "./files.ts";

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { UndeclaredAnswer } from "../../support/declared.ts";
 import type { V2Body } from "../../support/wires.ts";
 import type { Node } from "./cluster.ts";
 import type { SeededRandom } from "./seeded-random.ts";
@@ -18,7 +19,7 @@ export const count = (tally: Tally, what: string, by = 1): void => void tally.se
 
 /** A client that calls any node, and retries until there is an answer. */
 export interface Caller {
-  /** One attempt; null when it was cut off, so that the outcome is unknown. */
+  /** One attempt; null when it was cut off, so that the outcome is unknown. @throws Unexpected when the documents lack the answer. */
   attempt(name: string, body: object, key?: string): Promise<Answer | null>;
   /**
    * Attempts, with one `Idempotency-Key` where there is one, until one gets a final answer.
@@ -41,8 +42,8 @@ export interface CallerParts {
   readonly attemptMs: number;
 }
 
-/** Longer than several storms on a slow machine, with any fault and takeover after it. */
-export const patienceMs = 600_000;
+/** Longer than several storms on a slow machine, with any fault and takeover after it; short enough to report it before the test's timeout. */
+export const patienceMs = 240_000;
 /** The server asks for a retry. */
 const passing: readonly number[] = [429, 503];
 
@@ -70,6 +71,7 @@ export function callerOf({ nodes, key: apiKey, dice, tally, attemptMs }: CallerP
       count(tally, answer.status === 200 ? "acknowledged calls" : `answers ${answer.status}`);
       return answer;
     } catch (thrown) {
+      if (thrown instanceof UndeclaredAnswer) throw new Unexpected(thrown.message);
       const slow = thrown instanceof Error && thrown.name === "TimeoutError";
       count(tally, slow ? "calls without an answer in time" : "calls cut off");
       return null;

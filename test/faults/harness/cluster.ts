@@ -2,6 +2,7 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { hangMs } from "../../support/patience.ts";
 import { type Installation, installation, type ServerLifetime } from "../server.ts";
 import type { Timeline } from "./timeline.ts";
 
@@ -12,7 +13,7 @@ export interface Node {
   readonly url: string | undefined;
   /** Sends a signal to the current process, ready or not; false when there is none. */
   signal(signal: NodeJS.Signals): boolean;
-  /** Resolves once it is ready. */
+  /** Resolves once it is ready. @throws Error with its last lines when it does not become ready. */
   untilReady(): Promise<void>;
   /** Writes a file that modules inside the process read; null removes it. */
   writeFile(file: "clock-offset-ms" | "disk-full" | "freeze-ms", text: string | null): void;
@@ -30,12 +31,14 @@ export interface Cluster extends AsyncDisposable {
   readonly key: string;
   /** The environment of the first, for commands. */
   readonly env: Readonly<Record<string, string>>;
-  /** Drains all of them permanently; returns their exit codes. */
+  /** Drains all of them permanently; returns their exit codes. @throws Error with their last lines when one does not end. */
   drain(): Promise<readonly (number | null)[]>;
 }
 
 /** Pause before a restart. */
 const pauseMs = 50;
+/** Longer than a server drains. */
+const drainMs = 120_000;
 /** Characters. */
 const lastWords = 4_000;
 const inside = (name: string): string => fileURLToPath(new URL(`../inside/${name}.ts`, import.meta.url));
@@ -56,10 +59,13 @@ export async function startCluster(environments: readonly Readonly<Record<string
     nodes,
     key: (await places[0]?.key()) ?? "",
     env: places[0]?.env ?? {},
-    drain() {
+    async drain() {
       stopping.abort();
       for (const node of nodes) node.signal("SIGTERM");
-      return Promise.all(nodes.map(({ over }) => over));
+      const codes = Promise.all(nodes.map(({ over }) => over));
+      const inTime = await Promise.race([codes, delay(drainMs, null, { ref: false })]);
+      if (inTime === null) throw new Error(`no end after SIGTERM: ${nodes.map((node) => node.lastLines()).join("\n")}`);
+      return inTime;
     },
     async [Symbol.asyncDispose]() {
       stopping.abort();
@@ -77,6 +83,8 @@ const compiled = fileURLToPath(new URL("../../../node_modules/.cache/compiled", 
 interface Supervised extends Node {
   /** The exit code of its last process. */
   readonly over: Promise<number | null>;
+  /** The last lines of its present process. */
+  lastLines(): string;
 }
 
 function supervise(name: string, place: Installation, stopping: AbortSignal, timeline: Timeline): Supervised {
@@ -109,8 +117,10 @@ function supervise(name: string, place: Installation, stopping: AbortSignal, tim
     logs.push(life.stderrText());
     if (code === null || stopping.aborted) return;
     timeline.note(`${started ? "ended by itself" : "start failed"}: ${name} with ${code}`);
-    if (started) collapses.push(life.stderrText().slice(-lastWords));
+    if (started) collapses.push(lastLines());
   }
+
+  const lastLines = () => life?.stderrText().slice(-lastWords) ?? "";
 
   async function forever(): Promise<void> {
     while (!stopping.aborted) {
@@ -120,14 +130,18 @@ function supervise(name: string, place: Installation, stopping: AbortSignal, tim
   }
 
   return {
-    ...{ name, starts, collapses },
+    ...{ name, starts, collapses, lastLines },
     over: forever().then(() => exitCode),
     get url() {
       return url;
     },
     signal: (signal) => life?.child.kill(signal) ?? false,
     async untilReady() {
-      if (url === undefined) await ready.promise;
+      const begun = performance.now();
+      while (url === undefined) {
+        await Promise.race([ready.promise, delay(1_000)]);
+        if (performance.now() - begun > hangMs) throw new Error(`${name} does not become ready: ${lastLines()}`);
+      }
     },
     writeFile(file, text) {
       const path = join(place.dataDir, file);

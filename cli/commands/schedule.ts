@@ -1,0 +1,144 @@
+import { buildRouteMap } from "@stricli/core";
+import type { Schedule } from "../../packages/client/src/index.ts";
+import { type Cli, clientFlags, command } from "../frame/command.ts";
+import { argument, type ClientFlags, choiceFlag, countFlag, exactly, textFlag } from "../frame/parameters.ts";
+import { timeText } from "../frame/print.ts";
+
+/** When it runs: a cron expression, an interval or a time. */
+const timingOf = ({ cron, interval_seconds: seconds, at, time_zone }: Schedule): string =>
+  cron ? `${cron} (${time_zone})` : seconds === undefined ? (at ?? "") : `every ${seconds} s`;
+
+const columns = [
+  { title: "ID", text: ({ id }: Schedule) => id },
+  { title: "STATUS", text: ({ status }: Schedule) => status },
+  { title: "NEXT", text: ({ next_run_at }: Schedule) => timeText(next_run_at) },
+  { title: "TIMES", text: timingOf },
+  { title: "NAME", text: ({ name }: Schedule) => name },
+];
+
+const list = command({
+  brief: "List schedules, newest first",
+  examples: ["atp schedule list"],
+  parameters: { flags: clientFlags },
+  run: async (cli: Cli, _flags: ClientFlags) => {
+    cli.print.list(await cli.client().items("schedule.list").all(), columns, "There are no schedules.");
+  },
+});
+
+interface CreateFlags extends ClientFlags {
+  readonly name?: string;
+  readonly cron?: string;
+  readonly every?: number;
+  readonly at?: string;
+  readonly zone?: string;
+  readonly missed?: "skip" | "run_once";
+  readonly overlap?: "skip" | "queue" | "allow";
+  readonly agent?: string;
+  readonly project?: string;
+}
+const create = command({
+  brief: "Create a schedule, which creates tasks at its times",
+  examples: [
+    'atp schedule create "Summarise the news" --cron "0 8 * * 1-5" --zone Europe/Berlin --name News',
+    'atp schedule create "Check the queue" --every 3600',
+  ],
+  parameters: {
+    flags: {
+      ...clientFlags,
+      name: textFlag("Name of the schedule"),
+      cron: textFlag("Times as a cron expression", "CRON"),
+      every: countFlag("Seconds between two tasks"),
+      at: textFlag("One time, as in RFC 3339", "TIME"),
+      zone: textFlag("Time zone of the cron expression, UTC by default", "ZONE"),
+      missed: choiceFlag("What to do about times that were missed", ["skip", "run_once"]),
+      overlap: choiceFlag("What to do while an earlier task has not ended", ["skip", "queue", "allow"]),
+      agent: textFlag("Profile of the agent", "PROFILE"),
+      project: textFlag("Project that the tasks join", "ID"),
+    },
+    positional: exactly(argument("Text of the first message of each task", "TEXT")),
+  },
+  run: async (cli: Cli, flags: CreateFlags, text: string) => {
+    const { name, cron, every, at, zone, missed, overlap, agent, project } = flags;
+    const task = {
+      message: { content: text },
+      ...(agent === undefined ? {} : { agent_profile: agent }),
+      ...(project === undefined ? {} : { project_id: project }),
+    };
+    const { schedule } = await cli.client().call("schedule.create", {
+      schedule: {
+        task,
+        ...(name === undefined ? {} : { name }),
+        ...(cron === undefined ? {} : { cron }),
+        ...(every === undefined ? {} : { interval_seconds: every }),
+        ...(at === undefined ? {} : { at }),
+        ...(zone === undefined ? {} : { time_zone: zone }),
+        ...(missed === undefined ? {} : { missed }),
+        ...(overlap === undefined ? {} : { overlap }),
+      },
+    });
+    cli.print.result(schedule, `${schedule.id}\t${timingOf(schedule)}\tnext ${timeText(schedule.next_run_at)}`);
+  },
+});
+
+const scheduleId = exactly(argument("Id of the schedule", "ID"));
+
+const show = command({
+  brief: "Show a schedule",
+  examples: ["atp schedule show 5uB2nCw8rVtY1kLmQe7XhA"],
+  parameters: { flags: clientFlags, positional: scheduleId },
+  run: async (cli: Cli, _flags: ClientFlags, id: string) => {
+    const { schedule } = await cli.client().call("schedule.detail", { schedule_id: id });
+    cli.print.facts(schedule, {
+      id: schedule.id,
+      name: schedule.name,
+      status: schedule.pause_reason ? `${schedule.status} (${schedule.pause_reason})` : schedule.status,
+      times: timingOf(schedule),
+      next: timeText(schedule.next_run_at),
+      last: timeText(schedule.last_run_at),
+      "last task": schedule.last_task_id,
+      "last error": schedule.last_error,
+    });
+  },
+});
+
+const pause = command({
+  brief: "Pause a schedule",
+  examples: ["atp schedule pause 5uB2nCw8rVtY1kLmQe7XhA"],
+  parameters: { flags: clientFlags, positional: scheduleId },
+  run: async (cli: Cli, _flags: ClientFlags, id: string) => {
+    cli.print.result(await cli.client().call("schedule.pause", { schedule_id: id }), id);
+  },
+});
+
+const resume = command({
+  brief: "Resume a paused schedule",
+  examples: ["atp schedule resume 5uB2nCw8rVtY1kLmQe7XhA"],
+  parameters: { flags: clientFlags, positional: scheduleId },
+  run: async (cli: Cli, _flags: ClientFlags, id: string) => {
+    cli.print.result(await cli.client().call("schedule.resume", { schedule_id: id }), id);
+  },
+});
+
+const runNow = command({
+  brief: "Create a task of a schedule now",
+  examples: ["atp schedule run 5uB2nCw8rVtY1kLmQe7XhA"],
+  parameters: { flags: clientFlags, positional: scheduleId },
+  run: async (cli: Cli, _flags: ClientFlags, id: string) => {
+    const answer = await cli.client().call("schedule.runNow", { schedule_id: id });
+    cli.print.result(answer, answer.task_id);
+  },
+});
+
+const remove = command({
+  brief: "Delete a schedule",
+  examples: ["atp schedule delete 5uB2nCw8rVtY1kLmQe7XhA"],
+  parameters: { flags: clientFlags, positional: scheduleId },
+  run: async (cli: Cli, _flags: ClientFlags, id: string) => {
+    cli.print.result(await cli.client().call("schedule.delete", { schedule_id: id }), id);
+  },
+});
+
+export const scheduleRoutes = buildRouteMap({
+  docs: { brief: "Tasks that start at set times" },
+  routes: { list, create, show, pause, resume, run: runNow, delete: remove },
+});

@@ -1,0 +1,320 @@
+import { buildRouteMap } from "@stricli/core";
+import type { Client, CreateTask, JsonObject, Task } from "../../packages/client/src/index.ts";
+import { fileAt } from "../../packages/client/src/node.ts";
+import { readInput } from "../frame/ask.ts";
+import { type Cli, clientFlags, command, openCli } from "../frame/command.ts";
+import type { CliContext } from "../frame/context.ts";
+import { CommandError, UsageError } from "../frame/failures.ts";
+import { parseObject, parsePairs } from "../frame/json-input.ts";
+import { argument, type ClientFlags, choiceFlag, countFlag, exactly, switchFlag, textFlag, textsFlag } from "../frame/parameters.ts";
+import { timeText } from "../frame/print.ts";
+import { plainInput, sendDecision } from "../watch/decide.ts";
+import { follow } from "../watch/follow.ts";
+import { plainView } from "../watch/plain-view.ts";
+import { showProgress } from "./progress.ts";
+
+const statuses = ["running", "waiting", "stopped", "error"] as const;
+
+/** Ids of the newest tasks, for completion. */
+async function proposeTasks(this: CliContext, partial: string): Promise<readonly string[]> {
+  try {
+    const tasks = await openCli(this, {}).client().tasks.list({ limit: 50 }, { retries: 0, timeoutMs: 2_000 }).all(50);
+    return tasks.map(({ id }) => id).filter((id) => id.startsWith(partial));
+  } catch {
+    // A shell that completes a line has no place for errors.
+    return [];
+  }
+}
+const taskId = argument("Id of the task", "ID", proposeTasks);
+
+/** A message of a text, `-` for standard input, and of files that are uploaded first. */
+async function messageOf(cli: Cli, client: Client, text: string, files: readonly string[]): Promise<CreateTask["message"]> {
+  const content = text === "-" ? await readInput(cli.context) : text;
+  const parts = [];
+  for (const path of files) {
+    const progress = showProgress(cli, path);
+    const { id } = await client.files.upload(await fileAt(path), { onProgress: progress.show });
+    progress.end();
+    parts.push({ type: "file", file_id: id } as const);
+  }
+  return parts.length === 0 ? content : { content: [{ type: "text", text: content }, ...parts] };
+}
+
+/** The facts of a task, as `task show` writes them. */
+const factsOf = (task: Task) => ({
+  id: task.id,
+  title: task.title,
+  status: task.outcome ? `${task.status} (${task.outcome})` : task.status,
+  state: task.brief,
+  "waits for": task.status_detail?.waiting_description,
+  plan: task.plan_progress && `${task.plan_progress.done} of ${task.plan_progress.total} done`,
+  profile: task.agent_profile,
+  project: task.project_id,
+  credits: task.credit_usage,
+  created: timeText(task.created_at),
+  updated: timeText(task.updated_at),
+  page: task.task_url,
+});
+
+const fileFlag = textsFlag("File to attach; may be given several times", "PATH");
+
+interface CreateFlags extends ClientFlags {
+  readonly watch?: boolean;
+  readonly file?: readonly string[];
+  readonly title?: string;
+  readonly agent?: string;
+  readonly project?: string;
+  readonly label?: readonly string[];
+  readonly schema?: string;
+  readonly interactive?: boolean;
+}
+const create = command({
+  brief: "Create a task",
+  examples: [
+    'atp task create "Compare the three offers" --file offers.pdf --watch',
+    "git diff | atp task create - --title Review",
+    'atp task create "Sum of q3.csv" --file q3.csv --label quarter=q3 --json',
+  ],
+  parameters: {
+    flags: {
+      ...clientFlags,
+      watch: switchFlag("Follow the task until it finishes, fails or waits"),
+      file: fileFlag,
+      title: textFlag("Title; by default made from the text"),
+      agent: textFlag("Profile of the agent", "PROFILE"),
+      project: textFlag("Project that the task joins", "ID"),
+      label: textsFlag("Label of the task; may be given several times", "NAME=VALUE"),
+      schema: textFlag("JSON Schema of the structured output", "JSON"),
+      interactive: switchFlag("Let the agent ask questions; --watch on a terminal does so too"),
+    },
+    aliases: { w: "watch", f: "file" },
+    positional: exactly(argument("Text of the first message; - reads standard input", "TEXT")),
+  },
+  run: async (cli: Cli, flags: CreateFlags, text: string) => {
+    const client = cli.client();
+    const { title, agent, project, label = [], schema, watch = false, interactive = watch && cli.print.isTerminal } = flags;
+    const request: CreateTask = {
+      message: await messageOf(cli, client, text, flags.file ?? []),
+      ...(title === undefined ? {} : { title }),
+      ...(agent === undefined ? {} : { agent_profile: agent }),
+      ...(project === undefined ? {} : { project_id: project }),
+      ...(label.length === 0 ? {} : { metadata: parsePairs("--label", label) }),
+      ...(schema === undefined ? {} : { structured_output_schema: parseObject("--schema", schema) }),
+      ...(interactive ? { interactive_mode: true } : {}),
+    };
+    const { message, ...more } = request;
+    const content = typeof message === "string" ? { content: message } : message;
+    const created = await client.call("task.create", { ...more, message: content });
+    if (!watch) return cli.print.result(created, `${created.task_id}\t${created.task_url}`);
+    cli.print.note(`${created.task_id}  ${created.task_url}`);
+    await follow(cli, client, created.task_id);
+  },
+});
+
+interface ListFlags extends ClientFlags {
+  readonly limit?: number;
+  readonly status?: (typeof statuses)[number];
+  readonly project?: string;
+  readonly search?: string;
+  readonly label?: readonly string[];
+}
+const list = command({
+  brief: "List tasks, newest first",
+  examples: ["atp task list --status waiting", "atp task list --search invoice --limit 100 --json"],
+  parameters: {
+    flags: {
+      ...clientFlags,
+      limit: countFlag("Number of tasks, 20 by default"),
+      status: choiceFlag("Only tasks in this state", statuses),
+      project: textFlag("Only tasks of this project", "ID"),
+      search: textFlag("Only tasks with all of these words", "WORDS"),
+      label: textsFlag("Only tasks with this label", "NAME=VALUE"),
+    },
+  },
+  run: async (cli: Cli, { limit = 20, status, project, search, label = [] }: ListFlags) => {
+    const filters = {
+      limit: Math.min(limit, 100),
+      ...(status === undefined ? {} : { status }),
+      ...(project === undefined ? {} : { project_id: project }),
+      ...(search === undefined ? {} : { query: search }),
+      ...(label.length === 0 ? {} : { metadata: parsePairs("--label", label) }),
+    };
+    const tasks = await cli.client().tasks.list(filters).all(limit);
+    const columns = [
+      { title: "ID", text: ({ id }: Task) => id },
+      { title: "STATUS", text: (task: Task) => task.status },
+      { title: "CREATED", text: (task: Task) => timeText(task.created_at) },
+      { title: "TITLE", text: ({ title }: Task) => title },
+    ];
+    cli.print.list(tasks, columns, "There are no such tasks.");
+  },
+});
+
+interface ShowFlags extends ClientFlags {
+  readonly events?: boolean;
+}
+const show = command({
+  brief: "Show a task",
+  examples: ["atp task show 2hVt4kHwYm3bQpXr8sLdFz --events"],
+  parameters: {
+    flags: { ...clientFlags, events: switchFlag("Also write its events, one a line") },
+    positional: exactly(taskId),
+  },
+  run: async (cli: Cli, { events = false }: ShowFlags, id: string) => {
+    const task = cli.client().tasks.get(id);
+    const detail = await task.detail();
+    if (cli.print.isJson) return cli.print.json(events ? { ...detail, events: await task.events({ verbose: true }).all() } : detail);
+    cli.print.facts(detail, factsOf(detail));
+    if (!events) return;
+    const view = plainView((line) => void cli.context.process.stdout.write(`${line}\n`));
+    for await (const event of task.events({ verbose: true })) view.show(event);
+  },
+});
+
+interface WatchFlags extends ClientFlags {
+  readonly follow?: boolean;
+  readonly after?: number;
+}
+const watch = command({
+  brief: "Follow a task until it finishes, fails or waits",
+  examples: ["atp task watch 2hVt4kHwYm3bQpXr8sLdFz", "atp task watch 2hVt4kHwYm3bQpXr8sLdFz --json | jq .type"],
+  about:
+    "On a terminal, questions and approvals are asked and answered in place. With --json each event is one line. The exit code is 0 only if the task finished. Ctrl-C ends the view; the task continues.",
+  parameters: {
+    flags: {
+      ...clientFlags,
+      follow: switchFlag("Stay open across turns, until Ctrl-C"),
+      after: countFlag("Only events with a greater seq", 0),
+    },
+    positional: exactly(taskId),
+  },
+  run: async (cli: Cli, flags: WatchFlags, id: string) => {
+    await follow(cli, cli.client(), id, { afterSeq: flags.after, staysOpen: flags.follow });
+  },
+});
+
+interface SendFlags extends ClientFlags {
+  readonly watch?: boolean;
+  readonly file?: readonly string[];
+}
+const messageFlags = { ...clientFlags, watch: switchFlag("Follow the task until it finishes, fails or waits") };
+
+/** Watches the events after the present ones, if the flag is set. */
+async function sendAndWatch(cli: Cli, client: Client, id: string, isWatched: boolean, send: () => Promise<void>): Promise<void> {
+  const { last_seq: afterSeq } = isWatched ? await client.tasks.get(id).detail() : { last_seq: 0 };
+  await send();
+  if (isWatched) await follow(cli, client, id, { afterSeq });
+  else cli.print.result({ task_id: id, ok: true }, id);
+}
+
+const send = command({
+  brief: "Send a message to a task",
+  examples: ['atp task send 2hVt4kHwYm3bQpXr8sLdFz "Now in German" --watch'],
+  parameters: {
+    flags: { ...messageFlags, file: fileFlag },
+    aliases: { w: "watch", f: "file" },
+    positional: exactly(taskId, argument("Text of the message; - reads standard input", "TEXT")),
+  },
+  run: async (cli: Cli, { watch: isWatched = false, file = [] }: SendFlags, id: string, text: string) => {
+    const client = cli.client();
+    const message = await messageOf(cli, client, text, file);
+    await sendAndWatch(cli, client, id, isWatched, () => client.tasks.get(id).send(message));
+  },
+});
+
+interface AnswerFlags extends ClientFlags {
+  readonly watch?: boolean;
+}
+const answer = command({
+  brief: "Answer the question that a task waits for",
+  examples: ["atp task answer 2hVt4kHwYm3bQpXr8sLdFz Kitchen", "atp task answer 2hVt4kHwYm3bQpXr8sLdFz red blue --watch"],
+  parameters: {
+    flags: messageFlags,
+    aliases: { w: "watch" },
+    positional: {
+      kind: "array",
+      parameter: argument("Id of the task, then the answer; several options are several arguments", "ID|TEXT", proposeTasks),
+      minimum: 2,
+    },
+  },
+  run: async (cli: Cli, { watch: isWatched = false }: AnswerFlags, ...words: readonly string[]) => {
+    const [id = "", ...answers] = words;
+    const client = cli.client();
+    const [only = "", ...more] = answers;
+    await sendAndWatch(cli, client, id, isWatched, () => client.tasks.get(id).answer(more.length === 0 ? only : answers));
+  },
+});
+
+interface ConfirmFlags extends ClientFlags {
+  readonly watch?: boolean;
+  readonly accept?: boolean;
+  readonly reject?: boolean;
+  readonly input?: string;
+}
+const confirm = command({
+  brief: "Decide the action that a task waits for",
+  examples: [
+    "atp task confirm 2hVt4kHwYm3bQpXr8sLdFz --accept --watch",
+    'atp task confirm 2hVt4kHwYm3bQpXr8sLdFz --input \'{"accept": true, "always_allow": true}\'',
+  ],
+  parameters: {
+    flags: {
+      ...messageFlags,
+      accept: switchFlag("Approve"),
+      reject: switchFlag("Reject"),
+      input: textFlag("The decision in the form of the action's kind", "JSON"),
+    },
+    aliases: { w: "watch" },
+    positional: exactly(taskId),
+  },
+  run: async (cli: Cli, { accept = false, reject = false, input, watch: isWatched = false }: ConfirmFlags, id: string) => {
+    if (Number(accept) + Number(reject) + Number(input !== undefined) !== 1)
+      throw new UsageError("give one of --accept, --reject and --input JSON");
+    const given: JsonObject | undefined = input === undefined ? undefined : parseObject("--input", input);
+    const client = cli.client();
+    const waits = await client.tasks.get(id).pending();
+    if (!waits) throw new CommandError("the task waits for nothing");
+    const decision = given ?? plainInput(waits, accept);
+    await sendAndWatch(cli, client, id, isWatched, () => sendDecision(client, id, waits, decision));
+  },
+});
+
+const stop = command({
+  brief: "Stop a running or waiting task",
+  examples: ["atp task stop 2hVt4kHwYm3bQpXr8sLdFz"],
+  parameters: { flags: clientFlags, positional: exactly(taskId) },
+  run: async (cli: Cli, _flags: ClientFlags, id: string) => {
+    cli.print.result(await cli.client().call("task.stop", { task_id: id }), id);
+  },
+});
+
+interface DeleteFlags extends ClientFlags {
+  readonly stop?: boolean;
+}
+const remove = command({
+  brief: "Delete a task permanently",
+  examples: ["atp task delete 2hVt4kHwYm3bQpXr8sLdFz --stop"],
+  parameters: {
+    flags: { ...clientFlags, stop: switchFlag("Stop it first, if it runs or waits") },
+    positional: exactly(taskId),
+  },
+  run: async (cli: Cli, flags: DeleteFlags, id: string) => {
+    cli.print.result(await cli.client().call("task.delete", { task_id: id, ...(flags.stop ? { stop: true } : {}) }), id);
+  },
+});
+
+const open = command({
+  brief: "Open the page of a task in the browser",
+  examples: ["atp task open 2hVt4kHwYm3bQpXr8sLdFz"],
+  parameters: { flags: clientFlags, positional: exactly(taskId) },
+  run: async (cli: Cli, _flags: ClientFlags, id: string) => {
+    const { task_url: url } = await cli.client().tasks.get(id).detail();
+    cli.print.result({ url }, url);
+    if (cli.print.isTerminal && !cli.print.isJson) await cli.context.openUrl(url);
+  },
+});
+
+export const taskRoutes = buildRouteMap({
+  docs: { brief: "Create, follow and decide tasks" },
+  routes: { create, list, show, watch, send, answer, confirm, stop, delete: remove, open },
+});

@@ -1,0 +1,128 @@
+import { buildRouteMap } from "@stricli/core";
+import type { Delivery, Webhook } from "../../packages/client/src/index.ts";
+import { type Cli, clientFlags, command } from "../frame/command.ts";
+import { CommandError } from "../frame/failures.ts";
+import { argument, type ClientFlags, choiceFlag, countFlag, exactly, textFlag } from "../frame/parameters.ts";
+import { timeText } from "../frame/print.ts";
+
+const eventTypes = ["task_created", "task_progress", "task_stopped", "task_failed", "task_cancelled"] as const;
+type EventType = (typeof eventTypes)[number];
+const states = ["pending", "delivered", "failed", "cancelled"] as const;
+
+const webhookColumns = [
+  { title: "ID", text: ({ id }: Webhook) => id },
+  { title: "STATUS", text: ({ status, inactive_reason: reason }: Webhook) => (reason ? `${status} (${reason})` : status) },
+  { title: "EVENTS", text: ({ event_types }: Webhook) => event_types.join(" ") },
+  { title: "URL", text: ({ url }: Webhook) => url },
+];
+
+const list = command({
+  brief: "List your webhooks",
+  examples: ["atp webhook list"],
+  parameters: { flags: clientFlags },
+  run: async (cli: Cli, _flags: ClientFlags) => {
+    cli.print.list((await cli.client().call("webhook.list")).data, webhookColumns, "There are no webhooks.");
+  },
+});
+
+interface CreateFlags extends ClientFlags {
+  readonly event?: readonly EventType[];
+  readonly name?: string;
+  readonly project?: string;
+}
+const create = command({
+  brief: "Register an address that receives events; its secret is shown once",
+  examples: ["atp webhook create https://hooks.example.com/in --event task_stopped --event task_failed"],
+  parameters: {
+    flags: {
+      ...clientFlags,
+      event: { kind: "enum", brief: "Event to send; may be given several times", values: eventTypes, optional: true, variadic: true },
+      name: textFlag("Name of the webhook"),
+      project: textFlag("Only events of tasks of this project", "ID"),
+    },
+    positional: exactly(argument("Address that receives the events", "URL")),
+  },
+  run: async (cli: Cli, { event, name, project }: CreateFlags, url: string) => {
+    const answer = await cli.client().call("webhook.create", {
+      url,
+      ...(event === undefined || event.length === 0 ? {} : { event_types: event }),
+      ...(name === undefined ? {} : { name }),
+      ...(project === undefined ? {} : { project_id: project }),
+    });
+    cli.print.result(answer, `${answer.webhook.id}\t${answer.signing_secret ?? ""}`);
+  },
+});
+
+const remove = command({
+  brief: "Delete a webhook",
+  examples: ["atp webhook delete whk_8wErT5yUi2oP"],
+  parameters: { flags: clientFlags, positional: exactly(argument("Id of the webhook", "ID")) },
+  run: async (cli: Cli, _flags: ClientFlags, id: string) => {
+    cli.print.result(await cli.client().call("webhook.delete", { webhook_id: id }), id);
+  },
+});
+
+const ping = command({
+  brief: "Send a test event to a webhook, and show what it answers",
+  examples: ["atp webhook ping whk_8wErT5yUi2oP"],
+  parameters: { flags: clientFlags, positional: exactly(argument("Id of the webhook", "ID")) },
+  run: async (cli: Cli, _flags: ClientFlags, id: string) => {
+    const answer = await cli.client().call("webhook.ping", { webhook_id: id });
+    const { status, failure = "no answer", latency_ms } = answer.attempt;
+    if (!answer.delivered)
+      throw new CommandError(`the webhook did not accept the event: ${status === undefined ? failure : `HTTP ${status}`}`);
+    cli.print.result(answer, `HTTP ${status}\t${latency_ms} ms`);
+  },
+});
+
+interface LogFlags extends ClientFlags {
+  readonly webhook?: string;
+  readonly task?: string;
+  readonly state?: (typeof states)[number];
+  readonly limit?: number;
+}
+const log = command({
+  brief: "List deliveries, newest first",
+  examples: ["atp webhook log --state failed", "atp webhook log --webhook whk_8wErT5yUi2oP --limit 100 --json"],
+  parameters: {
+    flags: {
+      ...clientFlags,
+      webhook: textFlag("Only deliveries to this webhook", "ID"),
+      task: textFlag("Only deliveries about this task", "ID"),
+      state: choiceFlag("Only deliveries in this state", states),
+      limit: countFlag("Number of deliveries, 20 by default"),
+    },
+  },
+  run: async (cli: Cli, { webhook, task, state, limit = 20 }: LogFlags) => {
+    const filters = {
+      limit: Math.min(limit, 100),
+      ...(webhook === undefined ? {} : { webhook_id: webhook }),
+      ...(task === undefined ? {} : { task_id: task }),
+      ...(state === undefined ? {} : { state }),
+    };
+    const deliveries = await cli.client().items("webhook.deliveries", filters).all(limit);
+    const columns = [
+      { title: "ID", text: ({ id }: Delivery) => id },
+      { title: "STATE", text: (delivery: Delivery) => delivery.state },
+      { title: "ATTEMPTS", text: ({ attempts }: Delivery) => attempts },
+      { title: "CREATED", text: ({ created_at }: Delivery) => timeText(created_at) },
+      { title: "EVENT", text: ({ event_type }: Delivery) => event_type },
+      { title: "TASK", text: ({ task_id }: Delivery) => task_id },
+    ];
+    cli.print.list(deliveries, columns, "There are no such deliveries.");
+  },
+});
+
+const resend = command({
+  brief: "Send a delivery again",
+  examples: ["atp webhook resend 5uB2nCw8rVtY1kLmQe7XhA"],
+  parameters: { flags: clientFlags, positional: exactly(argument("Id of the delivery", "ID")) },
+  run: async (cli: Cli, _flags: ClientFlags, id: string) => {
+    cli.print.result(await cli.client().call("webhook.resend", { delivery_id: id }), id);
+  },
+});
+
+export const webhookRoutes = buildRouteMap({
+  docs: { brief: "Webhooks and their deliveries" },
+  routes: { list, create, delete: remove, ping, log, resend },
+});

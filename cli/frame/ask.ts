@@ -1,0 +1,47 @@
+import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
+import { text } from "node:stream/consumers";
+import type { CliContext } from "./context.ts";
+import { CommandError } from "./failures.ts";
+
+export const isInteractive = ({ stdin, process: { stdout } }: CliContext): boolean => stdin.isTTY === true && stdout.isTTY === true;
+
+/**
+ * Asks for one line on the terminal.
+ *
+ * @param isSecret does not show what is typed.
+ * @throws CommandError when the input ends
+ */
+export async function ask({ stdin, process: { stderr } }: CliContext, question: string, isSecret = false): Promise<string> {
+  const shown = new Writable({
+    write(chunk, _encoding, done) {
+      stderr.write(String(chunk));
+      done();
+    },
+  });
+  const hidden = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: stdin, output: isSecret ? hidden : shown, terminal: stdin.isTTY === true, prompt: question });
+  if (isSecret) stderr.write(question);
+  lines.prompt();
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      lines.once("line", resolve);
+      lines.once("SIGINT", () => reject(new CommandError("interrupted")));
+      lines.once("close", () => reject(new CommandError("the input ended")));
+    });
+  } finally {
+    lines.close();
+    if (isSecret) stderr.write("\n");
+  }
+}
+
+/** All of standard input. @throws CommandError above the limit */
+export async function readInput({ stdin }: CliContext, mostBytes = 16 * 1024 * 1024): Promise<string> {
+  const all = await text(stdin);
+  if (all.length > mostBytes) throw new CommandError("standard input has more than 16 MB");
+  return all;
+}
+
+/** A secret that is asked without showing it, or standard input where there is no terminal. */
+export const readSecret = async (context: CliContext, question: string): Promise<string> =>
+  (isInteractive(context) ? await ask(context, question, true) : await readInput(context)).trim();

@@ -1,0 +1,60 @@
+import type { CliContext } from "./context.ts";
+import { UsageError } from "./failures.ts";
+
+type Proposals = (this: CliContext, partial: string) => readonly string[] | Promise<readonly string[]>;
+
+const asText = (input: string): string => input;
+
+/** A whole number of at least `least`. */
+export const parseCount =
+  (least: number) =>
+  (input: string): number => {
+    const count = Number(input);
+    if (!/^\d+$/.test(input) || count < least) throw new UsageError(`must be a whole number of at least ${least}`);
+    return count;
+  };
+
+/** An optional flag with a text. */
+export const textFlag = (brief: string, placeholder = "TEXT", proposeCompletions?: Proposals) =>
+  ({ kind: "parsed", brief, placeholder, optional: true, parse: asText, ...(proposeCompletions ? { proposeCompletions } : {}) }) as const;
+
+/** A flag with a text that the command needs. */
+export const neededFlag = (brief: string, placeholder = "TEXT") => ({ kind: "parsed", brief, placeholder, parse: asText }) as const;
+
+/** An optional flag that may be given several times. */
+export const textsFlag = (brief: string, placeholder = "TEXT", proposeCompletions?: Proposals) =>
+  ({
+    kind: "parsed",
+    brief,
+    placeholder,
+    optional: true,
+    variadic: true,
+    parse: asText,
+    ...(proposeCompletions ? { proposeCompletions } : {}),
+  }) as const;
+
+export const countFlag = (brief: string, least = 1) =>
+  ({ kind: "parsed", brief, placeholder: "NUMBER", optional: true, parse: parseCount(least) }) as const;
+
+export const switchFlag = (brief: string) => ({ kind: "boolean", brief, optional: true, withNegated: false }) as const;
+
+export const choiceFlag = <Value extends string>(brief: string, values: readonly Value[]) =>
+  ({ kind: "enum", brief, values, optional: true }) as const;
+
+/** One argument that the command needs. */
+export const argument = (brief: string, placeholder: string, proposeCompletions?: Proposals) =>
+  ({ brief, placeholder, parse: asText, ...(proposeCompletions ? { proposeCompletions } : {}) }) as const;
+
+export const optionalArgument = (brief: string, placeholder: string, proposeCompletions?: Proposals) =>
+  ({ ...argument(brief, placeholder, proposeCompletions), optional: true }) as const;
+
+/** Exactly these arguments. */
+export const exactly = <const Parameters extends readonly unknown[]>(...parameters: Parameters) => ({ kind: "tuple", parameters }) as const;
+
+/** Flags of every command that calls a server. */
+export interface ClientFlags {
+  readonly json?: boolean;
+  readonly profile?: string;
+}
+
+export const jsonFlag = { json: switchFlag("Write JSON, in the form of the API") } as const;

@@ -1,0 +1,10 @@
+import type { Task, WatchEvent } from "../../packages/client/src/index.ts";
+
+/** Shows the events of a task. */
+export interface View {
+  readonly show: (event: WatchEvent) => void;
+  /** Ends the part that changes, so that questions can be asked below it. */
+  readonly pause: () => void;
+  /** The task is settled. */
+  readonly end: (task: Task) => void;
+}

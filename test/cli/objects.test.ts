@@ -1,0 +1,142 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { openReceiver } from "../egress/receiver.ts";
+import { openMcpServer } from "../support/mcp-server.ts";
+import { taskRig } from "../support/task-rig.ts";
+import { envOf, runWith, testFolder } from "./rig.ts";
+
+const rig = taskRig({ env: { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback" } });
+const home = testFolder();
+const atp = async (...args: readonly string[]) => {
+  const ran = await runWith(home, rig.service, args, { env: envOf(rig.service, rig.ann) });
+  expect(ran, args.join(" ")).toMatchObject({ code: 0 });
+  return ran.out;
+};
+const json = async (...args: readonly string[]) => JSON.parse(await atp(...args, "--json"));
+
+test("schedules are created, listed, paused, resumed, run and deleted", async () => {
+  const out = await atp("schedule", "create", "[[say hi]]", "--cron", "0 8 * * 1-5", "--zone", "Europe/Berlin", "--name", "News");
+  const [id = ""] = out.split("\t");
+  expect(out).toMatch(/^\w{22}\t0 8 \* \* 1-5 \(Europe\/Berlin\)\tnext 20/);
+  await atp("schedule", "pause", id);
+  expect(await atp("schedule", "list")).toMatch(new RegExp(`^${id}\tpaused\t.*\tNews\n$`));
+  await atp("schedule", "resume", id);
+  const task = (await atp("schedule", "run", id)).trim();
+  expect(await json("schedule", "show", id)).toMatchObject({
+    id,
+    status: "active",
+    task: { message: { content: [{ text: "[[say hi]]" }] } },
+  });
+  await rig.reach(task, "stopped");
+  await atp("schedule", "delete", id);
+  expect(await json("schedule", "list")).toEqual([]);
+});
+
+test("projects are created, changed, shown and deleted", async () => {
+  const id = (await atp("project", "create", "Invoices", "--instruction", "In euros.")).trim();
+  await atp("project", "update", id, "--name", "Bills");
+  expect(await json("project", "show", id)).toMatchObject({ name: "Bills", instruction: "In euros." });
+  expect(await atp("project", "list")).toMatch(new RegExp(`^${id}\t.*\tBills\n$`));
+  await atp("project", "delete", id);
+  expect(await json("project", "list")).toEqual([]);
+});
+
+test("webhooks are created, pinged, and their deliveries listed and sent again", async () => {
+  const types: string[] = [];
+  await using hook = await openReceiver((request, response) => {
+    request.on("data", (chunk) => types.push(JSON.parse(String(chunk)).event_type));
+    request.on("end", () => response.writeHead(204).end());
+  });
+  const [id = "", secret] = (await atp("webhook", "create", hook.url, "--event", "task_stopped", "--name", "Hook")).trim().split("\t");
+  expect(secret).toMatch(/^whsec_/);
+  expect(await atp("webhook", "ping", id)).toMatch(/^HTTP 204\t\d+ ms\n$/);
+  await rig.runToEnd("[[say hi]]");
+  await expect.poll(() => types).toContain("task_stopped");
+  await expect.poll(() => atp("webhook", "log", "--webhook", id, "--state", "delivered")).toMatch(/\tdelivered\t1\t.*\ttask_stopped\t/);
+  const [delivery] = await json("webhook", "log", "--webhook", id);
+  await atp("webhook", "resend", delivery.id);
+  await expect.poll(() => types.filter((type) => type === "task_stopped")).toHaveLength(2);
+  expect(await atp("webhook", "list")).toContain(`${id}\tactive\ttask_stopped\t${hook.url}`);
+  await atp("webhook", "delete", id);
+});
+
+test("apps are created, shown and deleted", async () => {
+  const args = ["--redirect", "https://reports.example.com/callback", "--scope", "create_task", "--scope", "create_project"];
+  const [clientId = "", secret] = (await atp("app", "create", "Reports", ...args)).trim().split("\t");
+  expect(secret).toMatch(/^secret_/);
+  expect(await atp("app", "list")).toBe(`${clientId}\tcreate_task create_project\tReports\n`);
+  expect(await atp("app", "show", clientId)).toMatch(/redirects: +https:\/\/reports\.example\.com\/callback/);
+  await atp("app", "delete", clientId);
+  const { code, err } = await runWith(home, rig.service, ["app", "create", "X"], { env: envOf(rig.service, rig.ann) });
+  expect({ code, err }).toEqual({ code: 2, err: "atp: --redirect: at least one address is needed\n" });
+});
+
+test("connectors are listed, added without a credential in the command line, and removed", async () => {
+  expect(Array.isArray(await json("connector", "list", "--catalogue"))).toBe(true);
+  await using mcp = await openMcpServer();
+  const args = ["connector", "add", "Wiki", mcp.url, "--header-name", "Authorization"];
+  const added = await runWith(home, rig.service, args, { env: envOf(rig.service, rig.ann), input: "Bearer secret\n" });
+  expect(added).toMatchObject({ code: 0, err: "" });
+  const id = added.out.trim();
+  expect(await atp("connector", "list")).toContain(`${id}\t`);
+  expect(await atp("connector", "test", id)).toMatch(/^\d+ tools\t\d+ ms\n$/);
+  await atp("connector", "remove", id);
+  expect(await json("connector", "list")).toEqual([]);
+});
+
+test("a skill is added from a folder, and replaced by its name", async () => {
+  const folder = join(home, "minutes");
+  mkdirSync(join(folder, "parts"), { recursive: true });
+  writeFileSync(join(folder, "SKILL.md"), "---\nname: Minutes\ndescription: Writes minutes.\n---\nBegin.\n");
+  writeFileSync(join(folder, "parts/one.md"), "One");
+  const [id = "", name, what] = (await atp("skill", "push", folder)).trim().split("\t");
+  expect([name, what]).toEqual(["Minutes", "added"]);
+  writeFileSync(join(folder, "SKILL.md"), "---\nname: Minutes\ndescription: Better.\n---\nBegin.\n");
+  expect(await atp("skill", "push", folder)).toBe(`${id}\tMinutes\treplaced\n`);
+  expect(await atp("skill", "list")).toBe(`${id}\tpersonal\tyes\tMinutes\tBetter.\n`);
+  await atp("skill", "delete", id);
+});
+
+test("usage has the credits that are left and used", async () => {
+  await rig.runToEnd("[[credits 7]]");
+  const { available, days } = await json("usage", "--days", "2");
+  expect(available).toHaveProperty("total_credits");
+  expect(days.reduce((sum: number, { credits }: { credits: number }) => sum + credits, 0)).toBeGreaterThanOrEqual(7);
+  expect(await atp("usage")).toMatch(/in 30 days\n20\d\d-\d\d-\d\d\t\d+\n$/);
+});
+
+test("an export is requested, waited for and downloaded", async () => {
+  const out = join(home, "ann.zip");
+  const record = await json("export", "create", "--user", rig.ann.accountId, "--scope", "tasks", "--wait", "--out", out);
+  expect(record).toMatchObject({ status: "EXPORT_STATUS_COMPLETED", path: out });
+  expect(readFileSync(out).subarray(0, 2).toString()).toBe("PK");
+  expect(await atp("export", "list", rig.ann.accountId)).toContain(`${record.uid}\tcompleted\t`);
+});
+
+describe("any operation", () => {
+  test("is called with fields of the types that the description says", async () => {
+    const created = JSON.parse(
+      await atp("api", "task.create", "--field", "message.content=[[say 1]]", "-f", "metadata.n=1", "-f", "hide_in_task_list=true"),
+    );
+    const listed = JSON.parse(
+      await atp("api", "task.list", "-f", "limit=5", "-f", "statuses=running", "-f", "statuses=stopped", "-f", "metadata.n=1"),
+    );
+    expect(listed.data).toEqual([expect.objectContaining({ id: created.task_id, metadata: { n: "1" }, hide_in_task_list: true })]);
+  });
+
+  test("is called with JSON of standard input or a file, with fields over it", async () => {
+    const run = (args: readonly string[], input: string) =>
+      runWith(home, rig.service, ["api", ...args], { env: envOf(rig.service, rig.ann), input });
+    const { out } = await run(["project.create", "--input", "-", "--field", "name=B"], '{"name": "A", "instruction": "x"}');
+    expect(JSON.parse(out)).toMatchObject({ ok: true, project: { name: "B", instruction: "x" } });
+    expect(await run(["project.create", "--input", "-"], "[]")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("must be an object"),
+    });
+  });
+
+  test("without a name in v2 is called by its full name", async () => {
+    expect(JSON.parse(await atp("api", "settings.v1.WorkerService/ListWorkers"))).toEqual({});
+  });
+});

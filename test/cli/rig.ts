@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { afterAll } from "vitest";
+import { runCli } from "../../cli/app.ts";
+import type { CliContext } from "../../cli/frame/context.ts";
+import { fetchOf } from "../client/rig.ts";
+import type { Person, Service } from "../support/service.ts";
+import { screen } from "./screen.ts";
+
+/** What a command wrote, and its exit code. */
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  readonly opened: readonly string[];
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Standard input; without one it is empty. */
+  readonly input?: string;
+}
+
+/** A folder that the tests of a file can write to; it is the home folder of their commands. */
+export function testFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "atp-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const base = (fetching: typeof fetch, opened: string[]) => ({
+  fetch: fetching,
+  openUrl: async (url: string) => opened.push(url) > 0,
+  onInterrupt: () => () => undefined,
+  now: Date.now,
+  sleep: async () => undefined,
+});
+
+/** Runs a command line in this process, without a terminal. */
+export async function runWith(
+  home: string,
+  service: Pick<Service, "url">,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<Ran> {
+  const [out, err, opened]: string[][] = [[], [], []];
+  if (!out || !err || !opened) throw new Error("there are three");
+  const context: CliContext = {
+    ...base(fetchOf(service), opened),
+    process: {
+      stdout: { write: (text) => out.push(String(text)) },
+      stderr: { write: (text) => err.push(String(text)) },
+      env: { HOME: home, ...options.env },
+    },
+    stdin: Readable.from(options.input === undefined ? [] : [options.input]),
+  };
+  const code = await runCli(args, context);
+  return { code, out: out.join(""), err: err.join(""), opened };
+}
+
+/** The environment of a person's command. */
+export const envOf = (service: Pick<Service, "url">, { key }: Pick<Person, "key">) => ({ ATP_URL: service.url, ATP_KEY: key });
+
+/** A command on a terminal of 80 columns and 24 rows. */
+export function runOnTerminal(home: string, service: Pick<Service, "url">, env: Readonly<Record<string, string>>, args: readonly string[]) {
+  const shown = screen();
+  const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
+  const output = {
+    isTTY: true,
+    columns: 80,
+    rows: 24,
+    getColorDepth: () => 8,
+    write: (text: string | Uint8Array) => shown.write(String(text)),
+  };
+  const interrupts = new Set<() => void>();
+  const opened: string[] = [];
+  const context: CliContext = {
+    ...base(fetchOf(service), opened),
+    process: { stdout: output, stderr: output, env: { HOME: home, ...env } },
+    stdin: input,
+    onInterrupt(stop) {
+      interrupts.add(stop);
+      return () => void interrupts.delete(stop);
+    },
+  };
+  return {
+    code: runCli(args, context),
+    opened,
+    screen: shown,
+    /** Types a line, once the screen has this text. */
+    async type(after: string, line: string): Promise<void> {
+      await shown.until(after);
+      input.write(`${line}\r`);
+    },
+    interrupt: () => interrupts.forEach((stop) => void stop()),
+  };
+}

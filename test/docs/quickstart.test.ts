@@ -1,0 +1,80 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { buildClient } from "../../scripts/client/build.ts";
+import { freePort } from "../support/free-port.ts";
+import { needInShell } from "../support/needs.ts";
+import { openService, type Person, type Service } from "../support/service.ts";
+import { createWorker } from "../workers/worker-rig.ts";
+import { blocksIn, expectPrinted, readPage, shell, tabIn } from "./page.ts";
+
+const run = promisify(execFile);
+const api = readPage("docs/quickstart/api.md");
+const agent = readPage("docs/quickstart/agent.md");
+
+const folders: string[] = [];
+const emptyFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "quickstart-"));
+  folders.push(folder);
+  return folder;
+};
+
+let service: Service;
+let ann: Person;
+let variables: Record<string, string>;
+let tarball: string;
+beforeAll(async () => {
+  const port = `${await freePort()}`;
+  const url = `http://127.0.0.1:${port}`;
+  service = await openService({ env: { PORT: port, BASE_URL: url, AGENT_PROFILES: "manus-1.6=offline,greeter=remote" } });
+  ann = await service.person();
+  variables = { ATP_URL: url, ATP_KEY: ann.key };
+  const built = emptyFolder();
+  buildClient(built);
+  const { stdout } = await run("npm", ["pack", "--silent"], { cwd: built });
+  tarball = join(built, stdout.trim());
+}, 60_000);
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A folder in which the page's commands have installed the client. */
+async function installedFolder(install: string): Promise<string> {
+  const folder = emptyFolder();
+  await run("cp", [tarball, folder]);
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  await shell(`cd ${folder}; ${install}`);
+  return folder;
+}
+
+test("docs/quickstart/api.md: its lines of curl print the texts of their comments", async () => {
+  const script = tabIn(api, "sh", "curl").slice(1).join("\n");
+  expectPrinted(await shell(`cd ${emptyFolder()}; ${script}`, variables), script);
+});
+
+test("docs/quickstart/api.md: its program in TypeScript prints the texts of its comments, from an empty folder", async () => {
+  const folder = await installedFolder(tabIn(api, "sh", "TypeScript").join("\n"));
+  const program = tabIn(api, "ts", "TypeScript").join("\n");
+  writeFileSync(join(folder, "main.ts"), program);
+  const { stdout } = await run(process.execPath, ["main.ts"], { cwd: folder, env: { PATH: process.env["PATH"], ...variables } });
+  expectPrinted(stdout, program);
+});
+
+test("docs/quickstart/agent.md: its agent asks, requests an approval and greets, from an empty folder", async () => {
+  const [, install = "", use = ""] = blocksIn(agent, "sh");
+  needInShell(use);
+  const folder = await installedFolder(install.split("\n").slice(0, 2).join("\n"));
+  const [program = ""] = blocksIn(agent, "ts");
+  writeFileSync(join(folder, "agent.ts"), program);
+  const { secret: WORKER_KEY } = await createWorker(service, ann, ["greeter"]);
+  const env = { PATH: process.env["PATH"], ...variables, WORKER_KEY };
+  const worker = spawn(process.execPath, ["agent.ts"], { cwd: folder, env, stdio: ["ignore", "inherit", "inherit"] });
+  expectPrinted(await shell(use, variables), use);
+  worker.kill("SIGTERM");
+  expect(await once(worker, "exit")).toEqual([0, null]);
+});
