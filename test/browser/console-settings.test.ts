@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { FileService } from "../../src/gen/proto/file/v2/file_service_pb.ts";
+import { AccountService } from "../../src/gen/proto/settings/v1/account_service_pb.ts";
 import { skillZip } from "../core/skills/zip-maker.ts";
 import { type LocalServer, type McpTestServer, openLocal, openMcpServer } from "../support/mcp-server.ts";
 import { consoleStage, describeWithChromium } from "./console-stage.ts";
@@ -132,15 +134,29 @@ describeWithChromium("the settings of the console", (database) => {
     await press("Delete: cost.csv");
     await submit("Delete");
     await link.waitFor({ state: "detached" });
+    expect((await (await stage.owner.session()).client(FileService).listFiles({})).data).toEqual([]);
   });
 
-  test("keep the person's name and language", async () => {
+  test("keep the person's name and language, and end another session", async () => {
     await page.goto("/settings/profile");
     await page.getByLabel("Name", { exact: true }).fill("Maria Weber");
     await page.getByLabel("Language of answers").fill("de");
     await press("Save");
     await page.getByRole("status").getByText("Saved").waitFor();
     expect((await stage.owner.v2("user.me")).body).toMatchObject({ name: "Maria Weber", locale: "de" });
+    const other = (await stage.owner.session()).client(AccountService);
+    await page.reload();
+    const before = (await other.listSessions({})).data.length;
+    await page.getByRole("button", { name: "End", exact: true }).first().click();
+    await expect
+      .poll(() =>
+        other.listSessions({}).then(
+          ({ data }) => data.length,
+          () => "ended",
+        ),
+      )
+      .toBe("ended");
+    expect(before).toBeGreaterThan(1);
   });
 
   test("make a project, change its instruction and delete it", async () => {

@@ -42,6 +42,28 @@ describeWithChromium("the console", (database) => {
     await page.getByText("A second answer", { exact: true }).waitFor();
   });
 
+  test("renames, stops and deletes a task", async () => {
+    await createTask("[[forever]]");
+    const task_id = new URL(page.url()).pathname.split("/").at(-1);
+    const detail = () => stage.owner.v2("task.detail", { task_id });
+    const choose = async (action: string): Promise<void> => {
+      await page.getByRole("button", { name: "More", exact: true }).click();
+      await page.getByRole("button", { name: action, exact: true }).click();
+    };
+    await choose("Rename");
+    await page.getByRole("dialog").getByLabel("Title").fill("Endless");
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: "Endless" }).waitFor();
+    expect((await detail()).body["task"].title).toBe("Endless");
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.locator("header").getByText("Stopped").waitFor();
+    expect((await detail()).body["task"].status).toBe("stopped");
+    await choose("Delete");
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("heading", { name: "Tasks" }).waitFor();
+    expect((await detail()).status).toBe(404);
+  });
+
   test("checks a schema with the rules of the server as it is typed, and creates a task with it", async () => {
     const open = { type: "object", properties: { total: { type: "number" } }, required: ["total"] };
     const message = { content: "[[say The total: 7]]" };
