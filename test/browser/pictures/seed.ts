@@ -151,13 +151,13 @@ async function seedWebsites(owner: Person): Promise<string> {
   for (const title of ["Harbour Tours: summer programme", "Timetable"]) {
     const { task_id } = await must(owner, "task.create", {
       title: `Build the site: ${title}`,
-      message: { content: `Make a page with our ${title.toLowerCase()}.\n[[site ${title} | ${site}]][[say The website is ready.]]` },
+      message: { content: `[[site ${title} | ${site}]][[say The website is ready.]]` },
     });
     await must(owner, "task.detail", { task_id, wait_seconds: 30 });
     await must(owner, "website.publish", { task_id, visibility: "public" });
     last = String(task_id);
   }
-  const content = `Add the winter.\n[[site Timetable with the winter | ${site}]][[say The winter is added.]]`;
+  const content = `[[site Timetable with the winter | ${site}]][[say The winter is added.]]`;
   await must(owner, "task.sendMessage", { task_id: last, message: { content } });
   await must(owner, "task.detail", { task_id: last, wait_seconds: 30 });
   for (const domain of ["www.harbour-tours.com", "timetable.harbour-tours.com"])
