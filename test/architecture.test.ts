@@ -121,7 +121,14 @@ test("the command line imports of this checkout the TypeScript client only, and 
 });
 
 test("the console imports of the core only rules that need no Node", () => {
-  const rules = ["core/failure", "core/json", "core/structured-output/shape", "core/schedules/timing", "core/schedules/local-time"];
+  const rules = [
+    "core/failure",
+    "core/json",
+    "core/structured-output/shape",
+    "core/schedules/timing",
+    "core/schedules/local-time",
+    "core/oauth/https-origin",
+  ];
   const inConsole = globSync("console/src/**/*.{ts,tsx}").flatMap((path) =>
     [...readFileSync(path, "utf8").matchAll(/from "(#core\/[^"]+|(?:\.\.\/)+src\/[^"]+)"/g)].map(([, target = ""]) => target),
   );
