@@ -8,7 +8,13 @@ import { takeTurn } from "./setup/turn.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** Rules of the core that the console checks with too (docs/internals/console.md). */
-const sharedRules = ["src/core/structured-output", "src/core/schedules", "src/core/failure.ts", "src/core/json.ts"];
+const sharedRules = [
+  "src/core/structured-output",
+  "src/core/schedules",
+  "src/core/oauth/https-origin.ts",
+  "src/core/failure.ts",
+  "src/core/json.ts",
+];
 /** The page of the docs whose code the console shows. */
 const shownDocs = ["docs/guides/webhooks.md"];
 const steps = [

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { batchReads } from "../async/batch.ts";
 import { readNamedClient } from "../core/oauth/access-tokens.ts";
 import type { ClientRows } from "../core/oauth/app.ts";
-import { isHttpsOrigin } from "../core/oauth/app-rules.ts";
+import { isHttpsOrigin } from "../core/oauth/https-origin.ts";
 
 /** The origins whose pages may call. */
 export interface CorsParts {

@@ -1,11 +1,10 @@
 import type { Page } from "playwright-core";
-import { describe, expect, test } from "vitest";
-import { hasChromium } from "./chromium.ts";
-import { consoleStage } from "./console-stage.ts";
+import { expect, test } from "vitest";
+import { consoleStage, describeWithChromium } from "./console-stage.ts";
 
-describe.skipIf(!hasChromium)("the list of tasks", () => {
+describeWithChromium("the list of tasks", (database) => {
   let page: Page;
-  const stage = consoleStage((visit) => {
+  const stage = consoleStage(database, (visit) => {
     ({ page } = visit);
   });
 

@@ -73,6 +73,13 @@ describe.skipIf(!hasChromium)("every page of the console", () => {
       found.push(...(await findings(page)).map((line) => `${path} ${line}`));
       const wider = await overflow(page);
       if (wider > 0) found.push(`${path} scrolls sideways by ${wider} px`);
+      if (width === 1600) {
+        // A window of 1280 by 900 pixels whose page is zoomed to 200 %.
+        await page.setViewportSize({ width: 640, height: 450 });
+        const wide = await overflow(page);
+        if (wide > 0) found.push(`${path} scrolls sideways by ${wide} px when it is zoomed to 200 %`);
+        await page.setViewportSize({ width, height: 900 });
+      }
       await page.evaluate("document.documentElement.dir = 'rtl'");
       const widerRight = await overflow(page);
       if (widerRight > 0) found.push(`${path} scrolls sideways by ${widerRight} px from right to left`);

@@ -1,14 +1,16 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { FileService } from "../../src/gen/proto/file/v2/file_service_pb.ts";
+import { AccountService } from "../../src/gen/proto/settings/v1/account_service_pb.ts";
 import { skillZip } from "../core/skills/zip-maker.ts";
 import { type LocalServer, type McpTestServer, openLocal, openMcpServer } from "../support/mcp-server.ts";
-import { hasChromium } from "./chromium.ts";
-import { consoleStage } from "./console-stage.ts";
+import { consoleStage, describeWithChromium } from "./console-stage.ts";
 
-describe.skipIf(!hasChromium)("the settings of the console", () => {
+describeWithChromium("the settings of the console", (database) => {
   let page: Page;
   const stage = consoleStage(
+    database,
     (visit) => {
       ({ page } = visit);
     },
@@ -31,6 +33,7 @@ describe.skipIf(!hasChromium)("the settings of the console", () => {
     await press(menu);
     await press(name);
   };
+  const dialog = () => page.getByRole("dialog");
   const listed = async (operation: string) => (await stage.owner.v2(operation)).body["data"];
 
   test("create a webhook with its secret once, test it, show a delivery and delete it", async () => {
@@ -131,6 +134,141 @@ describe.skipIf(!hasChromium)("the settings of the console", () => {
     await press("Delete: cost.csv");
     await submit("Delete");
     await link.waitFor({ state: "detached" });
+    expect((await (await stage.owner.session()).client(FileService).listFiles({})).data).toEqual([]);
+  });
+
+  test("keep the person's name and language, and end another session", async () => {
+    await page.goto("/settings/profile");
+    await page.getByLabel("Name", { exact: true }).fill("Maria Weber");
+    await page.getByLabel("Language of answers").fill("de");
+    await press("Save");
+    await page.getByRole("status").getByText("Saved").waitFor();
+    expect((await stage.owner.v2("user.me")).body).toMatchObject({ name: "Maria Weber", locale: "de" });
+    const other = (await stage.owner.session()).client(AccountService);
+    await page.reload();
+    const before = (await other.listSessions({})).data.length;
+    await page.getByRole("button", { name: "End", exact: true }).first().click();
+    await expect
+      .poll(() =>
+        other.listSessions({}).then(
+          ({ data }) => data.length,
+          () => "ended",
+        ),
+      )
+      .toBe("ended");
+    expect(before).toBeGreaterThan(1);
+  });
+
+  test("make a project, change its instruction and delete it", async () => {
+    await page.goto("/projects");
+    await press("New project");
+    await dialog().getByLabel("Name").fill("Season");
+    await dialog().getByLabel("Instruction").fill("Prices in euros.");
+    await submit("Save");
+    await page.getByText("Prices in euros.").waitFor();
+    expect(await listed("project.list")).toMatchObject([{ name: "Season", instruction: "Prices in euros." }]);
+    await choose(/^More: Season/, "Edit");
+    await dialog().getByLabel("Instruction").fill("Prices in dollars.");
+    await submit("Save");
+    await page.getByText("Prices in dollars.").waitFor();
+    expect(await listed("project.list")).toMatchObject([{ name: "Season", instruction: "Prices in dollars." }]);
+    await choose(/^More: Season/, "Delete");
+    await submit("Delete");
+    await page.getByText("You have no project yet").waitFor();
+    expect(await listed("project.list")).toEqual([]);
+  });
+
+  test("keep what was typed into a form over a reload and the end of the session, and no secret", async () => {
+    await page.goto("/settings/connectors");
+    await press("Add connector");
+    await dialog().getByLabel("Name").fill("Half a name");
+    await dialog().getByLabel("Address of the MCP server").fill("https://mcp.example.com/half");
+    await dialog().getByLabel("Sign-in").selectOption("Token in a header");
+    await dialog().getByLabel("Value").fill("Bearer secret-token");
+    expect(await page.evaluate<string>("JSON.stringify({ ...sessionStorage, ...localStorage })")).not.toContain("secret-token");
+    const cookies = await page.context().cookies();
+    await page.context().clearCookies();
+    await submit("Add connector");
+    await dialog().getByText("You are signed out.").waitFor();
+    await page.context().addCookies(cookies);
+    await page.reload();
+    await press("Add connector");
+    expect(await dialog().getByLabel("Name").inputValue()).toBe("Half a name");
+    expect(await dialog().getByLabel("Address of the MCP server").inputValue()).toBe("https://mcp.example.com/half");
+    await submit("Cancel");
+    await press("Add connector");
+    expect(await dialog().getByLabel("Name").inputValue()).toBe("");
+  });
+
+  test("publish a website, roll it back, change who sees it, link a domain, and take all of it away", async () => {
+    const { body: made } = await stage.owner.v2("task.create", { title: "Site", message: { content: "[[site Tea | one]][[say One.]]" } });
+    const { task_id } = made;
+    await stage.owner.v2("task.detail", { task_id, wait_seconds: 30 });
+    const status = async () => (await stage.owner.v2("website.status", { task_id })).body;
+    const published = async () => (await status())["publish_status"];
+    await page.goto(`/app/${task_id}`);
+    const website = page.getByRole("region", { name: "Website" });
+    await website.getByText("Not published").waitFor();
+    await choose(/^More: Tea/, "Publish");
+    await dialog().getByLabel("Who can see it").selectOption("Members of the team");
+    await submit("Publish");
+    await website.getByText("Published", { exact: true }).waitFor();
+    const first = await status();
+    expect(first).toMatchObject({ publish_status: "published", visibility: "team" });
+    await page.getByPlaceholder(/^Message/).fill("[[site Tea two | two]][[say Two.]]");
+    await press("Send");
+    await page.getByText("Two.", { exact: true }).waitFor();
+
+    await page.goto("/settings/websites");
+    await choose(/^More: Tea/, "Publish again");
+    await submit("Publish");
+    await expect.poll(async () => (await status())["version_id"]).not.toBe(first["version_id"]);
+    await choose(/^More: Tea/, "Checkpoints");
+    await dialog().getByRole("listitem").filter({ hasText: "Saved Tea two" }).getByText("Online").waitFor();
+    await press("Roll back: Saved Tea");
+    await dialog().getByRole("listitem").filter({ hasNotText: "two" }).getByText("Online").waitFor();
+    expect((await status())["version_id"]).toBe(first["version_id"]);
+    await page.keyboard.press("Escape");
+
+    await choose(/^More: Tea/, "Change who can see it");
+    await dialog().getByLabel("Who can see it").selectOption("Only you, and people you add");
+    await submit("Save");
+    await page.getByText("Only you, and people you add").waitFor();
+    expect((await status())["visibility"]).toBe("private");
+    await choose(/^More: Tea/, "People with access");
+    await dialog().getByLabel("E-mail").fill("bo@example.com");
+    await submit("Add");
+    await press("Remove: bo@example.com");
+    await dialog().getByText("Only you can open the website.").waitFor();
+    await page.keyboard.press("Escape");
+
+    const domains = async () => (await stage.owner.v2("website.listDomains", { task_id })).body["data"];
+    await choose(/^More: Tea/, "Domains");
+    await dialog().getByLabel("Domain").fill("https://www.tea-house.com");
+    await dialog().getByText("Only the host name").waitFor();
+    await dialog().getByLabel("Domain").fill("www.tea-house.com");
+    await submit("Add domain");
+    await dialog().getByText("_atp-verify.www.tea-house.com").waitFor();
+    await press("Check: www.tea-house.com");
+    await dialog().getByText("Active", { exact: true }).waitFor();
+    expect(await domains()).toMatchObject([{ domain: "www.tea-house.com", status: "active" }]);
+    await press("Remove: www.tea-house.com");
+    await page
+      .getByRole("dialog", { name: /^Remove/ })
+      .getByRole("button", { name: "Remove", exact: true })
+      .click();
+    await dialog().getByText("No domain yet.").waitFor();
+    expect(await domains()).toEqual([]);
+    await page.keyboard.press("Escape");
+
+    await choose(/^More: Tea/, "Unpublish");
+    await submit("Unpublish");
+    await page.getByText("Not published").waitFor();
+    expect(await published()).toBe("unpublished");
+    await choose(/^More: Tea/, "Delete");
+    await submit("Delete");
+    await page.getByText("You have no website yet").waitFor();
+    expect(await listed("website.list")).toEqual([]);
   });
 
   test("make a schedule, pause it, run it and delete it", async () => {

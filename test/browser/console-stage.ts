@@ -1,9 +1,14 @@
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
-import type { DatabaseKind } from "../support/database.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from "vitest";
+import { type DatabaseKind, describeOnOne } from "../support/database.ts";
 import { freePort } from "../support/free-port.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
-import { openContext, sharedChromium } from "./chromium.ts";
+import { hasChromium, openContext, sharedChromium } from "./chromium.ts";
+
+/** A suite about pages of the console: in short runs on one of the databases, in full runs on both. */
+export function describeWithChromium(name: string, suite: (database: DatabaseKind) => void): void {
+  describe.skipIf(!hasChromium)("in Chromium", () => describeOnOne(name, suite));
+}
 
 /** A platform that runs tasks, the owner of a team, and a browser. */
 export interface ConsoleStage extends AsyncDisposable {
@@ -67,11 +72,15 @@ function watchFaults(context: BrowserContext): readonly string[] {
  *
  * @param onOpen gets the window of each test.
  */
-export function consoleStage(onOpen: (visit: Visit) => void, env: Readonly<Record<string, string>> = {}): ConsoleStage {
+export function consoleStage(
+  database: DatabaseKind,
+  onOpen: (visit: Visit) => void,
+  env: Readonly<Record<string, string>> = {},
+): ConsoleStage {
   let stage: ConsoleStage;
   let visit: Visit;
   beforeAll(async () => {
-    stage = await openConsoleStage("sqlite", env);
+    stage = await openConsoleStage(database, env);
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
   beforeEach(async () => {

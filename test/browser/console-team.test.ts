@@ -1,19 +1,19 @@
 import type { BrowserContext, Locator, Page } from "playwright-core";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { AgentProfileService } from "../../src/gen/proto/agent/v2/agent_profile_service_pb.ts";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { BudgetService } from "../../src/gen/proto/settings/v1/budget_service_pb.ts";
 import { TeamService } from "../../src/gen/proto/settings/v1/team_service_pb.ts";
 import { WorkerService } from "../../src/gen/proto/settings/v1/worker_service_pb.ts";
+import { skillZip } from "../core/skills/zip-maker.ts";
 import { putApp } from "../support/oauth.ts";
 import { tokenOf } from "../support/token.ts";
-import { hasChromium } from "./chromium.ts";
-import { consoleStage } from "./console-stage.ts";
+import { consoleStage, describeWithChromium } from "./console-stage.ts";
 
-describe.skipIf(!hasChromium)("the console of a team", () => {
+describeWithChromium("the console of a team", (database) => {
   let context: BrowserContext;
   let page: Page;
-  const stage = consoleStage((visit) => {
+  const stage = consoleStage(database, (visit) => {
     ({ context, page } = visit);
   });
 
@@ -130,7 +130,7 @@ describe.skipIf(!hasChromium)("the console of a team", () => {
   test("sets and removes a budget", async () => {
     const budgets = async () => (await stage.owner.client(BudgetService).listBudgets({})).data.map(({ credits }) => credits);
     await page.goto("/settings/usage");
-    await page.getByRole("img", { name: /Credits by day/ }).waitFor();
+    await page.getByText("No credits were used in this time.").waitFor();
     await press("New budget");
     await dialog().getByLabel("Credits").fill("250");
     await press("Save", dialog());
@@ -174,9 +174,30 @@ describe.skipIf(!hasChromium)("the console of a team", () => {
     await dialog().getByLabel("Redirect URIs").fill("https://app.example.com/#x");
     await dialog().getByText("must not contain #").waitFor();
     await dialog().getByLabel("Redirect URIs").fill("https://app.example.com/cb");
+    await dialog().getByLabel("Origins of pages").fill("https://app.example.com/");
+    await dialog().getByText("must be an https origin").waitFor();
+    expect(await dialog().getByRole("button", { name: "New app" }).isDisabled()).toBe(true);
+    await dialog().getByLabel("Origins of pages").fill("https://app.example.com\nhttps://b.example:8443");
     await press("New app", dialog());
     const secret = (await dialog().locator("pre").textContent()) ?? "";
     expect(secret).toMatch(/^secret_/);
+    await press("Done", dialog());
+    const origins = async () => (await stage.owner.client(OAuth2AppService).listOAuth2Apps({})).data[0]?.allowedOrigins;
+    expect(await origins()).toEqual(["https://app.example.com", "https://b.example:8443"]);
+    await choose("Reader", "Edit");
+    await dialog().getByLabel("Origins of pages").fill("");
+    await press("Save", dialog());
+    await closed();
+    expect(await origins()).toEqual([]);
+    const skillIds = async () => (await stage.owner.client(OAuth2AppService).listOAuth2Apps({})).data[0]?.skillIds;
+    await choose("Reader", "Skills");
+    const file = { name: "minutes.zip", mimeType: "application/zip", buffer: Buffer.from(skillZip("minutes")) };
+    await dialog().getByLabel("Add skill: a ZIP file").setInputFiles(file);
+    await dialog().getByText("minutes", { exact: true }).waitFor();
+    expect(await skillIds()).toHaveLength(1);
+    await press("Delete: minutes", dialog());
+    await dialog().getByText("The app has no skill of its own.").waitFor();
+    expect(await skillIds()).toEqual([]);
     await press("Done", dialog());
     await choose("Reader", "Delete");
     await press("Delete", dialog());
@@ -204,7 +225,15 @@ describe.skipIf(!hasChromium)("the console of a team", () => {
     await card.getByRole("link", { name: "Its tasks" }).click();
     await page.getByRole("link", { name: "Sort the post" }).waitFor();
     expect(await page.locator("[data-row]").count()).toBe(1);
-    await page.goBack();
+    await press("Save view");
+    await dialog().getByLabel("Name").fill("Post");
+    await press("Save view", dialog());
+    await page.getByRole("link", { name: "Show all tasks" }).click();
+    await page.getByRole("link", { name: "Another task" }).waitFor();
+    await page.getByRole("link", { name: "Post", exact: true }).click();
+    await page.getByRole("link", { name: "Another task" }).waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Sort the post" }).waitFor();
+    await page.goto("/settings/authorized-apps");
     await press("Revoke");
     await dialog().getByText("To undo this, open the app and allow it again.").waitFor();
     await press("Revoke", dialog());

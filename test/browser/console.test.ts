@@ -1,14 +1,17 @@
 import type { BrowserContext, Page } from "playwright-core";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { SkillOwnerType } from "../../src/gen/proto/settings/v1/skill_pb.ts";
+import { SkillService } from "../../src/gen/proto/settings/v1/skill_service_pb.ts";
+import { skillZip } from "../core/skills/zip-maker.ts";
 import { createWorker, type RunOf } from "../workers/worker-rig.ts";
 import { untilWatched, writeAll } from "../workers/written-text.ts";
-import { hasChromium } from "./chromium.ts";
-import { consoleStage, signInto } from "./console-stage.ts";
+import { consoleStage, describeWithChromium, signInto } from "./console-stage.ts";
 
-describe.skipIf(!hasChromium)("the console", () => {
+describeWithChromium("the console", (database) => {
   let context: BrowserContext;
   let page: Page;
   const stage = consoleStage(
+    database,
     (visit) => {
       ({ context, page } = visit);
     },
@@ -39,6 +42,28 @@ describe.skipIf(!hasChromium)("the console", () => {
     await page.getByText("A second answer", { exact: true }).waitFor();
   });
 
+  test("renames, stops and deletes a task", async () => {
+    await createTask("[[forever]]");
+    const task_id = new URL(page.url()).pathname.split("/").at(-1);
+    const detail = () => stage.owner.v2("task.detail", { task_id });
+    const choose = async (action: string): Promise<void> => {
+      await page.getByRole("button", { name: "More", exact: true }).click();
+      await page.getByRole("button", { name: action, exact: true }).click();
+    };
+    await choose("Rename");
+    await page.getByRole("dialog").getByLabel("Title").fill("Endless");
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: "Endless" }).waitFor();
+    expect((await detail()).body["task"].title).toBe("Endless");
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.locator("header").getByText("Stopped").waitFor();
+    expect((await detail()).body["task"].status).toBe("stopped");
+    await choose("Delete");
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("heading", { name: "Tasks" }).waitFor();
+    expect((await detail()).status).toBe(404);
+  });
+
   test("checks a schema with the rules of the server as it is typed, and creates a task with it", async () => {
     const open = { type: "object", properties: { total: { type: "number" } }, required: ["total"] };
     const message = { content: "[[say The total: 7]]" };
@@ -63,6 +88,26 @@ describe.skipIf(!hasChromium)("the console", () => {
     await page.locator("header").getByText("Done").waitFor();
     const { body } = await stage.owner.v2("task.listMessages", { task_id });
     expect(JSON.stringify(body["messages"])).toContain('"success":true,"value":{"total":');
+  });
+
+  test("creates a task with the skills and connectors that the person has chosen", async () => {
+    const skills = (await stage.owner.session()).client(SkillService);
+    for (const name of ["minutes", "brand-voice"])
+      await skills.createSkill({ ownerType: SkillOwnerType.PERSONAL, archive: skillZip(name) });
+    const worker = await createWorker(stage.service, stage.owner);
+    await page.goto("/new");
+    await page.getByLabel("What should the agent do?").fill("Write");
+    await page.getByLabel("Profile").selectOption("Lite");
+    await page.getByLabel("Choose its connectors and skills").check();
+    await page.getByLabel(/^Connectors/).selectOption("None");
+    await page.getByLabel(/^Skills/).selectOption("Only these");
+    expect(await page.getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
+    await page.getByRole("checkbox", { name: /^minutes/ }).check();
+    await page.getByRole("button", { name: "Send" }).click();
+    const run = await worker.pollUntilRun();
+    expect(run.skills.map(({ name }: { readonly name: string }) => name)).toEqual(["minutes"]);
+    expect(run.connectors ?? []).toEqual([]);
+    await worker.finish(run, { finish: { content: "Written." } });
   });
 
   test("starts a task at times: shows the next ones, and makes the schedule", async () => {
@@ -156,6 +201,7 @@ describe.skipIf(!hasChromium)("the console", () => {
 
   test("shows the subtasks of a task with their states, and leads to them and back", async () => {
     await createTask("[[subtask Weigh the apples [[ask Which?]]]][[subtask [[say Counted]]]][[wait all]][[say All counted.]]");
+    await expect.poll(() => page.title()).not.toBe("Agent Task Platform");
     const title = await page.title();
     const subtasks = page.getByRole("region", { name: "Subtasks" });
     await subtasks.getByRole("listitem").filter({ hasText: "Counted" }).getByText("Done").waitFor();
@@ -180,6 +226,65 @@ describe.skipIf(!hasChromium)("the console", () => {
       "http://127.0.0.1:1/x.png",
     ]);
     expect(await page.title()).not.toBe("taken");
+  });
+
+  test("shows a message while it is sent, and puts it back with the error when that fails", async () => {
+    await createTask("[[say Hello]]");
+    await page.getByText("Hello", { exact: true }).waitFor();
+    const sent = page.getByRole("article", { name: "You" }).last();
+    const composer = page.getByPlaceholder(/^Message/);
+    const reached = Promise.withResolvers<void>();
+    await page.route("**/SendMessage", async (route) => {
+      await reached.promise;
+      await route.continue();
+    });
+    await composer.fill("[[say **Second** answer]]");
+    await page.keyboard.press("Control+Enter");
+    await sent.getByText("[[say Second answer]]").waitFor();
+    await sent.getByText("Sending…").waitFor();
+    expect(await composer.inputValue()).toBe("");
+    await composer.fill("typed meanwhile");
+    await sent.evaluate((element) => element.setAttribute("data-kept", ""));
+    reached.resolve();
+    await page.getByRole("article", { name: "Agent" }).getByText("Second").waitFor();
+    expect(await page.locator("article[data-kept]").getByText("Sending…").count()).toBe(0);
+    expect(await page.getByRole("article", { name: "You" }).count()).toBe(2);
+    await expect.poll(() => composer.inputValue()).toBe("typed meanwhile");
+    await page.unroute("**/SendMessage");
+    await page.route("**/SendMessage", (route) => route.abort());
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("alert").getByText("The server does not answer.").waitFor();
+    expect(await composer.inputValue()).toBe("typed meanwhile");
+    expect(await page.getByRole("article", { name: "You" }).count()).toBe(2);
+  });
+
+  test("says that the network is cut, and shows each event once when it is back", async () => {
+    const worker = await createWorker(stage.service, stage.owner);
+    await stage.owner.v2("task.create", { message: { content: "Count" }, agent_profile: "manus-1.6-lite" });
+    const run: RunOf = await worker.pollUntilRun();
+    const say = (number: number) => worker.append(run, [{ key: `${number}`, assistantMessage: { content: `Number ${number}.` } }]);
+    await page.clock.install();
+    await page.goto(`/app/${run.taskId}`);
+    await say(1);
+    await page.getByText("Number 1.", { exact: true }).waitFor();
+    await context.setOffline(true);
+    await say(2);
+    await page.getByText(/^Reconnecting in \d s$/).waitFor();
+    await page.getByPlaceholder(/^Message/).fill("Are you there?");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("alert").getByText("The server does not answer.").waitFor();
+    await page.clock.fastForward(10_000);
+    await say(3);
+    await context.setOffline(false);
+    await page.clock.fastForward(10_000);
+    await page.getByText("Number 3.", { exact: true }).waitFor();
+    await say(4);
+    await page.getByText("Number 4.", { exact: true }).waitFor();
+    const shown = await page.getByRole("article", { name: "Agent" }).allTextContents();
+    expect(shown.map((text) => /Number \d/.exec(text)?.[0])).toEqual([1, 2, 3, 4].map((number) => `Number ${number}`));
+    expect(await page.getByPlaceholder(/^Message/).inputValue()).toBe("Are you there?");
+    await worker.finish(run, { finish: { content: "Counted." } });
+    await page.getByText("Counted.", { exact: true }).waitFor();
   });
 
   test("keeps what was typed when the session ends", async () => {

@@ -38,7 +38,8 @@ export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noticeSignOut }),
   mutationCache: new MutationCache({ onError: noticeSignOut }),
   defaultOptions: {
-    queries: { retry: (count, error) => count < 3 && isTemporary(error), staleTime: 5_000 },
-    mutations: { retry: false },
+    // A server on this machine or in this network answers also while the browser has no internet.
+    queries: { networkMode: "always", retry: (count, error) => count < 3 && isTemporary(error), staleTime: 5_000 },
+    mutations: { networkMode: "always", retry: false },
   },
 });

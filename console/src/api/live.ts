@@ -28,7 +28,8 @@ export interface LiveSource {
 
 /**
  * Follows a source until it is gone or the page is left. After each cut it follows again, with growing pauses while the server does
- * not answer. While the tab is hidden, it has no stream and asks nothing.
+ * not answer. While the tab is hidden, it has no stream and asks nothing. When the browser loses or finds its network, it tries again at
+ * once: a stream that is cut without an answer would stay silent.
  */
 export async function keepLive(source: LiveSource, report: (connection: Connection) => void, signal: AbortSignal): Promise<void> {
   let attempt = 0;
@@ -73,7 +74,10 @@ async function followOnce(source: LiveSource, canStream: boolean, heard: () => v
   };
   document.addEventListener("visibilitychange", hide);
   hide();
-  const either = AbortSignal.any([signal, hidden.signal]);
+  const cut = new AbortController();
+  const lose = (): void => cut.abort();
+  addEventListener("offline", lose);
+  const either = AbortSignal.any([signal, hidden.signal, cut.signal]);
   try {
     if (place === null) await pollFor(source, heard, either);
     else await streamOnce(source, heard, either);
@@ -81,6 +85,7 @@ async function followOnce(source: LiveSource, canStream: boolean, heard: () => v
     if (!hidden.signal.aborted) throw error;
   } finally {
     place?.release();
+    removeEventListener("offline", lose);
     document.removeEventListener("visibilitychange", hide);
   }
 }
@@ -118,11 +123,16 @@ function visible(signal: AbortSignal): Promise<void> {
   });
 }
 
+/** Waits; not longer than until the browser finds its network. */
 const delay = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
+    const end = (): void => {
       clearTimeout(timer);
+      removeEventListener("online", end);
+      signal.removeEventListener("abort", end);
       resolve();
-    });
+    };
+    const timer = setTimeout(end, ms);
+    addEventListener("online", end);
+    signal.addEventListener("abort", end);
   });

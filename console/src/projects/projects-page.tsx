@@ -3,9 +3,11 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Project } from "#proto/project/v2/project_pb.ts";
 import { ProjectService } from "#proto/project/v2/project_service_pb.ts";
-import { Dialog } from "../ui/dialog.tsx";
+import { CallDialog } from "../ui/call-dialog.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
+import { AreaField, TextField } from "../ui/fields.tsx";
+import { FormDialog } from "../ui/form-dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { words } from "../words.ts";
@@ -19,7 +21,6 @@ const text = words(
     name: "Name",
     instruction: "Instruction",
     instructionHint: "Every task of the project gets it.",
-    cancel: "Cancel",
     save: "Save",
     remove: "Delete",
     removeTitle: (name: string) => `Delete ${name}?`,
@@ -36,7 +37,6 @@ const text = words(
     name: "Name",
     instruction: "Anweisung",
     instructionHint: "Jede Aufgabe des Projekts erhält sie.",
-    cancel: "Abbrechen",
     save: "Speichern",
     remove: "Löschen",
     removeTitle: (name: string) => `${name} löschen?`,
@@ -86,22 +86,35 @@ export function ProjectsPage() {
                 <strong>{project.name}</strong>
                 <small>{project.instruction}</small>
               </span>
-              <Link to="/" search={{ project: project.id }} className="button">
-                {text.tasks}
-              </Link>
-              <Menu
-                label={`${text.more}: ${project.name}`}
-                entries={[
-                  { label: text.edit, icon: "file", run: () => setEdited(project) },
-                  { label: text.remove, icon: "bin", danger: true, run: () => setRemoved(project) },
-                ]}
-              />
+              <span className="actions">
+                <Link to="/" search={{ project: project.id }} className="button">
+                  {text.tasks}
+                </Link>
+                <Menu
+                  label={`${text.more}: ${project.name}`}
+                  entries={[
+                    { label: text.edit, icon: "file", run: () => setEdited(project) },
+                    { label: text.remove, icon: "bin", danger: true, run: () => setRemoved(project) },
+                  ]}
+                />
+              </span>
             </li>
           ))}
         </ul>
       )}
       {edited && <ProjectDialog project={edited === "new" ? undefined : edited} onClose={() => setEdited(undefined)} onSaved={refresh} />}
-      {removed && <RemoveDialog project={removed} onClose={() => setRemoved(undefined)} onRemoved={refresh} />}
+      {removed && (
+        <CallDialog
+          method={ProjectService.method.deleteProject}
+          input={{ projectId: removed.id }}
+          title={text.removeTitle(removed.name)}
+          submit={text.remove}
+          onClose={() => setRemoved(undefined)}
+          onDone={refresh}
+        >
+          {text.removeText}
+        </CallDialog>
+      )}
     </main>
   );
 }
@@ -117,61 +130,15 @@ function ProjectDialog({ project, onClose, onSaved }: { project: Project | undef
   const update = useMutation(ProjectService.method.updateProject, { onSuccess });
   const save = (): void => (project ? update.mutate({ projectId: project.id, name, instruction }) : create.mutate({ name, instruction }));
   return (
-    <Dialog title={project ? text.edit : text.create} onClose={onClose}>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save();
-        }}
-      >
-        <label className="field">
-          <span>{text.name}</span>
-          <input value={name} required onChange={(event) => setName(event.target.value)} />
-        </label>
-        <label className="field">
-          <span>{text.instruction}</span>
-          <textarea value={instruction} rows={6} onChange={(event) => setInstruction(event.target.value)} />
-          <small>{text.instructionHint}</small>
-        </label>
-        <ErrorNote error={create.error ?? update.error} />
-        <div className="actions">
-          <button type="button" className="button" onClick={onClose}>
-            {text.cancel}
-          </button>
-          <button type="submit" className="button primary" disabled={create.isPending || update.isPending}>
-            {text.save}
-          </button>
-        </div>
-      </form>
-    </Dialog>
-  );
-}
-
-function RemoveDialog({ project, onClose, onRemoved }: { project: Project; onClose: () => void; onRemoved: () => void }) {
-  const remove = useMutation(ProjectService.method.deleteProject, {
-    onSuccess: () => {
-      onRemoved();
-      onClose();
-    },
-  });
-  return (
-    <Dialog title={text.removeTitle(project.name)} onClose={onClose}>
-      <p>{text.removeText}</p>
-      <ErrorNote error={remove.error} />
-      <div className="actions">
-        <button type="button" className="button" onClick={onClose}>
-          {text.cancel}
-        </button>
-        <button
-          type="button"
-          className="button danger"
-          disabled={remove.isPending}
-          onClick={() => remove.mutate({ projectId: project.id })}
-        >
-          {text.remove}
-        </button>
-      </div>
-    </Dialog>
+    <FormDialog
+      title={project ? text.edit : text.create}
+      submit={text.save}
+      draft={`project ${project?.id ?? "new"}`}
+      {...{ onClose, error: create.error ?? update.error, isPending: create.isPending || update.isPending }}
+      onSubmit={save}
+    >
+      <TextField label={text.name} required value={name} onValue={setName} />
+      <AreaField label={text.instruction} hint={text.instructionHint} rows={6} value={instruction} onValue={setInstruction} />
+    </FormDialog>
   );
 }

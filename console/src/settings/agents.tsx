@@ -103,6 +103,7 @@ function AgentDialog({ agent, onClose, onSaved }: { agent: Agent; onClose: () =>
     <FormDialog
       title={text.editTitle(agent.nickname)}
       submit={text.save}
+      draft={`agent ${agent.id}`}
       {...{ onClose, error: update.error, isPending: update.isPending }}
       onSubmit={() => update.mutate({ agentId: agent.id, nickname, about })}
     >

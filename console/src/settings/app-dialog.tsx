@@ -1,12 +1,12 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
-import { useId, useState } from "react";
+import { useState } from "react";
 import { ConnectorService } from "#proto/connector/v2/connector_service_pb.ts";
 import type { OAuth2App } from "#proto/oauth/v2/oauth2_app_pb.ts";
 import { OAuth2AppService } from "#proto/oauth/v2/oauth2_app_service_pb.ts";
-import { CheckField, TextField } from "../ui/fields.tsx";
+import { AreaField, CheckField, TextField } from "../ui/fields.tsx";
 import { FormDialog } from "../ui/form-dialog.tsx";
 import { words } from "../words.ts";
-import { redirectFault, redirectUrisOf } from "./redirect-uri.ts";
+import { linesOf, originsFault, redirectFault } from "./app-addresses.ts";
 import { scopeTexts } from "./scopes.tsx";
 
 const text = words(
@@ -19,6 +19,8 @@ const text = words(
     description: "Description",
     redirects: "Redirect URIs",
     redirectsHint: "One in each line. A request must match one of them exactly.",
+    origins: "Origins of pages",
+    originsHint: "One in each line, for example https://app.example.com. Their pages can call the API with access tokens of the app.",
     homepage: "Home page",
     webhook: "Webhook",
     webhookHint: "An https address that receives the events of the app's tasks.",
@@ -39,6 +41,8 @@ const text = words(
     description: "Beschreibung",
     redirects: "Redirect-URIs",
     redirectsHint: "Eine je Zeile. Eine Anfrage muss genau mit einer übereinstimmen.",
+    origins: "Herkünfte von Seiten",
+    originsHint: "Eine je Zeile, zum Beispiel https://app.example.com. Ihre Seiten können die API mit Zugriffstoken der App aufrufen.",
     homepage: "Homepage",
     webhook: "Webhook",
     webhookHint: "Eine https-Adresse, die die Ereignisse der Aufgaben der App erhält.",
@@ -53,7 +57,7 @@ const text = words(
 );
 
 const changed = [
-  ...["name", "description", "redirect_uris", "homepage_url", "webhook_url"],
+  ...["name", "description", "redirect_uris", "allowed_origins", "homepage_url", "webhook_url"],
   ...["confidential_only", "loopback_any_port", "scope_config"],
 ];
 
@@ -61,6 +65,7 @@ const valuesOf = (app: OAuth2App | undefined) => ({
   name: app?.name ?? "",
   description: app?.description ?? "",
   redirects: app?.redirectUris.join("\n") ?? "",
+  origins: app?.allowedOrigins.join("\n") ?? "",
   homepageUrl: app?.homepageUrl ?? "",
   webhookUrl: app?.webhookUrl ?? "",
   scopes: app?.scopeConfig?.scopes ?? ["create_task"],
@@ -72,9 +77,9 @@ const valuesOf = (app: OAuth2App | undefined) => ({
 type Values = ReturnType<typeof valuesOf>;
 
 /** The parts of the request that create and update share. */
-function requestOf({ redirects, scopes, connectorUids, ...rest }: Values) {
+function requestOf({ redirects, origins, scopes, connectorUids, ...rest }: Values) {
   const scopeConfig = { scopes, connectorUids: scopes.includes("use_connectors") ? connectorUids : [] };
-  return { ...rest, redirectUris: redirectUrisOf(redirects), scopeConfig };
+  return { ...rest, redirectUris: linesOf(redirects), allowedOrigins: linesOf(origins), scopeConfig };
 }
 
 interface DialogProps {
@@ -88,7 +93,7 @@ interface DialogProps {
 /** Creates an app, or changes one. */
 export function AppDialog({ app, onClose, onSaved, onMade }: DialogProps) {
   const [values, setValues] = useState(() => valuesOf(app));
-  const set = (part: Partial<Values>): void => setValues({ ...values, ...part });
+  const set = (part: Partial<Values>): void => setValues((typed) => ({ ...typed, ...part }));
   const create = useMutation(OAuth2AppService.method.createOAuth2App, {
     onSuccess: ({ clientSecret }) => {
       onSaved();
@@ -109,12 +114,28 @@ export function AppDialog({ app, onClose, onSaved, onMade }: DialogProps) {
       title={app ? text.edit : text.create}
       submit={app ? text.save : text.create}
       {...{ onClose, error: create.error ?? update.error, isPending: create.isPending || update.isPending }}
-      isReady={redirectFault(values.redirects) === undefined}
+      draft={`app ${app?.clientId ?? "new"}`}
+      isReady={redirectFault(values.redirects) === undefined && originsFault(values.origins) === undefined}
       onSubmit={save}
     >
       <TextField label={text.name} hint={text.nameHint} required maxLength={100} value={values.name} onValue={(name) => set({ name })} />
       <TextField label={text.description} maxLength={1000} value={values.description} onValue={(description) => set({ description })} />
-      <Redirects value={values.redirects} onValue={(redirects) => set({ redirects })} />
+      <AreaField
+        label={text.redirects}
+        hint={text.redirectsHint}
+        fault={values.redirects === "" ? undefined : redirectFault(values.redirects)}
+        {...{ rows: 3, required: true, spellCheck: false }}
+        value={values.redirects}
+        onValue={(redirects) => set({ redirects })}
+      />
+      <AreaField
+        label={text.origins}
+        hint={text.originsHint}
+        fault={originsFault(values.origins)}
+        {...{ rows: 2, spellCheck: false }}
+        value={values.origins}
+        onValue={(origins) => set({ origins })}
+      />
       <Scopes {...values} onValue={set} />
       {app && isWider(app, request.scopeConfig) && <p className="notice">{text.expands}</p>}
       <TextField
@@ -152,28 +173,6 @@ export function AppDialog({ app, onClose, onSaved, onMade }: DialogProps) {
 const isWider = ({ scopeConfig }: OAuth2App, next: { scopes: readonly string[]; connectorUids: readonly string[] }): boolean =>
   next.scopes.some((name) => !scopeConfig?.scopes.includes(name)) ||
   next.connectorUids.some((id) => !scopeConfig?.connectorUids.includes(id));
-
-function Redirects({ value, onValue }: { value: string; onValue: (value: string) => void }) {
-  const noteId = useId();
-  const fault = value === "" ? undefined : redirectFault(value);
-  return (
-    <label className="field">
-      <span>{text.redirects}</span>
-      <textarea
-        rows={3}
-        required
-        spellCheck={false}
-        value={value}
-        aria-invalid={fault !== undefined}
-        aria-describedby={noteId}
-        onChange={(event) => onValue(event.target.value)}
-      />
-      <small id={noteId} className={fault ? "fault" : ""} role={fault ? "alert" : undefined}>
-        {fault ?? text.redirectsHint}
-      </small>
-    </label>
-  );
-}
 
 /** The list with one item added or taken out. */
 const withItem = (list: readonly string[], item: string, on: boolean): string[] =>

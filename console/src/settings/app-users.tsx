@@ -1,11 +1,11 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import type { OAuth2App } from "#proto/oauth/v2/oauth2_app_pb.ts";
 import { OAuth2AppService } from "#proto/oauth/v2/oauth2_app_service_pb.ts";
+import { MoreButton } from "../ui/call-dialog.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Ago, fromSeconds } from "../ui/time.tsx";
 import { words } from "../words.ts";
-import { MoreButton } from "./call-dialog.tsx";
 
 const text = words(
   {

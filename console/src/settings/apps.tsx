@@ -11,6 +11,7 @@ import { Menu } from "../ui/menu.tsx";
 import { words } from "../words.ts";
 import { AppDialog } from "./app-dialog.tsx";
 import { SecretsDialog } from "./app-secrets.tsx";
+import { SkillsDialog } from "./app-skills.tsx";
 import { UsersDialog } from "./app-users.tsx";
 import { ListPage } from "./list-page.tsx";
 
@@ -22,6 +23,7 @@ const text = words(
     empty: "The team has no app yet. An app lets members sign in to your service and gives it their tasks.",
     edit: "Edit",
     secrets: "Secrets",
+    skills: "Skills",
     users: "Users",
     remove: "Delete",
     removeTitle: (name: string) => `Delete ${name}?`,
@@ -37,6 +39,7 @@ const text = words(
     empty: "Das Team hat noch keine App. Mit einer App melden sich Mitglieder bei Ihrem Dienst an und geben ihm ihre Aufgaben.",
     edit: "Bearbeiten",
     secrets: "Secrets",
+    skills: "Skills",
     users: "Nutzer",
     remove: "Löschen",
     removeTitle: (name: string) => `${name} löschen?`,
@@ -48,7 +51,7 @@ const text = words(
   },
 );
 
-type Open = { readonly kind: "edit" | "secrets" | "users"; readonly app: OAuth2App };
+type Open = { readonly kind: "edit" | "secrets" | "skills" | "users"; readonly app: OAuth2App };
 
 /** The OAuth apps of the team: created, changed, and their secrets. */
 export default function AppsPage() {
@@ -75,6 +78,7 @@ export default function AppsPage() {
     >
       {open?.kind === "edit" && <AppDialog app={open.app} onClose={close} onSaved={refresh} onMade={close} />}
       {open?.kind === "secrets" && <SecretsDialog app={open.app} onClose={close} />}
+      {open?.kind === "skills" && <SkillsDialog app={open.app} onClose={close} />}
       {open?.kind === "users" && <UsersDialog app={open.app} onClose={close} />}
     </ListPage>
   );
@@ -109,18 +113,21 @@ function AppRow({ app, onOpen, onRemove }: RowProps) {
         <small>{app.scopeConfig?.scopes.join(", ") || text.noScopes}</small>
         <code>{app.clientId}</code>
       </span>
-      <Copy value={app.clientId} label={text.copyId} />
-      {canEdit && (
-        <Menu
-          label={`${text.more}: ${app.name}`}
-          entries={[
-            { label: text.edit, icon: "file", run: () => onOpen("edit") },
-            { label: text.secrets, icon: "key", run: () => onOpen("secrets") },
-            { label: text.users, icon: "team", run: () => onOpen("users") },
-            { label: text.remove, icon: "bin", danger: true, run: onRemove },
-          ]}
-        />
-      )}
+      <span className="actions">
+        <Copy value={app.clientId} label={text.copyId} />
+        {canEdit && (
+          <Menu
+            label={`${text.more}: ${app.name}`}
+            entries={[
+              { label: text.edit, icon: "file", run: () => onOpen("edit") },
+              { label: text.secrets, icon: "key", run: () => onOpen("secrets") },
+              { label: text.skills, icon: "spark", run: () => onOpen("skills") },
+              { label: text.users, icon: "team", run: () => onOpen("users") },
+              { label: text.remove, icon: "bin", danger: true, run: onRemove },
+            ]}
+          />
+        )}
+      </span>
     </li>
   );
 }

@@ -86,7 +86,9 @@ export default function AssetsPage() {
       <p className="muted">{text.about}</p>
       <SelectField<AssetType> label={text.kind} value={assetType} options={kinds} onValue={setType} />
       <ErrorNote error={assets.error} onRetry={() => void assets.refetch()} />
-      {found?.length === 0 && <Empty>{text.none}</Empty>}
+      {found?.length === 0 && (
+        <Empty command={`curl -s "${location.origin}/v2/team.asset.list" -H "x-service-api-key: $KEY"`}>{text.none}</Empty>
+      )}
       {found && found.length > 0 && (
         <ul className="card rows">
           {found.map((asset) => (
@@ -124,14 +126,16 @@ function AssetRow({ asset, owner, onChange }: { asset: ShareableAsset; owner: st
           {maxPermission !== undefined && ` · ${text.capped(scopeTitle(maxPermission))}`}
         </small>
       </span>
-      <span className={`badge ${permission === ShareScope.PUBLIC ? "wait" : "rest"}`}>
-        {assetExists ? scopeTitle(permission) : text.gone}
+      <span className="actions">
+        <span className={`badge ${permission === ShareScope.PUBLIC ? "wait" : "rest"}`}>
+          {assetExists ? scopeTitle(permission) : text.gone}
+        </span>
+        {assetExists && (
+          <button type="button" className="button" aria-label={`${text.change}: ${assetName}`} onClick={onChange}>
+            {text.change}
+          </button>
+        )}
       </span>
-      {assetExists && (
-        <button type="button" className="button" aria-label={`${text.change}: ${assetName}`} onClick={onChange}>
-          {text.change}
-        </button>
-      )}
     </li>
   );
 }

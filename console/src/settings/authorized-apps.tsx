@@ -3,11 +3,11 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { OAuth2Grant } from "#proto/oauth/v2/oauth2_app_pb.ts";
 import { OAuth2AppService } from "#proto/oauth/v2/oauth2_app_service_pb.ts";
+import { CallDialog } from "../ui/call-dialog.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Ago, formatNumber, fromSeconds } from "../ui/time.tsx";
 import { words } from "../words.ts";
-import { CallDialog } from "./call-dialog.tsx";
 import { ScopeList } from "./scopes.tsx";
 
 const text = words(
@@ -86,12 +86,14 @@ function GrantCard({ grant, onRevoke }: { grant: OAuth2Grant; onRevoke: () => vo
       <div className="actions">
         <h2>{appName}</h2>
         <span className="spacer" />
-        <Link to="/" search={{ app: clientId }} className="button">
-          {text.tasks}
-        </Link>
-        <button type="button" className="button danger" onClick={onRevoke}>
-          {text.revoke}
-        </button>
+        <span className="actions">
+          <Link to="/" search={{ app: clientId }} className="button">
+            {text.tasks}
+          </Link>
+          <button type="button" className="button danger" onClick={onRevoke}>
+            {text.revoke}
+          </button>
+        </span>
       </div>
       {homepageUrl !== "" && (
         <p>

@@ -55,6 +55,7 @@ export function BudgetDialog({ budget, onClose, onSaved }: { budget: Budget | un
     <FormDialog
       title={budget ? text.edit : text.create}
       submit={text.save}
+      draft={`budget ${budget ? `${budget.kind} ${budget.subject} ${budget.period}` : "new"}`}
       {...{ onClose, error: set.error, isPending: set.isPending, isReady: kind === BudgetKind.TEAM || subject !== "" }}
       onSubmit={() => set.mutate({ kind, subject: kind === BudgetKind.TEAM ? "" : subject, period, credits: BigInt(credits) })}
     >

@@ -4,6 +4,7 @@ import { ProjectService } from "#proto/project/v2/project_service_pb.ts";
 import { type Budget, BudgetKind } from "#proto/settings/v1/budget_pb.ts";
 import { BudgetService } from "#proto/settings/v1/budget_service_pb.ts";
 import { useMe, useRole } from "../api/me.ts";
+import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { FormDialog } from "../ui/form-dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
@@ -71,7 +72,11 @@ export function Budgets() {
       </div>
       <p className="muted">{isOwner ? text.about : text.own}</p>
       <ErrorNote error={error} onRetry={refresh} />
-      {data?.data.length === 0 && <div className="card padded">{isOwner ? text.none : text.noneOwn}</div>}
+      {data?.data.length === 0 && (
+        <Empty command={`curl -s ${location.origin}/${BudgetService.typeName}/ListBudgets -H "x-service-api-key: $KEY" --json {}`}>
+          {isOwner ? text.none : text.noneOwn}
+        </Empty>
+      )}
       {data && data.data.length > 0 && (
         <ul className="card rows">
           {data.data.map((budget) => (

@@ -2,11 +2,11 @@ import { useInfiniteQuery, useMutation, useQuery } from "@connectrpc/connect-que
 import { useState } from "react";
 import { type Delivery, DeliveryState } from "#proto/webhook/v2/webhook_pb.ts";
 import { WebhookService } from "#proto/webhook/v2/webhook_service_pb.ts";
+import { MoreButton } from "../ui/call-dialog.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { SelectField } from "../ui/fields.tsx";
 import { Ago, formatNumber, fromSeconds } from "../ui/time.tsx";
 import { titleOf, words } from "../words.ts";
-import { MoreButton } from "./call-dialog.tsx";
 import { eventTitle } from "./webhook-words.ts";
 
 const text = words(

@@ -84,18 +84,20 @@ const commonOf = ({ from, to, reason }: typeof noCommon) => ({
   ...(to === "" ? {} : { endTime: timestampFromDate(new Date(to)) }),
 });
 
-const CommonFields = ({ value, onValue }: { value: typeof noCommon; onValue: (value: typeof noCommon) => void }) => (
+type Common = typeof noCommon;
+
+const CommonFields = ({ value, onValue }: { value: Common; onValue: (change: (value: Common) => Common) => void }) => (
   <>
     <div className="pair">
-      <TextField label={text.from} type="datetime-local" value={value.from} onValue={(from) => onValue({ ...value, from })} />
-      <TextField label={text.to} type="datetime-local" value={value.to} onValue={(to) => onValue({ ...value, to })} />
+      <TextField label={text.from} type="datetime-local" value={value.from} onValue={(from) => onValue((old) => ({ ...old, from }))} />
+      <TextField label={text.to} type="datetime-local" value={value.to} onValue={(to) => onValue((old) => ({ ...old, to }))} />
     </div>
     <TextField
       label={text.reason}
       hint={text.reasonHint}
       maxLength={2000}
       value={value.reason}
-      onValue={(reason) => onValue({ ...value, reason })}
+      onValue={(reason) => onValue((old) => ({ ...old, reason }))}
     />
   </>
 );
@@ -129,6 +131,7 @@ export function PersonDialog({ user, people, onClose, onMade }: PersonProps) {
       title={text.personTitle}
       submit={text.submit}
       {...{ onClose, error: create.error, isPending: create.isPending, isReady: email !== "" }}
+      draft="export person"
       onSubmit={() => create.mutate({ email, scope, sessionIds, includeFiles, includeDeleted, ...commonOf(common) })}
     >
       <SelectField label={text.person} value={email} options={people} onValue={setEmail} />
@@ -154,6 +157,7 @@ export function EventsDialog({ onClose }: { onClose: () => void }) {
       title={text.eventsTitle}
       submit={text.submit}
       {...{ onClose, error: create.error, isPending: create.isPending, isReady: eventNames.length > 0 }}
+      draft="export events"
       onSubmit={() => create.mutate({ eventNames: [...eventNames], includePayload, ...commonOf(common) })}
     >
       <fieldset className="stack tight">

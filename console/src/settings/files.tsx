@@ -3,12 +3,12 @@ import { type RefObject, useRef, useState } from "react";
 import { type FileDetail, FileStatus } from "#proto/file/v2/file_pb.ts";
 import { FileService } from "#proto/file/v2/file_service_pb.ts";
 import { type Upload, uploadFile } from "../api/upload.ts";
+import { CallDialog, MoreButton } from "../ui/call-dialog.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Ago, formatBytes, formatDateTime, fromSeconds } from "../ui/time.tsx";
 import { titleOf, words } from "../words.ts";
-import { CallDialog, MoreButton } from "./call-dialog.tsx";
 
 const text = words(
   {

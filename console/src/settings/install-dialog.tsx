@@ -4,6 +4,7 @@ import { ConnectorService } from "#proto/settings/v1/connector_service_pb.ts";
 import { useRole } from "../api/me.ts";
 import { CheckField, SelectField, TextField } from "../ui/fields.tsx";
 import { FormDialog } from "../ui/form-dialog.tsx";
+import { discardForm } from "../ui/form-draft.tsx";
 import { words } from "../words.ts";
 
 const text = words(
@@ -41,6 +42,8 @@ const text = words(
 
 type Auth = keyof typeof text.auths;
 
+const draft = "connector new";
+
 /** The form of a new connector. One with OAuth goes on to the sign-in of its provider. */
 export function InstallDialog({ title, onClose, onInstalled }: { title: string; onClose: () => void; onInstalled: () => void }) {
   const { isAdmin } = useRole();
@@ -53,6 +56,7 @@ export function InstallDialog({ title, onClose, onInstalled }: { title: string; 
   });
   const install = useMutation(ConnectorService.method.installConnector, {
     onSuccess: ({ connector }) => {
+      discardForm(draft);
       onInstalled();
       if (auth === "oauth" && connector) authorize.mutate({ id: connector.id });
       else onClose();
@@ -61,7 +65,7 @@ export function InstallDialog({ title, onClose, onInstalled }: { title: string; 
   const field = (key: keyof typeof form) => ({
     label: text[key],
     value: form[key],
-    onValue: (value: string) => setForm({ ...form, [key]: value }),
+    onValue: (value: string) => setForm((typed) => ({ ...typed, [key]: value })),
   });
   const credentials = {
     none: { case: undefined },
@@ -73,6 +77,7 @@ export function InstallDialog({ title, onClose, onInstalled }: { title: string; 
     <FormDialog
       submit={title}
       {...{ title, onClose, error: install.error ?? authorize.error, isPending: install.isPending || authorize.isPending }}
+      draft={draft}
       onSubmit={() => install.mutate({ name: form.name, isDefault, forSpace, server })}
     >
       <TextField required maxLength={100} {...field("name")} />

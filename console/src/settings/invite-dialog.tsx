@@ -52,6 +52,7 @@ export function InviteDialog({ onClose, onInvited }: { onClose: () => void; onIn
     <FormDialog
       title={text.invite}
       submit={text.submit}
+      draft="member new"
       error={create.error}
       isPending={create.isPending}
       onClose={onClose}

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { type ApiKey, ApiKeyKind } from "#proto/settings/v1/api_key_pb.ts";
 import { ApiKeyService } from "#proto/settings/v1/api_key_service_pb.ts";
 import { useRole } from "../api/me.ts";
+import { TextField } from "../ui/fields.tsx";
 import { FormDialog, SecretDialog } from "../ui/form-dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Ago, formatDateTime, fromSeconds } from "../ui/time.tsx";
@@ -14,7 +15,7 @@ const text = words(
     about: "Programs use a key to call the API as you. A person who has a key can do what you can do.",
     create: "New key",
     name: "Name",
-    namePlaceholder: "What uses it, for example nightly-report",
+    nameHint: "What uses it, for example nightly-report",
     kind: "Kind",
     kinds: {
       1: "General: everything in this space",
@@ -42,7 +43,7 @@ const text = words(
     about: "Programme rufen mit einem Schlüssel die API in Ihrem Namen auf. Wer einen Schlüssel hat, kann alles, was Sie können.",
     create: "Neuer Schlüssel",
     name: "Name",
-    namePlaceholder: "Was ihn benutzt, zum Beispiel nightly-report",
+    nameHint: "Was ihn benutzt, zum Beispiel nightly-report",
     kind: "Art",
     kinds: {
       1: "Allgemein: alles in diesem Bereich",
@@ -132,15 +133,13 @@ function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade: () => 
     <FormDialog
       title={text.create}
       submit={text.create}
+      draft="key new"
       error={create.error}
       isPending={create.isPending}
       onSubmit={() => create.mutate({ name, kind, ...expiresAt })}
       onClose={onClose}
     >
-      <label className="field">
-        <span>{text.name}</span>
-        <input value={name} required maxLength={100} placeholder={text.namePlaceholder} onChange={(event) => setName(event.target.value)} />
-      </label>
+      <TextField label={text.name} required maxLength={100} hint={text.nameHint} value={name} onValue={setName} />
       {isTeam && isOwner && (
         <label className="field">
           <span>{text.kind}</span>

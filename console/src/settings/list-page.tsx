@@ -1,9 +1,9 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape } from "@bufbuild/protobuf";
 import { type ReactNode, useState } from "react";
+import { CallDialog } from "../ui/call-dialog.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
-import { CallDialog } from "./call-dialog.tsx";
 
 /** How a dialog ends: closed, and first done when it changed something. */
 interface End {

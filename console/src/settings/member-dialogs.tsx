@@ -198,6 +198,7 @@ function RenameDialog({ person, onClose, onDone }: DialogProps) {
     <FormDialog
       title={text.rename(person.name)}
       submit={text.save}
+      draft={`member ${person.id}`}
       {...{ onClose, error: rename.error, isPending: rename.isPending }}
       onSubmit={() => rename.mutate({ teamUserId: person.id, displayName })}
     >

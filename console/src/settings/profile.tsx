@@ -5,6 +5,8 @@ import { useMe } from "../api/me.ts";
 import { lettersOn, switchLetters } from "../shell/shortcuts.ts";
 import { chooseTheme, chosenTheme, type Theme } from "../shell/theme.ts";
 import { ErrorNote } from "../ui/error-note.tsx";
+import { TextField } from "../ui/fields.tsx";
+import { discardForm, FormDraft } from "../ui/form-draft.tsx";
 import { Ago, formatDateTime, fromSeconds } from "../ui/time.tsx";
 import { chooseLocale, type Locale, locale, locales, words } from "../words.ts";
 
@@ -23,6 +25,7 @@ const text = words(
     letters: "Single letters are shortcuts (N, J, K, /, ?)",
     sessions: "Sessions",
     sessionsHint: "Browsers in which you are signed in.",
+    allSessions: (count: number) => `Show all ${count} sessions`,
     current: "This browser",
     ends: "ends",
     end: "End",
@@ -44,6 +47,7 @@ const text = words(
     letters: "Einzelne Buchstaben sind Tastenkürzel (N, J, K, /, ?)",
     sessions: "Sitzungen",
     sessionsHint: "Browser, in denen Sie angemeldet sind.",
+    allSessions: (count: number) => `Alle ${count} Sitzungen zeigen`,
     current: "Dieser Browser",
     ends: "endet",
     end: "Beenden",
@@ -75,18 +79,23 @@ export default function ProfilePage() {
   );
 }
 
+const draft = "profile";
+
 function Profile() {
   const me = useMe();
-  return me.data ? (
-    <ProfileForm key={me.dataUpdatedAt} name={me.data.name ?? ""} locale={me.data.locale ?? ""} email={me.data.email ?? ""} />
-  ) : null;
+  return me.data ? <ProfileForm name={me.data.name ?? ""} locale={me.data.locale ?? ""} email={me.data.email ?? ""} /> : null;
 }
 
 function ProfileForm(known: { name: string; locale: string; email: string }) {
   const me = useMe();
   const [name, setName] = useState(known.name);
   const [tag, setTag] = useState(known.locale);
-  const update = useMutation(AccountService.method.updateProfile, { onSuccess: () => void me.refetch() });
+  const update = useMutation(AccountService.method.updateProfile, {
+    onSuccess: () => {
+      discardForm(draft);
+      void me.refetch();
+    },
+  });
   return (
     <form
       className="card padded stack"
@@ -95,19 +104,16 @@ function ProfileForm(known: { name: string; locale: string; email: string }) {
         update.mutate({ name, locale: tag });
       }}
     >
-      <label className="field">
-        <span>{text.name}</span>
-        <input value={name} maxLength={100} autoComplete="name" onChange={(event) => setName(event.target.value)} />
-      </label>
+      <FormDraft name={draft}>
+        <TextField label={text.name} maxLength={100} autoComplete="name" value={name} onValue={setName} />
+      </FormDraft>
       <label className="field">
         <span>{text.email}</span>
         <input value={known.email} readOnly disabled />
       </label>
-      <label className="field">
-        <span>{text.answers}</span>
-        <input value={tag} maxLength={64} required onChange={(event) => setTag(event.target.value)} />
-        <small>{text.answersHint}</small>
-      </label>
+      <FormDraft name={draft}>
+        <TextField label={text.answers} hint={text.answersHint} maxLength={64} required value={tag} onValue={setTag} />
+      </FormDraft>
       <ErrorNote error={update.error} />
       <div className="actions">
         <button type="submit" className="button primary" disabled={update.isPending}>
@@ -167,8 +173,14 @@ function Look() {
   );
 }
 
+/** How many sessions are shown before a press shows all: this browser and the newest others. */
+const shownSessions = 5;
+
 function Sessions() {
   const sessions = useQuery(AccountService.method.listSessions, {});
+  const [showsAll, setAll] = useState(false);
+  const found = (sessions.data?.data ?? []).toSorted((one, other) => Number(other.current) - Number(one.current));
+  const shown = showsAll ? found : found.slice(0, shownSessions);
   const revoke = useMutation(AccountService.method.revokeSession, { onSuccess: () => void sessions.refetch() });
   return (
     <section className="stack tight">
@@ -176,7 +188,7 @@ function Sessions() {
       <p className="muted">{text.sessionsHint}</p>
       <ErrorNote error={sessions.error ?? revoke.error} />
       <ul className="card rows">
-        {sessions.data?.data.map((session) => (
+        {shown.map((session) => (
           <li key={session.id}>
             <span className="main">
               <span>{session.current ? text.current : session.teamName || session.id.slice(0, 8)}</span>
@@ -192,6 +204,13 @@ function Sessions() {
           </li>
         ))}
       </ul>
+      {shown.length < found.length && (
+        <div className="actions">
+          <button type="button" className="button" onClick={() => setAll(true)}>
+            {text.allSessions(found.length)}
+          </button>
+        </div>
+      )}
     </section>
   );
 }

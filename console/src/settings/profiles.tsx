@@ -107,6 +107,7 @@ function ProfileDialog({ profile, onClose, onSaved }: { profile: AgentProfile; o
     <FormDialog
       title={text.editTitle(profile.id)}
       submit={text.save}
+      draft={`agent profile ${profile.id}`}
       {...{ onClose, error: update.error, isPending: update.isPending }}
       onSubmit={() =>
         update.mutate({

@@ -4,7 +4,7 @@ import { ScheduleService } from "#proto/schedule/v1/schedule_service_pb.ts";
 import { ContentPartType } from "#proto/task/v2/message_pb.ts";
 import { ScheduleFields } from "../tasks/schedule-fields.tsx";
 import { newWhen, readWhen } from "../tasks/schedule-timing.ts";
-import { TextField } from "../ui/fields.tsx";
+import { AreaField, TextField } from "../ui/fields.tsx";
 import { FormDialog } from "../ui/form-dialog.tsx";
 import { words } from "../words.ts";
 
@@ -30,14 +30,12 @@ export function ScheduleDialog({ title, onClose, onMade }: { title: string; onCl
     <FormDialog
       submit={title}
       {...{ title, onClose, error: create.error, isPending: create.isPending }}
+      draft="schedule new"
       isReady={"settings" in readWhen(when, Date.now())}
       onSubmit={submit}
     >
       <TextField label={text.name} required maxLength={255} value={name} onValue={setName} />
-      <label className="field">
-        <span>{text.message}</span>
-        <textarea required rows={4} value={content} onChange={(event) => setContent(event.target.value)} />
-      </label>
+      <AreaField label={text.message} required rows={4} value={content} onValue={setContent} />
       <ScheduleFields when={when} onWhen={setWhen} />
     </FormDialog>
   );

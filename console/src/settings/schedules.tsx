@@ -2,12 +2,12 @@ import { useInfiniteQuery, useMutation } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
 import { type Schedule, ScheduleStatus } from "#proto/schedule/v1/schedule_pb.ts";
 import { ScheduleService } from "#proto/schedule/v1/schedule_service_pb.ts";
+import { MoreButton } from "../ui/call-dialog.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { Ago, formatDateTime, fromSeconds } from "../ui/time.tsx";
 import { titleOf, words } from "../words.ts";
-import { MoreButton } from "./call-dialog.tsx";
 import { ListPage } from "./list-page.tsx";
 import { ScheduleDialog } from "./schedule-dialog.tsx";
 
@@ -136,6 +136,11 @@ function ScheduleRow({ schedule, onChanged, onRemove }: { schedule: Schedule; on
       </span>
       <span className="actions">
         <span className={`badge ${titleOf(looks, status)}`}>{titleOf(text.states, status)}</span>
+        {lastTaskId && (
+          <Link to="/app/$taskId" params={{ taskId: lastTaskId }} className="button" aria-label={`${text.openTask}: ${name}`}>
+            {text.openTask}
+          </Link>
+        )}
         <button
           type="button"
           className="button"
@@ -152,11 +157,6 @@ function ScheduleRow({ schedule, onChanged, onRemove }: { schedule: Schedule; on
             { label: text.remove, icon: "bin", danger: true, run: onRemove },
           ]}
         />
-        {lastTaskId && (
-          <Link to="/app/$taskId" params={{ taskId: lastTaskId }} className="button" aria-label={`${text.openTask}: ${name}`}>
-            {text.openTask}
-          </Link>
-        )}
       </span>
     </li>
   );

@@ -73,6 +73,7 @@ function RenameTeamDialog({ name: known, onClose, onDone }: { name: string; onCl
     <FormDialog
       title={text.rename}
       submit={text.save}
+      draft="team"
       {...{ onClose, error: rename.error, isPending: rename.isPending }}
       onSubmit={() => rename.mutate({ name })}
     >

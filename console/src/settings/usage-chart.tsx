@@ -6,6 +6,7 @@ import styles from "./usage-chart.module.css";
 const text = words(
   {
     label: (total: string, peak: string) => `Credits by day: ${total} in all, ${peak} on the highest day.`,
+    none: "No credits were used in this time.",
     total: "in all",
     table: "Show as a table",
     day: "Day",
@@ -13,6 +14,7 @@ const text = words(
   },
   {
     label: (total: string, peak: string) => `Credits nach Tagen: ${total} insgesamt, ${peak} am höchsten Tag.`,
+    none: "In dieser Zeit wurden keine Credits verbraucht.",
     total: "insgesamt",
     table: "Als Tabelle zeigen",
     day: "Tag",
@@ -30,6 +32,7 @@ export function UsageChart({ days }: { days: readonly DailyStatistic[] }) {
   const peak = Math.max(0, ...days.map(({ credits }) => credits));
   const total = days.reduce((sum, { credits }) => sum + credits, 0);
   const [first, last] = [days.at(0), days.at(-1)];
+  if (peak === 0) return <p>{text.none}</p>;
   return (
     <div className="stack tight">
       <p>

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { UsageType } from "#proto/usage/v2/usage_pb.ts";
 import { UsageService } from "#proto/usage/v2/usage_service_pb.ts";
 import { useRole } from "../api/me.ts";
+import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Ago, formatNumber, fromSeconds } from "../ui/time.tsx";
@@ -65,7 +66,7 @@ function Entries() {
     <section className="stack tight">
       <h2>{text.entries}</h2>
       <ErrorNote error={entries.error} />
-      {found?.length === 0 && <p className="muted">{text.none}</p>}
+      {found?.length === 0 && <Empty command={`curl -s ${location.origin}/v2/usage.list -H "x-service-api-key: $KEY"`}>{text.none}</Empty>}
       {found && found.length > 0 && (
         <ul className="card rows">
           {found.map(({ taskId, title, credits, createdAt, type, collaborateInfos }) => (

@@ -75,6 +75,7 @@ export function WebhookDialog({ title, webhook, onClose, onSaved }: WebhookDialo
     <FormDialog
       submit={webhook ? text.save : title}
       {...{ title, onClose, error: create.error ?? update.error, isPending: create.isPending || update.isPending }}
+      draft={`webhook ${webhook?.id ?? "new"}`}
       isReady={types.length > 0}
       onSubmit={save}
     >

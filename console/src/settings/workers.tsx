@@ -135,6 +135,7 @@ function NewWorkerDialog({ onClose, onMade }: { onClose: () => void; onMade: () 
     <FormDialog
       title={text.create}
       submit={text.create}
+      draft="worker new"
       {...{ onClose, error: create.error, isPending: create.isPending }}
       onSubmit={() => create.mutate({ name, profiles: namesIn(profiles), labels: namesIn(labels) })}
     >

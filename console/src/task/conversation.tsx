@@ -14,9 +14,16 @@ export const ItemView = memo(({ item, stepCount, initials }: { item: Item; stepC
   switch (item.kind) {
     case "user":
       return (
-        <Message by={text.you} at={item.at} avatar={initials} className={styles.own}>
+        <Message
+          by={text.you}
+          at={item.at}
+          avatar={initials}
+          className={styles.own}
+          note={item.sending && !item.sending.isSent ? text.sending : undefined}
+        >
           <Markdown text={item.message.content} />
           <Attachments files={item.message.attachments} />
+          {item.sending && item.sending.files.length > 0 && <p className="small">{item.sending.files.join(", ")}</p>}
         </Message>
       );
     case "agent":
@@ -68,12 +75,15 @@ function Message({
   at,
   avatar,
   className,
+  note,
   children,
 }: {
   by: string;
   at: number;
   avatar?: string;
   className: string | undefined;
+  /** What is said instead of the time. */
+  note?: string | undefined;
   children: React.ReactNode;
 }) {
   return (
@@ -83,7 +93,7 @@ function Message({
       </span>
       <div>
         <div className={styles.by}>
-          {by} <small>{formatClock(at)}</small>
+          {by} <small>{note ?? formatClock(at)}</small>
         </div>
         <div className={styles.body}>{children}</div>
       </div>

@@ -1,8 +1,8 @@
 import { useInfiniteQuery, useQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
 import { WebhookService } from "#proto/webhook/v2/webhook_service_pb.ts";
-import { MoreButton } from "../settings/call-dialog.tsx";
 import { DeliveryRow } from "../settings/deliveries.tsx";
+import { MoreButton } from "../ui/call-dialog.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { words } from "../words.ts";
 

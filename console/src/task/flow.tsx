@@ -16,6 +16,8 @@ interface FlowProps {
   readonly items: readonly Item[];
   readonly stepCount: number;
   readonly initials: string;
+  /** Another key when the person has sent a message: the conversation goes to its end. */
+  readonly sent?: string | undefined;
   readonly hasOlder: boolean;
   readonly loadOlder: () => Promise<void>;
   /** Content below the last item: the present question or approval. */
@@ -23,7 +25,7 @@ interface FlowProps {
 }
 
 /** The conversation. Only the visible items are in the page. It follows new items, unless the reader has scrolled up. */
-export function Flow({ items, stepCount, initials, hasOlder, loadOlder, end }: FlowProps) {
+export function Flow({ items, stepCount, initials, sent, hasOlder, loadOlder, end }: FlowProps) {
   const scroller = useRef<HTMLElement>(null);
   const isFollowing = useRef(true);
   /** Where the reader began to scroll up. An event of an earlier scroll to the end can still come there. */
@@ -83,6 +85,10 @@ export function Flow({ items, stepCount, initials, hasOlder, loadOlder, end }: F
     toEnd();
     if (frames > 0) requestAnimationFrame(() => isFollowing.current && followEnd(frames - 1));
   };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the person has sent a message
+  useEffect(() => {
+    if (sent !== undefined) followEnd(settleFrames);
+  }, [sent]);
   const isBehind = items.length > seen && seen > 0;
   return (
     <div className={styles.flowFrame}>

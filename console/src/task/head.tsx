@@ -8,8 +8,9 @@ import { queryClient } from "../api/client.ts";
 import type { Connection } from "../api/live.ts";
 import { StateBadge } from "../tasks/state.tsx";
 import { ConnectionNote } from "../ui/connection-note.tsx";
-import { Dialog } from "../ui/dialog.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
+import { TextField } from "../ui/fields.tsx";
+import { FormDialog } from "../ui/form-dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { ShareDialog } from "./share-dialog.tsx";
@@ -95,29 +96,15 @@ function RenameDialog({ task, onClose }: { task: Task; onClose: () => void }) {
     },
   });
   return (
-    <Dialog title={text.rename} onClose={onClose}>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          update.mutate({ taskId: task.id, title });
-        }}
-      >
-        <label className="field">
-          <span>{text.title}</span>
-          <input value={title} maxLength={255} required onChange={(event) => setTitle(event.target.value)} />
-        </label>
-        <ErrorNote error={update.error} />
-        <div className="actions">
-          <button type="button" className="button" onClick={onClose}>
-            {text.cancel}
-          </button>
-          <button type="submit" className="button primary" disabled={update.isPending}>
-            {text.save}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={text.rename}
+      submit={text.save}
+      draft={`task ${task.id}`}
+      {...{ onClose, error: update.error, isPending: update.isPending }}
+      onSubmit={() => update.mutate({ taskId: task.id, title })}
+    >
+      <TextField label={text.title} maxLength={255} required value={title} onValue={setTitle} />
+    </FormDialog>
   );
 }
 
@@ -130,22 +117,14 @@ function RemoveDialog({ task, isActive, onClose }: { task: Task; isActive: boole
     },
   });
   return (
-    <Dialog title={text.removeTitle} onClose={onClose}>
+    <FormDialog
+      title={text.removeTitle}
+      submit={text.remove}
+      danger
+      {...{ onClose, error: remove.error, isPending: remove.isPending }}
+      onSubmit={() => remove.mutate({ taskId: task.id, stop: isActive })}
+    >
       <p>{text.removeText}</p>
-      <ErrorNote error={remove.error} />
-      <div className="actions">
-        <button type="button" className="button" onClick={onClose}>
-          {text.cancel}
-        </button>
-        <button
-          type="button"
-          className="button danger"
-          disabled={remove.isPending}
-          onClick={() => remove.mutate({ taskId: task.id, stop: isActive })}
-        >
-          {text.remove}
-        </button>
-      </div>
-    </Dialog>
+    </FormDialog>
   );
 }

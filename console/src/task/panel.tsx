@@ -9,6 +9,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { scrollable } from "../ui/static-parts.ts";
 import { formatDateTime, formatDuration, formatNumber, fromSeconds } from "../ui/time.tsx";
+import { TaskWebsite } from "../websites/task-website.tsx";
 import { Attachment } from "./attachment.tsx";
 import { Subtasks } from "./subtasks.tsx";
 import styles from "./task.module.css";
@@ -48,6 +49,7 @@ export function Panel({ task, timeline, events }: { task: Task | undefined; time
           </div>
         </section>
       )}
+      {task && <TaskWebsite taskId={task.id} change={events.findLast(changesWebsite)?.seq} />}
       {task && <Subtasks task={task} />}
       {task && <Details task={task} />}
       <section className={styles.tools}>
@@ -61,6 +63,10 @@ export function Panel({ task, timeline, events }: { task: Task | undefined; time
     </aside>
   );
 }
+
+/** An agent saves a website during its turn, by a tool or with its result. */
+const changesWebsite = ({ payload }: TaskEvent): boolean =>
+  payload.case === "statusUpdate" || (payload.case === "toolUsed" && payload.value.tool === "save_site");
 
 const stepIcons: Readonly<Record<PlanStepStatus, { readonly icon: IconName; readonly tone: string | undefined }>> = {
   [PlanStepStatus.UNSPECIFIED]: { icon: "todo", tone: "" },

@@ -21,6 +21,7 @@ import { Panel } from "./panel.tsx";
 import { subtasksEveryMs } from "./subtasks.tsx";
 import styles from "./task.module.css";
 import { timelineOf } from "./timeline.ts";
+import { useSending } from "./use-sending.ts";
 import { text } from "./words.ts";
 
 /** Whether a task runs, and no agent works on it yet. */
@@ -36,6 +37,8 @@ const waitText = (detail: Pick<GetTaskResponse, "task" | "queuePosition"> | unde
   return detail?.queuePosition === undefined ? undefined : text.queued(detail.queuePosition);
 };
 
+const textOf = ({ content }: Message): string => content.find(({ type }) => type === ContentPartType.TEXT)?.text ?? "";
+
 const changesTask = ({ payload }: TaskEvent): boolean =>
   payload.case === "statusUpdate" || (payload.case === "toolUsed" && payload.value.tool.endsWith("subtask"));
 
@@ -46,9 +49,11 @@ export function TaskPage() {
   const detail = useQuery(TaskService.method.getTask, { taskId }, { refetchInterval: ({ state }) => refetchEvery(state.data?.task) });
   const { feed, isLoaded, hasOlder, loadOlder, connection } = useTaskEvents(taskId);
   const { events } = feed;
-  const timeline = useMemo(() => timelineOf(feed), [feed]);
+  const { sending, follow } = useSending(taskId, events);
+  const timeline = useMemo(() => timelineOf(feed, sending), [feed, sending]);
   const send = useMutation(TaskService.method.sendMessage);
-  const post = (message: Message): Promise<unknown> => send.mutateAsync({ taskId, message });
+  const post = (message: Message, files: readonly string[] = []): Promise<unknown> =>
+    follow(textOf(message), files, () => send.mutateAsync({ taskId, message }));
   const answer = (content: string): void =>
     void post(create(MessageSchema, { content: [create(ContentPartSchema, { type: ContentPartType.TEXT, text: content })] })).catch(
       () => undefined,
@@ -90,6 +95,7 @@ export function TaskPage() {
           items={timeline.items}
           stepCount={timeline.plan.length}
           initials={initialsOf(me.data?.name || me.data?.email || "")}
+          sent={sending?.key}
           hasOlder={hasOlder}
           loadOlder={loadOlder}
           end={
@@ -110,7 +116,7 @@ export function TaskPage() {
         <div className={styles.composer}>
           <div className="stack tight">
             <ErrorNote error={send.error} />
-            <Composer draft={taskId} placeholder={question ? text.answer : text.message} isBusy={send.isPending} onSend={post}>
+            <Composer key={taskId} draft={taskId} placeholder={question ? text.answer : text.message} isBusy={send.isPending} onSend={post}>
               {waiting && !question && <span className="small">{text.dropsQuestion}</span>}
             </Composer>
           </div>

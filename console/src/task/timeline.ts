@@ -10,10 +10,16 @@ import {
 } from "#proto/task/v2/task_event_pb.ts";
 import { type StatusDetail, TaskStatus } from "#proto/task/v2/task_pb.ts";
 import type { Feed } from "./feed.ts";
+import { arrivalOf, type Sending } from "./sending.ts";
 
 /** One part of the conversation, in the order of the events. `key` is stable, also while the part grows. */
 export type Item = { readonly key: string; readonly at: number } & (
-  | { readonly kind: "user"; readonly message: UserMessage }
+  | {
+      readonly kind: "user";
+      readonly message: Pick<UserMessage, "content" | "attachments">;
+      /** Set while the event of the message has not come. */
+      readonly sending?: Sending;
+    }
   | { readonly kind: "agent"; readonly message: Pick<AssistantMessage, "content" | "attachments">; readonly isGrowing?: boolean }
   | { readonly kind: "error"; readonly message: ErrorMessage }
   | { readonly kind: "step"; readonly title: string; readonly number: number }
@@ -43,8 +49,9 @@ export interface Timeline {
   readonly brief: string;
 }
 
-/** Makes the timeline of a task from its verbose events, and the text that is being written. */
-export function timelineOf({ events, live, keys }: Feed): Timeline {
+/** Makes the timeline of a task from its verbose events, the text that is being written, and the message that is being sent. */
+export function timelineOf({ events, live, keys }: Feed, sending?: Sending): Timeline {
+  const arrived = sending && arrivalOf(sending, events);
   const items: Item[] = [];
   const tools = new Map<string, { group: Use[]; index: number }>();
   let plan: readonly PlanStep[] = [];
@@ -64,7 +71,7 @@ export function timelineOf({ events, live, keys }: Feed): Timeline {
 
   for (const { id, timestamp, payload } of events) {
     const at = Number(timestamp);
-    const key = keys.get(id) ?? id;
+    const key = id === arrived?.id && sending ? sending.key : (keys.get(id) ?? id);
     switch (payload.case) {
       case "userMessage":
         items.push({ kind: "user", key, at, message: payload.value });
@@ -111,6 +118,10 @@ export function timelineOf({ events, live, keys }: Feed): Timeline {
     const at = Number(events.at(-1)?.timestamp ?? 0);
     if (live.type === TaskEventType.EXPLANATION) addUse({ kind: "thought", key, at, text });
     else items.push({ kind: "agent", key, at, message: { content: text, attachments: [] }, isGrowing: true });
+  }
+  if (sending && !arrived) {
+    const { key, at, content } = sending;
+    items.push({ kind: "user", key, at, message: { content, attachments: [] }, sending });
   }
   const waitingId = waiting?.waitingForEventId;
   const waitedFor = waitingId === undefined ? undefined : events.findLast(({ id }) => id === waitingId)?.payload;

@@ -32,31 +32,50 @@ interface ComposerProps {
   readonly draft: string;
   readonly placeholder: string;
   readonly isBusy: boolean;
-  /** Sends; a rejection keeps the text and the files. */
-  readonly onSend: (message: Message) => Promise<unknown>;
+  /** Sends a message with the names of its files; a rejection brings the text and the files back. */
+  readonly onSend: (message: Message, files: readonly string[]) => Promise<unknown>;
   /** More controls in the line of the button. */
   readonly children?: ReactNode;
   readonly autoFocus?: boolean;
 }
 
-/** A message with its files: typed, pasted or dropped. The text survives a reload and the end of a session. */
+/**
+ * A message with its files: typed, pasted or dropped. The text survives a reload and the end of a session. It leaves the field as soon
+ * as it is sent; its draft stays until the server has it.
+ */
 export function Composer({ draft, placeholder, isBusy, onSend, children, autoFocus = false }: ComposerProps) {
-  const [typed, setTyped] = useDraft(draft);
-  const { uploads, add, remove, clear } = useUploads();
+  const [kept, setKept] = useDraft(draft);
+  const [isSending, setSending] = useState(false);
+  /** What is typed while a message is being sent. */
+  const [next, setNext] = useState("");
+  const latest = useRef("");
+  const typed = isSending ? next : kept;
+  const setTyped = (text: string): void => {
+    latest.current = text;
+    (isSending ? setNext : setKept)(text);
+  };
+  const { uploads, add, remove, take } = useUploads();
   const [isOver, setOver] = useState(false);
   const picker = useRef<HTMLInputElement>(null);
   const isUploading = uploads.some(({ fileId, error }) => fileId === undefined && error === undefined);
-  const canSend = !isBusy && !isUploading && (typed.trim() !== "" || uploads.some(({ fileId }) => fileId));
+  const canSend = !isBusy && !isSending && !isUploading && (typed.trim() !== "" || uploads.some(({ fileId }) => fileId));
 
   const send = async (): Promise<void> => {
     if (!canSend) return;
-    await onSend(messageOf(typed, uploads)).then(
-      () => {
-        setTyped("");
-        clear();
-      },
-      () => undefined,
+    latest.current = "";
+    setNext("");
+    setSending(true);
+    const files = take();
+    const isSent = await onSend(
+      messageOf(kept, files.taken),
+      files.taken.map(({ name }) => name),
+    ).then(
+      () => true,
+      () => false,
     );
+    if (!isSent) files.putBack();
+    setKept(isSent ? latest.current : [kept, latest.current].filter(Boolean).join("\n\n"));
+    setSending(false);
   };
   const press = (event: KeyboardEvent): void => {
     if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
@@ -192,6 +211,10 @@ function useUploads() {
       running.current.get(key)?.abort();
       setUploads((all) => all.filter((upload) => upload.key !== key));
     },
-    clear: () => setUploads([]),
+    /** Takes the files away, for a message that is being sent. */
+    take: () => {
+      setUploads([]);
+      return { taken: uploads, putBack: () => setUploads((added) => [...uploads, ...added]) };
+    },
   };
 }

@@ -15,6 +15,7 @@ import styles from "./new-task.module.css";
 import { ScheduleFields } from "./schedule-fields.tsx";
 import { newWhen, readWhen } from "./schedule-timing.ts";
 import { readTyped, SchemaField } from "./schema-field.tsx";
+import { isUnfinished, ToolsFields, toolMembersOf, usualTools } from "./tools-fields.tsx";
 
 const text = words(
   {
@@ -24,6 +25,7 @@ const text = words(
     noProject: "No project",
     profile: "Profile",
     ask: "The agent may ask me questions",
+    ownTools: "Choose its connectors and skills",
     structured: "The result is JSON of a schema",
     later: "Start at times instead of now",
     scheduleName: "Name of the schedule",
@@ -38,6 +40,7 @@ const text = words(
     noProject: "Kein Projekt",
     profile: "Profil",
     ask: "Der Agent darf mir Fragen stellen",
+    ownTools: "Konnektoren und Skills wählen",
     structured: "Das Ergebnis ist JSON nach einem Schema",
     later: "Zu bestimmten Zeiten statt jetzt starten",
     scheduleName: "Name des Zeitplans",
@@ -63,15 +66,18 @@ export function NewTaskPage() {
   const [typedSchema, setTypedSchema] = useDraft("new-schema");
   const [choice, setStructured] = useState<boolean>();
   const isStructured = choice ?? typedSchema !== "";
+  const [choosesTools, setChoosesTools] = useState(false);
+  const [typedTools, setTools] = useState(usualTools);
+  const tools = choosesTools ? typedTools : usualTools;
   const [isLater, setLater] = useState(false);
   const [when, setWhen] = useState(() => newWhen("weekdays"));
   const [name, setName] = useState("");
   const [hasFiles, setHasFiles] = useState(false);
   const schema = isStructured ? readTyped(typedSchema) : { kind: "none" as const };
-  const isBlocked = schema.kind === "invalid" || (isLater && "fault" in readWhen(when, Date.now()));
+  const isBlocked = schema.kind === "invalid" || isUnfinished(tools) || (isLater && "fault" in readWhen(when, Date.now()));
 
   const taskOf = (message: Message) => ({
-    ...{ message, agentProfile, interactiveMode },
+    ...{ message: { ...message, ...toolMembersOf(tools) }, agentProfile, interactiveMode },
     ...(projectId === "" ? {} : { projectId }),
     ...(schema.kind === "valid" ? { structuredOutputSchema: schema.schema } : {}),
   });
@@ -125,6 +131,12 @@ export function NewTaskPage() {
       </div>
       <div className="stack tight">
         <CheckField label={text.ask} checked={interactiveMode} onValue={setInteractive} />
+        <CheckField label={text.ownTools} checked={choosesTools} onValue={setChoosesTools} />
+        {choosesTools && (
+          <div className={`card padded stack ${styles.more}`}>
+            <ToolsFields projectId={projectId} value={typedTools} onValue={setTools} />
+          </div>
+        )}
         <CheckField label={text.structured} checked={isStructured} onValue={setStructured} />
         {isStructured && (
           <div className={`card padded ${styles.more}`}>

@@ -39,8 +39,13 @@ function viewOf(stored: unknown): SavedView[] {
 }
 
 /** The filters of an address, without the name of the view. */
-export function filtersIn({ q, show, project }: Record<string, string | undefined>): TasksSearch {
-  return { ...(q === undefined ? {} : { q }), ...(show === undefined ? {} : { show }), ...(project === undefined ? {} : { project }) };
+export function filtersIn({ q, show, project, app }: Record<string, string | undefined>): TasksSearch {
+  return {
+    ...(q === undefined ? {} : { q }),
+    ...(show === undefined ? {} : { show }),
+    ...(project === undefined ? {} : { project }),
+    ...(app === undefined ? {} : { app }),
+  };
 }
 
 function write(views: readonly SavedView[]): void {

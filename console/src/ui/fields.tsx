@@ -1,4 +1,5 @@
 import { type ComponentProps, type ReactNode, useId } from "react";
+import { useKeptText } from "./form-draft.tsx";
 
 interface Labelled {
   readonly label: string;
@@ -6,14 +7,21 @@ interface Labelled {
   readonly hint?: ReactNode;
 }
 
-/** A text input with its label. A `fault` marks the value as invalid and says why. */
-export function TextField({
-  label,
-  hint,
-  fault,
-  onValue,
-  ...input
-}: Labelled & { fault?: string | undefined; onValue: (value: string) => void } & Omit<ComponentProps<"input">, "onChange">) {
+interface TextProps extends Labelled {
+  /** Why the value is invalid. */
+  readonly fault?: string | undefined;
+  readonly onValue: (value: string) => void;
+}
+
+/** A text input with its label. A `fault` marks the value as invalid and says why. A form with a draft keeps the text, but no password. */
+export const TextField = ({ onValue, ...props }: TextProps & Omit<ComponentProps<"input">, "onChange">) =>
+  props.type === "password" ? <Input {...props} onValue={onValue} /> : <KeptInput {...props} onValue={onValue} />;
+
+const KeptInput = ({ onValue, ...props }: TextProps & Omit<ComponentProps<"input">, "onChange">) => (
+  <Input {...props} onValue={useKeptText(props.label, onValue)} />
+);
+
+function Input({ label, hint, fault, onValue, ...input }: TextProps & Omit<ComponentProps<"input">, "onChange">) {
   const noteId = useId();
   const note = fault ?? hint;
   return (
@@ -27,6 +35,29 @@ export function TextField({
       />
       {note && (
         <small id={noteId} className={fault ? "fault" : ""}>
+          {note}
+        </small>
+      )}
+    </label>
+  );
+}
+
+/** A text of several lines, otherwise as TextField. */
+export function AreaField({ label, hint, fault, onValue, ...area }: TextProps & Omit<ComponentProps<"textarea">, "onChange">) {
+  const noteId = useId();
+  const note = fault ?? hint;
+  const keep = useKeptText(label, onValue);
+  return (
+    <label className="field">
+      <span>{label}</span>
+      <textarea
+        {...area}
+        aria-invalid={fault !== undefined}
+        aria-describedby={note ? noteId : undefined}
+        onChange={(event) => keep(event.target.value)}
+      />
+      {note && (
+        <small id={noteId} className={fault ? "fault" : ""} role={fault ? "alert" : undefined}>
           {note}
         </small>
       )}

@@ -1,8 +1,9 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { words } from "../words.ts";
 import { Copy } from "./copy.tsx";
 import { Dialog } from "./dialog.tsx";
 import { ErrorNote } from "./error-note.tsx";
+import { discardForm, FormDraft } from "./form-draft.tsx";
 
 const text = words(
   {
@@ -29,11 +30,13 @@ interface FormDialogProps {
   readonly isReady?: boolean;
   /** Whether the action takes something away. */
   readonly danger?: boolean;
+  /** The name under which the typed texts are kept, with the id of what is changed; absent: they are not kept. */
+  readonly draft?: string;
   readonly children: ReactNode;
 }
 
 /** A dialog with a form or a question: cancel, or submit. The error of the call is shown above the buttons. */
-export const FormDialog = ({
+export function FormDialog({
   title,
   submit,
   onSubmit,
@@ -42,29 +45,57 @@ export const FormDialog = ({
   isPending = false,
   isReady = true,
   danger = false,
+  draft,
   children,
-}: FormDialogProps) => (
-  <Dialog title={title} onClose={onClose}>
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSubmit();
-      }}
-    >
-      {children}
-      <ErrorNote error={error} />
-      <div className="actions">
-        <button type="button" className="button" onClick={onClose}>
-          {text.cancel}
-        </button>
-        <button type="submit" className={`button ${danger ? "danger" : "primary"}`} disabled={isPending || !isReady}>
-          {submit}
-        </button>
-      </div>
-    </form>
-  </Dialog>
-);
+}: FormDialogProps) {
+  const close = useDraftEnd(draft, isPending, onClose);
+  return (
+    <Dialog title={title} onClose={close.keeping}>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onSubmit();
+        }}
+      >
+        <FormDraft name={draft}>{children}</FormDraft>
+        <ErrorNote error={error} />
+        <div className="actions">
+          <button type="button" className="button" onClick={close.discarding}>
+            {text.cancel}
+          </button>
+          <button type="submit" className={`button ${danger ? "danger" : "primary"}`} disabled={isPending || !isReady}>
+            {submit}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** The ends of a form: Cancel forgets what was typed, Escape and a press outside keep it. A form that goes while it is sent was sent. */
+function useDraftEnd(draft: string | undefined, isPending: boolean, onClose: () => void) {
+  const isSent = useRef(false);
+  useEffect(() => {
+    isSent.current = isPending;
+  }, [isPending]);
+  useEffect(
+    () => () => {
+      if (isSent.current && draft !== undefined) discardForm(draft);
+    },
+    [draft],
+  );
+  return {
+    keeping: (): void => {
+      isSent.current = false;
+      onClose();
+    },
+    discarding: (): void => {
+      if (draft !== undefined) discardForm(draft);
+      onClose();
+    },
+  };
+}
 
 /** A secret, once, with a button that copies it. */
 export const SecretDialog = ({ title, secret, onClose }: { title: string; secret: string; onClose: () => void }) => (

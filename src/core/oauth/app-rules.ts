@@ -4,6 +4,7 @@ import { connectorById, myBrowserId } from "../connectors/catalogue.ts";
 import { invalidArgument } from "../failure.ts";
 import type { OAuthApp, ScopeConfig } from "./app.ts";
 import { findRedirectUriFault } from "./authorization.ts";
+import { isHttpsOrigin, originsMax } from "./https-origin.ts";
 
 /** The most redirect URIs of an app (spec/oauth.md 13). */
 const redirectUrisMax = 20;
@@ -81,9 +82,6 @@ function checkRedirectUris(uris: readonly string[]): readonly string[] {
   return unique(uris);
 }
 
-/** The most origins of an app (spec/api.md 8.91). */
-const originsMax = 10;
-
 function checkOrigins(origins: readonly string[]): readonly string[] {
   if (origins.length > originsMax) throw invalidArgument("allowed_origins", `must have at most ${originsMax} origins`);
   checkEach("allowed_origins", origins, (origin) =>
@@ -91,13 +89,6 @@ function checkOrigins(origins: readonly string[]): readonly string[] {
   );
   return unique(origins).toSorted();
 }
-
-/** A host without wildcards, and a port. */
-const originForm = /^https:\/\/(\[[\da-f:.]+\]|[a-z\d-]+(\.[a-z\d-]+)*)(:\d{1,5})?$/;
-
-/** True for the origin of an https page in the form of the `Origin` header: lower case, in ASCII, without the port 443 and without a path. */
-export const isHttpsOrigin = (text: string): boolean =>
-  text.length <= 255 && originForm.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
 /** The scope use_connectors requires connectors, and connectors require the scope (spec/oauth.md 2, spec/decisions.md 28). */
 function checkScopeConfig({ scopes, connectorUids }: ScopesInput): ScopeConfig {

@@ -23,12 +23,21 @@ const press =
     await page.getByRole("button", { name }).first().click();
   };
 
-/** Presses an action in the first menu of the page. */
+/** Presses an action in the last menu of the page. */
 const choose =
   (action: string) =>
   async (page: Page): Promise<void> => {
     await page.getByRole("main").getByRole("button", { name: /^More/ }).last().click();
     await page.getByRole("button", { name: action, exact: true }).last().click();
+  };
+
+/** Presses an action in the first menu of the page. */
+const chooseFirst =
+  (action: string) =>
+  async (page: Page): Promise<void> => {
+    await page.getByRole("main").getByRole("button", { name: /^More/ }).first().click();
+    await page.getByRole("button", { name: action, exact: true }).first().click();
+    await page.getByRole("dialog").getByRole("listitem").first().waitFor();
   };
 
 /** Opens the code of a webhook's receiver. */
@@ -58,11 +67,14 @@ const dialogs: readonly Scene[] = [
   { name: "dialog-connector", path: "/settings/connectors", act: press("Add connector") },
   { name: "dialog-schedule", path: "/settings/schedules", act: press("New schedule") },
   { name: "dialog-app", path: "/settings/apps", act: press("New app") },
+  { name: "dialog-skills", path: "/settings/apps", act: choose("Skills") },
   { name: "dialog-users", path: "/settings/apps", act: choose("Users") },
   { name: "dialog-member", path: "/settings/members", act: press("Invite") },
   { name: "dialog-remove", path: "/settings/members", act: choose("Remove") },
   { name: "dialog-budget", path: "/settings/usage", act: press("New budget") },
   { name: "dialog-export", path: "/settings/exports", act: press("New export") },
+  { name: "dialog-checkpoints", path: "/settings/websites", act: chooseFirst("Checkpoints") },
+  { name: "dialog-domains", path: "/settings/websites", act: chooseFirst("Domains") },
   { name: "menu", path: "/settings/webhooks", act: press(/^More/) },
   {
     name: "palette",
@@ -74,11 +86,18 @@ const dialogs: readonly Scene[] = [
   },
 ];
 
+/** Opens the connectors and the skills of a new task. */
+async function chooseTools(page: Page): Promise<void> {
+  await page.getByRole("checkbox").nth(1).check();
+  for (const list of ["Connectors", "Skills"]) await page.getByLabel(new RegExp(`^${list}`)).selectOption("Only these");
+  await page.getByRole("checkbox").nth(2).check();
+}
+
 /** Opens both parts of the form of a new task: a schema with a fault, and own times. */
 async function fillNewTask(page: Page): Promise<void> {
-  await page.getByRole("checkbox").nth(1).check();
-  await page.locator("textarea.code").fill('{\n  "type": "object",\n  "properties": { "price": { "type": "number" } }\n}');
   await page.getByRole("checkbox").nth(2).check();
+  await page.locator("textarea.code").fill('{\n  "type": "object",\n  "properties": { "price": { "type": "number" } }\n}');
+  await page.getByRole("checkbox").nth(3).check();
   await page.locator("select").last().selectOption("own");
   await page.locator(".card input").nth(1).fill("30 8 1 * *");
 }
@@ -97,19 +116,22 @@ async function saveViews(page: Page): Promise<void> {
 async function streamAnswer(page: Page): Promise<void> {
   await page
     .locator("form textarea")
-    .fill(`[[plan Read the reviews | Write the answer]][[step]][[tool read_file]][[step]][[stream ${stories.answer}]]`);
+    .fill(
+      `Summarise the reviews of the summer.\n\n[[plan Read the reviews | Write the answer]][[step]][[tool read_file]][[step]][[stream ${stories.answer}]]`,
+    );
   await page.keyboard.press("Control+Enter");
   await page.locator("[aria-busy=true]").getByText("What speaks against it").waitFor();
 }
 
 /** Every page, and its main states. */
-export const scenesOf = ({ longTask, asks, failed, consent }: Seeded): readonly Scene[] => [
+export const scenesOf = ({ longTask, asks, failed, website, consent }: Seeded): readonly Scene[] => [
   { name: "tasks", path: "/" },
   { name: "tasks-subtasks", path: "/", act: press(/subtasks ended/) },
   { name: "tasks-filtered", path: "/?q=zeppelin" },
   { name: "tasks-views", path: "/?show=waiting", act: saveViews },
   { name: "new-task", path: "/new" },
   { name: "new-task-schema", path: "/new", act: fillNewTask },
+  { name: "new-task-tools", path: "/new", act: chooseTools },
   { name: "new-task-german", path: "/new", locale: "de-DE", act: fillNewTask },
   { name: "welcome", path: "/welcome" },
   { name: "welcome-german", path: "/welcome", who: "new", locale: "de-DE" },
@@ -121,6 +143,7 @@ export const scenesOf = ({ longTask, asks, failed, consent }: Seeded): readonly 
   { name: "task-live", path: "/new", act: streamAnswer },
   { name: "task-approval", path: `/app/${asks}` },
   { name: "task-failed", path: `/app/${failed}` },
+  { name: "task-website", path: `/app/${website}` },
   { name: "task-missing", path: "/app/unknown" },
   { name: "shared", path: `/share/${longTask}`, who: "visitor" },
   { name: "shared-missing", path: "/share/unknown", who: "visitor" },

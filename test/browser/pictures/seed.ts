@@ -122,7 +122,7 @@ async function seedSettings(service: Service, owner: Person, servers: SeedServer
     ["Clean the inbox", "*/30 9-17 * * *"],
   ])
     await must(owner, "schedule.create", {
-      schedule: { name, cron, time_zone: "Europe/Berlin", task: { message: { content: "[[say done]]" } } },
+      schedule: { name, cron, time_zone: "Europe/Berlin", task: { message: { content: `${name}.\n[[say Done.]]` } } },
     });
   for (const [name, content] of [
     ["prices-2026.csv", "item,price\nboat,120\n"],
@@ -145,15 +145,25 @@ async function upload(owner: Person, filename: string, content: string): Promise
 
 const site = `<!doctype html><title>Harbour Tours</title><h1>Harbour Tours</h1>`;
 
-async function seedWebsites(owner: Person): Promise<void> {
+/** Two websites; the second one, whose task is returned, has an earlier checkpoint and two domains. */
+async function seedWebsites(owner: Person): Promise<string> {
+  let last = "";
   for (const title of ["Harbour Tours: summer programme", "Timetable"]) {
     const { task_id } = await must(owner, "task.create", {
       title: `Build the site: ${title}`,
-      message: { content: `[[site ${title} | ${site}]]` },
+      message: { content: `[[site ${title} | ${site}]][[say The website is ready.]]` },
     });
     await must(owner, "task.detail", { task_id, wait_seconds: 30 });
     await must(owner, "website.publish", { task_id, visibility: "public" });
+    last = String(task_id);
   }
+  const content = `[[site Timetable with the winter | ${site}]][[say The winter is added.]]`;
+  await must(owner, "task.sendMessage", { task_id: last, message: { content } });
+  await must(owner, "task.detail", { task_id: last, wait_seconds: 30 });
+  for (const domain of ["www.harbour-tours.com", "timetable.harbour-tours.com"])
+    await must(owner, "website.linkDomain", { task_id: last, domain });
+  await must(owner, "website.verifyDomain", { task_id: last, domain: "www.harbour-tours.com" });
+  return last;
 }
 
 /** An app that asks for everything. */
@@ -176,6 +186,8 @@ export interface Seeded {
   readonly longTask: string;
   readonly asks: string;
   readonly failed: string;
+  /** The task of a website. */
+  readonly website: string;
   /** A request of an app for access, as a path. */
   readonly consent: string;
 }
@@ -190,10 +202,17 @@ export async function seed(service: Service, days: MovableDays, servers: SeedSer
     projects.push(String((await must(owner, "project.create", { name, instruction }))["project"].id));
   await seedUsage(days, [owner, ...others], projects);
   await seedWebhooks(owner, servers);
-  await seedWebsites(owner);
+  const website = await seedWebsites(owner);
   await seedSettings(service, owner, servers, projects[0] ?? "");
   const longTask = await seedTasks(owner, projects[0] ?? "");
   const { data } = await must(owner, "task.list", { limit: 50 });
   const idOf = (title: string): string => String(data.find((task: { title: string }) => task.title.startsWith(title))?.id);
-  return { owner, longTask, consent: await seedConsent(service, owner), asks: idOf("Delete the old"), failed: idOf("Read the price list") };
+  return {
+    owner,
+    longTask,
+    website,
+    consent: await seedConsent(service, owner),
+    asks: idOf("Delete the old"),
+    failed: idOf("Read the price list"),
+  };
 }

@@ -52,7 +52,7 @@ export const stories = {
     {
       title: "Collect the prices of all harbours",
       content:
-        "[[plan Ask each harbour | Compare]][[step]][[subtask Ask Marstal [[credits 4]][[say 38 € a night.]]]][[subtask Ask Svendborg [[forever]]]][[subtask Ask Faaborg [[credits 6]][[say 31 € a night.]]]][[wait all]]",
+        "[[plan Ask each harbour | Compare]][[step]][[subtask Ask Marstal\n[[credits 4]][[say 38 € a night.]]]][[subtask Ask Svendborg\n[[forever]]]][[subtask Ask Faaborg\n[[credits 6]][[say 31 € a night.]]]][[wait all]]",
     },
     { title: "Watch the weather for Saturday", content: "[[plan Ask the service | Wait]][[step]][[forever]]" },
     {

@@ -1137,6 +1137,7 @@ class WebhookResource:
         self,
         *,
         webhook_id: str,
+        event_type: Literal["task_created", "task_progress", "task_stopped", "task_failed", "task_cancelled"] | None = None,
         options: CallOptions | None = None,
     ) -> v2.PingWebhookResponse:
         """Sends a signed test request to a webhook and returns its outcome.
@@ -1144,11 +1145,16 @@ class WebhookResource:
         The test is not part of the delivery log. Returns `not_found` for an unknown webhook.
 
         webhook_id: Id of the webhook. Rules: 1 to 128 characters.
+
+        event_type: Sends a sample of this type, with the form of a real delivery, instead of `webhook_test`. Its
+        `event_id` begins with `webhook_test_`, and its task does not exist. The webhook need not subscribe to the type
+        (spec/api.md 8.95).
         """
         answer: v2.PingWebhookResponse = self._operations._call(
             "webhook.ping",
             present({
                 "webhook_id": webhook_id,
+                "event_type": event_type,
             }),
             options,
         )

@@ -1,3 +1,4 @@
+import { isHttpsOrigin, originsMax } from "#core/oauth/https-origin.ts";
 import { words } from "../words.ts";
 
 const text = words(
@@ -11,6 +12,8 @@ const text = words(
     form: "must not contain spaces, backslashes or letters outside ASCII",
     user: "must not contain a user name",
     host: "needs // and a host",
+    origins: `At most ${originsMax} origins.`,
+    origin: "must be an https origin as browsers send it, for example https://app.example.com",
   },
   {
     none: "Geben Sie mindestens eine Adresse an.",
@@ -22,11 +25,13 @@ const text = words(
     form: "darf keine Leerzeichen, Backslashes oder Zeichen außerhalb von ASCII enthalten",
     user: "darf keinen Benutzernamen enthalten",
     host: "braucht // und einen Host",
+    origins: `Höchstens ${originsMax} Herkünfte.`,
+    origin: "muss eine https-Herkunft sein, wie Browser sie senden, zum Beispiel https://app.example.com",
   },
 );
 
-/** The redirect URIs of a text with one in each line. */
-export const redirectUrisOf = (lines: string): string[] =>
+/** The addresses of a text with one in each line. */
+export const linesOf = (lines: string): string[] =>
   lines
     .split("\n")
     .map((line) => line.trim())
@@ -37,7 +42,7 @@ export const redirectUrisOf = (lines: string): string[] =>
  * (spec/oauth.md 1.5).
  */
 export function redirectFault(lines: string): string | undefined {
-  const uris = redirectUrisOf(lines);
+  const uris = linesOf(lines);
   if (uris.length === 0) return text.none;
   if (uris.length > 20) return text.many;
   for (const uri of uris) {
@@ -57,4 +62,12 @@ function faultOf(uri: string): string | undefined {
   if (!/^https?$/.test(scheme)) return;
   if (!/^https?:\/\/[^/?]/i.test(uri)) return text.host;
   return /^https?:\/\/[^/?]*@/i.test(uri) ? text.user : undefined;
+}
+
+/** What is wrong with the origins of an app's pages, or undefined (spec/api.md 8.91). */
+export function originsFault(lines: string): string | undefined {
+  const origins = linesOf(lines);
+  if (origins.length > originsMax) return text.origins;
+  const fault = origins.find((origin) => !isHttpsOrigin(origin));
+  return fault === undefined ? undefined : `${fault} ${text.origin}`;
 }

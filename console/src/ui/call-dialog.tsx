@@ -1,7 +1,7 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape } from "@bufbuild/protobuf";
 import { useMutation } from "@connectrpc/connect-query";
 import type { ReactNode } from "react";
-import { FormDialog } from "../ui/form-dialog.tsx";
+import { FormDialog } from "./form-dialog.tsx";
 
 interface CallDialogProps<I extends DescMessage, O extends DescMessage> {
   readonly method: DescMethodUnary<I, O>;
