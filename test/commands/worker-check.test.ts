@@ -11,9 +11,11 @@ import { runChecks } from "../../conformance/run.ts";
 import { share } from "../support/depth.ts";
 import { need } from "../support/needs.ts";
 import { root } from "../support/server-process.ts";
-import type { ToolName } from "../support/tools.ts";
+import { pythonWith, type ToolName } from "../support/tools.ts";
 
 const examples = join(root, "examples/workers");
+/** Debian's packages need Debian's Python, which may come later in the path. */
+const python = (await pythonWith("httpx")) ?? "python3";
 /** What the example does with this is unknown to the checks of a real agent. */
 const agent = { message: "slow 2", answer: "yes", turnSeconds: 30 };
 
@@ -84,7 +86,7 @@ describe.concurrent("npm run worker-check", () => {
     { command: `${process.execPath} examples/workers/worker.ts`, tools: [] },
     { command: "bash examples/workers/worker.sh", tools: ["bash", "curl", "jq"] },
     { command: `${process.execPath} examples/workers/sdk.ts`, tools: [] },
-    { command: "PYTHONPATH=packages/python/src python3 examples/workers/sdk.py", tools: ["python-httpx"] },
+    { command: `PYTHONPATH=packages/python/src ${python} examples/workers/sdk.py`, tools: ["python-httpx"] },
   ];
 
   const chosen = share(checks, 0, 3);
