@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { type Application, buildApplication, buildRouteMap, proposeCompletions, run, text_en } from "@stricli/core";
 import { api } from "./commands/api.ts";
 import { appRoutes } from "./commands/app.ts";
+import { check } from "./commands/check.ts";
 import { completion } from "./commands/completion.ts";
 import { connectorRoutes } from "./commands/connector.ts";
 import { exportRoutes } from "./commands/export.ts";
@@ -42,6 +43,7 @@ const routes = buildRouteMap({
     usage,
     export: exportRoutes,
     api,
+    check,
     completion,
   },
 });

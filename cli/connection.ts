@@ -1,4 +1,5 @@
 import { type Client, type ClientOptions, createClient } from "../packages/client/src/index.ts";
+import { clientOf, tokensIn } from "./browser-login.ts";
 import type { CliContext } from "./frame/context.ts";
 import { CommandError } from "./frame/failures.ts";
 import { openProfiles, originOf, type Profile } from "./profiles.ts";
@@ -42,6 +43,11 @@ export function connect(context: CliContext, target: Target, onWarning: (text: s
     sleep: context.sleep,
     onWarning: (warnings) => warnings.forEach(onWarning),
   };
+  const { oauth } = target.profile ?? {};
+  if (oauth && target.key === undefined) {
+    const store = tokensIn(openProfiles(context.process.env), target.origin);
+    return createClient({ ...options, token: clientOf(context, target.origin, oauth.clientId).source(store) });
+  }
   // An empty key: the client must not look for ATP_KEY itself.
   return createClient({ ...options, apiKey: target.key ?? "" });
 }

@@ -10,9 +10,9 @@ export interface Profile {
   readonly name: string;
   /** Scheme, host and port of the installation; the credential is sent nowhere else. */
   readonly origin: string;
-  /** An API key, or the tokens of an OAuth login. */
+  /** An API key; else the tokens of an OAuth app. */
   readonly key?: string;
-  readonly tokens?: Tokens;
+  readonly oauth?: { readonly clientId: string; readonly tokens: Tokens };
 }
 
 interface Stored {
@@ -57,7 +57,7 @@ export function originOf(address: string): string {
   try {
     url = new URL(/^[a-z][a-z0-9+.-]*:\/\//i.test(address) ? address : `https://${address}`);
   } catch {
-    throw new UsageError(`${address}: is no address of an installation; it is like https://agents.example.com`);
+    throw new UsageError(`${address}: is not an address of an installation, for example https://agents.example.com`);
   }
   if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname)))
     throw new UsageError(
@@ -123,7 +123,8 @@ export function openProfiles(env: Environment): Profiles {
     },
     renew(origin, tokens) {
       const stored = read();
-      write({ ...stored, profiles: stored.profiles.map((profile) => (profile.origin === origin ? { ...profile, tokens } : profile)) });
+      const renewed = ({ oauth, ...profile }: Profile): Profile => (oauth ? { ...profile, oauth: { ...oauth, tokens } } : profile);
+      write({ ...stored, profiles: stored.profiles.map((profile) => (profile.origin === origin ? renewed(profile) : profile)) });
     },
     use: (origin) => write({ ...read(), current: origin }),
     remove(origin) {

@@ -50,7 +50,7 @@ export function fieldNames(operation: string): readonly string[] {
 const typesOf = (schema: JsonObject | undefined): ReadonlySet<string> =>
   new Set(choices(schema).flatMap(({ type }) => (Array.isArray(type) ? type.map(String) : typeof type === "string" ? [type] : [])));
 
-/** A text as the value of a member of this schema. @throws UsageError when it is of no type that the schema takes */
+/** A text as the value of a member of this schema. @throws UsageError when the schema takes no such value */
 function readText(name: string, schema: JsonObject | undefined, text: string): JsonValue {
   const types = typesOf(schema);
   if (types.size === 0 || types.has("string")) return text;

@@ -56,7 +56,7 @@ export const api = command({
       throw new UsageError(`OPERATION: there is no ${name} that answers once; docs/reference/operations.md has all`);
     const request = withFields(name, parseObject("--input", await inputOf(cli, input)), field);
     const client = cli.client();
-    // The server checks the request; the names stand for all operations.
+    // The server checks the request. One name is written for all, because the types know only single names.
     const answer: unknown = isOperation(name)
       ? await client.call(name as "user.me", request)
       : await client.rpc(name as "settings.v1.WorkerService/ListWorkers", request);

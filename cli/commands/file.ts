@@ -70,7 +70,7 @@ export interface Saving {
   readonly total: number | undefined;
 }
 
-/** Saves a stream as a whole or not at all, and returns the path. @throws CommandError when the file exists */
+/** Saves a stream, and returns the path. An incomplete file is removed. @throws CommandError when the file exists */
 export async function saveStream(cli: Cli, stream: ReadableStream<Uint8Array>, { out, force, name, total }: Saving): Promise<string> {
   const found = await stat(out).catch(() => undefined);
   // A name from the server must not lead out of the folder.
@@ -88,9 +88,9 @@ export async function saveStream(cli: Cli, stream: ReadableStream<Uint8Array>, {
       done(null, chunk);
     },
   });
-  const draft = `${path}.part`;
+  const draft = `${path}.${process.pid}.part`;
   try {
-    await pipeline(Readable.fromWeb(stream), counter, createWriteStream(draft));
+    await pipeline(Readable.fromWeb(stream), counter, createWriteStream(draft, { flags: "wx" }));
     await rename(draft, path);
   } finally {
     progress.end();

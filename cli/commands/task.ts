@@ -183,7 +183,7 @@ const watch = command({
   parameters: {
     flags: {
       ...clientFlags,
-      follow: switchFlag("Stay open across turns, until Ctrl-C"),
+      follow: switchFlag("Stay open across turns, until Ctrl-C; nothing is asked"),
       after: countFlag("Only events with a greater seq", 0),
     },
     positional: exactly(taskId),

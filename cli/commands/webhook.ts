@@ -1,7 +1,7 @@
 import { buildRouteMap } from "@stricli/core";
-import type { Delivery, Webhook } from "../../packages/client/src/index.ts";
+import type { Delivery, DeliveryAttempt, Webhook } from "../../packages/client/src/index.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
-import { CommandError } from "../frame/failures.ts";
+import { CommandError, UsageError } from "../frame/failures.ts";
 import { argument, type ClientFlags, choiceFlag, countFlag, exactly, textFlag } from "../frame/parameters.ts";
 import { timeText } from "../frame/print.ts";
 
@@ -15,6 +15,8 @@ const webhookColumns = [
   { title: "EVENTS", text: ({ event_types }: Webhook) => event_types.join(" ") },
   { title: "URL", text: ({ url }: Webhook) => url },
 ];
+
+const outcomeOf = ({ status, failure = "no answer" }: DeliveryAttempt): string => (status === undefined ? failure : `HTTP ${status}`);
 
 const list = command({
   brief: "List your webhooks",
@@ -68,10 +70,42 @@ const ping = command({
   parameters: { flags: clientFlags, positional: exactly(argument("Id of the webhook", "ID")) },
   run: async (cli: Cli, _flags: ClientFlags, id: string) => {
     const answer = await cli.client().call("webhook.ping", { webhook_id: id });
-    const { status, failure = "no answer", latency_ms } = answer.attempt;
-    if (!answer.delivered)
-      throw new CommandError(`the webhook did not accept the event: ${status === undefined ? failure : `HTTP ${status}`}`);
-    cli.print.result(answer, `HTTP ${status}\t${latency_ms} ms`);
+    if (!answer.delivered) throw new CommandError(`the webhook did not accept the event: ${outcomeOf(answer.attempt)}`);
+    cli.print.result(answer, `${outcomeOf(answer.attempt)}\t${answer.attempt.latency_ms} ms`);
+  },
+});
+
+interface TriggerFlags extends ClientFlags {
+  readonly webhook?: string;
+}
+const trigger = command({
+  brief: "Send a sample of an event to your webhooks that subscribe to it",
+  examples: ["atp webhook trigger task_stopped", "atp webhook trigger task_failed --webhook 8wErT5yUi2oPaS1dFgHjKl"],
+  about:
+    "The sample has the form and the signatures of a real delivery. Its event_id begins with webhook_test_, and its task does not exist.",
+  parameters: {
+    flags: { ...clientFlags, webhook: textFlag("Only this webhook; it need not subscribe to the event", "ID") },
+    positional: exactly(argument(`Event: ${eventTypes.join(", ")}`, "EVENT", () => eventTypes)),
+  },
+  run: async (cli: Cli, { webhook }: TriggerFlags, event: string) => {
+    const type = eventTypes.find((each) => each === event);
+    if (type === undefined) throw new UsageError(`EVENT: must be one of ${eventTypes.join(", ")}`);
+    const client = cli.client();
+    const isMeant = ({ status, event_types }: Webhook) => status === "active" && event_types.includes(type);
+    const ids = webhook === undefined ? (await client.call("webhook.list")).data.filter(isMeant).map(({ id }) => id) : [webhook];
+    if (ids.length === 0) throw new CommandError(`none of your active webhooks subscribes to ${type}`);
+    const sent: { readonly webhook_id: string; readonly delivered: boolean; readonly attempt: DeliveryAttempt }[] = [];
+    for (const id of ids) {
+      const { delivered, attempt } = await client.call("webhook.ping", { webhook_id: id, event_type: type });
+      sent.push({ webhook_id: id, delivered, attempt });
+    }
+    const columns = [
+      { title: "WEBHOOK", text: ({ webhook_id }: (typeof sent)[number]) => webhook_id },
+      { title: "ANSWER", text: ({ attempt }: (typeof sent)[number]) => outcomeOf(attempt) },
+      { title: "TIME", text: ({ attempt }: (typeof sent)[number]) => `${attempt.latency_ms} ms` },
+    ];
+    cli.print.list(sent, columns, "");
+    if (sent.some(({ delivered }) => !delivered)) throw new CommandError("not every webhook accepted the event");
   },
 });
 
@@ -94,13 +128,21 @@ const log = command({
     },
   },
   run: async (cli: Cli, { webhook, task, state, limit = 20 }: LogFlags) => {
+    const client = cli.client();
     const filters = {
       limit: Math.min(limit, 100),
-      ...(webhook === undefined ? {} : { webhook_id: webhook }),
-      ...(task === undefined ? {} : { task_id: task }),
       ...(state === undefined ? {} : { state }),
+      ...(task === undefined ? {} : { task_id: task }),
     };
-    const deliveries = await cli.client().items("webhook.deliveries", filters).all(limit);
+    const newest = async (one: { readonly webhook_id?: string }) =>
+      await client.items("webhook.deliveries", { ...filters, ...one }).all(limit);
+    async function ofAll(): Promise<readonly Delivery[]> {
+      // A call lists the deliveries of one webhook, or those about one task.
+      const lists = (await client.call("webhook.list")).data.map(({ id }) => newest({ webhook_id: id }));
+      return (await Promise.all(lists)).flat().toSorted((a, b) => b.created_at - a.created_at);
+    }
+    const one = webhook === undefined ? {} : { webhook_id: webhook };
+    const deliveries = webhook === undefined && task === undefined ? (await ofAll()).slice(0, limit) : await newest(one);
     const columns = [
       { title: "ID", text: ({ id }: Delivery) => id },
       { title: "STATE", text: (delivery: Delivery) => delivery.state },
@@ -124,5 +166,5 @@ const resend = command({
 
 export const webhookRoutes = buildRouteMap({
   docs: { brief: "Webhooks and their deliveries" },
-  routes: { list, create, delete: remove, ping, log, resend },
+  routes: { list, create, delete: remove, ping, trigger, log, resend },
 });

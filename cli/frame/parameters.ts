@@ -18,9 +18,6 @@ export const parseCount =
 export const textFlag = (brief: string, placeholder = "TEXT", proposeCompletions?: Proposals) =>
   ({ kind: "parsed", brief, placeholder, optional: true, parse: asText, ...(proposeCompletions ? { proposeCompletions } : {}) }) as const;
 
-/** A flag with a text that the command needs. */
-export const neededFlag = (brief: string, placeholder = "TEXT") => ({ kind: "parsed", brief, placeholder, parse: asText }) as const;
-
 /** An optional flag that may be given several times. */
 export const textsFlag = (brief: string, placeholder = "TEXT", proposeCompletions?: Proposals) =>
   ({

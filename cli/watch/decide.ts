@@ -74,7 +74,7 @@ async function askMember(context: CliContext, name: string, rule: JsonObject): P
   }
 }
 
-/** The input of a decision that accepts or rejects, whatever names the kind has for it. */
+/** The input of a decision that accepts or rejects, under the name that its kind has for it. */
 export function plainInput(waits: StatusDetail, accepts: boolean): JsonObject {
   const found = propertiesOf(waits.confirm_input_schema);
   const rule = found.find(([name]) => name === "accept" || name === "action");

@@ -34,7 +34,8 @@ export function liveArea(output: Output): LiveArea {
     rows: () => output.rows ?? 24,
     print: (lines) => redraw(lines),
     draw(lines) {
-      now = lines;
+      // Lines that have left the window cannot be written again.
+      now = lines.slice(-Math.max(1, (output.rows ?? 24) - 1));
       redraw([]);
     },
   };

@@ -1,7 +1,7 @@
 import type { TaskAttachment, TaskEvent, ToolUsed } from "../../packages/client/src/index.ts";
 import { clean, oneLine } from "../frame/text.ts";
 
-/** What an event says, as a label and a text of one line or more; undefined for events that say nothing of their own. */
+/** What an event says, as a label and a text of one line or more; undefined for an event that adds nothing. */
 export function wordsOf(event: TaskEvent): { readonly label: string; readonly text: string } | undefined {
   switch (event.type) {
     case "user_message":

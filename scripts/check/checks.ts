@@ -26,7 +26,7 @@ export const checks: readonly Check[] = [
   command("docs/reference/configuration.md matches the settings", "node", "scripts/configuration.ts"),
   command("docs/reference matches the schema", "node", "scripts/reference.ts"),
   command("api/ matches the schema", "node", "scripts/documents.ts"),
-  command("packages/client matches the schema", "node", "scripts/client-types.ts"),
+  command("packages/client and packages/python match the schema", "node", "scripts/client-types.ts"),
   { name: "no file has conflict markers", complaint: conflictMarkers },
   { name: "prose has no words of scripts/check/words.yml", complaint: async () => (await unplainWords(root)).join("\n") || null },
   { name: "golden files are unchanged", complaint: rewrittenGolden },

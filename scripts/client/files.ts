@@ -3,12 +3,13 @@ import { kinds } from "../../src/core/actions/kind.ts";
 import { Access_Credential } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
 import { type Operation, type OperationAccess, operationTable } from "../../src/operations.ts";
 import { commentOf, serviceOf } from "../reference/schema.ts";
-import { declarations, type Form } from "./declarations.ts";
+import { declarations } from "./declarations.ts";
+import type { Form } from "./messages.ts";
 
 const head = "// Made from proto/ by `node scripts/client-types.ts --write`.\n";
 
 /** The method with its comments: the table has it without. */
-function documented(schema: FileRegistry, { method }: Operation) {
+export function documented(schema: FileRegistry, { method }: Operation) {
   const found = serviceOf(schema, method.parent.typeName).methods.find(({ name }) => name === method.name);
   if (!found) throw new Error(`the schema has no method ${method.name}`);
   return found;
@@ -29,7 +30,7 @@ function entry(
 }
 
 /** Operations that answer once; streams have separate methods. */
-const isUnary = ({ method }: Operation): boolean => method.methodKind === "unary";
+export const isUnary = ({ method }: Operation): boolean => method.methodKind === "unary";
 
 const takesMoreThanSessions = (access: OperationAccess | null): boolean =>
   access === null || [...access.credentials].some((credential) => credential !== Access_Credential.SESSION);
@@ -65,6 +66,17 @@ function file(schema: FileRegistry, { form, about, type, constant, operations, n
   ].join("\n");
 }
 
+/** The operations of each table: those with a name in v2, those of Connect that take a key, and those of workers. */
+export function tables() {
+  const { all } = operationTable();
+  const named = all.filter(({ name }) => name !== null);
+  const workers = all.filter(({ method }) => method.parent.typeName === "worker.v1.WorkerService");
+  const others = all.filter((operation) => operation.name === null && !workers.includes(operation) && isUnary(operation));
+  // v2 has the operations of dataexport.v1, whose errors have another form.
+  const byKey = others.filter(({ access, rpc }) => !rpc.startsWith("dataexport.v1.") && takesMoreThanSessions(access));
+  return { named, byKey, workers };
+}
+
 /** The input of each kind of approval, as `confirm` takes it. */
 function actionsFile(): string {
   const typeOf = (schema: unknown): string => {
@@ -98,12 +110,7 @@ function actionsFile(): string {
 
 /** The generated files of the client, by their path below \`packages/client/src/generated\`. */
 export function generatedFiles(schema: FileRegistry): ReadonlyMap<string, string> {
-  const { all } = operationTable();
-  const named = all.filter(({ name }) => name !== null);
-  const workers = all.filter(({ method }) => method.parent.typeName === "worker.v1.WorkerService");
-  const others = all.filter((operation) => operation.name === null && !workers.includes(operation) && isUnary(operation));
-  // v2 has the operations of dataexport.v1, whose errors have another form.
-  const byKey = others.filter(({ access, rpc }) => !rpc.startsWith("dataexport.v1.") && takesMoreThanSessions(access));
+  const { named, byKey, workers } = tables();
   return new Map([
     [
       "v2.ts",

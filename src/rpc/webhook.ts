@@ -141,8 +141,8 @@ export function webhookHandlers({ webhooks, deliveries, keys }: WebhookServicePa
       return { webhook: toWebhook(webhook), signingSecret: secret };
     },
     pingWebhook: {
-      async prepare({ webhookId }, caller) {
-        const ping = await webhooks.ping(caller, webhookId);
+      async prepare({ webhookId, eventType: type = 0 }, caller) {
+        const ping = await webhooks.ping(caller, webhookId, eventType.toName(type));
         return async (tx) => {
           const sent = await ping(tx);
           return { delivered: sent.delivered, attempt: toAttempt({ ...sent, number: 1 }) };

@@ -51,10 +51,16 @@ test("webhooks are created, pinged, and their deliveries listed and sent again",
   const [id = "", secret] = (await atp("webhook", "create", hook.url, "--event", "task_stopped", "--name", "Hook")).trim().split("\t");
   expect(secret).toMatch(/^whsec_/);
   expect(await atp("webhook", "ping", id)).toMatch(/^HTTP 204\t\d+ ms\n$/);
+  expect(await atp("webhook", "trigger", "task_stopped")).toMatch(new RegExp(`^${id}\tHTTP 204\t\\d+ ms\n$`));
+  expect(types.splice(0)).toContain("task_stopped");
+  const unheard = await runWith(home, rig.service, ["webhook", "trigger", "task_failed"], { env: envOf(rig.service, rig.ann) });
+  expect(unheard).toMatchObject({ code: 1, err: "atp: none of your active webhooks subscribes to task_failed\n" });
   await rig.runToEnd("[[say hi]]");
   await expect.poll(() => types).toContain("task_stopped");
   await expect.poll(() => atp("webhook", "log", "--webhook", id, "--state", "delivered")).toMatch(/\tdelivered\t1\t.*\ttask_stopped\t/);
   const [delivery] = await json("webhook", "log", "--webhook", id);
+  expect(await json("webhook", "log")).toEqual([delivery]);
+  expect(await json("webhook", "log", "--task", delivery.task_id)).toEqual([delivery]);
   await atp("webhook", "resend", delivery.id);
   await expect.poll(() => types.filter((type) => type === "task_stopped")).toHaveLength(2);
   expect(await atp("webhook", "list")).toContain(`${id}\tactive\ttask_stopped\t${hook.url}`);

@@ -21,6 +21,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Standard input; without one it is empty. */
   readonly input?: string;
+  /** The present time. */
+  readonly now?: number;
 }
 
 /** A folder that the tests of a file can write to; it is the home folder of their commands. */
@@ -49,6 +51,7 @@ export async function runWith(
   if (!out || !err || !opened) throw new Error("there are three");
   const context: CliContext = {
     ...base(fetchOf(service), opened),
+    now: () => options.now ?? Date.now(),
     process: {
       stdout: { write: (text) => out.push(String(text)) },
       stderr: { write: (text) => err.push(String(text)) },

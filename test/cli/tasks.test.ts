@@ -2,8 +2,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { chosen } from "../../cli/watch/decide.ts";
+import { liveArea } from "../../cli/watch/live-area.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { envOf, runOnTerminal, runWith, testFolder } from "./rig.ts";
+import { screen } from "./screen.ts";
 
 const rig = taskRig();
 const home = testFolder();
@@ -156,6 +158,16 @@ describe("a task on a terminal", () => {
     expect(await session.code).toBe(0);
     expect(session.opened).toEqual([expect.stringContaining("https://platform.test/")]);
   });
+});
+
+test("the view of a short terminal writes the end of its area, once", () => {
+  const shown = screen();
+  const area = liveArea({ columns: 20, rows: 5, write: (text) => shown.write(String(text)) });
+  const lines = Array.from({ length: 10 }, (_, at) => ({ text: `line ${at}` }));
+  area.draw(lines);
+  area.draw(lines);
+  area.print(["above"]);
+  expect(shown.text()).toBe("above\nline 6\nline 7\nline 8\nline 9\n");
 });
 
 test("an answer is an option by its number, several options, or the text itself", () => {

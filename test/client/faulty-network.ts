@@ -25,11 +25,14 @@ export interface FaultyNetwork extends AsyncDisposable {
   readonly url: string;
   readonly faults: Fault[];
   readonly seen: Seen[];
+  /** Streams and other answers that are being sent. */
+  readonly open: number;
 }
 
 export async function openFaultyNetwork(target: () => string): Promise<FaultyNetwork> {
   const faults: Fault[] = [];
   const seen: Seen[] = [];
+  let open = 0;
 
   async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const body = await buffer(incoming);
@@ -48,7 +51,13 @@ export async function openFaultyNetwork(target: () => string): Promise<FaultyNet
       answer.statusCode ?? 0,
       typeof fault === "object" || length === undefined ? headers : { ...headers, "content-length": length },
     );
-    outgoing.once("close", () => answer.destroy());
+    // The client may have left while the server worked.
+    if (outgoing.closed) return void answer.destroy();
+    open += 1;
+    outgoing.once("close", () => {
+      open -= 1;
+      answer.destroy();
+    });
     if (fault === undefined) return void answer.pipe(outgoing);
     await sendFaulty(answer, outgoing, fault);
   }
@@ -60,6 +69,9 @@ export async function openFaultyNetwork(target: () => string): Promise<FaultyNet
     url: `http://127.0.0.1:${port}`,
     faults,
     seen,
+    get open() {
+      return open;
+    },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();

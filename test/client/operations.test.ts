@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import type { DescMessage, JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { DescMessage, JsonValue } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rpcs } from "../../packages/client/src/generated/rpc.ts";
 import { operations } from "../../packages/client/src/generated/v2.ts";
-import { ApiError, type Client, createClient, type OperationName, type RpcName } from "../../packages/client/src/index.ts";
-import { isAlwaysWritten } from "../../scripts/client/declarations.ts";
+import { type Client, createClient, type OperationName, type RpcName } from "../../packages/client/src/index.ts";
+import { isAlwaysWritten } from "../../scripts/client/messages.ts";
 import { ownMessage, readSchema, serviceOf } from "../../scripts/reference/schema.ts";
 import { type Operation, operationTable } from "../../src/operations.ts";
 import { entryOf } from "../operations/registry.ts";
@@ -12,6 +12,7 @@ import { share } from "../support/depth.ts";
 import { openService, type Service } from "../support/service.ts";
 import { takesKey } from "../wires/access.ts";
 import { type Keyring, keyringOf } from "../wires/keyring.ts";
+import { type ConformingClient, type Language, languages, pythonPath } from "./languages.ts";
 
 const table = operationTable();
 const schema = readSchema();
@@ -40,16 +41,20 @@ const answerType = ({ method }: Operation): DescMessage => {
   return found.output;
 };
 
+const { all: clients, close } = languages();
 let service: Service;
 beforeAll(async () => {
   service = await openService({ idle: true, env: { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback" } });
 });
-afterAll(async () => service[Symbol.asyncDispose]());
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await close();
+});
 
 /** A client with the first key of the owner that may call this operation. */
-function clientOf(keyring: Keyring, operation: Operation): Client {
+function clientOf({ open }: Language, keyring: Keyring, operation: Operation): Promise<ConformingClient> {
   const headers = keyring.permitted(operation);
-  return createClient({ baseUrl: service.url, apiKey: headers["x-service-api-key"] ?? "", retries: 0 });
+  return open({ baseUrl: service.url, apiKey: headers["x-service-api-key"] ?? "", retries: 0 });
 }
 
 const unary = table.all.filter(({ method }) => method.methodKind === "unary");
@@ -60,6 +65,13 @@ const others = unary
   .filter((operation) => isRpc(operation.rpc) && takesKey(operation))
   .map((operation) => ({ operation, name: operation.rpc }));
 
+/** Rows for each client. A short run has a half of them with the first client, and an eighth with each of the others. */
+const withClients = <Row>(rows: readonly Row[]) =>
+  clients.flatMap((language, index) => {
+    const chosen = language.isMissing ? [] : index === 0 ? share(rows, 0, 2) : share(rows, index, 8);
+    return chosen.map((row) => ({ language: language.name, client: language, ...row }));
+  });
+
 describe("every operation of v2", () => {
   test("has types, and no other has", () => {
     const all = unary.flatMap(({ name }) => name ?? []);
@@ -67,32 +79,36 @@ describe("every operation of v2", () => {
     for (const { name, isChange } of unary) if (name !== null) expect(operations[name as OperationName]).toBe(isChange ? "change" : "read");
   });
 
-  test.each(share(named, 0, 2))("answers as its types say (spec/decisions.md 108): $name", async ({ operation, name }) => {
+  test.each(withClients(named))("answers $language as its types say (spec/decisions.md 108): $name", async ({
+    operation,
+    name,
+    client,
+  }) => {
     if (!isOperation(name)) throw new Error(`${name} has no types`);
     const keyring = await keyringOf(service);
     const request = await entryOf(operation).prepare(keyring.owner, service.store);
-    // The sample is a valid request of this operation.
-    const whole: unknown = await clientOf(keyring, operation).call(name, request as never);
-    const { ok, request_id, warnings, ...answer } = whole as JsonObject;
+    const { ok, request_id, warnings, ...answer } = await (await clientOf(client, keyring, operation)).call(name, request);
     expect({ ok, request_id, warnings }).toEqual({ ok: true, request_id: expect.stringMatching(/^req_/), warnings: undefined });
     expect(differences(answerType(operation), answer)).toEqual([]);
   });
 
-  test.each(share(named, 0, 8))("refuses a caller without a credential with a typed error: $name", async ({ name }) => {
+  test.each(share(withClients(named), 0, 4))("refuses $language without a credential with a typed error: $name", async ({
+    name,
+    client,
+  }) => {
     if (!isOperation(name)) throw new Error(`${name} has no types`);
-    const nameless = createClient({ baseUrl: service.url, apiKey: "sk-unknown", retries: 0 });
-    const refused = await nameless.call(name, {} as never).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(ApiError);
+    const nameless = await client.open({ baseUrl: service.url, apiKey: "sk-unknown", retries: 0 });
+    const refused = await nameless.call(name, {}).catch((error: unknown) => error);
     expect(refused).toMatchObject({ name: "AuthenticationError", status: 401, operation: name, requestId: expect.stringMatching(/^req_/) });
   });
 });
 
 describe("every operation that has no name in v2 and takes a key", () => {
-  test.each(share(others, 0, 2))("answers by its RPC: $name", async ({ operation, name }) => {
+  test.each(withClients(others))("answers $language by its RPC: $name", async ({ operation, name, client }) => {
     if (!isRpc(name)) throw new Error(`${name} has no types`);
     const keyring = await keyringOf(service);
     const request = await entryOf(operation).prepare(keyring.owner, service.store);
-    await clientOf(keyring, operation).rpc(name, request as never);
+    await (await clientOf(client, keyring, operation)).rpc(name, request);
   });
 });
 
@@ -125,17 +141,20 @@ function spelled(client: Client, name: string): string {
   return `client.${subject}.${name.slice(at + 1)}(…)`;
 }
 
-test("the table in the guide has every operation that the tests above call (UPDATE_GOLDEN=1 rewrites it)", () => {
+test("the table in the reference has every operation that the tests above call (UPDATE_GOLDEN=1 rewrites it)", () => {
   const client = createClient({ baseUrl: service.url });
   const rows = named.map(({ operation, name }) => {
     const repeat = operation.isChange ? (operation.hasSecretAnswer ? "with a key; a second answer has no secret" : "with a key") : "yes";
-    return `| \`${name}\` | \`${spelled(client, name)}\` | ${repeat} |`;
+    const path = pythonPath(name);
+    const python = path === null ? `client.call("${name}", …)` : `client.${path}(…)`;
+    return `| \`${name}\` | \`${spelled(client, name)}\` | \`${python}\` | ${repeat} |`;
   });
   const more = others.map(
-    ({ operation, name }) => `| \`${name.split("/")[1]}\` | \`client.rpc("${name}", …)\` | ${operation.isChange ? "with a key" : "yes"} |`,
+    ({ operation, name }) =>
+      `| \`${name.split("/")[1]}\` | \`client.rpc("${name}", …)\` | \`client.rpc("${name}", …)\` | ${operation.isChange ? "with a key" : "yes"} |`,
   );
-  const text = ["| Operation | Call | Repeated |", "| --- | --- | --- |", ...rows, ...more].join("\n");
-  const path = new URL("../../docs/reference/typescript-client.md", import.meta.url);
+  const text = ["| Operation | TypeScript | Python | Repeated |", "| --- | --- | --- | --- |", ...rows, ...more].join("\n");
+  const path = new URL("../../docs/reference/clients.md", import.meta.url);
   const page = readFileSync(path, "utf8");
   const [from, to] = [page.indexOf(begin) + begin.length, page.indexOf(end)];
   if (process.env["UPDATE_GOLDEN"] === "1") writeFileSync(path, page.slice(0, from) + text + page.slice(to));

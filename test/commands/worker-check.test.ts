@@ -84,11 +84,12 @@ describe.concurrent("npm run worker-check", () => {
     { command: `${process.execPath} examples/workers/worker.ts`, tools: [] },
     { command: "bash examples/workers/worker.sh", tools: ["bash", "curl", "jq"] },
     { command: `${process.execPath} examples/workers/sdk.ts`, tools: [] },
+    { command: "PYTHONPATH=packages/python/src python3 examples/workers/sdk.py", tools: ["python-httpx"] },
   ];
 
   const chosen = share(checks, 0, 3);
 
-  test.each(share(examples, 0, 4))(`$command passes ${chosen.length} of ${checks.length} checks`, async ({ command, tools }) => {
+  test.each(share(examples, 0, 5))(`$command passes ${chosen.length} of ${checks.length} checks`, async ({ command, tools }) => {
     need(...tools);
     const only = chosen.flatMap(({ name }) => ["--only", name]);
     const { code, out } = await workerCheck("--cmd", command, "--patience", "40", ...only);

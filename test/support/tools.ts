@@ -60,6 +60,14 @@ const tools = {
   python: { isThere: are("python3"), packages: "python3" },
   "python-cryptography": { isThere: async () => (await pythonWith("cryptography")) !== undefined, packages: "python3-cryptography" },
   "python-grpc": { isThere: async () => (await pythonWith("grpc, google.protobuf")) !== undefined, packages: "python3-grpcio" },
+  "python-httpx": {
+    isThere: async () => (await pythonWith("httpx, cryptography")) !== undefined,
+    packages: "python3-httpx python3-cryptography",
+  },
+  "python-build": {
+    isThere: async () => (await pythonWith("build, hatchling, mypy, httpx")) !== undefined,
+    packages: "python3-build python3-hatchling mypy python3-httpx",
+  },
   ruby: { isThere: are("ruby"), packages: "ruby" },
 } satisfies Readonly<Record<string, { isThere(): Promise<boolean>; readonly packages: string }>>;
 

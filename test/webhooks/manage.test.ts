@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { openWebhookSecret } from "../../src/core/webhooks/new-webhook.ts";
+import { webhookEventTypes } from "../../src/core/webhooks/webhook.ts";
 import { WebhookEventType, WebhookStatus } from "../../src/gen/proto/webhook/v2/webhook_pb.ts";
 import { outcomeOf } from "../settings/settings-rig.ts";
 import { putTask, sampleDelivery, sampleEvent } from "../store/samples.ts";
@@ -227,6 +228,24 @@ describeOnOne("a webhook", (database) => {
       expect(bad["attempt"]).not.toHaveProperty("response");
       expect((await webhooksOf(ann).listDeliveries({ webhookId: id })).data).toEqual([]);
       await rig.auditRow("webhook.v2.WebhookService/PingWebhook", id);
+    });
+
+    test.each(webhookEventTypes)("with a type gets a sample in the form of a real delivery: %s", async (type) => {
+      const ownHook = await rig.hook();
+      const { id } = await createHook(ann, ownHook);
+      const { body } = await ann.v2("webhook.ping", { webhook_id: id, event_type: type });
+      expect(body).toMatchObject({ delivered: true });
+      const { body: sent = {} } = ownHook.received.at(-1) ?? {};
+      expect(sent).toMatchObject({ event_id: expect.stringMatching(new RegExp(`^webhook_test_${type}_${id}_\\d+$`)), event_type: type });
+      expect(sent.task_detail ?? sent.progress_detail).toMatchObject({ task_id: id });
+      expect((await webhooksOf(ann).listDeliveries({ webhookId: id })).data).toEqual([]);
+    });
+
+    test("of another account is not found, also with a type", async () => {
+      const { id } = await createHook();
+      const stranger = await rig.service.person();
+      const { status } = await stranger.v2("webhook.ping", { webhook_id: id, event_type: "task_stopped" });
+      expect(status).toBe(404);
     });
   });
 

@@ -1,16 +1,16 @@
 import type { Clock } from "../clock.ts";
 import { invalidArgument } from "../failure.ts";
 import type { AttemptResult, SendWebhook } from "./delivery.ts";
-import { type BodyParts, encodeBody } from "./notifications.ts";
-import type { Webhook } from "./webhook.ts";
+import { type BodyParts, encodeBody, type Notification } from "./notifications.ts";
+import type { Webhook, WebhookEventType } from "./webhook.ts";
 
 /** The fields of a webhook that a test request needs. */
 export type TestTarget = Parameters<SendWebhook>[0] & Pick<Webhook, "id">;
 
 /** Signed test requests, which report no event (spec/webhooks.md 11). */
 export interface TestRequests {
-  /** Sends a request of the type `webhook_test` and returns its result. */
-  send(webhook: TestTarget): Promise<AttemptResult>;
+  /** Sends a request of the type `webhook_test`, or a sample of another type (spec/api.md 8.95), and returns its result. */
+  send(webhook: TestTarget, type?: WebhookEventType): Promise<AttemptResult>;
   /**
    * Sends a request of the type `webhook_test`, and after a 4xx response a second one with the form of `task_created`: many
    * receivers refuse unknown types (spec/decisions.md 47).
@@ -29,14 +29,16 @@ export interface TestRequestParts {
 }
 
 export function testRequests({ send, clock, appUrl }: TestRequestParts): TestRequests {
-  const test = (webhook: TestTarget) => send(webhook, testEvent(webhook.id, clock.now()));
+  const sample = (webhook: TestTarget, type: WebhookEventType) => send(webhook, sampleEvent(webhook.id, type, clock.now(), appUrl));
+  const test = (webhook: TestTarget, type?: WebhookEventType) =>
+    type === undefined ? send(webhook, testEvent(webhook.id, clock.now())) : sample(webhook, type);
   return {
     send: test,
     async pass(webhook, path) {
       const first = await test(webhook);
       if (first.delivered) return;
       if (!isClientError(first)) throw invalidArgument(path, faultOf(first, "the test request"));
-      const second = await send(webhook, taskCreatedEvent(webhook.id, clock.now(), appUrl));
+      const second = await sample(webhook, "task_created");
       if (!second.delivered)
         throw invalidArgument(path, `${faultOf(first, "webhook_test")}; ${faultOf(second, "the same test as task_created")}`);
     },
@@ -52,15 +54,18 @@ function testEvent(webhookId: string, now: number) {
   return { id, body: JSON.stringify({ event_id: id, event_type: "webhook_test" }) };
 }
 
-/** The body of a real `task_created`. Its task id is the webhook's id, which no task has. */
-function taskCreatedEvent(webhookId: string, now: number, appUrl: string) {
-  const id = `webhook_test_task_created_${webhookId}_${unixSeconds(now)}`;
-  const content = {
-    id,
-    notification: { type: "task_created", seq: 1 },
-    task: { id: webhookId, title: "Webhook test", metadata: {} },
-    attachments: [],
-  } as const;
+const samples: Readonly<Record<WebhookEventType, Notification>> = {
+  task_created: { type: "task_created", seq: 1 },
+  task_progress: { type: "task_progress", seq: 2, message: "A step of a plan" },
+  task_stopped: { type: "task_stopped", seq: 3, message: "A webhook test has finished.", stopReason: "finish" },
+  task_failed: { type: "task_failed", seq: 3, message: "A webhook test has failed." },
+  task_cancelled: { type: "task_cancelled", seq: 3, message: "A webhook test was stopped." },
+};
+
+/** The body of a real event of this type. Its task id is the webhook's id, which no task has. */
+function sampleEvent(webhookId: string, type: WebhookEventType, now: number, appUrl: string) {
+  const id = `webhook_test_${type}_${webhookId}_${unixSeconds(now)}`;
+  const content = { id, notification: samples[type], task: { id: webhookId, title: "Webhook test", metadata: {} }, attachments: [] };
   return { id, body: encodeBody(content, { appUrl, link: () => "" }) };
 }
 

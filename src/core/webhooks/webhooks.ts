@@ -85,8 +85,8 @@ export interface Webhooks {
   update(caller: Caller, id: string, edit: WebhookEdit): Promise<Change<Webhook>>;
   /** @throws Failure `not_found` */
   rotate(tx: Tx, caller: Caller, id: string): Promise<WebhookWithSecret>;
-  /** @throws Failure `not_found` */
-  ping(caller: Caller, id: string): Promise<Change<AttemptResult>>;
+  /** @param type of the sample that is sent; absent: `webhook_test`. @throws Failure `not_found` */
+  ping(caller: Caller, id: string, type?: WebhookEventType): Promise<Change<AttemptResult>>;
 }
 
 export function webhooks(parts: WebhookParts): Webhooks {
@@ -177,9 +177,9 @@ export function webhooks(parts: WebhookParts): Webhooks {
       return { webhook: { ...before, ...changes }, secret: text };
     },
 
-    async ping(caller, id) {
+    async ping(caller, id, type) {
       async function ping() {
-        return tests.send(requireWebhook(await store.webhooks.find(webhookReach(caller), id)));
+        return tests.send(requireWebhook(await store.webhooks.find(webhookReach(caller), id)), type);
       }
       const getResult = await deferFailure(ping());
       return async (tx) => {

@@ -1,0 +1,175 @@
+"""Tasks: what can be done with one that is known by its id."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from .._core.events import WatchEvent
+from .._core.messages import MessageLike, to_message
+from .._core.policy import CallOptions, present
+from ..errors import ApiTimeoutError, TaskStateError
+from .decisions import AsyncDecisions
+from .operations import AsyncOperations
+from .pages import AsyncPaged
+from .watch import watch_task
+
+if TYPE_CHECKING:
+    from ..types import v2
+
+Output = TypeVar("Output")
+
+_QUESTIONS = ("messageAskUser", "cascadeAskUser")
+# The longest time in seconds for which the server holds a call.
+_HELD = 50
+
+
+class AsyncTaskHandle(AsyncDecisions):
+    """A task. No call is made before one of its methods is called."""
+
+    def __init__(self, operations: AsyncOperations, id: str) -> None:
+        self.id = id
+        self._operations = operations
+        self._seen = 0
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.id!r})"
+
+    async def detail(self, options: CallOptions | None = None) -> v2.Task:
+        """The present state."""
+        return (await self._operations.call("task.detail", {"task_id": self.id}, options))["task"]
+
+    async def stream(self, *, after_seq: int | None = None, deltas: bool = False, retries: int = 10) -> AsyncIterator[WatchEvent]:
+        """Yields the events of the task until it is settled: stopped, failed or waiting for its user.
+
+        It continues after the last event that this object has yielded; `after_seq` begins somewhere else. `deltas` also yields the
+        text of messages while the agent writes them. `retries` is how often a connection is opened again without any event in between.
+        """
+        begin = self._seen if after_seq is None else after_seq
+        watched = watch_task(
+            self._operations.http, self.id, after_seq=begin, until_settled=True, deltas=deltas, retries=retries
+        )
+        async for event in watched:
+            if event["type"] != "text_delta":
+                self._seen = max(self._seen, event["seq"])
+            yield event
+
+    async def wait(self, timeout: float | None = None) -> v2.Task:
+        """Waits until the task is settled, and returns its state. `status` says whether it stopped, failed or waits for its user.
+
+        Raises ApiTimeoutError after `timeout` seconds; the task continues.
+        """
+        until = math.inf if timeout is None else time.monotonic() + timeout
+        while True:
+            left = until - time.monotonic()
+            wait_seconds = math.ceil(max(0, min(_HELD, left)))
+            answer = await self._operations.call("task.detail", {"task_id": self.id, "wait_seconds": wait_seconds})
+            if answer["task"]["status"] != "running":
+                return answer["task"]
+            if left <= 0:
+                raise ApiTimeoutError(f"the task still runs after {timeout:g} s: {self.id}")
+
+    async def text(self, timeout: float | None = None) -> str:
+        """Waits until the turn has finished, and returns the agent's last message.
+
+        Raises TaskStateError when the task fails or waits for its user.
+        """
+        event = await self._last("assistant_message", timeout)
+        if event is None:
+            raise TaskStateError(self.id, "stopped", "the turn has no message of the agent")
+        content: str = event["content"]
+        return content
+
+    @overload
+    async def result(self, *, timeout: float | None = None) -> Any: ...
+    @overload
+    async def result(self, reader: Callable[[Any], Output], *, timeout: float | None = None) -> Output: ...
+    async def result(self, reader: Callable[[Any], Any] | None = None, *, timeout: float | None = None) -> Any:
+        """Waits until the turn has finished, and returns its structured output. The task needs a `structured_output_schema`.
+
+        `reader` checks the value and gives it its type: any function, for example `Model.model_validate` of pydantic.
+        Raises TaskStateError when the task fails, waits for its user, or has no valid value.
+        """
+        output = await self._last("structured_output_result", timeout)
+        if output is None:
+            raise TaskStateError(
+                self.id, "stopped", "the turn has no structured output: create the task with structured_output_schema"
+            )
+        if not output.get("success"):
+            reason = output.get("error") or "unknown reason"
+            raise TaskStateError(self.id, "stopped", f"the turn has no valid structured output: {reason}")
+        value = output.get("value")
+        return value if reader is None else reader(value)
+
+    def events(self, *, order: str = "asc", verbose: bool | None = None, limit: int | None = None) -> AsyncPaged[v2.TaskEvent, Any]:
+        """The events of the task, oldest first unless `order` is `desc`."""
+        request: Any = present({"task_id": self.id, "order": order, "verbose": verbose, "limit": limit})
+        return self._operations.items("task.listMessages", request)
+
+    async def send(self, message: MessageLike, *, options: CallOptions | None = None, **more: Any) -> None:
+        """Sends a message, which starts the next turn. `more` has other members of `task.sendMessage`."""
+        request: Any = {**more, "task_id": self.id, "message": to_message(message)}
+        await self._operations.call("task.sendMessage", request, options)
+
+    async def answer(self, answer: str | Sequence[str], options: CallOptions | None = None) -> None:
+        """Answers the question that the task waits for, with a text or with several of its options.
+
+        Raises TaskStateError when the task waits for no question.
+        """
+        await self._waiting_for(_QUESTIONS, "a question", options)
+        await self.send(answer if isinstance(answer, str) else "\n".join(answer), options=options)
+
+    async def _confirm(self, kind: str, input: Any, options: CallOptions | None) -> None:
+        waits = await self._waiting_for((kind,), kind, options)
+        request: Any = {"task_id": self.id, "event_id": waits["waiting_for_event_id"], "input": dict(input)}
+        await self._operations.call("task.confirmAction", request, options)
+
+    async def pending(self, options: CallOptions | None = None) -> v2.StatusDetail | None:
+        """What the task waits for; None while it waits for nothing."""
+        return (await self.detail(options)).get("status_detail")
+
+    async def update(self, *, options: CallOptions | None = None, **changes: Any) -> None:
+        """Changes members of `task.update`."""
+        request: Any = {**changes, "task_id": self.id}
+        await self._operations.call("task.update", request, options)
+
+    async def stop(self, options: CallOptions | None = None) -> None:
+        await self._operations.call("task.stop", {"task_id": self.id}, options)
+
+    async def delete(self, *, stop: bool = False, options: CallOptions | None = None) -> None:
+        """Deletes the task; `stop` ends its run first."""
+        request: Any = {"task_id": self.id, **({"stop": True} if stop else {})}
+        await self._operations.call("task.delete", request, options)
+
+    async def watch_url(self, ttl_seconds: int | None = None) -> str:
+        """An address at which `EventSource` can watch the task without a credential."""
+        request: Any = present({"task_id": self.id, "ttl_seconds": ttl_seconds})
+        return (await self._operations.call("task.watchUrl", request))["url"]
+
+    async def _last(self, type: str, timeout: float | None) -> Any:
+        """Waits for the end of a turn, and returns the content of its newest event of a type."""
+        task = await self.wait(timeout)
+        if task["status"] == "waiting":
+            waits = task.get("status_detail", {}).get("waiting_description") or task.get("brief") or self.id
+            raise TaskStateError(self.id, "waiting", f"the task waits for its user: {waits}")
+        async for event in self._operations.items("task.listMessages", {"task_id": self.id}):
+            if event["type"] == "error_message" and task["status"] == "error":
+                raise TaskStateError(self.id, "error", f"the task failed: {event['error_message']['content']}")
+            if event["type"] == type:
+                return event.get(type)
+            if event["type"] == "user_message":
+                break
+        if task["status"] == "error":
+            raise TaskStateError(self.id, "error", f"the task failed: {task.get('brief') or self.id}")
+        return None
+
+    async def _waiting_for(self, kinds: Sequence[str], what: str, options: CallOptions | None) -> v2.StatusDetail:
+        """Raises TaskStateError unless the task waits, for this."""
+        task = await self.detail(options)
+        waits = task.get("status_detail")
+        if waits and waits["waiting_for_event_type"] in kinds:
+            return waits
+        present_wait = waits["waiting_for_event_type"] if waits else "nothing"
+        raise TaskStateError(self.id, task["status"], f"the task waits for {present_wait}, not for {what}")

@@ -1,0 +1,7 @@
+"""The worker: makes a coroutine an agent of the platform."""
+
+from .calls import RunLostError
+from .turn import Answer, Suspended, Turn, TurnFailure, TurnResult
+from .worker import Agent, Worker
+
+__all__ = ["Agent", "Answer", "RunLostError", "Suspended", "Turn", "TurnFailure", "TurnResult", "Worker"]
