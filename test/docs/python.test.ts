@@ -13,7 +13,7 @@ import { root } from "../support/server-process.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { pythonWith } from "../support/tools.ts";
 import { createWorker } from "../workers/worker-rig.ts";
-import { blocksIn, readPage } from "./page.ts";
+import { blocksIn, expectPrinted, readPage } from "./page.ts";
 
 const run = promisify(execFile);
 const page = readPage("docs/guides/python.md");
@@ -21,7 +21,6 @@ const blocks = blocksIn(page, "python");
 const opening = blocks[0]?.split("\n").filter((line) => line.startsWith("from") || line.startsWith("client =")) ?? [];
 /** A part of the page as a program: the first lines of the first part, unless it has its own client. */
 const programOf = (block: string): string => [...(block.includes("Client() ") ? [] : opening), block].join("\n");
-const printedBy = (block: string): readonly string[] => [...block.matchAll(/^# prints (.+)$/gm)].map(([, text = ""]) => text);
 
 const project = mkdtempSync(join(tmpdir(), "python-guide-"));
 const path = { PATH: process.env["PATH"], PYTHONDONTWRITEBYTECODE: "1" };
@@ -51,11 +50,7 @@ test.skipIf(lacks("python-httpx")).concurrent.each(share(programs, 0, 3))(
   async ({ block, file }) => {
     const env = { ...path, PYTHONPATH: join(root, "packages/python/src"), ATP_URL: service.url, ATP_KEY: ann.key };
     const { stdout } = await run(python, [file], { cwd: project, env });
-    let rest = stdout;
-    for (const text of printedBy(block)) {
-      expect(rest, stdout).toContain(text);
-      rest = rest.slice(rest.indexOf(text) + text.length);
-    }
+    expectPrinted(stdout, block);
   },
 );
 

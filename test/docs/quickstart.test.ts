@@ -1,14 +1,16 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildClient } from "../../scripts/client/build.ts";
 import { freePort } from "../support/free-port.ts";
-import { needInShell } from "../support/needs.ts";
+import { lacks, needInShell } from "../support/needs.ts";
+import { root } from "../support/server-process.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
+import { pythonWith } from "../support/tools.ts";
 import { createWorker } from "../workers/worker-rig.ts";
 import { blocksIn, expectPrinted, readPage, shell, tabIn } from "./page.ts";
 
@@ -63,6 +65,21 @@ test("docs/quickstart/api.md: its program in TypeScript prints the texts of its 
   writeFileSync(join(folder, "main.ts"), program);
   const { stdout } = await run(process.execPath, ["main.ts"], { cwd: folder, env: { PATH: process.env["PATH"], ...variables } });
   expectPrinted(stdout, program);
+});
+
+test.skipIf(lacks("python-httpx"))("docs/quickstart/api.md: its program in Python prints the texts of its comments", async () => {
+  const program = tabIn(api, "python", "Python").join("\n");
+  writeFileSync(join(emptyFolder(), "main.py"), program);
+  const env = { PATH: process.env["PATH"], PYTHONPATH: join(root, "packages/python/src"), PYTHONDONTWRITEBYTECODE: "1", ...variables };
+  const { stdout } = await run((await pythonWith("httpx")) ?? "python3", [join(folders.at(-1) ?? "", "main.py")], { env });
+  expectPrinted(stdout, program);
+});
+
+test("docs/quickstart/api.md: its commands of atp print the texts of their comments", async () => {
+  const script = tabIn(api, "sh", "CLI").join("\n");
+  const folder = emptyFolder();
+  symlinkSync(join(root, "atp"), join(folder, "atp"));
+  expectPrinted(await shell(`cd ${folder}; ${script}`, { ...variables, HOME: folder, XDG_CONFIG_HOME: folder }), script);
 });
 
 test("docs/quickstart/agent.md: its agent asks, requests an approval and greets, from an empty folder", async () => {
