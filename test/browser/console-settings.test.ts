@@ -34,6 +34,7 @@ describeWithChromium("the settings of the console", (database) => {
     await press(name);
   };
   const dialog = () => page.getByRole("dialog");
+  const closed = () => dialog().waitFor({ state: "detached" });
   const listed = async (operation: string) => (await stage.owner.v2(operation)).body["data"];
 
   test("create a webhook with its secret once, test it, show a delivery and delete it", async () => {
@@ -165,11 +166,13 @@ describeWithChromium("the settings of the console", (database) => {
     await dialog().getByLabel("Name").fill("Season");
     await dialog().getByLabel("Instruction").fill("Prices in euros.");
     await submit("Save");
+    await closed();
     await page.getByText("Prices in euros.").waitFor();
     expect(await listed("project.list")).toMatchObject([{ name: "Season", instruction: "Prices in euros." }]);
     await choose(/^More: Season/, "Edit");
     await dialog().getByLabel("Instruction").fill("Prices in dollars.");
     await submit("Save");
+    await closed();
     await page.getByText("Prices in dollars.").waitFor();
     expect(await listed("project.list")).toMatchObject([{ name: "Season", instruction: "Prices in dollars." }]);
     await choose(/^More: Season/, "Delete");
@@ -233,6 +236,7 @@ describeWithChromium("the settings of the console", (database) => {
     await choose(/^More: Tea/, "Change who can see it");
     await dialog().getByLabel("Who can see it").selectOption("Only you, and people you add");
     await submit("Save");
+    await closed();
     await page.getByText("Only you, and people you add").waitFor();
     expect((await status())["visibility"]).toBe("private");
     await choose(/^More: Tea/, "People with access");

@@ -307,6 +307,23 @@ describeWithChromium("the console", (database) => {
     await expect.poll(() => again.getByPlaceholder(/^Message/).inputValue()).toBe("a long answer");
   });
 
+  test("keeps what was typed before the server has said who is signed in", async () => {
+    const asked = Promise.withResolvers<void>();
+    await page.route("**/GetCurrentUser", async (route) => {
+      await asked.promise;
+      await route.continue();
+    });
+    await page.goto("/new");
+    const field = page.getByLabel("What should the agent do?");
+    await field.fill("typed early");
+    const answered = page.waitForResponse(/GetCurrentUser/);
+    asked.resolve();
+    await answered;
+    await expect.poll(() => page.evaluate<string>("JSON.stringify({ ...localStorage })")).toContain("typed early");
+    await page.reload();
+    await expect.poll(() => field.inputValue()).toBe("typed early");
+  });
+
   test("shows a draft only at its own task, and to the person who typed it", async () => {
     await createTask("[[subtask [[say Counted]]]][[wait all]][[say Hello]]");
     const member = await stage.service.person({ with: stage.owner });

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { useMe } from "../api/me.ts";
 
 /** A text that was typed on this page, and the name of its draft. */
@@ -16,6 +16,12 @@ export function useDraft(name: string): [string, (typed: string) => void] {
   const key = person === undefined ? undefined : `draft:${person}:${name}`;
   const [typed, setTyped] = useState<Typed>();
   const kept = key === undefined ? null : localStorage.getItem(key);
+  // What was typed before the person was known.
+  const early = typed?.name === name ? typed.text : "";
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the person becomes known; later texts are stored as they are typed
+  useEffect(() => {
+    if (key !== undefined && early !== "") localStorage.setItem(key, early);
+  }, [key]);
   return [
     typed?.name === name ? typed.text : (kept ?? ""),
     (text) => {

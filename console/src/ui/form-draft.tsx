@@ -58,7 +58,7 @@ export function useKeptText(field: string, onValue: (typed: string) => void): (t
     if (typed !== undefined) set.current(typed);
   }, [kept, field]);
   return (typed) => {
-    kept.write(field, typed);
     onValue(typed);
+    kept.write(field, typed);
   };
 }
