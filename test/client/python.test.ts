@@ -36,7 +36,7 @@ const clients = [
 ];
 
 // One of them is made from the other: a short run has one.
-describe.skipIf(isMissing).each(share(clients, 0, 2))("$language (spec/decisions.md 115):", ({ prefix }) => {
+describe.skipIf(isMissing).each(share(clients, 0, 2))("$language (spec/decisions.md 113):", ({ prefix }) => {
   const clientFor = (more: object = {}, url = rig.service.url): Promise<Ref> =>
     python.make(`${prefix}Client`, { base_url: url, api_key: rig.ann.key, still: true, ...more }, [platform, rig.service.url]);
   /** A created task, awaited. */

@@ -9,7 +9,7 @@ export type TestTarget = Parameters<SendWebhook>[0] & Pick<Webhook, "id">;
 
 /** Signed test requests, which report no event (spec/webhooks.md 11). */
 export interface TestRequests {
-  /** Sends a request of the type `webhook_test`, or a sample of another type (spec/api.md 8.95), and returns its result. */
+  /** Sends a request of the type `webhook_test`, or a sample of another type (spec/api.md 8.93), and returns its result. */
   send(webhook: TestTarget, type?: WebhookEventType): Promise<AttemptResult>;
   /**
    * Sends a request of the type `webhook_test`, and after a 4xx response a second one with the form of `task_created`: many

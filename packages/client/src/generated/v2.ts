@@ -1982,7 +1982,7 @@ export interface PingWebhookRequest {
    * Rules: 1 to 128 characters.
    */
   readonly webhook_id: string;
-  /** Sends a sample of this type, with the form of a real delivery, instead of `webhook_test`. Its `event_id` begins with `webhook_test_`, and its task does not exist. The webhook need not subscribe to the type (spec/api.md 8.95). */
+  /** Sends a sample of this type, with the form of a real delivery, instead of `webhook_test`. Its `event_id` begins with `webhook_test_`, and its task does not exist. The webhook need not subscribe to the type (spec/api.md 8.93). */
   readonly event_type?: "task_created" | "task_progress" | "task_stopped" | "task_failed" | "task_cancelled";
 }
 

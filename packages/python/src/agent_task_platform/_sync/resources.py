@@ -1148,7 +1148,7 @@ class WebhookResource:
 
         event_type: Sends a sample of this type, with the form of a real delivery, instead of `webhook_test`. Its
         `event_id` begins with `webhook_test_`, and its task does not exist. The webhook need not subscribe to the type
-        (spec/api.md 8.95).
+        (spec/api.md 8.93).
         """
         answer: v2.PingWebhookResponse = self._operations._call(
             "webhook.ping",

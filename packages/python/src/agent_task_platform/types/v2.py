@@ -1766,7 +1766,7 @@ class PingWebhookRequest(TypedDict):
     """
     event_type: NotRequired[Literal["task_created", "task_progress", "task_stopped", "task_failed", "task_cancelled"]]
     """Sends a sample of this type, with the form of a real delivery, instead of `webhook_test`. Its `event_id` begins
-    with `webhook_test_`, and its task does not exist. The webhook need not subscribe to the type (spec/api.md 8.95)."""
+    with `webhook_test_`, and its task does not exist. The webhook need not subscribe to the type (spec/api.md 8.93)."""
 
 
 class PingWebhookResponse(Envelope):
