@@ -2,6 +2,7 @@ import type { BrowserContext, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { SkillOwnerType } from "../../src/gen/proto/settings/v1/skill_pb.ts";
 import { SkillService } from "../../src/gen/proto/settings/v1/skill_service_pb.ts";
+import { fakeBrowser } from "../browsers/fake-browser.ts";
 import { skillZip } from "../core/skills/zip-maker.ts";
 import { createWorker, type RunOf } from "../workers/worker-rig.ts";
 import { untilWatched, writeAll } from "../workers/written-text.ts";
@@ -214,6 +215,28 @@ describeWithChromium("the console", (database) => {
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByRole("link", { name: title.slice(0, 20) }).click();
     await page.getByText("All counted.", { exact: true }).waitFor();
+  });
+
+  test("shows the browser that a task uses, and ends its use", async () => {
+    const browser = fakeBrowser(stage.owner, { url: stage.url, name: "Kitchen laptop" });
+    await browser.online;
+    const { body } = await stage.owner.v2("task.create", { message: { content: "[[forever]]" } });
+    const id = String(body["task_id"]);
+    const { spaceId } = stage.owner;
+    await stage.service.store.change((tx) => tx.taskResources.set({ id, spaceId }, { browserId: browser.id }));
+    await page.goto(`/app/${id}`);
+    const used = page.getByRole("region", { name: "Browser in use" });
+    await used.getByText("Kitchen laptop").waitFor();
+    await page.goto("/settings/agents");
+    await page.getByText("1 task uses it").waitFor();
+    await page.goto(`/app/${id}`);
+    await used.getByRole("button", { name: "Stop using it" }).click();
+    await used.waitFor({ state: "detached" });
+    const { data } = (await stage.owner.v2("browser.onlineList")).body;
+    expect(data).toMatchObject([{ client_id: browser.id, task_ids: [] }]);
+    browser.closeSend();
+    await browser.end;
+    await stage.owner.v2("task.delete", { task_id: id, stop: true });
   });
 
   test("shows HTML and dangerous links of a message as text", async () => {

@@ -28,6 +28,7 @@ const text = words(
     browsersText: "Browsers of yours that are online now. Agents work in them only after you have chosen one for a task.",
     noBrowser: "No browser is online.",
     online: "Online",
+    usedBy: (count: number) => (count === 1 ? "1 task uses it" : `${count} tasks use it`),
   },
   {
     agents: "Agenten",
@@ -42,6 +43,7 @@ const text = words(
     browsersText: "Ihre Browser, die gerade online sind. Agenten arbeiten erst darin, wenn Sie einen für eine Aufgabe gewählt haben.",
     noBrowser: "Kein Browser ist online.",
     online: "Online",
+    usedBy: (count: number) => (count === 1 ? "1 Aufgabe benutzt ihn" : `${count} Aufgaben benutzen ihn`),
   },
 );
 
@@ -125,12 +127,12 @@ function Browsers() {
       )}
       {browsers.data && browsers.data.data.length > 0 && (
         <ul className="card rows">
-          {browsers.data.data.map(({ clientId, clientName, ua }) => (
+          {browsers.data.data.map(({ clientId, clientName, ua, taskIds }) => (
             <li key={clientId}>
               <Icon name="globe" />
               <span className="main">
                 <strong>{clientName}</strong>
-                <small>{ua}</small>
+                <small>{[...(taskIds.length > 0 ? [text.usedBy(taskIds.length)] : []), ua].join(" · ")}</small>
               </span>
               <span className="badge done">
                 <Icon name="done" />

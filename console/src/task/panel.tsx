@@ -4,13 +4,14 @@ import { useMemo, useState } from "react";
 import { ProjectService } from "#proto/project/v2/project_service_pb.ts";
 import type { TaskAttachment } from "#proto/task/v2/task_attachment_pb.ts";
 import { type PlanStep, PlanStepStatus, type TaskEvent, TaskEventSchema } from "#proto/task/v2/task_event_pb.ts";
-import type { Task } from "#proto/task/v2/task_pb.ts";
+import { type Task, TaskStatus } from "#proto/task/v2/task_pb.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { scrollable } from "../ui/static-parts.ts";
 import { formatDateTime, formatDuration, formatNumber, fromSeconds } from "../ui/time.tsx";
 import { TaskWebsite } from "../websites/task-website.tsx";
 import { Attachment } from "./attachment.tsx";
+import { TaskBrowser } from "./browser.tsx";
 import { Subtasks } from "./subtasks.tsx";
 import styles from "./task.module.css";
 import { doneSteps, type Timeline } from "./timeline.ts";
@@ -50,6 +51,7 @@ export function Panel({ task, timeline, events }: { task: Task | undefined; time
         </section>
       )}
       {task && <TaskWebsite taskId={task.id} change={events.findLast(changesWebsite)?.seq} />}
+      {task && usesBrowsers(task) && <TaskBrowser taskId={task.id} change={events.findLast(changesState)?.seq} />}
       {task && <Subtasks task={task} />}
       {task && <Details task={task} />}
       <section className={styles.tools}>
@@ -63,6 +65,11 @@ export function Panel({ task, timeline, events }: { task: Task | undefined; time
     </aside>
   );
 }
+
+/** A browser is selected while the task waits, and is free when it has ended. */
+const usesBrowsers = ({ status }: Task): boolean => status === TaskStatus.RUNNING || status === TaskStatus.WAITING;
+
+const changesState = ({ payload }: TaskEvent): boolean => payload.case === "statusUpdate";
 
 /** An agent saves a website during its turn, by a tool or with its result. */
 const changesWebsite = ({ payload }: TaskEvent): boolean =>
