@@ -63,6 +63,7 @@ const content: Readonly<Record<string, string>> = {
   "console/index.html": "page 1",
   "src/core/structured-output/a.ts": "",
   "src/core/schedules/a.ts": "",
+  "src/core/oauth/https-origin.ts": "",
   "src/core/failure.ts": "",
   "src/core/json.ts": "",
   "docs/guides/webhooks.md": "",
