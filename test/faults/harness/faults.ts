@@ -39,15 +39,20 @@ export async function storm(
   }
 }
 
-/** Suspends a process and resumes it, as the scheduler of a virtual machine may. */
+/** Peers take the tasks of a process over after this time of silence, and within this time more on a slow machine. */
+const takeOverSeconds = 15;
+const slowTakeOverMs = 30_000;
+
+/** Suspends a process and resumes it, as the scheduler of a virtual machine may: on a slow machine after its peers have continued a task. */
 export async function pause(arena: Arena, node: Node, seconds: number): Promise<void> {
   const { timeline } = arena;
   await node.untilReady();
-  const woke = await createExtraTasks(arena);
+  const tasks = await createExtraTasks(arena);
   timeline.note(`paused (SIGSTOP): ${node.name} for ${seconds} s`);
   node.signal("SIGSTOP");
   await delay(seconds * 1000);
-  woke();
+  if (seconds > takeOverSeconds && arena.setUp.cluster.nodes.length > 1) await tasks.untilTakenOver(slowTakeOverMs);
+  tasks.woke();
   node.signal("SIGCONT");
 }
 
@@ -56,11 +61,11 @@ export async function freeze(arena: Arena, node: Node, seconds: number): Promise
   const { timeline } = arena;
   node.writeFile("freeze-ms", `${seconds * 1000}`);
   await node.untilReady();
-  const woke = await createExtraTasks(arena);
+  const tasks = await createExtraTasks(arena);
   timeline.note(`event loop blocked: ${node.name} for ${seconds} s`);
   node.signal("SIGUSR2");
   await delay(seconds * 1000);
-  woke();
+  tasks.woke();
 }
 
 /** Steps the clocks of some processes an hour forwards, two back, and then resets them. */
