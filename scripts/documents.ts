@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { asyncapiDocument } from "./documents/asyncapi.ts";
+import { brunoCollection, collected, postmanCollection } from "./documents/collections.ts";
 import { root } from "./documents/frame.ts";
 import { restDocument } from "./documents/rest.ts";
 import { v2Document } from "./documents/v2.ts";
@@ -10,10 +11,15 @@ import { readSchema } from "./reference/schema.ts";
 const schema = readSchema();
 const examples = JSON.parse(readFileSync(join(root, "test/golden/v2-examples.json"), "utf8"));
 
+const v2 = v2Document(schema, examples);
+const requests = collected({ v2, v1: restDocument("v1"), responses: restDocument("responses") });
+
 const json = (document: unknown): string => `${JSON.stringify(document, null, 2)}\n`;
 const files = new Map([
-  ["api/openapi.json", json(v2Document(schema, examples))],
+  ["api/openapi.json", json(v2)],
   ...["v1", "responses", "oauth", "files"].map((name) => [`api/openapi/${name}.json`, json(restDocument(name))] as const),
+  ["api/collections/postman.json", json(postmanCollection(requests))],
+  ["api/collections/bruno.json", json(brunoCollection(requests))],
   ["api/asyncapi.json", json(asyncapiDocument())],
 ]);
 

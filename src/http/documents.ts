@@ -16,6 +16,8 @@ const documents = [
   "openapi/oauth.json",
   "openapi/files.json",
   "asyncapi.json",
+  "collections/postman.json",
+  "collections/bruno.json",
 ];
 
 /** The addresses of this installation, which replace those in the documents. */

@@ -43,7 +43,7 @@ export const families: readonly Family[] = [
   },
   { name: "wires", files: ["test/wires/", "test/connectors/resolve.wires.property.test.ts", "test/languages/buf-curl.test.ts"] },
   { name: "fuzz", files: ["test/fuzz/"], command: { script: "fuzz", slice: ["--runs", "3000"], full: ["--runs", "100000"] } },
-  { name: "documents", files: ["test/documents/generated.test.ts"] },
+  { name: "documents", files: ["test/documents/generated.test.ts", "test/documents/collections.test.ts"] },
   {
     name: "hostile",
     files: ["test/hostile/"],
