@@ -14,7 +14,7 @@ export interface Finding {
   readonly requests: readonly string[];
 }
 
-/** An answer that was read to its end. A body that is not JSON is its text. */
+/** An answer that was read to its end. A body that is not a JSON object counts as an empty one. */
 export interface Answer {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: answers of any server are read member by member
@@ -92,7 +92,7 @@ export function openKit({ origin, key, fetch: send, onRequest }: KitOptions) {
     else {
       const difference = documents.differenceOf(operation, answer.status, answer.body);
       if (difference !== undefined) line.notes.push(difference);
-      return answer;
+      return { ...answer, body: typeof answer.body === "object" && answer.body !== null ? answer.body : {} };
     }
     return null;
   }

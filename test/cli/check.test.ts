@@ -56,6 +56,23 @@ test("atp check says what differs, what is missing and what it could not try, an
   expect(ran).toMatchObject({ code: 1, err: expect.stringContaining("differ or are missing") });
 });
 
+test.each([
+  "null",
+  "[]",
+  "<html>",
+  '{"ok": true, "task": null, "data": 1, "messages": {}}',
+])("atp check reads a server to the end that answers %s to everything", async (body) => {
+  await using other = await openLocal(
+    (_request, response) => void response.writeHead(200, { "content-type": "application/json" }).end(body),
+  );
+  const url = new URL(other.url).origin;
+  const ran = await runWith(home, { url }, ["check", "--json", "--against", url, "--key", "sk-1"]);
+  const found: readonly Found[] = JSON.parse(ran.out);
+  expect(found.find(({ name }) => name === "task.create")).toMatchObject({ verdict: "differs" });
+  expect(found.find(({ name }) => name === "POST /responses")).toMatchObject({ verdict: "differs" });
+  expect(ran).toMatchObject({ code: 1, err: expect.stringContaining("differ or are missing") });
+});
+
 test("atp check sends a key only to the address that it is given for", async () => {
   const env = envOf(rig.service, rig.ann);
   expect(await runWith(home, rig.service, ["check", "--against", "https://api.example.com"], { env })).toMatchObject({ code: 2 });
