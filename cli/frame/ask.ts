@@ -1,6 +1,5 @@
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
-import { text } from "node:stream/consumers";
 import type { CliContext } from "./context.ts";
 import { CommandError } from "./failures.ts";
 
@@ -37,9 +36,15 @@ export async function ask({ stdin, process: { stderr } }: CliContext, question: 
 
 /** All of standard input. @throws CommandError above the limit */
 export async function readInput({ stdin }: CliContext, mostBytes = 16 * 1024 * 1024): Promise<string> {
-  const all = await text(stdin);
-  if (all.length > mostBytes) throw new CommandError("standard input has more than 16 MB");
-  return all;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stdin) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.length;
+    if (size > mostBytes) throw new CommandError(`standard input has more than ${mostBytes / 1024 / 1024} MiB`);
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 /** A secret that is asked without showing it, or standard input where there is no terminal. */

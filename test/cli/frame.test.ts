@@ -37,6 +37,14 @@ describe("exit codes", () => {
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("no connection to the server") });
   });
 
+  test("1 for standard input without an end, which is read up to 16 MiB", async () => {
+    function* endless() {
+      for (;;) yield "x".repeat(1024 * 1024);
+    }
+    const { code, err } = await runWith(home, rig.service, ["task", "create", "-"], { env: envOf(rig.service, rig.ann), input: endless() });
+    expect({ code, err }).toEqual({ code: 1, err: "atp: standard input has more than 16 MiB\n" });
+  });
+
   test("0 for help, which has examples", async () => {
     const { code, out } = await atp("task", "create", "--help");
     expect(code).toBe(0);

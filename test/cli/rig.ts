@@ -19,8 +19,8 @@ export interface Ran {
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Standard input; without one it is empty. */
-  readonly input?: string;
+  /** Standard input, at once or in parts; without one it is empty. */
+  readonly input?: string | Iterable<string>;
   /** The present time. */
   readonly now?: number;
 }
@@ -57,7 +57,7 @@ export async function runWith(
       stderr: { write: (text) => err.push(String(text)) },
       env: { HOME: home, ...options.env },
     },
-    stdin: Readable.from(options.input === undefined ? [] : [options.input]),
+    stdin: Readable.from(typeof options.input === "string" ? [options.input] : (options.input ?? [])),
   };
   const code = await runCli(args, context);
   return { code, out: out.join(""), err: err.join(""), opened };
