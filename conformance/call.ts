@@ -1,3 +1,5 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { type DescMessage, fromBinary, fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { WorkerService } from "../src/gen/proto/worker/v1/worker_service_pb.ts";
 
@@ -39,10 +41,16 @@ export function readMethod(path: string): string | null {
   return service === WorkerService.typeName && WorkerService.methods.some((method) => method.name === name) ? name : null;
 }
 
+/** A body and the headers that say how to read it. */
+export interface Content {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Uint8Array;
+}
+
 /** Records an arriving call. */
-export function recordCall(method: string, contentType: string, body: Uint8Array, startedAt: number): Call {
+export function recordCall(method: string, content: Content, startedAt: number): Call {
   const input = WorkerService.methods.find(({ name }) => name === method)?.input;
-  const request = method === "Poll" || !input ? null : decode(input, contentType, body);
+  const request = method === "Poll" || !input ? null : decode(input, content);
   const events = readMember(request, "events");
   const keys = Array.isArray(events) ? events.map((event) => readText(event, "key")) : [];
   return {
@@ -62,26 +70,34 @@ export function recordCall(method: string, contentType: string, body: Uint8Array
 }
 
 /** Records the response of a call. */
-export function recordAnswer(call: Call, status: number, contentType: string, body: Uint8Array): void {
+export function recordAnswer(call: Call, status: number, content: Content): void {
   call.status = status;
   const output = WorkerService.methods.find(({ name }) => name === call.method)?.output;
-  if (status !== 200) Object.assign(call, readRefusal(body));
+  if (status !== 200) Object.assign(call, readRefusal(content));
   else if (output) {
-    const answer = decode(output, contentType, body);
+    const answer = decode(output, content);
     call.stop = readText(answer, "stop");
     call.assigned = readRun(readMember(answer, "run"));
   }
 }
 
 /** Decodes JSON or binary to JSON with lowerCamelCase names; null for an invalid message. */
-function decode(schema: DescMessage, contentType: string, body: Uint8Array): JsonValue {
+function decode(schema: DescMessage, content: Content): JsonValue {
   try {
-    const isBinary = contentType.startsWith("application/proto");
-    const json = () => fromJson(schema, JSON.parse(Buffer.from(body).toString()), { ignoreUnknownFields: true });
-    return toJson(schema, isBinary ? fromBinary(schema, body) : json());
+    const isBinary = content.headers["content-type"]?.startsWith("application/proto");
+    const bytes = decompress(content);
+    const json = () => fromJson(schema, JSON.parse(bytes.toString()), { ignoreUnknownFields: true });
+    return toJson(schema, isBinary ? fromBinary(schema, bytes) : json());
   } catch {
     return null;
   }
+}
+
+/** The codings of bodies that the platform accepts and answers with. */
+function decompress({ headers, body }: Content): Buffer {
+  const coding = headers["content-encoding"];
+  if (coding === "gzip") return gunzipSync(body);
+  return coding === "br" ? brotliDecompressSync(body) : Buffer.from(body);
 }
 
 function readRun(value: JsonValue): RunName | null {
@@ -89,9 +105,9 @@ function readRun(value: JsonValue): RunName | null {
   return taskId === "" ? null : { taskId, fence: Number(readMember(value, "fence") ?? 0) };
 }
 
-function readRefusal(body: Uint8Array): Pick<Call, "code" | "message"> {
+function readRefusal(content: Content): Pick<Call, "code" | "message"> {
   try {
-    const refusal: JsonValue = JSON.parse(Buffer.from(body).toString());
+    const refusal: JsonValue = JSON.parse(decompress(content).toString());
     return { code: readText(refusal, "code"), message: readText(refusal, "message") };
   } catch {
     return { code: "", message: "" };

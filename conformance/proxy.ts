@@ -35,7 +35,7 @@ export async function openProxy(port: () => number | null): Promise<FaultyProxy>
     const startedAt = performance.now();
     const body = await buffer(incoming);
     const method = readMethod(incoming.url ?? "");
-    const call = method === null ? null : recordCall(method, incoming.headers["content-type"] ?? "", body, startedAt);
+    const call = method === null ? null : recordCall(method, { headers: incoming.headers, body }, startedAt);
     if (call) calls.push(call);
     const hold = holds.get(method ?? "");
     if (hold) hold.isReached = true;
@@ -47,7 +47,7 @@ export async function openProxy(port: () => number | null): Promise<FaultyProxy>
       return;
     }
     const answer = await forward(incoming, outgoing, body, target);
-    if (call) recordAnswer(call, answer.status, answer.contentType, answer.body);
+    if (call) recordAnswer(call, answer.status, answer);
     const index = lost.indexOf(method ?? "");
     if (index >= 0 && answer.status === 200) {
       lost.splice(index, 1);
@@ -98,7 +98,6 @@ function refuseCall(incoming: IncomingMessage, outgoing: ServerResponse, how: "c
 
 interface Answer {
   readonly status: number;
-  readonly contentType: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: Buffer;
 }
@@ -113,8 +112,7 @@ function forward(incoming: IncomingMessage, outgoing: ServerResponse, body: Buff
   const upstream = request({ host: "127.0.0.1", port, method, path, headers }, (reply) => {
     const { connection: _ours, "transfer-encoding": _theirs, ...rest } = reply.headers;
     const { statusCode: status = 502 } = reply;
-    const contentType = reply.headers["content-type"] ?? "";
-    buffer(reply).then((bytes) => resolve({ status, contentType, body: bytes, headers: rest }), reject);
+    buffer(reply).then((body) => resolve({ status, body, headers: rest }), reject);
   });
   outgoing.once("close", () => upstream.destroy());
   upstream.once("error", reject).end(body);
