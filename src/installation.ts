@@ -6,6 +6,7 @@ import { ensureDefaultAgents } from "./core/agents/agent.ts";
 import { type Cipher, cipherFrom } from "./core/cipher.ts";
 import type { Clock } from "./core/clock.ts";
 import type { Ids, Random } from "./core/ids.ts";
+import type { Disk } from "./core/installation/checks.ts";
 import type { Log } from "./core/log.ts";
 import type { Store, Tx } from "./core/store.ts";
 import type { ProveDomain } from "./core/websites/domain.ts";
@@ -22,6 +23,8 @@ export interface Ambient {
   readonly log: Log;
   /** Looks for the proofs of custom domains; by default in the DNS and on the domain. */
   readonly prove?: ProveDomain;
+  /** Reads the space of the disk that a folder is on; by default from the system. */
+  readonly readDisk?: (folder: string) => Promise<Disk>;
 }
 
 /** An open installation: its database is migrated and belongs to the encryption key. */

@@ -30,13 +30,16 @@ const { version } = z
   .parse(JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")));
 
 /** What this process shows to operators (spec/api.md 8.82). */
-export const installationParts = ({ config, clock }: ProcessContext, logged: CountedLog["counts"]): InstallationParts => ({
+export const installationParts = (
+  { config, clock, readDisk = diskOf }: ProcessContext,
+  logged: CountedLog["counts"],
+): InstallationParts => ({
   readInstallation: installationReader(clock, remoteProfiles(config)),
   version,
   engine: config.database,
   storage: config.bucket === null ? "local" : "s3",
   agentOf: (profile) => config.agentProfiles[profile] ?? "offline",
-  readDisk: () => diskOf(config.dataDir),
+  readDisk: () => readDisk(config.dataDir),
   logged,
 });
 

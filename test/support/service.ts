@@ -6,6 +6,7 @@ import type { KeyKind } from "../../src/core/accounts/caller.ts";
 import { ensureDefaultAgents } from "../../src/core/agents/agent.ts";
 import { type Clock, systemClock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
+import type { Disk } from "../../src/core/installation/checks.ts";
 import { keyDigest, newKeyText } from "../../src/core/keys/api-key.ts";
 import type { Log } from "../../src/core/log.ts";
 import type { Store, Tx } from "../../src/core/store.ts";
@@ -102,6 +103,8 @@ export interface ServiceOptions {
   readonly idle?: boolean;
   /** By default every custom domain has its proof, and no name server is asked. */
   readonly prove?: ProveDomain;
+  /** The disk of the data folder; by default the machine's, whose free space changes. */
+  readonly disk?: Disk;
 }
 
 export async function openService({
@@ -113,6 +116,7 @@ export async function openService({
   over,
   idle = false,
   prove = async () => true,
+  disk,
 }: ServiceOptions = {}): Promise<Service> {
   const statements: string[] = [];
   const logged: LogLine[] = [];
@@ -127,6 +131,7 @@ export async function openService({
     stores.map((of, i) =>
       openNode({ ...config, role: roles?.[i] ?? config.role }, of, {
         ...{ clock, ids: systemIds, random: systemRandom, log, prove },
+        ...(disk && { readDisk: async () => disk }),
       }),
     ),
   );

@@ -22,6 +22,7 @@ beforeAll(async () => {
   service = await openService({
     idle: true,
     clock: stillClock(quarterPast),
+    disk: { free: 40, size: 100 },
     env: { BODY_LIMIT: String(limit), CORS_ORIGINS: origin, RATE_LIMITS: "off" },
   });
   keyring = await keyringOf(service);

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { connect } from "node:http2";
 import { buffer } from "node:stream/consumers";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { V2Body } from "../support/wires.ts";
 
 /** A request as sent over the socket; only mandatory HTTP headers are added. */
@@ -15,18 +16,21 @@ export interface RawRequest {
 export interface RawReply {
   readonly status: number;
   readonly headers: Headers;
+  /** The body as it was sent, maybe compressed. */
   readonly bytes: Buffer;
   readonly text: string;
   /** The body as the client reads it, member by member. */
   readonly json: () => V2Body;
 }
 
+const decompressions: Readonly<Record<string, (bytes: Buffer) => Buffer>> = { gzip: gunzipSync, br: brotliDecompressSync };
+
 const replyOf = (status: number, headers: Headers, bytes: Buffer): RawReply => ({
   status,
   headers,
   bytes,
   text: bytes.toString(),
-  json: () => JSON.parse(bytes.toString()) as V2Body,
+  json: () => JSON.parse((decompressions[headers.get("content-encoding") ?? ""]?.(bytes) ?? bytes).toString()) as V2Body,
 });
 
 /** Over HTTP/1.1, on a new connection. */
