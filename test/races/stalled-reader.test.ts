@@ -133,7 +133,7 @@ describe.each(share(wires, 0, 2))("a watch over $wire whose client reads nothing
     const received = readRest && (await readRest(stalled));
     if (received) expect(received).toEqual(numbersUpTo(lastSeq));
     stalled.destroy();
-    expect([...stalling.logged, ...other.logged]).toEqual([]);
+    expect([...stalling.problems, ...other.problems]).toEqual([]);
   });
 });
 

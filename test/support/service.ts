@@ -76,6 +76,8 @@ export interface Service extends AsyncDisposable {
   /** The statements sent to the database so far, for counting. */
   readonly statements: string[];
   readonly logged: readonly LogLine[];
+  /** The logged warnings and errors. Lines at `info` also come by time: refused calls are counted at the end of a minute. */
+  readonly problems: readonly LogLine[];
   /** A new person, by default the owner of a new team, or a member of a colleague's team. */
   person(options?: PersonOptions): Promise<Person>;
   drain(): Promise<void>;
@@ -145,6 +147,9 @@ export async function openService({
     store,
     statements,
     logged,
+    get problems() {
+      return logged.filter(({ level }) => level !== "info");
+    },
     person: (options) => newPerson(store, { next: () => next().url, clock, consentUrl: config.consentUrl }, options),
     drain,
     async [Symbol.asyncDispose]() {

@@ -37,7 +37,7 @@ describe("a draining process", () => {
     await untilWaiting();
     await service.drain();
     for (const { end } of [watchWithEvents, watchWithoutEvents]) expect(await end).toBe("unavailable: the server is stopping: call again");
-    expect(service.logged).toEqual([]);
+    expect(service.problems).toEqual([]);
   });
 
   test("ends a watch of a task list with unavailable", async () => {
@@ -48,7 +48,7 @@ describe("a draining process", () => {
     await untilWaiting();
     await service.drain();
     await expect(changes.next()).rejects.toMatchObject({ rawMessage: "the server is stopping: call again" });
-    expect(service.logged).toEqual([]);
+    expect(service.problems).toEqual([]);
   });
 
   test.each(wires)("answers a call held over %s immediately, with the state at that moment", async (wire) => {

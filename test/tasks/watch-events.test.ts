@@ -165,7 +165,7 @@ describe("server-sent events", () => {
     await watch.end;
     await rig.add(id);
     await rig.untilQuiet();
-    expect(rig.service.logged).toEqual([]);
+    expect(rig.service.problems).toEqual([]);
   });
 
   describe("to an EventSource", () => {

@@ -102,7 +102,7 @@ describe("WatchTask", () => {
       const asked = toBinary(GetTaskRequestSchema, create(GetTaskRequestSchema, { taskId: id, waitSeconds: 60 }));
       const held = await sendHttp2(path(getTask), { headers, body: framed(asked) });
       expect(held.headers.get("grpc-status")).toBe(String(Code.DeadlineExceeded));
-      expect(rig.service.logged).toEqual([]);
+      expect(rig.service.problems).toEqual([]);
     });
   });
 

@@ -180,7 +180,7 @@ describe("a v2 body that has not arrived yet", () => {
     await left.drain();
     // The server has closed when its last connection ends; the requests on that connection are notified one turn later.
     for (const _ of [1, 2, 3]) await turn();
-    expect(left.logged).toEqual([]);
+    expect(left.problems).toEqual([]);
   });
 });
 

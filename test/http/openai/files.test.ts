@@ -119,7 +119,7 @@ describe.each(prefixes)("files below %j", (prefix) => {
     });
     expect(noBoundary.status).toBe(400);
     expect(await left(who)).toEqual({ files: 0, bytes: 0 });
-    expect(rig().service.logged).toEqual([]);
+    expect(rig().service.problems).toEqual([]);
   });
 
   test("whose sender disconnects leave nothing", async () => {
@@ -134,7 +134,7 @@ describe.each(prefixes)("files below %j", (prefix) => {
     await untilTrue(async () => (await left(who)).bytes > 0);
     sending.destroy();
     await untilTrue(async () => (await left(who)).bytes === 0 && (await left(who)).files === 0);
-    expect(rig().service.logged).toEqual([]);
+    expect(rig().service.problems).toEqual([]);
   });
 
   test("need a credential before a byte is read", async () => {

@@ -66,5 +66,5 @@ test("a stream ends with an error when its process drains, and can be resumed", 
   await reading.until(2);
   await service.drain();
   expect((await reading.end).at(-1)).toMatchObject({ type: "error", sequence_number: 1, code: "unavailable" });
-  expect(service.logged).toEqual([]);
+  expect(service.problems).toEqual([]);
 });
