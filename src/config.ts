@@ -9,9 +9,10 @@ import { readPdf } from "./config/pdf.ts";
 import { type Prices, prices } from "./config/prices.ts";
 import { isLoopback, mail, singleSignOn, teams } from "./config/sign-in.ts";
 import { console, isSameSite, sites } from "./config/sites.ts";
+import { collectSettings, settingNamesOf, withConfigFile } from "./config/sources.ts";
 import { readTranscription, type TranscriptionConfig } from "./config/speech.ts";
 import { data, files } from "./config/storage.ts";
-import { ConfigError, environmentReader, findMisspelt, type Reader } from "./config/variable.ts";
+import { ConfigError, findMisspelt, type Reader, settingsReader, type Variable } from "./config/variable.ts";
 import { variableGroups } from "./config/variables.ts";
 import { agents, callLimits, oauth, processing, responses } from "./config/work.ts";
 import { findNearest } from "./core/nearest.ts";
@@ -119,24 +120,30 @@ export interface SingleSignOn {
 }
 
 /**
- * Reads the configuration from the environment. An empty variable counts as
+ * Reads the configuration from the environment and the files that it names. An empty variable counts as
  * unset; `findMisspeltSettings` names unknown ones that may be mistakes.
  *
  * @throws ConfigError with every problem.
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
-  const reader = environmentReader(env);
+  const { values, problems } = collectSettings(env, variables);
+  const reader = settingsReader(values, problems);
   const config = { ...network(reader), ...storage(reader), ...work(reader), ...people(reader) };
   checkTogether(config, reader);
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return deepFreeze(config);
 }
 
+/** Like `loadConfig`, with the arguments of the server. @throws ConfigError also for an unknown argument. */
+export const loadServerConfig = (args: readonly string[]): Config => loadConfig(withConfigFile(process.env, args));
+
 /** Warnings about unknown variables that look like misspelt settings. Values are not shown. */
 export const findMisspeltSettings = (env: Readonly<Record<string, string | undefined>> = process.env): readonly string[] =>
   findMisspelt(Object.keys(env), settingNames);
 
-const settingNames: readonly string[] = Object.values(variableGroups).flatMap((group) => Object.keys(group));
+const variables: Readonly<Record<string, Variable<unknown>>> = Object.assign({}, ...Object.values(variableGroups));
+
+const settingNames = settingNamesOf(variables);
 
 function network({ read, isSet }: Reader) {
   const [server, urls, targets] = [read(listening), read(addresses), read(outgoing)];

@@ -1,5 +1,5 @@
 import { ConfigError } from "./config/variable.ts";
-import { type Config, findMisspeltSettings, loadConfig } from "./config.ts";
+import { type Config, findMisspeltSettings, loadServerConfig } from "./config.ts";
 import { systemClock } from "./core/clock.ts";
 import { systemIds, systemRandom } from "./core/ids.ts";
 import type { Log } from "./core/log.ts";
@@ -19,7 +19,7 @@ import { lockFolder, makeFolder, tightenFiles } from "./store/folder.ts";
 async function main(): Promise<void> {
   // Only this process's user can read its files.
   process.umask(0o077);
-  const config = loadConfig();
+  const config = loadServerConfig(process.argv.slice(2));
   const log = createLog(config);
   for (const warning of findMisspeltSettings()) log("warn", warning);
   const ambient: Ambient = { clock: systemClock, ids: systemIds, random: systemRandom, log };

@@ -49,7 +49,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   exports: ["node:", "core", "yazl"],
   connectors: ["core", "egress", "@modelcontextprotocol/sdk/"],
   webhooks: ["node:", "core", "egress", "undici"],
-  config: ["node:", "core/nearest", "core/tasks/profile", "zod", "tldts"],
+  config: ["node:", "core/nearest", "core/tasks/profile", "smol-toml", "zod", "tldts"],
   log: ["core", "pino"],
 };
 /** Files that open and wire everything: they may import any module, and only each other import them. */

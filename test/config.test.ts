@@ -210,10 +210,10 @@ describe("a good value", () => {
     expect(loadConfig(env)).toMatchObject(expected);
   });
 
-  // The example of ENCRYPTION_KEY is a placeholder, and the file of MODELS_FILE does not exist.
-  test.each(entries.filter(([name]) => name !== "ENCRYPTION_KEY" && name !== "MODELS_FILE"))("of %s is its own example", (name, {
-    example,
-  }) => {
+  // The example of ENCRYPTION_KEY is a placeholder, and the files of the other two do not exist.
+  test.each(
+    entries.filter(([name]) => !["ENCRYPTION_KEY", "MODELS_FILE", "CONFIG_FILE"].includes(name)),
+  )("of %s is its own example", (name, { example }) => {
     expect(() => loadConfig({ ...postgres, ...company, DATA_DIR_SHARED: "true", [name]: example })).not.toThrow();
   });
 });
@@ -333,6 +333,7 @@ const bad: Record<string, readonly string[]> = {
     "a=remote;zone=eu",
   ],
   MODELS_FILE: ["a\0b"],
+  CONFIG_FILE: ["atp.yaml", "a\0.toml"],
   SANDBOX_COMMAND: ["bwrap {workspace}", "/bin/sh -c", "/bin/box {folder}", "/bin/b\0 {workspace}"],
   S3_BUCKET: ["ab", "Files", "a_b", "a/b", "-files", "x".repeat(64)],
   S3_ENDPOINT: ["s3.example.com", "ftp://s3.example.com", "https://user@s3.example.com"],

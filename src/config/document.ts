@@ -3,7 +3,12 @@ import { variableGroups } from "./variables.ts";
 
 const preface = `# Configuration
 
-All settings are environment variables. A process reads them once, when it starts. An empty variable counts as unset.
+Settings are environment variables, or members of the file [CONFIG_FILE](#config_file) with the same names. A process reads them once, when it
+starts. An empty variable counts as unset.
+
+A secret \`NAME\` can be in a file: \`NAME_FILE\` has the path of a file of at most 64 KiB. A line break at its end does not belong to the secret. Set
+\`NAME\` or \`NAME_FILE\`, not both.
+
 An invalid value stops the start; the message names the variable, its rule and an example. Unknown variables are ignored.
 The log warns about unknown variables that resemble a setting (\`PROT is not a setting; did you mean PORT?\`) or have a
 prefix of the settings.
@@ -24,7 +29,7 @@ export function configurationPage(): string {
 function section(name: string, { type, fallback, unset, rule, example, description, secret }: Variable<unknown>): string {
   return `### ${name}
 
-${description}${secret ? " It is a secret: messages and logs do not show it." : ""}
+${description}${secret ? ` It is a secret: messages and logs do not show it. ${code(`${name}_FILE`)} names a file with it.` : ""}
 
 - Type: ${type}
 - Default: ${fallback === null ? (unset ?? "none") : code(fallback)}

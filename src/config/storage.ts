@@ -45,9 +45,10 @@ export const data = {
     fallback: null,
     unset: "the file `DATA_DIR/encryption-key`, created by the first start",
     rule: "32 bytes in standard base64; required with PostgreSQL",
-    // Not a real key: a copied example must not be a usable key.
-    example: "$(openssl rand -base64 32)",
-    description: "The key that encrypts secrets at rest. Every process on a database needs the same key. A lost key cannot be replaced.",
+    // Neither a real key nor a command: a copied example must not be a usable key, and no start may make another key.
+    example: "KEY-OF-44-CHARACTERS",
+    description:
+      "The key that encrypts secrets at rest. Every process on a database needs the same key. A lost key cannot be replaced. Create it once with `openssl rand -base64 32`, and store it: a command in a unit or a script that makes a key at each start locks you out of your data.",
     secret: true,
     schema: key32,
   }),

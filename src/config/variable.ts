@@ -30,7 +30,7 @@ type Values<Group extends Variables> = {
 };
 
 /** An environment variable that breaks a rule. */
-interface Problem {
+export interface Problem {
   readonly variable: string;
   readonly text: string;
 }
@@ -49,7 +49,7 @@ export class ConfigError extends Error {
 const shownMax = 80;
 
 /** Describes an invalid value, with the rule and an example; the value of a secret is omitted. */
-function invalidValue(name: string, { rule, example, secret }: Variable<unknown>, value: string): Problem {
+export function invalidValue(name: string, { rule, example, secret }: Variable<unknown>, value: string): Problem {
   const shownValue = secret ? "" : ` (it is ${JSON.stringify(value.slice(0, shownMax))})`;
   return { variable: name, text: `${name} must be ${rule}${shownValue}; for example ${name}=${example}` };
 }
@@ -97,9 +97,13 @@ export interface Reader {
   readonly problems: readonly Problem[];
 }
 
-/** A reader over an environment; an empty variable counts as unset. */
-export function environmentReader(env: Readonly<Record<string, string | undefined>>): Reader {
-  const problems: Problem[] = [];
+/**
+ * A reader over settings; an empty one counts as unset.
+ *
+ * @param found problems that were found before, which come first.
+ */
+export function settingsReader(env: Readonly<Record<string, string | undefined>>, found: readonly Problem[]): Reader {
+  const problems: Problem[] = [...found];
   const raw = (name: string) => env[name] || undefined;
   const isSet = (name: string) => raw(name) !== undefined;
 

@@ -5,6 +5,7 @@ import { pdf } from "./pdf.ts";
 import { prices } from "./prices.ts";
 import { mail, singleSignOn, teams } from "./sign-in.ts";
 import { console, sites } from "./sites.ts";
+import { settingsFile } from "./sources.ts";
 import { speech } from "./speech.ts";
 import { data, files } from "./storage.ts";
 import { agents, callLimits, oauth, processing, responses } from "./work.ts";
@@ -31,4 +32,5 @@ export const variableGroups = {
   Speech: speech,
   "Outgoing requests": outgoing,
   Process: processing,
+  "Settings in a file": settingsFile,
 } as const;
