@@ -8,6 +8,7 @@ import type { Clock } from "./core/clock.ts";
 import type { Ids, Random } from "./core/ids.ts";
 import type { Disk } from "./core/installation/checks.ts";
 import type { Log } from "./core/log.ts";
+import { checkNotHeld } from "./core/processes/hold.ts";
 import type { Store, Tx } from "./core/store.ts";
 import type { ProveDomain } from "./core/websites/domain.ts";
 import { openEncryptionKey, readEncryptionKey } from "./encryption-key.ts";
@@ -83,6 +84,8 @@ const preparation =
   (store: Store) =>
     store.change(async (tx) => {
       await checkKey(tx, cipher);
+      // Commands can open a held installation, servers cannot.
+      if (first) await checkNotHeld(tx);
       await first?.(tx);
       await ensureDefaultAgents(tx, { now: clock.now(), ids });
     });

@@ -14,7 +14,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "core/schedules": ["croner"],
   operations: ["core", "gen/proto", "@bufbuild/", "services"],
   services: ["gen/proto", "@bufbuild/"],
-  store: ["node:", "core", "gen/prisma", "@prisma/", "sql-template-tag", "pg", "pg-boss"],
+  store: ["node:", "core", "storage/durable-file", "gen/prisma", "@prisma/", "sql-template-tag", "pg", "pg-boss"],
   call: ["node:", "operations", "core", "gen/proto", "@bufbuild/"],
   rpc: ["core", "gen/proto", "type call/handlers", "@bufbuild/"],
   http: [
@@ -50,6 +50,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   connectors: ["core", "egress", "@modelcontextprotocol/sdk/"],
   webhooks: ["node:", "core", "egress", "undici"],
   config: ["node:", "core/nearest", "core/tasks/profile", "smol-toml", "zod", "tldts"],
+  backup: ["node:", "core", "store", "storage/durable-file", "zod"],
   log: ["core", "pino"],
 };
 /** Files that open and wire everything: they may import any module, and only each other import them. */

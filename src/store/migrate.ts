@@ -87,7 +87,7 @@ export async function retryWhileInUse(work: () => Promise<void>, clock: Clock): 
 }
 
 /** This program's migrations, oldest first. */
-function migrationsOf(dialect: Dialect): Migration[] {
+export function migrationsOf(dialect: Dialect): Migration[] {
   const folder = join(import.meta.dirname, "..", "..", "prisma", dialect, "migrations");
   const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   return entries

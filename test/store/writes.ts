@@ -348,4 +348,5 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["browsers.put", (tx) => tx.browsers.put(sampleBrowser)],
   ["browsers.remove", (tx) => tx.browsers.remove(sampleBrowser)],
   ["browsers.deleteOfNode", (tx) => tx.browsers.deleteOfNode("n")],
+  ["installation.revokeAll", (tx) => tx.installation.revokeAll(1)],
 ];

@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
+import { areBytesKept } from "../processes/hold.ts";
 import type { Store } from "../store.ts";
 import type { Blobs } from "./blob.ts";
 
@@ -42,7 +43,9 @@ export function fileSweep({ changeBytes, blobs, clock, log }: SweepParts): FileS
 
   async function deleteUnused(): Promise<number> {
     const now = clock.now();
-    const claimed = await changeBytes((tx) => tx.blobs.claimDeletable(now, now + retryMs, batchMax));
+    const claimed = await changeBytes(async (tx) =>
+      (await areBytesKept(tx, now)) ? [] : tx.blobs.claimDeletable(now, now + retryMs, batchMax),
+    );
     const deleted: string[] = [];
     for (const id of claimed) {
       await blobs.remove(id).then(

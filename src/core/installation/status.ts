@@ -51,7 +51,7 @@ export interface Overdue {
   readonly oldestDueAt: number | null;
 }
 
-/** Reads of all spaces for operators: counts, ages, ids and states. */
+/** All spaces, for operators: counts, ages, ids and states, and the end of all credentials. */
 export interface InstallationRows {
   nodes(max: number): Promise<readonly NodeLoad[]>;
   profiles(failedSince: number, max: number): Promise<readonly ProfileLoad[]>;
@@ -68,6 +68,8 @@ export interface InstallationRows {
   failures(since: number, max: number): Promise<{ readonly workerRuns: number; readonly exports: number }>;
   /** When the oldest entry of the audit log that is not sealed was written; null when all are. */
   unsealedSince(): Promise<number | null>;
+  /** Ends all API keys, workers' credentials, tokens of apps, sessions and sign-in links. */
+  revokeAll(now: number): Promise<void>;
 }
 
 /** The state of the installation. Times are Unix milliseconds. */

@@ -1,6 +1,6 @@
 import type { InstallationRows } from "../../core/installation/status.ts";
 import type { Session } from "../session.ts";
-import { type Dialect, type Sql, sql } from "../statements.ts";
+import { type Dialect, raw, type Sql, sql } from "../statements.ts";
 import { computedShape, integer, integerOrNull, tables, text } from "../table.ts";
 
 const node = tables.node.with({
@@ -52,7 +52,7 @@ const oldest = computedShape({ at: integerOrNull(sql`MIN(at)`) });
 const isDue = (time: Sql, now: number): Sql =>
   sql`CASE WHEN ${time} <= ${now} THEN 1 ELSE 0 END AS is_due, CASE WHEN ${time} <= ${now} THEN ${time} END AS due_at`;
 
-/** Reads of all spaces for operators. Statements that could read many rows end at `max`. */
+/** All spaces, for operators. Reads that could have many rows end at `max`. */
 export function installationRows(session: Session): InstallationRows {
   const { dialect } = session;
   return {
@@ -103,6 +103,12 @@ export function installationRows(session: Session): InstallationRows {
           (SELECT COUNT(*) FROM (SELECT 1 AS one FROM worker_failure WHERE at >= ${since} LIMIT ${max}) w) AS worker_runs,
           (SELECT COUNT(*) FROM export WHERE status = 'failed' AND completed_at >= ${since}) AS exports) f`);
       return row ?? { workerRuns: 0, exports: 0 };
+    },
+    async revokeAll(now) {
+      await session.execute(sql`UPDATE api_key SET revoked_at = ${now} WHERE revoked_at IS NULL`);
+      await session.execute(sql`UPDATE worker SET revoked_at = ${now} WHERE revoked_at IS NULL`);
+      await session.execute(sql`UPDATE oauth_family SET revoked_at = ${now}, access_id = NULL WHERE revoked_at IS NULL`);
+      for (const table of ["oauth_code", "session", "sign_in_link", "site_visit"]) await session.execute(sql`DELETE FROM ${raw(table)}`);
     },
     async unsealedSince() {
       return (await oldest.row(session)(sql`SELECT ${oldest.of("a")} FROM audit_event a WHERE seq IS NULL`))?.at ?? null;

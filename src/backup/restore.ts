@@ -1,0 +1,84 @@
+import { createReadStream } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Config } from "../config.ts";
+import type { Cipher } from "../core/cipher.ts";
+import { Failure } from "../core/failure.ts";
+import type { Blobs } from "../core/files/blob.ts";
+import { hold } from "../core/processes/hold.ts";
+import type { Store, Tx } from "../core/store.ts";
+import { copierOf, type Environment, isKnownMigration } from "../store/copy.ts";
+import { blobIdOf, databasePath, type Manifest, readManifest, verifyFiles } from "./folder.ts";
+
+/** The dependencies of a restore. */
+export interface RestoreParts {
+  readonly config: Pick<Config, "database" | "databaseUrl" | "dataDir" | "bucket">;
+  readonly cipher: Pick<Cipher, "check">;
+  readonly blobs: Pick<Blobs, "put">;
+  readonly now: () => number;
+  readonly env: Environment;
+  /** Opens the restored database, which migrates it. */
+  readonly open: (databaseUrl: string) => Promise<Pick<Store, "change" | "close">>;
+  readonly onProgress: (step: "verified" | "restored", files: number) => void;
+}
+
+/**
+ * Restores a backup into an empty place. Every sum is checked before anything is written. The installation is held then: no server
+ * starts on it before `npm run resume`.
+ *
+ * @param revokesAll also ends all API keys, workers' credentials, tokens of apps, sessions and sign-in links.
+ * @throws Failure `failed_precondition` when the backup is damaged, of another database or key, or the place is not empty
+ */
+export async function restore(parts: RestoreParts, folder: string, revokesAll: boolean): Promise<Manifest> {
+  const { config, now, onProgress } = parts;
+  const manifest = await readManifest(folder);
+  checkFits(manifest, parts);
+  const copier = await copierOf(config.database, parts.env);
+  await copier.checkEmpty(config.databaseUrl);
+  await checkNoFiles(config);
+  const paths = await verifyFiles(folder, manifest, (files) => onProgress("verified", files));
+  await restoreBlobs(parts, folder, paths);
+  await copier.restore(config.databaseUrl, join(folder, databasePath[config.database]), async (databaseUrl) => {
+    const store = await parts.open(databaseUrl);
+    try {
+      await store.change(async (tx: Tx) => {
+        await hold(tx, now());
+        if (revokesAll) await tx.installation.revokeAll(now());
+      });
+    } finally {
+      await store.close();
+    }
+  });
+  return manifest;
+}
+
+function checkFits(manifest: Manifest, { config, cipher }: RestoreParts): void {
+  const { database, migration, key_fingerprint } = manifest;
+  if (database !== config.database)
+    throw new Failure("failed_precondition", `the backup is of ${names[database]}, and DATABASE_URL names ${names[config.database]}`);
+  if (key_fingerprint !== cipher.check)
+    throw new Failure(
+      "failed_precondition",
+      "ENCRYPTION_KEY is not the key of this backup: use the key of the installation that was backed up",
+    );
+  if (!isKnownMigration(database, migration))
+    throw new Failure("failed_precondition", `the backup is of a newer release (${migration}): restore it with that release`);
+}
+
+const names = { sqlite: "SQLite", postgresql: "PostgreSQL" } as const;
+
+async function checkNoFiles({ bucket, dataDir }: RestoreParts["config"]): Promise<void> {
+  if (bucket !== null) return;
+  const folder = join(dataDir, "files");
+  const found = await readdir(folder).catch(() => []);
+  if (found.length > 0) throw new Failure("failed_precondition", `there are files in ${folder}: restore into an empty place`);
+}
+
+async function restoreBlobs({ blobs, onProgress }: RestoreParts, folder: string, paths: readonly string[]): Promise<void> {
+  const never = new AbortController().signal;
+  for (const [index, path] of paths.entries()) {
+    const id = blobIdOf(path);
+    if (id !== null) await blobs.put(id, createReadStream(join(folder, path)), never);
+    onProgress("restored", index + 1);
+  }
+}

@@ -1,0 +1,68 @@
+import { existsSync } from "node:fs";
+import { constants, copyFile, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { causeText, Failure } from "../core/failure.ts";
+import { syncFolder } from "../storage/durable-file.ts";
+import { pathOf } from "./backend.ts";
+import { blobPage, type CopiedBlob, type DatabaseCopier, inPages } from "./copy.ts";
+import { makeFolder } from "./folder.ts";
+import { connectSqlite, driverOf } from "./sqlite-adapter.ts";
+
+/** Copies SQLite by VACUUM INTO from a read-only connection: the online backup of SQLite begins again with each write of a server. */
+export const sqliteCopier: DatabaseCopier = {
+  async copy(databaseUrl, path) {
+    const source = await connectSqlite(pathOf(databaseUrl), "PRAGMA query_only = OFF;");
+    try {
+      driverOf(source).prepare("VACUUM INTO ?").run(path);
+    } catch (thrown) {
+      throw new Failure("failed_precondition", `the database cannot be copied to ${path}: ${causeText(thrown)}`);
+    } finally {
+      await source.dispose();
+    }
+    await sync(path);
+    const copy = await connectSqlite(path, "PRAGMA query_only = ON;");
+    const all = <Row>(text: string, ...values: unknown[]): readonly Row[] =>
+      driverOf(copy)
+        .prepare(text)
+        .safeIntegers(false)
+        .all(...values) as readonly Row[]; // Each statement names its columns.
+    const [latest] = all<{ name: string }>("SELECT max(migration_name) AS name FROM _prisma_migrations");
+    return {
+      migration: latest?.name ?? "",
+      blobs: () =>
+        inPages(async (after) =>
+          all<CopiedBlob>(`SELECT id, bytes FROM blob WHERE state = 'kept' AND id > ? ORDER BY id LIMIT ${blobPage}`, after),
+        ),
+      [Symbol.asyncDispose]: () => copy.dispose(),
+    };
+  },
+
+  async checkEmpty(databaseUrl) {
+    const path = pathOf(databaseUrl);
+    if (existsSync(path)) throw new Failure("failed_precondition", `there is a database in ${path}: restore into an empty place`);
+  },
+
+  async restore(databaseUrl, path, prepare) {
+    const target = pathOf(databaseUrl);
+    const draft = `${target}.restoring`;
+    makeFolder(dirname(target), "DATABASE_URL or DATA_DIR");
+    try {
+      await copyFile(path, draft, constants.COPYFILE_EXCL);
+      await prepare(`file:${draft}`);
+      await sync(draft);
+      await rename(draft, target);
+    } finally {
+      for (const end of ["", "-wal", "-shm", "-start"]) await rm(`${draft}${end}`, { force: true });
+    }
+    await syncFolder(dirname(target));
+  },
+};
+
+async function sync(path: string): Promise<void> {
+  const file = await open(path, "r+");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

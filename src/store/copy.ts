@@ -1,0 +1,52 @@
+import { migrationsOf } from "./migrate.ts";
+import type { Dialect } from "./statements.ts";
+
+/** The bytes of a file that a copied database names. */
+export interface CopiedBlob {
+  readonly id: string;
+  readonly bytes: number;
+}
+
+/** A copy of a database as it was at one moment. */
+export interface DatabaseCopy extends AsyncDisposable {
+  /** The latest migration that was applied. */
+  readonly migration: string;
+  /** The bytes that its files refer to. */
+  blobs(): AsyncIterable<CopiedBlob>;
+}
+
+/** Copies databases to files and back. Servers can run while a copy is made. */
+export interface DatabaseCopier {
+  /** @param path the file to create. @throws Failure `failed_precondition` when the copy cannot be made */
+  copy(databaseUrl: string, path: string): Promise<DatabaseCopy>;
+  /** @throws Failure `failed_precondition` when there is a database already */
+  checkEmpty(databaseUrl: string): Promise<void>;
+  /**
+   * Creates the database from a copy, and runs `prepare` on it before anything else can use it.
+   *
+   * @param prepare gets the URL at which the database can be opened.
+   */
+  restore(databaseUrl: string, path: string, prepare: (databaseUrl: string) => Promise<void>): Promise<void>;
+}
+
+/** The variables of the environment, for programs that are started. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The copier of a database. Each loads only its own driver. */
+export const copierOf = async (dialect: Dialect, env: Environment): Promise<DatabaseCopier> =>
+  dialect === "sqlite" ? (await import("./copy-sqlite.ts")).sqliteCopier : (await import("./copy-postgresql.ts")).postgresCopier(env);
+
+/** Whether this release can use a database with this latest migration. */
+export const isKnownMigration = (dialect: Dialect, name: string): boolean => migrationsOf(dialect).some((each) => each.name === name);
+
+/** Blobs are read in pages, so that any number of them needs little memory. */
+export const blobPage = 1_000;
+
+/** Yields pages of blobs until one is not full. */
+export async function* inPages(page: (after: string) => Promise<readonly CopiedBlob[]>): AsyncGenerator<CopiedBlob> {
+  for (let after: string | undefined = ""; after !== undefined; ) {
+    const blobs: readonly CopiedBlob[] = await page(after);
+    yield* blobs;
+    after = blobs.length < blobPage ? undefined : blobs.at(-1)?.id;
+  }
+}
