@@ -10,7 +10,7 @@ const usage = `usage: npm run --silent backup -- FOLDER
 
   FOLDER  a folder to create, or an empty one
 
-Servers can run meanwhile. ENCRYPTION_KEY is not in the backup: store it elsewhere. PostgreSQL needs pg_dump.
+Servers can run at the same time. ENCRYPTION_KEY is not in the backup: store it elsewhere. PostgreSQL needs pg_dump.
 `;
 
 async function run(folder: string, { config, store, cipher, ambient }: OpenedInstallation): Promise<string> {

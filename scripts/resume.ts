@@ -9,7 +9,7 @@ const usage = `usage: npm run --silent resume [-- --dry-run]
 
   --dry-run  only shows what would start
 
-Prints what servers do as soon as they start: tasks that go on, deliveries, schedules that are due, and jobs.
+Prints what servers do as soon as they start: tasks that continue, deliveries, schedules that are due, and jobs.
 `;
 
 const options = { "dry-run": { type: "boolean" } } as const;
@@ -27,7 +27,7 @@ async function whatStarts({ installation, schedules }: Tx, now: number): Promise
   const deliveries = await installation.pendingDeliveries(now, countMax);
   const due = await schedules.due(now, schedulesMax);
   const jobs = await installation.jobs(now);
-  const unfinished = ({ profile, queued, running }: ProfileLoad) => `tasks of ${profile} that go on: ${queued + running}`;
+  const unfinished = ({ profile, queued, running }: ProfileLoad) => `tasks of ${profile} that continue: ${queued + running}`;
   const lines = [
     ...profiles.filter(({ queued, running }) => queued + running > 0).map(unfinished),
     `deliveries to webhooks: ${deliveries.count}, of which ${deliveries.due} are due`,

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { causeText, Failure } from "../core/failure.ts";
 import { syncFolder } from "../storage/durable-file.ts";
 
-/** What a backup is of. It is written last: a folder without it is no complete backup. */
+/** What a backup is of. It is written last: a folder without it is not a complete backup. */
 export const manifestSchema = z.strictObject({
   /** The form of the backup. */
   version: z.literal(1),
@@ -71,7 +71,7 @@ export function meter(): Meter {
   return { stream, result: () => ({ bytes, sha256: hash.digest("hex") }) };
 }
 
-/** SHA-256 and size of a file, which is no link. */
+/** SHA-256 and size of a file, which is not a link. */
 export async function hashFile(path: string): Promise<{ readonly bytes: number; readonly sha256: string }> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   const hash = createHash("sha256");
