@@ -28,7 +28,8 @@ export const installationHandlers = (parts: InstallationParts): Handlers<typeof 
   },
 });
 
-function statusMessage(
+/** The status as operator.status answers it. */
+export function statusMessage(
   { version, engine, storage, agentOf, logged }: InstallationParts,
   status: InstallationStatus,
   disk: Disk,

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { runOn } from "../support/database.ts";
+import { serve, sharedCheckout } from "./checkout.ts";
+
+test("npm run status shows one screen, and exits with 1 once a task has waited for a worker for more than a minute", async () => {
+  using checkout = sharedCheckout();
+  const env = { AGENT_PROFILES: "manus-1.6-max=remote", RATE_LIMITS: "off" };
+  await using serving = await serve(checkout, "watched", env);
+  const status = (...words: string[]) => checkout.script("status", words, { ...env, DATA_DIR: checkout.path("watched") }).ended;
+  const idle = await status();
+  expect(idle).toMatchObject({ code: 0, out: expect.stringMatching(/^Platform {4}\d+\.\d+\.\d+, sqlite, /) });
+  expect(idle.out).toContain("Queue       none");
+  expect(idle.out).toMatch(/^Processes {3}\w+: up \d+ s, heartbeat /m);
+  const made = await checkout.script("key", ["--name", "status"], { DATA_DIR: checkout.path("watched") }).ended;
+  const headers = { "x-service-api-key": made.out.trim() };
+  const body = JSON.stringify({ message: { content: "Hello" }, agent_profile: "max" });
+  expect((await fetch(`${serving.url}/v2/task.create`, { method: "POST", headers, body })).status).toBe(200);
+  await runOn(`file:${checkout.path("watched/platform.db")}`, "UPDATE task SET queued_at = queued_at - 90000");
+  const waiting = await status();
+  expect(waiting.code).toBe(1);
+  expect(waiting.out).toMatch(/WARN queue: (9\d|1\d\d) s since the oldest waiting task was queued/);
+  expect(waiting.out).toContain("WARN workers: 1 tasks wait for a worker that is not there");
+  const json = await status("--json");
+  expect(json.code).toBe(1);
+  expect(JSON.parse(json.out)).toMatchObject({ profiles: [{ profile: "manus-1.6-max", queued: 1 }], storage: { kind: "local" } });
+});
+
+test("npm run status explains itself with exit code 2 for wrong arguments", async () => {
+  using checkout = sharedCheckout();
+  const { code, out, err } = await checkout.script("status", ["--json", "--watch"], { DATA_DIR: "usage" }).ended;
+  expect({ code, out }).toEqual({ code: 2, out: "" });
+  expect(err).toContain("usage: npm run --silent status");
+});
