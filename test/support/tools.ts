@@ -106,8 +106,8 @@ const tools = {
     packages: "python3-httpx python3-cryptography",
   },
   "python-build": {
-    isThere: async () => (await pythonWith("build, hatchling, mypy, httpx")) !== undefined,
-    packages: "python3-build python3-hatchling mypy python3-httpx",
+    isThere: async () => (await pythonWith("build, hatchling, mypy, httpx, ensurepip")) !== undefined,
+    packages: "python3-build python3-hatchling python3-venv mypy python3-httpx",
   },
   ruby: { isThere: are("ruby"), packages: "ruby" },
 } satisfies Readonly<Record<string, { readonly isThere: Check; readonly packages: string }>>;
