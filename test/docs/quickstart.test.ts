@@ -132,7 +132,7 @@ test("docs/quickstart/app.md: its app gets consent, creates a task, receives its
     while (!shown.includes(line)) await once(lines, "line");
   };
   await shows("ready");
-  expectPrinted(await shell(`${register.split("\n")[0]}\n${connect}`, { ...variables, CLIENT_ID }), connect);
+  expectPrinted(await shell(`${register.split("\n\n")[0]}\n${connect}`, { ...variables, CLIENT_ID }), connect);
 
   const { location } = await fetch(`${home}/`, { redirect: "manual" }).then(({ headers }) => ({
     location: headers.get("location") ?? "",
