@@ -13,7 +13,7 @@ const isolated = [
   "test/sign-in/password.test.ts",
   "test/websites/bytes.test.ts",
 ];
-const commands = ["test/commands/**/*.test.ts", "test/docs/budgets.test.ts"];
+const commands = ["test/commands/**/*.test.ts", "test/docs/budgets.test.ts", "test/docs/quickstart-operator.test.ts"];
 const others = [...commands, "test/faults/faults.test.ts", "test/hostile/**"];
 
 // Workers and the processes that tests start compile a module once; copies of the checkout have the same cache.

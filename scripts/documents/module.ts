@@ -1,6 +1,7 @@
 import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { root } from "./frame.ts";
+import { generationTemplates } from "./languages.ts";
 
 /** Files that other modules publish: the rules of fields, and the standard services of gRPC. */
 const ofOthers = /^(buf|grpc)\//;
@@ -22,23 +23,6 @@ breaking:
   use: [WIRE_JSON]
 `;
 
-/** Options of languages: managed mode writes them into the descriptors that plugins get, and not into the files. */
-const bufGenYaml = `version: v2
-managed:
-  enabled: true
-  disable:
-    - path: buf
-  override:
-    - file_option: go_package_prefix
-      value: agent-task-platform.dev/gen/go
-    - file_option: java_package_prefix
-      value: dev.agenttaskplatform
-    - file_option: java_multiple_files
-      value: true
-    - file_option: csharp_namespace_prefix
-      value: AgentTaskPlatform
-`;
-
 /** The text of a file of the schema with imports of files below \`atp/\`. */
 const relocated = (text: string): string => text.replaceAll(/^import "(?!buf\/|google\/|grpc\/)([^"]+)";$/gm, 'import "atp/$1";');
 
@@ -50,7 +34,13 @@ export function moduleFiles(): ReadonlyMap<string, string> {
     if (path.startsWith("grpc/")) return [];
     return [ofOthers.test(path) ? [path, text] : [`atp/${path}`, relocated(text)]];
   });
-  return new Map([...files, ["buf.yaml", bufYaml], ["buf.gen.yaml", bufGenYaml], ["LICENSE", readFileSync(join(root, "LICENSE"), "utf8")]]);
+  const folders = [...new Set(paths.filter((path) => !ofOthers.test(path)).map((path) => dirname(path)))].toSorted();
+  return new Map([
+    ...files,
+    ["buf.yaml", bufYaml],
+    ...generationTemplates(folders),
+    ["LICENSE", readFileSync(join(root, "LICENSE"), "utf8")],
+  ]);
 }
 
 /** Writes the module into a folder. */

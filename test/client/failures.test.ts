@@ -100,6 +100,12 @@ describe.each(all.filter(({ isMissing }) => !isMissing))("$name:", ({ name: lang
       expect(await client.pauses()).toEqual([]);
     });
 
+    test("follows no redirect: the credential goes to the address of the client only", async () => {
+      network.faults.push({ status: 307, headers: { location: `${network.url}/elsewhere` } });
+      await expect((await clientWith({ retries: 0 })).call("user.me", {})).rejects.toThrow(/redirect|HTTP 307/);
+      expect(network.seen).toHaveLength(1);
+    });
+
     test("ends at its time limit", async () => {
       const id = await rig.create("[[forever]]");
       const held = (await clientWith()).call("task.detail", { task_id: id, wait_seconds: 30 }, { timeoutMs: 20, retries: 0 });

@@ -84,7 +84,7 @@ test.skipIf(depth === "short" || lacks("python-build"))(
 );
 
 test.skipIf(depth === "short" || lacks("python-build"))(
-  "docs/guides/python.md: its command builds a wheel that runs, and a source archive",
+  "docs/guides/python.md: its commands build a wheel and a source archive, and pip installs the wheel into an empty environment, where it runs a task",
   async () => {
     const copy = join(project, "packages/python");
     cpSync(join(root, "packages/python"), copy, { recursive: true, filter: (source) => !/__pycache__|\/dist$|\.mypy_cache/.test(source) });
@@ -92,10 +92,16 @@ test.skipIf(depth === "short" || lacks("python-build"))(
     await run("bash", ["-ec", command], { cwd: project, env: { ...path, PATH: `/usr/bin:${path.PATH}` } });
     const built = readdirSync(join(copy, "dist")).toSorted();
     expect(built).toEqual(["agent_task_platform-0.2.0-py3-none-any.whl", "agent_task_platform-0.2.0.tar.gz"]);
-    // A wheel is an archive of the package as it is installed.
+    // The environment has the machine's httpx, because tests have no index of packages; pip checks its version.
+    const environment = join(project, "environment");
+    await run(python, ["-m", "venv", "--system-site-packages", environment], { env: path });
+    const installed = join(environment, "bin/python");
     const wheel = join(copy, "dist", built[0] ?? "");
-    const env = { ...path, PYTHONPATH: wheel, ATP_URL: service.url, ATP_KEY: ann.key };
-    expect((await run(python, ["part_0.py"], { cwd: project, env })).stdout).toContain("12 * 4 = 48");
-    expect((await run(python, ["-m", "zipfile", "-l", wheel], { env: path })).stdout).toContain("agent_task_platform/py.typed");
+    await run(installed, ["-m", "pip", "install", "--no-index", "--disable-pip-version-check", wheel], { env: path });
+    const env = { ...path, ATP_URL: service.url, ATP_KEY: ann.key };
+    expect((await run(installed, ["part_0.py"], { cwd: project, env })).stdout).toContain("12 * 4 = 48");
+    const files =
+      "import agent_task_platform as atp, importlib.resources as r; print(atp.__file__, r.files(atp).joinpath('py.typed').is_file())";
+    expect((await run(installed, ["-c", files], { env: path })).stdout).toMatch(new RegExp(`^${environment}/.* True\n$`));
   },
 );

@@ -3,9 +3,11 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildClient } from "../../scripts/client/build.ts";
+import { allow, authorizePath, createSignedInVisitor } from "../console/consent-rig.ts";
 import { freePort } from "../support/free-port.ts";
 import { lacks, needInShell } from "../support/needs.ts";
 import { root } from "../support/server-process.ts";
@@ -17,6 +19,7 @@ import { blocksIn, expectPrinted, readPage, shell, tabIn } from "./page.ts";
 const run = promisify(execFile);
 const api = readPage("docs/quickstart/api.md");
 const agent = readPage("docs/quickstart/agent.md");
+const app = readPage("docs/quickstart/app.md");
 
 const folders: string[] = [];
 const emptyFolder = (): string => {
@@ -32,7 +35,9 @@ let tarball: string;
 beforeAll(async () => {
   const port = `${await freePort()}`;
   const url = `http://127.0.0.1:${port}`;
-  service = await openService({ env: { PORT: port, BASE_URL: url, AGENT_PROFILES: "manus-1.6=offline,greeter=remote" } });
+  service = await openService({
+    env: { PORT: port, BASE_URL: url, CONSENT_URL: url, AGENT_PROFILES: "manus-1.6=offline,greeter=remote", WEBHOOK_ALLOW: "loopback" },
+  });
   ann = await service.person();
   variables = { ATP_URL: url, ATP_KEY: ann.key };
   const built = emptyFolder();
@@ -94,4 +99,50 @@ test("docs/quickstart/agent.md: its agent asks, requests an approval and greets,
   expectPrinted(await shell(use, variables), use);
   worker.kill("SIGTERM");
   expect(await once(worker, "exit")).toEqual([0, null]);
+});
+
+/** A program in a folder, until the end of the block. */
+function startProgram(words: readonly string[], cwd: string, env: NodeJS.ProcessEnv) {
+  const child = spawn(process.execPath, words, { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
+  return {
+    child,
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGTERM");
+      if (child.exitCode === null) await once(child, "exit");
+    },
+  };
+}
+
+test("docs/quickstart/app.md: its app gets consent, creates a task, receives its webhook and signs out, from an empty folder", async () => {
+  const appPort = `${await freePort()}`;
+  const home = `http://127.0.0.1:${appPort}`;
+  const here = (text: string): string => text.replaceAll("8123", appPort);
+  const [, , register = "", start = "", connect = ""] = blocksIn(app, "sh").map(here);
+  const folder = await installedFolder(start.split("\n").slice(0, 2).join("\n"));
+  const [program = ""] = blocksIn(app, "ts").map(here);
+  writeFileSync(join(folder, "app.ts"), program);
+  const printed = await shell(`${register}\necho "$CLIENT_ID $WEBHOOK_PUBLIC_KEY"`, variables);
+  const [CLIENT_ID = "", WEBHOOK_PUBLIC_KEY = ""] = printed.trim().split(" ");
+  const env = { PATH: process.env["PATH"], ATP_URL: variables["ATP_URL"], CLIENT_ID, WEBHOOK_PUBLIC_KEY };
+  await using running = startProgram(["app.ts"], folder, env);
+  const lines = createInterface(running.child.stdout);
+  const shown: string[] = [];
+  lines.on("line", (line) => shown.push(line));
+  const shows = async (line: string) => {
+    while (!shown.includes(line)) await once(lines, "line");
+  };
+  await shows("ready");
+  expectPrinted(await shell(`${register.split("\n\n")[0]}\n${connect}`, { ...variables, CLIENT_ID }), connect);
+
+  const { location } = await fetch(`${home}/`, { redirect: "manual" }).then(({ headers }) => ({
+    location: headers.get("location") ?? "",
+  }));
+  const browser = await createSignedInVisitor(service.url, ann);
+  const { pathname, search } = new URL(location);
+  const consented = await browser.send(await browser.get(pathname + search), authorizePath, allow);
+  const answered = async (address: string) => await (await fetch(address)).text();
+  expect(await answered(consented.location)).toContain("12 * 4 = 48");
+  await shows("task_stopped");
+  expect(await answered(`${home}/sign-out`)).toBe("signed out: AuthenticationError");
+  expectPrinted(shown.join("\n"), program);
 });

@@ -60,19 +60,30 @@ describe("the module for a registry of schemas", () => {
       `import { createEcmaScriptPlugin, runNodeJs } from ${JSON.stringify(join(root, "node_modules/@bufbuild/protoplugin/dist/esm/index.js"))};
 runNodeJs(createEcmaScriptPlugin({ name: "options", version: "v1", generateTs(schema) {
   const file = schema.generateFile("options.json");
-  file.print(JSON.stringify(schema.files.map(({ proto: { name, options } }) => ({ name, go: options?.goPackage, java: options?.javaPackage, many: options?.javaMultipleFiles, csharp: options?.csharpNamespace }))));
+  file.print(JSON.stringify(schema.files.map(({ proto: { name, options } }) => ({ name, go: options?.goPackage, java: options?.javaPackage, many: options?.javaMultipleFiles, csharp: options?.csharpNamespace, ruby: options?.rubyPackage, php: options?.phpNamespace }))));
 } }));\n`,
     );
     await run(buf, ["generate", "--template", "with-plugin.yaml"], { cwd: folder });
     const text = await readFile(join(folder, "out/options.json"), "utf8");
-    const options: readonly { readonly name: string }[] = JSON.parse(text.slice(text.indexOf("[")));
+    const options: readonly Readonly<Record<string, unknown>>[] = JSON.parse(text.slice(text.indexOf("[")));
     expect(options.find(({ name }) => name === "atp/task/v2/task_service.proto")).toEqual({
-      ...{
-        name: "atp/task/v2/task_service.proto",
-        go: "agent-task-platform.dev/gen/go/atp/task/v2;taskv2",
-        java: "dev.agenttaskplatform.task.v2",
-      },
-      ...{ many: true, csharp: "AgentTaskPlatform.Task.V2" },
+      name: "atp/task/v2/task_service.proto",
+      go: "agent-task-platform.dev/gen/go/atp/task/v2;taskv2",
+      ...{ java: "dev.agenttaskplatform.task.v2", many: true, csharp: "AgentTaskPlatform.Task.V2" },
+      ...{ ruby: "AgentTaskPlatform::Task::V2", php: "AgentTaskPlatform\\Task\\V2" },
     });
+    // Nothing shadows a name of another package, and the rules of fields are not defined a second time.
+    const own = {
+      ...{
+        name: /^atp\//,
+        go: /^agent-task-platform\.dev\/gen\/go\/atp\//,
+        java: /^dev\.agenttaskplatform\./,
+        csharp: /^AgentTaskPlatform\./,
+      },
+      ...{ ruby: /^AgentTaskPlatform::/, php: /^AgentTaskPlatform\\/ },
+    };
+    expect(options.length).toBeGreaterThan(40);
+    const shadowing = options.filter((file) => Object.entries(own).some(([option, form]) => !form.test(String(file[option]))));
+    expect(shadowing).toEqual([]);
   });
 });

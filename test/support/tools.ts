@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
@@ -29,8 +29,8 @@ function isExecutable(file: string): boolean {
 }
 
 const are =
-  (...programs: readonly string[]) =>
-  async (): Promise<boolean> =>
+  (...programs: readonly string[]): Check =>
+  async () =>
     programs.every((program) => allOnPath(program).length > 0);
 
 /** The first Python that can import these modules. Debian's packages need Debian's Python, which may come later in the path. */
@@ -42,10 +42,51 @@ export async function pythonWith(modules: string, path = process.env["PATH"] ?? 
   return undefined;
 }
 
+type Check = () => Promise<boolean>;
+const haveFiles =
+  (folder: string, ...names: readonly string[]): Check =>
+  async () =>
+    names.every((name) => existsSync(join(folder, name)));
+const succeeds =
+  (program: string, ...words: readonly string[]): Check =>
+  () =>
+    promisify(execFile)(program, words).then(
+      () => true,
+      () => false,
+    );
+const every =
+  (...checks: readonly Check[]): Check =>
+  async () =>
+    (await Promise.all(checks.map((check) => check()))).every(Boolean);
+
+const goPackages = "/usr/share/gocode/src/google.golang.org";
+
 /** Tools that tests use in addition to Node, npm, a shell and its usual commands: their check, and Debian's packages. */
 const tools = {
   bash: { isThere: are("bash"), packages: "bash" },
   bubblewrap: { isThere: are("bwrap"), packages: "bubblewrap" },
+  // The languages of examples/clients, with the plugins of protoc for them.
+  go: {
+    isThere: every(are("go", "protoc-gen-go", "protoc-gen-go-grpc"), haveFiles(goPackages, "grpc", "genproto", "protobuf")),
+    packages:
+      "golang-go protoc-gen-go-1-5 protoc-gen-go-grpc golang-google-grpc-dev golang-google-genproto-dev golang-github-golang-protobuf-1-5-dev",
+  },
+  java: {
+    isThere: every(
+      are("javac", "protoc", "grpc_java_plugin"),
+      haveFiles("/usr/share/java", "grpc-core.jar", "netty-codec-http2.jar", "perfmark-api.jar"),
+    ),
+    packages:
+      "default-jdk-headless protobuf-compiler protobuf-compiler-grpc-java-plugin libgrpc-java libprotobuf-java libguava-java libnetty-java libperfmark-java libjsr305-java libgeronimo-annotation-1.3-spec-java",
+  },
+  "ruby-grpc": {
+    isThere: every(are("protoc", "grpc_ruby_plugin"), succeeds("ruby", "-rgrpc", "-rgoogle/rpc/error_details_pb", "-e", "")),
+    packages: "ruby-grpc ruby-googleapis-common-protos-types protobuf-compiler protobuf-compiler-grpc",
+  },
+  cpp: {
+    isThere: every(are("g++", "protoc", "grpc_cpp_plugin"), succeeds("pkg-config", "--exists", "grpc++", "protobuf", "libcurl")),
+    packages: "g++ pkg-config libgrpc++-dev libprotobuf-dev libcurl4-openssl-dev protobuf-compiler protobuf-compiler-grpc",
+  },
   chromium: { isThere: are("chromium"), packages: "chromium" },
   curl: { isThere: are("curl"), packages: "curl" },
   jq: { isThere: are("jq"), packages: "jq" },
@@ -65,11 +106,11 @@ const tools = {
     packages: "python3-httpx python3-cryptography",
   },
   "python-build": {
-    isThere: async () => (await pythonWith("build, hatchling, mypy, httpx")) !== undefined,
-    packages: "python3-build python3-hatchling mypy python3-httpx",
+    isThere: async () => (await pythonWith("build, hatchling, mypy, httpx, ensurepip")) !== undefined,
+    packages: "python3-build python3-hatchling python3-venv mypy python3-httpx",
   },
   ruby: { isThere: are("ruby"), packages: "ruby" },
-} satisfies Readonly<Record<string, { isThere(): Promise<boolean>; readonly packages: string }>>;
+} satisfies Readonly<Record<string, { readonly isThere: Check; readonly packages: string }>>;
 
 export type ToolName = keyof typeof tools;
 

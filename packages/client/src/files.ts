@@ -1,7 +1,7 @@
 import { type Caller, type Resource, resource } from "./calls.ts";
 import { ConnectionError, PlatformError, refusalIn } from "./errors.ts";
 import type { FileDetail } from "./generated/v2.ts";
-import { timeLimit } from "./runtime.ts";
+import { fetchDirectly, timeLimit } from "./runtime.ts";
 import { backoffMs, type CallOptions, isTransient, readError, type Transport } from "./transport.ts";
 
 /** Bytes that can be read again, so that a failed upload is repeated. */
@@ -118,7 +118,7 @@ export function files(http: Transport, caller: Caller): Files {
       const length: Record<string, string> = size === undefined ? {} : { "content-length": String(size) };
       const headers = { "content-type": "application/octet-stream", ...length };
       const whole = sendsStreams() ? { body, duplex: "half" as const, headers } : { body: await new Response(body).blob() };
-      const reply = await http.fetch(url, { method: "PUT", signal: limit.signal, redirect: "error", ...whole });
+      const reply = await fetchDirectly(http.fetch, url, { method: "PUT", signal: limit.signal, ...whole });
       if (!reply.ok)
         throw refusalIn(await reply.json().catch(() => undefined), {
           status: reply.status,

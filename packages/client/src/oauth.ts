@@ -1,5 +1,5 @@
 import { ConnectionError, PlatformError } from "./errors.ts";
-import { randomHex, sleep, timeLimit, toBase64, toBase64Url } from "./runtime.ts";
+import { fetchDirectly, randomHex, sleep, timeLimit, toBase64, toBase64Url } from "./runtime.ts";
 import { readError, type TokenSource } from "./transport.ts";
 
 /** A pair of tokens, as a store keeps it. It is secret. */
@@ -99,7 +99,7 @@ export function oauthClient(options: OAuthOptions): OAuthClient {
   async function request(url: string, init: RequestInit, what: string): Promise<Response> {
     const limit = timeLimit(30_000, what);
     try {
-      const reply = await doFetch(url, { ...init, signal: limit.signal, redirect: "error" });
+      const reply = await fetchDirectly(doFetch, url, { ...init, signal: limit.signal });
       // The body is read within the time limit.
       return new Response(await reply.text(), { status: reply.status });
     } catch (thrown) {

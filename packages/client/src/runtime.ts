@@ -66,3 +66,16 @@ export function toBase64(bytes: Uint8Array): string {
 }
 
 export const toBase64Url = (bytes: Uint8Array): string => toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+
+/**
+ * `fetch` that follows no redirect: credentials and bytes go only to the address of the caller. Cloudflare Workers have no
+ * `redirect: "error"`; browsers hide the status of a redirect that is not followed.
+ *
+ * @throws TypeError as `fetch` does, also for a redirect.
+ */
+export async function fetchDirectly(doFetch: typeof fetch, url: string, init: RequestInit): Promise<Response> {
+  const reply = await doFetch(url, { ...init, redirect: "manual" });
+  if (reply.type !== "opaqueredirect" && (reply.status < 300 || reply.status > 399)) return reply;
+  await reply.body?.cancel();
+  throw new TypeError("the server answers with a redirect, which is not followed");
+}

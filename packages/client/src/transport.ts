@@ -1,6 +1,6 @@
 import { ApiError, ConnectionError, refusalIn } from "./errors.ts";
 import type { JsonValue } from "./json.ts";
-import { environment, type Limit, randomHex, sleep, timeLimit } from "./runtime.ts";
+import { environment, fetchDirectly, type Limit, randomHex, sleep, timeLimit } from "./runtime.ts";
 
 /** Supplies access tokens. `refresh` returns another one after the server has refused `token`. */
 export interface TokenSource {
@@ -101,7 +101,7 @@ export function transport(options: ClientOptions, longestMs?: number): Transport
   async function post({ path, body }: Outgoing, signal: AbortSignal, more: Readonly<Record<string, string>>, auth: Record<string, string>) {
     const prefer: Record<string, string> = options.strict ? { prefer: "handling=strict" } : {};
     const headers = { "content-type": "application/json", ...prefer, ...options.headers, ...auth, ...more };
-    return await doFetch(`${baseUrl}${path}`, { method: "POST", headers, body: JSON.stringify(body), signal, redirect: "error" });
+    return await fetchDirectly(doFetch, `${baseUrl}${path}`, { method: "POST", headers, body: JSON.stringify(body), signal });
   }
 
   /** One attempt, with one refresh of a token that the server refuses. */
