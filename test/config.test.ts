@@ -49,7 +49,7 @@ describe("an empty environment", () => {
     expect(loadConfig({})).toMatchObject({
       host: "127.0.0.1",
       port: 8080,
-      adminPort: null,
+      admin: null,
       baseUrl: "http://127.0.0.1:8080",
       consentUrl: "http://127.0.0.1:8080",
       appUrl: "http://127.0.0.1:8080",
