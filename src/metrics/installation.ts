@@ -1,3 +1,4 @@
+import type { Clock } from "../core/clock.ts";
 import type { InstallationRows } from "../core/installation/status.ts";
 import type { Series } from "./series.ts";
 
@@ -19,11 +20,14 @@ const presentMs = 60_000;
 const sharedMs = 5_000;
 
 /** Reads what gauges show, at most once in five seconds, however often this process is scraped. */
-export function scrapeReader({ installation }: { readonly installation: InstallationRows }, now: () => number): () => Promise<ScrapedRows> {
+export function scrapeReader(
+  { installation }: { readonly installation: InstallationRows },
+  clock: Pick<Clock, "now" | "monotonic">,
+): () => Promise<ScrapedRows> {
   let last: { readonly since: number; readonly rows: Promise<ScrapedRows> } | undefined;
 
   async function read(): Promise<ScrapedRows> {
-    const at = now();
+    const at = clock.now();
     return {
       at,
       // No failures: their number is in the counters of runs.
@@ -36,7 +40,7 @@ export function scrapeReader({ installation }: { readonly installation: Installa
   }
 
   return () => {
-    const since = performance.now();
+    const since = clock.monotonic();
     if (last && since - last.since < sharedMs) return last.rows;
     const rows = read();
     last = { since, rows };

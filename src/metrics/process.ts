@@ -9,12 +9,9 @@ export function processMetrics({ gauge, counter }: Series, version: string): { r
   const plain = (name: string, help: string) => gauge({ name, help, labels: [], most: 1 });
   const delays = monitorEventLoopDelay({ resolution: resolutionMs });
   delays.enable();
-  const delay = gauge({
-    name: "nodejs_eventloop_delay_seconds",
-    help: "Delay of the event loop since the last scrape, by quantile; 1 is the longest.",
-    labels: ["quantile"],
-    most: 3,
-  });
+  const median = plain("nodejs_eventloop_delay_p50_seconds", "Median delay of the event loop since the last scrape.");
+  const p99 = plain("nodejs_eventloop_delay_p99_seconds", "Delay of the event loop since the last scrape that 1% of the samples exceeds.");
+  const longest = plain("nodejs_eventloop_delay_max_seconds", "Longest delay of the event loop since the last scrape.");
   const cpu = counter({ name: "process_cpu_seconds_total", help: "Processor time that the process has used.", labels: [], most: 1 });
   const memory = plain("process_resident_memory_bytes", "Resident memory of the process.");
   const heap = plain("v8js_memory_heap_used_bytes", "Used bytes of the JavaScript heap.");
@@ -26,11 +23,9 @@ export function processMetrics({ gauge, counter }: Series, version: string): { r
     refresh() {
       const seconds = (nanoseconds: number): number =>
         Number.isFinite(nanoseconds) ? Math.max(0, nanoseconds / 1e9 - resolutionMs / 1000) : 0;
-      delay([
-        [{ quantile: "0.5" }, seconds(delays.percentile(50))],
-        [{ quantile: "0.99" }, seconds(delays.percentile(99))],
-        [{ quantile: "1" }, seconds(delays.max)],
-      ]);
+      median([[{}, seconds(delays.percentile(50))]]);
+      p99([[{}, seconds(delays.percentile(99))]]);
+      longest([[{}, seconds(delays.max)]]);
       delays.reset();
       const { user, system } = process.cpuUsage();
       const used = (user + system) / 1e6;

@@ -77,7 +77,8 @@ export function storeMetrics({ counter, histogram, gauge }: Series): StoreFuncti
     [0.005, 0.025, 0.1, 0.5, 2.5, 10],
   );
   const connections = gauge({
-    name: "db_client_connection_count",
+    // OpenTelemetry's db_client_connection_count ends like the count of a histogram, which promtool refuses.
+    name: "db_client_connections",
     help: "Connections to the database by pool and state: used or idle.",
     labels: ["pool", "state"],
     most: 6,

@@ -54,7 +54,7 @@ export function metricsAccess(
   store: Store,
   context: ProcessContext,
 ): MetricsAccess {
-  const read = scrapeReader(store, context.clock.now);
+  const read = scrapeReader(store, context.clock);
   async function readRows() {
     try {
       return await read();
