@@ -127,7 +127,12 @@ export async function openService({
     if (level !== "debug" || env["LOG_LEVEL"] === "debug") logged.push({ level, text, fields });
   };
   const metrics = await openMetrics(configOf("file:/metrics-need-no-database", env, idle));
-  const storeOptions = { clock, log, ...(metrics && { observe: metrics.observe }), onStatement: (sql: string) => void statements.push(sql) };
+  const storeOptions = {
+    clock,
+    log,
+    ...(metrics && { observe: metrics.observe }),
+    onStatement: (sql: string) => void statements.push(sql),
+  };
   const own = over ? undefined : await openTestStore(database, storeOptions);
   const { store, url: databaseUrl } = over ?? (own as TestStore);
   const config = configOf(databaseUrl, env, idle);
