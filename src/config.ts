@@ -149,7 +149,7 @@ function network(reader: Reader) {
   return {
     host: server.HOST,
     port: server.PORT,
-    admin: readAdmin(reader),
+    admin: readAdmin(server, reader),
     maxConnections: server.MAX_CONNECTIONS,
     maxConnectionsPerAddress: server.MAX_CONNECTIONS_PER_ADDRESS,
     baseUrl,

@@ -16,7 +16,7 @@ export interface Request {
   readonly isStrict: boolean;
   /** The body, whose memory is counted; absent for a request without one. */
   readonly body?: CountedBody | undefined;
-  /** Absent: nobody observes the call. */
+  /** Absent: the call is not observed. */
   readonly observed?: CallObservation;
 }
 

@@ -12,7 +12,7 @@ interface Answer {
   once(event: "close", listener: () => void): unknown;
 }
 
-/** What is known of a call when its answer has ended. */
+/** The known facts about a call whose answer has ended. */
 export interface EndedCall {
   readonly requestId: string;
   /** The caller's own `X-Request-Id`, if it is a short token; null otherwise. */

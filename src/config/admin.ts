@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { listening } from "./network.ts";
 import { isLoopback } from "./sign-in.ts";
 import type { Reader } from "./variable.ts";
 
@@ -15,9 +14,18 @@ export interface AdminConfig {
 
 const tokenPattern = /^[\x21-\x7e]{16,512}$/;
 
+/** The values of the variables. */
+interface AdminValues {
+  readonly ADMIN_HOST: string;
+  readonly ADMIN_PORT: number | null;
+  readonly ADMIN_TOKEN_FILE: string | null;
+}
+
 /** The operators' port with its token; null without ADMIN_PORT. */
-export function readAdmin({ read, noteProblem }: Reader): AdminConfig | null {
-  const { ADMIN_HOST: host, ADMIN_PORT: port, ADMIN_TOKEN_FILE: path } = read(listening);
+export function readAdmin(
+  { ADMIN_HOST: host, ADMIN_PORT: port, ADMIN_TOKEN_FILE: path }: AdminValues,
+  { noteProblem }: Pick<Reader, "noteProblem">,
+): AdminConfig | null {
   if (port === null) return null;
   const token = path === null ? null : readToken(path);
   if (token === undefined) {

@@ -49,7 +49,7 @@ const refuseToken = (reply: FastifyReply): FastifyReply =>
     .header("WWW-Authenticate", 'Bearer realm="metrics"')
     .send("/metrics takes the token of ADMIN_TOKEN_FILE: Authorization: Bearer TOKEN\n");
 
-/** Compares digests, in constant time and whatever the length of what was sent. */
+/** Compares digests, in constant time, for any length of the sent token. */
 function hasToken(authorization: string | undefined, token: string): boolean {
   const [, sent] = /^bearer ([\x21-\x7e]{1,512})$/i.exec(authorization ?? "") ?? [];
   return sent !== undefined && timingSafeEqual(digest(sent), digest(token));

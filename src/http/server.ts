@@ -158,7 +158,7 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
   void app.register(async (scope) => openaiRoutes(scope, parts));
 }
 
-/** Begins the observation of a call to an operation that connect-es serves. Health and reflection are no operations. */
+/** Begins the observation of a call to an operation that connect-es serves. Health and reflection do not count as operations. */
 function observeRpc(request: FastifyRequest, reply: FastifyReply, { operations, readRequest }: ServerParts): void {
   const operation = operations.byRpc(methodPath(request)?.slice(1) ?? "");
   const { observed } = readRequest(request.raw);

@@ -50,7 +50,7 @@ export function createMetrics({ agentProfiles }: Pick<Config, "agentProfiles">, 
 }
 
 /**
- * Prometheus's text as OpenMetrics. prom-client writes it too, but renames its counters for good when it does.
+ * Prometheus's text as OpenMetrics. prom-client writes it too, but renames its counters permanently when it does.
  */
 function openMetrics(text: string): string {
   const counters = new Set([...text.matchAll(/^# TYPE (\S+)_total counter$/gm)].map(([, name]) => `${name}_total`));

@@ -49,7 +49,9 @@ const logMax = 500;
 const archivesMax = 100;
 
 /** Dependencies of maintenance, and the retention of deleted tasks and webhook logs. */
-export interface MaintenanceParts extends Pick<ProcessContext, "store" | "clock" | "log" | "prove">, Partial<Pick<ProcessContext, "observe">> {
+export interface MaintenanceParts
+  extends Pick<ProcessContext, "store" | "clock" | "log" | "prove">,
+    Partial<Pick<ProcessContext, "observe">> {
   readonly config: Pick<ProcessContext["config"], "deletedTaskDays" | "webhookLogDays" | "agentProfiles">;
 }
 

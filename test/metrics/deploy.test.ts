@@ -13,8 +13,10 @@ const read = (path: string): string => readFileSync(path, "utf8");
 const alerts: readonly { readonly alert: string; readonly expr: string }[] = parse(read(`${folder}/alerts.yml`)).groups.flatMap(
   ({ rules }: { readonly rules: [] }) => rules,
 );
-const cases: readonly { readonly name: string; readonly alert_rule_test: readonly { alertname: string; exp_alerts: readonly unknown[] }[] }[] =
-  parse(read(`${folder}/alerts.test.yml`)).tests;
+const cases: readonly {
+  readonly name: string;
+  readonly alert_rule_test: readonly { alertname: string; exp_alerts: readonly unknown[] }[];
+}[] = parse(read(`${folder}/alerts.test.yml`)).tests;
 
 /** The expressions of a dashboard, with a duration for Grafana's variable. */
 const dashboard: readonly string[] = JSON.parse(read("deploy/grafana/agent-task-platform.json")).panels.flatMap(

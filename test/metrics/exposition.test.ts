@@ -91,7 +91,7 @@ describe("/metrics", () => {
     expect([stderr, status]).toEqual(["", 0]);
   });
 
-  test("is OpenMetrics for those who accept it, and Prometheus's text for all others, with the same values", async () => {
+  test("is OpenMetrics for a request that accepts it, and Prometheus's text for any other, with the same values", async () => {
     const text = await fetch(`${rig.admin}/metrics`);
     expect(text.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     const names = namesIn(await text.text());

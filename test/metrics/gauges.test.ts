@@ -82,7 +82,7 @@ describeOnEach("gauges of an installation where nothing runs", (kind) => {
     const read = statements.filter((statement) => statement.startsWith("\n") || statement.includes("SELECT"));
     expect(read).toHaveLength(5);
     await using direct = await openDirect(database);
-    // The planner would read so few rows at once, whatever indexes there are.
+    // The planner would read so few rows at once, with any indexes.
     if (kind === "postgresql") await direct.query("SET enable_seqscan = off");
     const plans = await Promise.all(
       read.map((text) => direct.query(`EXPLAIN ${kind === "sqlite" ? "QUERY PLAN " : ""}${text.replaceAll(/\?|\$\d+/g, "100000")}`)),

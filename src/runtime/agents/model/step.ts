@@ -1,6 +1,6 @@
 import { Failure } from "../../../core/failure.ts";
-import { secondsSince } from "../../../core/observe.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import { secondsSince } from "../../../core/observe.ts";
 import type { NewEvent } from "../../../core/tasks/event.ts";
 import type { Usage } from "../../../core/usage/price.ts";
 import type { ChatMessage, Hold, Progress } from "../../agent.ts";
