@@ -126,7 +126,7 @@ export async function openService({
   const log: Log = (level, text, fields = {}) => {
     if (level !== "debug" || env["LOG_LEVEL"] === "debug") logged.push({ level, text, fields });
   };
-  const metrics = await openMetrics(configOf("file:/metrics-need-no-database", env, idle));
+  const metrics = await openMetrics(configOf("file:/metrics-need-no-database", { ...env, ROLE: "all" }, idle));
   const storeOptions = {
     clock,
     log,
