@@ -144,6 +144,17 @@ describeOnEach("metrics of a serving process", (database) => {
     );
   });
 
+  // On PostgreSQL a process is dead after 15 s of silence; test/nodes takes over there.
+  test.runIf(database === "sqlite")("a task of a dead process counts as taken over", async () => {
+    const taskId = await create(remote);
+    await expectMove("atp_claims_total", { kind: "taken_over" }, () =>
+      rig.service.store.change(async (tx) => {
+        await tx.nodes.insert({ id: "dead", beat: 0, startedAt: 0, address: null });
+        await tx.tasks.advance(taskId, { now: Date.now(), set: { nodeId: "dead", raiseFence: true } });
+      }),
+    );
+  });
+
   test("a process that its peers gave up counts its lost runs", async () => {
     await hangingRun();
     const { store } = rig.service;
