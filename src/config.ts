@@ -1,6 +1,7 @@
 import { isIP, isIPv6 } from "node:net";
 import { join } from "node:path";
 import type { AllowedAddresses } from "./config/address-range.ts";
+import { type AdminConfig, readAdmin } from "./config/admin.ts";
 import { type AgentName, isModelAgent, modelName, type ProfileAgent } from "./config/agent-profiles.ts";
 import { type Bucket, readBucket } from "./config/bucket.ts";
 import { type ModelConfig, readModels } from "./config/models.ts";
@@ -14,7 +15,7 @@ import { readTranscription, type TranscriptionConfig } from "./config/speech.ts"
 import { data, files } from "./config/storage.ts";
 import { ConfigError, findMisspelt, type Reader, settingsReader, type Variable } from "./config/variable.ts";
 import { variableGroups } from "./config/variables.ts";
-import { agents, callLimits, oauth, processing, responses } from "./config/work.ts";
+import { agents, type CallLog, callLimits, oauth, processing, responses } from "./config/work.ts";
 import { findNearest } from "./core/nearest.ts";
 import { isReservedProfile, publicNames } from "./core/tasks/profile.ts";
 
@@ -25,7 +26,8 @@ export interface Config {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  readonly adminPort: number | null;
+  /** The port for operators; null: none. */
+  readonly admin: AdminConfig | null;
   /** No URL ends with a slash. */
   readonly baseUrl: string;
   readonly consentUrl: string;
@@ -101,6 +103,7 @@ export interface Config {
   readonly noticeSeconds: number;
   readonly drainSeconds: number;
   readonly logLevel: string;
+  readonly callLog: CallLog;
   /** The OpenID Connect provider; null: none. */
   readonly singleSignOn: SingleSignOn | null;
   /** The domain of delegated profiles' addresses; lower case. */
@@ -145,14 +148,15 @@ const variables: Readonly<Record<string, Variable<unknown>>> = Object.assign({},
 
 const settingNames = settingNamesOf(variables);
 
-function network({ read, isSet }: Reader) {
+function network(reader: Reader) {
+  const { read, isSet } = reader;
   const [server, urls, targets] = [read(listening), read(addresses), read(outgoing)];
   const baseUrl = urls.BASE_URL ?? defaultBaseUrl(server.HOST, server.PORT);
   const consentUrl = urls.CONSENT_URL ?? baseUrl;
   return {
     host: server.HOST,
     port: server.PORT,
-    adminPort: server.ADMIN_PORT,
+    admin: readAdmin(server, reader),
     maxConnections: server.MAX_CONNECTIONS,
     maxConnectionsPerAddress: server.MAX_CONNECTIONS_PER_ADDRESS,
     baseUrl,
@@ -215,6 +219,7 @@ function work(reader: Reader) {
     noticeSeconds: settings.NOTICE_SECONDS,
     drainSeconds: settings.DRAIN_SECONDS,
     logLevel: settings.LOG_LEVEL,
+    callLog: settings.CALL_LOG,
   };
 }
 
@@ -262,7 +267,7 @@ function checkTogether(config: Config, { noteInvalid: refuse, require: demand, n
   if (!isRefused("BODY_MEMORY", "BODY_LIMIT") && config.bodyMemory < 2 * config.bodyLimit) {
     note("BODY_MEMORY", `BODY_MEMORY must be at least twice BODY_LIMIT (they are ${config.bodyMemory} and ${config.bodyLimit} bytes)`);
   }
-  if (!isRefused("PORT") && config.adminPort === config.port) refuse(listening, "ADMIN_PORT", `${config.adminPort}`);
+  if (!isRefused("PORT") && config.admin?.port === config.port) refuse(listening, "ADMIN_PORT", `${config.port}`);
 }
 
 function reservedProfile(profile: string): string {

@@ -12,6 +12,7 @@ import { checkNotHeld } from "./core/processes/hold.ts";
 import type { Store, Tx } from "./core/store.ts";
 import type { ProveDomain } from "./core/websites/domain.ts";
 import { openEncryptionKey, readEncryptionKey } from "./encryption-key.ts";
+import type { Metrics } from "./metrics/metrics.ts";
 import { databaseLocation, pathOf } from "./store/backend.ts";
 import { makeFolder } from "./store/folder.ts";
 import { openStore } from "./store/open.ts";
@@ -26,6 +27,8 @@ export interface Ambient {
   readonly prove?: ProveDomain;
   /** Reads the space of the disk that a folder is on; by default from the system. */
   readonly readDisk?: (folder: string) => Promise<Disk>;
+  /** The metrics of a server with an ADMIN_PORT. */
+  readonly metrics?: Metrics;
 }
 
 /** An open installation: its database is migrated and belongs to the encryption key. */
@@ -76,7 +79,10 @@ export async function openExisting(config: Config, ambient: Ambient): Promise<In
 export const installationLocation = ({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "databaseUrl">): string =>
   databaseUrl === `file:${join(dataDir, "platform.db")}` ? dataDir : databaseLocation(databaseUrl);
 
-const storeOptions = ({ databaseUrl }: Config, { clock, random, log }: Ambient) => ({ databaseUrl, clock, random, log });
+const storeOptions = ({ databaseUrl }: Config, { clock, random, log, metrics }: Ambient) => ({
+  ...{ databaseUrl, clock, random, log },
+  ...(metrics && { observe: metrics.observe }),
+});
 
 /** Returns the preparation of an opened database, which runs in one change. */
 const preparation =

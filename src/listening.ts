@@ -12,9 +12,9 @@ export interface ListenAddress {
 }
 
 /** The addresses that a configuration listens on. */
-export const listenAddresses = ({ host, port, adminPort }: Pick<Config, "host" | "port" | "adminPort">): readonly ListenAddress[] => [
+export const listenAddresses = ({ host, port, admin }: Pick<Config, "host" | "port" | "admin">): readonly ListenAddress[] => [
   { variable: "PORT", host, port },
-  ...(adminPort === null ? [] : [{ variable: "ADMIN_PORT" as const, host, port: adminPort }]),
+  ...(admin === null ? [] : [{ variable: "ADMIN_PORT" as const, host: admin.host, port: admin.port }]),
 ];
 
 /**
@@ -36,10 +36,14 @@ export async function checkListenAddress(address: ListenAddress): Promise<void> 
 /** The error for an address that cannot be listened on, with the variable to change. */
 export function listenFailure(thrown: unknown, { variable, host, port }: ListenAddress): ConfigError {
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
-  const [target, reason] = reasons[String(code)] ?? [variable, "cannot be listened on"];
-  const text = `${target === "PORT" ? variable : target}: ${host.includes(":") ? `[${host}]` : host}:${port} ${reason} (${causeText(thrown)})`;
-  return new ConfigError([{ variable: target, text }]);
+  const [target, reason] = reasons[String(code)] ?? ["PORT", "cannot be listened on"];
+  const name = target === "PORT" ? variable : hostOf[variable];
+  const text = `${name}: ${host.includes(":") ? `[${host}]` : host}:${port} ${reason} (${causeText(thrown)})`;
+  return new ConfigError([{ variable: name, text }]);
 }
+
+/** The variable of the address, by that of the port. */
+const hostOf = { PORT: "HOST", ADMIN_PORT: "ADMIN_HOST" } as const;
 
 /** By the system's error code: the variable to change, and the reason. */
 const reasons: Readonly<Record<string, readonly ["HOST" | "PORT", string]>> = {

@@ -14,6 +14,7 @@ import type { StartCheck } from "./runtime/lease.ts";
 import { findNewPeer, findPeers } from "./runtime/peers.ts";
 import { pathOf } from "./store/backend.ts";
 import { lockFolder, makeFolder, tightenFiles } from "./store/folder.ts";
+import { openMetrics } from "./wiring/observing.ts";
 
 /** Opens everything in order, serves until a signal arrives, and closes everything in reverse order. */
 async function main(): Promise<void> {
@@ -22,7 +23,8 @@ async function main(): Promise<void> {
   const config = loadServerConfig(process.argv.slice(2));
   const log = createLog(config);
   for (const warning of findMisspeltSettings()) log("warn", warning);
-  const ambient: Ambient = { clock: systemClock, ids: systemIds, random: systemRandom, log };
+  const metrics = await openMetrics(config);
+  const ambient: Ambient = { clock: systemClock, ids: systemIds, random: systemRandom, log, ...(metrics && { metrics }) };
   const folder = await openFolder(config, log);
   // Check ports before the first key is created: a start with a port in use creates nothing.
   for (const address of listenAddresses(config)) await checkListenAddress(address);

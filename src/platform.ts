@@ -22,10 +22,11 @@ import { liveTexts } from "./core/tasks/live-texts.ts";
 import { profilesOf } from "./core/tasks/profile.ts";
 import { watchLinks } from "./core/tasks/watch-links.ts";
 import { workerUseEveryMs } from "./core/workers/worker.ts";
+import { adminServer } from "./http/admin.ts";
 import { type Front, type FrontOptions, httpFront } from "./http/front.ts";
 import { readiness } from "./http/health.ts";
 import { addressReader, requestReader, sessionCookieReader } from "./http/request.ts";
-import { adminServer, httpServer } from "./http/server.ts";
+import { httpServer } from "./http/server.ts";
 import type { Ambient } from "./installation.ts";
 import { type ListenAddress, listenAddresses, listenFailure } from "./listening.ts";
 import { operationTable } from "./operations.ts";
@@ -36,6 +37,7 @@ import { createFiles } from "./wiring/files.ts";
 import { createHandlers } from "./wiring/handlers.ts";
 import { countedLog } from "./wiring/installation.ts";
 import { startMaintenance } from "./wiring/maintenance.ts";
+import { callObserver, metricsAccess } from "./wiring/observing.ts";
 import { type ProcessContext, processContext } from "./wiring/process-context.ts";
 import { createRemoteWorkers } from "./wiring/remote.ts";
 import { createSending } from "./wiring/sending.ts";
@@ -87,7 +89,7 @@ export async function startPlatform(
   const noteRefusal = refusalNoter(auditing.refusals);
   const calls = {
     limits: limits(store.counters, clock, config.rateFactor),
-    readRequest: requestReader(ids.request, config.trustProxy),
+    readRequest: requestReader(ids.request, config.trustProxy, callObserver(context)),
     readToken: createAccessTokenReader(keys, config.baseUrl),
     report: reporter(context),
     errorPages: `${config.consentUrl}${errorPagesPath}`,
@@ -157,7 +159,11 @@ export async function startPlatform(
   });
   const parts = { files, connectors: connected.uses, sending, browsers, texts, check, backlog: queue };
   const work = config.role === "api" ? null : await startWork(context, parts);
-  const admin = config.adminPort === null ? undefined : adminServer(ready, customDomainCheck(store));
+  const { metrics } = ambient;
+  const admin =
+    config.admin === null || metrics === undefined
+      ? undefined
+      : adminServer(ready, customDomainCheck(store), metricsAccess(config.admin, metrics, store, context));
   const [address, adminAddress] = listenAddresses(config);
   await listen(app, address);
   await listen(admin, adminAddress);
@@ -176,6 +182,7 @@ export async function startPlatform(
       await teams.drain();
       await auditing.stop();
       await admin?.close();
+      metrics?.stop();
     },
   };
 }

@@ -42,6 +42,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "console/consent": ["oauth/authorize"],
   docs: ["node:", "fastify", "marked"],
   mail: ["node:", "core", "nodemailer"],
+  metrics: ["node:", "core", "prom-client"],
   pdf: ["node:", "core", "egress", "marked"],
   speech: ["node:", "core", "egress", "undici"],
   storage: ["node:", "core", "flydrive", "@aws-sdk/"],

@@ -49,7 +49,7 @@ describe("an empty environment", () => {
     expect(loadConfig({})).toMatchObject({
       host: "127.0.0.1",
       port: 8080,
-      adminPort: null,
+      admin: null,
       baseUrl: "http://127.0.0.1:8080",
       consentUrl: "http://127.0.0.1:8080",
       appUrl: "http://127.0.0.1:8080",
@@ -279,6 +279,8 @@ const bad: Record<string, readonly string[]> = {
   HOST: ["not a host", "1.2.3", "http://x", "-a"],
   PORT: ["-1", "65536", "80.5", "0x50", " 80", "http"],
   ADMIN_PORT: ["0", "8080", "x"],
+  ADMIN_HOST: ["not a host", "1.2.3"],
+  ADMIN_TOKEN_FILE: ["a\0b"],
   BASE_URL: [...url, ...clear],
   CONSENT_URL: [...url, ...clear],
   APP_URL: url,
@@ -373,6 +375,7 @@ const bad: Record<string, readonly string[]> = {
   NOTICE_SECONDS: ["-1", "3601", "10s"],
   DRAIN_SECONDS: ["-1", "3601", "25s"],
   LOG_LEVEL: ["verbose", "INFO"],
+  CALL_LOG: ["on", "101%", "-1%", "5"],
 };
 
 describe("a bad value", () => {

@@ -3,7 +3,20 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
 /** The modules that every noun may use; each knows only those before it. */
-const words = ["clock", "log", "ids", "cipher", "signed-token", "failure", "json", "json-digest", "deferred", "nearest", "visibility"];
+const words = [
+  "clock",
+  "log",
+  "observe",
+  "ids",
+  "cipher",
+  "signed-token",
+  "failure",
+  "json",
+  "json-digest",
+  "deferred",
+  "nearest",
+  "visibility",
+];
 /** The nouns of the core; each knows only those before it. Use cases join nouns, and know them all. */
 const nouns = [
   ...["processes", "idempotency", "pagination", "addresses", "structured-output"],

@@ -2,6 +2,7 @@ import type { Caller } from "../core/accounts/caller.ts";
 import type { Operation } from "../operations.ts";
 import type { RequestCredentials } from "./credential.ts";
 import type { RateState } from "./limit.ts";
+import type { CallObservation } from "./observation.ts";
 
 /** The head of a request, in the same form for every wire. The body is not read yet. */
 export interface Request {
@@ -15,6 +16,8 @@ export interface Request {
   readonly isStrict: boolean;
   /** The body, whose memory is counted; absent for a request without one. */
   readonly body?: CountedBody | undefined;
+  /** Absent: the call is not observed. */
+  readonly observed?: CallObservation;
 }
 
 /** A body whose bytes count from the first read until the call ends, because the parsed message is as large as the bytes. */

@@ -149,9 +149,10 @@ export function createAdmit(identify: Identify, limits: Limits, noteRefusal: Not
     const visitor = () => identifyVisitor(operation, request.credentials);
     return { operation, request, caller: await visitor(), rate, checkAgain: visitor };
   }
-  return async (operation, request) => {
+  async function admit(operation: Operation, request: Request): Promise<Admission> {
     if (operation.access === null) return admitVisitor(operation, request);
     const caller = await identifyCaller(operation, request);
+    if (request.observed) request.observed.caller = caller;
     const rate = await noteRefusals(operation, request, caller, () => {
       checkAccess(operation, caller);
       return limits.account(caller, operation);
@@ -161,8 +162,20 @@ export function createAdmit(identify: Identify, limits: Limits, noteRefusal: Not
     if (credential.kind === "session" && !request.credentials.signed) sessions.note(credential.id, credential.expiresAt - sessionMs);
     request.body?.assignTo(caller.accountId);
     return { operation, request, caller, rate, checkAgain: () => checkSameSpace(checkAgain(operation, request), caller) };
-  };
+  }
+  return observing(admit);
 }
+
+/** Notes the operation of a call, and whether the call was admitted. */
+const observing =
+  (admit: Admit): Admit =>
+  async (operation, request) => {
+    const { observed } = request;
+    if (observed) observed.operation = operation;
+    const admission = await admit(operation, request);
+    if (observed) Object.assign(observed, { caller: admission.caller, isAdmitted: true });
+    return admission;
+  };
 
 /** A caller without account and space: no row belongs to it. */
 const anonymousCaller: Caller = {
@@ -177,10 +190,9 @@ const anonymousCaller: Caller = {
  * Admits a read without a credential, because its answer is public. Only the limit of
  * the network address applies.
  */
-export const admitAnonymous =
-  (limits: Pick<Limits, "anonymous">): Admit =>
-  async (operation, request) => {
+export const admitAnonymous = (limits: Pick<Limits, "anonymous">): Admit =>
+  observing(async (operation, request) => {
     if (operation.isChange) throw new Error(`${operation.rpc} is a change: it cannot be anonymous`);
     await limits.anonymous(request.address);
     return { operation, request, caller: anonymousCaller, rate: null, checkAgain: async () => anonymousCaller };
-  };
+  });

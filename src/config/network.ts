@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { resolve } from "node:path";
 import { z } from "zod";
 import { allowedAddresses, allowedAddressesRule } from "./address-range.ts";
 import { baseUrl, listOf, origin, portMax, wholeNumber } from "./values.ts";
@@ -25,6 +26,9 @@ const secureUrlRule =
   "an https URL without user, query or fragment; http only for this machine (localhost, 127.0.0.0/8, [::1], *.localhost)";
 const hostName = /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/;
 
+/** An address to listen on. */
+const hostAddress = z.string().refine((text) => isIP(text) > 0 || (hostName.test(text) && !/^[\d.]+$/.test(text)));
+
 /** Where the server listens. */
 export const listening = {
   HOST: defineVariable({
@@ -33,7 +37,7 @@ export const listening = {
     rule: "an IP address or a host name",
     example: "0.0.0.0",
     description: "The address the server listens on. With the default, only this machine can connect.",
-    schema: z.string().refine((text) => isIP(text) > 0 || (hostName.test(text) && !/^[\d.]+$/.test(text))),
+    schema: hostAddress,
   }),
   PORT: defineVariable({
     type: "port",
@@ -50,8 +54,30 @@ export const listening = {
     rule: "a whole number from 1 to 65535 other than PORT",
     example: "9090",
     description:
-      "A second port for operators. It serves only `/livez`, `/readyz` and `/ask`, which answers proxies whether a name is a custom domain of a website ([proxy.md](../operate/proxy.md#custom-domains)), until the drain is over.",
+      "A second port for operators, on ADMIN_HOST. It serves only `/livez`, `/readyz`, `/metrics` ([monitoring.md](../operate/monitoring.md)) and `/ask`, which answers proxies whether a name is a custom domain of a website ([proxy.md](../operate/proxy.md#custom-domains)), until the drain is over. Without it nothing is measured.",
     schema: wholeNumber(1, portMax),
+  }),
+  ADMIN_HOST: defineVariable({
+    type: "address or host name",
+    fallback: "127.0.0.1",
+    rule: "an IP address or a host name",
+    example: "0.0.0.0",
+    description:
+      "The address that ADMIN_PORT listens on. With another address than one of this machine, `/metrics` needs ADMIN_TOKEN_FILE; `/livez`, `/readyz` and `/ask` need no token.",
+    schema: hostAddress,
+  }),
+  ADMIN_TOKEN_FILE: defineVariable({
+    type: "path",
+    fallback: null,
+    unset: "`/metrics` needs no token on an address of this machine, and is refused on any other",
+    rule: "the path of a file with a token of 16 to 512 printable characters without blanks",
+    example: "/etc/agent-task-platform/admin-token",
+    description:
+      "A file with the token that callers of `/metrics` send as `Authorization: Bearer TOKEN`. It is read when the process starts.",
+    schema: z
+      .string()
+      .refine((text) => !text.includes("\0"))
+      .transform((text) => resolve(text)),
   }),
   MAX_CONNECTIONS: defineVariable({
     type: "number",

@@ -122,6 +122,24 @@ export const agents = {
 
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
+/** Which calls have a line in the log. */
+export interface CallLog {
+  /** The share of successful calls, from 0 to 1. */
+  readonly successful: number;
+  /** Calls that were refused, failed or were cancelled. */
+  readonly others: boolean;
+}
+
+/** `all`, `errors`, `off`, or the share of successful calls in percent. */
+const callLog = z
+  .string()
+  .regex(/^(all|errors|off|(100|\d{1,2})(\.\d{1,3})?%)$/)
+  .transform((text): CallLog => {
+    if (text === "off") return { successful: 0, others: false };
+    const percent = text === "all" ? 100 : text === "errors" ? 0 : Number.parseFloat(text);
+    return { successful: Math.min(1, percent / 100), others: true };
+  });
+
 /** The process itself. */
 export const processing = {
   ROLE: defineVariable({
@@ -158,5 +176,14 @@ export const processing = {
     example: "debug",
     description: "The lowest level of log lines to write. Lines are JSON on standard error.",
     schema: z.enum(logLevels),
+  }),
+  CALL_LOG: defineVariable({
+    type: "calls to log",
+    fallback: "all",
+    rule: "all, errors, off, or a share of the successful calls like 5%",
+    example: "5%",
+    description:
+      "The calls that have a line in the log, at level `info` ([monitoring.md](../operate/monitoring.md#one-line-per-call)). `errors` are calls that were refused, failed or were cancelled; a share adds that part of the successful calls to them.",
+    schema: callLog,
   }),
 };

@@ -30,7 +30,7 @@ const compressMinBytes = 1024;
  */
 export function connectUnary(parts: UnaryParts) {
   const { operations, report } = parts;
-  const unary = wire({ readHead: connectRequestReader(parts), failureIn: failureOf, report, refuse });
+  const unary = wire({ name: "connect", readHead: connectRequestReader(parts), failureIn: failureOf, report, refuse });
   const handles = new Map<string, Readonly<Record<PlainType, Handle>>>();
   for (const operation of operations.all) {
     if (operation.method.methodKind !== "unary") continue;

@@ -55,6 +55,7 @@ export function connectRoutes(parts: ConnectParts) {
   function refuse(thrown: unknown, context: HandlerContext, requestId: string): ConnectError {
     const failure = failureOf(thrown);
     report(failure, requestId);
+    noteRefusal(context, failure.reason);
     if (context.values.get(headSentKey) || isConnectStream(context)) return errorOf(failure, context, refusalHeaders(failure));
     const rate = context.values.get(admissionKey)?.rate ?? null;
     const facts = [...callHeaders(requestId), ...rateHeaders(rate), ...refusalHeaders(failure)];
@@ -253,7 +254,20 @@ function decodeBase64(text: string): Uint8Array {
 function blameSender({ signal, values }: HandlerContext): void {
   signal.addEventListener("abort", () => {
     const { reason } = signal;
-    if (values.get(begunKey) || !(reason instanceof ConnectError) || reason.code !== Code.Internal) return;
-    Object.assign(reason, { code: Code.InvalidArgument });
+    if (!(reason instanceof ConnectError)) return;
+    if (!values.get(begunKey) && reason.code === Code.Internal) Object.assign(reason, { code: Code.InvalidArgument });
+    noteRefusal({ values }, codeNames[reason.code] ?? nameOf(Code[reason.code]));
   });
 }
+
+/** Notes why a call ends without its answer, for metrics and the log. The first reason counts. */
+function noteRefusal({ values }: Pick<HandlerContext, "values">, reason: string): void {
+  const observed = values.get(requestKey)?.observed;
+  if (observed) observed.reason ??= reason;
+}
+
+/** Codes of Connect's own refusals that have the name of a reason here. */
+const codeNames: Readonly<Partial<Record<Code, string>>> = { [Code.Canceled]: "cancelled", [Code.Aborted]: "cancelled" };
+
+/** `InvalidArgument` as `invalid_argument`. */
+const nameOf = (code: string): string => code.replace(/(?!^)[A-Z]/g, "_$&").toLowerCase();

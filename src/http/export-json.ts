@@ -42,7 +42,7 @@ function isPlain({ url = "", headers }: IncomingMessage): boolean {
  */
 export function exportJson(app: FastifyInstance, parts: ExportJsonParts): void {
   const handles = new Map(EnterpriseDataExportService.methods.map((method) => [`/${rpcName(method)}`, handleOf(method, parts)]));
-  const plain = wire({ readHead: parts.readRequest, failureIn: failureOfError, report: parts.report, refuse });
+  const plain = wire({ name: "export-json", readHead: parts.readRequest, failureIn: failureOfError, report: parts.report, refuse });
   function handleAt({ request: { raw }, reply }: Call): Handle {
     const handle = handles.get(raw.url?.split("?", 1)[0] ?? "");
     if (!handle) throw notFound("method");

@@ -3,6 +3,7 @@ import { isIP } from "node:net";
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { Request } from "../call/admission.ts";
 import { readCredentials } from "../call/credential.ts";
+import { type CallObserver, noCallObserver, observeCall, readCallerRequestId } from "../call/observation.ts";
 import { incomingBody } from "./incoming-body.ts";
 
 /** The cookie's name. With TLS, its prefix makes the browser bind the cookie to its host (spec/decisions.md 35). */
@@ -56,25 +57,37 @@ export type RequestHead = Pick<IncomingMessage, "headers"> & { readonly socket: 
 /**
  * @param trustProxy the lower-case name of the header in which a proxy sends the
  * client's address; null trusts only the connection.
+ * @param observer receives the calls whose heads were read.
  */
-export function requestReader(newRequestId: () => string, trustProxy: string | null): ReadRequest {
+export function requestReader(newRequestId: () => string, trustProxy: string | null, observer: CallObserver = noCallObserver): ReadRequest {
   const addressOf = addressReader(trustProxy);
-  return (head) => {
+  function read(head: RequestHead): Request {
     const { headers } = head;
     const header = (name: string) => {
       const value = headers[name];
       return Array.isArray(value) ? value.join(", ") : value;
     };
+    // A caller's X-Request-Id is logged, and never used (spec/decisions.md 12, 116).
+    const requestId = newRequestId();
     return {
-      // A caller's X-Request-Id is never used (spec/decisions.md 12).
-      requestId: newRequestId(),
+      requestId,
       address: addressOf(head),
       credentials: readCredentials(header),
       idempotencyKey: header("idempotency-key") ?? null,
       isStrict: readPreference(header("prefer") ?? "", "handling") === "strict",
       body: incomingBody(head),
+      observed: observeCall(observer, { requestId, callerRequestId: readCallerRequestId(header("x-request-id")) }),
     };
-  };
+  }
+  // Several parts of one wire read the head: they share its id and its observation.
+  return (head: WithRequest) => (head[requestKey] ??= read(head));
+}
+
+/** The request is stored as a property, as its body is. */
+const requestKey = Symbol("request");
+
+interface WithRequest extends RequestHead {
+  [requestKey]?: Request;
 }
 
 /** Creates a reader of caller addresses; `trustProxy` as in `requestReader`. */

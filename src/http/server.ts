@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { cors as connectCors } from "@connectrpc/connect";
-import { type FastifyInstance, type FastifyRequest, type FastifyServerFactoryHandler, fastify } from "fastify";
-import { z } from "zod";
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifyServerFactoryHandler, fastify } from "fastify";
 import type { Admit } from "../call/admit.ts";
 import type { Limits } from "../call/limit.ts";
 import type { Performer } from "../call/perform.ts";
@@ -21,7 +20,7 @@ import { anonymousBound, boundOf, compressions } from "./bounds/bound.ts";
 import { boundMessages, type MethodBound } from "./bounds/connect-body.ts";
 import { connectRoutes } from "./connect.ts";
 import { binaryOptions } from "./connect-json.ts";
-import { connectServices } from "./connect-services.ts";
+import { connectServices, methodPath } from "./connect-services.ts";
 import { connectUnary } from "./connect-unary.ts";
 import { requestBody } from "./connection.ts";
 import { allowOrigins } from "./cors.ts";
@@ -138,6 +137,7 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
       exportJson(scope, parts);
       scope.addHook("onRequest", connectUnary(parts));
     }
+    scope.addHook("onRequest", async (request, reply) => observeRpc(request, reply, parts));
     const checkType = contentTypeCheck(parts.operations);
     const checkCompression = compressionCheck(parts.operations);
     scope.addHook("onRequest", async (request, reply) => {
@@ -156,6 +156,16 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
   void app.register(async (scope) => auditDownload(scope, parts));
   void app.register(async (scope) => v1Routes(scope, parts));
   void app.register(async (scope) => openaiRoutes(scope, parts));
+}
+
+/** Begins the observation of a call to an operation that connect-es serves. Health and reflection do not count as operations. */
+function observeRpc(request: FastifyRequest, reply: FastifyReply, { operations, readRequest }: ServerParts): void {
+  const operation = operations.byRpc(methodPath(request)?.slice(1) ?? "");
+  const { observed } = readRequest(request.raw);
+  if (operation === undefined || observed === undefined) return;
+  observed.operation = operation;
+  const [, wire = "connect"] = /^application\/(grpc(?:-web)?)/.exec(request.headers["content-type"] ?? "") ?? [];
+  observed.begin(wire === "grpc" || wire === "grpc-web" ? wire : "connect", reply.raw);
 }
 
 /** The largest message of each method, by the method's path. */
@@ -196,20 +206,3 @@ function connectOptions(parts: ServerParts): Parameters<typeof connectServices>[
 }
 
 const namesHost = ({ headers }: FastifyRequest): boolean => URL.canParse(`http://${headers.host ?? headers[":authority"] ?? ""}`);
-
-/** Whether a host name is an active custom domain of a website. */
-export type IsCustomDomain = (name: string) => Promise<boolean>;
-
-/**
- * Creates the server of the operators' port, until the process ends. It serves the probes, and `/ask` for proxies that get
- * certificates on demand: 200 for an active custom domain, otherwise 404 (spec/api.md 8.56).
- */
-export function adminServer(readiness: Readiness, isCustomDomain: IsCustomDomain): FastifyInstance {
-  const app = fastify({ logger: false, forceCloseConnections: true });
-  probes(app, readiness);
-  app.get("/ask", async (request, reply) => {
-    const { domain } = z.object({ domain: z.string().max(254).catch("") }).parse(request.query);
-    return reply.code((await isCustomDomain(domain)) ? 200 : 404).send();
-  });
-  return app;
-}

@@ -1,5 +1,6 @@
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
+import type { Observe } from "../core/observe.ts";
 import type { Job } from "../core/processes/shared.ts";
 import type { Store } from "../core/store.ts";
 
@@ -63,6 +64,25 @@ export function embeddedQueue(store: Store, clock: Clock, log: Log): Queue {
     async drain() {
       stopping.abort();
       await Promise.all(loops);
+    },
+  };
+}
+
+/** A queue whose jobs are counted, and logged at `debug`. */
+export function observedQueue(queue: Queue, { observe, log }: { readonly observe: Pick<Observe, "jobsRun">; readonly log: Log }): Queue {
+  return {
+    drain: queue.drain,
+    subscribe(kind, work, hasCapacity) {
+      const observed = async (jobs: readonly Job[]): Promise<void> => {
+        log("debug", "jobs were taken", { kind, count: jobs.length });
+        const outcome = await work(jobs).then(
+          () => null,
+          (thrown: unknown) => ({ thrown }),
+        );
+        observe.jobsRun(kind, outcome === null ? "done" : "failed", jobs.length);
+        if (outcome !== null) throw outcome.thrown;
+      };
+      return queue.subscribe(kind, observed, hasCapacity);
     },
   };
 }

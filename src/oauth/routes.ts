@@ -56,7 +56,7 @@ export function oauthRoutes(app: FastifyInstance, parts: OAuthRoutesParts): void
   const report = (failure: Failure | OAuthFailure, requestId: string) => {
     if (failure instanceof Failure) parts.report(failure, requestId);
   };
-  const oauth = wire({ readHead: readRequest, failureIn: oauthFailureIn, report, refuse: sendFailure });
+  const oauth = wire({ name: "oauth", readHead: readRequest, failureIn: oauthFailureIn, report, refuse: sendFailure });
   app.setErrorHandler((thrown, request, reply) => oauth.refuse(request, reply, thrown));
   const route = (url: string, method: "GET" | "POST", handle: Handle) => {
     const text = () => `this endpoint requires ${method}`;

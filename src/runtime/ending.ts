@@ -1,6 +1,7 @@
 import type { Clock } from "../core/clock.ts";
 import type { Staging } from "../core/files/staging.ts";
 import type { Ids } from "../core/ids.ts";
+import { type Observe, type RunEnding, unobserved } from "../core/observe.ts";
 import type { Store, Tx } from "../core/store.ts";
 import { structuredResult } from "../core/structured-output/structured-output.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
@@ -25,6 +26,8 @@ export interface EndingParts {
   /** Prices of usage; without a table usage costs nothing. */
   readonly prices?: PriceTable;
   readonly saveSite: SaveSite;
+  /** Receives how runs end. */
+  readonly observe?: Observe;
 }
 
 /** How the files and sites of a run are stored for the task. */
@@ -73,14 +76,9 @@ export type StagedProgress = Progress<StagedFile>;
 
 /** Ends the turn of a task whose budget is spent (spec/api.md 12.2). */
 export const endSpent = (task: Task, parts: EndingParts, held?: RunGuard<Task | null>): Promise<Task | null> =>
-  endTurn(
-    task,
-    { events: [] },
-    { kind: "fail", errorType: "quota_limit", content: "The credits are used up." },
-    { outputSchema: null },
-    parts,
-    held,
-  );
+  endTurn(task, { events: [] }, spent, { outputSchema: null }, parts, held);
+
+const spent = { kind: "fail", errorType: "quota_limit", content: "The credits are used up." } as const;
 
 /** Stores the artifacts, sites and subtasks of events. Returns the events to write. */
 async function keepDone(tx: Tx, task: Task, { events }: StagedProgress, keeping: Keeping, clock: Clock): Promise<readonly NewEvent[]> {
@@ -113,6 +111,31 @@ export async function endTurn(
   turn: Pick<Turn, "outputSchema">,
   parts: EndingParts,
   held: RunGuard<Task | null> = fenceOnly,
+): Promise<Task | null> {
+  const next = await writeEnding(task, done, outcome, turn, parts, held);
+  const { observe = unobserved } = parts;
+  // An action that was allowed before, and a wait that is over, continue the same turn.
+  if (next !== null && continues.has(outcome.kind)) return next;
+  const ending = endingName(outcome);
+  observe.runEnded(task.agentProfile, ending);
+  if (ending === "spent") observe.budgetRefused();
+  return next;
+}
+
+const continues: ReadonlySet<EndingOutcome["kind"]> = new Set(["confirm", "wait"]);
+
+function endingName(outcome: EndingOutcome): RunEnding {
+  if (outcome.kind === "fail") return outcome.errorType === "quota_limit" ? "spent" : "failed";
+  return ({ finish: "finished", ask: "asked", confirm: "asked", wait: "waits" } as const)[outcome.kind];
+}
+
+async function writeEnding(
+  task: Task,
+  done: StagedProgress,
+  outcome: EndingOutcome,
+  turn: Pick<Turn, "outputSchema">,
+  parts: EndingParts,
+  held: RunGuard<Task | null>,
 ): Promise<Task | null> {
   const run = { task, done, parts, held };
   const files = outcome.kind === "finish" ? outcome.files : undefined;

@@ -1,4 +1,5 @@
 import type { Log } from "../core/log.ts";
+import { unobserved } from "../core/observe.ts";
 import type { LiveTexts } from "../core/tasks/live-texts.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { TextWriter } from "../core/tasks/text-writer.ts";
@@ -32,12 +33,15 @@ export async function runTask(
   parts: RunParts,
   calls: ModelCalls = modelCalls(new AbortController().signal),
 ): Promise<void> {
+  const { observe = unobserved } = parts;
+  const { agentProfile: profile } = claimed;
   try {
     for (let task: Task | null = claimed; task; ) {
       const agent = parts.agentFor(task.agentProfile);
       task = agent ? await runTurn(task, agent, signal, parts, calls) : await leaveToWorkers(task, parts);
     }
   } catch (thrown) {
+    observe.runEnded(profile, thrown instanceof RunLost ? "lost" : "error");
     if (!(thrown instanceof RunLost)) throw thrown;
   }
 }
@@ -120,6 +124,7 @@ async function finishTurn(
 ): Promise<Task | null> {
   if (outcome.kind !== "abandon") return endTurn(task, done, outcome, turn, parts);
   if (done.events.length > 0) await append(task, done, parts);
+  parts.observe?.runEnded(task.agentProfile, "released");
   return null;
 }
 

@@ -1,6 +1,7 @@
 import { coalesce } from "../async/coalesce.ts";
 import { mutex } from "../async/limit.ts";
 import { poll } from "../async/poll.ts";
+import { type Claim, unobserved } from "../core/observe.ts";
 import type { Tx } from "../core/store.ts";
 import type { ClaimableTask, QueueFilter } from "../core/tasks/task.ts";
 import { activeRuns } from "./active-runs.ts";
@@ -40,7 +41,7 @@ export interface RunsParts extends RunParts {
  * it; a wake-up only makes the process look sooner. The next sweep retries everything that fails here.
  */
 export function startRuns(parts: RunsParts): Runs {
-  const { store, clock, log, lease, concurrency, excludedProfiles: otherThan = [] } = parts;
+  const { store, clock, log, lease, concurrency, excludedProfiles: otherThan = [], observe = unobserved } = parts;
   const filter = (): QueueFilter => ({ excludedProfiles: otherThan, nodeId: lease.nodeId() });
   /** Aborted when the process claims no more tasks. */
   const stopping = new AbortController();
@@ -63,16 +64,21 @@ export function startRuns(parts: RunsParts): Runs {
   async function alive<T>(work: (tx: Tx, nodeId: string) => Promise<T>): Promise<T | null> {
     abortIfLapsed();
     const done = await lease.changeIfLive(work);
-    if (done === null) active.abortAll("peers considered this process dead");
+    if (done === null) abortAll("peers", "peers considered this process dead");
     return done;
   }
 
   function abortIfLapsed(): void {
-    if (lease.hasLapsed()) active.abortAll("this process sent no heartbeat in time");
+    if (lease.hasLapsed()) abortAll("heartbeat", "this process sent no heartbeat in time");
   }
 
-  /** Claims and starts as many candidates as there is capacity for. Returns how many. */
-  async function claim(candidates: readonly ClaimableTask[]): Promise<number> {
+  function abortAll(reason: "peers" | "heartbeat", why: string): void {
+    observe.lost(reason, active.size() - active.countAborted());
+    active.abortAll(why);
+  }
+
+  /** Claims and starts as many candidates as there is capacity for. Returns how many. @param kind where they come from. */
+  async function claim(candidates: readonly ClaimableTask[], kind: Claim): Promise<number> {
     let remaining = candidates.filter(({ id }) => !active.has(id));
     let count = 0;
     while (remaining.length > 0 && capacity() > 0 && !stopping.signal.aborted) {
@@ -84,6 +90,7 @@ export function startRuns(parts: RunsParts): Runs {
       // A drain that began in the meantime releases them.
       if (!stopping.signal.aborted) claimed.forEach(active.start);
       count += claimed.length;
+      observe.claimed(kind, claimed.length);
     }
     return count;
   }
@@ -94,7 +101,7 @@ export function startRuns(parts: RunsParts): Runs {
     while (capacity() > 0 && !stopping.signal.aborted) {
       const candidates = await store.tasks.listUnowned(capacity() + active.countAborted(), filter());
       waiting ||= candidates.some(({ id }) => active.has(id));
-      if ((await claim(candidates)) === 0) return;
+      if ((await claim(candidates, "claimed")) === 0) return;
     }
     waiting = true;
   }
@@ -104,12 +111,12 @@ export function startRuns(parts: RunsParts): Runs {
     const ownTasks = await store.tasks.listOwned([lease.nodeId()]);
     const fences = new Map(ownTasks.map(({ id, fence }) => [id, fence]));
     active.abortUnlessHeld((taskId, fence) => fences.get(taskId) === fence);
-    await claim(ownTasks);
+    await claim(ownTasks, "resumed");
     const dead = await lease.findDeadPeers();
     // This is done before a process that continues a run requests the run's browser.
     for (const nodeId of dead) await store.change((tx) => tx.browsers.deleteOfNode(nodeId));
     const orphans = await store.tasks.listOwned(dead);
-    await claim(orphans);
+    await claim(orphans, "taken_over");
     for (const nodeId of dead) if (!orphans.some((task) => task.nodeId === nodeId)) await lease.removeNode(nodeId);
     await fill();
   }

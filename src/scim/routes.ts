@@ -44,7 +44,13 @@ export function scimRoutes(app: FastifyInstance, parts: ScimRoutesParts): void {
   };
   // For unknown addresses.
   boundedBodies(app);
-  const scim = wire({ readHead: (raw) => withKey(parts.readRequest(raw)), failureIn: failureOfError, report: parts.report, refuse });
+  const scim = wire({
+    name: "scim",
+    readHead: (raw) => withKey(parts.readRequest(raw)),
+    failureIn: failureOfError,
+    report: parts.report,
+    refuse,
+  });
   app.setErrorHandler((thrown, request, reply) => scim.refuse(request, reply, thrown));
   function serve(path: string, verbs: Endpoints): void {
     const handles = Object.entries(verbs).map(([verb, endpoint]) => [verb, handleOf(endpoint, parts)] as const);

@@ -1,4 +1,5 @@
 import type { Clock } from "../core/clock.ts";
+import type { Observe } from "../core/observe.ts";
 import type { RateCounters } from "../core/processes/shared.ts";
 import type { Client } from "./client.ts";
 import type { OnStatement } from "./round-trips.ts";
@@ -29,6 +30,8 @@ export interface BackendOptions {
   readonly clock: Clock;
   /** Called for each round trip to the database. */
   readonly onStatement: OnStatement | undefined;
+  /** Receives commits, waits and the use of connections. */
+  readonly observe: Observe;
   /** Thrown if the database does not exist, instead of creating it. */
   readonly ifMissing: Error | undefined;
   /** Reports failures outside any call. */

@@ -2,6 +2,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "../core/clock.ts";
 import { Failure } from "../core/failure.ts";
 import type { Random } from "../core/ids.ts";
+import type { Log } from "../core/log.ts";
+import { type Observe, secondsSince, unobserved } from "../core/observe.ts";
 import type { AfterTask, Tx } from "../core/store.ts";
 import type { Client } from "./client.ts";
 import { driverFailure, maxRetries } from "./driver-failure.ts";
@@ -28,6 +30,9 @@ interface ChangeParts {
   readonly afterwards: (thrown: unknown) => void;
   /** A change that takes longer is rolled back. */
   readonly changeMs: number;
+  readonly observe?: Pick<Observe, "changed">;
+  /** Receives the time of each change at `debug`. */
+  readonly log?: Log | undefined;
 }
 
 /** One run of a change's work: whether it is in progress, what it collects, and what it threw. */
@@ -50,7 +55,10 @@ const retryMs = 15_000;
 export type RunChange = <T>(work: (tx: Tx) => Promise<T>, afterTask?: AfterTask) => Promise<T>;
 
 /** Creates the function that runs changes: one transaction at a time on SQLite, retried after conflicts. */
-export function createChangeRunner(writer: Writer, { clock, random, feed, afterwards, changeMs }: ChangeParts): RunChange {
+export function createChangeRunner(
+  writer: Writer,
+  { clock, random, feed, afterwards, changeMs, observe = unobserved, log }: ChangeParts,
+): RunChange {
   const { client: db, dialect, jobs, transact } = writer;
   const currentRun = new AsyncLocalStorage<Run>();
 
@@ -93,9 +101,23 @@ export function createChangeRunner(writer: Writer, { clock, random, feed, afterw
     }
   }
 
+  async function runObserved<T>(work: (tx: Tx) => Promise<T>, afterTask?: AfterTask): Promise<Done<T>> {
+    const start = performance.now();
+    let outcome: "committed" | "failed" = "failed";
+    try {
+      const done = await runRepeatedly(work, afterTask);
+      outcome = "committed";
+      return done;
+    } finally {
+      const seconds = secondsSince(start);
+      observe.changed(outcome, seconds);
+      log?.("debug", "change", { outcome, ms: Math.round(seconds * 1000) });
+    }
+  }
+
   return async (work, afterTask) => {
     if (currentRun.getStore()?.open) throw new ProgrammingError("a change within a change: pass on its tx instead");
-    const { result, change } = await runRepeatedly(work, afterTask);
+    const { result, change } = await runObserved(work, afterTask);
     feed.publish(change);
     for (const follow of change.after) await Promise.try(follow).catch(afterwards);
     return result;

@@ -1,4 +1,5 @@
 import { setImmediate as yieldTurn } from "node:timers/promises";
+import { type Observe, secondsSince, unobserved } from "../core/observe.ts";
 import { StatementFailure, type Statements } from "./statements.ts";
 import type { Transact } from "./transactions.ts";
 
@@ -19,6 +20,8 @@ interface Member {
   /** Resolves with the function to call when the commit is durable. */
   readonly work: (statements: Statements) => Promise<() => void>;
   readonly refuse: (thrown: unknown) => void;
+  /** When it began to wait, by `performance.now()`. */
+  readonly since: number;
 }
 
 /** The maximum number of changes in a shared commit, and the longest time to collect them. */
@@ -31,10 +34,15 @@ const sliceMs = 10;
  * acknowledged before the commit. Before each commit the event loop gets one turn, so
  * that changes of the same turn share a commit.
  */
-export function groupCommit(connection: WritingConnection, now: () => number = () => performance.now()): Transact {
+export function groupCommit(
+  connection: WritingConnection,
+  now: () => number = () => performance.now(),
+  observe: Pick<Observe, "committed" | "writerWaited" | "pool"> = unobserved,
+): Transact {
   const statements = whileInTransaction(connection);
   let waiting: Member[] = [];
   let busy = false;
+  observe.pool("write", () => ({ used: busy ? 1 : 0, idle: busy ? 0 : 1, max: 1, waiting: waiting.length }));
 
   async function runBatches(): Promise<void> {
     busy = true;
@@ -61,9 +69,11 @@ export function groupCommit(connection: WritingConnection, now: () => number = (
   }
 
   async function commitAlone(member: Member): Promise<readonly Member[]> {
+    observe.writerWaited(secondsSince(member.since));
     try {
       const done = await member.work(statements);
       connection.control("COMMIT");
+      observe.committed(1);
       done();
     } catch (thrown) {
       rollBack();
@@ -85,6 +95,7 @@ export function groupCommit(connection: WritingConnection, now: () => number = (
     }
     try {
       connection.control("COMMIT");
+      if (done.length > 0) observe.committed(done.length);
     } catch {
       rollBack();
       return [...done.map((each) => each.member), ...left];
@@ -95,7 +106,8 @@ export function groupCommit(connection: WritingConnection, now: () => number = (
   }
 
   /** Null when the change failed. Then it is rolled back. */
-  async function runInSavepoint({ work, refuse }: Member): Promise<(() => void) | null> {
+  async function runInSavepoint({ work, refuse, since }: Member): Promise<(() => void) | null> {
+    observe.writerWaited(secondsSince(since));
     connection.control("SAVEPOINT change");
     try {
       const acknowledge = await work(statements);
@@ -125,6 +137,7 @@ export function groupCommit(connection: WritingConnection, now: () => number = (
           return () => resolve(result);
         },
         refuse: reject,
+        since: performance.now(),
       });
       if (!busy) void runBatches();
     });

@@ -2,6 +2,7 @@ import type { Clock } from "../core/clock.ts";
 import { causeText, Failure, rootCause } from "../core/failure.ts";
 import type { Random } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
+import { type Observe, unobserved } from "../core/observe.ts";
 import type { AfterTask, Store, Tx } from "../core/store.ts";
 import { type Backend, type BackendOptions, databaseLocation, decodePercent, pathOf } from "./backend.ts";
 import { createChangeRunner } from "./change.ts";
@@ -52,6 +53,8 @@ export interface StoreOptions {
   readonly changeMs?: number;
   /** Called for each round trip to the database. */
   readonly onStatement?: OnStatement;
+  /** Receives commits, waits and the use of connections. */
+  readonly observe?: Observe;
 }
 
 /**
@@ -63,8 +66,8 @@ export interface StoreOptions {
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const failed = (text: string, cause: unknown) => options.log?.("error", text, { cause });
-  const { databaseUrl, clock, onStatement, ifMissing } = options;
-  const backend = await openBackend({ databaseUrl, clock, onStatement, failed, ifMissing }).catch((thrown: unknown) => {
+  const { databaseUrl, clock, onStatement, ifMissing, observe = unobserved } = options;
+  const backend = await openBackend({ databaseUrl, clock, onStatement, failed, observe, ifMissing }).catch((thrown: unknown) => {
     throw thrown === ifMissing ? thrown : openFailure(databaseUrl, thrown);
   });
   const store = await storeOn(backend, options, failed);
@@ -93,7 +96,7 @@ async function relayOf({ dialect }: Backend, parts: RelayParts): Promise<Relay |
 }
 
 async function storeOn(backend: Backend, options: StoreOptions, failed: BackendOptions["failed"]): Promise<Store> {
-  const { databaseUrl, clock, random, changeMs = 15_000 } = options;
+  const { databaseUrl, clock, random, changeMs = 15_000, observe = unobserved, log } = options;
   const { dialect, writer, reader, reads, transact, jobs, counters } = backend;
   const listenerFailed = (thrown: unknown) => failed("a listener of the feed failed", thrown);
   const notified = createFeed(listenerFailed);
@@ -108,7 +111,7 @@ async function storeOn(backend: Backend, options: StoreOptions, failed: BackendO
   const rows: Tx = translateErrors(rowsOf({ ...reads, db: reader, dialect, change: null }, jobs));
   const change = createChangeRunner(
     { client: writer, dialect, jobs, transact },
-    { clock, random, feed: { ...notified, publish: tell }, afterwards, changeMs },
+    { clock, random, feed: { ...notified, publish: tell }, afterwards, changeMs, observe, log },
   );
   const following = (after?: AfterTask): Store => ({
     ...rows,

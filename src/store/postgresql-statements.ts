@@ -1,4 +1,5 @@
 import type { SqlDriverAdapter, SqlQueryable, Transaction } from "@prisma/driver-adapter-utils";
+import { type Observe, secondsSince } from "../core/observe.ts";
 import { type OnStatement, observedQueries } from "./round-trips.ts";
 import { ProgrammingError, type Statement, StatementFailure, type Statements, type Value } from "./statements.ts";
 import type { Transact, TransactionContext } from "./transactions.ts";
@@ -67,19 +68,23 @@ export interface PostgresTransactionParts {
   readonly present: TransactionContext;
   readonly statementsOn: (connection: PgQueryable) => Statements;
   readonly onStatement: OnStatement | undefined;
+  readonly observe: Pick<Observe, "committed" | "writerWaited">;
 }
 
 /** PostgreSQL's transactions: as many at a time as the pool has connections. */
-export function postgresTransactions({ adapter, present, statementsOn, onStatement }: PostgresTransactionParts): Transact {
+export function postgresTransactions({ adapter, present, statementsOn, onStatement, observe }: PostgresTransactionParts): Transact {
   return async (work) => {
     onStatement?.("BEGIN");
+    const start = performance.now();
     const transaction = await adapter.startTransaction();
+    observe.writerWaited(secondsSince(start));
     const client = connectionOf(transaction);
     try {
       const result = await present.run(observedQueries(transaction, onStatement), () => work(statementsOn(client)));
       onStatement?.("COMMIT");
       await end(transaction, "COMMIT");
       await transaction.commit();
+      observe.committed(1);
       return result;
     } catch (thrown) {
       await rollBack(transaction, client);

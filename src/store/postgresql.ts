@@ -1,6 +1,7 @@
 import { PrismaPg } from "@prisma/adapter-pg";
 import type { SqlDriverAdapter, SqlQuery } from "@prisma/driver-adapter-utils";
 import { Client } from "pg";
+import type { PoolUse } from "../core/observe.ts";
 import type { Backend, BackendOptions } from "./backend.ts";
 import { clientOn } from "./client.ts";
 import { migrate, retryWhileInUse } from "./migrate.ts";
@@ -33,7 +34,7 @@ const writingSettings = ["default_transaction_isolation=read\\ committed", "idle
 const readOnlySettings = ["default_transaction_read_only=on"];
 
 /** Opens PostgreSQL with a pool that writes and a read-only pool. */
-export async function openPostgres({ databaseUrl, clock, onStatement, failed, ifMissing }: BackendOptions): Promise<Backend> {
+export async function openPostgres({ databaseUrl, clock, onStatement, failed, observe, ifMissing }: BackendOptions): Promise<Backend> {
   const onError = (thrown: Error) => failed("a connection to the database failed", thrown);
   const nameOf = preparedNames();
   const pool = (settings: readonly string[]) =>
@@ -46,13 +47,15 @@ export async function openPostgres({ databaseUrl, clock, onStatement, failed, if
   try {
     const [writing, reading] = await Promise.all([pool(writingSettings), pool(readOnlySettings)]);
     const present = transactionContext();
+    observe.pool("write", () => useOf(poolOf(writing)));
+    observe.pool("read", () => useOf(poolOf(reading)));
     const statementsOn = (connection: PgQueryable) => postgresStatements(connection, nameOf, onStatement);
     return {
       dialect: "postgresql",
       writer: clientOn("postgresql", present.adapter(writing)),
       reader: clientOn("postgresql", observedAdapter(reading, onStatement)),
       reads: statementsOn(poolOf(reading)),
-      transact: postgresTransactions({ adapter: writing, present, statementsOn, onStatement }),
+      transact: postgresTransactions({ adapter: writing, present, statementsOn, onStatement, observe }),
       jobs: bossJobs(postgresStatements(poolOf(reading), nameOf), clock),
       counters: sharedCounters(statementsOn(poolOf(writing)), (thrown) => failed("purging rate counters failed", thrown)),
       release,
@@ -70,6 +73,13 @@ export async function openPostgres({ databaseUrl, clock, onStatement, failed, if
 function poolOf(adapter: SqlDriverAdapter): PgQueryable {
   if ("client" in adapter && isQueryable(adapter.client)) return adapter.client;
   throw new ProgrammingError("@prisma/adapter-pg no longer keeps its pool as `client`");
+}
+
+/** The connections of a pool of `pg`, which counts them in members that its type here leaves out. */
+function useOf(pool: object): PoolUse {
+  const count = (name: string): number => Number(Reflect.get(pool, name) ?? 0);
+  const idle = count("idleCount");
+  return { used: count("totalCount") - idle, idle, max: poolMax, waiting: count("waitingCount") };
 }
 
 /**

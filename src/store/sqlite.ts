@@ -24,7 +24,7 @@ const startPatienceMs = 60_000;
  * transactions, so a separate write would be committed or rolled back with any open
  * transaction.
  */
-export async function openSqlite({ databaseUrl, clock, onStatement, ifMissing }: BackendOptions): Promise<Backend> {
+export async function openSqlite({ databaseUrl, clock, onStatement, observe, ifMissing }: BackendOptions): Promise<Backend> {
   const path = pathOf(databaseUrl);
   if (ifMissing && !existsSync(path)) throw ifMissing;
   makeFolder(dirname(path), "DATABASE_URL or DATA_DIR");
@@ -34,7 +34,7 @@ export async function openSqlite({ databaseUrl, clock, onStatement, ifMissing }:
     await prepareFile(path, clock, ifMissing);
     const [writing, reading] = [await connectSqlite(path), await connectSqlite(path, "PRAGMA query_only = ON;")];
     const present = transactionContext();
-    const commit = groupCommit(writingConnection(writing, clock, onStatement));
+    const commit = groupCommit(writingConnection(writing, clock, onStatement), undefined, observe);
     const queries = whileInTransaction(observedQueries(writing, onStatement), driverOf(writing));
     return {
       dialect: "sqlite",

@@ -3,6 +3,7 @@ import { poll } from "../async/poll.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Random } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
+import { type Observe, unobserved } from "../core/observe.ts";
 import type { Store } from "../core/store.ts";
 import type { AttemptKey, DueDelivery, DueWebhook, SendWebhook } from "../core/webhooks/delivery.ts";
 import { type CompletedAttempt, nextStateOf, recordOutcomes, type SwitchedOff, scheduleMs } from "./record.ts";
@@ -82,6 +83,7 @@ export interface SenderParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly observe?: Observe;
   readonly send: SendWebhook;
   /** Notifies the owner of a webhook that it was switched off. Its errors are logged. */
   readonly notify: (off: SwitchedOff) => Promise<void>;
@@ -104,7 +106,7 @@ const batchMax = 32;
  * again when the lease ends.
  */
 export function startSender(parts: SenderParts): Sender {
-  const { store, clock, log } = parts;
+  const { store, clock, log, observe = unobserved } = parts;
   const stopping = new AbortController();
   const aborting = new AbortController();
   const inFlight = createInFlight(perWebhook);
@@ -120,7 +122,8 @@ export function startSender(parts: SenderParts): Sender {
     if (due.length + completed.length + aborted.length === 0) return;
     [completed, aborted] = [[], []];
     try {
-      const { taken, off } = await write(due, finished);
+      const { taken, off, cancelled } = await write(due, finished);
+      observeRound(finished.completed, off.length, cancelled);
       for (const key of taken) launch(due, key);
       for (const webhook of off) void notifyOwner(webhook);
       if (taken.length + finished.completed.length > 0) wake();
@@ -151,8 +154,14 @@ export function startSender(parts: SenderParts): Sender {
       await tx.deliveries.release(finished.aborted, now);
       await tx.deliveries.cancel(obsolete.map(idOf), now);
       await tx.webhookEvents.purgeSettledBodies(obsolete.map(({ event }) => event.id));
-      return { off, taken: await tx.deliveries.take(sendable.map(idOf), now, now + leaseMs) };
+      return { off, cancelled: obsolete.length, taken: await tx.deliveries.take(sendable.map(idOf), now, now + leaseMs) };
     });
+  }
+
+  function observeRound(done: readonly CompletedAttempt[], off: number, cancelled: number): void {
+    for (const { sent, next } of done) observe.attempted(next.state === "pending" ? "retried" : next.state, sent.latencyMs / 1000);
+    for (let count = 0; count < cancelled; count += 1) observe.attempted("cancelled", null);
+    observe.webhooksDisabled(off);
   }
 
   function launch(due: readonly DueDelivery[], key: AttemptKey): void {
@@ -165,6 +174,8 @@ export function startSender(parts: SenderParts): Sender {
       const sent = await parts.send(webhook, event, aborting.signal);
       const next = nextStateOf({ type, number: key.number, sent }, clock.now(), randomFraction(parts.random), parts.delaysMs ?? scheduleMs);
       completed.push({ ...key, eventId: event.id, sent, next, webhook });
+      const { status, latencyMs } = sent;
+      log("debug", "delivery attempt", { deliveryId: key.deliveryId, number: key.number, state: next.state, status, latencyMs });
     } catch (cause) {
       if (aborting.signal.aborted) aborted.push(key);
       // An internal error, not the receiver's: the delivery is due again when the lease ends.

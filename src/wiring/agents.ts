@@ -32,7 +32,7 @@ const missingAgent: Agent = async function* ({ profile }) {
 };
 
 /** The SDKs of models are loaded only if a model is configured. */
-async function modelAgents({ config, random, log }: ProcessContext, toolsFor: ToolsFor): Promise<ReadonlyMap<string, Agent>> {
+async function modelAgents({ config, random, log, observe }: ProcessContext, toolsFor: ToolsFor): Promise<ReadonlyMap<string, Agent>> {
   const models = Object.entries(config.models);
   if (models.length === 0) return new Map();
   const [{ modelAgent }, { languageModel }] = await Promise.all([
@@ -40,7 +40,7 @@ async function modelAgents({ config, random, log }: ProcessContext, toolsFor: To
     import("../runtime/agents/model/provider.ts"),
   ]);
   const agentOf = (config: (typeof models)[number][1]): Agent =>
-    modelAgent({ config, model: languageModel(config), toolsFor: permittedTools(config, toolsFor), random, log });
+    modelAgent({ config, model: languageModel(config), toolsFor: permittedTools(config, toolsFor), random, log, observe });
   return new Map(models.map(([name, model]) => [name, agentOf(model)]));
 }
 

@@ -46,7 +46,7 @@ function limitedChange({ config, store }: Pick<ProcessContext, "config" | "store
   return (work) => limited(() => store.change(work));
 }
 
-export function createFiles({ config, store, cipher, clock, ids, log, resolve }: ProcessContext): FileParts {
+export function createFiles({ config, store, cipher, clock, ids, log, resolve, observe }: ProcessContext): FileParts {
   const { fileQuota: quota, fileLimit: max } = config;
   const changeBytes = limitedChange({ config, store });
   const blobs = openBlobs(config, log);
@@ -57,7 +57,7 @@ export function createFiles({ config, store, cipher, clock, ids, log, resolve }:
     writer: fileWriter,
     links: fileLinks(cipher, config.baseUrl),
     files: files({ clock, ids, quota }),
-    uploads: uploads({ store, changeBytes, writer: fileWriter, clock, max }),
+    uploads: uploads({ store, changeBytes, writer: fileWriter, clock, max, observe }),
     staging: stage,
     fetchFiles: fetchFilesWith({ staging: stage, fetchFile: fetchFile(config.fetchAllow, clock, resolve), clock, store, blobs }),
     readFile: fileReader(store, blobs, clock),

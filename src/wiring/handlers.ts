@@ -264,13 +264,14 @@ function modelOf({ agentProfiles: agentNames, models }: ProcessContext["config"]
 const pollMsOf = ({ database }: ProcessContext["config"]): number => (database === "sqlite" ? 5_000 : 1_000);
 
 function watchesOf(
-  { config, store: { feed }, clock }: ProcessContext,
+  { config, store: { feed }, clock, observe }: ProcessContext,
   texts: LiveTexts,
   draining: AbortSignal,
 ): Pick<TaskParts, "watches" | "listWatches"> {
   const { watchLimit: limit, waitSeconds: holdSeconds } = config;
   // Watches of both kinds share the slots of an account.
   const subscriptions = taskSubscriptions(feed, clock, { limit, pollMs: pollMsOf(config), draining });
+  observe.watchers("own", subscriptions.size);
   return {
     watches: watches(subscriptions, clock, { draining, holdSeconds, texts }),
     listWatches: listWatches(subscriptions, clock, draining),
@@ -281,11 +282,17 @@ function watchesOf(
 const sharedWatchesMax = 5;
 
 /** Watches of shared tasks have their own slots: visitors never take those of accounts. */
-function sharedTaskParts({ config, store: { feed }, clock }: ProcessContext, files: FileParts, draining: AbortSignal): SharedTaskParts {
+function sharedTaskParts(
+  { config, store: { feed }, clock, observe }: ProcessContext,
+  files: FileParts,
+  draining: AbortSignal,
+): SharedTaskParts {
   const rules = { limit: sharedWatchesMax, pollMs: pollMsOf(config), draining, holderOf: ({ network }: OpenCall) => network };
   const source = { find: findSharedTask, types: sharedTypes };
+  const subscriptions = taskSubscriptions(feed, clock, rules);
+  observe.watchers("shared", subscriptions.size);
   return {
-    watches: watches(taskSubscriptions(feed, clock, rules), clock, { draining, holdSeconds: config.waitSeconds, source }),
+    watches: watches(subscriptions, clock, { draining, holdSeconds: config.waitSeconds, source }),
     clock,
     link: (fileId) => files.links.shortDownload(fileId, clock.now()).url,
   };

@@ -25,7 +25,7 @@ export function countedLog(log: Log): CountedLog {
   };
 }
 
-const { version } = z
+export const { version } = z
   .object({ version: z.string() })
   .parse(JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")));
 

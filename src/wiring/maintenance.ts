@@ -49,13 +49,15 @@ const logMax = 500;
 const archivesMax = 100;
 
 /** Dependencies of maintenance, and the retention of deleted tasks and webhook logs. */
-export interface MaintenanceParts extends Pick<ProcessContext, "store" | "clock" | "log" | "prove"> {
+export interface MaintenanceParts
+  extends Pick<ProcessContext, "store" | "clock" | "log" | "prove">,
+    Partial<Pick<ProcessContext, "observe">> {
   readonly config: Pick<ProcessContext["config"], "deletedTaskDays" | "webhookLogDays" | "agentProfiles">;
 }
 
 /** Starts the timers of every process, in any role; the returned function stops them. */
 export function startMaintenance(
-  { store, clock, log, prove, config }: MaintenanceParts,
+  { store, clock, log, prove, config, observe }: MaintenanceParts,
   waiting: Backlog,
   keyUses: Pick<KeyUses, "write">,
   signingKeys: Pick<SigningKeys, "retire">,
@@ -75,7 +77,7 @@ export function startMaintenance(
     every(countEveryMs, () => waiting.count()),
     every(keyUsesEveryMs, writeKeyUses),
     every(leasesEveryMs, async function releaseLapsedRuns() {
-      await sweepWorkerRuns({ store, clock });
+      await sweepWorkerRuns({ store, clock, ...(observe && { observe }) });
     }),
     every(turnsEveryMs, async function endTurns() {
       await endOverdueTurns({ store, clock });

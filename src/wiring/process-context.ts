@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import { type Observe, unobserved } from "../core/observe.ts";
 import type { ProveDomain } from "../core/websites/domain.ts";
 import { createProveDomain } from "../egress/prove-domain.ts";
 import { createUserResolver, type Resolve } from "../egress/resolve.ts";
@@ -11,11 +12,21 @@ export interface ProcessContext extends Ambient, Installation {
   readonly resolve: Resolve;
   /** Looks for the proofs of custom domains. */
   readonly prove: ProveDomain;
+  /** Receives what this process does, for its metrics. */
+  readonly observe: Observe;
 }
 
 /** Creates the context of a server or a command. */
 export function processContext(config: Config, { store, cipher }: Installation, ambient: Ambient): ProcessContext {
   const { clock } = ambient;
   const resolve = createUserResolver({ clock });
-  return { prove: createProveDomain({ clock, resolve }), ...ambient, config, store, cipher, resolve };
+  return {
+    prove: createProveDomain({ clock, resolve }),
+    ...ambient,
+    config,
+    store,
+    cipher,
+    resolve,
+    observe: ambient.metrics?.observe ?? unobserved,
+  };
 }

@@ -32,11 +32,11 @@ export function createRemoteWorkers(
   { staging, blobs, links, readFile, workspaceOf, openSkill }: FileParts,
   { connectors, texts, draining }: RemoteParts,
 ): RemoteWorkers {
-  const { config, store, clock, ids, random, cipher, log } = context;
-  const dispatch: Dispatch = startDispatch({ store, clock, log });
+  const { config, store, clock, ids, random, cipher, log, observe } = context;
+  const dispatch: Dispatch = startDispatch({ store, clock, log, observe });
   draining.addEventListener("abort", () => void dispatch.drain(), { once: true });
   const runs = remoteRuns({
-    ...{ store, clock, ids, cipher, staging, links, readFile, workspaceOf, openSkill, dispatch, connectors, texts },
+    ...{ store, clock, ids, cipher, staging, links, readFile, workspaceOf, openSkill, dispatch, connectors, texts, observe },
     openSite: createSiteOpener({ staging, blobs }),
     saveSite: createSaveSite({ clock, ids, random }),
     quota: config.fileQuota,

@@ -20,7 +20,7 @@ import { DeliveryAttemptSchema, DeliverySchema, WebhookSchema } from "../gen/pro
 import { WebsiteCheckpointSchema } from "../gen/proto/website/v2/website_pb.ts";
 import { GetWebsiteStatusResponseSchema } from "../gen/proto/website/v2/website_service_pb.ts";
 import { compileBareWriter } from "../http/v2/writer.ts";
-import { embeddedQueue, type Queue } from "../jobs/embedded.ts";
+import { embeddedQueue, observedQueue, type Queue } from "../jobs/embedded.ts";
 import { createMailer, webhookOffMail } from "../mail/mail.ts";
 import { toAgent } from "../rpc/agent.ts";
 import { toInstalled } from "../rpc/connector.ts";
@@ -122,7 +122,7 @@ export async function startWork(
   context: ProcessContext,
   { files, connectors, sending: { send }, browsers, texts, backlog, check }: WorkParts,
 ): Promise<Work> {
-  const { config, store, cipher, clock, ids, random, log } = context;
+  const { config, store, cipher, clock, ids, random, log, observe } = context;
   const { staging, readFile, workspaceOf, openSkill } = files;
   const inBrowser = browserTools(async (taskId) => {
     const [task, resources] = [await store.tasks.byId(taskId), await store.taskResources.find(taskId)];
@@ -149,12 +149,13 @@ export async function startWork(
       saveSite,
       agentFor,
       texts,
+      observe,
       excludedProfiles: otherThan,
     },
     prices: config.prices,
     concurrency: config.runConcurrency,
   });
-  const sender = startSender({ store, clock, random, log, send, notify: notifier(config) });
+  const sender = startSender({ store, clock, random, log, observe, send, notify: notifier(config) });
   const exporter = startExports(context, files);
   const stopSchedules = startSchedules({ ...context, tasks: createTasks(context, backlog), notify: pauseNotifier(context) });
   const stopParents = startParents(context);
@@ -186,7 +187,7 @@ const notifier =
   };
 
 /** pg-boss is loaded only on PostgreSQL. */
-async function openQueue({ config: { database, databaseUrl }, store, clock, log }: ProcessContext): Promise<Queue> {
-  if (database === "sqlite") return embeddedQueue(store, clock, log);
-  return (await import("../jobs/postgres.ts")).postgresQueue(databaseUrl, store.feed, log);
+async function openQueue({ config: { database, databaseUrl }, store, clock, log, observe }: ProcessContext): Promise<Queue> {
+  if (database === "sqlite") return observedQueue(embeddedQueue(store, clock, log), { observe, log });
+  return observedQueue(await (await import("../jobs/postgres.ts")).postgresQueue(databaseUrl, store.feed, log), { observe, log });
 }

@@ -14,6 +14,7 @@ import type { ProveDomain } from "../../src/core/websites/domain.ts";
 import type { Ambient } from "../../src/installation.ts";
 import { startPlatform } from "../../src/platform.ts";
 import { openStore } from "../../src/store/open.ts";
+import { openMetrics } from "../../src/wiring/observing.ts";
 import { cipher } from "./cipher.ts";
 import { type DatabaseKind, openTestStore, type TestStore } from "./database.ts";
 import { type SessionOptions, type SignedIn, signIn } from "./session.ts";
@@ -122,8 +123,16 @@ export async function openService({
 }: ServiceOptions = {}): Promise<Service> {
   const statements: string[] = [];
   const logged: LogLine[] = [];
-  const log: Log = (level, text, fields = {}) => void logged.push({ level, text, fields });
-  const storeOptions = { clock, log, onStatement: (sql: string) => void statements.push(sql) };
+  const log: Log = (level, text, fields = {}) => {
+    if (level !== "debug" || env["LOG_LEVEL"] === "debug") logged.push({ level, text, fields });
+  };
+  const metrics = await openMetrics(configOf("file:/metrics-need-no-database", { ...env, ROLE: "all" }, idle));
+  const storeOptions = {
+    clock,
+    log,
+    ...(metrics && { observe: metrics.observe }),
+    onStatement: (sql: string) => void statements.push(sql),
+  };
   const own = over ? undefined : await openTestStore(database, storeOptions);
   const { store, url: databaseUrl } = over ?? (own as TestStore);
   const config = configOf(databaseUrl, env, idle);
@@ -132,7 +141,7 @@ export async function openService({
   const nodes = await Promise.all(
     stores.map((of, i) =>
       openNode({ ...config, role: roles?.[i] ?? config.role }, of, {
-        ...{ clock, ids: systemIds, random: systemRandom, log, prove },
+        ...{ clock, ids: systemIds, random: systemRandom, log, prove, ...(metrics && { metrics }) },
         ...(disk && { readDisk: async () => disk }),
       }),
     ),
@@ -148,7 +157,7 @@ export async function openService({
     statements,
     logged,
     get problems() {
-      return logged.filter(({ level }) => level !== "info");
+      return logged.filter(({ level }) => level === "warn" || level === "error");
     },
     person: (options) => newPerson(store, { next: () => next().url, clock, consentUrl: config.consentUrl }, options),
     drain,

@@ -94,6 +94,7 @@ const tools = {
   openssl: { isThere: are("openssl"), packages: "openssl" },
   php: { isThere: are("php"), packages: "php-cli" },
   postgresql: { isThere: async () => postgresPrograms() !== undefined, packages: "postgresql" },
+  promtool: { isThere: are("promtool"), packages: "prometheus" },
   protoc: {
     isThere: are("protoc", "grpc_python_plugin"),
     packages: "protobuf-compiler protobuf-compiler-grpc libprotobuf-dev",

@@ -163,10 +163,10 @@ test.each(
   broken = true;
   await clock.advance(5_000);
   expect(await watch.end).toBe("internal: internal error");
-  expect(service.logged).toMatchObject([
+  expect(service.problems).toMatchObject([
     { level: "error", text: "a call failed", fields: { requestId: (await watch.headers).get("x-request-id") } },
   ]);
-  expect(String(service.logged[0]?.fields["cause"])).toContain(secret);
+  expect(String(service.problems[0]?.fields["cause"])).toContain(secret);
   broken = false;
   const next = watcher(service.url, ann, wire, { taskId: body["task_id"] });
   await next.until(2);

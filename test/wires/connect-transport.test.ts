@@ -375,9 +375,9 @@ describe("an unexpected exception", () => {
     if (!(error instanceof ConnectError)) throw new Error("it was answered");
     expect([error.code, error.rawMessage]).toEqual([Code.Internal, "internal error"]);
     expect(JSON.stringify([...error.metadata])).not.toContain("row 17");
-    expect(broken.logged).toMatchObject([
+    expect(broken.problems).toMatchObject([
       { level: "error", text: "a call failed", fields: { requestId: error.metadata.get("x-request-id") } },
     ]);
-    expect(String(broken.logged[0]?.fields["cause"])).toContain(secret);
+    expect(String(broken.problems[0]?.fields["cause"])).toContain(secret);
   });
 });

@@ -438,10 +438,10 @@ describe("an unexpected exception", () => {
     const reply = await send(`${broken.url}/v2/${name}`, { headers: { "x-service-api-key": person.key }, body: JSON.stringify(body) });
     expect(outcomeText(reply)).toBe("500 internal: internal error");
     expect(JSON.stringify([...reply.headers])).not.toContain("row 17");
-    expect(broken.logged).toMatchObject([
+    expect(broken.problems).toMatchObject([
       { level: "error", text: "a call failed", fields: { requestId: reply.headers.get("x-request-id") } },
     ]);
-    expect(String(broken.logged[0]?.fields["cause"])).toContain(secret);
+    expect(String(broken.problems[0]?.fields["cause"])).toContain(secret);
     expect(await database.store.projects.list(person)).toEqual([]);
   });
 });

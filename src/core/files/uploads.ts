@@ -1,6 +1,7 @@
 import { finished } from "node:stream/promises";
 import type { Clock } from "../clock.ts";
-import { Failure, notFound } from "../failure.ts";
+import { Failure, failureOf, notFound } from "../failure.ts";
+import type { Observe } from "../observe.ts";
 import type { Store, Tx } from "../store.ts";
 import { fileAt, keptMs, type StoredFile, tooLarge } from "./file.ts";
 import { meter } from "./meter.ts";
@@ -32,9 +33,10 @@ export interface UploadsParts {
   readonly clock: Clock;
   /** The maximum bytes of one file. */
   readonly max: number;
+  readonly observe?: Pick<Observe, "uploaded">;
 }
 
-export function uploads({ store, changeBytes, writer, clock, max }: UploadsParts): Uploads {
+export function uploads({ store, changeBytes, writer, clock, max, observe }: UploadsParts): Uploads {
   async function find(id: string): Promise<StoredFile> {
     const file = await store.files.byId(id);
     if (!file) throw notFound("file");
@@ -101,12 +103,23 @@ export function uploads({ store, changeBytes, writer, clock, max }: UploadsParts
     return isFirst ? now : requireSame(now, written.sha256);
   }
 
+  async function receive(id: string, until: number, incoming: Incoming): Promise<StoredFile> {
+    const file = await find(id);
+    if (file.status === "pending") return fill(file, until, incoming);
+    if (file.status !== "uploaded") throw notReceivable(file);
+    return requireSame(file, await hashOf(file, incoming));
+  }
+
   return {
     async receive(id, until, incoming) {
-      const file = await find(id);
-      if (file.status === "pending") return fill(file, until, incoming);
-      if (file.status !== "uploaded") throw notReceivable(file);
-      return requireSame(file, await hashOf(file, incoming));
+      try {
+        const file = await receive(id, until, incoming);
+        observe?.uploaded("ok", file.bytes ?? 0);
+        return file;
+      } catch (thrown) {
+        observe?.uploaded(failureOf(thrown).reason, 0);
+        throw thrown;
+      }
     },
   };
 }

@@ -21,6 +21,8 @@ export interface TaskSubscriptions {
    * @throws Failure `resource_exhausted` when all of the holder's slots are taken.
    */
   reserve(call: OpenCall): void;
+  /** The number of slots that are taken. */
+  size(): number;
 }
 
 /** A subscription that is not bound to a task yet. It ends with one of these calls; the other does nothing after that. */
@@ -200,6 +202,7 @@ export function taskSubscriptions(
   return {
     reserve,
     subscribeToList,
+    size: () => [...byHolder.values()].reduce((sum, { wakers }) => sum + wakers.size, 0),
     prepare() {
       const recorded: RecordedNews = { news: [], lost: false };
       pending.add(recorded);

@@ -128,7 +128,7 @@ const exposedHeaders = ["X-Request-Id", "Content-Disposition", "Content-Range", 
 
 /** Registers uploads and downloads of bytes; refusals have the form of v2. */
 export function fileRoutes(app: FastifyInstance, parts: FileRoutesParts): void {
-  const links = v2Wire(parts);
+  const links = v2Wire(parts, "files");
   app.setErrorHandler((thrown, request, reply) => links.refuse(request, reply, thrown));
 
   const register = (prefix: string, methods: string[], routes: (scope: FastifyInstance) => void): void =>

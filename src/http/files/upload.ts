@@ -75,6 +75,7 @@ export interface UploadRouteParts extends RefusalParts {
 export function uploadRoute(app: FastifyInstance, parts: UploadRouteParts): void {
   const refuse = refuseV2(parts.errorPages);
   const uploads = wire({
+    name: "files",
     readHead: parts.readRequest,
     failureIn: failureOfError,
     report: parts.report,

@@ -52,7 +52,7 @@ export function openaiRoutes(app: FastifyInstance, parts: OpenaiParts): void {
     ...[...modelRoutes("", parts.profiles), ...modelRoutes("/v1", parts.profiles)],
     ...sdkFileRoutes(parts),
   ];
-  const sdk = serveRoutes(app, parts, routes, { refusal: openaiRefusal });
+  const sdk = serveRoutes(app, parts, routes, { name: "responses", refusal: openaiRefusal });
   // The headers of a file allow caching; answers to a key must not be stored (spec/decisions.md 12).
   app.addHook("onSend", async (_request, reply) => void reply.header("Cache-Control", "no-store"));
   for (const path of ["/responses/*", "/v1/responses/*", "/models/*", "/v1/models/*", "/files/*"]) {

@@ -80,10 +80,10 @@ export interface V1Parts extends RestParts {
 
 /** Registers the REST API below `/v1`: each route performs operations that v2 also has (spec/v1.md). */
 export function v1Routes(app: FastifyInstance, parts: V1Parts): void {
-  const family: Family = { headers: (operation) => successor(operation, parts), refusal: refusalBody, hasWarnings: true };
+  const family: Family = { name: "v1", headers: (operation) => successor(operation, parts), refusal: refusalBody, hasWarnings: true };
   serveRoutes(app, parts, v1Table, family);
   // OpenAI's SDKs with base URL `/v1` request addresses that are not here; they print the member `error`.
-  const sdk = familyWire(parts, { refusal: openaiRefusal });
+  const sdk = familyWire(parts, { name: "v1", refusal: openaiRefusal });
   app.all("/v1/*", (request, reply) => sdk.refuse(request, reply, new Failure("not_found", "unknown address")));
 }
 

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Admission } from "../../call/admission.ts";
 import type { Admit } from "../../call/admit.ts";
 import { readV1Credentials } from "../../call/credential.ts";
+import type { WireName } from "../../call/observation.ts";
 import type { Performer } from "../../call/perform.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Uploads } from "../../core/files/uploads.ts";
@@ -36,6 +37,8 @@ export interface RestParts {
 
 /** The differences between families of routes. */
 export interface Family {
+  /** Its name in metrics and log lines. */
+  readonly name: WireName;
   /** Headers of every answer of a route, for instance of one that is deprecated. */
   readonly headers?: (operation: Operation) => readonly (readonly [name: string, value: string])[];
   /** The body of a refusal. */
@@ -47,6 +50,7 @@ export interface Family {
 /** Creates the wire of a family. */
 export const familyWire = ({ readRequest, report }: Pick<RestParts, "readRequest" | "report">, family: Family): Wire =>
   wire({
+    name: family.name,
     readHead: (raw) => ({
       ...readRequest(raw),
       credentials: readV1Credentials((name) => [raw.headers[name] ?? []].flat().join(",")),

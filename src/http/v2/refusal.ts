@@ -1,3 +1,4 @@
+import type { WireName } from "../../call/observation.ts";
 import type { Failure } from "../../core/failure.ts";
 import { callHeaders, refusalHeaders, setHeaders, warningHeaders } from "../answer-headers.ts";
 import { failureOfError, v2Answers } from "../failure.ts";
@@ -14,8 +15,8 @@ export interface RefusalParts {
 }
 
 /** Creates the wire of calls whose refusals have v2's envelope. */
-export const v2Wire = ({ readRequest, report, errorPages }: RefusalParts): Wire =>
-  wire({ readHead: readRequest, failureIn: failureOfError, report, refuse: refuseV2(errorPages) });
+export const v2Wire = ({ readRequest, report, errorPages }: RefusalParts, name: WireName = "v2"): Wire =>
+  wire({ name, readHead: readRequest, failureIn: failureOfError, report, refuse: refuseV2(errorPages) });
 
 /** Answers a failure in the envelope. */
 export const refuseV2 =

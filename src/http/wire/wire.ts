@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Request } from "../../call/admission.ts";
 import type { RateState } from "../../call/limit.ts";
+import { outcomeOf, type WireName } from "../../call/observation.ts";
 import { Failure, notFound } from "../../core/failure.ts";
 import { applyWarnings, rateHeaders, setHeaders } from "../answer-headers.ts";
 import type { Bound } from "../bounds/bound.ts";
@@ -27,6 +28,8 @@ export type Handle = (call: Call) => Promise<void>;
 
 /** The steps of every call that differ by wire form. The steps of each address are in `inSteps`. */
 export interface WireForm<F> {
+  /** Its name in metrics and log lines. */
+  readonly name: WireName;
   /** Reads the head: id, address and credentials. The body is read after the call is admitted. */
   readonly readHead: (raw: IncomingMessage) => Request;
   /** Converts an error to a failure of this wire. */
@@ -72,14 +75,16 @@ interface WrongMethod {
 }
 
 /** Creates the part that all wire forms share. */
-export function wire<F>({ readHead, failureIn, report, refuse }: WireForm<F>): Wire {
+export function wire<F>({ name, readHead, failureIn, report, refuse }: WireForm<F>): Wire {
   const callOf = (request: FastifyRequest, reply: FastifyReply, head = readHead(request.raw)): Call => {
+    head.observed?.begin(name, reply.raw, request.routeOptions.url);
     return { request, reply, head, gone: goneSignal(reply.raw), warnings: new Warnings() };
   };
 
   async function refuseCall(call: Call, thrown: unknown): Promise<void> {
     const failure = failureIn(thrown);
     report(failure, call.head.requestId);
+    if (call.head.observed) call.head.observed.reason = outcomeOf(failure);
     // Fastify sets it when a body is left unread; HTTP/2 has no such header.
     if (call.request.raw.httpVersionMajor > 1) call.reply.removeHeader("Connection");
     await refuse(call, failure);

@@ -4,6 +4,7 @@ import type { OpenCall } from "../../core/accounts/caller.ts";
 import type { Clock } from "../../core/clock.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Log } from "../../core/log.ts";
+import { type Observe, unobserved } from "../../core/observe.ts";
 import type { Store } from "../../core/store.ts";
 import type { ClaimableTask, QueueFilter, Task } from "../../core/tasks/task.ts";
 import { releaseWorkerRun, type WorkerRun, workerLeaseMs, workerNeeded, workerNode } from "../../core/workers/worker-run.ts";
@@ -24,6 +25,7 @@ interface DispatchParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
+  readonly observe?: Observe;
 }
 
 /** A poll that waits for a task. */
@@ -51,7 +53,7 @@ const batchMax = 32;
  * One notification of a task starts one look for all polls with the same filter, and as many tasks are claimed as there
  * are polls: a task does not wake every poll. It also looks every second.
  */
-export function startDispatch({ store, clock, log }: DispatchParts): Dispatch {
+export function startDispatch({ store, clock, log, observe = unobserved }: DispatchParts): Dispatch {
   const queues = new Map<string, Queue>();
   const stopping = new AbortController();
 
@@ -66,6 +68,7 @@ export function startDispatch({ store, clock, log }: DispatchParts): Dispatch {
       const candidates = await store.tasks.listUnowned(batch.length, filter);
       if (candidates.length === 0) return;
       const claimed = await claim(batch, candidates);
+      observe.claimed("claimed", claimed.length);
       for (const { waiter, task } of claimed) if (!waiter.take(task)) await release(task, waiter.workerId);
       // No task is left, or no poll.
       if (claimed.length === 0 || candidates.length < batch.length) return;

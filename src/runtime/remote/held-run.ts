@@ -1,5 +1,6 @@
 import type { Clock } from "../../core/clock.ts";
 import { Failure, notFound } from "../../core/failure.ts";
+import type { Observe } from "../../core/observe.ts";
 import type { Store, Tx } from "../../core/store.ts";
 import type { Task } from "../../core/tasks/task.ts";
 import type { RemoteWorker, RunRef } from "../../core/workers/remote-run.ts";
@@ -9,19 +10,29 @@ import { type RunGuard, RunLost } from "../steps.ts";
 /** The most runs released in one change. */
 const batchMax = 100;
 
+interface SweepParts {
+  readonly store: Store;
+  readonly clock: Pick<Clock, "now">;
+  readonly observe?: Pick<Observe, "lost">;
+}
+
 /** Releases the runs of workers whose lease has lapsed. Every process does this. */
-export async function sweepWorkerRuns({ store, clock }: { readonly store: Store; readonly clock: Pick<Clock, "now"> }): Promise<void> {
+export async function sweepWorkerRuns({ store, clock, observe }: SweepParts): Promise<void> {
   for (;;) {
     const now = clock.now();
     const lapsed = await store.workerRuns.listExpired(now, batchMax);
     if (lapsed.length === 0) return;
-    await store.change(async (tx) => {
+    const count = await store.change(async (tx) => {
+      let removed = 0;
       for (const run of lapsed) {
         if (!(await tx.workerRuns.remove(run, now))) continue;
+        removed += 1;
         await releaseWorkerRun(tx, run, now);
         await tx.workers.recordFailure({ workerId: run.workerId, taskId: run.taskId, kind: "lease", at: now }, run.fence);
       }
+      return removed;
     });
+    observe?.lost("worker_lease", count);
     if (lapsed.length < batchMax) return;
   }
 }

@@ -2,6 +2,7 @@ import type { ModelConfig, RunLimits } from "../../../config/models.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Log } from "../../../core/log.ts";
+import type { Observe } from "../../../core/observe.ts";
 import type { NewEvent, PlanStep } from "../../../core/tasks/event.ts";
 import type { Usage } from "../../../core/usage/price.ts";
 import type { AgentEvent, Hold, Progress, Turn } from "../../agent.ts";
@@ -112,6 +113,7 @@ export interface ModelParts {
   /** Random bytes. */
   readonly random: (bytes: number) => Uint8Array;
   readonly log: Log;
+  readonly observe?: Pick<Observe, "modelCalled" | "tokensUsed">;
 }
 
 /** One run of a turn: its constants and its progress. */

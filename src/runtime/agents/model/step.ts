@@ -1,5 +1,6 @@
 import { Failure } from "../../../core/failure.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import { secondsSince } from "../../../core/observe.ts";
 import type { NewEvent } from "../../../core/tasks/event.ts";
 import type { Usage } from "../../../core/usage/price.ts";
 import type { ChatMessage, Hold, Progress } from "../../agent.ts";
@@ -189,6 +190,9 @@ type AttemptResult = { readonly answer: Answer } | { readonly fault: ModelFault;
 async function* attemptOnce(run: Run, { conversation, asking, hold }: Attempt): AsyncGenerator<Progress, AttemptResult, void> {
   const explanations = openTelling();
   const showLive = asking.live === undefined ? null : openLive(run, asking.live);
+  const start = performance.now();
+  const observe = (outcome: "ok" | "failed") =>
+    run.observe?.modelCalled({ model: run.config.model, outcome, seconds: secondsSince(start) });
   let characters = 0;
   let hasWritten = false;
   const pay = (input: number | null, output: number | null) =>
@@ -201,11 +205,15 @@ async function* attemptOnce(run: Run, { conversation, asking, hold }: Attempt): 
       else pay(piece.inputTokens, piece.outputTokens);
       hasWritten ||= events.length > 0;
       if (events.length > 0) yield run.record(events);
-      if (piece.kind === "answer") return { answer: piece };
+      if (piece.kind !== "answer") continue;
+      observe("ok");
+      return { answer: piece };
     }
+    observe("failed");
     return { fault: new ModelFault("broken"), hasWritten, paid: false };
   } catch (thrown) {
     if (!(thrown instanceof ModelFault || thrown instanceof TurnError)) throw thrown;
+    observe("failed");
     const paid = characters > 0 || (thrown instanceof ModelFault && thrown.hasAnswer);
     if (paid) pay(null, null);
     if (thrown instanceof TurnError) throw paid ? thrown : releaseHold(run, hold, thrown);
@@ -222,6 +230,7 @@ function charge(
   const inputMax = conversationTokens(conversation);
   const inputTokens = input ?? inputMax;
   run.spend({ inputTokens, outputTokens: output }, hold);
+  run.observe?.tokensUsed(run.config.model, inputTokens, output);
   run.limits.add(inputTokens + output, inputMax + run.config.maxOutputTokens, hold);
 }
 

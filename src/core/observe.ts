@@ -1,0 +1,90 @@
+/** How a run got its task: from the queue, again in the same process, or from a process that is dead. */
+export type Claim = "claimed" | "resumed" | "taken_over";
+
+/** How a run ended: by its agent, by its budget, by a drain or an error of the process, or because another run has its task. */
+export type RunEnding = "finished" | "asked" | "waits" | "failed" | "spent" | "released" | "error" | "lost";
+
+/** Why this process gave up runs: it sent no heartbeat in time, its peers considered it dead, or a worker's lease has lapsed. */
+export type Loss = "heartbeat" | "peers" | "worker_lease";
+
+/** A call that has ended. */
+export interface ObservedCall {
+  /** The operation, or the template of an address that is none; `unknown` for anything else. */
+  readonly operation: string;
+  readonly wire: string;
+  /** `ok`, or the reason of the refusal. */
+  readonly outcome: string;
+  readonly seconds: number;
+  /** Credential, access and limit allowed the call. */
+  readonly isAdmitted: boolean;
+}
+
+/** A call of a model that has ended. */
+export interface ObservedModelCall {
+  /** The name of the model at its endpoint. */
+  readonly model: string;
+  readonly outcome: "ok" | "failed";
+  readonly seconds: number;
+}
+
+/** The connections of a pool. */
+export interface PoolUse {
+  readonly used: number;
+  readonly idle: number;
+  readonly max: number;
+  /** Work that waits for a connection. */
+  readonly waiting: number;
+}
+
+/** What a process does, for its metrics. Every function is cheap and never throws. */
+export interface Observe {
+  callBegan(wire: string): void;
+  callEnded(call: ObservedCall): void;
+  runEnded(profile: string, ending: RunEnding): void;
+  claimed(kind: Claim, count: number): void;
+  lost(reason: Loss, count: number): void;
+  /** An attempt of a delivery has ended; `seconds` is its time on the network, null when none was made. */
+  attempted(outcome: "delivered" | "retried" | "failed" | "cancelled", seconds: number | null): void;
+  webhooksDisabled(count: number): void;
+  /** One commit, with the number of changes in it. */
+  committed(changes: number): void;
+  /** The time until a change could begin to write. */
+  writerWaited(seconds: number): void;
+  changed(outcome: "committed" | "failed", seconds: number): void;
+  /** Names a pool, and how to read it. */
+  pool(name: string, read: () => PoolUse): void;
+  modelCalled(call: ObservedModelCall): void;
+  tokensUsed(model: string, input: number, output: number): void;
+  /** A run did not begin, or ended, because a budget, or its own limit, has too few credits. */
+  budgetRefused(): void;
+  uploaded(outcome: string, bytes: number): void;
+  /** Names a kind of open watches, and how to count them. */
+  watchers(kind: string, count: () => number): void;
+  jobsRun(kind: string, outcome: "done" | "failed", count: number): void;
+}
+
+const nothing = (): void => undefined;
+
+/** Measures nothing. */
+export const unobserved: Observe = {
+  callBegan: nothing,
+  callEnded: nothing,
+  runEnded: nothing,
+  claimed: nothing,
+  lost: nothing,
+  attempted: nothing,
+  webhooksDisabled: nothing,
+  committed: nothing,
+  writerWaited: nothing,
+  changed: nothing,
+  pool: nothing,
+  modelCalled: nothing,
+  tokensUsed: nothing,
+  budgetRefused: nothing,
+  uploaded: nothing,
+  watchers: nothing,
+  jobsRun: nothing,
+};
+
+/** Seconds since a time of `performance.now()`. */
+export const secondsSince = (start: number): number => (performance.now() - start) / 1000;

@@ -1,0 +1,67 @@
+import type { CallObserver, EndedCall } from "../call/observation.ts";
+import type { Config } from "../config.ts";
+import type { Log } from "../core/log.ts";
+import type { Store } from "../core/store.ts";
+import type { MetricsAccess } from "../http/admin.ts";
+import { scrapeReader } from "../metrics/installation.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import { version } from "./installation.ts";
+import type { ProcessContext } from "./process-context.ts";
+
+/** The metrics of a server with an ADMIN_PORT. Without one, their library is not loaded and nothing is measured. */
+export async function openMetrics(config: Config): Promise<Metrics | undefined> {
+  if (config.admin === null) return undefined;
+  return (await import("../metrics/metrics.ts")).createMetrics(config, version);
+}
+
+/** Counts calls, and writes the line of each call that CALL_LOG selects. */
+export function callObserver({ config, log, observe }: Pick<ProcessContext, "config" | "log" | "observe">): CallObserver {
+  const isLogged = callSelection(config.callLog);
+  return {
+    callBegan: observe.callBegan,
+    callEnded(call) {
+      observe.callEnded(call);
+      if (isLogged(call)) log("info", "call", lineOf(call));
+    },
+  };
+}
+
+/** Selects every successful call whose number reaches the next whole one of the share: 25% is every fourth. */
+function callSelection({ successful, others }: Config["callLog"]): (call: Pick<EndedCall, "outcome">) => boolean {
+  let due = 0;
+  return ({ outcome }) => {
+    if (outcome !== "ok") return others;
+    due += successful;
+    if (due < 1) return false;
+    due -= 1;
+    return true;
+  };
+}
+
+/** The fields of a call's line: ids, names and numbers, never content or secrets. */
+function lineOf({ requestId, callerRequestId, operation, wire, outcome, seconds, caller }: EndedCall): NonNullable<Parameters<Log>[2]> {
+  return {
+    ...{ requestId, operation, wire, outcome, ms: Math.round(seconds * 10_000) / 10 },
+    ...(callerRequestId !== null && { callerRequestId }),
+    ...(caller !== null && { account: caller.accountId, space: caller.spaceId, credential: caller.credential.kind }),
+  };
+}
+
+/** What `/metrics` shows. When the database does not answer, its gauges keep their last values and the others are shown. */
+export function metricsAccess(
+  { token, isLocal }: NonNullable<Config["admin"]>,
+  metrics: Metrics,
+  store: Store,
+  context: ProcessContext,
+): MetricsAccess {
+  const read = scrapeReader(store, context.clock);
+  async function readRows() {
+    try {
+      return await read();
+    } catch (cause) {
+      context.log("warn", "metrics: the database was not read", { cause });
+      return null;
+    }
+  }
+  return { token, isLocal, text: async (format) => metrics.text(format, await readRows()) };
+}
