@@ -6,6 +6,7 @@ async function countedFor(clientId: string): Promise<readonly string[]> {
   const counted: string[] = [];
   const token = endpoint(
     {
+      cliSignIn: true,
       store: { clients: { find: async () => null } } as never, // No other method of it is called.
       limits: {
         client: async () => void counted.push("client"),
