@@ -27,7 +27,8 @@ describe.skipIf(!hasChromium)("atp login in a real browser", () => {
       for (const colorScheme of ["light", "dark"] as const) {
         await page.setViewportSize({ width, height });
         await page.emulateMedia({ colorScheme });
-        if (process.env["PICTURES"]) await page.screenshot({ path: `${process.env["PICTURES"]}/cli-${width}-${colorScheme}.png`, fullPage: true });
+        if (process.env["PICTURES"])
+          await page.screenshot({ path: `${process.env["PICTURES"]}/cli-${width}-${colorScheme}.png`, fullPage: true });
         expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
       }
     await page.getByRole("radio", { name: "Elsewhere" }).focus();

@@ -94,9 +94,12 @@ describeOnEach("the client of the command line", (database) => {
       const [one, two] = [await logIn(rig.service, lea), await logIn(rig.service, lea, home.spaceId)];
       const { body } = await callingAs(rig.service, one).v2("task.create", { message: { content: "Hello" } });
       expect((await callingAs(rig.service, two).v2("task.detail", { task_id: body["task_id"] })).status).toBe(404);
-      expect((await grants()).filter((row) => row["revoked_at"] === null).map((row) => row["space_id"]).toSorted()).toEqual(
-        [lea.spaceId, home.spaceId].toSorted(),
-      );
+      expect(
+        (await grants())
+          .filter((row) => row["revoked_at"] === null)
+          .map((row) => row["space_id"])
+          .toSorted(),
+      ).toEqual([lea.spaceId, home.spaceId].toSorted());
     });
 
     test("and not in the one that a token request names", async () => {
@@ -136,7 +139,11 @@ describeOnEach("the client of the command line", (database) => {
       expect([page.status, page.location]).toEqual([400, ""]);
     });
 
-    test.each(["http://127.0.0.1:1/callback", "http://127.0.0.1:65535/callback", "http://[::1]:4711/callback"])("but %s is asked", async (redirectUri) => {
+    test.each([
+      "http://127.0.0.1:1/callback",
+      "http://127.0.0.1:65535/callback",
+      "http://[::1]:4711/callback",
+    ])("but %s is asked", async (redirectUri) => {
       expect((await browser.get(cliRequest({ redirect_uri: redirectUri }))).status).toBe(200);
     });
   });
@@ -288,7 +295,9 @@ describeOnEach("the client of the command line", (database) => {
   describe("in a team", () => {
     test("it is an authorized app of the person, and no app of the team that anybody can see or change", async () => {
       await logIn(rig.service, lea);
-      expect((await lea.client(OAuth2AppService).listOAuth2Grants({})).data).toMatchObject([{ clientId: "atp-cli", appName: "Command line" }]);
+      expect((await lea.client(OAuth2AppService).listOAuth2Grants({})).data).toMatchObject([
+        { clientId: "atp-cli", appName: "Command line" },
+      ]);
       const apps = team.owner.client(OAuth2AppService);
       const of = { clientId: "atp-cli" };
       expect((await apps.listOAuth2Apps({})).data.map(({ clientId }) => clientId)).not.toContain("atp-cli");
@@ -317,14 +326,19 @@ describeOnEach("the client of the command line", (database) => {
         ]),
       );
       const granted = rows.find(({ operation }) => operation === "console/AuthorizeApp");
-      expect(JSON.parse(String(granted?.["after"]))).toMatchObject({ clientId: "atp-cli", scopes: expect.arrayContaining(["create_task"]) });
+      expect(JSON.parse(String(granted?.["after"]))).toMatchObject({
+        clientId: "atp-cli",
+        scopes: expect.arrayContaining(["create_task"]),
+      });
       const mentioned = await rig.service.store.auditLog.names(ivo.spaceId, ["atp-cli"]);
       expect(mentioned).toEqual([{ kind: "app", id: "atp-cli", name: "Command line" }]);
     });
 
     test("a budget can limit it", async () => {
       const budgets = team.owner.client(BudgetService);
-      const made = await outcomeOf(budgets.setBudget({ kind: BudgetKind.APP, subject: "atp-cli", period: BudgetPeriod.MONTH, credits: 5n }));
+      const made = await outcomeOf(
+        budgets.setBudget({ kind: BudgetKind.APP, subject: "atp-cli", period: BudgetPeriod.MONTH, credits: 5n }),
+      );
       expect(made).toBe("let in");
     });
   });

@@ -103,7 +103,9 @@ async function migratedBefore(kind: DatabaseKind, name: string) {
   const earlier = readdirSync(folder).filter((each) => each < name);
   const scripts = earlier.map((each) => readFileSync(join(folder, each, "migration.sql"), "utf8"));
   const records = earlier.map((each, index) => {
-    const checksum = createHash("sha256").update(scripts[index] ?? "").digest("hex");
+    const checksum = createHash("sha256")
+      .update(scripts[index] ?? "")
+      .digest("hex");
     return `INSERT INTO _prisma_migrations VALUES ('${each}', '${checksum}', CURRENT_TIMESTAMP, '${each}', NULL, NULL, CURRENT_TIMESTAMP, 1);`;
   });
   const book = `CREATE TABLE _prisma_migrations (id TEXT PRIMARY KEY, checksum TEXT NOT NULL, finished_at TIMESTAMP, migration_name TEXT NOT NULL,

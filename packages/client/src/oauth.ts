@@ -196,7 +196,8 @@ export function oauthClient(options: OAuthOptions): OAuthClient {
       await store.save(renewed);
       return renewed;
     } catch (error) {
-      if (!(error instanceof OAuthError) || error.code !== "invalid_grant") throw error;
+      // With `exclusive` no other process was first: the authorization has ended.
+      if (!(error instanceof OAuthError) || error.code !== "invalid_grant" || store.exclusive) throw error;
       for (let look = 0; look < looks; look += 1) {
         const stored = await store.load();
         if (stored && stored.refreshToken !== refreshToken) return stored;
