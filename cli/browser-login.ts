@@ -17,7 +17,7 @@ const waitMs = 5 * 60_000;
 export const clientOf = ({ fetch, now }: Pick<CliContext, "fetch" | "now">, origin: string, clientId: string, port = 0): OAuthClient =>
   oauthClient({ issuer: origin, clientId, redirectUri: `http://127.0.0.1:${port}${path}`, fetch: within(origin, fetch), now });
 
-/** Codes and tokens are sent to the origin of the installation only, whatever endpoints it names. */
+/** Codes and tokens are sent to the origin of the installation only, and to no other endpoint that it names. */
 const within =
   (origin: string, doFetch: typeof fetch): typeof fetch =>
   async (input, init) => {
@@ -61,7 +61,7 @@ export async function signInWithBrowser(context: CliContext, { origin, clientId,
   const end = context.onInterrupt(() => callbacks.reject(new CommandError("interrupted")));
   try {
     const begun = await oauth.begin();
-    originOf(begun.url); // The page is open to nobody else on the network: https, or this machine.
+    originOf(begun.url); // The page is encrypted, or on this machine.
     server.on("request", answerCallback(oauth, begun, callbacks));
     show(begun.url);
     if (opens) await context.openUrl(begun.url);

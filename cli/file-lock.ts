@@ -18,7 +18,7 @@ function take(path: string): boolean {
   }
 }
 
-/** Whether the process of a lock is gone. A lock that was released meanwhile is not stale. */
+/** Whether the process of a lock is gone. A lock that was released in the meantime is not stale. */
 function isStale(path: string): boolean {
   try {
     if (Date.now() - statSync(path).mtimeMs > staleMs) return true;

@@ -38,7 +38,7 @@ async function keep(cli: Cli, profile: Profile): Promise<void> {
   const me = await client.call("user.me");
   const earlier = profiles.at(origin)?.oauth;
   profiles.save(profile);
-  // Nobody can use the tokens of the earlier login any more. They may have ended already.
+  // The tokens of the earlier login are not needed any more. They may have ended already.
   if (earlier)
     await clientOf(cli.context, origin, earlier.clientId)
       .revoke(memoryStore(earlier.tokens))
@@ -47,7 +47,7 @@ async function keep(cli: Cli, profile: Profile): Promise<void> {
   cli.print.result(value, `Signed in to ${origin} as ${me.name ?? me.email ?? me.user_id} (profile ${profile.name}).`);
 }
 
-/** Signs in with the browser. Without a terminal nobody would see the address, unless a flag asks for it. */
+/** Signs in with the browser. Without a terminal the address is shown only if a flag requests it. */
 async function signIn(cli: Cli, origin: string, { "client-id": clientId, "no-browser": isShown = false }: LoginFlags) {
   if (clientId === undefined && !isShown && !isInteractive(cli.context))
     throw new UsageError("there is no terminal: use --key-stdin, or --no-browser, which shows the address to open");

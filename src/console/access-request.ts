@@ -24,7 +24,7 @@ export const isAppRequest = ({ visits }: Pick<ConsoleParts, "visits">, next: str
 
 const clientIdOf = (next: string): string => new URLSearchParams(next.slice(next.indexOf("?"))).get("client_id") ?? "";
 
-/** Whether it is a request of an app of a team, whose owner can be asked for access. The command line belongs to no team. */
+/** Whether it is a request of an app of a team, whose owner can give access. The command line belongs to no team. */
 export const isTeamAppRequest = (parts: Pick<ConsoleParts, "visits">, next: string): boolean =>
   isAppRequest(parts, next) && clientIdOf(next) !== cliClientId;
 

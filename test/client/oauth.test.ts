@@ -110,7 +110,7 @@ describe("a refresh", () => {
     expect(await meBy(store, oauthOf("pkce"))).toMatchObject({ ok: true });
   });
 
-  test("of a store with a lock is sent once, whatever processes need it", async () => {
+  test("of a store with a lock is sent once for all processes that need it", async () => {
     let posts = 0;
     const counting: typeof fetch = (input, init) => {
       posts += String(input).endsWith("/oauth/token") ? 1 : 0;

@@ -188,7 +188,7 @@ describeOnEach("the client of the command line", (database) => {
       expect((await other.send(page, authorizePath, allowIn(stranger.spaceId))).status).toBe(403);
     });
 
-    test("gives one code, whatever spaces it is sent with at once", async () => {
+    test("gives one code, also when it is sent with several spaces at once", async () => {
       const before = await codes();
       const page = await browser.get(cliRequest());
       const sent = [lea.spaceId, home.spaceId, lea.spaceId, home.spaceId].map((id) => browser.send(page, authorizePath, allowIn(id)));
@@ -235,7 +235,7 @@ describeOnEach("the client of the command line", (database) => {
       expect((await userMe(rig.service.url, won[0]?.body.access_token)).status).toBe(200);
     });
 
-    test("shows nobody whether a token is valid: introspection needs a secret", async () => {
+    test("does not show whether a token is valid: introspection needs a secret", async () => {
       const { access } = await logIn(rig.service, lea);
       expect((await postForm(rig.service.url, "/oauth/introspect", { client_id: "atp-cli", token: access })).status).toBe(401);
     });
@@ -293,7 +293,7 @@ describeOnEach("the client of the command line", (database) => {
   });
 
   describe("in a team", () => {
-    test("it is an authorized app of the person, and no app of the team that anybody can see or change", async () => {
+    test("it is an authorized app of the person, and no app of the team that a member can see or change", async () => {
       await logIn(rig.service, lea);
       expect((await lea.client(OAuth2AppService).listOAuth2Grants({})).data).toMatchObject([
         { clientId: "atp-cli", appName: "Command line" },

@@ -141,7 +141,7 @@ export async function approveOnce(tx: Tx, making: CreationContext, yes: ConsentF
   if (hasUnseen) return { kind: "changed" };
   const code = codeText(clientId, ticket.nonce);
   const digest = codeDigest(code);
-  // One code per form, whatever space it was sent with.
+  // One code per form, also when it is sent with several spaces.
   const key = { accountId, spaceId: request.app.spaceId ?? "", clientId, operation: "console/AuthorizeApp", key: digest };
   if (!(await tx.idempotency.claim(key, "", making.now)))
     return repeatOutcome(await tx.codes.find(digest), spaceId, making.now, responseLocation(request, { code }));
