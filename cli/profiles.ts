@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, write
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Tokens } from "../packages/client/src/index.ts";
+import { withLock } from "./file-lock.ts";
 import { CommandError, UsageError } from "./frame/failures.ts";
 
 /** The credential of one installation. There is one profile for each origin. */
@@ -87,9 +88,14 @@ export function openProfiles(env: Environment): Profiles {
     return stored;
   }
 
+  /** Reads, changes and writes the file while no other process does. */
+  function change(edit: (stored: Stored) => Stored): void {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    withLock(`${path}.lock`, () => write(edit(read())));
+  }
+
   /** Replaces the file as a whole, so that a reader never sees half of it. */
   function write(stored: Stored): void {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const draft = `${path}.${process.pid}`;
     try {
       writeFileSync(draft, `${JSON.stringify(stored, null, 2)}\n`, { mode: 0o600 });
@@ -116,22 +122,27 @@ export function openProfiles(env: Environment): Profiles {
       return profiles.find(({ origin }) => origin === current);
     },
     save(profile) {
-      const others = read().profiles.filter(({ origin }) => origin !== profile.origin);
-      if (others.some(({ name }) => name === profile.name))
-        throw new CommandError(`another installation has the profile ${profile.name}; choose a name with --name`);
-      write({ profiles: [...others, profile], current: profile.origin });
+      change(({ profiles }) => {
+        const others = profiles.filter(({ origin }) => origin !== profile.origin);
+        if (others.some(({ name }) => name === profile.name))
+          throw new CommandError(`another installation has the profile ${profile.name}; choose a name with --name`);
+        return { profiles: [...others, profile], current: profile.origin };
+      });
     },
     renew(origin, tokens) {
-      const stored = read();
       const renewed = ({ oauth, ...profile }: Profile): Profile => (oauth ? { ...profile, oauth: { ...oauth, tokens } } : profile);
-      write({ ...stored, profiles: stored.profiles.map((profile) => (profile.origin === origin ? renewed(profile) : profile)) });
+      change((stored) => ({
+        ...stored,
+        profiles: stored.profiles.map((profile) => (profile.origin === origin ? renewed(profile) : profile)),
+      }));
     },
-    use: (origin) => write({ ...read(), current: origin }),
+    use: (origin) => change((stored) => ({ ...stored, current: origin })),
     remove(origin) {
-      const { profiles, current } = read();
-      const left = profiles.filter((profile) => profile.origin !== origin);
-      const next = current === origin ? left[0]?.origin : current;
-      write({ profiles: left, ...(next === undefined ? {} : { current: next }) });
+      change(({ profiles, current }) => {
+        const left = profiles.filter((profile) => profile.origin !== origin);
+        const next = current === origin ? left[0]?.origin : current;
+        return { profiles: left, ...(next === undefined ? {} : { current: next }) };
+      });
     },
   };
 }

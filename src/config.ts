@@ -78,6 +78,8 @@ export interface Config {
   readonly fileQuota: number;
   /** 0: a repeated refresh is refused. */
   readonly refreshReplaySeconds: number;
+  /** The command line may sign in with the browser. */
+  readonly cliSignIn: boolean;
   readonly agentProfiles: Readonly<Record<string, AgentName>>;
   /** The labels that a worker needs for the tasks of a profile; profiles without labels are absent. */
   readonly profileLabels: Readonly<Record<string, readonly string[]>>;
@@ -206,6 +208,7 @@ function work(reader: Reader) {
     fileLimit: bytes.FILE_LIMIT,
     fileQuota: bytes.FILE_QUOTA,
     refreshReplaySeconds: read(oauth).OAUTH_REFRESH_REPLAY_SECONDS,
+    cliSignIn: read(oauth).CLI_SIGN_IN,
     ...profilesIn(runs.AGENT_PROFILES),
     models: readModels(reader),
     transcription: readTranscription(reader),

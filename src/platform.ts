@@ -121,7 +121,7 @@ export async function startPlatform(
   });
   const entry = {
     operations,
-    admit: createAdmit(createIdentify(store, clock, calls.readToken, uses), calls.limits, noteRefusal, uses.sessions),
+    admit: createAdmit(createIdentify(store, clock, calls.readToken, uses, config), calls.limits, noteRefusal, uses.sessions),
     writeAudit: auditWriter(clock, ids),
   };
   const notice = new AbortController();

@@ -143,6 +143,7 @@ describe("a good value", () => {
     [{ OWNER_EMAIL: "Ann@Example.com" }, { ownerEmail: "ann@example.com" }],
     [{ RATE_LIMITS: "off" }, { rateFactor: null }],
     [{ RATE_LIMITS: "0.5" }, { rateFactor: 0.5 }],
+    [{ CLI_SIGN_IN: "off" }, { cliSignIn: false }],
     [{ OAUTH_REFRESH_REPLAY_SECONDS: "60" }, { refreshReplaySeconds: 60 }],
     [
       { S3_BUCKET: "files" },
@@ -315,6 +316,7 @@ const bad: Record<string, readonly string[]> = {
   WATCH_LIMIT: ["0", "x", "1.5"],
   WAIT_SECONDS: ["0", "61", "x", "1.5"],
   RESPONSES_STATUS: ["OpenAI", "sdk", "1"],
+  CLI_SIGN_IN: ["OFF", "no", "0"],
   OAUTH_REFRESH_REPLAY_SECONDS: ["-1", "61", "x", "1.5"],
   BODY_LIMIT: ["0", "32MB", "32 MiB", "2GiB", "1023", "-1"],
   BODY_MEMORY: ["0", "256MB", "2047", "1025GiB", "-1"],

@@ -1,5 +1,5 @@
-import { createClient } from "../../packages/client/src/index.ts";
-import { clientOf, signInWithBrowser, tokensIn } from "../browser-login.ts";
+import { createClient, memoryStore } from "../../packages/client/src/index.ts";
+import { cliClientId, clientOf, signInWithBrowser, tokensIn } from "../browser-login.ts";
 import { ask, isInteractive, readInput } from "../frame/ask.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { UsageError } from "../frame/failures.ts";
@@ -8,6 +8,8 @@ import { openProfiles, originOf, type Profile } from "../profiles.ts";
 
 interface LoginFlags {
   readonly json?: boolean;
+  readonly "no-browser"?: boolean;
+  readonly key?: boolean;
   readonly "key-stdin"?: boolean;
   readonly name?: string;
   readonly "client-id"?: string;
@@ -34,33 +36,57 @@ async function keep(cli: Cli, profile: Profile): Promise<void> {
   const options = { baseUrl: origin, fetch: cli.context.fetch, sleep: cli.context.sleep };
   const client = createClient(oauth ? { ...options, token: oauth.tokens.accessToken } : { ...options, apiKey: key ?? "" });
   const me = await client.call("user.me");
+  const earlier = profiles.at(origin)?.oauth;
   profiles.save(profile);
+  // The tokens of the earlier login are not needed any more. They may have ended already.
+  if (earlier)
+    await clientOf(cli.context, origin, earlier.clientId)
+      .revoke(memoryStore(earlier.tokens))
+      .catch(() => undefined);
   const value = { profile: profile.name, origin, user_id: me.user_id, space: me.space };
   cli.print.result(value, `Signed in to ${origin} as ${me.name ?? me.email ?? me.user_id} (profile ${profile.name}).`);
 }
 
+/** Signs in with the browser. Without a terminal the address is shown only if a flag requests it. */
+async function signIn(cli: Cli, origin: string, { "client-id": clientId, "no-browser": isShown = false }: LoginFlags) {
+  if (clientId === undefined && !isShown && !isInteractive(cli.context))
+    throw new UsageError("there is no terminal: use --key-stdin, or --no-browser, which shows the address to open");
+  const show = (url: string) =>
+    cli.print.note(
+      isShown ? `Open this address in a browser:\n${url}` : `Sign in with the browser. If it does not open, open this address:\n${url}`,
+    );
+  return await signInWithBrowser(cli.context, { origin, clientId: clientId ?? cliClientId, opens: !isShown, show });
+}
+
 export const login = command({
   brief: "Sign in to an installation, and store the credential in a profile",
-  examples: ["atp login https://agents.example.com", 'printf %s "$KEY" | atp login https://agents.example.com --key-stdin --name work'],
+  examples: [
+    "atp login https://agents.example.com",
+    "atp login https://agents.example.com --no-browser",
+    'printf %s "$KEY" | atp login https://agents.example.com --key-stdin --name work',
+  ],
   about:
-    "With --client-id, you sign in with the browser, and the command line acts for you with the scopes of that OAuth app. The app needs the redirect http://127.0.0.1/callback with any port. Without it, an API key is asked without showing it. It is checked, and stored in a file that only you can read; it is sent to this installation only. Later commands use the profile of the last login, or that of --profile.",
+    "The browser opens, and you choose the space in which the command line acts for you. --no-browser shows the address instead, and takes the address of the last page from a browser of another computer. With --client-id, the command line has the scopes of that OAuth app, which needs the redirect http://127.0.0.1/callback with any port. With --key, an API key is asked without showing it: it can call every operation that you can. The credential is checked, and stored in a file that only you can read; it is sent to this installation only. Later commands use the profile of the last login, or that of --profile.",
   parameters: {
     flags: {
       ...jsonFlag,
+      "no-browser": switchFlag("Show the address to open, and open no browser"),
+      key: switchFlag("Ask for an API key instead"),
       "key-stdin": switchFlag("Read the API key from standard input"),
       name: textFlag("Name of the profile; by default the host", "NAME"),
-      "client-id": textFlag("Sign in with the browser, for this OAuth app", "ID"),
+      "client-id": textFlag("Sign in for this OAuth app instead", "ID"),
     },
     positional: exactly(optionalArgument("Address of the installation", "URL")),
   },
   run: async (cli: Cli, flags: LoginFlags, address?: string) => {
     const origin = addressOf(cli, address);
     const name = flags.name ?? new URL(origin).host;
-    const { "client-id": clientId, "key-stdin": fromInput = false } = flags;
-    if (clientId === undefined) return await keep(cli, { name, origin, key: await readKey(cli, origin, fromInput) });
-    if (fromInput) throw new UsageError("give one of --client-id and --key-stdin");
-    const show = (url: string) => cli.print.note(`Sign in with the browser. If it does not open, open this address:\n${url}`);
-    const tokens = await signInWithBrowser(cli.context, { origin, clientId }, show);
+    const { "client-id": clientId = cliClientId, key = false, "key-stdin": fromInput = false } = flags;
+    const ways = [key, fromInput, flags["client-id"] !== undefined || flags["no-browser"] === true];
+    if (ways.filter(Boolean).length > 1)
+      throw new UsageError("give one of --key, --key-stdin, and --client-id with or without --no-browser");
+    if (key || fromInput) return await keep(cli, { name, origin, key: await readKey(cli, origin, fromInput) });
+    const tokens = await signIn(cli, origin, flags);
     await keep(cli, { name, origin, oauth: { clientId, tokens } });
   },
 });

@@ -9,9 +9,15 @@ export const isInteractive = ({ stdin, process: { stdout } }: CliContext): boole
  * Asks for one line on the terminal.
  *
  * @param isSecret does not show what is typed.
+ * @param signal ends the question, as the end of the input does.
  * @throws CommandError when the input ends
  */
-export async function ask({ stdin, process: { stderr } }: CliContext, question: string, isSecret = false): Promise<string> {
+export async function ask(
+  { stdin, process: { stderr } }: CliContext,
+  question: string,
+  isSecret = false,
+  signal?: AbortSignal,
+): Promise<string> {
   const shown = new Writable({
     write(chunk, _encoding, done) {
       stderr.write(String(chunk));
@@ -19,7 +25,8 @@ export async function ask({ stdin, process: { stderr } }: CliContext, question: 
     },
   });
   const hidden = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: stdin, output: isSecret ? hidden : shown, terminal: stdin.isTTY === true, prompt: question });
+  const options = { input: stdin, output: isSecret ? hidden : shown, terminal: stdin.isTTY === true, prompt: question };
+  const lines = createInterface({ ...options, ...(signal && { signal }) });
   if (isSecret) stderr.write(question);
   lines.prompt();
   try {

@@ -41,6 +41,7 @@ export function errorObject(error: unknown): object {
 /** An error as text, with the way out where one is known. */
 export function errorText(error: unknown): string {
   const lines = [messageOf(error)];
+  if (error instanceof OAuthError && error.code === "invalid_grant") lines.push("The login has ended. Sign in again with `atp login`.");
   if (error instanceof ApiError) {
     const others = error.details.filter(({ message }) => !error.message.includes(message));
     lines.push(...others.map(({ param, message }) => `  ${param === undefined ? "" : `${param}: `}${message}`));

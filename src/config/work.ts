@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { agentProfiles, agentProfilesRule } from "./agent-profiles.ts";
-import { byteSize, rateFactor, wholeNumber } from "./values.ts";
+import { byteSize, onOff, rateFactor, wholeNumber } from "./values.ts";
 import { defineVariable } from "./variable.ts";
 
 /** Limits of calls. */
@@ -67,6 +67,15 @@ export const responses = {
 
 /** OAuth 2.0 apps. */
 export const oauth = {
+  CLI_SIGN_IN: defineVariable({
+    type: "on or off",
+    fallback: "on",
+    rule: "on or off",
+    example: "off",
+    description:
+      "Whether the command line `atp` can sign in with the browser. `off` ends its tokens at the next call; API keys are not affected.",
+    schema: onOff,
+  }),
   OAUTH_REFRESH_REPLAY_SECONDS: defineVariable({
     type: "seconds",
     fallback: "0",

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import type { OAuthApp } from "../core/oauth/app.ts";
+import { cliClientId, type OAuthApp, type TeamApp } from "../core/oauth/app.ts";
 import { isEmailAddress } from "../core/use-cases/invite-person.ts";
 import { authorizePath } from "./consent/approval.ts";
 import { nextPath } from "./entrance.ts";
@@ -22,14 +22,20 @@ const lastMinuteOf = (now: number): number => Math.floor(now / 86_400_000) * 144
 export const isAppRequest = ({ visits }: Pick<ConsoleParts, "visits">, next: string): boolean =>
   next.startsWith(`${visits.href(authorizePath)}?`);
 
+const clientIdOf = (next: string): string => new URLSearchParams(next.slice(next.indexOf("?"))).get("client_id") ?? "";
+
+/** Whether it is a request of an app of a team, whose owner can give access. The command line belongs to no team. */
+export const isTeamAppRequest = (parts: Pick<ConsoleParts, "visits">, next: string): boolean =>
+  isAppRequest(parts, next) && clientIdOf(next) !== cliClientId;
+
 /** `/sign-in/ask`: a person without an account asks for access to the team of an app. The answer is the same for every address. */
 export function accessRequestRoutes(app: FastifyInstance, parts: ConsoleParts): void {
   const { visits, store, clock } = parts;
 
   /** The app whose request comes after sign-in. */
-  async function appOf(next: string): Promise<OAuthApp | null> {
-    if (!isAppRequest(parts, next)) return null;
-    return store.apps.find(new URLSearchParams(next.slice(next.indexOf("?"))).get("client_id") ?? "");
+  async function appOf(next: string): Promise<TeamApp | null> {
+    const found = isTeamAppRequest(parts, next) ? await store.apps.find(clientIdOf(next)) : null;
+    return found !== null && found.spaceId !== null ? { ...found, spaceId: found.spaceId } : null;
   }
 
   const targetOf = (text: string): string => nextPath(visits.base, text) ?? "";
@@ -76,7 +82,7 @@ ${field({ name: "email", label: "Your e-mail address", type: "email", autocomple
     );
   });
 
-  async function notifyOwner(found: OAuthApp, email: string, ask: (request: AccessRequest) => void): Promise<void> {
+  async function notifyOwner(found: TeamApp, email: string, ask: (request: AccessRequest) => void): Promise<void> {
     const [owner, team] = await Promise.all([store.accounts.ownerOf(found.spaceId), store.accounts.teamOf(found.spaceId)]);
     const key = `access ${createHash("sha256").update(found.clientId).digest("base64url")}`;
     const { granted } = await store.counters.take(key, lastMinuteOf(clock.now()), 1, perDay);

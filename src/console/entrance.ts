@@ -51,18 +51,20 @@ export async function enterOrChooseSpace(
   const form = html`<p>You belong to several spaces. Choose the one to work in.</p>
 <form method="post" action="${parts.visits.href("/sign-in/space")}">
 ${parts.visits.visitorToken(request, reply)}${hiddenField("proof", proof)}${hiddenField("next", next)}
-${spaceChoice(places)}
+${spaceChoice(places, "Spaces")}
 <button type="submit">Continue</button>
 </form>`;
   return sendPage(reply, parts.visits, { title: "Choose a space", body: form });
 }
 
-function spaceChoice(places: readonly SignInSpace[]): Html {
+/** Spaces as radio buttons, which send the chosen one as `space`. @param selectedId the one that is selected at first; otherwise the first */
+export function spaceChoice(places: readonly SignInSpace[], legend: string, selectedId?: string): Html {
+  const selected = places.find(({ spaceId }) => spaceId === selectedId) ?? places[0];
   const choices = places.map(
-    (place, index) =>
-      html`<label class="choice"><input type="radio" name="space" value="${place.spaceId}" required${index === 0 && html` checked`}><span>${spaceName(place)}</span></label>`,
+    (place) =>
+      html`<label class="choice"><input type="radio" name="space" value="${place.spaceId}" required${place === selected && html` checked`}><span>${spaceName(place)}</span></label>`,
   );
-  return html`<fieldset><legend>Spaces</legend>${choices}</fieldset>`;
+  return html`<fieldset><legend>${legend}</legend>${choices}</fieldset>`;
 }
 
 /** Signs in to the chosen space; requires a recent authentication in the same browser. */

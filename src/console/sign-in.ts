@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isLinkText, linkDigest, signInByLink } from "../core/sign-in/link.ts";
 import { proveByPassword } from "../core/sign-in/prove.ts";
-import { accessPath, isAppRequest } from "./access-request.ts";
+import { accessPath, isAppRequest, isTeamAppRequest } from "./access-request.ts";
 import { chooseSpace, enterOrChooseSpace, findCurrentSession, nextPath, signInTarget } from "./entrance.ts";
 import { alertMessage, field, hiddenField } from "./form.ts";
 import { type Html, html } from "./html.ts";
@@ -34,7 +34,7 @@ ${field({ name: "password", label: "Password", type: "password", autocomplete: "
 </form>
 ${parts.provider && singleSignOnLink(parts.provider.label, next)}
 <p class="quiet small">No password yet, or forgotten? ${
-      isAppRequest(parts, next)
+      isTeamAppRequest(parts, next)
         ? html`<a href="${visits.href(accessPath)}?next=${encodeURIComponent(next)}">Ask the owner of the team for access</a>.`
         : "Ask your administrator for a sign-in link."
     }</p>`;

@@ -3,7 +3,7 @@ import type { Limits } from "../call/limit.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Ids } from "../core/ids.ts";
 import type { ReadAccessToken } from "../core/oauth/access-token.ts";
-import { type AuthenticatedClient, isClientId, isSecretOf } from "../core/oauth/app.ts";
+import { type AuthenticatedClient, cliClientId, isClientId, isSecretOf } from "../core/oauth/app.ts";
 import type { RefreshTokens } from "../core/oauth/family.ts";
 import type { PresentedToken } from "../core/oauth/presented-token.ts";
 import type { SigningKeys } from "../core/oauth/signing-key.ts";
@@ -120,6 +120,8 @@ export interface OAuthParts {
   /** `BASE_URL` and `CONSENT_URL`. */
   readonly issuer: string;
   readonly consentUrl: string;
+  /** `CLI_SIGN_IN`: otherwise the client of the command line is treated as deleted, and can only revoke. */
+  readonly cliSignIn: boolean;
 }
 
 /** A form that a client posted to an endpoint. */
@@ -145,7 +147,7 @@ interface Rules {
 
 /** Checks credentials and limits first, the same way at every endpoint (spec/decisions.md 32). */
 export function endpoint(
-  { store, limits }: Pick<OAuthParts, "store" | "limits">,
+  { store, limits, cliSignIn }: Pick<OAuthParts, "store" | "limits" | "cliSignIn">,
   { name, hasIssuedToken: proves, answer }: Rules,
 ): Endpoint {
   async function authenticate({ authorization, form, address }: PostedForm): Promise<AuthenticatedClient & { readonly proven: boolean }> {
@@ -157,7 +159,8 @@ export function endpoint(
     // Compare even without a client, so that the time does not show whether it exists.
     const bySecret = secret !== null && isSecretOf(client, secret);
     if (client === null || (secret !== null && !bySecret)) throw invalidClient();
-    return { client, bySecret, proven: bySecret || (await proves(clientId, form)) };
+    const deleted = client.deleted || (clientId === cliClientId && !cliSignIn);
+    return { client: { ...client, deleted }, bySecret, proven: bySecret || (await proves(clientId, form)) };
   }
 
   async function authenticateWithinLimits(posted: PostedForm): Promise<AuthenticatedClient> {
@@ -167,7 +170,9 @@ export function endpoint(
     } finally {
       if (!authenticated?.proven) await limits.unauthenticatedClient(posted.address);
     }
-    if (authenticated.proven) await limits.authenticatedClient(name, authenticated.client.clientId);
+    const { proven, client } = authenticated;
+    // The command line has users in every space: one of them must not use up the requests of the others.
+    if (proven && client.spaceId !== null) await limits.authenticatedClient(name, client.clientId);
     return authenticated;
   }
 

@@ -79,7 +79,7 @@ export function webRoutes(
   calls: WebCalls,
 ): readonly ((app: FastifyInstance) => void)[] {
   const { config, store, cipher, clock, ids } = context;
-  const { baseUrl: issuer, consentUrl } = config;
+  const { baseUrl: issuer, consentUrl, cliSignIn } = config;
   const oauth: OAuthRoutesParts = {
     ...calls,
     store,
@@ -88,6 +88,7 @@ export function webRoutes(
     refreshTokens: refreshTokens(cipher, ids, config.refreshReplaySeconds * 1000),
     issuer,
     consentUrl,
+    cliSignIn,
   };
   if (config.refreshReplaySeconds > 0)
     context.log("warn", "OAUTH_REFRESH_REPLAY_SECONDS: repeated refreshes return the same tokens, which deviates from the specification");
@@ -110,7 +111,7 @@ export function webRoutes(
     (scope) => scimRoutes(scope, { ...calls, ...calls.scim, store, baseUrl: issuer }),
     (scope) =>
       consolePages(scope, pages, [
-        consentPages(issuer),
+        consentPages({ issuer, cliSignIn }),
         connectorPages(connectors, connectorCallback),
         siteEntrance(sites),
         errorPages,

@@ -116,7 +116,7 @@ describe("a credential", () => {
   });
 
   test("is asked on a terminal without showing it", async () => {
-    const session = runOnTerminal(testHome, rig.service, {}, ["login", rig.service.url, "--name", "work"]);
+    const session = runOnTerminal(testHome, rig.service, {}, ["login", rig.service.url, "--key", "--name", "work"]);
     await session.type("API key for", rig.ann.key);
     expect(await session.code).toBe(0);
     expect(session.screen.raw()).not.toContain(rig.ann.key);

@@ -67,7 +67,13 @@ export async function runWith(
 export const envOf = (service: Pick<Service, "url">, { key }: Pick<Person, "key">) => ({ ATP_URL: service.url, ATP_KEY: key });
 
 /** A command on a terminal of 80 columns and 24 rows. */
-export function runOnTerminal(home: string, service: Pick<Service, "url">, env: Readonly<Record<string, string>>, args: readonly string[]) {
+export function runOnTerminal(
+  home: string,
+  service: Pick<Service, "url">,
+  env: Readonly<Record<string, string>>,
+  args: readonly string[],
+  fetching = fetchOf(service),
+) {
   const shown = screen();
   const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
   const output = {
@@ -80,7 +86,7 @@ export function runOnTerminal(home: string, service: Pick<Service, "url">, env: 
   const interrupts = new Set<() => void>();
   const opened: string[] = [];
   const context: CliContext = {
-    ...base(fetchOf(service), opened),
+    ...base(fetching, opened),
     process: { stdout: output, stderr: output, env: { HOME: home, ...env } },
     stdin: input,
     onInterrupt(stop) {

@@ -110,6 +110,24 @@ describe("a refresh", () => {
     expect(await meBy(store, oauthOf("pkce"))).toMatchObject({ ok: true });
   });
 
+  test("of a store with a lock is sent once for all processes that need it", async () => {
+    let posts = 0;
+    const counting: typeof fetch = (input, init) => {
+      posts += String(input).endsWith("/oauth/token") ? 1 : 0;
+      return fetchOf(service)(input, init);
+    };
+    let last: Promise<unknown> = Promise.resolve();
+    const exclusive = <T>(refresh: () => Promise<T>): Promise<T> => {
+      const next = last.then(refresh);
+      last = next.catch(() => undefined);
+      return next;
+    };
+    const store = { ...memoryStore({ ...(await authorized("pkce")), expiresAt: 0 }), exclusive };
+    const sources = Array.from({ length: 3 }, () => oauthOf("pkce", { fetch: counting }).source(store));
+    expect(new Set(await Promise.all(sources.map((source) => source.token()))).size).toBe(1);
+    expect(posts).toBe(1);
+  });
+
   test("follows a 401 of the API once, and the call is repeated", async () => {
     const oauth = oauthOf("pkce");
     const tokens = await authorized("pkce", oauth);

@@ -1,4 +1,6 @@
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
@@ -90,6 +92,55 @@ describeOnEach("migrations", (kind) => {
     await expect(refused).rejects.toThrow("another key");
     const store = await open(database.url);
     expect(await store.settings.get("k")).toBeNull();
+    await store.close();
+  });
+});
+
+/** A database as the releases before a migration left it. */
+async function migratedBefore(kind: DatabaseKind, name: string) {
+  const database = await databaseUrl(kind, { empty: true });
+  const folder = join(import.meta.dirname, "../../prisma", kind, "migrations");
+  const earlier = readdirSync(folder).filter((each) => each < name);
+  const scripts = earlier.map((each) => readFileSync(join(folder, each, "migration.sql"), "utf8"));
+  const records = earlier.map((each, index) => {
+    const checksum = createHash("sha256")
+      .update(scripts[index] ?? "")
+      .digest("hex");
+    return `INSERT INTO _prisma_migrations VALUES ('${each}', '${checksum}', CURRENT_TIMESTAMP, '${each}', NULL, NULL, CURRENT_TIMESTAMP, 1);`;
+  });
+  const book = `CREATE TABLE _prisma_migrations (id TEXT PRIMARY KEY, checksum TEXT NOT NULL, finished_at TIMESTAMP, migration_name TEXT NOT NULL,
+    logs TEXT, rolled_back_at TIMESTAMP, started_at TIMESTAMP NOT NULL, applied_steps_count INTEGER NOT NULL);`;
+  await runOn(database.url, [book, ...scripts, ...records].join("\n"));
+  return database;
+}
+
+describeOnEach("the migration of the command line's client", (kind) => {
+  const client = "SELECT * FROM oauth_app WHERE client_id = 'atp-cli'";
+
+  test("keeps the apps, secrets, grants, codes and tokens of an earlier release, and adds the row of a new installation", async () => {
+    await using fresh = await openTestStore(kind);
+    const [expected] = await rowsIn(fresh.url, client);
+    expect(expected).toMatchObject({ space_id: "", name: "Command line" });
+    await using database = await migratedBefore(kind, "0031_command_line_client");
+    await runOn(
+      database.url,
+      `INSERT INTO oauth_app VALUES ('client_a', 'north', 'ann', 'Garden', '', '["https://a.example/cb"]', '', NULL, '["create_task"]', '[]', '[]', false, false, 2, 1, 2, NULL);
+       INSERT INTO oauth_secret VALUES ('s1', 'client_a', 'digest', 'last', 1, NULL);
+       INSERT INTO oauth_grant VALUES ('g1', 'ann', 'north', 'client_a', '["create_task"]', '[]', 2, 1, 1, NULL);
+       INSERT INTO oauth_code (digest, client_id, grant_id, account_id, space_id, redirect_uri, scopes, generation, created_at, expires_at)
+         VALUES ('d1', 'client_a', 'g1', 'ann', 'north', 'https://a.example/cb', '[]', 2, 1, 9);
+       INSERT INTO oauth_family (id, client_id, grant_id, account_id, space_id, scopes, generation, needs_secret, access_expires_at, refresh_digest, refresh_expires_at, created_at)
+         VALUES ('f1', 'client_a', 'g1', 'ann', 'north', '[]', 2, true, 9, 'r1', 9, 1);`,
+    );
+    const tables = ["oauth_app", "oauth_secret", "oauth_grant", "oauth_code", "oauth_family"];
+    const read = () => Promise.all(tables.map((table) => rowsIn(database.url, `SELECT * FROM ${table} WHERE client_id = 'client_a'`)));
+    const before = await read();
+    expect(before.map((rows) => rows.length)).toEqual([1, 1, 1, 1, 1]);
+    const store = await open(database.url);
+    expect(await read()).toEqual(before);
+    expect(await rowsIn(database.url, client)).toEqual([expected]);
+    expect(await store.apps.find("client_a")).toMatchObject({ spaceId: "north", generation: 2, scopes: ["create_task"] });
+    expect(await store.apps.find("atp-cli")).toMatchObject({ spaceId: null, loopbackAnyPort: true, confidentialOnly: false });
     await store.close();
   });
 });

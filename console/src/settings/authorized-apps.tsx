@@ -12,7 +12,7 @@ import { ScopeList } from "./scopes.tsx";
 
 const text = words(
   {
-    about: "Apps that may act for you in this team, because you agreed.",
+    about: "Apps that may act for you in this space, because you agreed.",
     none: "No app may act for you. When you agree to one, it is listed here, and you can revoke its access.",
     since: "Allowed",
     used: "Last access",
@@ -28,7 +28,7 @@ const text = words(
     revokeText: "The app is refused at once, and its schedules pause. Its tasks stay. To undo this, open the app and allow it again.",
   },
   {
-    about: "Apps, die in diesem Team für Sie handeln dürfen, weil Sie zugestimmt haben.",
+    about: "Apps, die in diesem Bereich für Sie handeln dürfen, weil Sie zugestimmt haben.",
     none: "Keine App darf für Sie handeln. Wenn Sie einer zustimmen, erscheint sie hier, und Sie können ihr den Zugriff entziehen.",
     since: "Erlaubt",
     used: "Letzter Zugriff",

@@ -20,7 +20,7 @@ export interface SettingsEntry {
 /** The pages by the last part of their address, in the order of the list. */
 export const pages: Readonly<Record<string, SettingsEntry>> = {
   profile: { title: text.profile, group: "you", load: () => import("./profile.tsx") },
-  "authorized-apps": { title: text.authorizedApps, group: "you", teams: true, load: () => import("./authorized-apps.tsx") },
+  "authorized-apps": { title: text.authorizedApps, group: "you", load: () => import("./authorized-apps.tsx") },
   keys: { title: text.keys, load: () => import("./keys.tsx") },
   webhooks: { title: text.webhooks, load: () => import("./webhooks.tsx") },
   connectors: { title: text.connectors, load: () => import("./connectors.tsx") },

@@ -19,6 +19,8 @@ export interface Tokens {
 export interface TokenStore {
   load(): Promise<Tokens | undefined>;
   save(tokens: Tokens | undefined): Promise<void>;
+  /** Runs a refresh while no other process of the store runs one. Without it, processes may refresh at the same time, and one wins. */
+  exclusive?<T>(refresh: () => Promise<T>): Promise<T>;
 }
 
 /** A store in the memory of this process. */
@@ -194,7 +196,8 @@ export function oauthClient(options: OAuthOptions): OAuthClient {
       await store.save(renewed);
       return renewed;
     } catch (error) {
-      if (!(error instanceof OAuthError) || error.code !== "invalid_grant") throw error;
+      // With `exclusive` no other process was first: the authorization has ended.
+      if (!(error instanceof OAuthError) || error.code !== "invalid_grant" || store.exclusive) throw error;
       for (let look = 0; look < looks; look += 1) {
         const stored = await store.load();
         if (stored && stored.refreshToken !== refreshToken) return stored;
@@ -213,7 +216,8 @@ export function oauthClient(options: OAuthOptions): OAuthClient {
       return stored.accessToken === refused ? await refresh(store, stored) : stored;
     }
     function renewOnce(refused: string): Promise<Tokens> {
-      running ??= renewed(refused).finally(() => {
+      const renew = () => renewed(refused);
+      running ??= (store.exclusive?.(renew) ?? renew()).finally(() => {
         running = undefined;
       });
       return running;

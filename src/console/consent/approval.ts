@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { openExpiring, sealExpiring } from "../../core/cipher.ts";
 import type { CreationContext } from "../../core/keys/api-key.ts";
-import { isClientId, type OAuthApp } from "../../core/oauth/app.ts";
+import { cliClientId, isClientId, type OAuthApp } from "../../core/oauth/app.ts";
 import { type AuthorizationRequest, responseLocation } from "../../core/oauth/authorization.ts";
 import { codeDigest, codeText, type IssuedCode } from "../../core/oauth/code.ts";
 import { approve, requiresConsent } from "../../core/oauth/consent.ts";
@@ -63,14 +63,28 @@ export const authorizePath = "/openapi/oauth";
 export const normalizedQuery = (request: FastifyRequest): string =>
   new URLSearchParams(request.url.split("?").slice(1).join("?")).toString();
 
+/** The settings of the installation that decide about authorization requests. */
+export interface AuthorizationSettings {
+  /** This installation's identifier in responses to apps (RFC 9207). */
+  readonly issuer: string;
+  /** The command line may sign in with the browser (`CLI_SIGN_IN`). */
+  readonly cliSignIn: boolean;
+}
+
 /** Reads a request with the app's current state; a malformed client id is not looked up. */
-export const readCurrentAuthorization = (query: string, issuer: string, find: Tx["apps"]["find"]): Promise<Authorization> =>
-  readAuthorization(new URLSearchParams(query), async (clientId) => (isClientId(clientId) ? find(clientId) : null), issuer);
+export function readCurrentAuthorization(
+  query: string,
+  { issuer, cliSignIn }: AuthorizationSettings,
+  find: Tx["apps"]["find"],
+): Promise<Authorization> {
+  const isKnown = (clientId: string): boolean => isClientId(clientId) && (cliSignIn || clientId !== cliClientId);
+  return readAuthorization(new URLSearchParams(query), async (clientId) => (isKnown(clientId) ? find(clientId) : null), issuer);
+}
 
 /** A user's action on an app in the console. */
 export type ConsentChange = "AuthorizeApp" | "ChooseConnectors" | "RevokeApp";
 
-/** Writes the audit row of this change's notes. @param spaceId the space of the app's team, which can differ from the session's. */
+/** Writes the audit row of this change's notes. @param spaceId the space of the grant, which can differ from the session's. */
 export async function auditConsent(
   tx: Tx,
   { now, ids }: Pick<CreationContext, "now" | "ids">,
@@ -92,17 +106,19 @@ export interface ConsentForm {
   readonly ticket: Ticket;
   /** The selected connectors. */
   readonly connectorUids: readonly string[];
+  /** The chosen space, as the form has it; counts for the command line only. */
+  readonly spaceId: string;
   readonly session: Session;
   readonly from: RequestOrigin;
-  readonly issuer: string;
+  readonly settings: AuthorizationSettings;
 }
 
 /** The result of a consent form. */
 export type Outcome =
   | Exclude<Authorization, { kind: "ask" }>
-  /** The user is no longer an active member. */
+  /** The user is no longer an active member of the app's team. */
   | { readonly kind: "outsider" }
-  /** The user would consent to something that the page did not show. */
+  /** The user would consent to something that the page did not show, or chose a space in which the account may not act. */
   | { readonly kind: "changed" }
   /** The form's code has been issued already. */
   | { readonly kind: "used" };
@@ -112,22 +128,23 @@ export type Outcome =
  * which is locked until the end of the change.
  */
 export async function approveOnce(tx: Tx, making: CreationContext, yes: ConsentForm): Promise<Outcome> {
-  const { ticket, session, issuer } = yes;
-  const authorization = await readCurrentAuthorization(ticket.query, issuer, tx.apps.lock);
+  const { ticket, session, settings } = yes;
+  const authorization = await readCurrentAuthorization(ticket.query, settings, tx.apps.lock);
   if (authorization.kind !== "ask") return authorization;
   const { request } = authorization;
-  const { spaceId, clientId } = request.app;
+  const { clientId } = request.app;
   const { accountId } = session;
-  // A change that ends the membership waits for this change and then revokes the grant.
-  if (!(await tx.members.lockActive({ accountId, spaceId }))) return { kind: "outsider" };
+  const spaceId = await lockSpace(tx, request.app, yes);
+  if (spaceId === null) return { kind: request.app.spaceId === null ? "changed" : "outsider" };
   const grant = await tx.grants.find({ accountId, spaceId, clientId });
   const hasUnseen = ticket.generation !== request.app.generation || (!ticket.full && requiresConsent(grant, request));
   if (hasUnseen) return { kind: "changed" };
   const code = codeText(clientId, ticket.nonce);
   const digest = codeDigest(code);
-  const key = { accountId, spaceId, clientId, operation: "console/AuthorizeApp", key: digest };
+  // One code per form, also when it is sent with several spaces.
+  const key = { accountId, spaceId: request.app.spaceId ?? "", clientId, operation: "console/AuthorizeApp", key: digest };
   if (!(await tx.idempotency.claim(key, "", making.now)))
-    return repeatOutcome(await tx.codes.find(digest), making.now, responseLocation(request, { code }));
+    return repeatOutcome(await tx.codes.find(digest), spaceId, making.now, responseLocation(request, { code }));
   const approval = { request, accountId, spaceId, connectorUids: selectedConnectors(yes, request) };
   const { location, grantId } = await approve(tx, making, approval, ticket.nonce);
   await tx.idempotency.complete(key, null, grantId);
@@ -135,9 +152,21 @@ export async function approveOnce(tx: Tx, making: CreationContext, yes: ConsentF
   return { kind: "redirect", location };
 }
 
+/**
+ * The space that the app will act in: its team's, or for the command line the one that the user chose. Null when the account may
+ * not act in it. A change that ends the membership waits for this change and then revokes the grant.
+ */
+async function lockSpace(tx: Tx, app: OAuthApp, { session: { accountId }, spaceId: chosen }: ConsentForm): Promise<string | null> {
+  const spaceId = app.spaceId ?? chosen;
+  const isPersonal = app.spaceId === null && (await tx.accounts.personalSpace(accountId))?.id === spaceId;
+  return isPersonal || (await tx.members.lockActive({ accountId, spaceId })) ? spaceId : null;
+}
+
 /** The second click of a double click gets the first one's redirect: the browser drops the first response. */
-const repeatOutcome = (code: IssuedCode | null, now: number, location: string): Outcome =>
-  code !== null && code.usedAt === null && now - code.createdAt < doubleClickMs ? { kind: "redirect", location } : { kind: "used" };
+const repeatOutcome = (code: IssuedCode | null, spaceId: string, now: number, location: string): Outcome =>
+  code?.spaceId === spaceId && code.usedAt === null && now - code.createdAt < doubleClickMs
+    ? { kind: "redirect", location }
+    : { kind: "used" };
 
 /** Null if the page showed no choice of connectors. */
 const selectedConnectors = ({ ticket, connectorUids }: ConsentForm, { scopes }: AuthorizationRequest): readonly string[] | null =>

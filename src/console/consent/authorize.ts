@@ -8,6 +8,7 @@ import { html } from "../html.ts";
 import { type Page, sendPage, sendRedirect } from "../page.ts";
 import { type ConsoleParts, creationContext, requestOrigin } from "../parts.ts";
 import {
+  type AuthorizationSettings,
   approveOnce,
   authorizePath,
   findMembership,
@@ -16,6 +17,7 @@ import {
   readCurrentAuthorization,
   ticketInput,
 } from "./approval.ts";
+import { cliPage } from "./cli-page.ts";
 import { appsPath } from "./connectors.ts";
 import { fullPage, outsiderPage, shortPage, signInFirstPage, unknownPage, usedPage } from "./consent-page.ts";
 
@@ -31,7 +33,7 @@ interface SignedInRequest {
 const changedNotice = "Something has changed since this page was loaded. Please check it again.";
 
 /** `/openapi/oauth`: the page on which a user grants access to an app (spec/oauth.md 4). */
-export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, issuer: string): void {
+export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, settings: AuthorizationSettings): void {
   const { visits, store } = parts;
   const send = (reply: FastifyReply, page: Page): FastifyReply => sendPage(reply, visits, page);
   const requestHref = (query: string): string => visits.href(`${authorizePath}?${query}`);
@@ -46,7 +48,7 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, issue
     step: (signedIn: SignedInRequest) => Promise<FastifyReply>,
   ): Promise<FastifyReply> {
     const query = normalizedQuery(request);
-    const authorization = await readCurrentAuthorization(query, issuer, (clientId) => store.apps.find(clientId));
+    const authorization = await readCurrentAuthorization(query, settings, (clientId) => store.apps.find(clientId));
     if (authorization.kind === "page") return send(reply, unknownPage(authorization.reason));
     if (authorization.kind === "redirect") return sendRedirect(reply, authorization.location);
     const authorizationRequest = authorization.request;
@@ -79,29 +81,37 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, issue
   }
 
   async function show(signedIn: SignedInRequest, notice: string | null): Promise<FastifyReply> {
-    const { request, reply, authorizationRequest, query, who } = signedIn;
+    const { reply, authorizationRequest, who } = signedIn;
     const { spaceId, clientId } = authorizationRequest.app;
     const { accountId } = who.session;
+    if (spaceId === null) return showChoice(signedIn, notice);
     const team = await findMembership(store, accountId, spaceId);
     if (team === null) return sendOutsiderPage(signedIn);
     const grant = await store.grants.find({ accountId, spaceId, clientId });
     const maker = await store.accounts.profile(authorizationRequest.app.creatorId, spaceId);
     const full = requiresConsent(grant, authorizationRequest);
-    const fields = html`${visits.sessionToken(request)}${ticketInput(parts, query, authorizationRequest.app, full)}`;
+    const page = { ...commonContent(signedIn, full), grant, teamName: team.name, maker: maker && (maker.name ?? maker.email), notice };
+    return send(reply, full ? fullPage(page) : shortPage(page));
+  }
+
+  /** The page of the command line, always the whole one: any program on the computer can send its request (RFC 8252 8.6). */
+  async function showChoice(signedIn: SignedInRequest, notice: string | null): Promise<FastifyReply> {
+    const { session } = signedIn.who;
+    const spaces = await store.signIns.listSpaces(session.accountId);
+    return send(signedIn.reply, cliPage({ ...commonContent(signedIn, true), notice, spaces, currentSpaceId: session.spaceId }));
+  }
+
+  /** What every consent page has. @param full the page shows all that is requested. */
+  function commonContent({ request, authorizationRequest, query, who }: SignedInRequest, full: boolean) {
     const action = requestHref(query);
-    const page = {
+    return {
       request: authorizationRequest,
-      grant,
-      teamName: team.name,
-      maker: maker && (maker.name ?? maker.email),
       appsHref: visits.href(appsPath),
       account: who,
       action,
       switchHref: visits.signInHref(action),
-      fields,
-      notice,
+      fields: html`${visits.sessionToken(request)}${ticketInput(parts, query, authorizationRequest.app, full)}`,
     };
-    return send(reply, full ? fullPage(page) : shortPage(page));
   }
 
   const sendOutsiderPage = ({ reply, authorizationRequest, query, who }: SignedInRequest): FastifyReply =>
@@ -113,7 +123,8 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, issue
     if (form.text("decision") !== "approve") return sendRedirect(reply, declinedLocation(authorizationRequest));
     const ticket = openTicket(parts, form, query);
     if (ticket === null) return show(signedIn, changedNotice);
-    const yes = { ticket, connectorUids: form.all("connector"), session: who.session, from: requestOrigin(parts, request), issuer };
+    const chosen = { connectorUids: form.all("connector"), spaceId: form.text("space") };
+    const yes = { ticket, ...chosen, session: who.session, from: requestOrigin(parts, request), settings };
     const outcome = await store.change((tx) => approveOnce(tx, creationContext(parts), yes));
     switch (outcome.kind) {
       case "page":
@@ -131,7 +142,7 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, issue
 
   /** Shows the page again: the app may request more since the request was read. */
   async function showChanged(signedIn: SignedInRequest): Promise<FastifyReply> {
-    const authorization = await readCurrentAuthorization(signedIn.query, issuer, (clientId) => store.apps.find(clientId));
+    const authorization = await readCurrentAuthorization(signedIn.query, settings, (clientId) => store.apps.find(clientId));
     if (authorization.kind === "ask") return show({ ...signedIn, authorizationRequest: authorization.request }, changedNotice);
     return authorization.kind === "page"
       ? send(signedIn.reply, unknownPage(authorization.reason))

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { isClientId, type OAuthApp } from "../../core/oauth/app.ts";
+import { isClientId, type TeamApp } from "../../core/oauth/app.ts";
 import { chooseConnectors } from "../../core/oauth/consent.ts";
 import type { OAuthGrant } from "../../core/oauth/grant.ts";
 import type { SessionHolder } from "../../core/sign-in/sign-in.ts";
@@ -20,7 +20,7 @@ export const connectorsHref = (clientId: string): string => `${path}?client_id=$
 
 /** An app with a user's grant in its team. */
 interface GrantedApp {
-  readonly app: OAuthApp;
+  readonly app: TeamApp;
   readonly grant: OAuthGrant;
   readonly teamName: string;
 }
@@ -53,10 +53,11 @@ export function connectorRoutes(app: FastifyInstance, parts: ConsoleParts): void
   /** Returns null for an app that is unknown, of another team, not authorized or without connectors: callers cannot distinguish them. */
   async function find(accountId: string, clientId: string): Promise<GrantedApp | null> {
     const app = isClientId(clientId) ? await store.apps.find(clientId) : null;
-    if (app === null) return null;
-    const team = await findMembership(store, accountId, app.spaceId);
-    const grant = team && (await store.grants.find({ accountId, spaceId: app.spaceId, clientId }));
-    return team && grant?.scopes.includes("use_connectors") ? { app, grant, teamName: team.name } : null;
+    const spaceId = app?.spaceId ?? null;
+    if (app === null || spaceId === null) return null;
+    const team = await findMembership(store, accountId, spaceId);
+    const grant = team && (await store.grants.find({ accountId, spaceId, clientId }));
+    return team && grant?.scopes.includes("use_connectors") ? { app: { ...app, spaceId }, grant, teamName: team.name } : null;
   }
 
   const sendNotFound = (reply: FastifyReply, { email }: SessionHolder): FastifyReply =>
@@ -76,7 +77,7 @@ ${app.connectorUids.length > 0 ? form(app, grant, visits.sessionToken(request)) 
     return sendPage(reply, visits, { title: `Connectors of ${app.name}`, body });
   }
 
-  const form = (app: OAuthApp, grant: OAuthGrant, token: Html): Html => html`<form method="post" action="${hrefOf(app.clientId)}">
+  const form = (app: TeamApp, grant: OAuthGrant, token: Html): Html => html`<form method="post" action="${hrefOf(app.clientId)}">
 ${token}${connectorChoice(app, grant.connectorUids)}
 <button type="submit">Save</button>
 </form>`;

@@ -62,7 +62,7 @@ export interface Target {
 }
 
 /** The target of a redirect URI that an app has registered. */
-function targetOf(redirectUri: string): Target {
+export function targetOf(redirectUri: string): Target {
   const uri = parseUri(redirectUri);
   // Registered URIs are valid; nothing is sent to an invalid one.
   if (typeof uri === "string") throw new Error("a registered redirect URI is invalid");
@@ -110,14 +110,9 @@ export const signInFirstPage = (signInHref: string, href: string): Page => ({
 <div class="actions"><a class="button" href="${signInHref}" rel="noopener" target="_blank">Sign in</a><a class="button secondary" href="${href}">Continue</a></div>`,
 });
 
-/** The content of a consent page. */
-export interface ConsentPageContent {
+/** What every consent page has. */
+export interface CommonContent {
   readonly request: AuthorizationRequest;
-  /** The active grant; null if there is none. */
-  readonly grant: OAuthGrant | null;
-  readonly teamName: string;
-  /** Who registered the app: the name or address of its creator; null if the account is deleted. */
-  readonly maker: string | null;
   /** The page on which the user can revoke the access. */
   readonly appsHref: string;
   /** The account's name, and its address. */
@@ -130,6 +125,15 @@ export interface ConsentPageContent {
   readonly fields: Html;
   /** Why the page is shown again; null at first. */
   readonly notice: string | null;
+}
+
+/** The content of the consent page of a team's app. */
+export interface ConsentPageContent extends CommonContent {
+  /** The active grant; null if there is none. */
+  readonly grant: OAuthGrant | null;
+  readonly teamName: string;
+  /** Who registered the app: the name or address of its creator; null if the account is deleted. */
+  readonly maker: string | null;
 }
 
 /** The full page: the app, the scopes, the account, and the target of the redirect (spec/oauth.md 4, spec/decisions.md 28, 36). */
@@ -156,21 +160,26 @@ ${otherAccount(content)}`;
   return { title: `Continue to ${app.name}?`, body, formAction: [targetOf(content.request.redirectUri).formAction] };
 }
 
-const days = refreshMs / (24 * 3_600_000);
+/** For how many days an unused authorization lasts. */
+export const unusedDays = refreshMs / (24 * 3_600_000);
 
 /** For how long an app has access, and how to end it. */
 const duration = ({ appsHref, request: { app } }: ConsentPageContent): Html => html`<h2>For how long</h2>
-<p>Until you revoke it. When ${app.name} has not used it for ${days} days, it must ask you again. You can <a href="${appsHref}">revoke it</a> at any time: the app then loses its access at once, and its tasks stay.</p>`;
+<p>Until you revoke it. When ${app.name} has not used it for ${unusedDays} days, it must ask you again. You can <a href="${appsHref}">revoke it</a> at any time: the app then loses its access at once, and its tasks stay.</p>`;
+
+/** An account's name, and its address. */
+export const accountText = ({ name, email }: CommonContent["account"]): Html => html`${name && html`${name}, `}${email}`;
 
 const factList = ({ teamName, maker, account, request }: ConsentPageContent): Html => html`<dl>
 ${maker !== null && html`<dt>Made by</dt><dd>${maker}</dd>`}
 <dt>Team</dt><dd>${teamName}</dd>
-<dt>You</dt><dd>${account.name && html`${account.name}, `}${account.email}</dd>
+<dt>You</dt><dd>${accountText(account)}</dd>
 <dt>Redirects to</dt><dd>${targetOf(request.redirectUri).name}</dd>
 </dl>`;
 
-const form = (
-  { action, fields }: ConsentPageContent,
+/** The form of a consent page, with its two decisions. */
+export const form = (
+  { action, fields }: Pick<CommonContent, "action" | "fields">,
   approveLabel: string,
   choice: Html | false,
 ): Html => html`<form method="post" action="${action}">
@@ -178,7 +187,9 @@ ${fields}${choice}
 <div class="actions"><button type="submit" name="decision" value="approve">${approveLabel}</button><button class="secondary" type="submit" name="decision" value="decline">Decline</button></div>
 </form>`;
 
-const otherAccount = ({ switchHref }: ConsentPageContent): Html => html`<p class="small"><a href="${switchHref}">Switch account</a></p>`;
+/** A link to the page for another account. */
+export const otherAccount = ({ switchHref }: Pick<CommonContent, "switchHref">): Html =>
+  html`<p class="small"><a href="${switchHref}">Switch account</a></p>`;
 
 /** All connectors the first time that they are requested; later, the granted ones. */
 function selectedConnectors({ grant, request }: ConsentPageContent): readonly string[] {

@@ -10,7 +10,7 @@ import { type Html, html } from "../html.ts";
 import { noticeOf, withNotice } from "../notice.ts";
 import { sendPage, sendRedirect } from "../page.ts";
 import { type ConsoleParts, creationContext, requestOrigin, requireSignIn } from "../parts.ts";
-import { auditConsent } from "./approval.ts";
+import { type AuthorizationSettings, auditConsent } from "./approval.ts";
 import { authorizeRoutes } from "./authorize.ts";
 import { connectorRoutes, connectorsHref, appsPath as path } from "./connectors.ts";
 import { appName, connectorName, scopeList } from "./consent-page.ts";
@@ -77,15 +77,11 @@ function ignoreNotFound(thrown: unknown): void {
 /** Only pages are below these paths: unknown paths are answered with a page. */
 const pagePaths = ["/openapi/*", "/oauth-apps/*", "/account/*", "/sign-in/*"];
 
-/**
- * The pages on which users authorize apps and revoke the authorization.
- *
- * @param issuer this installation's identifier in responses to apps (RFC 9207).
- */
+/** The pages on which users authorize apps and revoke the authorization. */
 export const consentPages =
-  (issuer: string): MorePages =>
+  (settings: AuthorizationSettings): MorePages =>
   (app, parts) => {
-    authorizeRoutes(app, parts, issuer);
+    authorizeRoutes(app, parts, settings);
     connectorRoutes(app, parts);
     appsRoutes(app, parts);
     const refuseUnknown = async () => {

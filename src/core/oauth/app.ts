@@ -18,11 +18,15 @@ export interface ScopeConfig {
   readonly connectorUids: readonly string[];
 }
 
-/** A third party's app. It belongs to one team (spec/oauth.md 1.3). */
+/** The client of the command line, which every installation has (spec/oauth.md 14). */
+export const cliClientId = "atp-cli";
+
+/** A third party's app, which belongs to one team (spec/oauth.md 1.3); or the client of the command line. */
 export interface OAuthApp extends ScopeConfig {
-  /** `client_` and a short id. */
+  /** `client_` and a short id; `atp-cli` for the command line. */
   readonly clientId: string;
-  readonly spaceId: string;
+  /** Null for the command line, which belongs to no team: its users choose a space each time. */
+  readonly spaceId: string | null;
   /** The account that created it. */
   readonly creatorId: string;
   readonly name: string;
@@ -58,6 +62,9 @@ export interface OAuthSecret {
   readonly createdAt: number;
 }
 
+/** An app of a team. */
+export type TeamApp = OAuthApp & { readonly spaceId: string };
+
 /** Apps that are not deleted, and their active secrets. Deleted apps and revoked secrets are not returned. */
 export interface AppRows {
   /** Inserts an app without origins. */
@@ -67,7 +74,9 @@ export interface AppRows {
   lock(clientId: string): Promise<OAuthApp | null>;
   /** Apps of a team, newest first. */
   list(spaceId: string): Promise<OAuthApp[]>;
-  /** Sets all but the origins. */
+  /** The apps to which an account has an active grant in a space, in no order. */
+  listGranted(accountId: string, spaceId: string): Promise<OAuthApp[]>;
+  /** Sets all but the space and the origins. */
   update(app: OAuthApp): Promise<void>;
   /** Replaces the allowed origins. */
   setOrigins(clientId: string, origins: readonly string[]): Promise<void>;
@@ -88,19 +97,19 @@ export interface AppParts {
 }
 
 /** @throws Failure `not_found` or `permission_denied`. */
-export function checkEditable(app: OAuthApp | null, caller: Caller): OAuthApp {
+export function checkEditable(app: OAuthApp | null, caller: Caller): TeamApp {
   const found = requireAppOfTeam(app, caller);
   if (found.creatorId === caller.accountId || mayEditAllApps(caller)) return found;
   throw new Failure("permission_denied", "an app can be changed by its creator, the team's owner, a super admin or an admin");
 }
 
 /** An app that the caller may change. Its row stays locked until the transaction ends. */
-export const lockEditable = async (tx: Tx, caller: Caller, clientId: string): Promise<OAuthApp> =>
+export const lockEditable = async (tx: Tx, caller: Caller, clientId: string): Promise<TeamApp> =>
   checkEditable(await tx.apps.lock(clientId), caller);
 
-export function requireAppOfTeam(app: OAuthApp | null, { spaceId }: Caller): OAuthApp {
+export function requireAppOfTeam(app: OAuthApp | null, { spaceId }: Caller): TeamApp {
   if (app?.spaceId !== spaceId) throw notFound("app");
-  return app;
+  return { ...app, spaceId };
 }
 
 /** The stored form of a client secret, lower-case hex. The secret has 256 random bits, so a plain hash is enough. */
@@ -155,7 +164,8 @@ export function appSecrets({ clock, ids, random }: AppParts): AppSecrets {
 /** The state of an app that decides about its requests to the OAuth endpoints. */
 export interface OAuthClient {
   readonly clientId: string;
-  readonly spaceId: string;
+  /** Null for the command line. */
+  readonly spaceId: string | null;
   readonly scopes: readonly ScopeName[];
   readonly confidentialOnly: boolean;
   readonly deleted: boolean;

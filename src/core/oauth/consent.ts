@@ -59,7 +59,7 @@ export async function updateGrantConnectors(
 export interface Approval {
   readonly request: AuthorizationRequest;
   readonly accountId: string;
-  /** The space of the app's team, where the account is an active member: the caller has checked this (spec/decisions.md 28). */
+  /** The space of the app's team, or the one that the user chose. The caller has checked that the account may act in it (spec/decisions.md 28, 117). */
   readonly spaceId: string;
   /** The connectors chosen on the page; null when the page offered no choice: the grant's stay as they are. */
   readonly connectorUids: readonly string[] | null;

@@ -12,7 +12,7 @@ export interface AuthorizationState {
   readonly generation: number;
   /** The app's scopes; none once it is deleted. */
   readonly scopes: readonly ScopeName[];
-  /** The account's membership in the app's team; null when there is none. */
+  /** The account's membership in the team of the space; active and without a team in its personal space; null when there is none. */
   readonly member: { readonly status: MemberStatus; readonly teamId: string } | null;
 }
 
@@ -38,8 +38,8 @@ export interface TokenHolder {
   readonly scopes: readonly ScopeName[];
   /** Grant ∩ app. */
   readonly connectorUids: readonly string[];
-  /** The account's membership in the app's team; null when there is none. */
-  readonly member: { readonly role: Role; readonly status: MemberStatus } | null;
+  /** The account's membership in the team of the space; active and without a role in its personal space; null when there is none. */
+  readonly member: { readonly role: Role | null; readonly status: MemberStatus } | null;
 }
 
 /** The current tokens of a family. Each rotation replaces both. */

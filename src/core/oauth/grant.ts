@@ -95,7 +95,7 @@ export async function listAuthorizedApps(
   { apps: appRows, grants }: Pick<Tx, "apps" | "grants">,
   { accountId, spaceId }: Pick<GrantKey, "accountId" | "spaceId">,
 ): Promise<readonly AuthorizedApp[]> {
-  const apps = new Map((await appRows.list(spaceId)).map((app) => [app.clientId, app]));
+  const apps = new Map((await appRows.listGranted(accountId, spaceId)).map((app) => [app.clientId, app]));
   return (await grants.list(accountId, spaceId)).flatMap((grant) => {
     const app = apps.get(grant.clientId);
     return app ? [{ app, grant }] : [];

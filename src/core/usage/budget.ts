@@ -182,7 +182,7 @@ async function subjectExists(tx: Tx, spaceId: string, kind: BudgetKind, subject:
     case "project":
       return tx.projects.lockIn(spaceId, subject);
     case "app":
-      return (await tx.apps.find(subject))?.spaceId === spaceId;
+      return isAppIn(await tx.apps.find(subject), spaceId);
   }
 }
 
@@ -193,6 +193,10 @@ async function taskExists(tx: Tx, spaceId: string, id: string): Promise<boolean>
   if (task.rootId !== null) throw invalidArgument("subject", `is a subtask: its costs count at the task ${task.rootId}`);
   return true;
 }
+
+/** Apps of the space, and the command line, which belongs to none. */
+const isAppIn = (app: { readonly spaceId: string | null } | null, spaceId: string): boolean =>
+  app !== null && (app.spaceId === null || app.spaceId === spaceId);
 
 async function isMember(tx: Tx, teamId: string, accountId: string): Promise<boolean> {
   const member = await tx.accounts.member(teamId, accountId);

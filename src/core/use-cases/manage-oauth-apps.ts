@@ -2,7 +2,16 @@ import type { Caller } from "../accounts/caller.ts";
 import type { AddressRules } from "../addresses/address.ts";
 import { type Change, deferFailure } from "../deferred.ts";
 import { Failure, invalidArgument } from "../failure.ts";
-import { type AppParts, appsMax, checkEditable, lockEditable, newSecret, type OAuthApp, requireAppOfTeam } from "../oauth/app.ts";
+import {
+  type AppParts,
+  appsMax,
+  checkEditable,
+  lockEditable,
+  newSecret,
+  type OAuthApp,
+  requireAppOfTeam,
+  type TeamApp,
+} from "../oauth/app.ts";
 import { type AppSettings, checkSettings, isExpansion, type SettingsInput } from "../oauth/app-rules.ts";
 import type { SkillOwner } from "../skills/skill.ts";
 import { deleteSkills } from "../skills/store-skill.ts";
@@ -112,7 +121,7 @@ export function apps({ clock, ids, random, store, webhooks, rules }: AppsParts):
 }
 
 /** The owner of an app's private skills (spec/oauth.md 11). */
-const skillOwnerOf = ({ clientId, spaceId }: OAuthApp): SkillOwner => ({
+const skillOwnerOf = ({ clientId, spaceId }: TeamApp): SkillOwner => ({
   ownerType: "app",
   clientId,
   spaceId,
@@ -126,7 +135,7 @@ const skillOwnerOf = ({ clientId, spaceId }: OAuthApp): SkillOwner => ({
  * @param app null before it is created: then it has none.
  * @throws Failure `invalid_argument`
  */
-async function checkPrivate(tx: Tx, app: OAuthApp | null, ids: readonly string[]): Promise<void> {
+async function checkPrivate(tx: Tx, app: TeamApp | null, ids: readonly string[]): Promise<void> {
   const added = ids.filter((id) => !app?.skillIds.includes(id));
   if (added.length === 0) return;
   const own = app ? (await tx.skills.listOfOwner(skillOwnerOf(app))).map(({ id }) => id) : [];

@@ -1,6 +1,6 @@
 import { deferFailure } from "../deferred.ts";
 import { Failure } from "../failure.ts";
-import type { OAuthApp } from "../oauth/app.ts";
+import type { TeamApp } from "../oauth/app.ts";
 import type { Tx } from "../store.ts";
 import { newWebhook, type WebhookCreationContext } from "./new-webhook.ts";
 import type { TestRequests } from "./test-request.ts";
@@ -23,7 +23,7 @@ export type SetAppWebhook = (tx: Tx, url: string | null) => Promise<string | nul
 /** The webhooks of OAuth apps, one for each app with a URL (spec/webhooks.md 6). A new URL gets a new webhook, so that no event of one address is sent to another. */
 export interface AppWebhooks {
   /** Before the change: sends the test request when the address is new to the app. */
-  prepare(app: Pick<OAuthApp, "clientId" | "spaceId" | "creatorId">, url: string | null): Promise<SetAppWebhook>;
+  prepare(app: Pick<TeamApp, "clientId" | "spaceId" | "creatorId">, url: string | null): Promise<SetAppWebhook>;
   /** Removes the webhook together with its app. */
   remove(tx: Tx, clientId: string): Promise<void>;
 }

@@ -49,6 +49,12 @@ const rules: readonly Rule[] = [
     isViolated: (parameters) => (parameters.get("response_type") ?? "code") !== "code",
   },
   {
+    // The command line has no secret: only the verifier proves who began (RFC 8252 8.1).
+    error: "invalid_request",
+    description: "code_challenge is missing: this client requires PKCE",
+    isViolated: (parameters, { spaceId }) => spaceId === null && parameters.get("code_challenge") === null,
+  },
+  {
     // RFC 7636 4.3: without a method it would be plain
     error: "invalid_request",
     description: "code_challenge_method must be S256",

@@ -4,12 +4,16 @@ import { changeOf, type Session } from "../session.ts";
 import { empty, forUpdate, join, type Sql, sql } from "../statements.ts";
 import { boolean, tables, textOrNull } from "../table.ts";
 
+/** An app of no space has an empty one. */
+const spaceOrNull = (spaceId: string): string | null => spaceId || null;
+
 // A subquery, not a join: on SQLite every column of a join costs several times as much.
 const digests = sql`
   (SELECT string_agg(s.digest, ' ') FROM oauth_secret s WHERE s.client_id = p.client_id AND s.revoked_at IS NULL)`;
 const client = tables.oAuthApp
   .pick("clientId", "spaceId", "scopes", "confidentialOnly")
   .with({ deleted: boolean(sql`p.deleted_at IS NOT NULL`), secretDigests: textOrNull(digests) })
+  .derive("spaceId", ["spaceId"], spaceOrNull)
   .derive("scopes", ["scopes"], knownScopes)
   .derive("secretDigests", ["secretDigests"], (texts) => texts?.split(" ") ?? []);
 
@@ -33,6 +37,7 @@ const allowed = sql`(SELECT string_agg(o.origin, ' ') FROM oauth_app_origin o WH
 const app = oAuthApp
   .omit("deletedAt")
   .with({ allowedOrigins: textOrNull(allowed) })
+  .derive("spaceId", ["spaceId"], spaceOrNull)
   .derive("scopes", ["scopes"], knownScopes)
   .derive("allowedOrigins", ["allowedOrigins"], (texts) => texts?.split(" ").toSorted() ?? []);
 const secret = oAuthSecret.omit("revokedAt");
@@ -45,7 +50,7 @@ export function appRows(session: Session): AppRows {
     app.row(session)(sql`${apps} WHERE t.client_id = ${clientId} AND t.deleted_at IS NULL ${lock}`);
   return {
     async insert({ allowedOrigins: _, ...row }) {
-      await execute(oAuthApp.insert(row));
+      await execute(oAuthApp.insert({ ...row, spaceId: row.spaceId ?? "" }));
     },
     find: (clientId) => find(clientId, empty),
     async lock(clientId) {
@@ -55,11 +60,16 @@ export function appRows(session: Session): AppRows {
     list: (spaceId) =>
       app.rows(session)(sql`
         ${apps} WHERE t.space_id = ${spaceId} AND t.deleted_at IS NULL ORDER BY t.created_at DESC, t.client_id DESC`),
+    listGranted: (accountId, spaceId) =>
+      app.rows(session)(sql`
+        ${apps} WHERE t.deleted_at IS NULL AND t.client_id IN (
+          SELECT g.client_id FROM oauth_grant g
+          WHERE g.space_id = ${spaceId} AND g.account_id = ${accountId} AND g.revoked_at IS NULL)`),
     async setOrigins(clientId, all) {
       await execute(sql`DELETE FROM oauth_app_origin WHERE client_id = ${clientId}`);
       for (const origin of all) await execute(oAuthAppOrigin.insert({ clientId, origin }));
     },
-    async update({ clientId, allowedOrigins: _, ...changes }) {
+    async update({ clientId, spaceId: _space, allowedOrigins: _origins, ...changes }) {
       await execute(sql`
         UPDATE oauth_app SET ${join(oAuthApp.set(changes))} WHERE client_id = ${clientId} AND deleted_at IS NULL`);
     },

@@ -49,7 +49,7 @@ export const auditLogRows = (session: Session): AuditLogRows => ({
           WHERE m.space_id = ${spaceId} AND m.account_id ${known} GROUP BY m.account_id
         UNION ALL SELECT 'key', k.id, k.name FROM api_key k WHERE k.space_id = ${spaceId} AND k.id ${known}
         UNION ALL SELECT 'app', a.client_id, a.name FROM oauth_app a
-          WHERE a.space_id = ${spaceId} AND a.client_id ${known} AND a.deleted_at IS NULL
+          WHERE a.space_id IN (${spaceId}, '') AND a.client_id ${known} AND a.deleted_at IS NULL
         UNION ALL SELECT 'project', p.id, p.name FROM project p
           WHERE p.space_id = ${spaceId} AND p.id ${known} AND p.deleted_at IS NULL) n
       WHERE n.name <> '' ORDER BY n.kind, n.id`);

@@ -91,7 +91,7 @@ function holderOf({ app, locale, membership, grantUids, revokedAt, ...family }: 
     appGeneration,
     scopes: knownScopes(intersect(family.scopes, appScopes)),
     connectorUids: intersect(grantUids ?? [], appUids),
-    member: membership && { role: membership[0], status: membership[1] },
+    member: membership && { role: membership[0] || null, status: membership[1] },
   };
 }
 

@@ -27,22 +27,32 @@ const membershipColumns: Readonly<Record<"role" | "status" | "teamId", Sql>> = {
   teamId: sql`m.team_id`,
 };
 
+/** The account of a personal space acts in it as an active member without a role or a team; of a deleted account nothing is left. */
+const personalColumns: Readonly<Record<keyof typeof membershipColumns, Sql>> = { role: sql`''`, status: sql`'active'`, teamId: sql`''` };
+
 interface MembershipFacts {
-  readonly role: Role;
+  /** Empty in a personal space, like `teamId`. */
+  readonly role: Role | "";
   readonly status: MemberStatus;
   readonly teamId: string;
 }
 
-/** Two facts of the account's membership; null without one. An active membership sorts before the tombstones of earlier ones. */
+/**
+ * Two facts of the account's membership, or of its personal space; null without one. An active membership sorts before the
+ * tombstones of earlier ones.
+ */
 export const membership = <F extends keyof MembershipFacts, S extends keyof MembershipFacts>(
   of: "g" | "f",
   first: F,
   second: S,
 ): Computed<readonly [MembershipFacts[F], MembershipFacts[S]] | null> =>
   json(sql`
-  (SELECT '["' || ${membershipColumns[first]} || '","' || ${membershipColumns[second]} || '"]' FROM membership m
+  COALESCE((SELECT '["' || ${membershipColumns[first]} || '","' || ${membershipColumns[second]} || '"]' FROM membership m
     WHERE m.space_id = ${raw(of)}.space_id AND m.account_id = ${raw(of)}.account_id
-    ORDER BY CASE WHEN m.status = 'removed' THEN 1 ELSE 0 END, m.created_at DESC LIMIT 1)`);
+    ORDER BY CASE WHEN m.status = 'removed' THEN 1 ELSE 0 END, m.created_at DESC LIMIT 1),
+  (SELECT '["' || ${personalColumns[first]} || '","' || ${personalColumns[second]} || '"]' FROM space c
+    WHERE c.id = ${raw(of)}.space_id AND c.account_id = ${raw(of)}.account_id
+      AND EXISTS (SELECT 1 FROM account a WHERE a.id = c.account_id)))`);
 
 /** App and membership of a grant `g` or a family `f`. */
 export const authorizationColumns = (of: "g" | "f") => ({ app: activeApp(of), membership: membership(of, "status", "teamId") });
