@@ -2,7 +2,7 @@ import { isIP, type LookupFunction } from "node:net";
 import { Agent, buildConnector, errors } from "undici";
 import type { AllowedAddresses } from "../config/address-range.ts";
 import type { OnBehalf } from "../core/accounts/caller.ts";
-import { isPublic, parseAddress } from "./public-address.ts";
+import { blockList, isPublic, parseAddress } from "./public-address.ts";
 import type { Resolve } from "./resolve.ts";
 
 /** One resolved address to connect to. */

@@ -20,7 +20,7 @@ const globalUnicast = blockList("ipv6", "2000::/3");
 const specialUnicast = blockList("ipv6", "2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20");
 
 /** Networks of one family, each as `network/prefix`. */
-function blockList(family: "ipv4" | "ipv6", ...networks: readonly string[]): BlockList {
+export function blockList(family: "ipv4" | "ipv6", ...networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const text of networks) {
     const [network = "", prefix] = text.split("/");

@@ -95,9 +95,7 @@ function statusIn({ agentStatus, brief, description, statusDetail: detail }: Imp
           statusDetail: {
             waitingForEventType: detail.waitingForEventType,
             waitingDescription: detail.waitingDescription,
-            ...(schema
-              ? { confirmInputSchema: sized(schema, schemaMax, `${path}.status_detail.confirm_input_schema`) as JsonObject }
-              : {}),
+            ...(schema ? { confirmInputSchema: sized(schema, schemaMax, `${path}.status_detail.confirm_input_schema`) as JsonObject } : {}),
           },
         }
       : {}),

@@ -93,7 +93,7 @@ import { complianceExportHandlers } from "../rpc/compliance-export.ts";
 import { connectorHandlers, connectorSettingsHandlers } from "../rpc/connector.ts";
 import { dataExportHandlers, dataExportV2Handlers } from "../rpc/data-export.ts";
 import { fileHandlers } from "../rpc/file.ts";
-import { importHandlers, type ImportServiceParts } from "../rpc/import.ts";
+import { type ImportServiceParts, importHandlers } from "../rpc/import.ts";
 import { installationHandlers } from "../rpc/installation.ts";
 import { oauth2AppHandlers } from "../rpc/oauth2-app.ts";
 import { projectHandlers } from "../rpc/project.ts";

@@ -5,7 +5,7 @@ import { type Attachment, fileAt, type StoredFile } from "../files/file.ts";
 import type { Tx } from "../store.ts";
 import type { Task } from "../tasks/task.ts";
 import type { ImportSource } from "./imported-object.ts";
-import type { Copied } from "./imports.ts";
+import { type Copied, noteRepeat } from "./imports.ts";
 import { keyOf } from "./source.ts";
 
 /** A file of an event at its source. */
@@ -54,7 +54,9 @@ export async function keepAttachments(
       const object = { ...key, localId, complete: false, seq: firstSeq + index, taskId, createdAt: timestamp };
       // An id that the source uses twice is refused: the second file would never get its bytes.
       if (!(await tx.imports.insert(object)))
-        throw new Failure("already_exists", `events[${index}].id: another event of this source has the id`, { path: `events[${index}].id` });
+        throw new Failure("already_exists", `events[${index}].id: another event of this source has the id`, {
+          path: `events[${index}].id`,
+        });
       await tx.files.insert(emptyFile(localId, task, { filename, contentType, createdAt: timestamp }));
     }
   }
@@ -88,7 +90,7 @@ export function importedFiles(clock: Pick<Clock, "now">): ImportedFiles {
       await lockActiveMember(tx, caller);
       const object = await tx.imports.lock(key);
       if (object === null || object.taskId === null) throw notFound("attachment", "source.id");
-      if (object.complete) return { id: object.localId, created: false };
+      if (object.complete) return noteRepeat(tx, object.localId, source);
       const now = clock.now();
       const upload = await tx.files.find(caller, uploadId);
       if (upload === null || fileAt(upload, now).status === "deleted") throw notFound("file", "file_id");

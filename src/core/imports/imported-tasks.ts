@@ -13,7 +13,7 @@ import { depthMax, rootOf } from "../tasks/subtasks.ts";
 import type { Task } from "../tasks/task.ts";
 import { type AttachmentCopy, fileIdsOf, keepAttachments } from "./imported-files.ts";
 import type { ImportedObject, ImportSource } from "./imported-object.ts";
-import { claim, findCopy } from "./imports.ts";
+import { claim, findCopy, noteRepeat } from "./imports.ts";
 import { keyOf } from "./source.ts";
 
 /** A task at its source. Times are Unix milliseconds. */
@@ -94,7 +94,7 @@ export function importedTasks({ clock, ids, profiles }: ImportedTasksParts): Imp
       await lockActiveMember(tx, caller);
       const { id, created } = await claim(tx, key, ids.short(), clock.now());
       const object = await requireImported(tx.imports.find(key));
-      if (!created) return { ...(await progressOf(tx, object)), created };
+      if (!created) return { ...(await progressOf(tx, object)), ...noteRepeat(tx, id, copy.source) };
       const parent = await parentOf(tx, caller, copy);
       const projectId = await findCopy(tx, caller, { origin: copy.source.origin, id: copy.projectId }, "project");
       await tx.tasks.insert({ ...newTask(id, caller, copy, profiles, clock.now()), ...placeOf(projectId, parent) }, []);
@@ -108,7 +108,10 @@ export function importedTasks({ clock, ids, profiles }: ImportedTasksParts): Imp
       await lockActiveMember(tx, caller);
       const object = await requireImported(tx.imports.lock(key));
       const task = object.complete ? null : await tx.tasks.lock(caller, object.localId);
-      if (task === null) return progressOf(tx, { ...object, complete: true });
+      if (task === null) {
+        noteRepeat(tx, object.localId, source);
+        return progressOf(tx, { ...object, complete: true });
+      }
       if (after > object.seq) throw new Failure("failed_precondition", `after: the task has ${object.seq} events`, { path: "after" });
       const added = events.slice(object.seq - after);
       await append(tx, task, { source, object, added, complete }, ids);

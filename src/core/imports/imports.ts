@@ -69,7 +69,7 @@ export function imports(parts: ImportsParts): Imports {
       const key = keyOf(caller, "project", source);
       await lockActiveMember(tx, caller);
       const { id, created } = await claim(tx, key, ids.short(), clock.now());
-      if (!created) return { id, created };
+      if (!created) return noteRepeat(tx, id, source);
       await tx.accounts.lockSpace(caller.spaceId);
       if ((await tx.projects.count(caller.spaceId)) >= projectsMax)
         throw new Failure("resource_exhausted", `a space holds at most ${projectsMax} projects`);
@@ -88,7 +88,7 @@ export function imports(parts: ImportsParts): Imports {
       const { webhook } = newWebhook(parts, { ...caller, clientId: null, url, eventTypes, projectId, ...named });
       const same = present.find((each) => each.url === url);
       const { id, created } = await claim(tx, key, same?.id ?? webhook.id, clock.now());
-      if (!created || same) return { id, created: false };
+      if (!created || same) return noteRepeat(tx, id, source);
       if (present.length >= webhooksMax) throw new Failure("resource_exhausted", `an account has at most ${webhooksMax} webhooks`);
       await tx.webhooks.insert({ ...webhook, status: "inactive", inactiveReason: importedReason, doubleHash, createdAt });
       tx.audit.note({ subject: id, after: { host: new URL(url).host, status: "inactive", importedFrom: source } });
@@ -112,6 +112,12 @@ async function reportOf(tx: Tx, caller: Caller, origin: string, now: number): Pr
   const [found] = await tx.imports.listReports(caller, origin);
   const none = { projects: 0, tasks: 0, openTasks: 0, events: 0, files: 0, missingFiles: 0, webhooks: 0 };
   return found ?? { origin, ...none, startedAt: now };
+}
+
+/** An object that is there already: the audit row says so. */
+export function noteRepeat(tx: Tx, id: string, source: ImportSource): Copied {
+  tx.audit.note({ subject: id, after: { importedFrom: source, created: false } });
+  return { id, created: false };
 }
 
 /** Registers an object, before it is made. The id is that of the call that was first. */

@@ -20,7 +20,9 @@ export function taskImport(session: Session): Pick<TaskRows, "appendImported" | 
       const set = {
         ...{ ...progress, lastSeq, lastTimestamp: last.timestamp, consumedSeq: lastSeq, answeredSeq: lastSeq },
         ...(statusAt === undefined ? {} : { statusSeq: after + statusAt }),
-        ...(progress.latestStatus == null ? {} : { status: progress.latestStatus.status === "error" ? ("error" as const) : ("stopped" as const) }),
+        ...(progress.latestStatus == null
+          ? {}
+          : { status: progress.latestStatus.status === "error" ? ("error" as const) : ("stopped" as const) }),
         ...(message < 0 ? {} : { messageSeq: after + message + 1 }),
         ...(said === undefined ? {} : { lastMessageAt: said.timestamp }),
       };
