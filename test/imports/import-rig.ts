@@ -27,7 +27,7 @@ export interface Imported {
 /** Runs `atp import` of a key of the source into the account of a person of the target. */
 export async function runImport(
   fetching: typeof fetch,
-  keys: { readonly source: string; readonly target: string },
+  { from = sourceOrigin, ...keys }: { readonly source: string; readonly target: string; readonly from?: string },
   ...flags: readonly string[]
 ): Promise<Imported> {
   const [out, err]: [string[], string[]] = [[], []];
@@ -44,7 +44,7 @@ export async function runImport(
     },
     stdin: Readable.from([]),
   };
-  const code = await runCli(["import", "--from", sourceOrigin, ...flags], context);
+  const code = await runCli(["import", "--from", from, ...flags], context);
   return { code, out: out.join(""), err: err.join("") };
 }
 
