@@ -53,6 +53,6 @@ export const importEntries = entries(ImportService, {
   importTaskEvents: ["imports/operations", events],
   importFile: ["imports/operations", file],
   importWebhook: ["imports/operations", webhook],
-  finishImport: ["imports/operations", async () => ({ origin })],
-  listImports: ["imports/operations", noInput],
+  finishImport: ["imports/between", async () => ({ origin })],
+  listImports: ["imports/between", noInput],
 });
