@@ -44,7 +44,7 @@ export function eventOf(event: Fields): SourceEvent | null {
   };
 }
 
-/** The members with members of their own: links and ids of the source are left out. */
+/** The members that are objects or lists: links and ids of the source are left out. */
 function partsOf(type: string, payload: Fields, attachments: readonly Fields[]): object {
   switch (type) {
     case "user_message":

@@ -73,7 +73,7 @@ describeOnEach("an import between two installations", (database) => {
     expect(await tasksOf(bo)).toEqual([]);
   });
 
-  test("the copy equals the source but for ids, links and what does not move", async () => {
+  test("the copy equals the source except for ids, links and what does not move", async () => {
     const report = await runJson();
     expect(report).toMatchObject({
       projects: { copied: 1, failed: 0 },

@@ -211,7 +211,7 @@ describe("an import from a hostile server", () => {
     expect(other.seen).toEqual([]);
   });
 
-  test("files are asked for without the key", async () => {
+  test("files are requested without the key", async () => {
     const [answers, fetching] = withFile((response) => response.end("bytes"));
     const { code, seen, report } = await importFrom(answers(), fetching);
     expect({ code, files: report.files.copied }).toEqual({ code: 0, files: 1 });

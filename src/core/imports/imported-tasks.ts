@@ -68,7 +68,7 @@ export interface ImportedTasks {
    * Appends events that the task does not have yet. A task that is complete, or deleted, stays as it is.
    *
    * @throws Failure `not_found`, `invalid_argument` for times that do not increase, `failed_precondition` for a gap, and for
-   * a task that has events of its own.
+   * a task that got an event here.
    */
   events(tx: Tx, caller: Caller, copy: EventsCopy): Promise<TaskCopied>;
 }
@@ -211,7 +211,7 @@ function withFiles({ event, attachments: copies }: EventCopy, ids: readonly stri
   return { ...event, payload: { ...event.payload, attachments } } as NewEvent;
 }
 
-/** The end of a task that had not ended at its source: a note that people read. */
+/** The end of a task that had not ended at its source, with a text for people. */
 async function closingOf(
   tx: Tx,
   { id, lastTimestamp }: Task,

@@ -50,7 +50,7 @@ const hasRows = (table: "task_event" | "task_text"): Sql => sql`EXISTS (SELECT 1
 
 /**
  * Writes the events that set a task's current `lastSeq` and `lastTimestamp`:
- * these are the number and time of the last event, and each earlier event is one less. Imported events have times of their own.
+ * these are the number and time of the last event, and each earlier event is one less. Imported events have the times of their source.
  *
  * @param title a new title. Its words and those of the events are added to the search index.
  */
