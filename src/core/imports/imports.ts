@@ -97,7 +97,7 @@ export function imports(parts: ImportsParts): Imports {
     async finish(tx, caller, origin, { skipped, failed }) {
       const report = await reportOf(tx, caller, checkOrigin("origin", origin), clock.now());
       const { startedAt: _, ...counts } = report;
-      tx.audit.note({ after: { ...counts, skipped, failed } });
+      tx.audit.note({ subject: origin, after: { ...counts, skipped, failed } });
       return report;
     },
     list: (tx, caller) => tx.imports.listReports(caller),
