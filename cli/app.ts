@@ -7,6 +7,7 @@ import { completion } from "./commands/completion.ts";
 import { connectorRoutes } from "./commands/connector.ts";
 import { exportRoutes } from "./commands/export.ts";
 import { fileRoutes } from "./commands/file.ts";
+import { importCommand } from "./commands/import.ts";
 import { login, logout, whoami } from "./commands/login.ts";
 import { profileRoutes } from "./commands/profile.ts";
 import { projectRoutes } from "./commands/project.ts";
@@ -42,6 +43,7 @@ const routes = buildRouteMap({
     skill: skillRoutes,
     usage,
     export: exportRoutes,
+    import: importCommand,
     api,
     check,
     completion,

@@ -6,6 +6,7 @@ import { BrowserService } from "./gen/proto/browser/v2/browser_service_pb.ts";
 import { ConnectorService } from "./gen/proto/connector/v2/connector_service_pb.ts";
 import { EnterpriseDataExportService } from "./gen/proto/dataexport/v1/export_service_pb.ts";
 import { EnterpriseDataExportV2Service } from "./gen/proto/dataexport/v2/export_service_pb.ts";
+import { ImportService } from "./gen/proto/dataimport/v1/import_service_pb.ts";
 import { FileService } from "./gen/proto/file/v2/file_service_pb.ts";
 import { InstallationService } from "./gen/proto/installation/v1/installation_service_pb.ts";
 import { OAuth2AppService } from "./gen/proto/oauth/v2/oauth2_app_service_pb.ts";
@@ -61,6 +62,7 @@ export const services: readonly DescService[] = [
   EnterpriseDataExportService,
   EnterpriseDataExportV2Service,
   EnterpriseComplianceV2Service,
+  ImportService,
   AuditService,
   InstallationService,
   WorkerService,

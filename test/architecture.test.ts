@@ -113,11 +113,21 @@ test("row files declare no row types and read no rows without a shape", () => {
   expect(written.map(({ path }) => path)).toEqual([]);
 });
 
-test("the command line imports of this checkout the TypeScript client only, and the server does not import it", () => {
+test("the command line imports of this checkout the TypeScript client and the list of public addresses only, and the server does not import it", () => {
   const cli = globSync("cli/**/*.ts").map((path) => ({ path, text: readFileSync(path, "utf8") }));
   const targets = cli.flatMap((file) => importsOf(file).map((target) => target.replace(/^type /, "")));
   expect(cli.length).toBeGreaterThan(10);
-  const fits = ["node:", "cli", "packages/client/src/index", "packages/client/src/node", "@stricli/core", "ajv", "yaml", "yazl"];
+  const fits = [
+    "node:",
+    "cli",
+    "packages/client/src/index",
+    "packages/client/src/node",
+    "egress/public-address",
+    "@stricli/core",
+    "ajv",
+    "yaml",
+    "yazl",
+  ];
   expect(targets.filter((target) => !fits.some((entry) => isIn(target, entry)))).toEqual([]);
   expect(files.filter((file) => importsOf(file).some((target) => isIn(target, "cli") || target.includes("stricli")))).toEqual([]);
 });

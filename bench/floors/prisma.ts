@@ -11,7 +11,7 @@ await prisma.$executeRawUnsafe("PRAGMA synchronous = FULL");
 
 function create(input: FloorInput) {
   const { armed, recalls, ...columns } = newTask(input);
-  return prisma.task.create({ data: { ...columns, references: "[]", allowed: "[]", metadata: "{}" } });
+  return prisma.task.create({ data: { ...columns, references: "[]", allowed: "[]", metadata: "{}", importedFrom: null } });
 }
 
 serve<FloorInput>({

@@ -118,6 +118,7 @@ export const pythonSubjects: Readonly<Record<string, string>> = {
   user: "users",
   "team.user": "team_users",
   audit: "audit",
+  import: "imports",
 };
 
 export const pythonMethod = (name: string): string => pythonName(snake(name.slice(name.lastIndexOf(".") + 1)));

@@ -53,6 +53,7 @@ const subjects: readonly Subject[] = [
       "observability.v2.EnterpriseComplianceV2Service",
     ],
   },
+  { file: "imports", title: "Imports", services: ["dataimport.v1.ImportService"] },
   { file: "audit", title: "Audit log", services: ["audit.v2.AuditService"] },
   { file: "installation", title: "The installation", services: ["installation.v1.InstallationService"] },
   { file: "workers", title: "Workers", services: ["worker.v1.WorkerService", "settings.v1.WorkerService"] },

@@ -12,6 +12,7 @@ import type { ExportRows } from "./exports/export.ts";
 import type { BlobRows } from "./files/blob.ts";
 import type { FileRows } from "./files/file.ts";
 import type { IdempotencyRows } from "./idempotency/idempotency-record.ts";
+import type { ImportedRows } from "./imports/imported-object.ts";
 import type { InstallationRows } from "./installation/status.ts";
 import type { ApiKeyRows } from "./keys/api-key.ts";
 import type { AppRows, ClientRows } from "./oauth/app.ts";
@@ -96,6 +97,7 @@ export interface Tx {
   readonly webhookKeys: WebhookKeyRows;
   readonly deliveries: DeliveryRows;
   readonly exports: ExportRows;
+  readonly imports: ImportedRows;
   readonly usage: UsageRows;
   readonly budgets: BudgetRows;
   readonly workers: WorkerRows;

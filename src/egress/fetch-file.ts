@@ -5,8 +5,9 @@ import type { AllowedAddresses } from "../config/address-range.ts";
 import type { Clock } from "../core/clock.ts";
 import { Failure } from "../core/failure.ts";
 import type { FetchFile } from "../core/files/fetch-files.ts";
-import { classifyFault, codeOf, guardedAgent, isPublic, type RequestFault } from "./agent.ts";
+import { classifyFault, codeOf, guardedAgent, type RequestFault } from "./agent.ts";
 import { LookUpFailed, type LookUpFault } from "./look-up.ts";
+import { isPublic } from "./public-address.ts";
 import type { Resolve } from "./resolve.ts";
 import { limitTime } from "./time-limit.ts";
 

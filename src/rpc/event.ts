@@ -17,10 +17,10 @@ import { enumConverter, taskStatus } from "./wire-values.ts";
 type Payload = NonNullable<MessageInitShape<typeof TaskEventSchema>["payload"]>;
 
 const eventType = enumConverter(TaskEventTypeSchema, eventTypes);
-const messageType = enumConverter(MessageTypeSchema, ["text", "voice"] as const);
-const attachmentType = enumConverter(AttachmentTypeSchema, ["image", "file", "voice", "slides"] as const);
-const stepStatus = enumConverter(PlanStepStatusSchema, ["todo", "doing", "done", "failed"] as const);
-const toolStatus = enumConverter(ToolUsedStatusSchema, ["success", "error", "rollback", "pending_confirmation"] as const);
+export const messageType = enumConverter(MessageTypeSchema, ["text", "voice"] as const);
+export const attachmentType = enumConverter(AttachmentTypeSchema, ["image", "file", "voice", "slides"] as const);
+export const stepStatus = enumConverter(PlanStepStatusSchema, ["todo", "doing", "done", "failed"] as const);
+export const toolStatus = enumConverter(ToolUsedStatusSchema, ["success", "error", "rollback", "pending_confirmation"] as const);
 
 /** Creates the absolute URL of a file. The URL needs no credential and expires (spec/decisions.md 38). */
 export type Link = (fileId: string) => string;

@@ -55,7 +55,14 @@ const ownTask = (appUrl: string, caller: Caller, task: TaskView): TaskMessage =>
   ...creatorOf(caller, task),
   lastSeq: task.lastSeq,
   ...progressOf(task),
+  ...originOf(task),
 });
+
+/** The source of an imported task. */
+const originOf = ({ importedFrom }: TaskView) =>
+  importedFrom === null
+    ? {}
+    : { importedFrom: { origin: importedFrom.origin, taskId: importedFrom.id, importedAt: seconds(importedFrom.at) } };
 
 /** The credits of a task, with those of its subtasks. */
 function creditsOf({ credits, subtaskCredits }: TaskView) {

@@ -19,7 +19,7 @@ import type { GetWebhookHealthResponseSchema, ListDeliveriesRequest, WebhookServ
 import { enumConverter, pageEnd, seconds } from "./wire-values.ts";
 
 /** Names of enum values (spec/webhooks.md 1, 2). */
-const eventType = enumConverter(WebhookEventTypeSchema, webhookEventTypes);
+export const eventType = enumConverter(WebhookEventTypeSchema, webhookEventTypes);
 const webhookStatus = enumConverter(WebhookStatusSchema, ["active", "inactive"] as const);
 const deliveryState = enumConverter(DeliveryStateSchema, deliveryStates);
 

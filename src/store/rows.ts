@@ -21,6 +21,7 @@ import { fileRows } from "./rows/file.ts";
 import { codeRows, grantRows } from "./rows/grant.ts";
 import { groupRows } from "./rows/group.ts";
 import { idempotencyRows } from "./rows/idempotency.ts";
+import { importedRows } from "./rows/imported-object.ts";
 import { installationRows } from "./rows/installation.ts";
 import { memberRows } from "./rows/member.ts";
 import { parentRows, waitRows } from "./rows/parent-task.ts";
@@ -88,6 +89,7 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     webhookKeys: webhookKeyRows(session),
     deliveries: deliveryRows(session),
     exports: exportRows(session),
+    imports: importedRows(session),
     usage: usageRows(session),
     budgets: budgetRows(session),
     workers: workerRows(session),

@@ -10,6 +10,9 @@ import { auditDownloadLinks } from "../core/audit/download-links.ts";
 import type { AttachedBrowsers } from "../core/browsers/browser.ts";
 import { complianceExports, exports } from "../core/exports/exports.ts";
 import { exportLinks } from "../core/exports/links.ts";
+import { importedFiles } from "../core/imports/imported-files.ts";
+import { importedTasks } from "../core/imports/imported-tasks.ts";
+import { imports } from "../core/imports/imports.ts";
 import { apiKeys } from "../core/keys/api-keys.ts";
 import { appSecrets } from "../core/oauth/app.ts";
 import { authorizedApps } from "../core/oauth/grant.ts";
@@ -56,6 +59,7 @@ import { BrowserService } from "../gen/proto/browser/v2/browser_service_pb.ts";
 import { ConnectorService } from "../gen/proto/connector/v2/connector_service_pb.ts";
 import { EnterpriseDataExportService } from "../gen/proto/dataexport/v1/export_service_pb.ts";
 import { EnterpriseDataExportV2Service } from "../gen/proto/dataexport/v2/export_service_pb.ts";
+import { ImportService } from "../gen/proto/dataimport/v1/import_service_pb.ts";
 import { FileService } from "../gen/proto/file/v2/file_service_pb.ts";
 import { InstallationService } from "../gen/proto/installation/v1/installation_service_pb.ts";
 import { OAuth2AppService } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
@@ -89,6 +93,7 @@ import { complianceExportHandlers } from "../rpc/compliance-export.ts";
 import { connectorHandlers, connectorSettingsHandlers } from "../rpc/connector.ts";
 import { dataExportHandlers, dataExportV2Handlers } from "../rpc/data-export.ts";
 import { fileHandlers } from "../rpc/file.ts";
+import { type ImportServiceParts, importHandlers } from "../rpc/import.ts";
 import { installationHandlers } from "../rpc/installation.ts";
 import { oauth2AppHandlers } from "../rpc/oauth2-app.ts";
 import { projectHandlers } from "../rpc/project.ts";
@@ -194,6 +199,7 @@ export function createHandlers(
     implement(WebsiteService, websiteHandlers(websiteParts(context))),
     implement(EnterpriseDataExportService, dataExportHandlers(dataExports)),
     implement(EnterpriseDataExportV2Service, dataExportV2Handlers(dataExports)),
+    implement(ImportService, importHandlers(importParts(context, hooks))),
     implement(EnterpriseComplianceV2Service, complianceExportHandlers(stepExports)),
   ]);
 }
@@ -205,6 +211,11 @@ function websiteParts({ config, store, clock, ids, random, prove }: ProcessConte
     domains: domains({ store, clock, ids, random, prove, readDomain: customDomainReader(config) }),
     siteUrl: createSiteUrl(config),
   };
+}
+
+function importParts({ config, clock, ids }: ProcessContext, hooks: WebhookParts): ImportServiceParts {
+  const profiles = profilesOf(Object.keys(config.agentProfiles));
+  return { imports: imports(hooks), tasks: importedTasks({ clock, ids, profiles }), files: importedFiles(clock) };
 }
 
 function webhookParts({ config, store, clock, ids, random, cipher }: ProcessContext, send: SendWebhook): WebhookParts {

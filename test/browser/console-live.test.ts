@@ -127,3 +127,21 @@ describeWithChromium("the list of tasks", (database) => {
     for (const task_id of [id, other]) await stage.owner.v2("task.delete", { task_id, stop: true });
   });
 });
+
+describeWithChromium("the page of a task", (database) => {
+  let page: Page;
+  const stage = consoleStage(database, (visit) => {
+    ({ page } = visit);
+  });
+
+  test("shows where an imported task comes from, with its events", async () => {
+    const source = { origin: "https://old.example", id: "t1" };
+    const times = { created_at: 1_700_000_000, updated_at: 1_700_000_001 };
+    const { body } = await stage.owner.v2("import.task", { source, title: "Moved in", ...times });
+    const event = { id: "e1", timestamp: 1_700_000_000_001, user_message: { content: "Compare the old offers" } };
+    await stage.owner.v2("import.taskEvents", { source, after: 0, events: [event], complete: true });
+    await page.goto(`/app/${body["task_id"]}`);
+    await page.getByText("Compare the old offers").first().waitFor();
+    expect(await page.getByText("Imported from").locator("xpath=following-sibling::dd[1]").textContent()).toBe("old.example");
+  });
+});

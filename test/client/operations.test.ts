@@ -128,6 +128,7 @@ const subjects: Readonly<Record<string, string>> = {
   usage: "usage",
   user: "users",
   "team.user": "teamUsers",
+  import: "imports",
   audit: "audit",
 };
 

@@ -30,6 +30,7 @@ export const families: readonly Family[] = [
       ...[
         "test/exports/kill.test.ts",
         "test/files/kill.test.ts",
+        "test/imports/kill.test.ts",
         "test/schedules/kill.test.ts",
         "test/workers/subtasks-kill.test.ts",
         "test/first-key.test.ts",

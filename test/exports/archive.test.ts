@@ -70,6 +70,22 @@ describeOnOne("an archive", (kind) => {
     for (const name of everything.slice(6, 12)) expect(files.json(name)).toEqual([]);
   });
 
+  test("contains an imported task, with its events and their times", async () => {
+    const fay = await platform.service.person();
+    const source = { origin: "https://old.example", id: "t1" };
+    const times = { created_at: 1_700_000_000, updated_at: 1_700_000_001 };
+    const { body } = await fay.v2("import.task", { source, title: "Moved in", ...times });
+    const attachments = [{ type: "file", filename: "a.csv" }];
+    const event = { id: "e1", timestamp: 1_700_000_000_001, user_message: { content: "Hello", attachments } };
+    await fay.v2("import.taskEvents", { source, after: 0, events: [event], complete: true });
+    const { files } = await requestArchive(platform, fay, "full");
+    const [row] = files.json("session_info.json");
+    expect(row).toMatchObject({ task_uid: body["task_id"], status: "SESSION_STATUS_STOPPED" });
+    const withoutLinks = (events: unknown) => JSON.stringify(events, (name, value) => (name === "url" ? undefined : value));
+    expect(withoutLinks(row.events)).toBe(withoutLinks(await listMessages(body["task_id"], fay)));
+    expect(row.events[0]).toMatchObject({ timestamp: event.timestamp });
+  });
+
   test("contains only the data of its scope, and no data of other accounts", async () => {
     const dee = await platform.service.person();
     const colleague = await platform.service.person({ with: dee, role: "member" });

@@ -279,6 +279,20 @@ TABLE idempotency_record
   CREATE INDEX idempotency_record_claimed_at_idx ON public.idempotency_record USING btree (claimed_at)
   CREATE UNIQUE INDEX idempotency_record_pkey ON public.idempotency_record USING btree (account_id, space_id, client_id, operation, key)
   CREATE INDEX idempotency_record_subject_idx ON public.idempotency_record USING btree (subject)
+TABLE imported_object
+  space_id text NOT NULL
+  account_id text NOT NULL
+  origin text NOT NULL
+  kind text NOT NULL
+  source_id text NOT NULL
+  local_id text NOT NULL
+  complete boolean NOT NULL
+  seq integer NOT NULL
+  task_id text
+  created_at bigint NOT NULL
+  CONSTRAINT imported_object_pkey PRIMARY KEY (space_id, account_id, origin, kind, source_id)
+  CREATE INDEX imported_object_missing ON public.imported_object USING btree (task_id, seq) WHERE ((task_id IS NOT NULL) AND (NOT complete))
+  CREATE UNIQUE INDEX imported_object_pkey ON public.imported_object USING btree (space_id, account_id, origin, kind, source_id)
 TABLE job
   kind text NOT NULL
   key text NOT NULL
@@ -671,6 +685,7 @@ TABLE task
   parent_id text
   root_id text
   subtasks integer NOT NULL DEFAULT 0
+  imported_from text
   CONSTRAINT task_pkey PRIMARY KEY (id)
   CREATE INDEX task_account_id_served_at_idx ON public.task USING btree (account_id, served_at)
   CREATE INDEX task_deleted ON public.task USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)

@@ -255,6 +255,21 @@ CREATE TABLE "idempotency_record" (
 )
 CREATE INDEX "idempotency_record_claimed_at_idx" ON "idempotency_record"("claimed_at")
 CREATE INDEX "idempotency_record_subject_idx" ON "idempotency_record"("subject")
+CREATE TABLE "imported_object" (
+    "space_id" TEXT NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "origin" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "source_id" TEXT NOT NULL,
+    "local_id" TEXT NOT NULL,
+    "complete" BOOLEAN NOT NULL,
+    "seq" INTEGER NOT NULL,
+    "task_id" TEXT,
+    "created_at" BIGINT NOT NULL,
+
+    PRIMARY KEY ("space_id", "account_id", "origin", "kind", "source_id")
+)
+CREATE INDEX "imported_object_missing" ON "imported_object"("task_id", "seq") WHERE task_id IS NOT NULL AND NOT complete
 CREATE TABLE "job" (
     "kind" TEXT NOT NULL,
     "key" TEXT NOT NULL,
@@ -604,7 +619,7 @@ CREATE TABLE "task" (
     "queued_at" BIGINT NOT NULL,
     "output_schema" TEXT,
     "deleted_at" BIGINT
-, "agent_id" TEXT, "memo" TEXT, "allowed" TEXT NOT NULL DEFAULT '[]', "served_at" BIGINT NOT NULL DEFAULT 0, "wants_node" TEXT, "max_visibility" TEXT, "share_changed_at" BIGINT, "shared_at" BIGINT, "metadata" TEXT NOT NULL DEFAULT '{}', "indexed_seq" INTEGER NOT NULL DEFAULT -1, "latest_status" TEXT, "plan_done" INTEGER, "plan_total" INTEGER, "status_seq" INTEGER, "schedule_id" TEXT, "turn_until" BIGINT, "parent_id" TEXT, "root_id" TEXT, "depth" INTEGER NOT NULL DEFAULT 0, "parent_turn" INTEGER NOT NULL DEFAULT 0, "subtasks" INTEGER NOT NULL DEFAULT 0)
+, "agent_id" TEXT, "memo" TEXT, "allowed" TEXT NOT NULL DEFAULT '[]', "served_at" BIGINT NOT NULL DEFAULT 0, "wants_node" TEXT, "max_visibility" TEXT, "share_changed_at" BIGINT, "shared_at" BIGINT, "metadata" TEXT NOT NULL DEFAULT '{}', "indexed_seq" INTEGER NOT NULL DEFAULT -1, "latest_status" TEXT, "plan_done" INTEGER, "plan_total" INTEGER, "status_seq" INTEGER, "schedule_id" TEXT, "turn_until" BIGINT, "parent_id" TEXT, "root_id" TEXT, "depth" INTEGER NOT NULL DEFAULT 0, "parent_turn" INTEGER NOT NULL DEFAULT 0, "subtasks" INTEGER NOT NULL DEFAULT 0, "imported_from" TEXT)
 CREATE INDEX "task_account_id_served_at_idx" ON "task"("account_id", "served_at")
 CREATE INDEX "task_deleted" ON "task"("deleted_at") WHERE deleted_at IS NOT NULL
 CREATE INDEX "task_failed" ON "task"("updated_at") WHERE status = 'error' AND deleted_at IS NULL

@@ -3,6 +3,7 @@ import { browserEntries, connectorEntries, connectorSettingsEntries } from "./co
 import type { Entry } from "./entry.ts";
 import { complianceEntries, exportEntries, exportV1Entries } from "./exports.ts";
 import { fileEntries, skillEntries, skillSettingsEntries } from "./files.ts";
+import { importEntries } from "./imports.ts";
 import { appEntries } from "./oauth.ts";
 import { scheduleEntries } from "./schedules.ts";
 import { agentEntries, agentProfileEntries, auditEntries, projectEntries, sharedTaskEntries, taskEntries, userEntries } from "./tasks.ts";
@@ -54,6 +55,7 @@ export const registry: ReadonlyMap<string, Entry> = new Map([
   ...exportEntries,
   ...exportV1Entries,
   ...complianceEntries,
+  ...importEntries,
 ]);
 
 /** @throws Error for an operation without an entry; `test/docs/compatibility.test.ts` proves that there is none. */

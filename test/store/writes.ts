@@ -48,6 +48,8 @@ const sampleFamily = {
   ...{ ...inNorth, id: "f", clientId: "c", grantId: "g", scopes: [] },
   ...{ generation: 1, challenge: null, needsSecret: false, createdAt: 1 },
 };
+const importedKey = { ...inNorth, origin: "https://source.example", kind: "task", sourceId: "1" } as const;
+const sampleImported = { ...importedKey, localId: "t", complete: false, seq: 0, taskId: null, createdAt: 1 };
 const sampleAgent = { ...inNorth, id: "a", taskId: "t", nickname: "n", about: "", isDefault: true, createdAt: 1 };
 const sampleWait = { taskId: "t", seq: 1, spaceId: "north", mode: "all", subtasks: [], until: null, reason: null, ends: null } as const;
 const sampleAction = {
@@ -197,6 +199,13 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["tasks.insert", (tx) => tx.tasks.insert(sampleTask(), [])],
   ["tasks.lock", (tx) => tx.tasks.lock(ann, "t")],
   ["tasks.advance", (tx) => tx.tasks.advance("t", { now: 1 })],
+  ["tasks.appendImported", (tx) => tx.tasks.appendImported({ id: "t", lastSeq: 0 }, [])],
+  ["tasks.addImportedSubtask", (tx) => tx.tasks.addImportedSubtask("t")],
+  ["events.setAttachmentBytes", (tx) => tx.events.setAttachmentBytes("t", 1, "f", 1)],
+  ["files.adoptUpload", (tx) => tx.files.adoptUpload(ann, { uploadId: "u", fileId: "f" }, 1)],
+  ["imports.insert", (tx) => tx.imports.insert(sampleImported)],
+  ["imports.lock", (tx) => tx.imports.lock(sampleImported)],
+  ["imports.update", (tx) => tx.imports.update(sampleImported, { seq: 1 })],
   ["tasks.indexTexts", (tx) => tx.tasks.indexTexts(["t"])],
   ["tasks.tombstone", (tx) => tx.tasks.tombstone("t", 1, false)],
   ["events.deleteOfTask", (tx) => tx.events.deleteOfTask("t")],

@@ -175,10 +175,14 @@ export const sampleEnum = ({ field, item }: Spot): JsonValue => (item ? ([sample
 export function setRaw(desc: DescMessage, message: Message, steps: Spot["steps"], value: unknown): void {
   const [name, ...rest] = steps;
   const field = desc.fields.find((other) => other.name === name);
-  if (!field || field.oneof) throw new Error(`${desc.typeName}: ${name} cannot be set`);
+  if (!field) throw new Error(`${desc.typeName}: ${name} cannot be set`);
   // A message has the members that its descriptor names.
   const members = message as unknown as Record<string, unknown>;
-  if (rest.length === 0) members[field.localName] = value;
+  if (field.oneof) {
+    if (!field.message || rest.length === 0) throw new Error(`${desc.typeName}: ${name} cannot be set`);
+    const { value: inner } = members[field.oneof.localName] as { readonly value: Message };
+    setRaw(field.message, inner, rest, value);
+  } else if (rest.length === 0) members[field.localName] = value;
   else if (rest.length === 1 && rest[0] === 0) members[field.localName] = [value];
   else {
     const held = members[field.localName];

@@ -44,10 +44,15 @@ const newSecret = /sk-[A-Za-z0-9_-]{43,49}/;
 /** Some answers contain their request id. */
 const requestIds = /req_[2-9A-HJ-NP-Za-km-z]{22}/g;
 
-/** They create something unique. It is created before, so both calls are refused. */
+/** They create something unique. It is created before, so both calls are refused, or find it. */
 const once: ReadonlySet<string> = new Set([
   "team.v2.TeamUserManagementApiV2Service/CreateUser",
   "observability.v2.EnterpriseComplianceV2Service/CreateExport",
+  "dataimport.v1.ImportService/ImportProject",
+  "dataimport.v1.ImportService/ImportTask",
+  "dataimport.v1.ImportService/ImportTaskEvents",
+  "dataimport.v1.ImportService/ImportFile",
+  "dataimport.v1.ImportService/ImportWebhook",
 ]);
 
 /** The answer with a new key has its last four characters too. */

@@ -105,9 +105,9 @@ function sampleElement(field: DescField, { type }: FieldRules): JsonValue {
   return sampleText(type.value.pattern, Math.max(1, Number(type.value.minLen)));
 }
 
-/** The first text that matches a pattern: a run of letters, a task id, a UUID, or one of the pattern's values. */
+/** The first text that matches a pattern: a run of letters, a task id, a UUID, an origin, or one of the pattern's values. */
 function sampleText(pattern: string, length: number): string {
-  const forms = ["x".repeat(length), "A".repeat(22), "be268223-40b2-4f3c-a907-c12eb1699283", ...pattern.split(/\W+/)];
+  const forms = ["x".repeat(length), "A".repeat(22), "be268223-40b2-4f3c-a907-c12eb1699283", "https://x.example", ...pattern.split(/\W+/)];
   return forms.find((text) => new RegExp(pattern).test(text)) ?? "";
 }
 

@@ -132,6 +132,12 @@ function Details({ task }: { task: Task }) {
             <dd>{startedBy}</dd>
           </>
         )}
+        {task.importedFrom && (
+          <>
+            <dt>{text.importedFrom}</dt>
+            <dd title={task.importedFrom.origin}>{task.importedFrom.origin.replace(/^https?:\/\//, "")}</dd>
+          </>
+        )}
         <dt>{text.visible}</dt>
         <dd>{text.visibility[task.shareVisibility as keyof typeof text.visibility]}</dd>
         <dt>{text.created}</dt>

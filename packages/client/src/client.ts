@@ -38,6 +38,7 @@ export interface Client extends Caller {
   readonly users: Resource<"user">;
   readonly teamUsers: Resource<"team.user">;
   readonly audit: Resource<"audit">;
+  readonly imports: Resource<"import">;
 }
 
 /** @throws TypeError without an address of the installation. */
@@ -74,5 +75,6 @@ export function createClient(options: ClientOptions = {}): Client {
     users: of("user"),
     teamUsers: of("team.user"),
     audit: of("audit"),
+    imports: of("import"),
   };
 }

@@ -122,6 +122,15 @@ export interface FileRows {
     to: Pick<StoredFile, "accountId" | "clientId">,
     now: number,
   ): Promise<StoredFile | null>;
+  /**
+   * Moves the bytes of a user's upload into a task's file that has none, and deletes the upload. Returns what is missing if the
+   * upload has no bytes at this time, or the file does not exist.
+   */
+  adoptUpload(
+    scope: Scope,
+    ids: { readonly uploadId: string; readonly fileId: string },
+    now: number,
+  ): Promise<{ readonly blobId: string; readonly bytes: number } | "no upload" | "no file">;
   /** Deletes a worker's upload for a task and returns its blob; null if it does not exist or has expired at this time. */
   deleteWorkerUpload(upload: { readonly id: string; readonly taskId: string; readonly from: string }, now: number): Promise<string | null>;
   /** Deletes the artifacts of a task and returns their blobs. */

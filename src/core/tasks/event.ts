@@ -107,6 +107,8 @@ export interface EventWindow {
 
 export interface EventRows {
   list(taskId: string, window: EventWindow): Promise<readonly TaskEvent[]>;
+  /** Sets the size of a file in the message that has it as an attachment. Callers do not see this size. */
+  setAttachmentBytes(taskId: string, seq: number, fileId: string, bytes: number): Promise<void>;
   /** Deletes all events of a task. */
   deleteOfTask(taskId: string): Promise<void>;
   /** Deletes the events of up to `max` tasks that were deleted before the given time; returns the number of tasks. */

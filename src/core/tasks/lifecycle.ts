@@ -51,6 +51,7 @@ export const idleTask = (id: string, { accountId, spaceId }: Scope, now: number)
   depth: 0,
   parentTurn: 0,
   subtasks: 0,
+  importedFrom: null,
 });
 
 /**

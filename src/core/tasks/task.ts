@@ -80,6 +80,18 @@ export interface Task {
   readonly parentTurn: number;
   /** The number of subtasks that it has started itself. */
   readonly subtasks: number;
+  /** Where an imported task comes from; null for any other task. */
+  readonly importedFrom: ImportedFrom | null;
+}
+
+/** The source of an imported task. */
+export interface ImportedFrom {
+  /** The origin of the server. */
+  readonly origin: string;
+  /** The id of the task there. */
+  readonly id: string;
+  /** When it was imported, Unix milliseconds. */
+  readonly at: number;
 }
 
 /** The latest status_update of a task. */
@@ -361,6 +373,13 @@ export interface TaskRows {
   countUnowned(max: number): Promise<number>;
   /** The place of a waiting task among those of its account, space and profile, from 1 for the oldest to `max`. */
   queuePosition(task: Pick<Task, "id" | "accountId" | "spaceId" | "agentProfile" | "queuedAt">, max: number): Promise<number>;
+  /**
+   * Appends events with their own times to a task that this change has locked, as history: nothing is notified, and no message
+   * waits for a turn. Its `updatedAt` stays.
+   */
+  appendImported(task: Pick<Task, "id" | "lastSeq">, events: readonly (NewEvent & { readonly timestamp: number })[]): Promise<void>;
+  /** Counts an imported subtask at its parent, whose `updatedAt` stays. */
+  addImportedSubtask(id: string): Promise<void>;
   /** Makes the row a tombstone (spec/decisions.md 14): in a personal space only the id and times remain. */
   tombstone(id: string, now: number, personal: boolean): Promise<void>;
 }

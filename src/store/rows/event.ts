@@ -1,6 +1,6 @@
 import { type EventRows, type EventWindow, type NewEvent, type TaskEvent, verboseTypes } from "../../core/tasks/event.ts";
 import type { Task } from "../../core/tasks/task.ts";
-import type { Session } from "../session.ts";
+import { changeOf, type Session } from "../session.ts";
 import { allOf, direction, join, raw, type Sql, sql } from "../statements.ts";
 import { integer, type RowOf, type Shape, tables } from "../table.ts";
 import { entries, textsOf } from "./task-text.ts";
@@ -21,6 +21,15 @@ export function eventRows(session: Session): EventRows {
       eventShape.rows(session)(sql`
         SELECT ${eventShape.of("e")} FROM task_event e WHERE ${allOf(conditions(taskId, window))}
         ORDER BY seq ${direction(window.order)} LIMIT ${window.limit}`),
+    async setAttachmentBytes(taskId, seq, fileId, bytes) {
+      changeOf(session);
+      const event = await eventShape.row(session)(sql`
+        SELECT ${eventShape.of("e")} FROM task_event e WHERE task_id = ${taskId} AND seq = ${seq}`);
+      if (event?.type !== "user_message" && event?.type !== "assistant_message") return;
+      const attachments = event.payload.attachments?.map((each) => (each.fileId === fileId ? { ...each, bytes } : each));
+      const payload = taskEvent.set({ payload: { ...event.payload, ...(attachments ? { attachments } : {}) } });
+      await execute(sql`UPDATE task_event SET ${join(payload)} WHERE task_id = ${taskId} AND seq = ${seq}`);
+    },
     async deleteOfTask(taskId) {
       await execute(sql`DELETE FROM task_event WHERE task_id = ${taskId}`);
     },
@@ -41,18 +50,23 @@ const hasRows = (table: "task_event" | "task_text"): Sql => sql`EXISTS (SELECT 1
 
 /**
  * Writes the events that set a task's current `lastSeq` and `lastTimestamp`:
- * these are the number and time of the last event, and each earlier event is one less.
+ * these are the number and time of the last event, and each earlier event is one less. Imported events have the times of their source.
  *
  * @param title a new title. Its words and those of the events are added to the search index.
  */
-export async function appendEvents({ execute, dialect }: Session, of: EventsOf, added: readonly NewEvent[], title?: string): Promise<void> {
+export async function appendEvents(
+  { execute, dialect }: Session,
+  of: EventsOf,
+  added: readonly (NewEvent & { readonly timestamp?: number })[],
+  title?: string,
+): Promise<void> {
   const { id: taskId, spaceId, lastSeq, lastTimestamp } = of;
   const titles = title === undefined ? [] : [{ seq: 0, text: title }];
   const indexed = entries(dialect, of, [...titles, ...textsOf(added, lastSeq - added.length + 1)]);
   if (added.length === 0) return void (indexed && (await execute(indexed)));
-  const rows = added.map(({ type, payload }, index) => {
+  const rows = added.map(({ type, payload, timestamp }, index) => {
     const before = added.length - 1 - index;
-    return { taskId, seq: lastSeq - before, spaceId, type, timestamp: lastTimestamp - before, payload };
+    return { taskId, seq: lastSeq - before, spaceId, type, timestamp: timestamp ?? lastTimestamp - before, payload };
   });
   const events = taskEvent.insertAll(rows);
   // PostgreSQL is on a network: both need one round trip there.

@@ -48,6 +48,17 @@ export function fileRows(session: Session): FileRows {
         UPDATE file SET account_id = ${accountId}, client_id = ${clientId}, expires_at = NULL
         WHERE task_id = ${taskId} AND blob_id = ${blobId} AND account_id = ${from} AND status = 'uploaded' AND expires_at > ${now}
         RETURNING ${file.of("file")}`),
+    async adoptUpload(scope, { uploadId, fileId }, now) {
+      const upload = await file.row(session)(sql`
+        DELETE FROM file WHERE id = ${uploadId} AND ${uploadedBy(scope)} AND status = 'uploaded' AND expires_at > ${now}
+        RETURNING ${file.of("file")}`);
+      if (upload?.blobId == null || upload.bytes === null) return "no upload";
+      const { blobId, bytes, sha256 } = upload;
+      const filled = file.set({ status: "uploaded", blobId, bytes, sha256, error: null });
+      const isFilled = await changed(sql`
+        UPDATE file SET ${join(filled)} WHERE id = ${fileId} AND task_id IS NOT NULL AND status = 'error' AND blob_id IS NULL`);
+      return isFilled ? { blobId, bytes } : "no file";
+    },
     async deleteWorkerUpload({ id, taskId, from }, now) {
       const [blobId = null] = await blobs(sql`
         DELETE FROM file WHERE id = ${id} AND task_id = ${taskId} AND account_id = ${from} AND status = 'uploaded' AND expires_at > ${now}`);

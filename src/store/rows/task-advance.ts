@@ -36,6 +36,7 @@ const blank: TaskChanges & Partial<Task & TaskProgress> = {
   planDone: null,
   planTotal: null,
   turnUntil: null,
+  importedFrom: null,
 };
 
 /** The columns that a team's tombstone keeps for exports, and that a personal space's tombstone clears too. */

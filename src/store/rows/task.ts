@@ -11,6 +11,7 @@ import { appendEvents } from "./event.ts";
 import { findShared } from "./shared-task.ts";
 import { advance, ownerOf, tombstone } from "./task-advance.ts";
 import { listChanged, listChangedInTeam } from "./task-changes.ts";
+import { taskImport } from "./task-import.ts";
 import { countByStatus, isDefaultOf, listTasks, listTasksOf } from "./task-list.ts";
 import { insertMetadata } from "./task-metadata.ts";
 import { queueOf } from "./task-queue.ts";
@@ -113,6 +114,7 @@ export function taskRows(session: Session, after: (written: TaskWritten) => Prom
       return written.task;
     },
     ...queueOf(session),
+    ...taskImport(session),
     tombstone: (id, now, personal) => tombstone(session, id, now, personal),
   };
 }

@@ -40,6 +40,11 @@ const bounded: Readonly<Record<string, number>> = {
   "worker.v1.Confirm.params": asJson(64 * kibibyte),
   "worker.v1.Confirm.memo": asJson(64 * kibibyte),
   "worker.v1.Finish.output": asJson(256 * kibibyte),
+  // rpc/import-event.ts.
+  "dataimport.v1.ImportedToolUsed.params": asJson(kibibyte ** 2),
+  "dataimport.v1.ImportedToolUsed.result": asJson(kibibyte ** 2),
+  "dataimport.v1.ImportedStructuredOutputResult.value": asJson(kibibyte ** 2),
+  "dataimport.v1.ImportedStatusDetail.confirm_input_schema": asJson(64 * kibibyte),
   // Input of a tool from a model.
   "worker.v1.CallToolRequest.input": asJson(128 * kibibyte),
   // All scopes, and as many connectors as the catalogue has.
@@ -123,6 +128,7 @@ describe("the limit of an operation", () => {
       "oauth.v2.OAuth2AppService/UpdateOAuth2App",
       "dataexport.v1.EnterpriseDataExportService/CreateExport",
       "dataexport.v2.EnterpriseDataExportV2Service/CreateExport",
+      "dataimport.v1.ImportService/ImportTaskEvents",
       "worker.v1.WorkerService/Append",
       "worker.v1.WorkerService/WriteText",
       "worker.v1.WorkerService/Finish",

@@ -289,6 +289,8 @@ export interface Task {
   readonly rootTaskId?: string;
   /** Numbers of the subtasks that the task itself has started, by state; absent without subtasks. */
   readonly subtasks?: SubtaskCounts;
+  /** Where an imported task comes from; absent for all other tasks (spec/api.md 8.95). */
+  readonly importedFrom?: ImportedFrom;
 }
 
 /** The API key that created a task. */
@@ -345,6 +347,16 @@ export interface SubtaskCounts {
   readonly stopped?: number;
   /** Subtasks in the state `error`. */
   readonly error?: number;
+}
+
+/** The source of an imported task. */
+export interface ImportedFrom {
+  /** Origin of the server, for example `https://agents.example.com`. */
+  readonly origin?: string;
+  /** Id of the task there. */
+  readonly taskId?: string;
+  /** Time of the import, in Unix seconds. */
+  readonly importedAt?: string;
 }
 
 /**

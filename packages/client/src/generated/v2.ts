@@ -209,6 +209,20 @@ export interface Operations {
     readonly request: ObservabilityDeleteExportRequest;
     readonly answer: ObservabilityDeleteExportResponse;
   };
+  /** Copies a project. */
+  readonly "import.project": { readonly request: ImportProjectRequest; readonly answer: ImportProjectResponse };
+  /** Copies a task without its events. */
+  readonly "import.task": { readonly request: ImportTaskRequest; readonly answer: ImportTaskResponse };
+  /** Appends the next events to an imported task. */
+  readonly "import.taskEvents": { readonly request: ImportTaskEventsRequest; readonly answer: ImportTaskEventsResponse };
+  /** Gives an attachment of an imported event its bytes. */
+  readonly "import.file": { readonly request: ImportFileRequest; readonly answer: ImportFileResponse };
+  /** Copies a webhook. It is inactive, and has a new secret. */
+  readonly "import.webhook": { readonly request: ImportWebhookRequest; readonly answer: ImportWebhookResponse };
+  /** Ends an import: writes the source and the numbers of objects to the audit log. */
+  readonly "import.finish": { readonly request: FinishImportRequest; readonly answer: FinishImportResponse };
+  /** Lists the sources that the account has imported from, with the numbers of their objects. */
+  readonly "import.list": { readonly request: ListImportsRequest; readonly answer: ListImportsResponse };
   /** Lists the audit log of the caller's space, newest entry first by default. */
   readonly "audit.list": { readonly request: ListAuditEventsRequest; readonly answer: ListAuditEventsResponse };
   /** Returns an address that downloads the audit log of the caller's space as a file, for pages. */
@@ -313,6 +327,13 @@ export const operations: { readonly [Name in keyof Operations]: "read" | "change
   "enterprise.compliance.export.list": "read",
   "enterprise.compliance.export.cancel": "change",
   "enterprise.compliance.export.delete": "change",
+  "import.project": "change",
+  "import.task": "change",
+  "import.taskEvents": "change",
+  "import.file": "change",
+  "import.webhook": "change",
+  "import.finish": "change",
+  "import.list": "read",
   "audit.list": "read",
   "audit.downloadUrl": "read",
   "operator.status": "read",
@@ -546,6 +567,8 @@ export interface Task {
   readonly root_task_id?: string;
   /** Numbers of the subtasks that the task itself has started, by state; absent without subtasks. */
   readonly subtasks?: SubtaskCounts;
+  /** Where an imported task comes from; absent for all other tasks (spec/api.md 8.95). */
+  readonly imported_from?: ImportedFrom;
 }
 
 /** The API key that created a task. */
@@ -602,6 +625,16 @@ export interface SubtaskCounts {
   readonly stopped: number;
   /** Subtasks in the state `error`. */
   readonly error: number;
+}
+
+/** The source of an imported task. */
+export interface ImportedFrom {
+  /** Origin of the server, for example `https://agents.example.com`. */
+  readonly origin: string;
+  /** Id of the task there. */
+  readonly task_id: string;
+  /** Time of the import, in Unix seconds. */
+  readonly imported_at: number;
 }
 
 /** Request of ListTasks. All filters apply together. */
@@ -4094,6 +4127,540 @@ export interface ObservabilityDeleteExportRequest {
 
 /** Response of DeleteExport. */
 export type ObservabilityDeleteExportResponse = object;
+
+/** Request of ImportProject. */
+export interface ImportProjectRequest {
+  /** The project at its source. */
+  readonly source: ImportSourceInput;
+  /**
+   * Name, 1 to 255 characters.
+   *
+   * Rules: 1 to 255 characters.
+   */
+  readonly name: string;
+  /**
+   * Instruction of the project, at most 20,000 characters.
+   *
+   * Rules: at most 20000 characters.
+   */
+  readonly instruction?: string;
+  /**
+   * Creation time at the source, in Unix seconds.
+   *
+   * Rules: 1 to 253402300799.
+   */
+  readonly created_at?: number;
+}
+
+/** An object at its source. */
+export interface ImportSourceInput {
+  /** Origin of the server: scheme, host and port, for example `https://agents.example.com`. Lower case, without a path. */
+  readonly origin?: string;
+  /** Id of the object there: 1 to 128 visible ASCII characters; of an attachment at most 140. */
+  readonly id?: string;
+}
+
+/** Response of ImportProject. */
+export interface ImportProjectResponse {
+  /** Id of the project here. */
+  readonly project_id: string;
+  /** Whether this call made it; false when it was imported before. */
+  readonly created: boolean;
+}
+
+/** Request of ImportTask. */
+export interface ImportTaskRequest {
+  /** The task at its source. */
+  readonly source: ImportSourceInput;
+  /**
+   * Title, at most 255 characters.
+   *
+   * Rules: at most 255 characters.
+   */
+  readonly title?: string;
+  /**
+   * Creation time at the source, in Unix seconds.
+   *
+   * Rules: 1 to 253402300799.
+   */
+  readonly created_at?: number;
+  /**
+   * Time of the last change at the source, in Unix seconds; not before `created_at`.
+   *
+   * Rules: 1 to 253402300799.
+   */
+  readonly updated_at?: number;
+  /**
+   * Profile at the source. A profile that this server does not have becomes the default one.
+   *
+   * Rules: at most 64 characters.
+   */
+  readonly agent_profile?: string;
+  /** Hides the task in the task list of the web app. */
+  readonly hide_in_task_list?: boolean;
+  /**
+   * Labels of the task, as in CreateTask.
+   *
+   * Rules: at most 16 pairs; each key 1 to 64 characters; each value at most 512 characters.
+   */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Id of its project at the source. */
+  readonly project_id?: string;
+  /** Id of its parent task at the source, for a subtask. */
+  readonly parent_task_id?: string;
+}
+
+/** Response of ImportTask. */
+export interface ImportTaskResponse {
+  /** Id of the task here. */
+  readonly task_id: string;
+  /** Whether this call made it; false when it was imported before. */
+  readonly created: boolean;
+  /** Number of events that were copied so far: the next `after`. */
+  readonly events: number;
+  /** Whether all events are copied. */
+  readonly complete: boolean;
+  /** Number of its files that have no bytes yet. */
+  readonly missing_files: number;
+}
+
+/** Request of ImportTaskEvents. */
+export interface ImportTaskEventsRequest {
+  /** The task at its source. */
+  readonly source: ImportSourceInput;
+  /**
+   * Number of events of the task before the first one of `events`.
+   *
+   * Rules: at least 0.
+   */
+  readonly after?: number;
+  /**
+   * The next events, verbose ones too, in order: at most 50.
+   *
+   * Rules: at most 50 items.
+   */
+  readonly events?: readonly ImportedEventInput[];
+  /** No event follows. */
+  readonly complete?: boolean;
+}
+
+/** One event of a task at its source, as ListMessages returns it there. Ids and links that belong to the source are left out. */
+export interface ImportedEventInput {
+  /** Id of the event at the source: 1 to 128 visible ASCII characters. The files of the event are known by it. */
+  readonly id?: string;
+  /**
+   * Time of the event at the source, in Unix milliseconds. It increases strictly within a task, and is at most one day ahead of the time of the server.
+   *
+   * Rules: 1 to 253402300799000.
+   */
+  readonly timestamp?: number;
+  /** Message from the user. */
+  readonly user_message?: ImportedUserMessageInput;
+  /** Message from the agent. */
+  readonly assistant_message?: ImportedAssistantMessageInput;
+  /** Failure of the turn. */
+  readonly error_message?: ImportedErrorMessageInput;
+  /** Change of the task's state. */
+  readonly status_update?: ImportedStatusUpdateInput;
+  /** The user stopped the task. */
+  readonly user_stop?: ImportedUserStopInput;
+  /** Result of the structured output. */
+  readonly structured_output_result?: ImportedStructuredOutputResultInput;
+  /** Use of a tool. */
+  readonly tool_used?: ImportedToolUsedInput;
+  /** The complete plan. */
+  readonly plan_update?: ImportedPlanUpdateInput;
+  /** Start of a step of the plan. */
+  readonly new_plan_step?: ImportedNewPlanStepInput;
+  /** Reasoning of the agent. */
+  readonly explanation?: ImportedExplanationInput;
+}
+
+/** A message from the user. */
+export interface ImportedUserMessageInput {
+  /**
+   * Text of the message, at most 1 MiB.
+   *
+   * Rules: at most 1048576 bytes.
+   */
+  readonly content?: string;
+  /** Whether the message contains speech. Not set means text. */
+  readonly message_type?: "text" | "voice";
+  /**
+   * Files of the message.
+   *
+   * Rules: at most 1000 items.
+   */
+  readonly attachments?: readonly ImportedAttachmentInput[];
+}
+
+/** A file of a message at the source. It has no bytes until ImportFile copies them. */
+export interface ImportedAttachmentInput {
+  /** How to display the file. */
+  readonly type?: "image" | "file" | "voice" | "slides";
+  /**
+   * Name of the file, at most 255 bytes of UTF-8. A path before the name is left out.
+   *
+   * Rules: at most 255 bytes.
+   */
+  readonly filename?: string;
+  /**
+   * Media type, at most 255 characters. Default: by the name.
+   *
+   * Rules: at most 255 characters.
+   */
+  readonly content_type?: string;
+}
+
+/** A message from the agent. */
+export interface ImportedAssistantMessageInput {
+  /**
+   * Text of the message, at most 1 MiB.
+   *
+   * Rules: at most 1048576 bytes.
+   */
+  readonly content?: string;
+  /**
+   * Files that the agent made.
+   *
+   * Rules: at most 1000 items.
+   */
+  readonly attachments?: readonly ImportedAttachmentInput[];
+  /** `result`, `progress` or `question`; absent when the source has none. */
+  readonly delivery_kind?: string;
+  /** How to answer; only on questions. */
+  readonly question_expectation?: ImportedQuestionExpectationInput;
+}
+
+/** How the agent expects its question to be answered. */
+export interface ImportedQuestionExpectationInput {
+  /**
+   * Suggested answers: at most 100, each at most 1,000 characters.
+   *
+   * Rules: at most 100 items; each at most 1000 characters.
+   */
+  readonly options?: readonly string[];
+  /** `single` or `multiple`. Default `single`. */
+  readonly selection_mode?: string;
+}
+
+/** A failure that ended the turn. */
+export interface ImportedErrorMessageInput {
+  /**
+   * Category of the failure, at most 128 characters.
+   *
+   * Rules: at most 128 characters.
+   */
+  readonly error_type?: string;
+  /**
+   * Readable description of the failure, at most 64 KiB.
+   *
+   * Rules: at most 65536 bytes.
+   */
+  readonly content?: string;
+}
+
+/** A change of the task's state. */
+export interface ImportedStatusUpdateInput {
+  /** New state of the task. */
+  readonly agent_status?: "running" | "stopped" | "waiting" | "error";
+  /** What the task waited for; only when the new state is `waiting`. */
+  readonly status_detail?: ImportedStatusDetailInput;
+  /**
+   * Short text, at most 1,000 characters.
+   *
+   * Rules: at most 1000 characters.
+   */
+  readonly brief?: string;
+  /**
+   * Longer text, at most 64 KiB.
+   *
+   * Rules: at most 65536 bytes.
+   */
+  readonly description?: string;
+}
+
+/** The question or approval that a task waited for. It is history: an imported task waits for nothing. */
+export interface ImportedStatusDetailInput {
+  /**
+   * Kind of wait, at most 128 characters.
+   *
+   * Rules: at most 128 characters.
+   */
+  readonly waiting_for_event_type?: string;
+  /**
+   * Readable description of the question or action, at most 64 KiB.
+   *
+   * Rules: at most 65536 bytes.
+   */
+  readonly waiting_description?: string;
+  /** JSON Schema of the decision, at most 64 KiB as JSON; absent for a question. */
+  readonly confirm_input_schema?: JsonObject;
+}
+
+/** A stop by the user. It has no fields. */
+export type ImportedUserStopInput = object;
+
+/** The value that was extracted when a turn finished. */
+export interface ImportedStructuredOutputResultInput {
+  /** Whether the extraction succeeded. */
+  readonly success?: boolean;
+  /** The extracted value, at most 1 MiB as JSON. */
+  readonly value?: JsonObject;
+  /**
+   * Reason of the failure, at most 64 KiB; absent on success.
+   *
+   * Rules: at most 65536 bytes.
+   */
+  readonly error?: string;
+}
+
+/** A use of a tool by the agent. */
+export interface ImportedToolUsedInput {
+  /**
+   * Name of the tool, at most 128 characters.
+   *
+   * Rules: 1 to 128 characters.
+   */
+  readonly tool: string;
+  /**
+   * Id of the use; the same in all events of one use. At most 128 characters.
+   *
+   * Rules: at most 128 characters.
+   */
+  readonly action_id?: string;
+  /** State of the use. */
+  readonly status?: "success" | "error" | "rollback" | "pending_confirmation";
+  /**
+   * Short text, at most 1,000 characters.
+   *
+   * Rules: at most 1000 characters.
+   */
+  readonly brief?: string;
+  /**
+   * Longer text, at most 64 KiB.
+   *
+   * Rules: at most 65536 bytes.
+   */
+  readonly description?: string;
+  /** Short form of the use for display. */
+  readonly message?: ImportedToolUsedMessageInput;
+  /** Arguments of the tool, at most 1 MiB as JSON. */
+  readonly params?: JsonObject;
+  /** Result of the tool, at most 1 MiB as JSON. */
+  readonly result?: JsonValue;
+}
+
+/** Short form of a tool's use for display. */
+export interface ImportedToolUsedMessageInput {
+  /**
+   * The action, at most 1,000 characters.
+   *
+   * Rules: at most 1000 characters.
+   */
+  readonly action?: string;
+  /**
+   * The object of the action, at most 1,000 characters.
+   *
+   * Rules: at most 1000 characters.
+   */
+  readonly param?: string;
+}
+
+/** The complete plan. It replaces every earlier plan. */
+export interface ImportedPlanUpdateInput {
+  /**
+   * All steps, in order: at most 200.
+   *
+   * Rules: at most 200 items.
+   */
+  readonly steps?: readonly ImportedPlanStepInput[];
+}
+
+/** One step of a plan. */
+export interface ImportedPlanStepInput {
+  /** State of the step. */
+  readonly status?: "todo" | "doing" | "done" | "failed";
+  /**
+   * Title of the step, at most 1,000 characters.
+   *
+   * Rules: at most 1000 characters.
+   */
+  readonly title?: string;
+  /**
+   * Time at which the step started, in Unix seconds; absent before.
+   *
+   * Rules: 0 to 253402300799.
+   */
+  readonly started_at?: number;
+  /**
+   * Time at which the step ended, in Unix seconds; absent before.
+   *
+   * Rules: 0 to 253402300799.
+   */
+  readonly end_at?: number;
+}
+
+/** The start of a step of the plan. */
+export interface ImportedNewPlanStepInput {
+  /**
+   * Id of the step, at most 128 characters.
+   *
+   * Rules: at most 128 characters.
+   */
+  readonly step_id?: string;
+  /**
+   * Title of the step, at most 1,000 characters.
+   *
+   * Rules: at most 1000 characters.
+   */
+  readonly title?: string;
+}
+
+/** Reasoning of the agent. */
+export interface ImportedExplanationInput {
+  /**
+   * Text of the reasoning, at most 1 MiB.
+   *
+   * Rules: at most 1048576 bytes.
+   */
+  readonly content?: string;
+}
+
+/** Response of ImportTaskEvents. */
+export interface ImportTaskEventsResponse {
+  /** Id of the task here. */
+  readonly task_id: string;
+  /** Number of events that were copied so far: the next `after`. */
+  readonly events: number;
+  /** Whether all events are copied. */
+  readonly complete: boolean;
+  /** When `complete`: ids at the source of the attachments that have no bytes yet, as ImportFile takes them, in the order of the events. At most 1,000. */
+  readonly missing_files: readonly string[];
+}
+
+/** Request of ImportFile. */
+export interface ImportFileRequest {
+  /** The attachment at its source. Its id is the id of the event, `/`, and the position of the attachment in the event from 0. */
+  readonly source: ImportSourceInput;
+  /**
+   * Id of the upload with its bytes, from UploadFile.
+   *
+   * Rules: 1 to 128 characters.
+   */
+  readonly file_id: string;
+}
+
+/** Response of ImportFile. */
+export interface ImportFileResponse {
+  /** Id of the file here. */
+  readonly file_id: string;
+  /** Whether this call gave it its bytes; false when it had them before. The upload then stays as it is. */
+  readonly created: boolean;
+}
+
+/** Request of ImportWebhook. */
+export interface ImportWebhookRequest {
+  /** The webhook at its source. */
+  readonly source: ImportSourceInput;
+  /**
+   * Address that events are posted to: https, at most 2,048 characters.
+   *
+   * Rules: 1 to 2048 characters.
+   */
+  readonly url: string;
+  /**
+   * Types of event.
+   *
+   * Rules: 1 to 5 items; no item twice.
+   */
+  readonly event_types: readonly ("task_created" | "task_progress" | "task_stopped" | "task_failed" | "task_cancelled")[];
+  /** Whether receivers hash the signed content twice. */
+  readonly double_hash?: boolean;
+  /** Id of the project at the source whose tasks' events are delivered. */
+  readonly project_id?: string;
+  /**
+   * Pair that a task's metadata must have: at most one.
+   *
+   * Rules: at most 1 pairs; each key 1 to 64 characters; each value at most 512 characters.
+   */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /**
+   * Display name, at most 64 characters.
+   *
+   * Rules: at most 64 characters.
+   */
+  readonly name?: string;
+  /**
+   * Creation time at the source, in Unix seconds.
+   *
+   * Rules: 1 to 253402300799.
+   */
+  readonly created_at?: number;
+}
+
+/** Response of ImportWebhook. */
+export interface ImportWebhookResponse {
+  /** Id of the webhook here. */
+  readonly webhook_id: string;
+  /** Whether this call made it; false when it was imported before, or the account had a webhook with its address. */
+  readonly created: boolean;
+}
+
+/** Request of FinishImport. */
+export interface FinishImportRequest {
+  /** Origin of the source. */
+  readonly origin?: string;
+  /**
+   * Number of objects that were left out, for the audit log.
+   *
+   * Rules: at least 0.
+   */
+  readonly skipped?: number;
+  /**
+   * Number of objects that could not be copied, for the audit log.
+   *
+   * Rules: at least 0.
+   */
+  readonly failed?: number;
+}
+
+/** Response of FinishImport. */
+export interface FinishImportResponse {
+  /** The numbers of imported objects. */
+  readonly report: ImportReport;
+}
+
+/** Numbers of the objects that were imported from one source. Objects that were deleted later count. */
+export interface ImportReport {
+  /** Origin of the source. */
+  readonly origin: string;
+  /** Projects. */
+  readonly projects: number;
+  /** Tasks with all their events. */
+  readonly tasks: number;
+  /** Tasks that have not all their events yet. */
+  readonly open_tasks: number;
+  /** Events of all tasks. */
+  readonly events: number;
+  /** Files with their bytes. */
+  readonly files: number;
+  /** Files without bytes: their source did not have them, or they were not copied yet. */
+  readonly missing_files: number;
+  /** Webhooks. */
+  readonly webhooks: number;
+  /** Time of the first imported object, in Unix seconds. */
+  readonly started_at: number;
+}
+
+/** Request of ListImports. It has no fields. */
+export type ListImportsRequest = object;
+
+/** Response of ListImports. */
+export interface ListImportsResponse {
+  /** The sources with the numbers of their objects. */
+  readonly data: readonly ImportReport[];
+}
 
 /** Request of ListAuditEvents. All filters apply together; an empty filter counts as absent. */
 export interface ListAuditEventsRequest {

@@ -108,6 +108,7 @@ class AsyncClient(AsyncOperations):
         self.users = resources.AsyncUserResource(self)
         self.team_users = resources.AsyncTeamUserResource(self)
         self.audit = resources.AsyncAuditResource(self)
+        self.imports = resources.AsyncImportResource(self)
 
     async def aclose(self) -> None:
         """Closes the connections."""

@@ -2621,3 +2621,266 @@ class AsyncAuditResource:
             options,
         )
         return answer
+
+
+class AsyncImportResource:
+    """Operations of `import`."""
+
+    def __init__(self, operations: AsyncOperations) -> None:
+        self._operations = operations
+
+    async def project(
+        self,
+        *,
+        source: v2.ImportSourceInput,
+        name: str,
+        instruction: str | None = None,
+        created_at: int | None = None,
+        options: CallOptions | None = None,
+    ) -> v2.ImportProjectResponse:
+        """Copies a project.
+
+        Returns `resource_exhausted` when the space has 1,000 projects (spec/api.md 8.95).
+
+        source: The project at its source.
+
+        name: Name, 1 to 255 characters. Rules: 1 to 255 characters.
+
+        instruction: Instruction of the project, at most 20,000 characters. Rules: at most 20000 characters.
+
+        created_at: Creation time at the source, in Unix seconds. Rules: 1 to 253402300799.
+        """
+        answer: v2.ImportProjectResponse = await self._operations._call(
+            "import.project",
+            present({
+                "source": source,
+                "name": name,
+                "instruction": instruction,
+                "created_at": created_at,
+            }),
+            options,
+        )
+        return answer
+
+    async def task(
+        self,
+        *,
+        source: v2.ImportSourceInput,
+        title: str | None = None,
+        created_at: int | None = None,
+        updated_at: int | None = None,
+        agent_profile: str | None = None,
+        hide_in_task_list: bool | None = None,
+        metadata: Mapping[str, str] | None = None,
+        project_id: str | None = None,
+        parent_task_id: str | None = None,
+        options: CallOptions | None = None,
+    ) -> v2.ImportTaskResponse:
+        """Copies a task without its events.
+
+        The task keeps its times and its title, shows `imported_from`, and is `stopped`: it has no run, no cost, no
+        share and no pending approval, and notifies no webhook. Returns `failed_precondition` for a project or a parent
+        that is not imported yet, and for a parent at the greatest depth (spec/api.md 8.95).
+
+        source: The task at its source.
+
+        title: Title, at most 255 characters. Rules: at most 255 characters.
+
+        created_at: Creation time at the source, in Unix seconds. Rules: 1 to 253402300799.
+
+        updated_at: Time of the last change at the source, in Unix seconds; not before `created_at`. Rules: 1 to
+        253402300799.
+
+        agent_profile: Profile at the source. A profile that this server does not have becomes the default one. Rules:
+        at most 64 characters.
+
+        hide_in_task_list: Hides the task in the task list of the web app.
+
+        metadata: Labels of the task, as in CreateTask. Rules: at most 16 pairs; each key 1 to 64 characters; each value
+        at most 512 characters.
+
+        project_id: Id of its project at the source.
+
+        parent_task_id: Id of its parent task at the source, for a subtask.
+        """
+        answer: v2.ImportTaskResponse = await self._operations._call(
+            "import.task",
+            present({
+                "source": source,
+                "title": title,
+                "created_at": created_at,
+                "updated_at": updated_at,
+                "agent_profile": agent_profile,
+                "hide_in_task_list": hide_in_task_list,
+                "metadata": metadata,
+                "project_id": project_id,
+                "parent_task_id": parent_task_id,
+            }),
+            options,
+        )
+        return answer
+
+    async def task_events(
+        self,
+        *,
+        source: v2.ImportSourceInput,
+        after: int | None = None,
+        events: Sequence[v2.ImportedEventInput] | None = None,
+        complete: bool | None = None,
+        options: CallOptions | None = None,
+    ) -> v2.ImportTaskEventsResponse:
+        """Appends the next events to an imported task.
+
+        Events keep their order, types and times, and get new ids. Events that the task already has are skipped by their
+        position. `complete` ends the import of the task; the server adds a last `status_update` to a task that was
+        running or waiting at its source. Further calls change nothing.
+
+        Returns `not_found` for a task that is not imported, `invalid_argument` for events whose times do not increase
+        or are in the future, and `failed_precondition` when events before `after` are missing, and when the task was
+        continued here before it was complete (spec/api.md 8.95).
+
+        source: The task at its source.
+
+        after: Number of events of the task before the first one of `events`. Rules: at least 0.
+
+        events: The next events, verbose ones too, in order: at most 50. Rules: at most 50 items.
+
+        complete: No event follows.
+        """
+        answer: v2.ImportTaskEventsResponse = await self._operations._call(
+            "import.taskEvents",
+            present({
+                "source": source,
+                "after": after,
+                "events": events,
+                "complete": complete,
+            }),
+            options,
+        )
+        return answer
+
+    async def file(
+        self,
+        *,
+        source: v2.ImportSourceInput,
+        file_id: str,
+        options: CallOptions | None = None,
+    ) -> v2.ImportFileResponse:
+        """Gives an attachment of an imported event its bytes.
+
+        The bytes are an upload of the caller (UploadFile), which is used up: it becomes a file of the task, which does
+        not expire and does not count toward the storage of the account. Returns `not_found` for an attachment that is
+        not imported, and for an upload that does not exist or has expired, and `failed_precondition` for an upload
+        without bytes (spec/api.md 8.95).
+
+        source: The attachment at its source. Its id is the id of the event, `/`, and the position of the attachment in
+        the event from 0.
+
+        file_id: Id of the upload with its bytes, from UploadFile. Rules: 1 to 128 characters.
+        """
+        answer: v2.ImportFileResponse = await self._operations._call(
+            "import.file",
+            present({
+                "source": source,
+                "file_id": file_id,
+            }),
+            options,
+        )
+        return answer
+
+    async def webhook(
+        self,
+        *,
+        source: v2.ImportSourceInput,
+        url: str,
+        event_types: Sequence[Literal["task_created", "task_progress", "task_stopped", "task_failed", "task_cancelled"]],
+        double_hash: bool | None = None,
+        project_id: str | None = None,
+        metadata: Mapping[str, str] | None = None,
+        name: str | None = None,
+        created_at: int | None = None,
+        options: CallOptions | None = None,
+    ) -> v2.ImportWebhookResponse:
+        """Copies a webhook. It is inactive, and has a new secret.
+
+        Nothing is sent to its address. RotateWebhookSecret shows a secret, and UpdateWebhook resumes the webhook after
+        a test. A webhook of the account with the same address counts as the copy. Returns `invalid_argument` for an
+        address that is not https, `failed_precondition` for a project that is not imported yet, and
+        `resource_exhausted` when the account has 20 webhooks in the space (spec/api.md 8.95).
+
+        source: The webhook at its source.
+
+        url: Address that events are posted to: https, at most 2,048 characters. Rules: 1 to 2048 characters.
+
+        event_types: Types of event. Rules: 1 to 5 items; no item twice.
+
+        double_hash: Whether receivers hash the signed content twice.
+
+        project_id: Id of the project at the source whose tasks' events are delivered.
+
+        metadata: Pair that a task's metadata must have: at most one. Rules: at most 1 pairs; each key 1 to 64
+        characters; each value at most 512 characters.
+
+        name: Display name, at most 64 characters. Rules: at most 64 characters.
+
+        created_at: Creation time at the source, in Unix seconds. Rules: 1 to 253402300799.
+        """
+        answer: v2.ImportWebhookResponse = await self._operations._call(
+            "import.webhook",
+            present({
+                "source": source,
+                "url": url,
+                "event_types": event_types,
+                "double_hash": double_hash,
+                "project_id": project_id,
+                "metadata": metadata,
+                "name": name,
+                "created_at": created_at,
+            }),
+            options,
+        )
+        return answer
+
+    async def finish(
+        self,
+        *,
+        origin: str | None = None,
+        skipped: int | None = None,
+        failed: int | None = None,
+        options: CallOptions | None = None,
+    ) -> v2.FinishImportResponse:
+        """Ends an import: writes the source and the numbers of objects to the audit log.
+
+        Another import from the same source can follow (spec/api.md 8.95).
+
+        origin: Origin of the source.
+
+        skipped: Number of objects that were left out, for the audit log. Rules: at least 0.
+
+        failed: Number of objects that could not be copied, for the audit log. Rules: at least 0.
+        """
+        answer: v2.FinishImportResponse = await self._operations._call(
+            "import.finish",
+            present({
+                "origin": origin,
+                "skipped": skipped,
+                "failed": failed,
+            }),
+            options,
+        )
+        return answer
+
+    async def list(
+        self,
+        options: CallOptions | None = None,
+    ) -> v2.ListImportsResponse:
+        """Lists the sources that the account has imported from, with the numbers of their objects.
+
+        At most 100 sources, sorted by origin (spec/api.md 8.95).
+        """
+        answer: v2.ListImportsResponse = await self._operations._call(
+            "import.list",
+            {},
+            options,
+        )
+        return answer

@@ -109,6 +109,7 @@ class Client(Operations):
         self.users = resources.UserResource(self)
         self.team_users = resources.TeamUserResource(self)
         self.audit = resources.AuditResource(self)
+        self.imports = resources.ImportResource(self)
 
     def close(self) -> None:
         """Closes the connections."""

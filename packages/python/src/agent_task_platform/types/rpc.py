@@ -111,6 +111,8 @@ class Task(TypedDict):
     """Id of the first task of the tree, at which limits and budgets count; absent for a task that is not a subtask."""
     subtasks: NotRequired[SubtaskCounts]
     """Numbers of the subtasks that the task itself has started, by state; absent without subtasks."""
+    importedFrom: NotRequired[ImportedFrom]
+    """Where an imported task comes from; absent for all other tasks (spec/api.md 8.95)."""
 
 
 class CreatedByApiKey(TypedDict):
@@ -174,6 +176,17 @@ class SubtaskCounts(TypedDict):
     """Subtasks in the state `stopped`."""
     error: NotRequired[int]
     """Subtasks in the state `error`."""
+
+
+class ImportedFrom(TypedDict):
+    """The source of an imported task."""
+
+    origin: NotRequired[str]
+    """Origin of the server, for example `https://agents.example.com`."""
+    taskId: NotRequired[str]
+    """Id of the task there."""
+    importedAt: NotRequired[str]
+    """Time of the import, in Unix seconds."""
 
 
 class TaskEvent(TypedDict):

@@ -257,6 +257,8 @@ class Task(TypedDict):
     """Id of the first task of the tree, at which limits and budgets count; absent for a task that is not a subtask."""
     subtasks: NotRequired[SubtaskCounts]
     """Numbers of the subtasks that the task itself has started, by state; absent without subtasks."""
+    imported_from: NotRequired[ImportedFrom]
+    """Where an imported task comes from; absent for all other tasks (spec/api.md 8.95)."""
 
 
 class CreatedByApiKey(TypedDict):
@@ -320,6 +322,17 @@ class SubtaskCounts(TypedDict):
     """Subtasks in the state `stopped`."""
     error: int
     """Subtasks in the state `error`."""
+
+
+class ImportedFrom(TypedDict):
+    """The source of an imported task."""
+
+    origin: str
+    """Origin of the server, for example `https://agents.example.com`."""
+    task_id: str
+    """Id of the task there."""
+    imported_at: int
+    """Time of the import, in Unix seconds."""
 
 
 class ListTasksRequest(TypedDict):
@@ -3849,6 +3862,531 @@ class ObservabilityDeleteExportRequest(TypedDict):
 
 class ObservabilityDeleteExportResponse(Envelope):
     """Response of DeleteExport."""
+
+
+class ImportProjectRequest(TypedDict):
+    """Request of ImportProject."""
+
+    source: ImportSourceInput
+    """The project at its source."""
+    name: str
+    """Name, 1 to 255 characters.
+
+    Rules: 1 to 255 characters.
+    """
+    instruction: NotRequired[str]
+    """Instruction of the project, at most 20,000 characters.
+
+    Rules: at most 20000 characters.
+    """
+    created_at: NotRequired[int]
+    """Creation time at the source, in Unix seconds.
+
+    Rules: 1 to 253402300799.
+    """
+
+
+class ImportSourceInput(TypedDict):
+    """An object at its source."""
+
+    origin: NotRequired[str]
+    """Origin of the server: scheme, host and port, for example `https://agents.example.com`. Lower case, without a
+    path."""
+    id: NotRequired[str]
+    """Id of the object there: 1 to 128 visible ASCII characters; of an attachment at most 140."""
+
+
+class ImportProjectResponse(Envelope):
+    """Response of ImportProject."""
+
+    project_id: str
+    """Id of the project here."""
+    created: bool
+    """Whether this call made it; false when it was imported before."""
+
+
+class ImportTaskRequest(TypedDict):
+    """Request of ImportTask."""
+
+    source: ImportSourceInput
+    """The task at its source."""
+    title: NotRequired[str]
+    """Title, at most 255 characters.
+
+    Rules: at most 255 characters.
+    """
+    created_at: NotRequired[int]
+    """Creation time at the source, in Unix seconds.
+
+    Rules: 1 to 253402300799.
+    """
+    updated_at: NotRequired[int]
+    """Time of the last change at the source, in Unix seconds; not before `created_at`.
+
+    Rules: 1 to 253402300799.
+    """
+    agent_profile: NotRequired[str]
+    """Profile at the source. A profile that this server does not have becomes the default one.
+
+    Rules: at most 64 characters.
+    """
+    hide_in_task_list: NotRequired[bool]
+    """Hides the task in the task list of the web app."""
+    metadata: NotRequired[Mapping[str, str]]
+    """Labels of the task, as in CreateTask.
+
+    Rules: at most 16 pairs; each key 1 to 64 characters; each value at most 512 characters.
+    """
+    project_id: NotRequired[str]
+    """Id of its project at the source."""
+    parent_task_id: NotRequired[str]
+    """Id of its parent task at the source, for a subtask."""
+
+
+class ImportTaskResponse(Envelope):
+    """Response of ImportTask."""
+
+    task_id: str
+    """Id of the task here."""
+    created: bool
+    """Whether this call made it; false when it was imported before."""
+    events: int
+    """Number of events that were copied so far: the next `after`."""
+    complete: bool
+    """Whether all events are copied."""
+    missing_files: int
+    """Number of its files that have no bytes yet."""
+
+
+class ImportTaskEventsRequest(TypedDict):
+    """Request of ImportTaskEvents."""
+
+    source: ImportSourceInput
+    """The task at its source."""
+    after: NotRequired[int]
+    """Number of events of the task before the first one of `events`.
+
+    Rules: at least 0.
+    """
+    events: NotRequired[Sequence[ImportedEventInput]]
+    """The next events, verbose ones too, in order: at most 50.
+
+    Rules: at most 50 items.
+    """
+    complete: NotRequired[bool]
+    """No event follows."""
+
+
+class ImportedEventInput(TypedDict):
+    """One event of a task at its source, as ListMessages returns it there. Ids and links that belong to the source are
+    left out."""
+
+    id: NotRequired[str]
+    """Id of the event at the source: 1 to 128 visible ASCII characters. The files of the event are known by it."""
+    timestamp: NotRequired[int]
+    """Time of the event at the source, in Unix milliseconds. It increases strictly within a task, and is at most one
+    day ahead of the time of the server.
+
+    Rules: 1 to 253402300799000.
+    """
+    user_message: NotRequired[ImportedUserMessageInput]
+    """Message from the user."""
+    assistant_message: NotRequired[ImportedAssistantMessageInput]
+    """Message from the agent."""
+    error_message: NotRequired[ImportedErrorMessageInput]
+    """Failure of the turn."""
+    status_update: NotRequired[ImportedStatusUpdateInput]
+    """Change of the task's state."""
+    user_stop: NotRequired[ImportedUserStopInput]
+    """The user stopped the task."""
+    structured_output_result: NotRequired[ImportedStructuredOutputResultInput]
+    """Result of the structured output."""
+    tool_used: NotRequired[ImportedToolUsedInput]
+    """Use of a tool."""
+    plan_update: NotRequired[ImportedPlanUpdateInput]
+    """The complete plan."""
+    new_plan_step: NotRequired[ImportedNewPlanStepInput]
+    """Start of a step of the plan."""
+    explanation: NotRequired[ImportedExplanationInput]
+    """Reasoning of the agent."""
+
+
+class ImportedUserMessageInput(TypedDict):
+    """A message from the user."""
+
+    content: NotRequired[str]
+    """Text of the message, at most 1 MiB.
+
+    Rules: at most 1048576 bytes.
+    """
+    message_type: NotRequired[Literal["text", "voice"]]
+    """Whether the message contains speech. Not set means text."""
+    attachments: NotRequired[Sequence[ImportedAttachmentInput]]
+    """Files of the message.
+
+    Rules: at most 1000 items.
+    """
+
+
+class ImportedAttachmentInput(TypedDict):
+    """A file of a message at the source. It has no bytes until ImportFile copies them."""
+
+    type: NotRequired[Literal["image", "file", "voice", "slides"]]
+    """How to display the file."""
+    filename: NotRequired[str]
+    """Name of the file, at most 255 bytes of UTF-8. A path before the name is left out.
+
+    Rules: at most 255 bytes.
+    """
+    content_type: NotRequired[str]
+    """Media type, at most 255 characters. Default: by the name.
+
+    Rules: at most 255 characters.
+    """
+
+
+class ImportedAssistantMessageInput(TypedDict):
+    """A message from the agent."""
+
+    content: NotRequired[str]
+    """Text of the message, at most 1 MiB.
+
+    Rules: at most 1048576 bytes.
+    """
+    attachments: NotRequired[Sequence[ImportedAttachmentInput]]
+    """Files that the agent made.
+
+    Rules: at most 1000 items.
+    """
+    delivery_kind: NotRequired[str]
+    """`result`, `progress` or `question`; absent when the source has none."""
+    question_expectation: NotRequired[ImportedQuestionExpectationInput]
+    """How to answer; only on questions."""
+
+
+class ImportedQuestionExpectationInput(TypedDict):
+    """How the agent expects its question to be answered."""
+
+    options: NotRequired[Sequence[str]]
+    """Suggested answers: at most 100, each at most 1,000 characters.
+
+    Rules: at most 100 items; each at most 1000 characters.
+    """
+    selection_mode: NotRequired[str]
+    """`single` or `multiple`. Default `single`."""
+
+
+class ImportedErrorMessageInput(TypedDict):
+    """A failure that ended the turn."""
+
+    error_type: NotRequired[str]
+    """Category of the failure, at most 128 characters.
+
+    Rules: at most 128 characters.
+    """
+    content: NotRequired[str]
+    """Readable description of the failure, at most 64 KiB.
+
+    Rules: at most 65536 bytes.
+    """
+
+
+class ImportedStatusUpdateInput(TypedDict):
+    """A change of the task's state."""
+
+    agent_status: NotRequired[Literal["running", "stopped", "waiting", "error"]]
+    """New state of the task."""
+    status_detail: NotRequired[ImportedStatusDetailInput]
+    """What the task waited for; only when the new state is `waiting`."""
+    brief: NotRequired[str]
+    """Short text, at most 1,000 characters.
+
+    Rules: at most 1000 characters.
+    """
+    description: NotRequired[str]
+    """Longer text, at most 64 KiB.
+
+    Rules: at most 65536 bytes.
+    """
+
+
+class ImportedStatusDetailInput(TypedDict):
+    """The question or approval that a task waited for. It is history: an imported task waits for nothing."""
+
+    waiting_for_event_type: NotRequired[str]
+    """Kind of wait, at most 128 characters.
+
+    Rules: at most 128 characters.
+    """
+    waiting_description: NotRequired[str]
+    """Readable description of the question or action, at most 64 KiB.
+
+    Rules: at most 65536 bytes.
+    """
+    confirm_input_schema: NotRequired[Mapping[str, Any]]
+    """JSON Schema of the decision, at most 64 KiB as JSON; absent for a question."""
+
+
+class ImportedUserStopInput(TypedDict):
+    """A stop by the user. It has no fields."""
+
+
+class ImportedStructuredOutputResultInput(TypedDict):
+    """The value that was extracted when a turn finished."""
+
+    success: NotRequired[bool]
+    """Whether the extraction succeeded."""
+    value: NotRequired[Mapping[str, Any]]
+    """The extracted value, at most 1 MiB as JSON."""
+    error: NotRequired[str]
+    """Reason of the failure, at most 64 KiB; absent on success.
+
+    Rules: at most 65536 bytes.
+    """
+
+
+class ImportedToolUsedInput(TypedDict):
+    """A use of a tool by the agent."""
+
+    tool: str
+    """Name of the tool, at most 128 characters.
+
+    Rules: 1 to 128 characters.
+    """
+    action_id: NotRequired[str]
+    """Id of the use; the same in all events of one use. At most 128 characters.
+
+    Rules: at most 128 characters.
+    """
+    status: NotRequired[Literal["success", "error", "rollback", "pending_confirmation"]]
+    """State of the use."""
+    brief: NotRequired[str]
+    """Short text, at most 1,000 characters.
+
+    Rules: at most 1000 characters.
+    """
+    description: NotRequired[str]
+    """Longer text, at most 64 KiB.
+
+    Rules: at most 65536 bytes.
+    """
+    message: NotRequired[ImportedToolUsedMessageInput]
+    """Short form of the use for display."""
+    params: NotRequired[Mapping[str, Any]]
+    """Arguments of the tool, at most 1 MiB as JSON."""
+    result: NotRequired[Any]
+    """Result of the tool, at most 1 MiB as JSON."""
+
+
+class ImportedToolUsedMessageInput(TypedDict):
+    """Short form of a tool's use for display."""
+
+    action: NotRequired[str]
+    """The action, at most 1,000 characters.
+
+    Rules: at most 1000 characters.
+    """
+    param: NotRequired[str]
+    """The object of the action, at most 1,000 characters.
+
+    Rules: at most 1000 characters.
+    """
+
+
+class ImportedPlanUpdateInput(TypedDict):
+    """The complete plan. It replaces every earlier plan."""
+
+    steps: NotRequired[Sequence[ImportedPlanStepInput]]
+    """All steps, in order: at most 200.
+
+    Rules: at most 200 items.
+    """
+
+
+class ImportedPlanStepInput(TypedDict):
+    """One step of a plan."""
+
+    status: NotRequired[Literal["todo", "doing", "done", "failed"]]
+    """State of the step."""
+    title: NotRequired[str]
+    """Title of the step, at most 1,000 characters.
+
+    Rules: at most 1000 characters.
+    """
+    started_at: NotRequired[int]
+    """Time at which the step started, in Unix seconds; absent before.
+
+    Rules: 0 to 253402300799.
+    """
+    end_at: NotRequired[int]
+    """Time at which the step ended, in Unix seconds; absent before.
+
+    Rules: 0 to 253402300799.
+    """
+
+
+class ImportedNewPlanStepInput(TypedDict):
+    """The start of a step of the plan."""
+
+    step_id: NotRequired[str]
+    """Id of the step, at most 128 characters.
+
+    Rules: at most 128 characters.
+    """
+    title: NotRequired[str]
+    """Title of the step, at most 1,000 characters.
+
+    Rules: at most 1000 characters.
+    """
+
+
+class ImportedExplanationInput(TypedDict):
+    """Reasoning of the agent."""
+
+    content: NotRequired[str]
+    """Text of the reasoning, at most 1 MiB.
+
+    Rules: at most 1048576 bytes.
+    """
+
+
+class ImportTaskEventsResponse(Envelope):
+    """Response of ImportTaskEvents."""
+
+    task_id: str
+    """Id of the task here."""
+    events: int
+    """Number of events that were copied so far: the next `after`."""
+    complete: bool
+    """Whether all events are copied."""
+    missing_files: list[str]
+    """When `complete`: ids at the source of the attachments that have no bytes yet, as ImportFile takes them, in the
+    order of the events. At most 1,000."""
+
+
+class ImportFileRequest(TypedDict):
+    """Request of ImportFile."""
+
+    source: ImportSourceInput
+    """The attachment at its source. Its id is the id of the event, `/`, and the position of the attachment in the event
+    from 0."""
+    file_id: str
+    """Id of the upload with its bytes, from UploadFile.
+
+    Rules: 1 to 128 characters.
+    """
+
+
+class ImportFileResponse(Envelope):
+    """Response of ImportFile."""
+
+    file_id: str
+    """Id of the file here."""
+    created: bool
+    """Whether this call gave it its bytes; false when it had them before. The upload then stays as it is."""
+
+
+class ImportWebhookRequest(TypedDict):
+    """Request of ImportWebhook."""
+
+    source: ImportSourceInput
+    """The webhook at its source."""
+    url: str
+    """Address that events are posted to: https, at most 2,048 characters.
+
+    Rules: 1 to 2048 characters.
+    """
+    event_types: Sequence[Literal["task_created", "task_progress", "task_stopped", "task_failed", "task_cancelled"]]
+    """Types of event.
+
+    Rules: 1 to 5 items; no item twice.
+    """
+    double_hash: NotRequired[bool]
+    """Whether receivers hash the signed content twice."""
+    project_id: NotRequired[str]
+    """Id of the project at the source whose tasks' events are delivered."""
+    metadata: NotRequired[Mapping[str, str]]
+    """Pair that a task's metadata must have: at most one.
+
+    Rules: at most 1 pairs; each key 1 to 64 characters; each value at most 512 characters.
+    """
+    name: NotRequired[str]
+    """Display name, at most 64 characters.
+
+    Rules: at most 64 characters.
+    """
+    created_at: NotRequired[int]
+    """Creation time at the source, in Unix seconds.
+
+    Rules: 1 to 253402300799.
+    """
+
+
+class ImportWebhookResponse(Envelope):
+    """Response of ImportWebhook."""
+
+    webhook_id: str
+    """Id of the webhook here."""
+    created: bool
+    """Whether this call made it; false when it was imported before, or the account had a webhook with its address."""
+
+
+class FinishImportRequest(TypedDict):
+    """Request of FinishImport."""
+
+    origin: NotRequired[str]
+    """Origin of the source."""
+    skipped: NotRequired[int]
+    """Number of objects that were left out, for the audit log.
+
+    Rules: at least 0.
+    """
+    failed: NotRequired[int]
+    """Number of objects that could not be copied, for the audit log.
+
+    Rules: at least 0.
+    """
+
+
+class FinishImportResponse(Envelope):
+    """Response of FinishImport."""
+
+    report: ImportReport
+    """The numbers of imported objects."""
+
+
+class ImportReport(TypedDict):
+    """Numbers of the objects that were imported from one source. Objects that were deleted later count."""
+
+    origin: str
+    """Origin of the source."""
+    projects: int
+    """Projects."""
+    tasks: int
+    """Tasks with all their events."""
+    open_tasks: int
+    """Tasks that have not all their events yet."""
+    events: int
+    """Events of all tasks."""
+    files: int
+    """Files with their bytes."""
+    missing_files: int
+    """Files without bytes: their source did not have them, or they were not copied yet."""
+    webhooks: int
+    """Webhooks."""
+    started_at: int
+    """Time of the first imported object, in Unix seconds."""
+
+
+class ListImportsRequest(TypedDict):
+    """Request of ListImports. It has no fields."""
+
+
+class ListImportsResponse(Envelope):
+    """Response of ListImports."""
+
+    data: list[ImportReport]
+    """The sources with the numbers of their objects."""
 
 
 class ListAuditEventsRequest(TypedDict):
