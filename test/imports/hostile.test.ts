@@ -205,7 +205,7 @@ describe("an import from a hostile server", () => {
 
   test("a file without a stated length is cut at the limit", async () => {
     await using fake = await openFake({
-      "/file": (_request, response) => void response.write("x".repeat(8)) || response.end("y".repeat(8)),
+      "/file": (_request, response) => void response.writeHead(200, { "transfer-encoding": "chunked" }).end("x".repeat(16)),
     });
     const { body } = await openDownload({ fetch, sleep: async () => undefined }, fake.url, `${fake.url}/file`, 10);
     await expect(new Response(body).text()).rejects.toThrow("the file has more than 10 bytes");
