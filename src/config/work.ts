@@ -38,7 +38,7 @@ export const callLimits = {
     rule: "a number of bytes from 1KiB to 1GiB, plain or with KiB, MiB or GiB",
     example: "64MiB",
     description:
-      "The largest request, after decompression, of operations that accept content: `task.create`, `task.sendMessage`, `CreateSkill`, workers' events, borrowed browsers, and the same operations on other wires. Other operations have smaller limits (256 KiB, or the value in `test/golden/operations.txt`); BODY_LIMIT caps them too. A file of 20 MB in `file_data` needs about 27 MiB. FILE_LIMIT applies to uploads.",
+      "The largest request, after decompression, of operations that accept content: `task.create`, `task.sendMessage`, `CreateSkill`, workers' events, imported events, borrowed browsers, and the same operations on other wires. Other operations have smaller limits (256 KiB, or the value in `test/golden/operations.txt`); BODY_LIMIT caps them too. A file of 20 MB in `file_data` needs about 27 MiB. FILE_LIMIT applies to uploads.",
     schema: byteSize(1024, 1024 ** 3),
   }),
   BODY_MEMORY: defineVariable({

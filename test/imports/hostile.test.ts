@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { beforeAll, describe, expect, test } from "vitest";
-import { publicLookup } from "../../cli/import/download.ts";
+import { openDownload, publicLookup } from "../../cli/import/download.ts";
 import { sourceOrigin as originOf } from "../../cli/import/source.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { fetchBetween, runImport, tasksOf } from "./import-rig.ts";
@@ -193,7 +193,7 @@ describe("an import from a hostile server", () => {
     return [answers, fetching];
   };
 
-  test("a file of 600 MB is refused at its head, and one without a length when it exceeds 512 MB is not kept", async () => {
+  test("a file of 600 MB is refused at its head, and nothing of it is kept", async () => {
     const [answers, fetching] = withFile((response) => response.writeHead(200, { "content-length": 600 * 1024 ** 2 }).flushHeaders());
     const { code, report } = await importFrom(answers(), fetching);
     expect({ code, failed: report.failed }).toMatchObject({
@@ -201,6 +201,14 @@ describe("an import from a hostile server", () => {
       failed: [{ kind: "file", reason: "the file has more than 536870912 bytes" }],
     });
     expect(await target.store.blobs.usedBytes(bo.accountId)).toBe(0);
+  });
+
+  test("a file without a stated length is cut at the limit", async () => {
+    await using fake = await openFake({
+      "/file": (_request, response) => void response.writeHead(200, { "transfer-encoding": "chunked" }).end("x".repeat(16)),
+    });
+    const { body } = await openDownload({ fetch, sleep: async () => undefined }, fake.url, `${fake.url}/file`, 10);
+    await expect(new Response(body).text()).rejects.toThrow("the file has more than 10 bytes");
   });
 
   test("a redirect of a file is not followed", async () => {
