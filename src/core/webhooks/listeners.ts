@@ -1,24 +1,20 @@
 import { type Caller, lockActiveMember, type OpenCall } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { Failure, notFound } from "../failure.ts";
-import type { Log } from "../log.ts";
-import type { Store, Tx } from "../store.ts";
+import type { Tx } from "../store.ts";
 import type { Subscription, TaskSubscriptions } from "../tasks/task-subscriptions.ts";
-import { cancelled, stopping } from "../tasks/watches.ts";
+import { stopping } from "../tasks/watches.ts";
 import type { SignDelivery } from "./delivery.ts";
 import { listenerMs, listenersMax, type WaitingEvent, type WebhookListener } from "./listener.ts";
+import { keepListener, type Life, type LifeParts, lost } from "./listener-life.ts";
 import { newSealedSecret, type WebhookCreationContext } from "./new-webhook.ts";
 import { defaultEventTypes, type WebhookEventType } from "./webhook.ts";
 
 /** The dependencies of `listeners`. */
-export interface ListenerParts extends WebhookCreationContext {
-  readonly store: Store;
+export interface ListenerParts extends WebhookCreationContext, LifeParts {
   readonly clock: Clock;
-  readonly log: Log;
   readonly subscriptions: Pick<TaskSubscriptions, "subscribeToList">;
   readonly sign: SignDelivery;
-  /** Aborted when the process drains. */
-  readonly draining: AbortSignal;
 }
 
 /** A requested listener. */
@@ -53,9 +49,6 @@ export interface Listeners {
   open(call: OpenCall, created: ListenerWithSecret): AsyncIterable<Heard>;
 }
 
-/** How often the credential is checked, and how often the listener is renewed: well within its lease. */
-const recheckMs = 5_000;
-const renewMs = 15_000;
 /** Events that are read together. */
 const pageSize = 20;
 
@@ -63,47 +56,11 @@ const pageSize = 20;
 export const signedUrlOf = ({ id }: Pick<WebhookListener, "id">): string => `urn:webhook-listener:${id}`;
 
 export function listeners(parts: ListenerParts): Listeners {
-  const { store, clock, log, subscriptions, draining } = parts;
+  const { store, clock, subscriptions, draining } = parts;
 
   async function sign(listener: WebhookListener, event: WaitingEvent): Promise<Heard> {
     const receiver = { ...listener, url: signedUrlOf(listener), oldSecret: null, oldSecretUntil: null, doubleHash: false };
     return { event, headers: await parts.sign(receiver, event, clock.now()) };
-  }
-
-  /** Ends a listener once: at its time, with its call or its credential, or when it is lost. */
-  function keep(call: OpenCall, { id, spaceId, expiresAt }: WebhookListener): Life {
-    const over = new AbortController();
-    let removal: Promise<void> | undefined;
-    const remove = () =>
-      store
-        .change((tx) => tx.listeners.remove(id))
-        .catch((cause: unknown) => log("error", "a listener was not removed: it ends with its lease", { cause }));
-    function end(reason: Failure | null = null): Promise<void> {
-      over.abort(reason);
-      removal ??= remove();
-      return removal;
-    }
-    async function check(): Promise<void> {
-      const caller = await call.reauthenticate();
-      if (caller.spaceId !== spaceId) throw new Failure("failed_precondition", "the session has moved to another space: listen again");
-    }
-    async function watch(): Promise<void> {
-      let renewedAt = clock.monotonic();
-      while (clock.now() < expiresAt) {
-        await clock.sleep(Math.min(recheckMs, expiresAt - clock.now()), over.signal);
-        await check();
-        if (clock.monotonic() - renewedAt < renewMs) continue;
-        if (!(await store.change((tx) => tx.listeners.renew(id, clock.now())))) throw lost();
-        renewedAt = clock.monotonic();
-      }
-      await end();
-    }
-    watch().catch((thrown: unknown) => {
-      if (!over.signal.aborted) void end(thrown instanceof Failure ? thrown : new Failure("internal", "internal error", { cause: thrown }));
-    });
-    call.gone.addEventListener("abort", () => void end(cancelled()), { once: true });
-    if (call.gone.aborted) void end(cancelled());
-    return { signal: over.signal, check, end };
   }
 
   async function* send(created: ListenerWithSecret, life: Life, subscription: Subscription): AsyncGenerator<Heard> {
@@ -113,14 +70,14 @@ export function listeners(parts: ListenerParts): Listeners {
     let dropped = 0;
     try {
       yield created;
-      while (!isOver(life, draining)) {
+      while (!life.isOver()) {
         await life.check();
         const state = await store.listeners.state(id);
-        if (isOver(life, draining)) return;
+        if (life.isOver()) return;
         if (!state) throw lost();
         const page = state.waiting > 0 ? await store.listeners.listWaiting(id, pageSize) : [];
         for (const event of page) {
-          if (isOver(life, draining)) return;
+          if (life.isOver()) return;
           // The body of a deleted task's event is no longer kept (spec/decisions.md 14).
           if (event.body !== "") yield await sign(listener, event);
         }
@@ -164,27 +121,8 @@ export function listeners(parts: ListenerParts): Listeners {
     },
 
     open(call, created) {
-      const life = keep(call, created.listener);
+      const life = keepListener(parts, call, created.listener);
       return send(created, life, subscriptions.subscribeToList(call, {}));
     },
   };
-}
-
-/** The life of a listener. */
-interface Life {
-  /** Aborted when it is over; the reason is a failure, or null at its regular end. */
-  readonly signal: AbortSignal;
-  /** @throws Failure as a new call, or when the caller is in another space now. */
-  check(): Promise<void>;
-  /** Resolves when the listener is removed. */
-  end(): Promise<void>;
-}
-
-const lost = (): Failure => new Failure("unavailable", "the listener was lost: listen again", { retryAfter: 1 });
-
-/** Whether the regular end has come. @throws Failure for any other end. */
-function isOver({ signal }: Life, draining: AbortSignal): boolean {
-  if (signal.aborted && signal.reason !== null) throw signal.reason;
-  if (!signal.aborted && draining.aborted) throw stopping();
-  return signal.aborted;
 }
