@@ -1,5 +1,5 @@
 import { type ListenerRows, listenerLeaseMs, waitingMax } from "../../core/webhooks/listener.ts";
-import type { Session } from "../session.ts";
+import { changeOf, type Session } from "../session.ts";
 import { type Sql, sql } from "../statements.ts";
 import { computedShape, integer, tables } from "../table.ts";
 
@@ -58,6 +58,7 @@ export function listenerRows(session: Session): ListenerRows {
     },
     remove,
     async purge(now) {
+      changeOf(session);
       const rows = await ids.rows(session)(sql`
         SELECT ${ids.of("webhook_listener")} FROM webhook_listener WHERE ${isOver(now)} ORDER BY id LIMIT ${purgeMax}`);
       for (const { id } of rows) await remove(id);
