@@ -73,7 +73,7 @@ describeOnOne("a listener whose stream is read slowly", (database) => {
     await heard.return?.();
   });
 
-  test("is deleted within 5 s after its credential is revoked, while nobody reads", async () => {
+  test("is deleted within 5 s after its credential is revoked, while no client reads", async () => {
     const heard = await open();
     await createTask(ann);
     revoked = true;

@@ -90,6 +90,15 @@ describeOnEach("webhook.listen", (database) => {
     expect(await rowsOf(ann)).toEqual([]);
   });
 
+  test("names an unknown member, and refuses it under strict handling before anything is written", async () => {
+    const { status, headers } = await ann.v2("webhook.listen", { zebra: 1 });
+    expect([status, headers.get("x-request-warnings")]).toEqual([200, 'unknown member "zebra"']);
+    await expect.poll(() => rowsOf(ann)).toEqual([]);
+    const refused = await ann.v2("webhook.listen", { zebra: 1 }, { headers: { prefer: "handling=strict" } });
+    expect([refused.status, refused.body.error?.message]).toEqual([400, expect.stringContaining('unknown member "zebra"')]);
+    expect(await rowsOf(ann)).toEqual([]);
+  });
+
   test("ends when its client leaves, and the account can listen again", async () => {
     const opened = [1, 2, 3, 4, 5].map(() => listen(ann));
     await Promise.all(opened.map(({ ready }) => ready));

@@ -73,7 +73,7 @@ function compileEventFrames(desc: DescMessage): NewFrame {
 
 function compileFieldFrames({ typeName, fields }: DescMessage): NewFrame {
   const writers = fields.map(({ name, localName, message }) => {
-    if (!message) throw new Error(`${typeName}.${name} is no message`);
+    if (!message) throw new Error(`${typeName}.${name} is not a message`);
     return { name, localName, write: compileBareWriter(message) };
   });
   return (answer) => {
