@@ -4,8 +4,8 @@ import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { CommandError, UsageError } from "../frame/failures.ts";
 import { argument, type ClientFlags, choiceFlag, countFlag, exactly, textFlag } from "../frame/parameters.ts";
 import { timeText } from "../frame/print.ts";
+import { eventTypes, listen } from "./webhook-listen.ts";
 
-const eventTypes = ["task_created", "task_progress", "task_stopped", "task_failed", "task_cancelled"] as const;
 type EventType = (typeof eventTypes)[number];
 const states = ["pending", "delivered", "failed", "cancelled"] as const;
 
@@ -166,5 +166,5 @@ const resend = command({
 
 export const webhookRoutes = buildRouteMap({
   docs: { brief: "Webhooks and their deliveries" },
-  routes: { list, create, delete: remove, ping, trigger, log, resend },
+  routes: { list, create, delete: remove, ping, listen, trigger, log, resend },
 });

@@ -2,6 +2,7 @@ import type { DescField, DescMethod } from "@bufbuild/protobuf";
 import { perMinute, perMinuteAndAddress } from "../../src/call/limit.ts";
 import type { Reason } from "../../src/core/failure.ts";
 import { v2Answers } from "../../src/http/failure.ts";
+import { isResumable } from "../../src/http/v2/event-stream.ts";
 import { wireOptions } from "../../src/http/v2/wire.ts";
 import type { Operation } from "../../src/operations.ts";
 import { type Example, partsOf, roleNames } from "../reference/operation.ts";
@@ -11,6 +12,9 @@ import type { MessageSchemas } from "./messages.ts";
 import { requiredFields } from "./rules.ts";
 import { defined, type Json, prose } from "./schema.ts";
 import { securityOf } from "./security.ts";
+
+/** Whether a repeat with the same key gets the first answer. A stream is not stored. */
+const isRepeatable = ({ isChange, method }: Operation): boolean => isChange && method.methodKind === "unary";
 
 /** The name of the answer to a failure in `components.responses`. */
 export const responseName = (status: number): string => `Error${status}`;
@@ -71,7 +75,9 @@ export function facts(operation: Operation): Json {
   return defined({
     "x-rpc": rpc,
     "x-rate-limit": { ...rate, ...(together.length > 0 ? { shared_with: together } : {}) },
-    "x-idempotency": isChange ? { header: "Idempotency-Key", hours: 24, ...(hasSecretAnswer ? { replays_answer: false } : {}) } : undefined,
+    "x-idempotency": isRepeatable(operation)
+      ? { header: "Idempotency-Key", hours: 24, ...(hasSecretAnswer ? { replays_answer: false } : {}) }
+      : undefined,
     "x-max-request-bytes": maxRequestBytes,
     "x-roles": roles.length > 0 ? roles : undefined,
     "x-audited": isChange || isAudited,
@@ -111,7 +117,7 @@ function common(operation: Operation, method: DescMethod): Json {
 /** An answer of 200, or a stream of events. */
 function success(operation: Operation, method: DescMethod, schemas: MessageSchemas, example: Example | undefined): Json {
   const rate = operation.access ? ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"] : [];
-  const names = ["X-Request-Id", "X-Request-Warnings", ...rate, ...(operation.isChange ? ["Idempotent-Replayed"] : [])];
+  const names = ["X-Request-Id", "X-Request-Warnings", ...rate, ...(isRepeatable(operation) ? ["Idempotent-Replayed"] : [])];
   if (method.methodKind === "server_streaming") return streamOf(method, schemas, headersOf(names));
   const content = defined({ schema: schemas.answer(method.output), examples: example && { default: { value: example.response } } });
   return { 200: { description: "The call succeeded.", headers: headersOf(names), content: { "application/json": content } } };
@@ -120,21 +126,22 @@ function success(operation: Operation, method: DescMethod, schemas: MessageSchem
 /** Server-sent events: OpenAPI 3.1 has no schema for the events of a stream. */
 function streamOf({ output }: DescMethod, schemas: MessageSchemas, answerHeaders: Json): Json {
   const [event, delta] = output.fields.flatMap(({ message }) => message ?? []);
+  const named = output.fields.map(({ name, message }) => [name, message && schemas.output(message)]);
+  const ofTask = { "*": event && schemas.output(event), text_delta: delta && schemas.output(delta) };
   const events = defined({
-    "*": event && schemas.output(event),
-    text_delta: delta && schemas.output(delta),
+    ...(isResumable(output) ? ofTask : Object.fromEntries(named)),
     end: schemas.other("StreamEnd", () => ({ description: "The data of the last event.", oneOf: [envelopeRef, errorRef] })),
   });
   const schema = { type: "string", contentMediaType: "text/event-stream", contentSchema: { anyOf: Object.values(events) } };
-  return {
+  const id = isResumable(output) ? ", `id` its `seq`," : "";
+  return defined({
     200: {
-      description:
-        "A stream of server-sent events. `event` is the type of the event, `id` its `seq`, and `data` its JSON by `x-event-schemas`. The event `end` is the last one.",
+      description: `A stream of server-sent events. \`event\` is the type of the event${id} and \`data\` its JSON by \`x-event-schemas\`. The event \`end\` is the last one.`,
       headers: answerHeaders,
       content: { "text/event-stream": { schema, "x-event-schemas": events } },
     },
-    204: { description: "There are no more events: a client must not connect again." },
-  };
+    204: isResumable(output) ? { description: "There are no more events: a client must not connect again." } : undefined,
+  });
 }
 
 const envelopeRef = { $ref: "#/components/schemas/Envelope" };
@@ -149,12 +156,12 @@ export function pathItem(operation: Operation, method: DescMethod, schemas: Mess
   const required = requiredFields(method.input);
   const shared = common(operation, method);
   const responses = success(operation, method, schemas, example);
-  const resume = method.methodKind === "server_streaming" ? [parameter("LastEventId")] : [];
+  const resume = method.methodKind === "server_streaming" && isResumable(method.output) ? [parameter("LastEventId")] : [];
   const content = defined({ schema: schemas.request(method.input), examples: example && { default: { value: example.request } } });
   const post = {
     operationId: name,
     ...shared,
-    parameters: [...(isChange ? [parameter("IdempotencyKey")] : []), ...resume, parameter("Prefer")],
+    parameters: [...(isRepeatable(operation) ? [parameter("IdempotencyKey")] : []), ...resume, parameter("Prefer")],
     requestBody: { required: required.size > 0, content: { "application/json": content } },
     responses: { ...responses, ...errorResponses(operation, method, { hasBody: true }) },
   };

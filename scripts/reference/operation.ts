@@ -123,7 +123,8 @@ const rateOf = ({ access, rateClass }: Operation): string =>
     ? `${perMinuteAndAddress} calls a minute and network address`
     : `[\`${rateClass}\`](limits.md#rate-classes): ${perMinute[rateClass]} calls a minute`;
 
-function kindOf({ isChange: change, isAudited: audited, hasSecretAnswer: secretAnswer }: Operation): string {
+function kindOf({ method, isChange: change, isAudited: audited, hasSecretAnswer: secretAnswer }: Operation): string {
   if (!change) return audited ? "read; each call writes an audit row" : "read";
+  if (method.methodKind === "server_streaming") return "change; each call writes an audit row";
   return `change; takes an [\`Idempotency-Key\`](conventions.md)${secretAnswer ? ", whose repeat does not show the secret again" : ""}`;
 }

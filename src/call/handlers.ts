@@ -48,6 +48,18 @@ export interface Streamed<M extends DescMethod> {
   ) => Promise<AsyncIterable<MessageInitShape<M["output"]>> | null>;
 }
 
+/**
+ * A change that streams: one transaction makes it, with its audit row and without an idempotency record. It returns how to open
+ * the stream, which begins after the commit and makes its own changes.
+ */
+export interface StreamedChange<M extends DescMethod> {
+  readonly begin: (
+    tx: Tx,
+    call: OpenCall,
+    message: MessageShape<M["input"]>,
+  ) => Promise<() => AsyncIterable<MessageInitShape<M["output"]>>>;
+}
+
 /** A stream both ways: each message is checked when it arrives, and either side may end. It makes its own changes. */
 export interface BidiStreamed<M extends DescMethod> {
   readonly converse: (call: OpenCall, messages: AsyncIterable<MessageShape<M["input"]>>) => AsyncIterable<MessageInitShape<M["output"]>>;
@@ -67,7 +79,7 @@ export const unbuilt: Unbuilt = { unbuilt: true };
 type FormOf<M extends DescMethod> = M["methodKind"] extends "bidi_streaming"
   ? BidiStreamed<M>
   : M["methodKind"] extends "server_streaming"
-    ? Streamed<M>
+    ? Streamed<M> | StreamedChange<M>
     : Handler<M> | Prepared<M> | Held<M>;
 
 /** The handlers of a service by method. All are required, so that a new method does not compile without one. */
@@ -79,6 +91,7 @@ export type ImplementedHandler =
   | Prepared<DescMethod>
   | Held<DescMethod>
   | Streamed<DescMethod>
+  | StreamedChange<DescMethod>
   | BidiStreamed<DescMethod>;
 
 /** Any handler of a table. */

@@ -6,7 +6,7 @@ import type { Store, Tx } from "../core/store.ts";
 import type { Admission } from "./admission.ts";
 import type { NoteRefusal, WriteAudit } from "./audit.ts";
 import { noteChallenge } from "./challenge.ts";
-import type { Handler, HandlerTable, ImplementedHandler } from "./handlers.ts";
+import type { Handler, HandlerTable, ImplementedHandler, StreamedChange } from "./handlers.ts";
 import { checkIdempotencyKey, type IdempotencyRecords } from "./idempotency.ts";
 import { network } from "./limit.ts";
 import { validate } from "./validate.ts";
@@ -96,7 +96,7 @@ export function performer(store: Store, handlers: HandlerTable, records: Idempot
   async function outcome(admission: Admission, message: Message, gone: AbortSignal): Promise<Outcome> {
     const { operation, caller, request } = admission;
     const built = handlerOf(admission, message);
-    if ("stream" in built || "converse" in built) throw new Error(`${operation.rpc} is a stream`);
+    if ("stream" in built || "begin" in built || "converse" in built) throw new Error(`${operation.rpc} is a stream`);
     if ("hold" in built) {
       admission.request.body?.release();
       if (operation.isAudited) throw new Error(`${operation.rpc} is held, and would have no audit row`);
@@ -119,10 +119,20 @@ export function performer(store: Store, handlers: HandlerTable, records: Idempot
   async function openStream(admission: Admission, message: Message, gone: AbortSignal): Promise<AsyncIterable<Message> | null> {
     const { operation } = admission;
     const built = handlerOf(admission, message);
-    if (!("stream" in built)) throw new Error(`${operation.rpc} is not a server stream`);
+    if (!("stream" in built || "begin" in built)) throw new Error(`${operation.rpc} is not a server stream`);
     admission.request.body?.release();
-    const answers = await built.stream(store, openCallOf(admission, gone), message);
+    const call = openCallOf(admission, gone);
+    const answers = "stream" in built ? await built.stream(store, call, message) : await begin(built, call, admission, message);
     return answers && mapIterable(answers, (answer) => create(operation.method.output, answer), noteThrown(admission));
+  }
+
+  async function begin(built: StreamedChange<DescMethod>, call: OpenCall, admission: Admission, message: Message) {
+    const open = await store.change(async (tx) => {
+      const opened = await built.begin(tx, call, message);
+      await audit.write(tx, admission);
+      return opened;
+    });
+    return open();
   }
 
   async function* converse(admission: Admission, messages: AsyncIterable<Message>, gone: AbortSignal): AsyncGenerator<Message> {

@@ -39,6 +39,7 @@ import type { BudgetRows } from "./usage/budget.ts";
 import type { UsageRows } from "./usage/usage.ts";
 import type { DeliveryRows } from "./webhooks/delivery.ts";
 import type { DeliveryLogRows } from "./webhooks/delivery-log.ts";
+import type { ListenerRows } from "./webhooks/listener.ts";
 import type { WebhookEventRows } from "./webhooks/notifications.ts";
 import type { WebhookKeyRows, WebhookRows } from "./webhooks/webhook.ts";
 import type { CheckpointRows } from "./websites/checkpoint.ts";
@@ -71,6 +72,7 @@ export interface Tx {
   readonly projects: ProjectRows;
   readonly skills: SkillRows;
   readonly webhooks: WebhookRows;
+  readonly listeners: ListenerRows;
   readonly deliveryLog: DeliveryLogRows;
   readonly agents: AgentRows;
   readonly agentProfiles: ProfileRows;

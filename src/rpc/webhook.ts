@@ -1,8 +1,11 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { mapIterable } from "../async/map-iterable.ts";
 import type { Handlers } from "../call/handlers.ts";
 import { eventId } from "../core/tasks/event.ts";
 import { type DeliveryAttempt, deliveryStates } from "../core/webhooks/delivery.ts";
 import type { Deliveries, DeliveryFilter, DeliveryLogEntry, DeliveryTally } from "../core/webhooks/delivery-log.ts";
+import type { WebhookListener } from "../core/webhooks/listener.ts";
+import { type Heard, type Listeners, signedUrlOf } from "../core/webhooks/listeners.ts";
 import { type HeldWebhook, type Webhook, type WebhookEventType, type WebhookKeys, webhookEventTypes } from "../core/webhooks/webhook.ts";
 import type { Webhooks } from "../core/webhooks/webhooks.ts";
 import {
@@ -15,7 +18,12 @@ import {
   type WebhookSchema,
   WebhookStatusSchema,
 } from "../gen/proto/webhook/v2/webhook_pb.ts";
-import type { GetWebhookHealthResponseSchema, ListDeliveriesRequest, WebhookService } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
+import type {
+  GetWebhookHealthResponseSchema,
+  ListDeliveriesRequest,
+  ListenWebhookResponseSchema,
+  WebhookService,
+} from "../gen/proto/webhook/v2/webhook_service_pb.ts";
 import { enumConverter, pageEnd, seconds } from "./wire-values.ts";
 
 /** Names of enum values (spec/webhooks.md 1, 2). */
@@ -95,11 +103,12 @@ export const toAttempt = (attempt: Omit<DeliveryAttempt, "deliveryId">): Message
 export interface WebhookServiceParts {
   readonly webhooks: Webhooks;
   readonly deliveries: Deliveries;
+  readonly listeners: Listeners;
   readonly keys: WebhookKeys;
 }
 
 /** Webhooks, their keys and their deliveries (spec/api.md 8.15 to 8.18, spec/webhooks.md 1, 9). */
-export function webhookHandlers({ webhooks, deliveries, keys }: WebhookServiceParts): Handlers<typeof WebhookService> {
+export function webhookHandlers({ webhooks, deliveries, listeners, keys }: WebhookServiceParts): Handlers<typeof WebhookService> {
   return {
     createWebhook: {
       async prepare({ url, eventTypes, signingSecret: secret, projectId, metadata, name }, caller) {
@@ -163,7 +172,31 @@ export function webhookHandlers({ webhooks, deliveries, keys }: WebhookServicePa
     async recoverDeliveries(tx, caller, { webhookId, since }) {
       return { recovered: await deliveries.recover(tx, caller, webhookId, milliseconds(since)) };
     },
+    listenWebhook: {
+      async begin(tx, call, { eventTypes, projectId }) {
+        const created = await listeners.create(tx, call.caller, { eventTypes: typesOf(eventTypes), projectId });
+        return () => mapIterable(listeners.open(call, created), toHeard);
+      },
+    },
   };
+}
+
+type ListenAnswer = MessageInitShape<typeof ListenWebhookResponseSchema>;
+
+const toListener = (listener: WebhookListener, signingSecret: string): ListenAnswer["listener"] => ({
+  id: listener.id,
+  signingSecret,
+  signedUrl: signedUrlOf(listener),
+  eventTypes: listener.eventTypes.map(eventType.toValue),
+  ...(listener.projectId === null ? {} : { projectId: listener.projectId }),
+  expiresAt: seconds(listener.expiresAt),
+});
+
+function toHeard(heard: Heard): ListenAnswer {
+  if ("listener" in heard) return { listener: toListener(heard.listener, heard.secret) };
+  if ("dropped" in heard) return { dropped: { count: heard.dropped } };
+  const { event, headers } = heard;
+  return { delivery: { eventId: event.id, eventType: eventType.toValue(event.type), body: event.body, headers: { ...headers } } };
 }
 
 const typesOf = (values: readonly EventTypeValue[]): WebhookEventType[] => values.flatMap((value) => eventType.toName(value) ?? []);

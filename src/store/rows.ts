@@ -39,6 +39,7 @@ import { taskResourceRows, taskRows } from "./rows/task.ts";
 import { usageRows } from "./rows/usage.ts";
 import { webhookKeyRows, webhookRows } from "./rows/webhook.ts";
 import { webhookEventRows } from "./rows/webhook-event.ts";
+import { listenerRows } from "./rows/webhook-listener.ts";
 import { checkpointRows, websiteRows } from "./rows/website.ts";
 import { workerEventRows, workerRows, workerRunRows } from "./rows/worker.ts";
 import { workspaceRows } from "./rows/workspace-file.ts";
@@ -63,6 +64,7 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     projects: projectRows(session),
     skills: skillRows(session),
     webhooks: webhookRows(session),
+    listeners: listenerRows(session),
     deliveryLog: deliveryLogRows(session),
     agents: agentRows(session),
     agentProfiles: agentProfileRows(session),

@@ -3,7 +3,7 @@ import type { Dispatcher } from "undici";
 import type { AllowedAddresses } from "../config/address-range.ts";
 import type { Cipher } from "../core/cipher.ts";
 import type { Clock } from "../core/clock.ts";
-import type { AttemptResult, SendWebhook } from "../core/webhooks/delivery.ts";
+import type { AttemptResult, SendWebhook, SignDelivery } from "../core/webhooks/delivery.ts";
 import { openWebhookSecret } from "../core/webhooks/new-webhook.ts";
 import { classifyFault, RefusedDestination } from "../egress/agent.ts";
 import { checkedPools } from "../egress/checked-pools.ts";
@@ -60,6 +60,7 @@ const never = new AbortController().signal;
 /** Creates the only function that sends requests to webhooks: signed, guarded, and limited to 10 s. */
 export function webhookSender(parts: SendParts): SendWebhook {
   const { clock, allowed, resolve } = parts;
+  const sign = deliverySigner(parts);
   const pools = checkedPools(clock, { reach: { ports: [443], plain: false, allowed }, resolve });
 
   async function post({ id, accountId, url: text }: Webhook, body: Buffer, headers: Readonly<Record<string, string>>, signal: AbortSignal) {
@@ -70,14 +71,13 @@ export function webhookSender(parts: SendParts): SendWebhook {
   }
 
   return async (webhook, event, signal = never) => {
-    const body = Buffer.from(event.body);
     const at = clock.now();
-    const headers = { ...(await signRequest(parts, webhook, { eventId: event.id, body, at })), ...plainHeaders(parts) };
+    const headers = await sign(webhook, event, at);
     const began = clock.monotonic();
     const latency = () => Math.round(clock.monotonic() - began);
     const time = limitTime(clock, answerMs, signal);
     try {
-      const { answer, isPublicAnswer } = await post(webhook, body, headers, time.signal);
+      const { answer, isPublicAnswer } = await post(webhook, Buffer.from(event.body), headers, time.signal);
       return { at, latencyMs: latency(), ...(await readAnswer(answer, isPublicAnswer)) };
     } catch (thrown) {
       signal.throwIfAborted();
@@ -89,19 +89,20 @@ export function webhookSender(parts: SendParts): SendWebhook {
   };
 }
 
-const plainHeaders = ({ userAgent }: SendParts) => ({
-  "content-type": "application/json",
-  "user-agent": userAgent,
-  accept: "*/*",
-  "accept-encoding": "identity",
-});
-
 /** Signs with both secrets while the old one is valid. */
-async function signRequest({ keys, cipher }: SendParts, webhook: Webhook, message: { eventId: string; body: Uint8Array; at: number }) {
-  const { id, url, secret, oldSecret, oldSecretUntil, doubleHash } = webhook;
-  const sealed = oldSecret !== null && (oldSecretUntil ?? 0) > message.at ? [secret, oldSecret] : [secret];
-  const secrets = sealed.map((bytes) => openWebhookSecret(cipher, id, bytes));
-  return signedHeaders({ ...message, url, at: Math.floor(message.at / 1000) }, { keys: await keys.signing(), secrets, doubleHash });
+export function deliverySigner({ keys, cipher, userAgent }: Pick<SendParts, "keys" | "cipher" | "userAgent">): SignDelivery {
+  return async ({ id, url, secret, oldSecret, oldSecretUntil, doubleHash }, event, at) => {
+    const sealed = oldSecret !== null && (oldSecretUntil ?? 0) > at ? [secret, oldSecret] : [secret];
+    const secrets = sealed.map((bytes) => openWebhookSecret(cipher, id, bytes));
+    const signable = { eventId: event.id, body: Buffer.from(event.body), url, at: Math.floor(at / 1000) };
+    return {
+      ...(await signedHeaders(signable, { keys: await keys.signing(), secrets, doubleHash })),
+      "content-type": "application/json",
+      "user-agent": userAgent,
+      accept: "*/*",
+      "accept-encoding": "identity",
+    };
+  };
 }
 
 /** @throws RefusedDestination for a URL that no webhook may have: with another scheme, user information or a fragment. */

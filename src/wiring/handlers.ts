@@ -45,6 +45,7 @@ import type { Tasks } from "../core/use-cases/manage-tasks.ts";
 import { appWebhooks } from "../core/webhooks/app-webhooks.ts";
 import type { SendWebhook } from "../core/webhooks/delivery.ts";
 import { deliveries } from "../core/webhooks/delivery-log.ts";
+import { type Listeners, listeners } from "../core/webhooks/listeners.ts";
 import { testRequests } from "../core/webhooks/test-request.ts";
 import { type WebhookParts, webhooks } from "../core/webhooks/webhooks.ts";
 import { domains } from "../core/websites/domains.ts";
@@ -195,7 +196,15 @@ export function createHandlers(
     ),
     implement(AuditService, auditHandlers({ rpcOf, downloadLinks: auditDownloadLinks(cipher, config.baseUrl), clock })),
     implement(InstallationService, installationHandlers(installationParts(context, logged))),
-    implement(WebhookService, webhookHandlers({ webhooks: webhooks(hooks), deliveries: deliveries(clock), keys: sending.keys })),
+    implement(
+      WebhookService,
+      webhookHandlers({
+        webhooks: webhooks(hooks),
+        deliveries: deliveries(clock),
+        listeners: listenersOf(context, sending, draining),
+        keys: sending.keys,
+      }),
+    ),
     implement(WebsiteService, websiteHandlers(websiteParts(context))),
     implement(EnterpriseDataExportService, dataExportHandlers(dataExports)),
     implement(EnterpriseDataExportV2Service, dataExportV2Handlers(dataExports)),
@@ -221,6 +230,17 @@ function importParts({ config, clock, ids }: ProcessContext, hooks: WebhookParts
 function webhookParts({ config, store, clock, ids, random, cipher }: ProcessContext, send: SendWebhook): WebhookParts {
   const rules = { plainLoopback: config.webhookAllow.some(({ kind }) => kind === "loopback") };
   return { store, clock, ids, random, cipher, tests: testRequests({ send, clock, appUrl: config.appUrl }), rules };
+}
+
+/** The number of listeners is limited by their rows, so their subscriptions are not. */
+function listenersOf(
+  { config, store, clock, ids, random, cipher, log }: ProcessContext,
+  { sign }: Sending,
+  draining: AbortSignal,
+): Listeners {
+  const rules = { limit: Number.POSITIVE_INFINITY, pollMs: pollMsOf(config), draining };
+  const subscriptions = taskSubscriptions(store.feed, clock, rules);
+  return listeners({ store, clock, ids, random, cipher, log, sign, subscriptions, draining });
 }
 
 function taskParts(

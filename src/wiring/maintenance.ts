@@ -42,6 +42,9 @@ const indexMax = 50;
 /** Deleted tasks whose events are purged in one change. */
 const eraseMax = 100;
 
+/** A listener of a dead process is removed at most this long after its lease ends. */
+const listenersEveryMs = 60_000;
+
 /** Rows of the webhook log that are purged in one change. */
 const logMax = 500;
 
@@ -138,6 +141,9 @@ export function startMaintenance(
       await inBatches(logMax, (tx) => tx.deliveryLog.purge(before, logMax));
       await inBatches(logMax, (tx) => tx.deliveryLog.purgeEvents(before, logMax));
       await inBatches(logMax, (tx) => tx.webhooks.purge(before, logMax));
+    }),
+    every(listenersEveryMs, async function purgeListeners() {
+      await store.change((tx) => tx.listeners.purge(clock.now()));
     }),
     every(domainsEveryMs, async function checkCustomDomains() {
       await checkDomains({ store, clock, prove }, stopping.signal);

@@ -1,25 +1,24 @@
 import about from "../../package.json" with { type: "json" };
 import { fileLinks } from "../core/files/links.ts";
 import type { AfterTask } from "../core/store.ts";
-import type { SendWebhook } from "../core/webhooks/delivery.ts";
+import type { SendWebhook, SignDelivery } from "../core/webhooks/delivery.ts";
 import { webhookOutbox } from "../core/webhooks/outbox.ts";
-import { webhookSender } from "../webhooks/send.ts";
+import { deliverySigner, webhookSender } from "../webhooks/send.ts";
 import { type DeliveryKeys, deliveryKeys } from "../webhooks/sign.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /** Sends and signs webhook requests. */
 export interface Sending {
   readonly send: SendWebhook;
+  readonly sign: SignDelivery;
   readonly keys: DeliveryKeys;
 }
 
 /** One per process, shared by deliveries and by the operations that send test requests. */
 export function createSending({ config, store, cipher, clock, ids, resolve }: ProcessContext): Sending {
   const keys = deliveryKeys({ store, cipher, clock, ids });
-  return {
-    keys,
-    send: webhookSender({ clock, cipher, keys, resolve, allowed: config.webhookAllow, userAgent: `${about.name}/${about.version}` }),
-  };
+  const signing = { cipher, keys, userAgent: `${about.name}/${about.version}` };
+  return { keys, sign: deliverySigner(signing), send: webhookSender({ ...signing, clock, resolve, allowed: config.webhookAllow }) };
 }
 
 /** Writes the webhook events of every change of a task. */

@@ -44,6 +44,7 @@ describe("the number of calls a minute", () => {
         "webhook.ping",
         "webhook.resend",
         "webhook.recover",
+        "webhook.listen",
         "project.update",
         "project.delete",
         "agentProfile.update",

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,20 +48,43 @@ export async function runWith(
   args: readonly string[],
   options: RunOptions = {},
 ): Promise<Ran> {
-  const [out, err, opened]: string[][] = [[], [], []];
-  if (!out || !err || !opened) throw new Error("there are three");
+  const { code, out, err, opened } = startWith(home, service, args, options);
+  return { code: await code, out: out(), err: err(), opened };
+}
+
+/** Starts a command line in this process, without a terminal. */
+export function startWith(home: string, service: Pick<Service, "url">, args: readonly string[], options: RunOptions = {}) {
+  const [out, err, opened]: [string[], string[], string[]] = [[], [], []];
+  const written = new EventEmitter();
+  const interrupts = new Set<() => void>();
   const context: CliContext = {
     ...base(fetchOf(service), opened),
     now: () => options.now ?? Date.now(),
     process: {
-      stdout: { write: (text) => out.push(String(text)) },
+      stdout: { write: (text) => out.push(String(text)) > 0 && written.emit("text") },
       stderr: { write: (text) => err.push(String(text)) },
       env: { HOME: home, ...options.env },
     },
     stdin: Readable.from(typeof options.input === "string" ? [options.input] : (options.input ?? [])),
+    onInterrupt(stop) {
+      interrupts.add(stop);
+      return () => void interrupts.delete(stop);
+    },
   };
-  const code = await runCli(args, context);
-  return { code, out: out.join(""), err: err.join(""), opened };
+  const code = runCli(args, context);
+  const ended = code.then((exit) => Promise.reject(new Error(`the command has ended with ${exit}: ${err.join("")}`)));
+  ended.catch(() => undefined);
+  return {
+    code,
+    opened,
+    out: () => out.join(""),
+    err: () => err.join(""),
+    /** Resolves when the output has this text. @throws when the command ends before. */
+    async until(text: string): Promise<void> {
+      while (!out.join("").includes(text)) await Promise.race([once(written, "text"), ended]);
+    },
+    interrupt: () => interrupts.forEach((stop) => void stop()),
+  };
 }
 
 /** The environment of a person's command. */

@@ -1,5 +1,12 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { createClient, type OperationName, type RpcName, type WatchEvent } from "../../packages/client/src/index.ts";
+import {
+  createClient,
+  type ListenEvent,
+  type ListenOptions,
+  type OperationName,
+  type RpcName,
+  type WatchEvent,
+} from "../../packages/client/src/index.ts";
 import { pythonMethod, pythonSubjects } from "../../scripts/client/python.ts";
 import { lacks } from "../support/needs.ts";
 import { openPython, type Python } from "./python.ts";
@@ -21,6 +28,8 @@ export interface Options {
 export interface ConformingClient {
   call(name: OperationName, request: object, options?: Options): Promise<JsonObject>;
   rpc(name: RpcName, request: object): Promise<JsonObject>;
+  /** What a listener yields first, at most this many. */
+  listen(request: Omit<ListenOptions, "signal">, most: number): Promise<readonly ListenEvent[]>;
   watch(
     id: string,
     watching?: { readonly untilSettled?: boolean; readonly deltas?: boolean; readonly retries?: number; readonly most?: number },
@@ -46,6 +55,11 @@ const typescript: Language = {
       // The requests of the tests are data: the table of operations has their types.
       call: async (name, request, options) => (await client.call(name, request as never, options)) as unknown as JsonObject,
       rpc: async (name, request) => (await client.rpc(name, request as never)) as JsonObject,
+      async listen(request, most) {
+        const events: ListenEvent[] = [];
+        for await (const event of client.webhooks.listen(request)) if (events.push(event) >= most) break;
+        return events;
+      },
       async watch(id, { most = Number.POSITIVE_INFINITY, ...watching } = {}) {
         const events: WatchEvent[] = [];
         for await (const event of client.tasks.watch(id, watching)) if (events.push(event) >= most) break;
@@ -91,6 +105,8 @@ function pythonClient(name: string, of: "Client" | "AsyncClient", process: () =>
           return (await python.do(client, path ?? "call", call)) as JsonObject;
         },
         rpc: async (operation, request) => (await python.do(client, "rpc", { args: [operation, request] })) as JsonObject,
+        listen: async (request, most) =>
+          (await python.all(client, "webhooks.listen", { kwargs: { ...request } }, most)) as readonly ListenEvent[],
         async watch(id, { most, untilSettled, ...watching } = {}) {
           const kwargs = { ...watching, ...(untilSettled === undefined ? {} : { until_settled: untilSettled }) };
           return (await python.all(client, "tasks.watch", { args: [id], kwargs }, most)) as readonly WatchEvent[];

@@ -119,6 +119,12 @@ async function openHook() {
   return Object.assign(hook, { url: server.url, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() });
 }
 
+/** The answer to a command; of a stream the data of its first event. */
+function answerIn(output: string) {
+  const [, data] = /^data: (.*)$/m.exec(output) ?? [];
+  return data === undefined ? JSON.parse(output) : { ok: true, ...JSON.parse(data) };
+}
+
 /** Whether an answer has the values in a comment; `…` matches any text. */
 function expectShown(answer: unknown, line: string): void {
   const squeezed = line.replaceAll(/\s/g, "");
@@ -149,7 +155,7 @@ describe("docs/guides/webhooks.md", () => {
     const played: string[] = [];
     for (const { command, answer } of steps) {
       for (const [word, happens] of Object.entries(before)) if (command.includes(word)) await happens();
-      const said = JSON.parse((await shell(command.replace("https://hooks.example.com", hook.url), known)) || "{}");
+      const said = answerIn((await shell(command.replace("https://hooks.example.com", hook.url), known)) || "{}");
       const { webhook, webhook_id: v1, data } = said;
       known["WEBHOOK"] ??= webhook?.id;
       known["WEBHOOK_V1"] ??= v1;
@@ -158,7 +164,7 @@ describe("docs/guides/webhooks.md", () => {
       for (const line of answer) expectShown(said, line.replace("https://hooks.example.com", hook.url));
       played.push(/\/(v2\/[\w.]+|v1\/\w+)/.exec(command)?.[1] ?? "");
     }
-    expect(new Set(played).size).toBe(13);
+    expect(new Set(played).size).toBe(14);
     expect(hook.types.filter((type) => type === "webhook_test")).toHaveLength(5);
   });
 

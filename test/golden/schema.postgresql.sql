@@ -300,6 +300,12 @@ TABLE job
   CONSTRAINT job_pkey PRIMARY KEY (kind, key)
   CREATE INDEX job_kind_run_at_idx ON public.job USING btree (kind, run_at)
   CREATE UNIQUE INDEX job_pkey ON public.job USING btree (kind, key)
+TABLE listener_event
+  listener_id text NOT NULL
+  position integer NOT NULL
+  event_id text NOT NULL
+  CONSTRAINT listener_event_pkey PRIMARY KEY (listener_id, "position")
+  CREATE UNIQUE INDEX listener_event_pkey ON public.listener_event USING btree (listener_id, "position")
 TABLE membership
   id text NOT NULL
   team_id text NOT NULL
@@ -866,6 +872,21 @@ TABLE webhook_key
   CONSTRAINT webhook_key_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX webhook_key_algorithm_key ON public.webhook_key USING btree (algorithm)
   CREATE UNIQUE INDEX webhook_key_pkey ON public.webhook_key USING btree (id)
+TABLE webhook_listener
+  id text NOT NULL
+  account_id text NOT NULL
+  space_id text NOT NULL
+  event_types text NOT NULL
+  project_id text
+  secret bytea NOT NULL
+  expires_at bigint NOT NULL
+  renewed_at bigint NOT NULL
+  accepted integer NOT NULL DEFAULT 0
+  waiting integer NOT NULL DEFAULT 0
+  dropped integer NOT NULL DEFAULT 0
+  CONSTRAINT webhook_listener_pkey PRIMARY KEY (id)
+  CREATE INDEX webhook_listener_account_id_space_id_idx ON public.webhook_listener USING btree (account_id, space_id)
+  CREATE UNIQUE INDEX webhook_listener_pkey ON public.webhook_listener USING btree (id)
 TABLE website
   id text NOT NULL
   space_id text NOT NULL

@@ -278,6 +278,13 @@ CREATE TABLE "job" (
     PRIMARY KEY ("kind", "key")
 )
 CREATE INDEX "job_kind_run_at_idx" ON "job"("kind", "run_at")
+CREATE TABLE "listener_event" (
+    "listener_id" TEXT NOT NULL,
+    "position" INTEGER NOT NULL,
+    "event_id" TEXT NOT NULL,
+
+    PRIMARY KEY ("listener_id", "position")
+)
 CREATE TABLE "membership" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "team_id" TEXT NOT NULL,
@@ -805,6 +812,20 @@ CREATE TABLE "webhook_key" (
     "created_at" BIGINT NOT NULL
 )
 CREATE UNIQUE INDEX "webhook_key_algorithm_key" ON "webhook_key"("algorithm")
+CREATE TABLE "webhook_listener" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "account_id" TEXT NOT NULL,
+    "space_id" TEXT NOT NULL,
+    "event_types" TEXT NOT NULL,
+    "project_id" TEXT,
+    "secret" BLOB NOT NULL,
+    "expires_at" BIGINT NOT NULL,
+    "renewed_at" BIGINT NOT NULL,
+    "accepted" INTEGER NOT NULL DEFAULT 0,
+    "waiting" INTEGER NOT NULL DEFAULT 0,
+    "dropped" INTEGER NOT NULL DEFAULT 0
+)
+CREATE INDEX "webhook_listener_account_id_space_id_idx" ON "webhook_listener"("account_id", "space_id")
 CREATE TABLE "website" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "space_id" TEXT NOT NULL,

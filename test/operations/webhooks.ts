@@ -39,5 +39,6 @@ export const webhookEntries = entries(WebhookService, {
   listDeliveries: ["webhooks/log", webhookId],
   listDeliveryAttempts: ["webhooks/log", deliveryId],
   resendDelivery: ["webhooks/log", deliveryId],
+  listenWebhook: ["webhooks/listen", noInput],
   recoverDeliveries: ["webhooks/log", async (person, store) => ({ ...(await webhookId(person, store)), since: 0 })],
 });

@@ -31,6 +31,10 @@ const sampleLink = { ...inNorth, digest: "d", createdAt: 1, expiresAt: 2, isFirs
 const sampleGrant = { ...inNorth, id: "g", clientId: "c", scopes: [], connectorUids: [], generation: 1, createdAt: 1, updatedAt: 1 };
 const codeOf = { ...inNorth, clientId: "c", grantId: "g", redirectUri: "https://app.example/cb", scopes: [], challenge: null };
 const sampleCode = { ...codeOf, digest: "d", generation: 1, createdAt: 1, expiresAt: 2 };
+const sampleListener = {
+  ...({ ...inNorth, id: "l", eventTypes: ["task_created"], projectId: null } as const),
+  ...{ secret: new Uint8Array(1), expiresAt: 2, renewedAt: 1 },
+};
 const sampleWebhookKey = { id: "k", algorithm: "rsa", publicKey: "p", privateKey: new Uint8Array(1), createdAt: 1 } as const;
 const sampleAuthorization = { digest: "d", connectorId: "c", accountId: "ann", spaceId: "north", sealed: new Uint8Array(1), expiresAt: 1 };
 const samplePair = { accessId: "a", accessExpiresAt: 1, refreshDigest: "r", refreshExpiresAt: 1 };
@@ -209,6 +213,12 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["tasks.indexTexts", (tx) => tx.tasks.indexTexts(["t"])],
   ["tasks.tombstone", (tx) => tx.tasks.tombstone("t", 1, false)],
   ["events.deleteOfTask", (tx) => tx.events.deleteOfTask("t")],
+  ["listeners.insert", (tx) => tx.listeners.insert(sampleListener)],
+  ["listeners.renew", (tx) => tx.listeners.renew("l", 1)],
+  ["listeners.put", (tx) => tx.listeners.put([{ listenerId: "l", eventId: "e" }])],
+  ["listeners.settle", (tx) => tx.listeners.settle("l", 1)],
+  ["listeners.remove", (tx) => tx.listeners.remove("l")],
+  ["listeners.purge", (tx) => tx.listeners.purge(9)],
   ["webhookEvents.insert", (tx) => tx.webhookEvents.insert([sampleEvent()], [sampleDelivery(sampleEvent())])],
   ["webhookEvents.purgeBodies", (tx) => tx.webhookEvents.purgeBodies("t")],
   ["webhookEvents.purgeSettledBodies", (tx) => tx.webhookEvents.purgeSettledBodies(["e"])],

@@ -70,7 +70,19 @@ export interface V2Call {
 /** The envelope is the complete body, or the data of a stream's last frame. */
 const envelopeIn = (body: string): string => (body.startsWith(":") ? body.slice(body.lastIndexOf("\ndata: ") + "\ndata: ".length) : body);
 
-/** Calls a v2 operation over a real socket; a stream is read to its end. */
+/** Whether the stream of an operation stays open until its caller leaves; by RPC or by name. */
+export const staysOpen = (operation: string): boolean => /^webhook\.(listen|v2\.WebhookService\/ListenWebhook)$/.test(operation);
+
+/** The first event of a stream, which is left then, as if the stream had ended with it. */
+async function beginningOf(reply: Response): Promise<string> {
+  const reader = reply.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  while (!text.endsWith("\n\n") || text === ":\n\n") text += (await reader?.read())?.value ?? "\n\n";
+  await reader?.cancel();
+  return `${text.trimEnd()}\n\nevent: end\ndata: ${JSON.stringify({ ok: true, request_id: reply.headers.get("x-request-id") })}`;
+}
+
+/** Calls a v2 operation over a real socket; a stream is read to its end, or to its first event. */
 export async function callV2(
   baseUrl: string,
   name: string,
@@ -84,5 +96,6 @@ export async function callV2(
     headers: { "content-type": "application/json", ...headers },
     body: sent,
   });
-  return { status: reply.status, headers: reply.headers, body: JSON.parse(envelopeIn(await reply.text())) as V2Body };
+  const text = reply.ok && staysOpen(name) ? await beginningOf(reply) : await reply.text();
+  return { status: reply.status, headers: reply.headers, body: JSON.parse(envelopeIn(text)) as V2Body };
 }

@@ -3,9 +3,9 @@ import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { expect } from "vitest";
 import type { Reason } from "../../src/core/failure.ts";
 import { compileReader } from "../../src/http/v2/message-reader.ts";
-import { type Operation, operationTable } from "../../src/operations.ts";
+import { type Operation, operationTable, rpcName } from "../../src/operations.ts";
 import { share } from "../support/depth.ts";
-import { callV2, type RpcWire, rpcWires, transportOf, type V2Body } from "../support/wires.ts";
+import { callV2, type RpcWire, rpcWires, staysOpen, transportOf, type V2Body } from "../support/wires.ts";
 import { sampleOf } from "./sample.ts";
 
 /** All wire forms. A GET is a separate one, for operations that only read. */
@@ -133,7 +133,7 @@ async function overRpc(
   }
 }
 
-/** Reads a stream to its end and returns its last message. */
+/** Reads a stream to its end, or to its first message if it stays open, and returns the last message. */
 async function allOf(
   transport: Transport,
   method: DescMethod,
@@ -145,8 +145,12 @@ async function allOf(
   })();
   // The message was made from this method's own descriptor.
   const { header, trailer, message: answers } = await transport.stream(method as never, undefined, undefined, headers, sent as never);
-  const all = await Array.fromAsync<Message>(answers);
-  return { outcome: "ok", message: "", headers: new Headers([...header, ...trailer]), body: all.at(-1) ?? null };
+  let last: Message | null = null;
+  for await (const answer of answers as AsyncIterable<Message>) {
+    last = answer;
+    if (staysOpen(rpcName(method))) break;
+  }
+  return { outcome: "ok", message: "", headers: new Headers([...header, ...trailer]), body: last };
 }
 
 const readers = new Map<DescMessage, ReturnType<typeof compileReader>>();

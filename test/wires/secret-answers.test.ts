@@ -41,6 +41,7 @@ const reviewed: Readonly<Record<string, readonly string[]>> = {
     "website.v2.GetWebsiteStatusResponse.site_urls",
     "website.v2.Website.site_urls",
   ],
+  "a text that is made of the id of a listener": ["webhook.v2.WebhookListener.signed_url"],
   "a public key": ["webhook.v2.GetWebhookPublicKeyResponse.ed25519_public_key", "webhook.v2.GetWebhookPublicKeyResponse.public_key"],
 };
 

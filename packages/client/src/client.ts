@@ -1,6 +1,7 @@
 import { type AnswerOf, type Caller, caller, type RequestOf, type Resource, resource } from "./calls.ts";
 import { type Files, files } from "./files.ts";
 import type { Task } from "./generated/v2.ts";
+import { type ListenEvent, type ListenOptions, listen } from "./listen.ts";
 import type { Paged } from "./pages.ts";
 import { type MessageLike, StartedTask, type TaskHandle, taskHandle, toMessage } from "./task.ts";
 import { type CallOptions, type ClientOptions, transport } from "./transport.ts";
@@ -21,13 +22,22 @@ export interface Tasks extends Omit<Resource<"task">, "create" | "list"> {
   watch(id: string, options?: WatchOptions): AsyncGenerator<WatchEvent>;
 }
 
+/** Webhooks. */
+export interface Webhooks extends Resource<"webhook"> {
+  /**
+   * Receives webhook events over a stream instead of at an address, for at most 60 minutes: first the listener with its secret, then
+   * deliveries. Leaving the loop ends the listener, and so does a lost connection, with a ConnectionError.
+   */
+  listen(options?: ListenOptions): AsyncGenerator<ListenEvent>;
+}
+
 /** A client of one installation with one credential. */
 export interface Client extends Caller {
   readonly tasks: Tasks;
   readonly files: Files;
   readonly schedules: Resource<"schedule">;
   readonly projects: Resource<"project">;
-  readonly webhooks: Resource<"webhook">;
+  readonly webhooks: Webhooks;
   readonly agents: Resource<"agent">;
   readonly agentProfiles: Resource<"agentProfile">;
   readonly skills: Resource<"skill">;
@@ -64,7 +74,7 @@ export function createClient(options: ClientOptions = {}): Client {
     files: files(http, calls),
     schedules: of("schedule"),
     projects: of("project"),
-    webhooks: of("webhook"),
+    webhooks: { ...of("webhook"), listen: (options) => listen(http, options) },
     agents: of("agent"),
     agentProfiles: of("agentProfile"),
     skills: of("skill"),

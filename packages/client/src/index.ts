@@ -11,13 +11,14 @@ export {
   type RpcName,
   rpcNames,
 } from "./calls.ts";
-export { type Client, type CreateTask, createClient, type Tasks } from "./client.ts";
+export { type Client, type CreateTask, createClient, type Tasks, type Webhooks } from "./client.ts";
 export * from "./errors.ts";
 export type { Files, Readable, UploadOptions, UploadProgress, UploadSource } from "./files.ts";
 export type { ActionInputs } from "./generated/actions.ts";
 export type * as rpc from "./generated/rpc.ts";
 export type * from "./generated/v2.ts";
 export type { JsonObject, JsonValue } from "./json.ts";
+export type { ListenEvent, ListenOptions } from "./listen.ts";
 export * from "./oauth.ts";
 export type { Paged } from "./pages.ts";
 export type { MessageLike, OutputReader, StandardSchema, StartedTask, TaskActions, TaskHandle, WaitOptions } from "./task.ts";

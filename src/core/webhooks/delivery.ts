@@ -66,6 +66,13 @@ export type SendWebhook = (
   signal?: AbortSignal,
 ) => Promise<AttemptResult>;
 
+/** Returns all headers of a request that has this event as its body, with names in lower case; `at` in Unix milliseconds. */
+export type SignDelivery = (
+  webhook: Pick<Webhook, "id" | "url" | "secret" | "oldSecret" | "oldSecretUntil" | "doubleHash">,
+  event: { readonly id: string; readonly body: string },
+  at: number,
+) => Promise<Readonly<Record<string, string>>>;
+
 /** The result of an attempt; `delivered` means a 2xx response in time. */
 export interface AttemptResult extends Pick<DeliveryAttempt, "at" | "status" | "failure" | "latencyMs" | "response"> {
   readonly delivered: boolean;

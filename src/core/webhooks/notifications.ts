@@ -6,16 +6,19 @@ import type { Task } from "../tasks/task.ts";
 import type { Delivery, WebhookEvent } from "./delivery.ts";
 import type { Webhook } from "./webhook.ts";
 
-/** A webhook that receives events of a task, and their types. */
-export type Subscriber = Pick<Webhook, "id" | "eventTypes" | "projectId" | "metadata">;
+/** A webhook or a listener that receives events of a task, and their types. */
+export interface Subscriber extends Pick<Webhook, "id" | "eventTypes" | "projectId" | "metadata"> {
+  /** It has no address: its events wait for a stream. */
+  readonly isListener: boolean;
+}
 
 /** Rows of webhook events, each with its deliveries. */
 export interface WebhookEventRows {
-  /** The active webhooks for a task: those of its account in its space, and that of the app that created it. */
+  /** The active webhooks and the listeners for a task: those of its account in its space, and the webhook of the app that created it. */
   subscribers(task: Pick<Task, "accountId" | "spaceId" | "clientId">): Promise<readonly Subscriber[]>;
   /** The greatest event id of each type for a task. */
   lastIds(taskId: string): Promise<readonly Pick<WebhookEvent, "id" | "type">[]>;
-  /** Writes events with their deliveries; at least one of each. */
+  /** Writes at least one event, with the deliveries. */
   insert(events: readonly WebhookEvent[], deliveries: readonly Delivery[]): Promise<void>;
   /**
    * Purges the bodies of a task's events without pending deliveries: the task is deleted in the same change

@@ -5,6 +5,7 @@ import type { AfterTask, Tx } from "../store.ts";
 import type { NewEvent } from "../tasks/event.ts";
 import type { Task, TaskWritten } from "../tasks/task.ts";
 import type { Delivery, WebhookEvent } from "./delivery.ts";
+import type { HeardEvent } from "./listener.ts";
 import { type BodyParts, encodeBody, type Notification, notificationsOf, notifiesWebhooks, type Subscriber } from "./notifications.ts";
 
 /**
@@ -31,8 +32,8 @@ export interface OutboxParts extends BodyParts {
 }
 
 /**
- * Writes the webhook events of a change of a task, with a delivery for each subscribed webhook, and a job that wakes the
- * sender. The store calls it for every task that is inserted or changed, so that no operation and no run can omit the
+ * Writes the webhook events of a change of a task, with a delivery for each subscribed webhook, a job that wakes the
+ * sender, and an entry for each subscribed listener. The store calls it for every task that is inserted or changed, so that no operation and no run can omit the
  * notification.
  */
 export const webhookOutbox =
@@ -47,8 +48,11 @@ export const webhookOutbox =
     if (subscribed.length === 0) return;
     const now = parts.clock.now();
     const events = await createEvents(tx, task, subscribed, now, parts);
-    await tx.webhookEvents.insert(events, createDeliveries(events, subscribers, parts.ids));
-    await tx.jobs.put({ kind: "deliver", key: task.id, runAt: now });
+    const [listeners, webhooks] = [subscribers.filter(isListener), subscribers.filter((subscriber) => !isListener(subscriber))];
+    const deliveries = createDeliveries(events, webhooks, parts.ids);
+    await tx.webhookEvents.insert(events, deliveries);
+    if (deliveries.length > 0) await tx.jobs.put({ kind: "deliver", key: task.id, runAt: now });
+    await tx.listeners.put(heardEvents(events, listeners));
   };
 
 function findNotifications({ task, isNew, events }: TaskWritten): readonly Notification[] {
@@ -95,15 +99,24 @@ async function findAttachments(tx: Tx, { id, consumedSeq }: Task): Promise<reado
 const attachmentsOf = (event: NewEvent): readonly Attachment[] =>
   event.type === "assistant_message" ? (event.payload.attachments ?? []) : [];
 
-const createDeliveries = (events: readonly WebhookEvent[], subscribers: readonly Subscriber[], ids: Ids): readonly Delivery[] =>
-  events.flatMap(({ id: eventId, type, taskId, seq, createdAt }) =>
-    subscribers
-      .filter((subscriber) => subscribesTo(subscriber, type))
-      .map(({ id: webhookId }) => ({
-        ...{ id: ids.short(), webhookId, eventId, type, taskId, seq, createdAt },
-        state: "pending",
-        attempts: 0,
-        nextAt: createdAt,
-        settledAt: null,
-      })),
-  );
+const isListener = (subscriber: Subscriber): boolean => subscriber.isListener;
+
+/** The events of each subscriber, with what `to` makes of them. */
+const forEach = <T>(
+  events: readonly WebhookEvent[],
+  subscribers: readonly Subscriber[],
+  to: (event: WebhookEvent, subscriberId: string) => T,
+): readonly T[] =>
+  events.flatMap((event) => subscribers.filter((subscriber) => subscribesTo(subscriber, event.type)).map(({ id }) => to(event, id)));
+
+const createDeliveries = (events: readonly WebhookEvent[], webhooks: readonly Subscriber[], ids: Ids): readonly Delivery[] =>
+  forEach(events, webhooks, ({ id: eventId, type, taskId, seq, createdAt }, webhookId) => ({
+    ...{ id: ids.short(), webhookId, eventId, type, taskId, seq, createdAt },
+    state: "pending",
+    attempts: 0,
+    nextAt: createdAt,
+    settledAt: null,
+  }));
+
+const heardEvents = (events: readonly WebhookEvent[], listeners: readonly Subscriber[]): readonly HeardEvent[] =>
+  forEach(events, listeners, ({ id: eventId }, listenerId) => ({ listenerId, eventId }));

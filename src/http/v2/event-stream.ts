@@ -8,8 +8,8 @@ import { enumNames } from "./wire.ts";
 import { compileBareWriter } from "./writer.ts";
 
 /**
- * Writes one answer of a stream as a server-sent event: `id` is its seq, `event` its type, `data` the event. Undefined
- * for an answer without an event, which only keeps a stream open; comments do that on this wire.
+ * Writes one answer of a stream as a server-sent event: for a task event `id` is its seq, `event` its type, `data` the event. Undefined
+ * for an answer without content, which only keeps a stream open; comments do that on this wire.
  */
 export type FrameWriter = (answer: Message) => string | undefined;
 
@@ -36,28 +36,52 @@ export function lastEventId(header: string | string[] | undefined): number | und
 }
 
 /**
- * Compiles the frame writer of a stream whose answers have an event in their first field, and perhaps a part of a text in their second.
+ * Compiles the frame writer of a stream. Either its answers have a task event in their first field, and perhaps a part of a text in
+ * their second; or each answer has one of several messages, and the frame has the name of its field.
  *
  * @throws Error when the answers have another form: a mistake in `proto/`.
  */
 export function compileFrameWriter(desc: DescMessage): FrameWriter {
+  const newFrame = isResumable(desc) ? compileEventFrames(desc) : compileFieldFrames(desc);
+  const written = new WeakMap<Message, string>();
+  return (answer) => {
+    const text = written.get(answer) ?? newFrame(answer as Members);
+    if (text !== undefined) written.set(answer, text);
+    return text;
+  };
+}
+
+/** Whether a stream has task events, so that it can continue after the `seq` of one. */
+export const isResumable = ({ fields: [first] }: DescMessage): boolean => first?.message?.field["seq"] !== undefined;
+
+type NewFrame = (answer: Members) => string | undefined;
+
+function compileEventFrames(desc: DescMessage): NewFrame {
   const [{ message: eventDesc, localName } = {}, { message: deltaDesc, localName: deltaName = "" } = {}] = desc.fields;
   const types = eventDesc?.field["type"]?.enum;
-  if (!eventDesc || !localName || !types || !eventDesc.field["seq"]) throw new Error(`${desc.typeName} holds no event`);
+  if (!eventDesc || !localName || !types) throw new Error(`${desc.typeName} holds no event`);
   const { names: words } = enumNames(types);
   const write = compileBareWriter(eventDesc);
   const writeDelta = deltaDesc && compileBareWriter(deltaDesc);
-  const written = new WeakMap<Message, string>();
-  function newFrame(answer: Members): string | undefined {
-    const [event, delta] = [answer[localName ?? ""], answer[deltaName]];
+  return (answer) => {
+    const [event, delta] = [answer[localName], answer[deltaName]];
     if (isEvent(event)) return frame(words.get(event.type) ?? "", write(event), event.seq);
     // Without an id, so that a client that reconnects continues after the last event.
     return writeDelta && isMessage(delta) ? frame("text_delta", writeDelta(delta)) : undefined;
-  }
+  };
+}
+
+function compileFieldFrames({ typeName, fields }: DescMessage): NewFrame {
+  const writers = fields.map(({ name, localName, message }) => {
+    if (!message) throw new Error(`${typeName}.${name} is not a message`);
+    return { name, localName, write: compileBareWriter(message) };
+  });
   return (answer) => {
-    const text = written.get(answer) ?? newFrame(answer);
-    if (text !== undefined) written.set(answer, text);
-    return text;
+    for (const { name, localName, write } of writers) {
+      const value = answer[localName];
+      if (isMessage(value)) return frame(name, write(value));
+    }
+    return undefined;
   };
 }
 

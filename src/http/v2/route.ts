@@ -13,7 +13,7 @@ import { jsonOnly } from "../failure.ts";
 import { boundedBodies } from "../request-body.ts";
 import { sendAnswer } from "../send-answer.ts";
 import { type Address, applyHeaders, type Call, type Handle, hasBody, inSteps } from "../wire/wire.ts";
-import { compileFrameWriter, endFrame, eventStream, lastEventId } from "./event-stream.ts";
+import { compileFrameWriter, endFrame, eventStream, isResumable, lastEventId } from "./event-stream.ts";
 import { compileReader } from "./message-reader.ts";
 import { parseBody } from "./parse.ts";
 import { type RefusalParts, refusalText, v2Wire } from "./refusal.ts";
@@ -180,6 +180,8 @@ const beginOf = (requestId: string): string => JSON.stringify({ ok: true, reques
 /** Sends a stream as server-sent events; without events, 204 stops EventSource (spec/decisions.md 17a). */
 export function streamAnswer({ method }: Operation, { performer, clock, report, errorPages }: V2Parts): Answer {
   const write = compileFrameWriter(method.output);
+  // Resumable streams have the field `after_seq`.
+  const resumes = isResumable(method.output);
 
   async function* frames(answers: AsyncIterable<Message>, requestId: string): AsyncGenerator<string> {
     try {
@@ -196,8 +198,7 @@ export function streamAnswer({ method }: Operation, { performer, clock, report, 
   }
 
   return async ({ request, reply, head: { requestId }, gone }, admission, input) => {
-    const seen = lastEventId(request.headers["last-event-id"]);
-    // Resumable streams have this field.
+    const seen = resumes ? lastEventId(request.headers["last-event-id"]) : undefined;
     if (seen !== undefined) Object.assign(input, { afterSeq: seen });
     const answers = await performer.stream(admission, input, gone);
     setHeaders(reply, callHeaders(requestId));

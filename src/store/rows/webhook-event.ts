@@ -1,31 +1,42 @@
+import type { Metadata } from "../../core/tasks/metadata.ts";
 import type { Task } from "../../core/tasks/task.ts";
 import type { WebhookEventRows } from "../../core/webhooks/notifications.ts";
 import type { Session } from "../session.ts";
 import { type Dialect, empty, join, type Sql, sql } from "../statements.ts";
-import { boolean, tables, text } from "../table.ts";
+import { boolean, json, tables, text } from "../table.ts";
 
 const active = sql`webhook.deleted_at IS NULL AND webhook.status = 'active'`;
 const ofAccount = sql`webhook.account_id = task.account_id AND webhook.space_id = task.space_id AND webhook.client_id IS NULL`;
+const ofListener = sql`webhook_listener.account_id = task.account_id AND webhook_listener.space_id = task.space_id`;
 const ofApp = sql`webhook.client_id = task.client_id AND webhook.space_id = task.space_id`;
 
 /**
- * Whether an active webhook subscribes to a row of `task`. The statement that writes the task computes it, so that an
+ * Whether an active webhook or a listener subscribes to a row of `task`. The statement that writes the task computes it, so that an
  * account without webhooks needs no further statement. A step without events sends nothing and does not compute it.
  */
 export const hasWebhooks = {
   computed: boolean(sql`
-    (EXISTS (SELECT 1 FROM webhook WHERE ${ofAccount} AND ${active}) OR EXISTS (SELECT 1 FROM webhook WHERE ${ofApp} AND ${active}))`),
+    (EXISTS (SELECT 1 FROM webhook WHERE ${ofAccount} AND ${active}) OR EXISTS (SELECT 1 FROM webhook WHERE ${ofApp} AND ${active})
+      OR EXISTS (SELECT 1 FROM webhook_listener WHERE ${ofListener}))`),
   alwaysFalse: boolean(sql`FALSE`),
 };
 
-/** The active webhooks of a task, by id and types. */
+/** The active webhooks and the listeners of a task, by id and types. */
 function subscribersOf({ accountId, spaceId, clientId }: Pick<Task, "accountId" | "spaceId" | "clientId">): Sql {
-  const select = (condition: Sql) => sql`SELECT id, event_types, project_id, metadata FROM webhook WHERE ${condition} AND ${active}`;
-  const own = select(sql`account_id = ${accountId} AND space_id = ${spaceId} AND client_id IS NULL`);
+  const select = (condition: Sql) => sql`SELECT ${subscriber.of("webhook")} FROM webhook WHERE ${condition} AND ${active}`;
+  const own = sql`${select(sql`account_id = ${accountId} AND space_id = ${spaceId} AND client_id IS NULL`)}
+    UNION ALL SELECT ${listener.of("webhook_listener")} FROM webhook_listener WHERE account_id = ${accountId} AND space_id = ${spaceId}`;
   return clientId === null ? own : sql`${own} UNION ALL ${select(sql`client_id = ${clientId} AND space_id = ${spaceId}`)}`;
 }
 
-const subscriber = tables.webhook.pick("id", "eventTypes", "projectId", "metadata");
+const subscriber = tables.webhook.pick("id", "eventTypes", "projectId").with({
+  metadata: json<Metadata>(sql`webhook.metadata`),
+  isListener: boolean(sql`FALSE`),
+});
+const listener = tables.webhookListener.pick("id", "eventTypes", "projectId").with({
+  metadata: json<Metadata>(sql`'{}'`),
+  isListener: boolean(sql`TRUE`),
+});
 /** The ids of a task and type differ only in their seconds, which have ten digits, so MAX finds the last one. */
 const last = tables.webhookEvent.pick("type").with({ id: text(sql`MAX(id)`) });
 
@@ -39,7 +50,7 @@ export function webhookEventRows(session: Session): WebhookEventRows {
         SELECT ${last.of("webhook_event")} FROM webhook_event WHERE task_id = ${taskId} GROUP BY type`),
     async insert(events, deliveries) {
       await execute(tables.webhookEvent.insertAll(events));
-      await execute(tables.delivery.insertAll(deliveries));
+      if (deliveries.length > 0) await execute(tables.delivery.insertAll(deliveries));
     },
     async purgeBodies(taskId) {
       await execute(sql`

@@ -5044,3 +5044,63 @@ export interface TextDelta {
     | "new_plan_step"
     | "explanation";
 }
+
+/** Request of ListenWebhook. */
+export interface ListenWebhookRequest {
+  /**
+   * Types of event to receive. Default: `task_created` and `task_stopped`.
+   *
+   * Rules: at most 5 items; no item twice.
+   */
+  readonly event_types?: readonly ("task_created" | "task_progress" | "task_stopped" | "task_failed" | "task_cancelled")[];
+  /**
+   * Only events of tasks of this project. Default: of all tasks.
+   *
+   * Rules: at most 128 characters.
+   */
+  readonly project_id?: string;
+}
+
+/** One message of a ListenWebhook stream. It has one of the fields. */
+export interface ListenWebhookResponse {
+  /** The listener; only in the first message. */
+  readonly listener?: WebhookListener;
+  /** A delivery to pass on to the receiver; absent in other messages. */
+  readonly delivery?: ListenerDelivery;
+  /** How many events were dropped; absent in other messages. */
+  readonly dropped?: ListenerLoss;
+}
+
+/** A temporary webhook without an address, bound to the stream that created it (spec/api.md 8.94). */
+export interface WebhookListener {
+  /** Id of the listener; opaque. */
+  readonly id: string;
+  /** Secret for the Standard Webhooks signatures. It is not shown again. */
+  readonly signing_secret: string;
+  /** Text that `X-Webhook-Signature` signs in the place of the address of a webhook. */
+  readonly signed_url: string;
+  /** Types of event that the listener gets. */
+  readonly event_types: readonly ("task_created" | "task_progress" | "task_stopped" | "task_failed" | "task_cancelled")[];
+  /** Project whose tasks' events are delivered; absent when events of all tasks are. */
+  readonly project_id?: string;
+  /** Time at which the stream ends, in Unix seconds. */
+  readonly expires_at: number;
+}
+
+/** One event for a listener, as a request to a webhook has it. */
+export interface ListenerDelivery {
+  /** Id of the event; the same for every webhook. */
+  readonly event_id: string;
+  /** Type of the event. */
+  readonly event_type: "task_created" | "task_progress" | "task_stopped" | "task_failed" | "task_cancelled";
+  /** JSON body. The signatures are made over its UTF-8 bytes. */
+  readonly body: string;
+  /** Headers of the request, with names in lower case: those of the signatures, `content-type` and the others. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Events that a listener did not get, because 100 events waited for its stream. */
+export interface ListenerLoss {
+  /** Number of dropped events since the listener was created. */
+  readonly count: number;
+}

@@ -1,18 +1,18 @@
 """Client and worker of the Agent Task Platform. `Client` and `AsyncClient` have the same methods; `worker` has the worker."""
 
-from ._async.client import AsyncClient, AsyncTasks
+from ._async.client import AsyncClient, AsyncTasks, AsyncWebhooks
 from ._async.files import AsyncFiles
 from ._async.oauth import AsyncMemoryStore, AsyncOAuthClient, AsyncTokenStore
 from ._async.pages import AsyncPaged
 from ._async.started import AsyncStartedTask
 from ._async.task import AsyncTaskHandle
 from ._async.transport import AsyncTokenSource
-from ._core.events import TextDeltaEvent, WatchEvent
+from ._core.events import ListenEvent, TextDeltaEvent, WatchEvent
 from ._core.files import UploadProgress
 from ._core.messages import MessageLike
 from ._core.oauth import Begun, Tokens
 from ._core.policy import CallOptions
-from ._sync.client import Client, Tasks
+from ._sync.client import Client, Tasks, Webhooks
 from ._sync.files import Files
 from ._sync.oauth import MemoryStore, OAuthClient, TokenStore
 from ._sync.pages import Paged
@@ -54,6 +54,7 @@ __all__ = [
     "AsyncTasks",
     "AsyncTokenSource",
     "AsyncTokenStore",
+    "AsyncWebhooks",
     "AuthenticationError",
     "Begun",
     "CallOptions",
@@ -61,6 +62,7 @@ __all__ = [
     "FailedPreconditionError",
     "Files",
     "InvalidArgumentError",
+    "ListenEvent",
     "MemoryStore",
     "MessageLike",
     "Mistake",
@@ -84,5 +86,6 @@ __all__ = [
     "UploadProgress",
     "WatchEvent",
     "WebhookEvent",
+    "Webhooks",
     "construct_event",
 ]

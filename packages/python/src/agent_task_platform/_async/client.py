@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
 import httpx
 
-from .._core.events import WatchEvent
+from .._core.events import ListenEvent, WatchEvent, WebhookEventType
 from .._core.policy import CallOptions
 from . import backend, resources
 from .files import AsyncFiles
+from .listen import listen
 from .operations import AsyncOperations
 from .started import AsyncStartedTask, start
 from .task import AsyncTaskHandle
@@ -44,6 +45,21 @@ class AsyncTasks(resources.AsyncTaskResource):
         return watch_task(
             self._operations.http, id, after_seq=after_seq, until_settled=until_settled, deltas=deltas, retries=retries
         )
+
+
+class AsyncWebhooks(resources.AsyncWebhookResource):
+    def listen(
+        self, *, event_types: Sequence[WebhookEventType] | None = None, project_id: str | None = None
+    ) -> AsyncIterator[ListenEvent]:
+        """Receives webhook events over a stream instead of at an address, for at most 60 minutes.
+
+        The first event is the listener with its secret; deliveries follow. Leaving the loop ends the listener, and so does
+        a lost connection, with an ApiConnectionError: the next listener has another secret.
+
+        event_types: only events of these types. Default: `task_created` and `task_stopped`.
+        project_id: only events of tasks of this project.
+        """
+        return listen(self._operations.http, event_types=event_types, project_id=project_id)
 
 
 class AsyncClient(AsyncOperations):
@@ -97,7 +113,7 @@ class AsyncClient(AsyncOperations):
         self.files = AsyncFiles(self)
         self.schedules = resources.AsyncScheduleResource(self)
         self.projects = resources.AsyncProjectResource(self)
-        self.webhooks = resources.AsyncWebhookResource(self)
+        self.webhooks = AsyncWebhooks(self)
         self.agents = resources.AsyncAgentResource(self)
         self.agent_profiles = resources.AsyncAgentProfileResource(self)
         self.skills = resources.AsyncSkillResource(self)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypedDict, TypeAlias, cast
 
 from ..errors import refusal_in
-from ..types.v2 import TaskEvent, TextDelta
+from ..types.v2 import ListenerDelivery, ListenerLoss, TaskEvent, TextDelta, WebhookListener
 
 # The most characters of one event: more than the largest event of a task, so that a faulty server cannot fill the memory.
 _LONGEST = 64 * 1024 * 1024
@@ -135,3 +135,46 @@ class WatchReader:
             return None if text is None else {"type": "text_delta", "delta": value, "text": text}
         self._live.end(value)
         return cast(TaskEvent, value)
+
+
+class ListenerStarted(WebhookListener):
+    """The listener with its secret: the first that a listener yields."""
+
+    type: Literal["listener"]
+
+
+class ListenerDelivered(ListenerDelivery):
+    """One event, as a request to a webhook has it."""
+
+    type: Literal["delivery"]
+
+
+class ListenerDropped(ListenerLoss):
+    """`count` events were dropped since the listener was created, because 100 events waited."""
+
+    type: Literal["dropped"]
+
+
+ListenEvent: TypeAlias = ListenerStarted | ListenerDelivered | ListenerDropped
+"""What a listener yields. `type` says which."""
+
+WebhookEventType: TypeAlias = Literal["task_created", "task_progress", "task_stopped", "task_failed", "task_cancelled"]
+
+
+class ListenReader:
+    """Reads the events of a listener. `has_ended` says whether the server has ended the stream."""
+
+    def __init__(self) -> None:
+        self.has_ended = False
+        self._parser = EventParser()
+
+    def feed(self, data: bytes) -> Iterator[ListenEvent]:
+        """The events in these bytes, without those of types that this release does not know."""
+        for event in self._parser.feed(data):
+            value: Any = json.loads(event.data)
+            if event.event in ("listener", "delivery", "dropped"):
+                yield cast(ListenEvent, {"type": event.event, **value})
+            elif event.event == "end":
+                if value.get("ok") is not True:
+                    raise refusal_in(value, status=0, operation="webhook.listen")
+                self.has_ended = True

@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Callable, Mapping
+from collections.abc import Iterator, Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
 import httpx
 
-from .._core.events import WatchEvent
+from .._core.events import ListenEvent, WatchEvent, WebhookEventType
 from .._core.policy import CallOptions
 from . import backend, resources
 from .files import Files
+from .listen import listen
 from .operations import Operations
 from .started import StartedTask, start
 from .task import TaskHandle
@@ -45,6 +46,21 @@ class Tasks(resources.TaskResource):
         return watch_task(
             self._operations.http, id, after_seq=after_seq, until_settled=until_settled, deltas=deltas, retries=retries
         )
+
+
+class Webhooks(resources.WebhookResource):
+    def listen(
+        self, *, event_types: Sequence[WebhookEventType] | None = None, project_id: str | None = None
+    ) -> Iterator[ListenEvent]:
+        """Receives webhook events over a stream instead of at an address, for at most 60 minutes.
+
+        The first event is the listener with its secret; deliveries follow. Leaving the loop ends the listener, and so does
+        a lost connection, with an ApiConnectionError: the next listener has another secret.
+
+        event_types: only events of these types. Default: `task_created` and `task_stopped`.
+        project_id: only events of tasks of this project.
+        """
+        return listen(self._operations.http, event_types=event_types, project_id=project_id)
 
 
 class Client(Operations):
@@ -98,7 +114,7 @@ class Client(Operations):
         self.files = Files(self)
         self.schedules = resources.ScheduleResource(self)
         self.projects = resources.ProjectResource(self)
-        self.webhooks = resources.WebhookResource(self)
+        self.webhooks = Webhooks(self)
         self.agents = resources.AgentResource(self)
         self.agent_profiles = resources.AgentProfileResource(self)
         self.skills = resources.SkillResource(self)

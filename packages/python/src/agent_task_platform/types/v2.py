@@ -4784,3 +4784,66 @@ class TextDelta(TypedDict):
     """The part."""
     type: Literal["user_message", "assistant_message", "error_message", "status_update", "user_stop", "structured_output_result", "tool_used", "plan_update", "new_plan_step", "explanation"]
     """Type of the event that will have the text: `assistant_message` or `explanation`."""
+
+
+class ListenWebhookRequest(TypedDict):
+    """Request of ListenWebhook."""
+
+    event_types: NotRequired[Sequence[Literal["task_created", "task_progress", "task_stopped", "task_failed", "task_cancelled"]]]
+    """Types of event to receive. Default: `task_created` and `task_stopped`.
+
+    Rules: at most 5 items; no item twice.
+    """
+    project_id: NotRequired[str]
+    """Only events of tasks of this project. Default: of all tasks.
+
+    Rules: at most 128 characters.
+    """
+
+
+class ListenWebhookResponse(Envelope):
+    """One message of a ListenWebhook stream. It has one of the fields."""
+
+    listener: NotRequired[WebhookListener]
+    """The listener; only in the first message."""
+    delivery: NotRequired[ListenerDelivery]
+    """A delivery to pass on to the receiver; absent in other messages."""
+    dropped: NotRequired[ListenerLoss]
+    """How many events were dropped; absent in other messages."""
+
+
+class WebhookListener(TypedDict):
+    """A temporary webhook without an address, bound to the stream that created it (spec/api.md 8.94)."""
+
+    id: str
+    """Id of the listener; opaque."""
+    signing_secret: str
+    """Secret for the Standard Webhooks signatures. It is not shown again."""
+    signed_url: str
+    """Text that `X-Webhook-Signature` signs in the place of the address of a webhook."""
+    event_types: list[Literal["task_created", "task_progress", "task_stopped", "task_failed", "task_cancelled"]]
+    """Types of event that the listener gets."""
+    project_id: NotRequired[str]
+    """Project whose tasks' events are delivered; absent when events of all tasks are."""
+    expires_at: int
+    """Time at which the stream ends, in Unix seconds."""
+
+
+class ListenerDelivery(TypedDict):
+    """One event for a listener, as a request to a webhook has it."""
+
+    event_id: str
+    """Id of the event; the same for every webhook."""
+    event_type: Literal["task_created", "task_progress", "task_stopped", "task_failed", "task_cancelled"]
+    """Type of the event."""
+    body: str
+    """JSON body. The signatures are made over its UTF-8 bytes."""
+    headers: dict[str, str]
+    """Headers of the request, with names in lower case: those of the signatures, `content-type` and the others."""
+
+
+class ListenerLoss(TypedDict):
+    """Events that a listener did not get, because 100 events waited for its stream."""
+
+    count: int
+    """Number of dropped events since the listener was created."""
