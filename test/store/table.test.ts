@@ -25,7 +25,9 @@ describeOnEach("tables of the models", (kind) => {
     await using database = await openTestStore(kind);
     for (const [key, { name }] of Object.entries(schema)) {
       const shape: Shape<unknown> = tables[key as keyof Rows];
-      expect(await rowsIn(database.url, `SELECT ${shape.of(`"${name}"`).sql} FROM "${name}" LIMIT 1`), name).toEqual([]);
+      const rows = await rowsIn(database.url, `SELECT ${shape.of(`"${name}"`).sql} FROM "${name}"`);
+      // A migration inserts the client of the command line.
+      expect(rows, name).toHaveLength(name === "oauth_app" ? 1 : 0);
     }
   });
 });
