@@ -51,6 +51,7 @@ describe("the number of calls a minute", () => {
         ...["create", "update", "pause", "resume", "delete"].map((verb) => `schedule.${verb}`),
         ...["website.unpublish", "website.delete", "website.rollback", "website.addViewers", "website.removeViewers"],
         ...["website.linkDomain", "website.verifyDomain", "website.unlinkDomain", "browser.detach"],
+        "import.finish",
       ],
     ],
     100: [
@@ -83,9 +84,12 @@ describe("the number of calls a minute", () => {
         "schedule.list",
         "schedule.detail",
       ],
-      ...["website.list", "website.listViewers", "website.listDomains"],
+      ...["website.list", "website.listViewers", "website.listDomains", "import.list"],
     ],
-    600: ["usage.list", "usage.teamStatistic", "usage.teamLog", "usage.statistic", "usage.breakdown"],
+    600: [
+      ...["usage.list", "usage.teamStatistic", "usage.teamLog", "usage.statistic", "usage.breakdown"],
+      ...["import.project", "import.task", "import.taskEvents", "import.file", "import.webhook"],
+    ],
   };
   const numbers = Object.entries(published).flatMap(([number, names]) => names.map((name) => [name, number] as const));
 

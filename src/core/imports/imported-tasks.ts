@@ -123,7 +123,7 @@ export function importedTasks({ clock, ids, profiles }: ImportedTasksParts): Imp
   };
 }
 
-const futureRule = "must not be more than a day in the future";
+const futureRule = "is more than a day in the future";
 
 /** Files that need bytes matter once the task is complete; those of a deleted task never do. */
 async function progressOf(tx: Tx, { localId: id, seq: events, complete }: ImportedObject): Promise<TaskCopied> {
