@@ -5,6 +5,8 @@ export type Json = { readonly [member: string]: unknown };
 export function orNull(schema: Json): Json {
   if (typeof schema["type"] !== "string") {
     const { description, ...rest } = schema;
+    // A schema without rules already describes null.
+    if (Object.keys(rest).length === 0) return schema;
     return { anyOf: [rest, { type: "null" }], ...(description === undefined ? {} : { description }) };
   }
   const words = schema["enum"];
