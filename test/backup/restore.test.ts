@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { cipherFrom } from "../../src/core/cipher.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import { pathOf } from "../../src/store/backend.ts";
 import { uploadFile } from "../files/files-rig.ts";
 import { describeOnEach, describeOnOne, rowsIn } from "../support/database.ts";
-import { openBackupRig } from "./rig.ts";
+import { type BackupRig, openBackupRig } from "./rig.ts";
 
 /** The file with bytes in a backup: its path in the folder. */
 const blobIn = (folder: string): string =>
@@ -82,11 +82,20 @@ const faults: readonly (readonly [string, (folder: string) => void, RegExp])[] =
 ];
 
 describeOnOne("a restore", (kind) => {
-  test.each(faults)("refuses a backup with %s, and writes nothing", async (_fault, damage, refusal) => {
-    await using rig = await openBackupRig(kind);
+  let rig: BackupRig;
+  beforeAll(async () => {
+    rig = await openBackupRig(kind);
     await uploadFile(rig.platform, await rig.platform.service.person());
-    const folder = rig.path("backup");
-    await rig.backUp(folder);
+    await rig.backUp(rig.path("backup"));
+  });
+  afterAll(() => rig[Symbol.asyncDispose]());
+
+  test.each(faults.map((fault, index) => ({ fault, index })))("refuses a backup with $fault.0, and writes nothing", async ({
+    fault: [, damage, refusal],
+    index,
+  }) => {
+    const folder = rig.path(`damaged-${index}`);
+    cpSync(rig.path("backup"), folder, { recursive: true });
     damage(folder);
     const place = await rig.place();
     await expect(place.restore(folder)).rejects.toThrow(refusal);
