@@ -80,7 +80,10 @@ describe("the collections for Postman and Bruno", () => {
     for (const { name, method, url: address, headers, body } of ofPostman) {
       const filled = Object.fromEntries(Object.entries(headers).map(([header, value]) => [header, fill(value)]));
       const reply = await fetch(fill(address), { method, headers: filled, ...(body === undefined ? {} : { body: fill(body) }) });
-      const text = await reply.text();
+      // A stream that was opened was accepted; webhook.listen has no end.
+      const isStream = reply.headers.get("content-type")?.startsWith("text/event-stream") === true;
+      const text = isStream ? "" : await reply.text();
+      if (isStream) await reply.body?.cancel();
       if ([401, 405, 415, 501].includes(reply.status) || /unknown (operation|route|address)/.test(text))
         refused.push(`${name}: ${reply.status} ${text}`);
     }
