@@ -203,7 +203,11 @@ describeOnEach("the sender", (kind) => {
     ["has an active grant", null, [["pending", 1]]],
     ["has revoked it", "UPDATE oauth_grant SET revoked_at = 1 RETURNING id", [["cancelled", 0]]],
     ["is not an active member", "UPDATE membership SET status = 'inactive' RETURNING id", [["cancelled", 0]]],
-    ["granted it to an app that is deleted", "UPDATE oauth_app SET deleted_at = 1 WHERE space_id <> '' RETURNING client_id", [["cancelled", 0]]],
+    [
+      "granted it to an app that is deleted",
+      "UPDATE oauth_app SET deleted_at = 1 WHERE space_id <> '' RETURNING client_id",
+      [["cancelled", 0]],
+    ],
   ] as const)("sends to an app's webhook only while the task's user allows it: who %s (spec/decisions.md 43)", async (_user, change, expected) => {
     await using rig = await senderRig(kind);
     const app = sampleApp();

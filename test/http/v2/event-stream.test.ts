@@ -41,7 +41,10 @@ describe("a frame", () => {
     expect(compileFrameWriter(WatchTaskResponseSchema)(create(WatchTaskResponseSchema))).toBeUndefined();
   });
 
-  test.each([WatchTaskRequestSchema, ListMessagesResponseSchema])("cannot be compiled for answers whose members are not messages", (desc) => {
+  test.each([
+    WatchTaskRequestSchema,
+    ListMessagesResponseSchema,
+  ])("cannot be compiled for answers whose members are not messages", (desc) => {
     expect(() => compileFrameWriter(desc)).toThrow(`${desc.typeName}.task_id is not a message`);
   });
 });
