@@ -2,7 +2,7 @@ import { type DescField, type DescMessage, type JsonObject, type JsonValue, type
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Operation } from "../../src/operations.ts";
 import { openService, type Service } from "../support/service.ts";
-import { rpcWires } from "../support/wires.ts";
+import { rpcWires, staysOpen } from "../support/wires.ts";
 import { canOpen } from "./access.ts";
 import { badTexts, inside, misfits, outside, protoJson, protoMisfits, sampleEnum, setRaw } from "./bad-values.ts";
 import { type Answer, type CallOver, callerOf, pooled, readerOf, refused, someServedBy, type Wire } from "./call.ts";
@@ -105,7 +105,9 @@ describe("over v2, every field", () => {
     const [plain, ...others] = answers.map(outcomeText);
     expect(others).toEqual([plain, plain]);
     const unknown = ["__proto__", "constructor", "no_such_member", ""].map((name) => `unknown member ${JSON.stringify(name)}`);
-    for (const { body } of answers.slice(1)) expect(body).toMatchObject({ warnings: expect.arrayContaining(unknown) });
+    // A stream has its warnings in its head only (webhooks/listen.test.ts).
+    if (!staysOpen(operation.name ?? ""))
+      for (const { body } of answers.slice(1)) expect(body).toMatchObject({ warnings: expect.arrayContaining(unknown) });
     expect({}).not.toHaveProperty("polluted");
   });
 });

@@ -86,7 +86,8 @@ async function overV2(
   const reply = await callV2(baseUrl, name ?? "", json, { headers, method: wire === "v2" ? "POST" : "GET" });
   const { status, body } = reply;
   expectEnvelope(status, body);
-  expect(reply.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  const type = body.ok && staysOpen(name ?? "") ? "text/event-stream" : "application/json";
+  expect(reply.headers.get("content-type")).toBe(`${type}; charset=utf-8`);
   expect(reply.headers.get("x-request-id")).toBe(body.request_id);
   const outcome = body.error ? `${status} ${body.error.code}` : "ok";
   return { outcome, message: body.error?.message ?? "", headers: reply.headers, body };
