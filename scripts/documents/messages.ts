@@ -82,11 +82,13 @@ export function messageSchemas(envelope: Readonly<Record<string, Json>>): Messag
       const schema = inputField(field);
       return [field.name, required.has(field.name) ? schema : orNull(schema)] as const;
     });
-    const choices = message.oneofs.map(({ fields }) => `At most one of ${fields.map(({ name }) => `\`${name}\``).join(", ")} is present.`);
-    return objectOf(prose([...commentOf(message), ...choices]), {
+    const choices = message.oneofs.map(({ fields }) => fields.map(({ name }) => name));
+    const sentences = choices.map((names) => `At most one of ${names.map((name) => `\`${name}\``).join(", ")} is present.`);
+    const schema = objectOf(prose([...commentOf(message), ...sentences]), {
       properties: Object.fromEntries(properties),
       required: message.fields.map(({ name }) => name).filter((name) => required.has(name)),
     });
+    return choices.length === 0 ? schema : { ...schema, "x-at-most-one": choices };
   }
 
   function inputField(field: DescField): Json {

@@ -95,5 +95,12 @@ function objectsOf(schema: Part, { below, known, depth }: Context): fc.Arbitrary
   const always = Array.isArray(required) ? required.map(String) : [];
   const chosen = Object.entries(properties).filter(([name]) => depth < 5 || always.includes(name));
   const members = chosen.map(([name, member]) => [name, known[name] ?? (isPart(member) ? below(member) : anyJson)] as const);
-  return fc.record(Object.fromEntries(members), { requiredKeys: always });
+  return fc.record(Object.fromEntries(members), { requiredKeys: always }).map((object) => withOneOf(object, schema["x-at-most-one"]));
+}
+
+/** Without the members that are present next to another one of their choice. */
+function withOneOf(object: Readonly<Record<string, unknown>>, choices: unknown): Readonly<Record<string, unknown>> {
+  const groups: readonly unknown[] = Array.isArray(choices) ? choices : [];
+  const surplus = groups.flatMap((names) => (Array.isArray(names) ? names.filter((name) => object[name] != null).slice(1) : []));
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !surplus.includes(name)));
 }
