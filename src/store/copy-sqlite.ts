@@ -8,10 +8,10 @@ import { blobPage, type CopiedBlob, type DatabaseCopier, inPages } from "./copy.
 import { makeFolder } from "./folder.ts";
 import { connectSqlite, driverOf } from "./sqlite-adapter.ts";
 
-/** Copies SQLite by VACUUM INTO from a read-only connection: the online backup of SQLite begins again with each write of a server. */
+/** Copies SQLite by VACUUM INTO, which reads one moment while servers write: the online backup of SQLite begins again with each write. */
 export const sqliteCopier: DatabaseCopier = {
   async copy(databaseUrl, path) {
-    const source = await connectSqlite(pathOf(databaseUrl), "PRAGMA query_only = OFF;");
+    const source = await connectSqlite(pathOf(databaseUrl));
     try {
       driverOf(source).prepare("VACUUM INTO ?").run(path);
     } catch (thrown) {
