@@ -14,14 +14,14 @@ const writingMethods = ["Append", "WriteText", "Finish", "Upload"];
 /**
  * Checks the rules that apply to all runs. Returns one sentence per violation.
  *
- * @param deaths when processes of the worker ended; they no longer own earlier runs.
+ * @param losses when processes of the worker ended or were suspended: they no longer own earlier runs.
  * @param over when the check ended.
  */
-export function findViolations(calls: readonly Call[], deaths: readonly number[], over: number): readonly string[] {
+export function findViolations(calls: readonly Call[], losses: readonly number[], over: number): readonly string[] {
   const runs = new Map(calls.flatMap(({ assigned: handed }) => (handed ? [[runKey(handed), handed] as const] : [])));
   return [
     ...refusedCalls(calls),
-    ...[...runs.values()].flatMap((run) => [...lateWrites(calls, run), ...silences(calls, run, [...deaths, over])]),
+    ...[...runs.values()].flatMap((run) => [...lateWrites(calls, run), ...silences(calls, run, [...losses, over])]),
     ...retryBursts(calls),
   ];
 }

@@ -42,6 +42,6 @@ async function runCheck(check: Check, options: StageOptions): Promise<Verdict> {
   } catch (thrown) {
     flaws.push(thrown instanceof WorkerError ? thrown.message : `The check could not continue: ${thrown}`);
   }
-  flaws.push(...findViolations(stage.proxy.calls, stage.deaths, performance.now()));
+  flaws.push(...findViolations(stage.proxy.calls, [...stage.deaths, ...stage.suspensions], performance.now()));
   return { check, errors: flaws, seconds: (performance.now() - startedAt) / 1000 };
 }

@@ -24,8 +24,12 @@ export interface Stage extends AsyncDisposable {
   readonly patience: number;
   /** When processes of the worker ended, by the machine's monotonic clock. */
   readonly deaths: readonly number[];
+  /** When processes of the worker were suspended. */
+  readonly suspensions: readonly number[];
   /** Starts a process of the worker: the first one, or a replacement. */
   start(): WorkerProcess;
+  /** Suspends a process of the worker until its lease ends. */
+  suspend(worker: WorkerProcess): void;
   /** Creates a task with this message; returns its ID. */
   create(text: string): Promise<string>;
   send(taskId: string, text: string): Promise<void>;
@@ -60,6 +64,7 @@ export async function openStage({ command, patience }: StageOptions): Promise<St
   const { store } = scratch;
   const workers: WorkerProcess[] = [];
   const deaths: number[] = [];
+  const suspensions: number[] = [];
 
   async function task(taskId: string): Promise<Task> {
     const row = await store.tasks.byId(taskId);
@@ -97,12 +102,16 @@ export async function openStage({ command, patience }: StageOptions): Promise<St
   }
 
   return {
-    ...{ platform: scratch, proxy, patience, deaths, task, events, waitUntil: until, waitForStatus: reach },
+    ...{ platform: scratch, proxy, patience, deaths, suspensions, task, events, waitUntil: until, waitForStatus: reach },
     start() {
       const worker = startWorker(command, { BASE_URL: proxy.url, WORKER_KEY: scratch.workerKey, PROFILES: profile });
       workers.push(worker);
       void worker.exited.then(() => deaths.push(performance.now()));
       return worker;
+    },
+    suspend(worker) {
+      suspensions.push(performance.now());
+      worker.suspend();
     },
     async create(content) {
       const { task_id: id } = await scratch.user("task.create", { message: { content }, interactive_mode: true, agent_profile: profile });

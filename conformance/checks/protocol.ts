@@ -82,7 +82,7 @@ export function protocolChecks(agent: RealAgent): readonly Check[] {
       async run(stage) {
         const first = stage.start();
         const { id, release } = await createUnderWay(stage, agent);
-        first.suspend();
+        stage.suspend(first);
         stage.start();
         await stage.expireLeases();
         release();
