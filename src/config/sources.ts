@@ -1,9 +1,8 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { parseArgs } from "node:util";
 import { parse as parseToml, TomlError } from "smol-toml";
 import { z } from "zod";
 import { findNearest } from "../core/nearest.ts";
-import { ConfigError, defineVariable, invalidValue, type Problem, type Variable } from "./variable.ts";
+import { defineVariable, invalidValue, type Problem, type Variable } from "./variable.ts";
 
 /** The file of settings. */
 export const settingsFile = {
@@ -14,7 +13,7 @@ export const settingsFile = {
     rule: "the path of a readable file of at most 256 KiB whose name ends with .toml or .json",
     example: "/etc/agent-task-platform/atp.toml",
     description:
-      "A file with settings by the names of this page, for example `PORT = 8080` in TOML. Values are texts, numbers, `true` or `false`. An environment variable has precedence over the file. A name that is not a setting stops the start. `npm start -- --config FILE` sets this variable.",
+      "A file with settings by the names of this page, for example `PORT = 8080` in TOML. Values are texts, numbers, `true` or `false`. An environment variable has precedence over the file. A name that is not a setting stops the start. The option `--config FILE` of commands sets this variable.",
     schema: z.string().regex(/^[^\0]+\.(toml|json)$/),
   }),
 };
@@ -27,6 +26,8 @@ export type Settings = Readonly<Record<string, string | undefined>>;
 /** Settings from all sources, and the problems of files that could not be used. */
 export interface Collected {
   readonly values: Settings;
+  /** The names of settings from CONFIG_FILE that no variable of the environment replaces. */
+  readonly inFile: ReadonlySet<string>;
   readonly problems: readonly Problem[];
 }
 
@@ -53,22 +54,14 @@ export function collectSettings(env: Settings, variables: Readonly<Record<string
   if (path && !CONFIG_FILE.schema.safeParse(path).success) problems.push(invalidValue("CONFIG_FILE", CONFIG_FILE, path));
   const inFile = path && problems.length === 0 ? readSecrets(readConfigFile(path, variables, note), secrets, note) : {};
   const given = Object.entries(readSecrets(env, secrets, note)).filter(([, value]) => value !== undefined && value !== "");
-  return { values: { ...inFile, ...Object.fromEntries(given) }, problems };
+  const names = new Set(given.map(([name]) => name));
+  const fromFile = Object.entries(inFile).filter(([name, value]) => value !== undefined && value !== "" && !names.has(name));
+  return { values: { ...inFile, ...Object.fromEntries(given) }, inFile: new Set(fromFile.map(([name]) => name)), problems };
 }
 
-/**
- * The environment, with CONFIG_FILE from the arguments `--config FILE`.
- *
- * @throws ConfigError for other arguments.
- */
-export function withConfigFile(env: Settings, args: readonly string[]): Settings {
-  try {
-    const { config } = parseArgs({ args: [...args], options: { config: { type: "string" } }, strict: true }).values;
-    return config === undefined ? env : { ...env, CONFIG_FILE: config };
-  } catch {
-    throw new ConfigError([{ variable: "CONFIG_FILE", text: "the server takes no arguments but --config FILE" }]);
-  }
-}
+/** The environment, with a file of settings instead of that of CONFIG_FILE. */
+export const withConfigFile = (env: Settings, file: string | undefined): Settings =>
+  file === undefined ? env : { ...env, CONFIG_FILE: file };
 
 type Note = (variable: string, text: string) => void;
 
