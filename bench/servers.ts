@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Pool } from "undici";
 import type { Installed } from "./installed.ts";
@@ -39,14 +41,20 @@ const ownEnv = { RATE_LIMITS: "off", NODE_COMPILE_CACHE: "node_modules/.cache/co
 /** Starts the platform as `npm start` does, on an existing database; calls have its key. */
 export const startPlatform = ({ env, key }: Installed, more: Environment = {}): Promise<Server> =>
   start({
-    args: [...startFlags, "src/main.ts"],
+    args: [...startFlags, ...program],
     env: { ...env, ...ownEnv, ...more },
     headers: { "x-service-api-key": key },
   });
 
 /** Starts the platform of a checkout as `npm start` does there, on an installation that it creates if there is none. */
 export const startCheckout = (checkout: string, env: Environment): Promise<Server> =>
-  start({ args: [...startFlags, "src/main.ts"], env: { ...ownEnv, ...env }, cwd: checkout });
+  start({ args: [...startFlags, ...programOf(checkout)], env: { ...ownEnv, ...env }, cwd: checkout });
+
+/** What serves. */
+const program = ["cli/main.ts", "serve"];
+/** Earlier releases serve by a program of its own. */
+const earlier = "src/main.ts";
+const programOf = (checkout: string): readonly string[] => (existsSync(join(checkout, earlier)) ? [earlier] : program);
 
 /** The flags of `npm start`. */
 const startFlags = ["--max-semi-space-size=4"];
@@ -54,7 +62,7 @@ const startFlags = ["--max-semi-space-size=4"];
 /** Like `startPlatform`, with bench/probe.ts. */
 export const startProbed = ({ env, key }: Installed, more: Environment = {}): Promise<Server> =>
   start({
-    args: [...startFlags, "--import", "./bench/probe.ts", "src/main.ts"],
+    args: [...startFlags, "--import", "./bench/probe.ts", ...program],
     env: { ...env, RATE_LIMITS: "off", ...more },
     headers: { "x-service-api-key": key },
   });

@@ -1,79 +1,72 @@
 import { readFileSync } from "node:fs";
-import { type Application, buildApplication, buildRouteMap, proposeCompletions, run, text_en } from "@stricli/core";
-import { api } from "./commands/api.ts";
-import { appRoutes } from "./commands/app.ts";
-import { check } from "./commands/check.ts";
-import { completion } from "./commands/completion.ts";
-import { connectorRoutes } from "./commands/connector.ts";
-import { exportRoutes } from "./commands/export.ts";
-import { fileRoutes } from "./commands/file.ts";
-import { importCommand } from "./commands/import.ts";
-import { login, logout, whoami } from "./commands/login.ts";
-import { profileRoutes } from "./commands/profile.ts";
-import { projectRoutes } from "./commands/project.ts";
-import { scheduleRoutes } from "./commands/schedule.ts";
-import { skillRoutes } from "./commands/skill.ts";
-import { taskRoutes } from "./commands/task.ts";
-import { usage } from "./commands/usage.ts";
-import { webhookRoutes } from "./commands/webhook.ts";
+import { type Application, buildApplication, buildCommand, buildRouteMap, proposeCompletions, run, text_en } from "@stricli/core";
+import { clientCommands, type Entry, serverCommands, type Target } from "./commands.ts";
 import type { CliContext } from "./frame/context.ts";
-import { errorText, exitCodeOf, exitCodeOfFrame } from "./frame/failures.ts";
+import { exitCodeOf, exitCodeOfFrame, messageOf } from "./frame/failures.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string };
 
-/** All commands. A command of another kind, for example for an operator, is a further route. */
-const routes = buildRouteMap({
-  docs: {
-    brief: "The command line of the Agent Task Platform",
-    fullDescription:
-      'The command line of the Agent Task Platform\n\nEXAMPLES\n  atp login https://agents.example.com\n  atp task create "Compare the three offers" --file offers.pdf --watch\n  atp task list --status waiting\n\nThe installation is that of --profile, else of ATP_URL and ATP_KEY, else of the last login.',
-  },
-  routes: {
-    login,
-    logout,
-    whoami,
-    profile: profileRoutes,
-    task: taskRoutes,
-    file: fileRoutes,
-    schedule: scheduleRoutes,
-    project: projectRoutes,
-    webhook: webhookRoutes,
-    app: appRoutes,
-    connector: connectorRoutes,
-    skill: skillRoutes,
-    usage,
-    export: exportRoutes,
-    import: importCommand,
-    api,
-    check,
-    completion,
-  },
-});
+/** Marks commands on the server in lists. */
+const mark = "[server] ";
 
-export const application: Application<CliContext> = buildApplication(routes, {
-  name: "atp",
-  versionInfo: { currentVersion: version },
-  scanner: { caseStyle: "original", allowArgumentEscapeSequence: true },
-  documentation: { onlyRequiredInUsageLine: true },
-  localization: {
-    text: { ...text_en, exceptionWhileRunningCommand: (error) => errorText(error) },
-  },
-  determineExitCode: exitCodeOf,
-});
+/** Stands for a command that this line does not use: lists have its name and its brief. */
+const unused = (brief: string): Target => buildCommand({ docs: { brief }, parameters: {}, func: () => undefined });
+
+async function routesOf(commands: Readonly<Record<string, Entry>>, word: string | undefined, before = "") {
+  const routes = Object.entries(commands).map(async ([name, { brief, load }]) => {
+    return [name, name === word ? await load() : unused(`${before}${brief}`)] as const;
+  });
+  return Object.fromEntries(await Promise.all(routes));
+}
+
+/** The application for a line that begins with this word. Only the module of its command is loaded. */
+async function applicationFor(word: string | undefined): Promise<Application<CliContext>> {
+  const routes = buildRouteMap({
+    docs: {
+      brief: "The program of the Agent Task Platform",
+      fullDescription: `The program of the Agent Task Platform
+
+Commands with [server] work on the server: they need its settings, in the environment or a file, and open its database. The others call the API of an installation: that of --profile, else of ATP_URL and ATP_KEY, else of the last login. Where both have a command of the same name, that on the server begins with server-.
+
+EXAMPLES
+  atp serve
+  atp key --name laptop
+  atp login https://agents.example.com
+  atp task create "Compare the three offers" --file offers.pdf --watch`,
+    },
+    routes: { ...(await routesOf(clientCommands, word)), ...(await routesOf(serverCommands, word, mark)) },
+  });
+  return buildApplication(routes, {
+    name: "atp",
+    versionInfo: { currentVersion: version },
+    scanner: { caseStyle: "original", allowArgumentEscapeSequence: true },
+    documentation: { onlyRequiredInUsageLine: true },
+    localization: { text: { ...text_en, exceptionWhileRunningCommand: messageOf } },
+    determineExitCode: exitCodeOf,
+  });
+}
 
 /** Runs a command line and returns its exit code: 0, 1 for a failure, 2 for a command line that is not valid. */
 export async function runCli(inputs: readonly string[], context: CliContext): Promise<number> {
   if (inputs[0] === "__complete") return await complete(inputs.slice(1), context);
-  await run(application, inputs, context);
+  await run(await applicationFor(inputs[0]), inputs, context);
   return exitCodeOfFrame(context.process.exitCode);
 }
 
 /** Writes the words that can follow, one a line. Scripts of shells call it; the last input is the word that is completed. */
 async function complete(inputs: readonly string[], context: CliContext): Promise<number> {
   const env = { ...context.process.env, ATP_COMPLETED_LINE: inputs.join("\n") };
+  const application = await applicationFor(inputs[0]);
   const found = await proposeCompletions(application, [...inputs], { ...context, process: { ...context.process, env } });
   const last = inputs.at(-1) ?? "";
-  const words = found.map(({ completion }) => completion).filter((word) => word.startsWith(last));
+  const proposed = [...subcommands(application.root, inputs), ...found.map(({ completion }) => completion)];
+  const words = [...new Set(proposed)].filter((word) => word.startsWith(last));
   if (words.length > 0) context.process.stdout.write(`${words.join("\n")}\n`);
   return 0;
+}
+
+/** The second words of a command: Stricli leaves them out where one of them may be absent, as in `atp key`. */
+function subcommands(root: Target, [word = "", ...more]: readonly string[]): readonly string[] {
+  const target = "getAllEntries" in root && more.length === 1 ? root.getRoutingTargetForInput(word) : undefined;
+  return target !== undefined && "getAllEntries" in target ? target.getAllEntries().map(({ name }) => name.original) : [];
 }

@@ -1,18 +1,15 @@
-// `npm run package [-- --out FOLDER]`: makes the npm package of the server (docs/operate/install.md).
+// `npm run package [-- --out FOLDER]`: makes the npm package of the server (docs/operate/install.md), and prints its path.
+import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { runCommand, textOption } from "./command.ts";
+import { parseArgs } from "node:util";
 import { buildPackage, pack } from "./package/build.ts";
 import { root } from "./package/compile.ts";
 
-const usage = `usage: npm run package [-- --out FOLDER]
-
-  makes agent-task-platform-VERSION.tgz: compiled JavaScript with the console built in; prints its path
-
-  --out FOLDER  where the tarball is written (default: dist)
-`;
-
-await runCommand({ usage, options: { out: textOption }, read: ({ out = join(root, "dist") }) => ({ out }) }, async ({ out }) => {
-  const folder = join(root, ".setup/package");
+const { values } = parseArgs({ options: { out: { type: "string", default: join(root, "dist") } } });
+const folder = mkdtempSync(join(root, ".setup/package-"));
+try {
   buildPackage(folder);
-  return `${pack(folder, out)}\n`;
-});
+  console.log(pack(folder, values.out));
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -10,7 +10,7 @@ import { readPdf } from "./config/pdf.ts";
 import { type Prices, prices } from "./config/prices.ts";
 import { isLoopback, mail, singleSignOn, teams } from "./config/sign-in.ts";
 import { console, isSameSite, sites } from "./config/sites.ts";
-import { collectSettings, settingNamesOf, withConfigFile } from "./config/sources.ts";
+import { collectSettings, settingNamesOf } from "./config/sources.ts";
 import { readTranscription, type TranscriptionConfig } from "./config/speech.ts";
 import { data, files } from "./config/storage.ts";
 import { ConfigError, findMisspelt, type Reader, settingsReader, type Variable } from "./config/variable.ts";
@@ -138,9 +138,6 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return deepFreeze(config);
 }
-
-/** Like `loadConfig`, with the arguments of the server. @throws ConfigError also for an unknown argument. */
-export const loadServerConfig = (args: readonly string[]): Config => loadConfig(withConfigFile(process.env, args));
 
 /** Warnings about unknown variables that look like misspelt settings. Values are not shown. */
 export const findMisspeltSettings = (env: Readonly<Record<string, string | undefined>> = process.env): readonly string[] =>

@@ -37,6 +37,8 @@ interface Served {
   readonly baseUrl: string;
   /** The address of the pages for sign-in. */
   readonly pagesUrl: string;
+  /** How the operator starts commands, for example `./atp`. */
+  readonly program: string;
 }
 
 const firstKeyPath = (dataDir: string): string => join(dataDir, "first-key");
@@ -70,14 +72,14 @@ export function firstKeys({ dataDir, ownerEmail, now, ids, random }: FirstKeyPar
       else unusedDigest = await tx.keys.onlyUnused();
       isLinkUsed = (await tx.settings.get(firstSignInSetting)) !== null;
     },
-    async show(screen, { store, baseUrl, pagesUrl }) {
+    async show(screen, { store, baseUrl, pagesUrl, program }) {
       const isTerminal = screen.isTTY === true;
       if (isLinkUsed) return deleteFirstKey(dataDir);
       const secret = isTerminal ? await store.change((tx) => createFirstLink(tx, { now: now(), ids, random })) : null;
       const link = secret === null ? null : `${pagesUrl}/link/${secret}`;
       const kept = unusedDigest === null ? null : await find(unusedDigest);
       const first: FirstKey | null = newKey === null ? kept : isTerminal ? { kind: "shown", key: newKey } : { kind: "made", path };
-      screen.write(messageOf(first, { baseUrl, link }));
+      screen.write(messageOf(first, { baseUrl, link, program }));
       if (first?.kind === "shown") await deleteFirstKey(dataDir);
     },
   };
@@ -89,9 +91,14 @@ export function firstKeys({ dataDir, ownerEmail, now, ids, random }: FirstKeyPar
  */
 type FirstKey = { readonly kind: "shown"; readonly key: string } | { readonly kind: "made" | "kept" | "lost"; readonly path: string };
 
+interface Shown extends Pick<Served, "baseUrl" | "program"> {
+  readonly link: string | null;
+}
+
 /** What a start shows: about the key, then about the sign-in. Empty when there is nothing new to say. */
-function messageOf(first: FirstKey | null, { baseUrl, link }: { readonly baseUrl: string; readonly link: string | null }): string {
-  return `${first === null ? "" : keyMessage(first, baseUrl)}${link === null ? signInHint(first) : signInMessage(link)}`;
+function messageOf(first: FirstKey | null, shown: Shown): string {
+  const { link, program } = shown;
+  return `${first === null ? "" : keyMessage(first, shown)}${link === null ? signInHint(first, program) : signInMessage(link)}`;
 }
 
 /** The link is shown on a terminal only: elsewhere the output can be a log (spec/decisions.md 90). */
@@ -102,19 +109,19 @@ No user has signed in yet. Open this address in a browser within 15 minutes. It 
 
 `;
 
-const signInHint = (first: FirstKey | null): string =>
-  first?.kind === "made" ? `To sign in with a browser, print a link:\n\n  npm run --silent user -- first-link\n\n` : "";
+const signInHint = (first: FirstKey | null, program: string): string =>
+  first?.kind === "made" ? `To sign in with a browser, print a link:\n\n  ${program} user first-link\n\n` : "";
 
 /**
  * The information for the first user: base URL, API key, three lines to paste. The
  * key is shown on a terminal only; otherwise the path of its file is shown (spec/decisions.md 22).
  */
-function keyMessage(first: FirstKey, baseUrl: string): string {
+function keyMessage(first: FirstKey, { baseUrl, program }: Shown): string {
   if (first.kind === "lost")
     return `
 The first API key was never used, and it is not in ${first.path}. If you do not have it, create another:
 
-  npm run --silent key -- --name NAME
+  ${program} key --name NAME
 
 `;
   const shown = first.kind === "shown" ? first.key : `$(cat '${first.path.replaceAll("'", `'\\''`)}')`;

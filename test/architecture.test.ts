@@ -55,7 +55,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   log: ["core", "pino"],
 };
 /** Files that open and wire everything: they may import any module, and only each other import them. */
-const wiring = ["main", "platform", "wiring", "installation", "encryption-key", "fault", "first-key", "listening"];
+const wiring = ["serve", "platform", "wiring", "installation", "encryption-key", "fault", "first-key", "listening"];
 
 const files = globSync("src/**/*.ts", { exclude: (name) => name.startsWith("src/gen") }).map((path) => ({
   path,

@@ -24,7 +24,7 @@ const starting = (dataDir: string) =>
   firstKeys({ dataDir, ownerEmail: "ann@example.com", now: Date.now, ids: systemIds, random: systemRandom });
 
 /** A server that listens over this database. */
-const serving = ({ store }: TestStore) => ({ store, baseUrl, pagesUrl: "https://accounts.example.com" });
+const serving = ({ store }: TestStore) => ({ store, baseUrl, pagesUrl: "https://accounts.example.com", program: "atp" });
 
 function screen(isTTY: boolean): Output & { text: string } {
   return {
@@ -91,7 +91,7 @@ describeOnOne("the first key", (kind) => {
     const [next, output] = [starting(folder.path), screen(false)];
     await database.store.change(next.create);
     await next.show(output, serving(database));
-    expect(output.text).toContain("npm run --silent key -- --name NAME");
+    expect(output.text).toContain("atp key --name NAME");
     expect(output.text).not.toMatch(keyForm);
   });
 
@@ -127,7 +127,7 @@ describeOnOne("the first key", (kind) => {
     await database.store.change(first.create);
     await first.show(output, serving(database));
     expect(output.text).not.toContain("/link/");
-    expect(output.text).toContain("npm run --silent user -- first-link");
+    expect(output.text).toContain("atp user first-link");
     expect(await rowsIn(database.url, "SELECT * FROM sign_in_link")).toEqual([]);
   });
 
@@ -155,7 +155,7 @@ class Life {
 
   constructor(env: Readonly<Record<string, string>>) {
     const flags = env["KILL_AT"] === undefined ? [] : ["--import", killer];
-    this.child = spawn(process.execPath, [...flags, "src/main.ts"], {
+    this.child = spawn(process.execPath, [...flags, "cli/main.ts", "serve"], {
       cwd: root,
       env: { ...ownEnvironment(), PORT: "0", RATE_LIMITS: "off", ...env },
       stdio: ["ignore", "pipe", "pipe"],
@@ -172,7 +172,7 @@ class Life {
   /** What it has told, once that is all and it is ready. */
   async told(): Promise<string> {
     const { stdout, stderr } = this.child;
-    while (!/task\.stop|npm run/.test(this.out) || this.port === "") {
+    while (!/task\.stop|atp user first-link/.test(this.out) || this.port === "") {
       const heard = [stdout, stderr].map((stream) => once(stream ?? this.child, "data").then(() => null));
       const ended = await Promise.race([this.ended, ...heard]);
       if (ended) throw new Error(`it ended: ${this.err}`);

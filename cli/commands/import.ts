@@ -1,5 +1,6 @@
+import { errorText } from "../frame/api-failures.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
-import { CommandError, errorText, UsageError } from "../frame/failures.ts";
+import { CommandError, UsageError } from "../frame/failures.ts";
 import { type ClientFlags, switchFlag, textFlag } from "../frame/parameters.ts";
 import { copyAll } from "../import/copy.ts";
 import { Report } from "../import/report.ts";

@@ -1,5 +1,3 @@
-import { ApiError, OAuthError, PlatformError } from "../../packages/client/src/index.ts";
-
 /** The command line is not valid: exit code 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
@@ -20,41 +18,10 @@ export const exitCodeOfFrame = (code: number | string | null | undefined): numbe
   return given === -4 || given === -5 ? 2 : 1;
 };
 
-/** An error as a JSON object, in the form of the API's `error`. */
-export function errorObject(error: unknown): object {
-  if (error instanceof ApiError) {
-    const { code, type, message, status, param, requestId, details, docUrl } = error;
-    return {
-      code,
-      message,
-      status,
-      type,
-      param,
-      details: details.length > 0 ? details : undefined,
-      doc_url: docUrl,
-      request_id: requestId,
-    };
-  }
-  return { code: error instanceof UsageError ? "usage" : error instanceof OAuthError ? error.code : "failed", message: messageOf(error) };
-}
-
-/** An error as text, with the way out where one is known. */
-export function errorText(error: unknown): string {
-  const lines = [messageOf(error)];
-  if (error instanceof OAuthError && error.code === "invalid_grant") lines.push("The login has ended. Sign in again with `atp login`.");
-  if (error instanceof ApiError) {
-    const others = error.details.filter(({ message }) => !error.message.includes(message));
-    lines.push(...others.map(({ param, message }) => `  ${param === undefined ? "" : `${param}: `}${message}`));
-    if (error.status === 401) lines.push("Sign in with `atp login`, or check ATP_KEY.");
-    if (error.requestId !== undefined) lines.push(`(${error.operation}, request ${error.requestId})`);
-  }
-  return lines.join("\n");
-}
-
-/** Errors that are not meant for the user have their name too. */
-function messageOf(error: unknown): string {
+/** The text of an error; errors that are not meant for the user have their name too. */
+export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const isMeant = error instanceof UsageError || error instanceof CommandError || error instanceof PlatformError || isSystemError(error);
+  const isMeant = error instanceof UsageError || error instanceof CommandError || isSystemError(error);
   return isMeant ? error.message : `${error.name}: ${error.message}`;
 }
 

@@ -17,6 +17,8 @@ export interface Print {
   readonly result: (value: unknown, text: string | (() => string)) => void;
   /** Writes rows as a table on a terminal, else with tabs; with `--json` as an array. */
   readonly list: <Row>(rows: readonly Row[], columns: readonly Column<Row>[], empty: string) => void;
+  /** Writes a line for each row; with `--json` the rows as an array. */
+  readonly lines: <Row>(rows: readonly Row[], text: (row: Row) => string) => void;
   /** Writes the members of an object, each on a line; with `--json` the object. */
   readonly facts: (value: unknown, facts: Readonly<Record<string, string | number | boolean | undefined>>) => void;
   /** Writes JSON that is indented on a terminal. */
@@ -59,6 +61,10 @@ export function printTo({ process: { stdout, stderr, env } }: CliContext, isJson
       if (isJson) json(rows);
       else if (rows.length > 0) table(rows, columns);
       else stderr.write(`${empty}\n`);
+    },
+    lines(rows, text) {
+      if (isJson) json(rows);
+      else for (const row of rows) line(clean(text(row)));
     },
     facts(value, facts) {
       if (isJson) return json(value);

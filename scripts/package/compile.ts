@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 export const root = resolve(import.meta.dirname, "../..");
@@ -8,6 +8,8 @@ export const root = resolve(import.meta.dirname, "../..");
 export function compile(folder: string): void {
   const tsc = join(root, "node_modules/.bin/tsc");
   execFileSync(tsc, ["-p", join(root, "scripts/package/tsconfig.json"), "--outDir", folder], { stdio: "inherit" });
+  // `atp client` works in a checkout only.
+  rmSync(join(folder, "scripts"), { recursive: true, force: true });
   for (const name of javaScriptIn(folder)) {
     const path = join(folder, name);
     writeFileSync(path, renameModules(readFileSync(path, "utf8")));
@@ -27,4 +29,5 @@ export function importedPackages(folder: string): readonly string[] {
   return [...new Set(packages.map((name) => name.split("/", name.startsWith("@") ? 2 : 1).join("/")))].toSorted();
 }
 
-const javaScriptIn = (folder: string): readonly string[] => globSync("{bin,cli,packages,src}/**/*.{js,cjs}", { cwd: folder, exclude: ["src/gen/console"] });
+const javaScriptIn = (folder: string): readonly string[] =>
+  globSync("**/*.js", { cwd: folder, exclude: ["node_modules", "src/gen/console"] });

@@ -1,9 +1,8 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { parseArgs } from "node:util";
 import { parse as parseToml, TomlError } from "smol-toml";
 import { z } from "zod";
 import { findNearest } from "../core/nearest.ts";
-import { ConfigError, defineVariable, invalidValue, type Problem, type Variable } from "./variable.ts";
+import { defineVariable, invalidValue, type Problem, type Variable } from "./variable.ts";
 
 /** The file of settings. */
 export const settingsFile = {
@@ -14,7 +13,7 @@ export const settingsFile = {
     rule: "the path of a readable file of at most 256 KiB whose name ends with .toml or .json",
     example: "/etc/agent-task-platform/atp.toml",
     description:
-      "A file with settings by the names of this page, for example `PORT = 8080` in TOML. Values are texts, numbers, `true` or `false`. An environment variable has precedence over the file. A name that is not a setting stops the start. `npm start -- --config FILE` sets this variable.",
+      "A file with settings by the names of this page, for example `PORT = 8080` in TOML. Values are texts, numbers, `true` or `false`. An environment variable has precedence over the file. A name that is not a setting stops the start. The option `--config FILE` of commands sets this variable.",
     schema: z.string().regex(/^[^\0]+\.(toml|json)$/),
   }),
 };
@@ -56,19 +55,9 @@ export function collectSettings(env: Settings, variables: Readonly<Record<string
   return { values: { ...inFile, ...Object.fromEntries(given) }, problems };
 }
 
-/**
- * The environment, with CONFIG_FILE from the arguments `--config FILE`.
- *
- * @throws ConfigError for other arguments.
- */
-export function withConfigFile(env: Settings, args: readonly string[]): Settings {
-  try {
-    const { config } = parseArgs({ args: [...args], options: { config: { type: "string" } }, strict: true }).values;
-    return config === undefined ? env : { ...env, CONFIG_FILE: config };
-  } catch {
-    throw new ConfigError([{ variable: "CONFIG_FILE", text: "the server takes no arguments but --config FILE" }]);
-  }
-}
+/** The environment, with a file of settings instead of that of CONFIG_FILE. */
+export const withConfigFile = (env: Settings, file: string | undefined): Settings =>
+  file === undefined ? env : { ...env, CONFIG_FILE: file };
 
 type Note = (variable: string, text: string) => void;
 

@@ -12,7 +12,7 @@ beforeAll(() => {
 afterAll(() => checkout[Symbol.dispose]());
 
 type Env = Readonly<Record<string, string>>;
-const run = (command: string, words: readonly string[], env: Env) => checkout.script(command, words, env).ended;
+const run = (command: string, words: readonly string[], env: Env) => checkout.atp(command, words, env).ended;
 const verify = (env: Env, ...words: string[]) => run("audit", ["verify", ...words], env);
 const intact = /^(\S+): intact, (\d+) rows sealed, (\d+) not yet, head (\d+:[0-9a-f]{64})\n$/;
 

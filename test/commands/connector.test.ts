@@ -19,7 +19,7 @@ afterAll(async () => {
 
 /** `npm run --silent connector`, as in docs/guides/connectors.md. */
 function connector(words: readonly string[], input = "") {
-  const command = checkout.script("connector", words, { DATA_DIR: "data", CONNECTOR_ALLOW: "loopback" });
+  const command = checkout.atp("server-connector", words, { DATA_DIR: "data", CONNECTOR_ALLOW: "loopback" });
   command.child.stdin?.end(input);
   return command.ended;
 }

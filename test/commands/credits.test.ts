@@ -9,7 +9,7 @@ beforeAll(() => {
 });
 afterAll(() => checkout[Symbol.dispose]());
 
-const run = (script: string, dataDir: string, words: readonly string[]) => checkout.script(script, words, { DATA_DIR: dataDir }).ended;
+const run = (script: string, dataDir: string, words: readonly string[]) => checkout.atp(script, words, { DATA_DIR: dataDir }).ended;
 
 describe("npm run credits and npm run budget", () => {
   test.each(

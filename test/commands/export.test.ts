@@ -9,7 +9,7 @@ beforeAll(() => {
 });
 afterAll(() => checkout[Symbol.dispose]());
 
-const run = (dataDir: string, ...words: string[]) => checkout.script("export", words, { DATA_DIR: dataDir }).ended;
+const run = (dataDir: string, ...words: string[]) => checkout.atp("server-export", words, { DATA_DIR: dataDir }).ended;
 
 describe("npm run export", () => {
   test.each(

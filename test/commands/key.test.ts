@@ -16,7 +16,7 @@ beforeAll(() => {
 afterAll(() => checkout[Symbol.dispose]());
 
 /** `npm run --silent key`, as in the README. */
-const newKey = (dataDir: string, ...words: string[]) => checkout.script("key", words, { DATA_DIR: dataDir }).ended;
+const newKey = (dataDir: string, ...words: string[]) => checkout.atp("key", words, { DATA_DIR: dataDir }).ended;
 
 /** Makes a v2 call to a server; returns the status. */
 async function call({ url }: Serving, key: string, operation: string, body: unknown = {}): Promise<number> {

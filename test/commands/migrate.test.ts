@@ -4,11 +4,11 @@ import { sharedCheckout } from "./checkout.ts";
 
 test("npm run migrate migrates an empty database, which a second run finds up to date, and creates no account", async () => {
   using checkout = sharedCheckout();
-  const migrate = () => checkout.script("migrate", [], { DATA_DIR: "data" }).ended;
+  const migrate = () => checkout.atp("migrate", [], { DATA_DIR: "data" }).ended;
   for (const run of [await migrate(), await migrate()]) {
     expect(run).toMatchObject({ code: 0, out: "", err: expect.stringContaining("sqlite: the database is up to date") });
   }
   expect(existsSync(checkout.path("data/platform.db"))).toBe(true);
-  const key = await checkout.script("key", ["--name", "first"], { DATA_DIR: "data" }).ended;
+  const key = await checkout.atp("key", ["--name", "first"], { DATA_DIR: "data" }).ended;
   expect(key).toMatchObject({ code: 1, out: "", err: `no installation in ${checkout.path("data")}; set DATA_DIR or DATABASE_URL\n` });
 });

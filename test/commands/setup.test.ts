@@ -45,7 +45,7 @@ describe("setup of a checkout", () => {
     { changed: "prisma/models/tasks.prisma", again: ["prisma"] },
     { changed: "package.json", again: ["npm"] },
     { changed: "package-lock.json", again: all },
-    { changed: "src/main.ts", again: [] },
+    { changed: "src/serve.ts", again: [] },
   ])("runs $again again after a change of $changed", async ({ changed, again }) => {
     using checkout = copyOf(done);
     checkout.write(changed, "{}");

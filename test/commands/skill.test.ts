@@ -13,12 +13,12 @@ beforeAll(async () => {
   writeFileSync(checkout.path("minutes/SKILL.md"), manifest());
   writeFileSync(checkout.path("tea.zip"), skillZip("Tea"));
   await install(checkout, "data");
-  await checkout.script("user", ["--email", "ann@example.com"], { DATA_DIR: "data" }).ended;
+  await checkout.atp("user", ["--email", "ann@example.com"], { DATA_DIR: "data" }).ended;
 });
 afterAll(() => checkout[Symbol.dispose]());
 
 /** `npm run --silent skill`, as in docs/guides/skills.md. */
-const skill = (...words: string[]) => checkout.script("skill", words, { DATA_DIR: "data" }).ended;
+const skill = (...words: string[]) => checkout.atp("server-skill", words, { DATA_DIR: "data" }).ended;
 const rows = (sql: string) => rowsIn(`file:${join(checkout.path("data"), "platform.db")}`, sql);
 
 describe("npm run skill", () => {

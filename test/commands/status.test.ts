@@ -6,12 +6,12 @@ test("npm run status shows one screen, and exits with 1 once a task has waited f
   using checkout = sharedCheckout();
   const env = { AGENT_PROFILES: "manus-1.6-max=remote", RATE_LIMITS: "off" };
   await using serving = await serve(checkout, "watched", env);
-  const status = (...words: string[]) => checkout.script("status", words, { ...env, DATA_DIR: checkout.path("watched") }).ended;
+  const status = (...words: string[]) => checkout.atp("status", words, { ...env, DATA_DIR: checkout.path("watched") }).ended;
   const idle = await status();
   expect(idle).toMatchObject({ code: 0, out: expect.stringMatching(/^Platform {4}\d+\.\d+\.\d+, sqlite, /) });
   expect(idle.out).toContain("Queue       none");
   expect(idle.out).toMatch(/^Processes {3}\w+: up \d+ s, heartbeat /m);
-  const made = await checkout.script("key", ["--name", "status"], { DATA_DIR: checkout.path("watched") }).ended;
+  const made = await checkout.atp("key", ["--name", "status"], { DATA_DIR: checkout.path("watched") }).ended;
   const headers = { "x-service-api-key": made.out.trim() };
   const body = JSON.stringify({ message: { content: "Hello" }, agent_profile: "max" });
   expect((await fetch(`${serving.url}/v2/task.create`, { method: "POST", headers, body })).status).toBe(200);
@@ -27,7 +27,7 @@ test("npm run status shows one screen, and exits with 1 once a task has waited f
 
 test("npm run status explains itself with exit code 2 for wrong arguments", async () => {
   using checkout = sharedCheckout();
-  const { code, out, err } = await checkout.script("status", ["--json", "--watch"], { DATA_DIR: "usage" }).ended;
+  const { code, out, err } = await checkout.atp("status", ["--json", "--watch"], { DATA_DIR: "usage" }).ended;
   expect({ code, out }).toEqual({ code: 2, out: "" });
   expect(err).toContain("usage: npm run --silent status");
 });

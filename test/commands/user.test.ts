@@ -21,7 +21,7 @@ type Env = Readonly<Record<string, string>>;
 
 /** `npm run --silent user`, as in spec/decisions.md 3. */
 const invite = (dataDir: string, words: readonly string[], env: Env = {}) =>
-  checkout.script("user", words, { DATA_DIR: dataDir, CONSENT_URL: "https://accounts.example.com", ...env }).ended;
+  checkout.atp("user", words, { DATA_DIR: dataDir, CONSENT_URL: "https://accounts.example.com", ...env }).ended;
 
 describe("npm run user", () => {
   test("prints exactly the link, and a fresh one the next time; a key can be created at once", async () => {
@@ -42,7 +42,7 @@ describe("npm run user", () => {
       operation: "console/Invite",
     });
     expect(JSON.stringify(rows)).not.toContain(text);
-    const key = await checkout.script("key", ["--name", "x", "--user", "bo@example.com"], { DATA_DIR: "before" }).ended;
+    const key = await checkout.atp("key", ["--name", "x", "--user", "bo@example.com"], { DATA_DIR: "before" }).ended;
     expect(key).toMatchObject({ code: 0, out: expect.stringMatching(/^sk-/) });
   });
 

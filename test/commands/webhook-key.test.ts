@@ -12,7 +12,7 @@ beforeAll(() => {
 afterAll(() => checkout[Symbol.dispose]());
 
 /** `npm run --silent webhook-key`, as in docs/guides/webhooks.md. */
-const newKey = (dataDir: string, ...words: string[]) => checkout.script("webhook-key", words, { DATA_DIR: dataDir }).ended;
+const newKey = (dataDir: string, ...words: string[]) => checkout.atp("webhook-key", words, { DATA_DIR: dataDir }).ended;
 
 /** The RSA key that a server publishes. It needs no API key on v1. */
 async function rsaKeyOf({ url }: Serving): Promise<string> {

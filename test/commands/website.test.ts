@@ -15,7 +15,7 @@ beforeAll(async () => {
   const port = await freePort();
   base = `http://127.0.0.1:${port}`;
   await install(checkout, "data");
-  key = (await checkout.script("key", ["--name", "x"], { DATA_DIR: "data" }).ended).out.trim();
+  key = (await checkout.atp("key", ["--name", "x"], { DATA_DIR: "data" }).ended).out.trim();
   server = await serve(checkout, "data", { PORT: `${port}`, BASE_URL: base });
 });
 afterAll(async () => {
@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 /** `npm run --silent website`, as in docs/guides/websites.md. */
-const website = (...words: string[]) => checkout.script("website", words, { DATA_DIR: "data" }).ended;
+const website = (...words: string[]) => checkout.atp("website", words, { DATA_DIR: "data" }).ended;
 
 async function v2(name: string, body: object) {
   const reply = await fetch(`${base}/v2/${name}`, {
@@ -52,7 +52,7 @@ describe("npm run website", () => {
     ),
   )("explains itself with exit code 2, and changes nothing, for %s", async (_, words) => {
     const made = `made-${randomBytes(4).toString("hex")}`;
-    const { code, out, err } = await checkout.script("website", words, { DATA_DIR: made }).ended;
+    const { code, out, err } = await checkout.atp("website", words, { DATA_DIR: made }).ended;
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain("usage: npm run --silent website -- cap");
     expect(existsSync(checkout.path(made))).toBe(false);

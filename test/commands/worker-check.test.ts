@@ -22,7 +22,7 @@ const agent = { message: "slow 2", answer: "yes", turnSeconds: 30 };
 /** The command, as `npm run worker-check` runs it once all is set up. */
 function workerCheck(...words: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, ["scripts/worker-check.ts", ...words], { cwd: root }, (error, out, err) => {
+    execFile(process.execPath, ["cli/main.ts", "worker-check", ...words], { cwd: root }, (error, out, err) => {
       resolve({ code: error ? Number(error.code) : 0, out, err });
     });
   });

@@ -10,7 +10,7 @@ beforeAll(() => {
 afterAll(() => checkout[Symbol.dispose]());
 
 /** `npm run --silent worker-key`, as in the README. */
-const newWorker = (dataDir: string, ...words: string[]) => checkout.script("worker-key", words, { DATA_DIR: dataDir }).ended;
+const newWorker = (dataDir: string, ...words: string[]) => checkout.atp("worker-key", words, { DATA_DIR: dataDir }).ended;
 
 describe("npm run worker-key", () => {
   test.each(

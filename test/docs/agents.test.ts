@@ -42,7 +42,7 @@ test("docs/guides/agents.md runs a task to its end by its commands, and each ans
   await using server = await startServer({ AGENT_PROFILES: "manus-1.6=remote" });
   const { PATH = "" } = process.env;
   const env = { PATH, DATA_DIR: server.dataDir };
-  const { stdout } = await run(process.execPath, ["scripts/worker-key.ts", "--name", "laptop"], { cwd: root, env });
+  const { stdout } = await run(process.execPath, ["cli/main.ts", "worker-key", "--name", "laptop"], { cwd: root, env });
   const known: Record<string, string> = { BASE: server.url, KEY: server.key, WORKER_KEY: stdout.trim() };
   for (const { command, answer } of steps) {
     const said = JSON.parse(await shell(command, known));

@@ -10,7 +10,7 @@ test("the commands of docs/operate/backup.md back up a serving installation, che
   mkdirSync(checkout.path("backups"));
   const run = async (lines: string, dataDir: string) => {
     const env = { DATA_DIR: checkout.path(dataDir), ENCRYPTION_KEY: key(checkout.path("source")) };
-    return checkout.command(["bash", "-ec", checkout.scripts(lines)], env).ended;
+    return checkout.command(["bash", "-ec", checkout.lines(lines)], env).ended;
   };
   await install(checkout, "source");
   await using _serving = await serve(checkout, "source");
@@ -19,7 +19,7 @@ test("the commands of docs/operate/backup.md back up a serving installation, che
   expect(made.err).toContain("The encryption key is not in the backup");
   expect(await run(check, "source")).toMatchObject({ code: 0, out: "" });
   expect(await run(restore, "copy")).toMatchObject({ code: 0, out: expect.stringContaining("restored the backup of 20") });
-  const held = await checkout.command([process.execPath, "src/main.ts"], {
+  const held = await checkout.command([process.execPath, "cli/main.ts", "serve"], {
     DATA_DIR: checkout.path("copy"),
     ENCRYPTION_KEY: key(checkout.path("source")),
   }).ended;
@@ -34,7 +34,7 @@ test("the commands of docs/operate/backup.md back up a serving installation, che
 test.each(["backup", "restore"])("npm run %s explains itself with exit code 2 for wrong arguments", async (command) => {
   using checkout = sharedCheckout();
   for (const words of [[], ["a", "b"], ["a", "--all"]]) {
-    const { code, out, err } = await checkout.script(command, words, { DATA_DIR: "usage" }).ended;
+    const { code, out, err } = await checkout.atp(command, words, { DATA_DIR: "usage" }).ended;
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(`usage: npm run --silent ${command} -- FOLDER`);
   }

@@ -17,9 +17,9 @@ test("docs/operate/budgets.md shows prices, reports, budgets, refunds and grants
   const env = { DATA_DIR: "data", PORT: `${port}`, BASE: `http://127.0.0.1:${port}` };
   const server = checkout.command(["bash", "-ec", start], env);
   await server.says(/"msg":"ready"/);
-  const { out: key } = await checkout.script("key", ["--name", "docs"], env).ended;
+  const { out: key } = await checkout.atp("key", ["--name", "docs"], env).ended;
   const said = async (lines: string, more: Readonly<Record<string, string>> = {}): Promise<readonly string[]> => {
-    const { code, out, err } = await checkout.command(["bash", "-ec", checkout.scripts(lines)], { ...env, KEY: key.trim(), ...more }).ended;
+    const { code, out, err } = await checkout.command(["bash", "-ec", checkout.lines(lines)], { ...env, KEY: key.trim(), ...more }).ended;
     expect({ code, err: err.replaceAll(/^installation: .*\n/gm, "") }).toEqual({ code: 0, err: "" });
     return out.replaceAll("}{", "}\n{").trim().split("\n");
   };

@@ -1,10 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Command, RouteMap } from "@stricli/core";
 import { expect, test } from "vitest";
-import { application } from "../../cli/app.ts";
-import type { CliContext } from "../../cli/frame/context.ts";
+import { clientCommands, type Entry, serverCommands, type Target } from "../../cli/commands.ts";
 import { runWith } from "../cli/rig.ts";
 import { freePort } from "../support/free-port.ts";
 import { root } from "../support/server-process.ts";
@@ -33,24 +31,42 @@ test("docs/guides/cli.md: every command answers as the comment after it says", a
 });
 
 /** The words of every command below a route. */
-const commandsBelow = (
-  target: Command<CliContext> | RouteMap<CliContext>,
-  words: readonly string[] = [],
-): readonly (readonly string[])[] =>
+const commandsBelow = (target: Target, words: readonly string[]): readonly (readonly string[])[] =>
   "getAllEntries" in target
     ? target.getAllEntries().flatMap((entry) => commandsBelow(entry.target, [...words, entry.name.original]))
     : [words];
 
-test("docs/reference/commands.md has the help of every command", async () => {
-  const sections: string[] = [];
-  for (const words of commandsBelow(application.root)) {
-    const { code, out } = await runWith("/nowhere", { url: "http://127.0.0.1:9" }, [...words, "--help"]);
-    expect(code).toBe(0);
-    sections.push(`## atp ${words.join(" ")}\n\n\`\`\`text\n${out.trimEnd()}\n\`\`\`\n`);
+async function helpOf(words: readonly string[]): Promise<string> {
+  const { code, out } = await runWith("/nowhere", { url: "http://127.0.0.1:9" }, [...words, "--help"]);
+  expect(code).toBe(0);
+  return `### atp ${words.join(" ")}\n\n\`\`\`text\n${out.trimEnd()}\n\`\`\`\n`;
+}
+
+async function chapter(heading: string, commands: Readonly<Record<string, Entry>>): Promise<readonly string[]> {
+  const sections: string[] = [`## ${heading}\n`];
+  for (const [name, { brief, load }] of Object.entries(commands)) {
+    const target = await load();
+    expect(brief, name).toBe(target.brief);
+    for (const words of commandsBelow(target, [name])) sections.push(await helpOf(words));
   }
-  const head =
-    "# Commands\n\nFor users of the [command line](../guides/cli.md): every command of `atp`, as its `--help` shows it. A test writes this page.\n";
-  const page = [head, ...sections].join("\n");
+  return sections;
+}
+
+test("docs/reference/commands.md has the help of every command", async () => {
+  const head = `# Commands
+
+Every command of \`atp\`, as its \`--help\` shows it. A test writes this page. In a clone the program is \`./atp\`.
+
+- [Commands that call the API](#commands-that-call-the-api) are for users of the [command line](../guides/cli.md). They need the address of an
+  installation and a credential for it.
+- [Commands on the server](#commands-on-the-server) are for operators. They need the [settings](configuration.md) of the server, and most open its
+  database. One whose name is that of a command of the API begins with \`server-\`.
+`;
+  const page = [
+    head,
+    ...(await chapter("Commands that call the API", clientCommands)),
+    ...(await chapter("Commands on the server", serverCommands)),
+  ].join("\n");
   const path = join(root, "docs/reference/commands.md");
   if (process.env["UPDATE_GOLDEN"] === "1") writeFileSync(path, page);
   expect(readFileSync(path, "utf8")).toBe(page);

@@ -70,7 +70,7 @@ export function installation(env: Readonly<Record<string, string>> = {}): Instal
 
 function spawnServer(env: Readonly<Record<string, string>>, preloads: readonly string[]): ServerLifetime {
   const flags = preloads.flatMap((path) => ["--import", path]);
-  const child = spawn(process.execPath, [...flags, "src/main.ts"], {
+  const child = spawn(process.execPath, [...flags, "cli/main.ts", "serve"], {
     cwd: root,
     env: { ...ownEnvironment(), ...env },
     stdio: ["ignore", "ignore", "pipe"],

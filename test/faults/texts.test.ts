@@ -42,7 +42,7 @@ async function openWorkers({ cluster }: SetUp, caller: Caller) {
   writeFileSync(join(folder, "agent.ts"), writer);
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
   const command = { cwd: root, env: { ...ownEnvironment(), ...cluster.env } };
-  const { stdout } = await promisify(execFile)(process.execPath, ["scripts/worker-key.ts", "--name", "writer"], command);
+  const { stdout } = await promisify(execFile)(process.execPath, ["cli/main.ts", "worker-key", "--name", "writer"], command);
   const proxy = await openProxy(() => (caller.readyUrl() === undefined ? null : Number(new URL(caller.readyUrl() ?? "").port)));
   const env = { ...ownEnvironment(), BASE_URL: proxy.url, WORKER_KEY: stdout.trim() };
   const start = () => spawn(process.execPath, ["worker.ts"], { cwd: folder, env, stdio: "ignore" });

@@ -87,7 +87,7 @@ test.skipIf(postgresTemplate === undefined)(
     await change.connect();
     await change.query("BEGIN; LOCK TABLE task IN ROW EXCLUSIVE MODE");
 
-    const migrating = later.command([process.execPath, "scripts/migrate.ts"], env);
+    const migrating = later.command([process.execPath, "cli/main.ts", "migrate"], env);
     const waiting = () =>
       rowsIn(database.url, "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%ADD COLUMN extra%'");
     await vi.waitFor(async () => expect(await waiting()).toHaveLength(1), { timeout: hangMs, interval: 20 });
@@ -98,7 +98,7 @@ test.skipIf(postgresTemplate === undefined)(
     expect(await rowsIn(database.url, "SELECT COUNT(*) FROM extra")).toHaveLength(1);
     await calls.more(some);
 
-    const server = later.command([process.execPath, "src/main.ts"], { ...env, PORT: "0" });
+    const server = later.command([process.execPath, "cli/main.ts", "serve"], { ...env, PORT: "0" });
     await server.says(/"msg":"ready"/);
     await calls.more(some);
     server.child.kill("SIGTERM");

@@ -23,10 +23,10 @@ export function ownEnvironment(): Record<string, string> {
   return { PATH, NODE_COMPILE_CACHE, NODE_COMPILE_CACHE_PORTABLE };
 }
 
-/** Starts `src/main.ts` on a free port and an empty data folder; resolves once it is ready. */
+/** Starts `atp serve` on a free port and an empty data folder; resolves once it is ready. */
 export async function startServer(env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
   const dataDir = env["DATA_DIR"] ?? mkdtempSync(join(tmpdir(), "server-"));
-  const child = spawn(process.execPath, ["src/main.ts"], {
+  const child = spawn(process.execPath, ["cli/main.ts", "serve"], {
     cwd: root,
     env: { ...ownEnvironment(), DATA_DIR: dataDir, PORT: "0", RATE_LIMITS: "off", ...env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -10,6 +10,7 @@ import { cancelRequested, deleteEnded } from "./end.ts";
 import type {
   ComplianceExport,
   DataExport,
+  Export,
   ExportFilter,
   ExportKind,
   NewComplianceExport,
@@ -26,21 +27,15 @@ const services: Readonly<Record<ExportKind, string>> = {
   compliance: "observability.v2.EnterpriseComplianceV2Service",
 };
 
-/** The maximum number of lines. */
+/** The maximum number of exports in a list. */
 const shownMax = 1_000;
 
-/** Lists the exports that have not ended, oldest first, one per line. */
-export async function listOpenExports({ exports }: Pick<Tx, "exports">): Promise<string> {
-  let text = "";
+/** The exports that have not ended, oldest first; at most 1,000. */
+export async function listOpenExports({ exports }: Pick<Tx, "exports">): Promise<readonly Export[]> {
   // With or without a claim: in the far future every lease has expired.
-  for (const id of await exports.unclaimed(Number.MAX_SAFE_INTEGER, shownMax)) {
-    const record = await exports.byId(id);
-    if (!record) continue;
-    const { done, total } = record.progress;
-    const percent = total === 0 ? 0 : Math.floor((done / total) * 100);
-    text += `${id}  ${record.status}  ${done}/${total} ${percent}%  ${record.kind === "data" ? record.accountId : "compliance"}  ${new Date(record.createdAt).toISOString()}\n`;
-  }
-  return text;
+  const ids = await exports.unclaimed(Number.MAX_SAFE_INTEGER, shownMax);
+  const records = await Promise.all(ids.map((id) => exports.byId(id)));
+  return records.filter((record) => record !== null);
 }
 
 /**

@@ -58,7 +58,7 @@ export type SkillTarget =
   | { readonly kind: "project"; readonly id: string }
   | { readonly kind: "user"; readonly email: string };
 
-/** The most lines of a list. */
+/** The most skills of a list. */
 const listedMax = 10_000;
 
 /** Reads a skill from a local folder or ZIP. @throws Failure `invalid_argument` as for an uploaded one. */
@@ -89,11 +89,8 @@ export async function removeSkill(tx: Tx, context: CreationContext, id: string):
   await auditCommand(tx, context, { ...owner, spaceId: skill.spaceId ?? owner.spaceId }, "settings.v1.SkillService/DeleteSkill");
 }
 
-/** One line per skill, newest first: id, owner type, space, size, name. */
-export async function listSkills(tx: Tx): Promise<string> {
-  const all = await tx.skills.all(listedMax);
-  return all.map(({ id, ownerType, spaceId, bytes, name }) => `${[id, ownerType, spaceId ?? "-", bytes, name].join("  ")}\n`).join("");
-}
+/** All skills of the installation, newest first; at most 10,000. */
+export const listSkills = (tx: Tx): Promise<readonly Skill[]> => tx.skills.all(listedMax);
 
 /** The owner of the imported skill, and the account whose log has the entry: for official skills that of the first team's owner. */
 async function resolveTarget(tx: Tx, target: SkillTarget): Promise<{ readonly owner: SkillOwner; readonly audited: Recipient }> {

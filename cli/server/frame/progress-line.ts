@@ -1,15 +1,15 @@
+import type { CliContext } from "../../frame/context.ts";
+
 const everyMs = 1_000;
 
 /** A line on standard error that shows progress: replaced on a terminal, otherwise a new line at most every second. */
-export function progressLine(): { show(text: string): void; end(): void } {
-  const { stderr } = process;
+export function progressLine({ process: { stderr }, now }: CliContext): { show(text: string): void; end(): void } {
   let shownAt = 0;
   let shows = false;
   return {
     show(text) {
-      const now = Date.now();
-      if (now - shownAt < (stderr.isTTY ? everyMs / 10 : everyMs)) return;
-      shownAt = now;
+      if (now() - shownAt < (stderr.isTTY ? everyMs / 10 : everyMs)) return;
+      shownAt = now();
       shows = true;
       stderr.write(stderr.isTTY ? `\r\u001b[K${text}` : `${text}\n`);
     },

@@ -1,49 +1,52 @@
-// `npm run status`: the state of the installation on one screen, with or without running servers.
 import { create } from "@bufbuild/protobuf";
-import { checksOf, type Disk, type StatusCheck } from "../src/core/installation/checks.ts";
-import type { InstallationStatus, Overdue } from "../src/core/installation/status.ts";
-import { GetStatusResponseSchema } from "../src/gen/proto/installation/v1/installation_service_pb.ts";
-import { compileBareWriter } from "../src/http/v2/writer.ts";
-import type { InstallationParts } from "../src/rpc/installation.ts";
-import { statusMessage } from "../src/rpc/installation.ts";
-import { installationParts } from "../src/wiring/installation.ts";
-import { processContext } from "../src/wiring/process-context.ts";
-import { type OpenedInstallation, type OptionValues, runOnInstallation } from "./command.ts";
-
-const usage = `usage: npm run --silent status [-- --watch | --json]
-
-  --watch  shows it again every 2 seconds, until it is interrupted
-  --json   prints it as operator.status answers it
-
-Exits with 1 if a check is not ok.
-`;
-
-const options = { watch: { type: "boolean" }, json: { type: "boolean" } } as const;
-type Values = OptionValues<typeof options>;
+import { checksOf, type Disk, type StatusCheck } from "../../src/core/installation/checks.ts";
+import type { InstallationStatus, Overdue } from "../../src/core/installation/status.ts";
+import { GetStatusResponseSchema } from "../../src/gen/proto/installation/v1/installation_service_pb.ts";
+import { compileBareWriter } from "../../src/http/v2/writer.ts";
+import type { InstallationParts } from "../../src/rpc/installation.ts";
+import { statusMessage } from "../../src/rpc/installation.ts";
+import { installationParts } from "../../src/wiring/installation.ts";
+import { processContext } from "../../src/wiring/process-context.ts";
+import { UsageError } from "../frame/failures.ts";
+import { switchFlag } from "../frame/parameters.ts";
+import { type InstallationFlags, installationCommand, installationFlags, type OnInstallation } from "./frame/command.ts";
 
 const watchMs = 2_000;
 
-async function run({ watch = false, json = false }: Values, { ambient, ...opened }: OpenedInstallation): Promise<string> {
-  const parts = installationParts(processContext(opened.config, opened, ambient), () => ({ error: 0, warn: 0 }));
-  for (;;) {
-    const status = await parts.readInstallation(opened.store);
-    const disk = await parts.readDisk();
-    const checks = checksOf(status, disk);
-    process.exitCode = checks.every(({ isOk }) => isOk) ? 0 : 1;
-    const text = json ? asJson(parts, status, disk) : screen(parts, status, disk, checks);
-    if (!watch) return text;
-    process.stdout.write(`\u001b[H\u001b[2J${text}`);
-    await ambient.clock.sleep(watchMs);
-  }
+interface StatusFlags extends InstallationFlags {
+  readonly watch?: boolean;
 }
 
+export const status = installationCommand({
+  brief: "Show the state of the installation on one screen",
+  about: "The exit code is 1 if a check is not ok. With --json it is written as operator.status answers it.",
+  examples: ["atp status", "atp status --watch", "atp status --json | jq .checks"],
+  parameters: { flags: { ...installationFlags, watch: switchFlag("Show it again every 2 seconds, until it is interrupted") } },
+  run: async ({ ambient, context, print, ...opened }: OnInstallation, { watch = false }: StatusFlags) => {
+    if (watch && print.isJson) throw new UsageError("give one of --watch and --json");
+    const { stdout } = context.process;
+    const parts = installationParts(processContext(opened.config, opened, ambient), () => ({ error: 0, warn: 0 }));
+    for (;;) {
+      const status = await parts.readInstallation(opened.store);
+      const disk = await parts.readDisk();
+      const checks = checksOf(status, disk);
+      context.process.exitCode = checks.every(({ isOk }) => isOk) ? 0 : 1;
+      if (print.isJson) return print.json(asObject(parts, status, disk));
+      const text = screen(parts, status, disk, checks);
+      stdout.write(watch ? `\u001b[H\u001b[2J${text}` : text);
+      if (!watch) return;
+      await context.sleep(watchMs);
+    }
+  },
+});
+
 /** The servers' counts of logged lines are theirs, so they are left out. */
-function asJson(parts: InstallationParts, status: InstallationStatus, disk: Disk): string {
+function asObject(parts: InstallationParts, status: InstallationStatus, disk: Disk): object {
   const answer = JSON.parse(
     compileBareWriter(GetStatusResponseSchema)(create(GetStatusResponseSchema, statusMessage(parts, status, disk))),
   );
   for (const name of ["logged_errors", "logged_warnings"]) delete answer.errors[name];
-  return `${JSON.stringify(answer)}\n`;
+  return answer;
 }
 
 function screen(
@@ -122,5 +125,3 @@ function duration(ms: number): string {
 }
 
 const size = (bytes: number): string => (bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`);
-
-await runOnInstallation({ usage, options, read: (values: Values) => (values.watch && values.json ? null : values) }, run);

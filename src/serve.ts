@@ -1,10 +1,9 @@
 import { ConfigError } from "./config/variable.ts";
-import { type Config, findMisspeltSettings, loadServerConfig } from "./config.ts";
+import { type Config, findMisspeltSettings } from "./config.ts";
 import { systemClock } from "./core/clock.ts";
 import { systemIds, systemRandom } from "./core/ids.ts";
 import type { Log } from "./core/log.ts";
 import type { Store, Tx } from "./core/store.ts";
-import { faultText } from "./fault.ts";
 import { firstKeys } from "./first-key.ts";
 import { type Ambient, openInstallation } from "./installation.ts";
 import { checkListenAddress, listenAddresses } from "./listening.ts";
@@ -16,11 +15,13 @@ import { pathOf } from "./store/backend.ts";
 import { lockFolder, makeFolder, tightenFiles } from "./store/folder.ts";
 import { openMetrics } from "./wiring/observing.ts";
 
-/** Opens everything in order, serves until a signal arrives, and closes everything in reverse order. */
-async function main(): Promise<void> {
-  // Only this process's user can read its files.
-  process.umask(0o077);
-  const config = loadServerConfig(process.argv.slice(2));
+/**
+ * Opens everything in order, serves until a signal arrives, and closes everything in reverse order.
+ *
+ * @param program how the operator starts commands, for messages
+ * @throws ConfigError, Failure when it cannot start. It may have locked the folder and claimed tasks: then the process must end.
+ */
+export async function serve(config: Config, program: string): Promise<void> {
   const log = createLog(config);
   for (const warning of findMisspeltSettings()) log("warn", warning);
   const metrics = await openMetrics(config);
@@ -35,7 +36,7 @@ async function main(): Promise<void> {
   const signal = waitForSignal();
   const platform = await startPlatform(config, store, cipher, ambient, check);
   log("info", "ready", { host: config.host, port: platform.port, role: config.role, database: config.database });
-  await first.show(process.stdout, { store, ...platform });
+  await first.show(process.stdout, { store, program, ...platform });
   await signal;
   log("info", "draining");
   await platform.drain();
@@ -87,11 +88,3 @@ const waitForSignal = (): Promise<void> =>
   new Promise((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, () => resolve());
   });
-
-try {
-  await main();
-} catch (error) {
-  process.stderr.write(faultText(error));
-  // A failed start may have locked the folder and claimed tasks; without a server the process must not continue.
-  process.exit(1);
-}

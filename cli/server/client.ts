@@ -1,0 +1,19 @@
+import { join } from "node:path";
+import { checkoutFolder } from "../frame/checkout.ts";
+import { jsonFlag } from "../frame/parameters.ts";
+import { type Here, localCommand } from "./frame/command.ts";
+
+export const client = localCommand({
+  brief: "Build the package of the TypeScript client, in a checkout only",
+  about:
+    "It builds packages/client/dist, JavaScript and types as ES modules and as CommonJS, so that `npm pack ./packages/client` makes the package.",
+  examples: ["atp client"],
+  parameters: { flags: jsonFlag },
+  run: async ({ print }: Here) => {
+    const folder = join(checkoutFolder("client"), "packages/client");
+    // The package does not have this module.
+    const { buildClient } = await import("../../scripts/client/build.ts");
+    buildClient(folder);
+    print.result({ folder }, folder);
+  },
+});

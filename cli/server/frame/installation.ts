@@ -1,0 +1,37 @@
+import { withConfigFile } from "../../../src/config/sources.ts";
+import { type Config, loadConfig } from "../../../src/config.ts";
+import { systemClock } from "../../../src/core/clock.ts";
+import { systemIds, systemRandom } from "../../../src/core/ids.ts";
+import type { CreationContext } from "../../../src/core/keys/api-key.ts";
+import { type Ambient, type Installation, installationLocation, openExisting } from "../../../src/installation.ts";
+import { processLog } from "../../../src/log.ts";
+import type { CliContext } from "../../frame/context.ts";
+
+/** The installation of a command, with the context for changes. */
+export interface OpenedInstallation extends Installation, AsyncDisposable {
+  readonly config: Config;
+  readonly ambient: Ambient;
+  creationContext(): CreationContext;
+}
+
+/** The settings of a command. @throws ConfigError with every problem */
+export const readConfig = ({ process: { env } }: CliContext, file: string | undefined): Config => loadConfig(withConfigFile(env, file));
+
+/**
+ * Opens the installation, also while servers run, and prints its location on standard error.
+ *
+ * @throws ConfigError if there is none.
+ */
+export async function openInstallation(context: CliContext, file: string | undefined): Promise<OpenedInstallation> {
+  const config = readConfig(context, file);
+  const ambient: Ambient = { clock: systemClock, ids: systemIds, random: systemRandom, log: processLog("warn") };
+  const opened = await openExisting(config, ambient);
+  context.process.stderr.write(`installation: ${installationLocation(config)}\n`);
+  return {
+    ...opened,
+    config,
+    ambient,
+    creationContext: () => ({ now: systemClock.now(), ids: systemIds, random: systemRandom }),
+    [Symbol.asyncDispose]: () => opened.store.close(),
+  };
+}

@@ -1,0 +1,116 @@
+import { buildRouteMap } from "@stricli/core";
+import { type KeyKind, keyKinds } from "../../src/core/accounts/caller.ts";
+import { auditCommand } from "../../src/core/audit/audit.ts";
+import { createKey, type HeldKey } from "../../src/core/keys/api-key.ts";
+import { keyExpiry, revokeKeyOfSpace } from "../../src/core/keys/api-keys.ts";
+import { findRecipient } from "../../src/core/keys/recipient.ts";
+import type { Tx } from "../../src/core/store.ts";
+import { UsageError } from "../frame/failures.ts";
+import { argument, choiceFlag, exactly } from "../frame/parameters.ts";
+import { type InstallationFlags, installationCommand, installationFlags, type OnInstallation } from "./frame/command.ts";
+import { type HolderFlags, holderFlags, neededText } from "./frame/parameters.ts";
+
+const hourMs = 3_600_000;
+
+/** Days or hours, in milliseconds. */
+function parseLife(text: string): number {
+  const { count, unit } = /^(?<count>[1-9]\d{0,4})(?<unit>[dh])$/.exec(text)?.groups ?? {};
+  if (count === undefined) throw new UsageError("must be days or hours, for example 30d or 12h");
+  return Number(count) * (unit === "d" ? 24 * hourMs : hourMs);
+}
+
+interface CreateFlags extends InstallationFlags, HolderFlags {
+  readonly name: string;
+  readonly kind?: KeyKind;
+  readonly expires?: number;
+}
+
+const create = installationCommand({
+  brief: "Create an API key, and write only the key",
+  examples: ["atp key --name laptop", "atp key create --name reports --user ann@example.com --expires 30d"],
+  parameters: {
+    flags: {
+      ...installationFlags,
+      ...holderFlags,
+      name: neededText("Name of the key, 1 to 100 characters", "NAME"),
+      kind: choiceFlag("Kind of the key, general by default", keyKinds),
+      expires: {
+        kind: "parsed",
+        brief: "Time until the key expires, in days (30d) or hours (12h); by default never, and team_user_mgmt after 365 days",
+        placeholder: "TIME",
+        optional: true,
+        parse: parseLife,
+      },
+    },
+  },
+  run: async (server: OnInstallation, { name, kind = "general", expires: lifeMs, user: email, team }: CreateFlags) => {
+    const made = await server.store.change(async (tx) => {
+      const context = server.creationContext();
+      const recipient = await findRecipient(tx, { email, team, kind });
+      const expiresAt = keyExpiry(kind, lifeMs === undefined ? null : context.now + lifeMs, context.now);
+      const key = await createKey(tx, context, { ...recipient, kind, name, expiresAt });
+      await auditCommand(tx, context, recipient, "settings.v1.ApiKeyService/CreateApiKey");
+      return key;
+    });
+    server.print.result({ key: made.text }, made.text);
+  },
+});
+
+const pageMax = 100;
+
+/** All valid keys of a space, newest first. */
+async function keysOf(tx: Tx, spaceId: string, accountId: string | undefined, now: number): Promise<readonly HeldKey[]> {
+  const keys: HeldKey[] = [];
+  let after: HeldKey | undefined;
+  do {
+    const page = await tx.keys.listOfSpace(spaceId, { accountId, limit: pageMax, after }, now);
+    keys.push(...page);
+    after = page.length === pageMax ? page.at(-1) : undefined;
+  } while (after);
+  return keys;
+}
+
+const timeOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+
+const shown = ({ id, kind, lastFour, email, createdAt, usedAt, expiresAt, name }: HeldKey) => ({
+  ...{ id, kind, last_four: lastFour, email, name },
+  ...{ created_at: timeOf(createdAt), used_at: timeOf(usedAt), expires_at: timeOf(expiresAt) },
+});
+
+const lineOf = ({ id, kind, last_four, email, created_at, used_at, expires_at, name }: ReturnType<typeof shown>): string => {
+  const times = `created ${created_at ?? ""}  used ${used_at ?? "never"}  expires ${expires_at ?? "never"}`;
+  return `${id}  ${kind}  …${last_four ?? "????"}  ${email ?? "-"}  ${times}  ${JSON.stringify(name)}`;
+};
+
+const list = installationCommand({
+  brief: "List the valid keys of the team, or of one person",
+  examples: ["atp key list", "atp key list --user ann@example.com --json"],
+  parameters: { flags: { ...installationFlags, ...holderFlags } },
+  run: async (server: OnInstallation, { user: email, team }: InstallationFlags & HolderFlags) => {
+    const keys = await server.store.change(async (tx) => {
+      const { spaceId, accountId } = await findRecipient(tx, { email, team, kind: "general" });
+      return keysOf(tx, spaceId, email === undefined ? undefined : accountId, server.creationContext().now);
+    });
+    server.print.lines(keys.map(shown), lineOf);
+  },
+});
+
+const revoke = installationCommand({
+  brief: "Revoke a key of the team",
+  examples: ["atp key revoke 8wErT5yUi2oPaS1dFgHjKl"],
+  parameters: { flags: { ...installationFlags, ...holderFlags }, positional: exactly(argument("Id of the key", "ID")) },
+  run: async (server: OnInstallation, { user: email, team }: InstallationFlags & HolderFlags, id: string) => {
+    await server.store.change(async (tx) => {
+      const context = server.creationContext();
+      const recipient = await findRecipient(tx, { email, team, kind: "general" });
+      await revokeKeyOfSpace(tx, recipient.spaceId, id, context.now);
+      await auditCommand(tx, context, recipient, "settings.v1.ApiKeyService/RevokeSpaceApiKey");
+    });
+  },
+});
+
+export const key = buildRouteMap({
+  docs: { brief: "Create, list and revoke API keys" },
+  routes: { create, list, revoke },
+  defaultCommand: "create",
+});

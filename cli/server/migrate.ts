@@ -1,0 +1,21 @@
+import { systemClock } from "../../src/core/clock.ts";
+import { systemRandom } from "../../src/core/ids.ts";
+import { installationLocation } from "../../src/installation.ts";
+import { processLog } from "../../src/log.ts";
+import { openStore } from "../../src/store/open.ts";
+import { type Here, localCommand, type SettingsFlags, settingsFlags } from "./frame/command.ts";
+import { readConfig } from "./frame/installation.ts";
+
+export const migrate = localCommand({
+  brief: "Migrate the database, and do nothing else",
+  about: "A server also does this when it starts. It is for operators who want to migrate before.",
+  examples: ["atp migrate", "DATABASE_URL=postgresql://platform@db.example.com/platform atp migrate"],
+  parameters: { flags: settingsFlags },
+  run: async ({ context }: Here, { config: file }: SettingsFlags) => {
+    const config = readConfig(context, file);
+    const { databaseUrl, database } = config;
+    const store = await openStore({ databaseUrl, clock: systemClock, random: systemRandom, log: processLog("warn") });
+    await store.close();
+    context.process.stderr.write(`${database}: the database is up to date: ${installationLocation(config)}\n`);
+  },
+});
