@@ -9,11 +9,8 @@ import { lacks } from "../support/needs.ts";
 import { root } from "../support/server-process.ts";
 
 const megabytesMax = 350;
-/** This machine's way to the registry, without what vitest and npm add. */
-const usersEnvironment = (): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value = ""]) => (/^(npm_|VITEST|TEST|NODE_(?!EXTRA))/.test(name) ? [] : [[name, value]])),
-  );
+/** This machine's way to the registry. */
+const network = Object.fromEntries(Object.entries(process.env).flatMap(([name, value = ""]) => (/CERT|PROXY/i.test(name) ? [[name, value]] : [])));
 
 const ready = /"msg":"ready"/;
 
@@ -31,7 +28,7 @@ describe.skipIf(depth === "short")("the package in an empty folder", () => {
     // The first Node in the machine's PATH may be older.
     mkdirSync(place.path("bin"));
     symlinkSync(process.execPath, place.path("bin/node"));
-    env = { ...usersEnvironment(), PATH: `${place.path("bin")}:${process.env["PATH"]}` };
+    env = { ...network, PATH: `${place.path("bin")}:${process.env["PATH"]}` };
   });
   afterAll(() => place[Symbol.dispose]());
 
@@ -64,7 +61,7 @@ describe.skipIf(depth === "short")("the package in an empty folder", () => {
   }
 
   test("starts by npx, and ends a task", async () => {
-    const seconds = await serve(["npx", "--yes", tarball, "serve"], place.path("by-npx"), createTask);
+    const seconds = await serve(["npx", "--yes", "--package", tarball, "atp", "serve"], place.path("by-npx"), createTask);
     console.log(`npx was ready after ${seconds}`);
   });
 
