@@ -5,7 +5,16 @@ import { compile, importedPackages, root } from "./compile.ts";
 import { bundled, bundledManifest, manifestOf } from "./manifest.ts";
 
 /** What the program reads while it runs, what an operator needs, and the licence. */
-const copied = ["LICENSE", "CHANGELOG.md", "api", "deploy", "docs", "prisma/sqlite/migrations", "prisma/postgresql/migrations", "src/gen/console"];
+const copied = [
+  "LICENSE",
+  "CHANGELOG.md",
+  "api",
+  "deploy",
+  "docs",
+  "prisma/sqlite/migrations",
+  "prisma/postgresql/migrations",
+  "src/gen/console",
+];
 
 /** Builds the package in a folder, which it replaces. */
 export function buildPackage(folder: string): void {

@@ -23,7 +23,9 @@ const renameModules = (code: string): string => code.replaceAll(/"(\.{1,2}\/[\w.
 export function importedPackages(folder: string): readonly string[] {
   const imported = javaScriptIn(folder).flatMap((name) => {
     const code = readFileSync(join(folder, name), "utf8");
-    return [...code.matchAll(/^(?:import|export)\b(?:[^"';]*\bfrom)? ?"([^"]+)"|\bimport\("([^"]+)"\)/gm)].map(([, one, other]) => one ?? other ?? "");
+    return [...code.matchAll(/^(?:import|export)\b(?:[^"';]*\bfrom)? ?"([^"]+)"|\bimport\("([^"]+)"\)/gm)].map(
+      ([, one, other]) => one ?? other ?? "",
+    );
   });
   const packages = imported.filter((name) => /^[@a-z]/.test(name) && !name.startsWith("node:"));
   return [...new Set(packages.map((name) => name.split("/", name.startsWith("@") ? 2 : 1).join("/")))].toSorted();

@@ -23,17 +23,35 @@ const programs = (): readonly string[] => ownFiles("**/*.{js,cjs}").filter((name
 
 describe("the built package", () => {
   test("has the program, what it reads while it runs, and nothing else", () => {
-    const places = ["CHANGELOG.md", "LICENSE", "README.md", "api", "bin", "cli", "conformance", "deploy", "docs", "node_modules", "package.json"];
+    const places = [
+      "CHANGELOG.md",
+      "LICENSE",
+      "README.md",
+      "api",
+      "bin",
+      "cli",
+      "conformance",
+      "deploy",
+      "docs",
+      "node_modules",
+      "package.json",
+    ];
     expect(readdirSync(folder).toSorted()).toEqual([...places, "packages", "prisma", "src"]);
     expect(ownFiles("**/*.{ts,tsx,map}").filter((name) => !name.endsWith(".d.ts"))).toEqual([]);
-    expect(ownFiles("**/{test,tests}/**").concat(ownFiles("**/*.test.*")).filter((name) => !name.startsWith("deploy/prometheus/"))).toEqual([]);
+    expect(
+      ownFiles("**/{test,tests}/**")
+        .concat(ownFiles("**/*.test.*"))
+        .filter((name) => !name.startsWith("deploy/prometheus/")),
+    ).toEqual([]);
     const migrations = (at: string) => globSync("prisma/*/migrations/**/*.sql", { cwd: at }).toSorted();
     expect(migrations(folder)).toEqual(migrations(root));
   });
 
   test("names no path of this machine, and has no secret", () => {
     const secret = /\bsk-[A-Za-z0-9_-]{49}|-----BEGIN [A-Z ]*PRIVATE KEY-----\n[A-Za-z0-9+/]{60}/;
-    const bad = ownFiles("**/*.{js,cjs,json,md,css,html,sql,yaml,yml,toml}").filter((name) => read(name).includes(root) || secret.test(read(name)));
+    const bad = ownFiles("**/*.{js,cjs,json,md,css,html,sql,yaml,yml,toml}").filter(
+      (name) => read(name).includes(root) || secret.test(read(name)),
+    );
     expect(bad).toEqual([]);
   });
 
@@ -70,4 +88,3 @@ describe("the built package", () => {
     expect(failed).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^atp needs Node\.js 24 or newer, .+\.\n$/) });
   });
 });
-

@@ -3,7 +3,9 @@
 const needed = 24;
 
 if (Number(process.versions.node.split(".")[0]) < needed) {
-  process.stderr.write(`atp needs Node.js ${needed} or newer, and this is Node.js ${process.versions.node}: install it from https://nodejs.org.\n`);
+  process.stderr.write(
+    `atp needs Node.js ${needed} or newer, and this is Node.js ${process.versions.node}: install it from https://nodejs.org.\n`,
+  );
   process.exitCode = 1;
 } else {
   import("../cli/main.js");
