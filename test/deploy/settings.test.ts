@@ -32,7 +32,7 @@ describe("the settings in deploy/", () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   /** A value as the process gets it: secrets are files, and the public host name is set. */
-  function valueOf(name: string, value: string): string {
+  function givenValue(name: string, value: string): string {
     if (!name.endsWith("_FILE")) return value.replace(/\$\{ATP_DOMAIN:[^}]*\}/, "tasks.example.com").replace("%S", folder);
     const path = join(folder, name);
     const texts: Environment = {
@@ -48,7 +48,7 @@ describe("the settings in deploy/", () => {
     expect(Object.keys(imageEnvironment).filter((name) => !names.has(name))).toEqual([]);
     expect(Object.keys(set).length).toBeGreaterThan(1);
     const { CONFIG_FILE, ...own } = { ...imageEnvironment, ...set };
-    loadConfig(Object.fromEntries(Object.entries(own).map(([name, value]) => [name, valueOf(name, value)])));
+    loadConfig(Object.fromEntries(Object.entries(own).map(([name, value]) => [name, givenValue(name, value)])));
   });
 
   test("end before a process is killed", () => {
