@@ -56,6 +56,11 @@ export const serverCommands: Readonly<Record<string, Entry>> = {
   serve: entry("Start a server", async () => (await import("./server/serve.ts")).serve),
   migrate: entry("Migrate the database, and do nothing else", async () => (await import("./server/migrate.ts")).migrate),
   status: entry("Show the state of the installation on one screen", async () => (await import("./server/status.ts")).status),
+  doctor: entry(
+    "Check the settings, the machine and all services that a server uses, and say what to do",
+    async () => (await import("./server/doctor.ts")).doctor,
+  ),
+  config: entry("Show the settings with their sources, and check them", async () => (await import("./server/config.ts")).config),
   key: entry("Create, list and revoke API keys", async () => (await import("./server/key.ts")).key),
   user: entry("Invite people, and name operators", async () => (await import("./server/user.ts")).user),
   "worker-key": entry(

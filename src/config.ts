@@ -10,7 +10,7 @@ import { readPdf } from "./config/pdf.ts";
 import { type Prices, prices } from "./config/prices.ts";
 import { isLoopback, mail, singleSignOn, teams } from "./config/sign-in.ts";
 import { console, isSameSite, sites } from "./config/sites.ts";
-import { collectSettings, settingNamesOf } from "./config/sources.ts";
+import { collectSettings, type Settings, settingNamesOf } from "./config/sources.ts";
 import { readTranscription, type TranscriptionConfig } from "./config/speech.ts";
 import { data, files } from "./config/storage.ts";
 import { ConfigError, findMisspelt, type Reader, settingsReader, type Variable } from "./config/variable.ts";
@@ -137,6 +137,25 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
   checkTogether(config, reader);
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return deepFreeze(config);
+}
+
+/** A setting with its source. */
+export interface ShownSetting {
+  readonly name: string;
+  /** The text of the setting or of its default; null when it has none, and for a secret. */
+  readonly value: string | null;
+  readonly isSecret: boolean;
+  readonly source: "environment" | "file" | "default";
+}
+
+/** All settings in the order of `docs/reference/configuration.md`. Values are not checked, and those of secrets are left out. */
+export function showSettings(env: Settings): readonly ShownSetting[] {
+  const { values, inFile } = collectSettings(env, variables);
+  return Object.entries(variables).map(([name, { secret = false, fallback }]) => {
+    const value = values[name] || undefined;
+    const source = value === undefined ? "default" : inFile.has(name) ? "file" : "environment";
+    return { name, value: secret ? null : (value ?? fallback), isSecret: secret, source };
+  });
 }
 
 /** Warnings about unknown variables that look like misspelt settings. Values are not shown. */

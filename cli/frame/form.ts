@@ -11,6 +11,8 @@ export interface CommandForm<World, Flags extends Readonly<Partial<Record<keyof 
   /** More to know, in the help only. */
   readonly about?: string;
   readonly parameters: NoInfer<TypedCommandParameters<Flags, Args, CliContext>>;
+  /** Checks what flags and arguments say together, before anything is opened. @throws UsageError */
+  readonly check?: (flags: Flags, ...args: Args) => void;
   readonly run: (world: World, flags: Flags, ...args: Args) => Promise<void>;
 }
 
@@ -30,13 +32,14 @@ export function build<
   Shared extends { readonly json?: boolean },
   const Flags extends Readonly<Partial<Record<keyof Flags, unknown>>> & Shared,
   const Args extends BaseArgs = [],
->(frame: Frame<World, Shared>, { brief, examples, about, parameters, run }: CommandForm<World, Flags, Args>): Command<CliContext> {
+>(frame: Frame<World, Shared>, { brief, examples, about, parameters, check, run }: CommandForm<World, Flags, Args>): Command<CliContext> {
   const parts = [brief, ...(about === undefined ? [] : [about]), `EXAMPLES\n${examples.map((example) => `  ${example}`).join("\n")}`];
   return buildCommand<Flags, Args, CliContext>({
     docs: { brief, fullDescription: parts.join("\n\n") },
     parameters,
     async func(flags, ...args) {
       try {
+        check?.(flags, ...args);
         await frame.within(this, flags, (world) => run(world, flags, ...args));
       } catch (error) {
         const { stderr, env } = this.process;

@@ -69,9 +69,11 @@ const verify = installationCommand({
       },
     },
   },
-  run: async ({ store, print, context }: OnInstallation, { team, space, head }: VerifyFlags) => {
+  check({ team, space, head }: VerifyFlags) {
     if (team !== undefined && space !== undefined) throw new UsageError("give one of --team and --space");
     if (head !== undefined && team === undefined && space === undefined) throw new UsageError("--head needs --team or --space");
+  },
+  run: async ({ store, print, context }: OnInstallation, { team, space, head }: VerifyFlags) => {
     for await (const spaceId of spacesOf(store, team, space)) {
       const report = await verifyChain(store, spaceId, head ?? null);
       print.result(reportObject(spaceId, report), reportLine(spaceId, report));

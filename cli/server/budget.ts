@@ -47,10 +47,12 @@ const set = installationCommand({
       },
     },
   },
-  run: async ({ store, ambient, creationContext: making, print }: OnInstallation, { team, ...flags }: SetFlags) => {
-    const { kind, subject = "", period = "total", credits } = flags;
+  check({ kind, subject = "" }: SetFlags) {
     if (kind === "team" && subject !== "") throw new UsageError("--subject: a budget of a team has none");
     if (kind !== "team" && subject === "") throw new UsageError(`--subject: is needed for a budget of the kind ${kind}`);
+  },
+  run: async ({ store, ambient, creationContext: making, print }: OnInstallation, { team, ...flags }: SetFlags) => {
+    const { kind, subject = "", period = "total", credits } = flags;
     const budget = await store.change(async (tx) => {
       const owner = await findRecipient(tx, { team, kind: "general" });
       const made = await budgets(ambient).set(tx, owner, await withAccountId(tx, { kind, subject, period, credits }, team));

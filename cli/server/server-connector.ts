@@ -95,6 +95,7 @@ const install = installationCommand({
       default: switchFlag("New tasks that name no connectors have it"),
     },
   },
+  check: (flags: InstallFlags) => void inputOf(flags),
   run: async (server: OnInstallation, flags: InstallFlags) => {
     const input = inputOf(flags);
     const { connectors, change, holder, gone } = await connectorsOf(server, flags);

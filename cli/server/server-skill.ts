@@ -36,6 +36,7 @@ const importOne = installationCommand({
     },
     positional: exactly(argument("Folder with a SKILL.md, or a ZIP of it", "PATH")),
   },
+  check: (flags: ImportFlags, _path: string) => void targetOf(flags),
   run: async (server: OnInstallation, flags: ImportFlags, path: string) => {
     const { config, ambient, store, creationContext, print } = server;
     const target = targetOf(flags);

@@ -22,8 +22,10 @@ export const status = installationCommand({
   about: "The exit code is 1 if a check is not ok. With --json it is written as operator.status answers it.",
   examples: ["atp status", "atp status --watch", "atp status --json | jq .checks"],
   parameters: { flags: { ...installationFlags, watch: switchFlag("Show it again every 2 seconds, until it is interrupted") } },
+  check({ watch = false, json = false }: StatusFlags) {
+    if (watch && json) throw new UsageError("give one of --watch and --json");
+  },
   run: async ({ ambient, context, print, ...opened }: OnInstallation, { watch = false }: StatusFlags) => {
-    if (watch && print.isJson) throw new UsageError("give one of --watch and --json");
     const { stdout } = context.process;
     const parts = installationParts(processContext(opened.config, opened, ambient), () => ({ error: 0, warn: 0 }));
     for (;;) {

@@ -88,8 +88,10 @@ const invite = installationCommand({
       personal: switchFlag("Invite to a personal space instead of a team"),
     },
   },
-  run: async (server: OnInstallation, { email, team, role, personal = false }: InviteFlags) => {
+  check({ team, role, personal = false }: InviteFlags) {
     if (personal && (team !== undefined || role !== undefined)) throw new UsageError("--personal excludes --team and --role");
+  },
+  run: async (server: OnInstallation, { email, team, role, personal = false }: InviteFlags) => {
     const link = await createLink({ email, team, role, personal }, server);
     const mailed = await sendLink(server, link);
     const { url, ...rest } = link;

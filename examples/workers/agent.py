@@ -1,4 +1,4 @@
-"""The agent itself: put your own in its place. This one obeys the first word of what was said, as `npm run worker-check` asks it to."""
+"""The agent itself: put your own in its place. This one obeys the first word of what was said, as `./atp worker-check` asks it to."""
 import io, zipfile
 
 

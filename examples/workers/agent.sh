@@ -1,4 +1,4 @@
-# The agent itself: put your own in its place. This one obeys the first word of what was said, as `npm run worker-check` asks it to.
+# The agent itself: put your own in its place. This one obeys the first word of what was said, as `./atp worker-check` asks it to.
 # It finds what is to be done in $turn, and writes how the turn ends, as JSON: finish, ask, confirm or fail, as worker.v1 has them.
 
 finish() { jq -n --arg content "$1" '{finish: {content: $content, uploadIds: $ARGS.positional}}' --args "${@:2}"; }

@@ -1,4 +1,4 @@
-// The agent: replace it with yours. This one follows the first word of the message, as `npm run worker-check` expects.
+// The agent: replace it with yours. This one follows the first word of the message, as `./atp worker-check` expects.
 
 /** The members of `worker.v1.Run` that are used here. JSON leaves out empty ones. */
 export interface Turn {

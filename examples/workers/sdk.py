@@ -1,4 +1,4 @@
-"""An agent by the worker SDK of packages/python. It follows the first word of the message, as `npm run worker-check` expects.
+"""An agent by the worker SDK of packages/python. It follows the first word of the message, as `./atp worker-check` expects.
 
 BASE_URL=http://localhost:8080 WORKER_KEY=wk-… PYTHONPATH=packages/python/src python3 examples/workers/sdk.py
 """

@@ -1,4 +1,4 @@
-// An agent by the worker SDK of packages/client. It follows the first word of the message, as `npm run worker-check` expects.
+// An agent by the worker SDK of packages/client. It follows the first word of the message, as `./atp worker-check` expects.
 // BASE_URL=http://localhost:8080 WORKER_KEY=wk-… node examples/workers/sdk.ts
 import { setTimeout as sleep } from "node:timers/promises";
 import { createWorker, type Turn, TurnFailure } from "../../packages/client/src/worker.ts";

@@ -24,7 +24,7 @@ export interface RestoreParts {
 
 /**
  * Restores a backup into an empty place. Every sum is checked before anything is written. The installation is held then: no server
- * starts on it before `npm run resume`.
+ * starts on it before `atp resume`.
  *
  * @param revokesAll also ends all API keys, workers' credentials, tokens of apps, sessions and sign-in links.
  * @throws Failure `failed_precondition` when the backup is damaged, of another database or key, or the place is not empty

@@ -26,6 +26,8 @@ export type Settings = Readonly<Record<string, string | undefined>>;
 /** Settings from all sources, and the problems of files that could not be used. */
 export interface Collected {
   readonly values: Settings;
+  /** The names of settings from CONFIG_FILE that no variable of the environment replaces. */
+  readonly inFile: ReadonlySet<string>;
   readonly problems: readonly Problem[];
 }
 
@@ -52,7 +54,9 @@ export function collectSettings(env: Settings, variables: Readonly<Record<string
   if (path && !CONFIG_FILE.schema.safeParse(path).success) problems.push(invalidValue("CONFIG_FILE", CONFIG_FILE, path));
   const inFile = path && problems.length === 0 ? readSecrets(readConfigFile(path, variables, note), secrets, note) : {};
   const given = Object.entries(readSecrets(env, secrets, note)).filter(([, value]) => value !== undefined && value !== "");
-  return { values: { ...inFile, ...Object.fromEntries(given) }, problems };
+  const names = new Set(given.map(([name]) => name));
+  const fromFile = Object.entries(inFile).filter(([name, value]) => value !== undefined && value !== "" && !names.has(name));
+  return { values: { ...inFile, ...Object.fromEntries(given) }, inFile: new Set(fromFile.map(([name]) => name)), problems };
 }
 
 /** The environment, with a file of settings instead of that of CONFIG_FILE. */

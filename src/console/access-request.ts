@@ -94,6 +94,6 @@ ${field({ name: "email", label: "Your e-mail address", type: "email", autocomple
     email: string,
   ): Html => html`<p>This server sends no mail. Send this to the person who gave you ${found.name}:</p>
 <pre>Please invite ${email} to the team of ${found.name}.
-On the server: npm run --silent user -- --email ${email}</pre>
+On the server: atp user --email ${email}</pre>
 <p>Open the link that you get in this browser: it leads back to ${found.name}.</p>`;
 }

@@ -93,7 +93,18 @@ export function oidcProvider(settings: ProviderSettings): Provider {
   };
 }
 
-function discover({ issuer, clientId, clientSecret }: ProviderSettings): Promise<Configuration> {
+/** Reads the description of the identity provider. @throws when it cannot be read, or is of another issuer */
+export async function checkProvider(
+  settings: Pick<ProviderSettings, "issuer" | "clientId" | "clientSecret">,
+): Promise<{ readonly authorizationEndpoint: string }> {
+  return { authorizationEndpoint: (await discover(settings)).serverMetadata().authorization_endpoint ?? "" };
+}
+
+function discover({
+  issuer,
+  clientId,
+  clientSecret,
+}: Pick<ProviderSettings, "issuer" | "clientId" | "clientSecret">): Promise<Configuration> {
   // The configuration requires https for every issuer except on this machine.
   const execute = issuer.startsWith("http:") ? [allowInsecureRequests] : [];
   return discovery(new URL(issuer), clientId, clientSecret, undefined, { execute, timeout: timeoutSeconds });

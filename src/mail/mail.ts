@@ -22,15 +22,10 @@ const connectMs = 10_000;
 const silenceMs = 20_000;
 
 /** Sends mail through an SMTP server, with a new connection for each mail. */
-export function createMailer({ url, from, demandTls }: MailSettings): SendMail {
+export function createMailer(settings: MailSettings): SendMail {
+  const { from } = settings;
   return async ({ to, subject, text }) => {
-    const transport = createTransport({
-      url,
-      requireTLS: demandTls,
-      connectionTimeout: connectMs,
-      greetingTimeout: connectMs,
-      socketTimeout: silenceMs,
-    });
+    const transport = transportOf(settings);
     try {
       // The address is passed as an object, so that its text cannot name a second recipient.
       await transport.sendMail({ from, to: { name: "", address: to }, subject, text, disableFileAccess: true, disableUrlAccess: true });
@@ -39,6 +34,26 @@ export function createMailer({ url, from, demandTls }: MailSettings): SendMail {
     }
   };
 }
+
+/** Connects to the mail server, greets it and gives it the credentials; sends nothing. @throws when it does not accept them */
+export async function checkMailServer(settings: MailSettings, signal: AbortSignal): Promise<void> {
+  const transport = transportOf(settings);
+  signal.addEventListener("abort", () => transport.close(), { once: true });
+  try {
+    await transport.verify();
+  } finally {
+    transport.close();
+  }
+}
+
+const transportOf = ({ url, demandTls }: MailSettings) =>
+  createTransport({
+    url,
+    requireTLS: demandTls,
+    connectionTimeout: connectMs,
+    greetingTimeout: connectMs,
+    socketTimeout: silenceMs,
+  });
 
 /** The mail to the owner of a webhook that was switched off. It shows only the host of the address, because the rest may be secret. */
 export function webhookOffMail({ email, url, reason }: { readonly email: string; readonly url: string; readonly reason: string }): Mail {

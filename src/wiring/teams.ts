@@ -51,7 +51,7 @@ function invitationsOf({ config: { mail, consentUrl }, log }: ProcessContext): I
     invite: ({ email, team, link }) =>
       post(
         invitationMail({ email, team, url: `${consentUrl}/link/${link}` }),
-        "an invitation was not mailed: npm run user prints a fresh link",
+        "an invitation was not mailed: atp user prints a fresh link",
       ),
     askOwner: (request) =>
       post(accessRequestMail({ ...request, url: `${consentUrl}/settings/members` }), "a request for access was not mailed to the owner"),

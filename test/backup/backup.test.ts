@@ -67,7 +67,7 @@ describeOnEach("a backup", (kind) => {
 
     const place = await rig.place();
     await place.restore(folder);
-    await expect(openInstallation(place.config, ambient, async () => undefined)).rejects.toThrow("npm run resume");
+    await expect(openInstallation(place.config, ambient, async () => undefined)).rejects.toThrow("atp resume");
     await using served = await serve(place);
     expect(await served.store.change(release)).toBe(true);
     const { store } = await openInstallation(place.config, ambient, async () => undefined);

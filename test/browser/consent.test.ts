@@ -88,7 +88,7 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     await page.getByRole("link", { name: "Ask the owner of the team for access" }).click();
     await page.getByLabel("Your e-mail address").fill("new@example.com");
     await page.getByRole("button", { name: "Ask for access" }).click();
-    await page.getByText("npm run --silent user -- --email new@example.com").waitFor();
+    await page.getByText("atp user --email new@example.com").waitFor();
     const { link } = await stage.rig.invite({ email: "new@example.com" });
     await page.goto(`/link/${link}`);
     await page.getByRole("button", { name: "Sign in" }).click();

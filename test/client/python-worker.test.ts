@@ -12,7 +12,7 @@ import { createWorker, remoteRig } from "../workers/worker-rig.ts";
 import { clientFor } from "./rig.ts";
 
 const rig = remoteRig();
-/** The checks of the worker protocol meet these in a short run (`npm run worker-check`). */
+/** The checks of the worker protocol meet these in a short run (`atp worker-check`). */
 const deep = test.skipIf(depth === "short");
 /** What the agents have shown (`test/client/agents.py`). */
 interface Agents {

@@ -25,6 +25,9 @@ export interface Command {
   readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
 }
 
+/** What a command says about wrong arguments. */
+export const oneLine = /^[^\n]+\n$/;
+
 /** What `./atp` starts. */
 const program = "cli/main.ts";
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rowsIn } from "../support/database.ts";
 import { type McpTestServer, openMcpServer } from "../support/mcp-server.ts";
-import { type Checkout, install, sharedCheckout } from "./checkout.ts";
+import { type Checkout, install, oneLine, sharedCheckout } from "./checkout.ts";
 
 let checkout: Checkout;
 let server: McpTestServer;
@@ -17,14 +17,14 @@ afterAll(async () => {
   checkout[Symbol.dispose]();
 });
 
-/** `npm run --silent connector`, as in docs/guides/connectors.md. */
+/** `atp server-connector`, as in docs/guides/connectors.md. */
 function connector(words: readonly string[], input = "") {
   const command = checkout.atp("server-connector", words, { DATA_DIR: "data", CONNECTOR_ALLOW: "loopback" });
   command.child.stdin?.end(input);
   return command.ended;
 }
 
-describe("npm run connector", () => {
+describe("atp server-connector", () => {
   test.each([
     ["nothing", []],
     ["two servers", ["install", "--name", "x", "--url", "https://a.example", "--command", "b"]],
@@ -33,7 +33,7 @@ describe("npm run connector", () => {
   ])("explains itself with exit code 2 for %s", async (_, words) => {
     const { code, out, err } = await connector(words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toContain("usage: npm run --silent connector -- install");
+    expect(err).toMatch(oneLine);
   });
 
   test("installs with a credential from standard input, lists, tests and removes, each change with a row in the audit log", async () => {

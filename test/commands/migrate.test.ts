@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
 import { sharedCheckout } from "./checkout.ts";
 
-test("npm run migrate migrates an empty database, which a second run finds up to date, and creates no account", async () => {
+test("atp migrate migrates an empty database, which a second run finds up to date, and creates no account", async () => {
   using checkout = sharedCheckout();
   const migrate = () => checkout.atp("migrate", [], { DATA_DIR: "data" }).ended;
   for (const run of [await migrate(), await migrate()]) {

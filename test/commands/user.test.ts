@@ -7,7 +7,7 @@ import { openStore } from "../../src/store/open.ts";
 import { rowsIn, runOn } from "../support/database.ts";
 import { share } from "../support/depth.ts";
 import { openMailServer } from "../support/mail-server.ts";
-import { type Checkout, install, serve, sharedCheckout } from "./checkout.ts";
+import { type Checkout, install, oneLine, serve, sharedCheckout } from "./checkout.ts";
 
 const onlyLink = /^https:\/\/accounts\.example\.com\/link\/([A-Za-z0-9_-]{43})\n$/;
 
@@ -19,11 +19,11 @@ afterAll(() => checkout[Symbol.dispose]());
 
 type Env = Readonly<Record<string, string>>;
 
-/** `npm run --silent user`, as in spec/decisions.md 3. */
+/** `atp user`, as in spec/decisions.md 3. */
 const invite = (dataDir: string, words: readonly string[], env: Env = {}) =>
   checkout.atp("user", words, { DATA_DIR: dataDir, CONSENT_URL: "https://accounts.example.com", ...env }).ended;
 
-describe("npm run user", () => {
+describe("atp user", () => {
   test("prints exactly the link, and a fresh one the next time; a key can be created at once", async () => {
     await install(checkout, "before");
     const first = await invite("before", ["--email", "bo@example.com"]);
@@ -64,7 +64,7 @@ describe("npm run user", () => {
   )("explains itself with exit code 2: $why", async ({ words }) => {
     const { code, out, err } = await invite("usage", words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toContain("usage: npm run --silent user -- --email EMAIL");
+    expect(err).toMatch(oneLine);
     expect(existsSync(checkout.path("usage"))).toBe(false);
   });
 

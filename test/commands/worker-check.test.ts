@@ -12,6 +12,7 @@ import { share } from "../support/depth.ts";
 import { need } from "../support/needs.ts";
 import { root } from "../support/server-process.ts";
 import { pythonWith, type ToolName } from "../support/tools.ts";
+import { oneLine } from "./checkout.ts";
 
 const examples = join(root, "examples/workers");
 /** Debian's packages need Debian's Python, which may come later in the path. */
@@ -19,7 +20,7 @@ const python = (await pythonWith("httpx")) ?? "python3";
 /** What the example does with this is unknown to the checks of a real agent. */
 const agent = { message: "slow 2", answer: "yes", turnSeconds: 30 };
 
-/** The command, as `npm run worker-check` runs it once all is set up. */
+/** The command, as `atp worker-check` runs it once all is set up. */
 function workerCheck(...words: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
   return new Promise((resolve) => {
     execFile(process.execPath, ["cli/main.ts", "worker-check", ...words], { cwd: root }, (error, out, err) => {
@@ -29,7 +30,7 @@ function workerCheck(...words: string[]): Promise<{ readonly code: number; reado
 }
 
 // They mostly wait: for workers that sleep, beat and pause.
-describe.concurrent("npm run worker-check", () => {
+describe.concurrent("atp worker-check", () => {
   test.each(
     share(
       [
@@ -45,7 +46,7 @@ describe.concurrent("npm run worker-check", () => {
   )("explains itself with exit code 2: $why", async ({ words }) => {
     const { code, out, err } = await workerCheck(...words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toContain("usage: npm run worker-check -- --cmd COMMAND");
+    expect(err).toMatch(oneLine);
   });
 
   test("lists what it checks", async () => {

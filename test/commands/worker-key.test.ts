@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { share } from "../support/depth.ts";
-import { type Checkout, install, serve, sharedCheckout } from "./checkout.ts";
+import { type Checkout, install, oneLine, serve, sharedCheckout } from "./checkout.ts";
 
 let checkout: Checkout;
 beforeAll(() => {
@@ -9,10 +9,10 @@ beforeAll(() => {
 });
 afterAll(() => checkout[Symbol.dispose]());
 
-/** `npm run --silent worker-key`, as in the README. */
+/** `atp worker-key`, as in the README. */
 const newWorker = (dataDir: string, ...words: string[]) => checkout.atp("worker-key", words, { DATA_DIR: dataDir }).ended;
 
-describe("npm run worker-key", () => {
+describe("atp worker-key", () => {
   test.each(
     share(
       [
@@ -27,7 +27,7 @@ describe("npm run worker-key", () => {
   )("explains itself with exit code 2, and changes nothing: $why", async ({ words }) => {
     const { code, out, err } = await newWorker("usage", ...words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toContain("usage: npm run --silent worker-key -- --name NAME");
+    expect(err).toMatch(oneLine);
     expect(existsSync(checkout.path("usage"))).toBe(false);
   });
 

@@ -36,6 +36,6 @@ test("docs/guides/skills.md has the command's words as in its usage", async () =
     lines
       .trim()
       .split("\n")
-      .every((line) => line.startsWith("npm run --silent skill -- ")),
+      .every((line) => line.startsWith("./atp server-skill ")),
   ).toBe(true);
 });

@@ -86,7 +86,7 @@ function SentDialog({ id, email, onClose }: { id: string; email: string; onClose
       {data?.mailed === false && (
         <div role="status" className="stack tight">
           <p>{text.unsent}</p>
-          <pre>npm run --silent user -- --email {email}</pre>
+          <pre>atp user --email {email}</pre>
         </div>
       )}
       <div className="actions">

@@ -86,7 +86,7 @@ export function Workers() {
             </p>
           ),
       )}
-      {workers.data?.data.length === 0 && <Empty command="npm run --silent worker-key -- --name machine-1">{text.none}</Empty>}
+      {workers.data?.data.length === 0 && <Empty command="atp worker-key --name machine-1">{text.none}</Empty>}
       {workers.data && workers.data.data.length > 0 && (
         <ul className="card rows">
           {workers.data.data.map((worker) => (

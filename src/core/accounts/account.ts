@@ -19,7 +19,7 @@ export interface Account {
 export interface Team {
   readonly id: string;
   readonly spaceId: string;
-  /** Unique in the installation; `npm run key -- --team` selects it. */
+  /** Unique in the installation; `atp key --team` selects it. */
   readonly name: string;
   readonly createdAt: number;
 }

@@ -24,7 +24,7 @@ export async function checkNotHeld(tx: Tx): Promise<void> {
   if (!(await isHeld(tx))) return;
   throw new Failure(
     "failed_precondition",
-    "this installation was restored from a backup and is held: `npm run resume` shows what would start, and ends the hold",
+    "this installation was restored from a backup and is held: `atp resume` shows what would start, and ends the hold",
   );
 }
 
