@@ -5,20 +5,17 @@ set -eu
 cd "$(dirname "$0")"
 mkdir -p secrets
 chmod 700 secrets
-once() { [ -s "secrets/$1" ] || { cat >"secrets/$1" && chmod 644 "secrets/$1"; }; }
 
-openssl rand -hex 24 | once postgres-password
-openssl rand -base64 32 | once encryption-key
-openssl rand -hex 24 | once s3-secret-access-key
-echo "postgresql://atp:$(cat secrets/postgres-password)@database:5432/atp" | once database-url
-once storage.json <<JSON
-{
-  "identities": [
-    {
-      "name": "atp",
-      "credentials": [{ "accessKey": "atp", "secretKey": "$(cat secrets/s3-secret-access-key)" }],
-      "actions": ["Read:atp", "Write:atp", "List:atp", "Tagging:atp"]
-    }
-  ]
+# Writes the output of a command into a new file.
+once() {
+  name=secrets/$1
+  shift
+  [ -s "$name" ] || { "$@" >"$name" && chmod 644 "$name"; }
 }
-JSON
+
+once postgres-password openssl rand -hex 24
+once encryption-key openssl rand -base64 32
+once s3-secret-access-key openssl rand -hex 24
+once database-url printf 'postgresql://atp:%s@database:5432/atp\n' "$(cat secrets/postgres-password)"
+once storage.json printf '{"identities": [{"name": "atp", "credentials": [{"accessKey": "atp", "secretKey": "%s"}], "actions": [%s]}]}\n' \
+  "$(cat secrets/s3-secret-access-key)" '"Read:atp", "Write:atp", "List:atp", "Tagging:atp"'
