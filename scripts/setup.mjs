@@ -1,6 +1,8 @@
 // Prepares a checkout: dependencies, Node 24 if the machine's Node is older, generated code.
 // It is plain JavaScript because on a new clone it runs with the installed Node. It writes to
 // standard error only: standard output belongs to the scripts that run after it.
+//
+// `--tests` also installs what only tests and checks need.
 import { fileURLToPath } from "node:url";
 import { generated } from "./setup/generated.mjs";
 import { installed } from "./setup/installed.mjs";
@@ -18,7 +20,7 @@ const sharedRules = [
 /** The page of the docs whose code the console shows. */
 const shownDocs = ["docs/guides/webhooks.md"];
 const steps = [
-  installed(root),
+  installed(root, { withTests: process.argv.includes("--tests") }),
   generated(root, {
     name: "proto",
     inputs: ["proto", "buf.yaml", "buf.gen.yaml"],

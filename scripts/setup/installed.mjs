@@ -6,22 +6,29 @@ import { digestOf } from "./digest.mjs";
 /** The Node that runs the project. */
 const nodeMajor = 24;
 
-/** The step that installs dependencies, and Node if the machine's is too old. */
-export function installed(root) {
+/**
+ * The step that installs dependencies, and Node if the machine's is too old. The packages that only tests and checks need
+ * (`devDependencies`) are installed once they are asked for, and from then on kept.
+ */
+export function installed(root, { withTests }) {
   const stamp = join(root, "node_modules", ".installed");
+  const read = () => (existsSync(stamp) ? readFileSync(stamp, "utf8").split(" ") : []);
+  // Before 0.2.0, a stamp had the digest only, and every install was complete.
+  const isComplete = ([inputDigest, set = "all"]) => inputDigest !== undefined && set === "all";
   const installsNode = needsNode(root);
   const facts = [process.platform, process.arch, installsNode ? `own ${nodeMajor}` : process.versions.node.split(".")[0]];
   const digest = () => digestOf(root, ["package.json", "package-lock.json", ".npmrc"], facts);
   return {
-    isDone: () => existsSync(stamp) && readFileSync(stamp, "utf8") === digest(),
+    isDone: () => read()[0] === digest() && (!withTests || isComplete(read())),
     async run() {
       process.stderr.write("setup: installing dependencies\n");
       const inputDigest = digest();
+      const isAll = withTests || isComplete(read());
       // Remove the stamp first: an interrupted install must not count as complete.
       rmSync(stamp, { force: true });
-      await install(root, installsNode ? [`node@${nodeMajor}`] : []);
+      await install(root, [isAll ? "--include=dev" : "--omit=dev", ...(installsNode ? [`node@${nodeMajor}`] : [])]);
       if (installsNode) await checkNode(root);
-      writeFileSync(stamp, inputDigest);
+      writeFileSync(stamp, `${inputDigest} ${isAll ? "all" : "run"}`);
     },
   };
 }
@@ -35,7 +42,7 @@ function needsNode(root) {
 
 async function install(root, extra) {
   // Not `npm ci`: it refuses a lock file that lacks another platform's optional package. The lock file stays unchanged.
-  const parameters = ["install", "--no-save", "--include=dev", "--loglevel=error", ...extra];
+  const parameters = ["install", "--no-save", "--loglevel=error", ...extra];
   const cli = process.env.npm_execpath;
   const npm = cli?.endsWith("npm-cli.js") ? [process.execPath, cli] : ["npm"];
   await runCommand(root, [...npm, ...parameters], {

@@ -72,6 +72,12 @@ export function sharedCheckout(): Checkout {
   });
 }
 
+/** An empty folder, where commands run as in a user's shell. */
+export function emptyFolder(): Checkout {
+  const folder = mkdtempSync(join(tmpdir(), "empty-"));
+  return checkoutIn(folder, () => rmSync(folder, { recursive: true, force: true }));
+}
+
 function fill(copy: string, { generated, isBare }: { readonly generated: boolean; readonly isBare: boolean }): void {
   const path = (name: string) => join(copy, name);
   for (const name of keptNames()) {

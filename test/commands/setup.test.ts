@@ -16,9 +16,12 @@ afterAll(() => done[Symbol.dispose]());
 describe("setup of a checkout", () => {
   test("runs before every command, and each command is a file of its name", () => {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-    const commands = Object.entries<string>(scripts).filter(([name]) => existsSync(join(root, `scripts/${name}.ts`)));
-    expect(commands.length).toBeGreaterThan(10);
-    for (const [name, line] of commands) expect(line).toBe(`node scripts/setup.mjs && exec node scripts/${name}.ts`);
+    const { start, ...others } = scripts;
+    expect(start).toBe("exec ./atp serve");
+    for (const [name, line] of Object.entries(others)) {
+      expect(line).toMatch(/^node scripts\/setup\.mjs --tests && exec (node|vitest) /);
+      if (existsSync(join(root, `scripts/${name}.ts`))) expect(line).toBe(`node scripts/setup.mjs --tests && exec node scripts/${name}.ts`);
+    }
   });
 
   test("installs, generates, and prints nothing on standard output", async () => {
@@ -63,6 +66,26 @@ describe("setup of a checkout", () => {
     expect(await checkout.setUp().ended).toMatchObject({ code: 0 });
     expect(checkout.tools().slice(all.length)).toEqual(again);
     expect(checkout.read("src/gen/proto/a.ts")).toBe("of proto 1");
+  });
+
+  test("installs what tests need when it is asked for, and keeps it from then on", async () => {
+    using checkout = stubCheckout();
+    await checkout.setUp().ended;
+    expect(checkout.npmWords()).toContain("--omit=dev");
+    await checkout.setUp({ words: ["--tests"] }).ended;
+    expect(checkout.npmWords()).toContain("--include=dev");
+    expect(checkout.tools()).toEqual([...all, "npm"]);
+    for (const words of [[], ["--tests"]]) expect(await checkout.setUp({ words }).ended).toEqual({ code: 0, out: "", err: "" });
+    checkout.write("package-lock.json", "lock 2");
+    await checkout.setUp().ended;
+    expect(checkout.npmWords()).toContain("--include=dev");
+  });
+
+  test("keeps what tests need in a checkout that an earlier release set up", async () => {
+    using checkout = copyOf(done);
+    checkout.write("node_modules/.installed", "0123456789abcdef");
+    await checkout.setUp().ended;
+    expect(checkout.npmWords()).toContain("--include=dev");
   });
 
   test("replaces a folder that was generated manually", async () => {

@@ -22,8 +22,13 @@ export interface StubCheckout extends Disposable {
   remove(name: string): void;
   /** The tools that ran so far, in order. */
   tools(): string[];
-  /** @param hasFastTimers whether its intervals are a thousand times shorter. */
-  setUp(options?: { readonly hasFastTimers?: boolean }): SetupRun;
+  /** The words of npm's last run. */
+  npmWords(): string[];
+  /**
+   * @param hasFastTimers whether its intervals are a thousand times shorter.
+   * @param words its arguments.
+   */
+  setUp(options?: { readonly hasFastTimers?: boolean; readonly words?: readonly string[] }): SetupRun;
 }
 
 /**
@@ -44,7 +49,8 @@ exports.runStub = (name, input, made) => {
 };
 `;
 
-const npm = `require("./stub.cjs").runStub("npm", "package-lock.json", "node_modules/dependency.js");`;
+const npm = `require("node:fs").writeFileSync("npm-words.json", JSON.stringify(process.argv.slice(2)));
+require("./stub.cjs").runStub("npm", "package-lock.json", "node_modules/dependency.js");`;
 const buf = `#!/usr/bin/env node
 const [name, folder] = process.argv.includes("--template") ? ["buf-browser", "browser-proto"] : ["buf", "proto"];
 require("../../stub.cjs").runStub(name, "proto/a/a.proto", process.argv.at(-1) + "/src/gen/" + folder + "/a.ts");`;
@@ -111,16 +117,17 @@ function checkoutAt(root: string): StubCheckout {
     write,
     remove: (name) => rmSync(path(name), { recursive: true }),
     tools: () => read("tools.log").split("\n").slice(0, -1),
-    setUp: ({ hasFastTimers = false } = {}) => runSetup(root, hasFastTimers ? ["--import", fastTimers] : []),
+    npmWords: () => JSON.parse(read("npm-words.json")),
+    setUp: ({ hasFastTimers = false, words = [] } = {}) => runSetup(root, hasFastTimers ? ["--import", fastTimers] : [], words),
     [Symbol.dispose]: () => rmSync(root, { recursive: true }),
   };
 }
 
 const fastTimers = `data:text/javascript,${encodeURIComponent("const real = setInterval; globalThis.setInterval = (work, ms) => real(work, ms / 1000);")}`;
 
-function runSetup(root: string, flags: readonly string[]): SetupRun {
+function runSetup(root: string, flags: readonly string[], words: readonly string[]): SetupRun {
   const env = { ...process.env, npm_execpath: join(root, "npm-cli.js") };
-  const child = spawn(process.execPath, [...flags, "scripts/setup.mjs"], {
+  const child = spawn(process.execPath, [...flags, "scripts/setup.mjs", ...words], {
     cwd: root,
     env,
     stdio: ["ignore", "pipe", "pipe"],

@@ -64,6 +64,7 @@ const goPackages = "/usr/share/gocode/src/google.golang.org";
 /** Tools that tests use in addition to Node, npm, a shell and its usual commands: their check, and Debian's packages. */
 const tools = {
   bash: { isThere: are("bash"), packages: "bash" },
+  buildah: { isThere: are("buildah", "mmdebstrap", "bwrap"), packages: "buildah mmdebstrap bubblewrap" },
   bubblewrap: { isThere: are("bwrap"), packages: "bubblewrap" },
   // The languages of examples/clients, with the plugins of protoc for them.
   go: {
@@ -90,6 +91,7 @@ const tools = {
   chromium: { isThere: are("chromium"), packages: "chromium" },
   curl: { isThere: are("curl"), packages: "curl" },
   jq: { isThere: are("jq"), packages: "jq" },
+  kubectl: { isThere: are("kubectl"), packages: "kubernetes-client" },
   mount: { isThere: are("mount", "umount", "fallocate"), packages: "mount util-linux" },
   openssl: { isThere: are("openssl"), packages: "openssl" },
   php: { isThere: are("php"), packages: "php-cli" },
@@ -110,6 +112,7 @@ const tools = {
     isThere: async () => (await pythonWith("build, hatchling, mypy, httpx, ensurepip")) !== undefined,
     packages: "python3-build python3-hatchling python3-venv mypy python3-httpx",
   },
+  systemd: { isThere: are("systemd-analyze"), packages: "systemd" },
   ruby: { isThere: are("ruby"), packages: "ruby" },
 } satisfies Readonly<Record<string, { readonly isThere: Check; readonly packages: string }>>;
 

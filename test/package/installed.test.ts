@@ -1,0 +1,102 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildPackage, pack } from "../../scripts/package/build.ts";
+import { type Checkout, commandLine, emptyFolder, freePort } from "../commands/checkout.ts";
+import { depth } from "../support/depth.ts";
+import { lacks } from "../support/needs.ts";
+import { root } from "../support/server-process.ts";
+
+const megabytesMax = 350;
+/** This machine's way to the registry. */
+const network = Object.fromEntries(
+  Object.entries(process.env).flatMap(([name, value = ""]) => (/CERT|PROXY/i.test(name) ? [[name, value]] : [])),
+);
+
+const ready = /"msg":"ready"/;
+
+/** Packages come from the registry, which takes a minute: `npm test` has contents.test.ts. */
+describe.skipIf(depth !== "full")("the package in an empty folder", () => {
+  let place: Checkout;
+  let tarball: string;
+  let env: Record<string, string>;
+  beforeAll(() => {
+    place = emptyFolder();
+    const built = mkdtempSync(join(root, ".setup/package-test-"));
+    buildPackage(built);
+    tarball = pack(built, place.path("tarball"));
+    rmSync(built, { recursive: true });
+    // The first Node in the machine's PATH may be older.
+    mkdirSync(place.path("bin"));
+    symlinkSync(process.execPath, place.path("bin/node"));
+    env = { ...network, PATH: `${place.path("bin")}:${process.env["PATH"]}` };
+  });
+  afterAll(() => place[Symbol.dispose]());
+
+  const secondsSince = (began: number): string => `${((performance.now() - began) / 1000).toFixed(1)} s`;
+
+  /** Starts a server, reads the key of its first start, and ends it with SIGTERM. */
+  async function serve(words: readonly string[], dataDir: string, use: (url: string, key: string) => Promise<void>): Promise<string> {
+    const port = await freePort();
+    const began = performance.now();
+    const server = place.command(words, { ...env, PORT: `${port}`, DATA_DIR: dataDir });
+    await server.says(ready);
+    const seconds = secondsSince(began);
+    await expect.poll(() => readFileSync(join(dataDir, "first-key"), "utf8")).not.toBe("");
+    await use(`http://127.0.0.1:${port}`, readFileSync(join(dataDir, "first-key"), "utf8").trim());
+    // npx does not pass the signal on: it is for the program.
+    for (const pid of place.processes().filter((one) => /\/atp(\.cjs)? serve$/.test(commandLine(one)) && !/bwrap/.test(commandLine(one))))
+      process.kill(pid, "SIGTERM");
+    expect(await server.ended).toMatchObject({ err: expect.stringMatching(/"msg":"stopped"/) });
+    return seconds;
+  }
+
+  async function createTask(url: string, key: string): Promise<void> {
+    const call = async (name: string, body: object) => {
+      const headers = { "x-service-api-key": key };
+      const answer = await fetch(`${url}/v2/${name}`, { method: "POST", headers, body: JSON.stringify(body) });
+      return await answer.json();
+    };
+    const { task_id } = await call("task.create", { message: { content: "What is 12 * 4?" } });
+    await expect.poll(() => call("task.detail", { task_id }).then(({ task }) => task.status)).toBe("stopped");
+    expect(JSON.stringify(await call("task.listMessages", { task_id }))).toContain("48");
+    for (const path of ["/app/", "/docs/operate/install.md", "/openapi.json"])
+      expect((await fetch(`${url}${path}`)).status, path).toBe(200);
+  }
+
+  test("starts by npx, and ends a task", async () => {
+    const seconds = await serve(["npx", "--yes", "--package", tarball, "atp", "serve"], place.path("by-npx"), createTask);
+    console.log(`npx was ready after ${seconds}`);
+  });
+
+  test("installs without the tools that build it, in less than 350 MB", async () => {
+    const began = performance.now();
+    expect(await place.command(["npm", "install", tarball], env).ended).toMatchObject({ code: 0 });
+    const megabytes = Number(execFileSync("du", ["-sm", place.path("node_modules")], { encoding: "utf8" }).split("\t")[0]);
+    console.log(`npm install took ${secondsSince(began)}, ${megabytes} MB, ${readdirSync(place.path("node_modules")).length} folders`);
+    expect(megabytes).toBeLessThan(megabytesMax);
+    for (const name of ["prisma", "typescript", "vite", "@bufbuild/buf"])
+      expect(readdirSync(place.path("node_modules")).concat(readdirSync(place.path("node_modules/@bufbuild")))).not.toContain(name);
+    // Every version is one that the packages ask for.
+    expect(await place.command(["npm", "ls", "--all"], env).ended).toMatchObject({ code: 0 });
+  });
+
+  test.skipIf(lacks("bubblewrap"))("runs where only the data folder can be written", async () => {
+    const dataDir = place.path("read-only");
+    mkdirSync(dataDir);
+    const isolated = ["bwrap", "--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--bind", dataDir, dataDir];
+    const program = place.path("node_modules/agent-task-platform/bin/atp.cjs");
+    await serve([...isolated, process.execPath, program, "serve"], dataDir, createTask);
+  });
+
+  test("says one sentence on Node.js 20", async () => {
+    const program = place.path("node_modules/agent-task-platform/bin/atp.cjs");
+    const old = await place.command(["npx", "--yes", "--package", "node@20", "node", program, "serve"], env).ended;
+    expect(old).toMatchObject({
+      code: 1,
+      out: "",
+      err: expect.stringMatching(/atp needs Node\.js 24 or newer, and this is Node\.js 20\.\S+: .+\.\n$/),
+    });
+  });
+});
