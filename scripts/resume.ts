@@ -5,20 +5,26 @@ import { release } from "../src/core/processes/hold.ts";
 import type { Tx } from "../src/core/store.ts";
 import { type OpenedInstallation, type OptionValues, runOnInstallation } from "./command.ts";
 
-const usage = `usage: npm run --silent resume [-- --dry-run]
+const usage = `usage: npm run --silent resume [-- --dry-run] [--abandon-move]
 
-  --dry-run  only shows what would start
+  --dry-run       only shows what would start
+  --abandon-move  continues with an installation that was moved to another database; without it, such an installation stays held
 
 Prints what servers do as soon as they start: tasks that continue, deliveries, schedules that are due, and jobs.
 `;
 
-const options = { "dry-run": { type: "boolean" } } as const;
+const options = { "dry-run": { type: "boolean" }, "abandon-move": { type: "boolean" } } as const;
 const schedulesMax = 1_000;
 
-async function run(isDryRun: boolean, { store }: OpenedInstallation): Promise<string> {
+interface Arguments {
+  readonly isDryRun: boolean;
+  readonly abandonsMove: boolean;
+}
+
+async function run({ isDryRun, abandonsMove }: Arguments, { store }: OpenedInstallation): Promise<string> {
   const report = await whatStarts(store, systemClock.now());
   if (isDryRun) return report;
-  const wasHeld = await store.change(release);
+  const wasHeld = await store.change((tx) => release(tx, abandonsMove));
   return `${report}${wasHeld ? "The installation is no longer held: servers can start." : "The installation was not held."}\n`;
 }
 
@@ -37,6 +43,9 @@ async function whatStarts({ installation, schedules }: Tx, now: number): Promise
   return lines.map((line) => `${line}\n`).join("");
 }
 
-const read = (values: OptionValues<typeof options>): boolean => values["dry-run"] ?? false;
+const read = (values: OptionValues<typeof options>): Arguments => ({
+  isDryRun: values["dry-run"] ?? false,
+  abandonsMove: values["abandon-move"] ?? false,
+});
 
 await runOnInstallation({ usage, options, read }, run);
