@@ -39,7 +39,7 @@ async function run({ folder, revokesAll }: Arguments): Promise<string> {
   const cipher = cipherFrom(await readEncryptionKey(config), systemRandom);
   const parts = {
     ...{ config, cipher, env: process.env, now: systemClock.now, blobs: openBlobs(config, log) },
-    open: (databaseUrl: string) => openStore({ databaseUrl, clock: systemClock, random: systemRandom, log }),
+    open: (databaseUrl: string) => openStore({ databaseUrl, clock: systemClock, random: systemRandom, log, isIncomplete: true }),
     onProgress: (step: string, files: number) => progress.show(`${files} files ${step}`),
   };
   const { created_at, files } = await restore(parts, folder, revokesAll);
