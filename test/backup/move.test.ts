@@ -14,7 +14,7 @@ import { lockFolder } from "../../src/store/folder.ts";
 import { openReceiver } from "../egress/receiver.ts";
 import { seededRandom } from "../faults/harness/seeded-random.ts";
 import { uploadFile } from "../files/files-rig.ts";
-import { describeOnEach, postgresTemplate, rowsIn } from "../support/database.ts";
+import { type DatabaseKind, describeOnEach, describeOnOne, postgresTemplate, rowsIn } from "../support/database.ts";
 import { sample } from "../support/depth.ts";
 import { type Calling, callingWith, type Service } from "../support/service.ts";
 import { contentOf, type MovePlace, moveBetween, openMoveRig } from "./move-rig.ts";
@@ -40,8 +40,8 @@ async function openHook() {
   return { got, url: `${server.url}/in`, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
-describeOnEach("a move to the other database", (kind) => {
-  const other = kind === "sqlite" ? "postgresql" : "sqlite";
+describeOnOne("a move to the other database", (kind) => {
+  const other = otherThan(kind);
 
   test.skipIf(postgresTemplate === undefined)(
     "and back keeps rows, files, keys, sessions, webhook secrets, search and the audit log",
@@ -143,20 +143,6 @@ describeOnEach("a move to the other database", (kind) => {
     },
   );
 
-  test.skipIf(postgresTemplate === undefined)("is refused while a process has the source open, and the source stays in use", async () => {
-    await using rig = openMoveRig();
-    const [source, target] = [await rig.place(kind), await rig.place(other)];
-    await using serving = await source.serve();
-    await serving.person();
-    const lock = kind === "sqlite" ? await lockFolder(source.dataDir) : null;
-    await expect(moveBetween(source, target, { copiesFiles: true })).rejects.toThrow(
-      kind === "sqlite" ? "another server runs on the folder" : "servers or commands use the database",
-    );
-    const store = await start(source);
-    await store.store.close();
-    await lock?.release();
-  });
-
   test.skipIf(postgresTemplate === undefined)(
     "is refused with another key, another storage, and into a place that is not empty",
     async () => {
@@ -187,6 +173,24 @@ describeOnEach("a move to the other database", (kind) => {
     },
   );
 });
+
+describeOnEach("a move from a database", (kind) => {
+  test.skipIf(postgresTemplate === undefined)("is refused while a process has the source open, and the source stays in use", async () => {
+    await using rig = openMoveRig();
+    const [source, target] = [await rig.place(kind), await rig.place(otherThan(kind))];
+    await using serving = await source.serve();
+    await serving.person();
+    const lock = kind === "sqlite" ? await lockFolder(source.dataDir) : null;
+    await expect(moveBetween(source, target, { copiesFiles: true })).rejects.toThrow(
+      kind === "sqlite" ? "another server runs on the folder" : "servers or commands use the database",
+    );
+    const store = await start(source);
+    await store.store.close();
+    await lock?.release();
+  });
+});
+
+const otherThan = (kind: DatabaseKind): DatabaseKind => (kind === "sqlite" ? "postgresql" : "sqlite");
 
 function stopNow(): never {
   throw new Error("stopped");
