@@ -27,6 +27,7 @@ TARGET_NAME is the setting NAME of the target; the other settings are those of t
 interrupted continues when the command runs again. The installation stays held: no server starts on its old database.
 `;
 
+const prefix = "TARGET_";
 const databases = ["sqlite", "postgresql"] as const;
 const options = { from: textOption, to: textOption, files: textOption, json: { type: "boolean" } } as const;
 
@@ -64,14 +65,15 @@ async function run({ from, to, copiesFiles, isJson }: Arguments): Promise<string
   return `${place}: moved ${report.rows} rows and ${report.files} files, verified\n`;
 }
 
-/** The environment of the target: a variable TARGET_NAME is its NAME. */
+/** The environment of the target: a variable TARGET_NAME is its NAME, and also replaces the source's NAME_FILE. */
 function targetSettings(): Record<string, string | undefined> {
-  const own = Object.entries(process.env).filter(([name]) => name.startsWith("TARGET_"));
-  const replaced = Object.fromEntries(own.map(([name, value]) => [name.slice("TARGET_".length), value]));
-  const inherited: Record<string, string | undefined> = { ...process.env };
+  const own = Object.entries(process.env).flatMap(([name, value]) =>
+    name.startsWith(prefix) ? [[name.slice(prefix.length), value] as const] : [],
+  );
   // The source's database is never the target's: without TARGET_DATABASE_URL it is a file in the data folder.
-  for (const name of ["DATABASE_URL", "DATABASE_URL_FILE"]) delete inherited[name];
-  return { ...inherited, ...replaced };
+  const replaced = new Set(["DATABASE_URL", ...own.map(([name]) => name.replace(/_FILE$/, ""))]);
+  const inherited = Object.entries(process.env).filter(([name]) => !replaced.has(name.replace(/_FILE$/, "")));
+  return Object.fromEntries([...inherited, ...own]);
 }
 
 function checkDatabase(option: string, kind: Config["database"], setting: string, { database }: Config): void {
