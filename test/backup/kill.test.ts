@@ -53,10 +53,10 @@ test.skipIf(postgresTemplate === undefined)(
     const place = await rig.place();
     // The command dies as soon as the rows are committed.
     mkdirSync(rig.path("bin"));
-    writeFileSync(rig.path("bin/pg_restore"), '#!/bin/sh\nPATH="${PATH#*:}" pg_restore "$@" && kill -9 "$PPID"\n');
+    writeFileSync(rig.path("bin/pg_restore"), '#!/bin/sh\nPATH="$REAL_PATH" pg_restore "$@" && kill -9 "$PPID"\n');
     chmodSync(rig.path("bin/pg_restore"), 0o755);
     const { PATH = "" } = process.env;
-    const env = { PATH: `${rig.path("bin")}:${PATH}`, DATABASE_URL: place.database.url, DATA_DIR: place.dataDir };
+    const env = { PATH: `${rig.path("bin")}:${PATH}`, REAL_PATH: PATH, DATABASE_URL: place.database.url, DATA_DIR: place.dataDir };
     const { child, ended } = run("restore", [folder], env);
     await ended;
     expect(child.signalCode).toBe("SIGKILL");
