@@ -87,6 +87,7 @@ export const serverCommands: Readonly<Record<string, Entry>> = {
     "Show what would start in a restored installation, and let servers start on it",
     async () => (await import("./server/resume.ts")).resume,
   ),
+  move: entry("Move an installation to another database", async () => (await import("./server/move.ts")).move),
   "worker-check": entry(
     "Run a worker through all situations of the worker protocol, and report its errors",
     async () => (await import("./server/worker-check.ts")).workerCheck,

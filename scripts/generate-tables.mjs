@@ -1,5 +1,5 @@
 // A Prisma generator: writes the tables of the models, for both databases, as TypeScript. For every model, it writes the
-// type of its rows, the names of the members that a new row may omit, and its columns. `src/store/table.ts` builds
+// type of its rows, the names of the members that a new row may omit, its primary key and its columns. `src/store/table.ts` builds
 // readers, inserts and assignments from them. It is plain JavaScript because setup runs it with the installed Node.
 //
 // A comment `/// @type T from FILE` sets the type T of a text column; `/// @json T from FILE` means that the text is JSON
@@ -40,9 +40,10 @@ function columnOf(model, { name, dbName, type, isRequired, hasDefaultValue, docu
   };
 }
 
-function tableOf({ name, dbName, fields }) {
+function tableOf({ name, dbName, fields, primaryKey }) {
   const columns = fields.filter(({ kind }) => kind !== "object").map((field) => columnOf(name, field));
-  return { key: lowerFirst(name), name: dbName ?? name, columns };
+  const identity = primaryKey?.fields ?? fields.filter(({ isId }) => isId).map((field) => field.name);
+  return { key: lowerFirst(name), name: dbName ?? name, columns, identity };
 }
 
 function importsOf(tables) {
@@ -66,9 +67,10 @@ function optionalOf({ key, columns }) {
   return `  readonly ${key}: ${names.join(" | ") || "never"};`;
 }
 
-const schemaOf = ({ key, name, columns }) => [
+const schemaOf = ({ key, name, columns, identity }) => [
   `  ${key}: {`,
   `    name: ${JSON.stringify(name)},`,
+  `    key: ${JSON.stringify(identity)},`,
   "    columns: {",
   ...columns.map(({ member, column, kind }) => `      ${member}: [${JSON.stringify(column)}, ${JSON.stringify(kind)}],`),
   "    },",
@@ -91,7 +93,7 @@ function textOf(models) {
     ...tables.map(optionalOf),
     "}",
     "",
-    "/** The name of every table, with the column of each member and how it is read and written. */",
+    "/** The name of every table, the members of its primary key, and the column of each member and how it is read and written. */",
     "export const schema = {",
     ...tables.flatMap(schemaOf),
     "} as const;",

@@ -55,7 +55,7 @@ interface ScratchOptions {
 export async function startPostgres({ fsync = false, parent = tmpdir() }: ScratchOptions = {}): Promise<ScratchPostgres | undefined> {
   const bin = postgresPrograms();
   if (bin === undefined) return undefined;
-  const account = process.getuid?.() === 0 ? ids(serverAccount) : undefined;
+  const account = accountOfServers();
   const folder = mkdtempSync(join(parent, "scratch-postgres-"));
   if (account) chownSync(folder, account.uid, account.gid);
   const data = join(folder, "data");
@@ -122,6 +122,10 @@ export function postgresPrograms(): string | undefined {
   const releases = existsSync(packages) ? readdirSync(packages).toSorted((a, b) => Number(b) - Number(a)) : [];
   return releases.map((release) => join(packages, release, "bin")).find((bin) => existsSync(join(bin, "initdb")));
 }
+
+/** The user and the group to start servers as; undefined: those of this process. */
+export const accountOfServers = (): { readonly uid: number; readonly gid: number } | undefined =>
+  process.getuid?.() === 0 ? ids(serverAccount) : undefined;
 
 function ids(account: string): { uid: number; gid: number } {
   const id = (flag: string) => Number(execFileSync("id", [flag, account], { encoding: "utf8" }));

@@ -47,7 +47,7 @@ async function restoreParts(context: Here["context"], file: string | undefined) 
   const cipher = cipherFrom(await readEncryptionKey(config), systemRandom);
   const parts = {
     ...{ config, cipher, env: process.env, now: systemClock.now, blobs: openBlobs(config, log) },
-    open: (databaseUrl: string) => openStore({ databaseUrl, clock: systemClock, random: systemRandom, log }),
+    open: (databaseUrl: string) => openStore({ databaseUrl, clock: systemClock, random: systemRandom, log, isIncomplete: true }),
   };
   return { config, parts };
 }

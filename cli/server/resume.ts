@@ -36,16 +36,17 @@ const reportObject = ({ profiles, deliveries, schedules, jobs }: Report) => ({
 
 interface ResumeFlags extends InstallationFlags {
   readonly "dry-run"?: boolean;
+  readonly "abandon-move"?: boolean;
 }
 
 export const resume = installationCommand({
   brief: "Show what would start in a restored installation, and let servers start on it",
   about: "It writes what servers do as soon as they start: tasks that continue, deliveries, schedules that are due, and jobs.",
   examples: ["atp resume --dry-run", "atp resume"],
-  parameters: { flags: { ...installationFlags, "dry-run": switchFlag("Only show what would start") } },
+  parameters: { flags: { ...installationFlags, "dry-run": switchFlag("Only show what would start"), "abandon-move": switchFlag("Continue with an installation that was moved to another database; without it, such an installation stays held") } },
   run: async ({ store, print }: OnInstallation, flags: ResumeFlags) => {
     const report = await whatStarts(store, systemClock.now());
-    const wasHeld = flags["dry-run"] ? undefined : await store.change(release);
+    const wasHeld = flags["dry-run"] ? undefined : await store.change((tx) => release(tx, flags["abandon-move"] ?? false));
     const end = wasHeld ? "The installation is no longer held: servers can start." : "The installation was not held.";
     const lines = [...linesOf(report), ...(wasHeld === undefined ? [] : [end])];
     print.result({ ...reportObject(report), ...(wasHeld === undefined ? {} : { was_held: wasHeld }) }, lines.join("\n"));

@@ -14,6 +14,7 @@ import type { FileRows } from "./files/file.ts";
 import type { IdempotencyRows } from "./idempotency/idempotency-record.ts";
 import type { ImportedRows } from "./imports/imported-object.ts";
 import type { InstallationRows } from "./installation/status.ts";
+import type { TransferRows } from "./installation/transfer.ts";
 import type { ApiKeyRows } from "./keys/api-key.ts";
 import type { AppRows, ClientRows } from "./oauth/app.ts";
 import type { CodeRows } from "./oauth/code.ts";
@@ -115,6 +116,7 @@ export interface Tx {
   readonly domains: DomainRows;
   readonly shares: ShareRows;
   readonly installation: InstallationRows;
+  readonly transfer: TransferRows;
   /** Runs `work` after the commit and before `change` resolves; outside a change, at once. */
   afterCommit(work: () => Promise<void> | void): void;
 }

@@ -34,6 +34,8 @@ export interface BackendOptions {
   readonly observe: Observe;
   /** Thrown if the database does not exist, instead of creating it. */
   readonly ifMissing: Error | undefined;
+  /** Opens a database that a restore or a move is filling; without it such a database is refused. */
+  readonly isIncomplete: boolean;
   /** Reports failures outside any call. */
   readonly failed: (text: string, thrown: unknown) => void;
 }

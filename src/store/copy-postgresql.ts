@@ -4,6 +4,7 @@ import { Client } from "pg";
 import { causeText, Failure } from "../core/failure.ts";
 import { databaseLocation } from "./backend.ts";
 import { blobPage, type CopiedBlob, type DatabaseCopier, type Environment, inPages } from "./copy.ts";
+import { incompleteQuery, incompleteSchema, openLock } from "./postgresql-marks.ts";
 
 /** Copies PostgreSQL by pg_dump, with the blobs of the same snapshot. pg_restore restores in one transaction. */
 export const postgresCopier = (environment: Environment): DatabaseCopier => ({
@@ -26,23 +27,69 @@ export const postgresCopier = (environment: Environment): DatabaseCopier => ({
   },
 
   async checkEmpty(databaseUrl) {
-    const client = await connect(databaseUrl);
-    try {
-      const { rows } = await client.query(
-        "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname IN ('public', 'pgboss') LIMIT 1",
-      );
-      if (rows.length === 0) return;
-    } finally {
-      await client.end();
-    }
-    throw new Failure("failed_precondition", `${databaseLocation(databaseUrl)} has tables: restore into an empty database`);
+    if (await connected(databaseUrl, hasTables))
+      throw new Failure("failed_precondition", `${databaseLocation(databaseUrl)} has tables: restore into an empty database`);
   },
 
+  look: (databaseUrl) =>
+    connected(databaseUrl, async (client) => {
+      if (await isMarked(client)) return "begun";
+      return (await hasTables(client)) ? "used" : "empty";
+    }),
+
+  begin,
+  finish,
+
+  setting: (databaseUrl, key) =>
+    connected(databaseUrl, async (client) => {
+      const { rows: tables } = await client.query("SELECT 1 FROM pg_tables WHERE schemaname = 'public' AND tablename = 'setting'");
+      if (tables.length === 0) return null;
+      const { rows } = await client.query<{ value: string }>("SELECT value FROM setting WHERE key = $1", [key]);
+      return rows[0]?.value ?? null;
+    }),
+
+  isUnused: (databaseUrl) =>
+    connected(databaseUrl, async (client) => {
+      const { rows } = await client.query<{ free: boolean }>(`SELECT pg_try_advisory_lock(${openLock}) AS free`);
+      return rows[0]?.free === true;
+    }),
+
   async restore(databaseUrl, path, prepare) {
+    await begin(databaseUrl);
     await run(environment, "pg_restore", databaseUrl, ["--no-owner", "--no-privileges", "--exit-on-error", "--single-transaction", path]);
     await prepare(databaseUrl);
+    await finish(databaseUrl);
   },
 });
+
+async function begin(databaseUrl: string): Promise<string> {
+  await connected(databaseUrl, async (client) => void (await client.query(`CREATE SCHEMA IF NOT EXISTS ${incompleteSchema}`)));
+  return databaseUrl;
+}
+
+const finish = (databaseUrl: string): Promise<void> =>
+  connected(databaseUrl, async (client) => void (await client.query(`DROP SCHEMA ${incompleteSchema}`)));
+
+async function hasTables(client: Client): Promise<boolean> {
+  const { rows } = await client.query(
+    "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname IN ('public', 'pgboss') LIMIT 1",
+  );
+  return rows.length > 0;
+}
+
+async function isMarked(client: Client): Promise<boolean> {
+  return (await client.query(incompleteQuery)).rows.length > 0;
+}
+
+/** Works on a separate connection. */
+async function connected<T>(databaseUrl: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = await connect(databaseUrl);
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
 
 async function blobsAfter(client: Client, after: string): Promise<readonly CopiedBlob[]> {
   const text = `SELECT id, bytes FROM blob WHERE state = 'kept' AND id > $1 ORDER BY id LIMIT ${blobPage}`;

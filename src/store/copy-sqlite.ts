@@ -6,12 +6,15 @@ import { syncFolder } from "../storage/durable-file.ts";
 import { pathOf } from "./backend.ts";
 import { blobPage, type CopiedBlob, type DatabaseCopier, inPages } from "./copy.ts";
 import { makeFolder } from "./folder.ts";
-import { connectSqlite, driverOf } from "./sqlite-adapter.ts";
+import { connectReadOnly, driverOf } from "./sqlite-adapter.ts";
 
-/** Copies SQLite by VACUUM INTO, which reads one moment while servers write: the online backup of SQLite begins again with each write. */
+/**
+ * Copies SQLite by VACUUM INTO from a connection that cannot write. It reads one moment while servers write: the online backup of SQLite
+ * begins again with each write.
+ */
 export const sqliteCopier: DatabaseCopier = {
   async copy(databaseUrl, path) {
-    const source = await connectSqlite(pathOf(databaseUrl));
+    const source = await connectReadOnly(pathOf(databaseUrl));
     try {
       driverOf(source).prepare("VACUUM INTO ?").run(path);
     } catch (thrown) {
@@ -20,7 +23,7 @@ export const sqliteCopier: DatabaseCopier = {
       await source.dispose();
     }
     await sync(path);
-    const copy = await connectSqlite(path, "PRAGMA query_only = ON;");
+    const copy = await connectReadOnly(path);
     const all = <Row>(text: string, ...values: unknown[]): readonly Row[] =>
       driverOf(copy)
         .prepare(text)
@@ -42,6 +45,38 @@ export const sqliteCopier: DatabaseCopier = {
     if (existsSync(path)) throw new Failure("failed_precondition", `there is a database in ${path}: restore into an empty place`);
   },
 
+  async look(databaseUrl) {
+    if (existsSync(pathOf(databaseUrl))) return "used";
+    return existsSync(draftOf(databaseUrl)) ? "begun" : "empty";
+  },
+
+  async begin(databaseUrl) {
+    makeFolder(dirname(pathOf(databaseUrl)), "DATABASE_URL or DATA_DIR");
+    return `file:${draftOf(databaseUrl)}`;
+  },
+
+  async finish(databaseUrl) {
+    const draft = draftOf(databaseUrl);
+    await sync(draft);
+    await rename(draft, pathOf(databaseUrl));
+    await syncFolder(dirname(draft));
+    await removeFiles(draft);
+  },
+
+  async setting(databaseUrl, key) {
+    const connection = await connectReadOnly(pathOf(databaseUrl));
+    try {
+      const [row] = driverOf(connection).prepare("SELECT value FROM setting WHERE key = ?").all(key) as readonly { value: string }[]; // its column
+      return row?.value ?? null;
+    } catch {
+      return null;
+    } finally {
+      await connection.dispose();
+    }
+  },
+
+  isUnused: async () => true,
+
   async restore(databaseUrl, path, prepare) {
     const target = pathOf(databaseUrl);
     const draft = `${target}.restoring`;
@@ -52,11 +87,19 @@ export const sqliteCopier: DatabaseCopier = {
       await sync(draft);
       await rename(draft, target);
     } finally {
-      for (const end of ["", "-wal", "-shm", "-start"]) await rm(`${draft}${end}`, { force: true });
+      await removeFiles(draft);
     }
     await syncFolder(dirname(target));
   },
 };
+
+/** The file of a database that is not complete. */
+const draftOf = (databaseUrl: string): string => `${pathOf(databaseUrl)}.incomplete`;
+
+/** Deletes a database with the files that SQLite and `openSqlite` keep beside it. */
+async function removeFiles(path: string): Promise<void> {
+  for (const end of ["", "-wal", "-shm", "-start"]) await rm(`${path}${end}`, { force: true });
+}
 
 async function sync(path: string): Promise<void> {
   const file = await open(path, "r+");

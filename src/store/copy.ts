@@ -15,12 +15,29 @@ export interface DatabaseCopy extends AsyncDisposable {
   blobs(): AsyncIterable<CopiedBlob>;
 }
 
-/** Copies databases to files and back. Servers can run while a copy is made. */
+/** What a place for a database has: nothing; a database that is being filled; or another one. */
+export type Place = "empty" | "begun" | "used";
+
+/** Copies databases to files and back, while servers can run, and fills new databases, which no server can open before they are complete. */
 export interface DatabaseCopier {
   /** @param path the file to create. @throws Failure `failed_precondition` when the copy cannot be made */
   copy(databaseUrl: string, path: string): Promise<DatabaseCopy>;
   /** @throws Failure `failed_precondition` when there is a database already */
   checkEmpty(databaseUrl: string): Promise<void>;
+  look(databaseUrl: string): Promise<Place>;
+  /**
+   * Marks a database as incomplete, in an empty place or again. Servers and commands refuse to open it before `finish`, also when this
+   * process dies.
+   *
+   * @returns the URL at which it can be opened with `isIncomplete`.
+   */
+  begin(databaseUrl: string): Promise<string>;
+  /** Ends the mark, at once. The database must be closed. */
+  finish(databaseUrl: string): Promise<void>;
+  /** A setting of a complete database; null when it has none, or is not of this platform. */
+  setting(databaseUrl: string, key: string): Promise<string | null>;
+  /** Whether no process has the database open. SQLite does not know: the lock of the data folder says it. */
+  isUnused(databaseUrl: string): Promise<boolean>;
   /**
    * Creates the database from a copy, and runs `prepare` on it before anything else can use it.
    *

@@ -49,6 +49,8 @@ export interface StoreOptions {
   readonly prepare?: (store: Store) => Promise<void>;
   /** Thrown if the database does not exist, instead of creating it. */
   readonly ifMissing?: Error;
+  /** Opens a database that a restore or a move is filling; without it such a database is refused. */
+  readonly isIncomplete?: boolean;
   /** A change that takes longer is rolled back and refused; 15 s by default. */
   readonly changeMs?: number;
   /** Called for each round trip to the database. */
@@ -66,10 +68,12 @@ export interface StoreOptions {
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const failed = (text: string, cause: unknown) => options.log?.("error", text, { cause });
-  const { databaseUrl, clock, onStatement, ifMissing, observe = unobserved } = options;
-  const backend = await openBackend({ databaseUrl, clock, onStatement, failed, observe, ifMissing }).catch((thrown: unknown) => {
-    throw thrown === ifMissing ? thrown : openFailure(databaseUrl, thrown);
-  });
+  const { databaseUrl, clock, onStatement, ifMissing, observe = unobserved, isIncomplete = false } = options;
+  const backend = await openBackend({ databaseUrl, clock, onStatement, failed, observe, ifMissing, isIncomplete }).catch(
+    (thrown: unknown) => {
+      throw thrown === ifMissing ? thrown : openFailure(databaseUrl, thrown);
+    },
+  );
   const store = await storeOn(backend, options, failed);
   try {
     await options.prepare?.(store);

@@ -1,11 +1,13 @@
 import { PrismaPg } from "@prisma/adapter-pg";
 import type { SqlDriverAdapter, SqlQuery } from "@prisma/driver-adapter-utils";
 import { Client } from "pg";
+import { Failure } from "../core/failure.ts";
 import type { PoolUse } from "../core/observe.ts";
 import type { Backend, BackendOptions } from "./backend.ts";
 import { clientOn } from "./client.ts";
 import { migrate, retryWhileInUse } from "./migrate.ts";
 import { bossJobs, prepareJobs } from "./postgresql-jobs.ts";
+import { incompleteQuery } from "./postgresql-marks.ts";
 import { isQueryable, type PgQueryable, postgresStatements, postgresTransactions } from "./postgresql-statements.ts";
 import { observedAdapter } from "./round-trips.ts";
 import { sharedCounters } from "./rows/processes.ts";
@@ -34,7 +36,15 @@ const writingSettings = ["default_transaction_isolation=read\\ committed", "idle
 const readOnlySettings = ["default_transaction_read_only=on"];
 
 /** Opens PostgreSQL with a pool that writes and a read-only pool. */
-export async function openPostgres({ databaseUrl, clock, onStatement, failed, observe, ifMissing }: BackendOptions): Promise<Backend> {
+export async function openPostgres({
+  databaseUrl,
+  clock,
+  onStatement,
+  failed,
+  observe,
+  ifMissing,
+  isIncomplete,
+}: BackendOptions): Promise<Backend> {
   const onError = (thrown: Error) => failed("a connection to the database failed", thrown);
   const nameOf = preparedNames();
   const pool = (settings: readonly string[]) =>
@@ -43,7 +53,7 @@ export async function openPostgres({ databaseUrl, clock, onStatement, failed, ob
       { onPoolError: onError, onConnectionError: onError, statementNameGenerator: ({ sql }) => nameOf(sql) },
     ).connect();
   await tryConnecting(databaseUrl);
-  const release = await migrateLocked({ databaseUrl, clock, ifMissing }, onError);
+  const release = await migrateLocked({ databaseUrl, clock, ifMissing, isIncomplete }, onError);
   try {
     const [writing, reading] = await Promise.all([pool(writingSettings), pool(readOnlySettings)]);
     const present = transactionContext();
@@ -103,10 +113,13 @@ async function tryConnecting(databaseUrl: string): Promise<void> {
   }
 }
 
-type Opening = Pick<BackendOptions, "databaseUrl" | "clock" | "ifMissing">;
+type Opening = Pick<BackendOptions, "databaseUrl" | "clock" | "ifMissing" | "isIncomplete">;
 
 /** Migrates under a lock of the database, and returns the function that releases the lock. */
-async function migrateLocked({ databaseUrl, clock, ifMissing }: Opening, onError: (thrown: Error) => void): Promise<() => Promise<void>> {
+async function migrateLocked(
+  { databaseUrl, clock, ifMissing, isIncomplete }: Opening,
+  onError: (thrown: Error) => void,
+): Promise<() => Promise<void>> {
   const adapter = await new PrismaPg({
     connectionString: databaseUrl,
     max: 2,
@@ -124,6 +137,7 @@ async function migrateLocked({ databaseUrl, clock, ifMissing }: Opening, onError
     await run("SET LOCAL idle_in_transaction_session_timeout = 0");
     await run(`SET LOCAL lock_timeout = '${startPatienceSeconds}s'`);
     await run(`SELECT pg_advisory_xact_lock(${migrationLock})`);
+    if (!isIncomplete) checkComplete(await lock.queryRaw({ sql: incompleteQuery, args: [], argTypes: [] }));
     await retryWhileInUse(() => migrateIn(adapter, ifMissing), clock);
     await prepareJobs(databaseUrl, onError);
   } catch (thrown) {
@@ -131,6 +145,14 @@ async function migrateLocked({ databaseUrl, clock, ifMissing }: Opening, onError
     throw thrown;
   }
   return release;
+}
+
+function checkComplete({ rows }: { readonly rows: readonly unknown[] }): void {
+  if (rows.length === 0) return;
+  throw new Failure(
+    "failed_precondition",
+    "the database is incomplete, because a restore or a move into it has not ended: repeat a restore in an empty database, or continue the move",
+  );
 }
 
 /** Uses a second transaction next to the one that holds the lock, so that it is committed before the lock is released. */

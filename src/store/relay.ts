@@ -4,6 +4,7 @@ import { coalesce } from "../async/coalesce.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Broadcast } from "../core/store.ts";
 import { type ChangeNews, createOutbox, listeners, type NotifiedFeed, parseNews } from "./news.ts";
+import { openLock } from "./postgresql-marks.ts";
 
 /** One connection to PostgreSQL that receives notifications of other processes and sends them. */
 interface Link {
@@ -41,7 +42,7 @@ async function openLink(databaseUrl: string, onText: (channel: string, text: str
   client.once("end", () => gone.resolve(reason));
   await client.connect();
   try {
-    const { rows } = await client.query<{ readonly pid: number }>("SELECT pg_backend_pid() AS pid");
+    const { rows } = await client.query<{ readonly pid: number }>(`SELECT pg_backend_pid() AS pid, pg_advisory_lock_shared(${openLock})`);
     client.on("notification", ({ processId, channel, payload = "" }) => {
       if (processId !== rows[0]?.pid) onText(channel, payload);
     });

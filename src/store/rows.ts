@@ -36,6 +36,7 @@ import { siteVisitRows, viewerRows } from "./rows/site-visit.ts";
 import { skillRows } from "./rows/skill.ts";
 import { stepRows } from "./rows/step.ts";
 import { taskResourceRows, taskRows } from "./rows/task.ts";
+import { transferRows } from "./rows/transfer.ts";
 import { usageRows } from "./rows/usage.ts";
 import { webhookKeyRows, webhookRows } from "./rows/webhook.ts";
 import { webhookEventRows } from "./rows/webhook-event.ts";
@@ -107,6 +108,7 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     domains: domainRows(session),
     shares: shareRows(session),
     installation: installationRows(session),
+    transfer: transferRows(session),
     afterCommit: (work) => void changeOf(session).after.push(work),
   };
   return tx;

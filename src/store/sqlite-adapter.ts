@@ -77,6 +77,13 @@ export async function connectSqlite(path: string, settings = ""): Promise<SqlDri
   return adapter;
 }
 
+/** Opens an existing file for a command that only reads: SQLite opens the file itself without permission to write. */
+export async function connectReadOnly(path: string): Promise<SqlDriverAdapter> {
+  const adapter = await new PrismaBetterSqlite3({ url: `file:${path}`, readonly: true, fileMustExist: true }).connect();
+  await adapter.executeScript(`PRAGMA busy_timeout = ${blockingMs};`);
+  return adapter;
+}
+
 /** The driver's connection. The adapter keeps it as `client`, which is missing in its type. */
 export function driverOf(adapter: SqlDriverAdapter): SqliteConnection {
   if ("client" in adapter && isSqliteConnection(adapter.client)) return adapter.client;

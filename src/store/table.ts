@@ -1,3 +1,4 @@
+import type { StoredRow } from "../core/installation/transfer.ts";
 import { type Optional, type Rows, schema } from "../gen/prisma/tables.ts";
 import { join, raw, type Sql, type Statements, sql, type Value } from "./statements.ts";
 
@@ -190,3 +191,20 @@ type Tables = { readonly [T in keyof Rows]: Table<Rows[T], Extract<Optional[T], 
 export const tables = Object.fromEntries(
   Object.entries(schema).map(([key, { name, columns }]) => [key, tableOf(name, columns)]),
 ) as unknown as Tables;
+
+/** A table whose rows have no type and whose JSON stays text: for copies of complete rows. */
+export interface PlainTable extends Table<StoredRow, never> {
+  readonly name: string;
+  /** The columns of its primary key, by member. */
+  readonly key: readonly (readonly [member: string, column: string])[];
+  readonly columns: Columns;
+}
+
+/** The tables of the models by their name in the database, each after the tables that it refers to. */
+export const plainTables: ReadonlyMap<string, PlainTable> = new Map(
+  Object.values(schema).map(({ name, key, columns }: { name: string; key: readonly string[]; columns: Columns }) => {
+    const plain = Object.entries(columns).map(([member, [column, kind]]) => [member, [column, kind === "json" ? "text" : kind]] as const);
+    const table = tableOf(name, Object.fromEntries(plain)) as Table<StoredRow, never>; // as the kinds say
+    return [name, { ...table, name, columns, key: key.map((member) => [member, columns[member]?.[0] ?? member] as const) }];
+  }),
+);

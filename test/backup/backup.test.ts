@@ -69,7 +69,7 @@ describeOnEach("a backup", (kind) => {
     await place.restore(folder);
     await expect(openInstallation(place.config, ambient, async () => undefined)).rejects.toThrow("atp resume");
     await using served = await serve(place);
-    expect(await served.store.change(release)).toBe(true);
+    expect(await served.store.change((tx) => release(tx))).toBe(true);
     const { store } = await openInstallation(place.config, ambient, async () => undefined);
     await store.close();
 

@@ -54,7 +54,7 @@ export async function openBackupRig(kind: TestDatabase["kind"], options: Paramet
         ...{ DATA_DIR: dataDir, DATABASE_URL: database.url, DATA_DIR_SHARED: "true" },
         ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),
       });
-      const open = (url: string) => openStore({ databaseUrl: url, clock: systemClock, random: systemRandom });
+      const open = (url: string) => openStore({ databaseUrl: url, clock: systemClock, random: systemRandom, isIncomplete: true });
       return {
         ...{ database, config, dataDir },
         restore: (folder, { revokesAll = false, ...change } = {}) =>

@@ -28,6 +28,7 @@ export const families: readonly Family[] = [
       ...named("faults", "kill takeover drain deliveries webhooks texts"),
       ...named("websites", "kill publisher"),
       ...[
+        "test/backup/kill.test.ts",
         "test/exports/kill.test.ts",
         "test/files/kill.test.ts",
         "test/imports/kill.test.ts",

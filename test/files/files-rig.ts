@@ -92,7 +92,12 @@ export interface Answer {
 }
 
 /** An uploaded file. */
-export async function uploadFile(platform: FilePlatform, person: Calling, bytes: Body = "Hello.", filename?: string): Promise<UploadSlot> {
+export async function uploadFile(
+  platform: Pick<FilePlatform, "reach">,
+  person: Calling,
+  bytes: Body = "Hello.",
+  filename?: string,
+): Promise<UploadSlot> {
   const slot = await createSlot(platform, person, filename);
   const { status, body } = await put(slot.url, bytes);
   if (status !== 200) throw new Error(JSON.stringify(body));

@@ -4,7 +4,9 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
 import { expect, test } from "vitest";
-import { connectSqlite } from "../../src/store/sqlite-adapter.ts";
+import { pathOf } from "../../src/store/backend.ts";
+import { sqliteCopier } from "../../src/store/copy-sqlite.ts";
+import { connectReadOnly, connectSqlite } from "../../src/store/sqlite-adapter.ts";
 import { movableClock } from "../support/clock.ts";
 import { databaseUrl, openTestStore, rowsIn } from "../support/database.ts";
 
@@ -41,6 +43,20 @@ test("a write that has waited for five seconds is unavailable, and the next one 
   expect(clock.monotonic() - started).toBeGreaterThanOrEqual(5000);
   await other[Symbol.asyncDispose]();
   await database.store.change((tx) => tx.settings.put("k", "v"));
+});
+
+test("a backup reads by a connection that cannot write, while another process writes, and has what was committed", async () => {
+  await using database = await openTestStore("sqlite");
+  await using target = await databaseUrl("sqlite");
+  await database.store.change((tx) => tx.settings.put("k", "v"));
+  await using other = await otherWriter(database.url);
+  await using _copy = await sqliteCopier.copy(database.url, pathOf(target.url));
+  await other.commit();
+  expect(await rowsIn(target.url, "SELECT value FROM setting WHERE key = 'k'")).toEqual([{ value: "v" }]);
+  const connection = await connectReadOnly(pathOf(database.url));
+  await expect(connection.executeScript("DELETE FROM setting")).rejects.toThrow(/readonly/);
+  await expect(connection.executeScript("CREATE TABLE t (x)")).rejects.toThrow(/readonly/);
+  await connection.dispose();
 });
 
 test("commits survive a power cut: the journal is synced, and foreign keys are enforced", async () => {

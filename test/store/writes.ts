@@ -368,4 +368,6 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["browsers.remove", (tx) => tx.browsers.remove(sampleBrowser)],
   ["browsers.deleteOfNode", (tx) => tx.browsers.deleteOfNode("n")],
   ["installation.revokeAll", (tx) => tx.installation.revokeAll(1)],
+  ["transfer.insert", (tx) => tx.transfer.insert("setting", [{ key: "k", value: "v" }])],
+  ["transfer.clear", (tx) => tx.transfer.clear("setting")],
 ];

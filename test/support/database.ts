@@ -181,10 +181,21 @@ export async function runOn(url: string, statement: string): Promise<void> {
 }
 
 /** The rows of a query, read without the store. */
-export async function rowsIn(url: string, query: string): Promise<Record<string, unknown>[]> {
+export const rowsIn = async (url: string, query: string): Promise<Record<string, unknown>[]> => (await rowsOfEach(url, [query]))[0] ?? [];
+
+/** The rows of each query, on one connection. */
+export async function rowsOfEach(url: string, queries: readonly string[]): Promise<Record<string, unknown>[][]> {
   const adapter = await connect(url);
-  const { columnNames, rows } = await adapter.queryRaw({ sql: query, args: [], argTypes: [] }).finally(() => adapter.dispose());
-  return rows.map((row) => Object.fromEntries(columnNames.map((name, index) => [name, row[index]])));
+  const found: Record<string, unknown>[][] = [];
+  try {
+    for (const sql of queries) {
+      const { columnNames, rows } = await adapter.queryRaw({ sql, args: [], argTypes: [] });
+      found.push(rows.map((row) => Object.fromEntries(columnNames.map((name, index) => [name, row[index]]))));
+    }
+  } finally {
+    await adapter.dispose();
+  }
+  return found;
 }
 
 const connect = (url: string): Promise<SqlDriverAdapter> =>
