@@ -6,7 +6,7 @@ import type { Cipher } from "../core/cipher.ts";
 import type { Erased } from "../core/erasure/erasure.ts";
 import { Failure } from "../core/failure.ts";
 import type { Blobs } from "../core/files/blob.ts";
-import { hold } from "../core/processes/hold.ts";
+import { hold, keepBytesUntil } from "../core/processes/hold.ts";
 import type { Store, Tx } from "../core/store.ts";
 import { copierOf, type Environment, isKnownMigration } from "../store/copy.ts";
 import { blobIdOf, databasePath, type Manifest, readManifest, verifyFiles } from "./folder.ts";
@@ -46,6 +46,8 @@ export async function restore(parts: RestoreParts, folder: string, revokesAll: b
     try {
       await store.change(async (tx: Tx) => {
         await hold(tx, now());
+        // The backup was being made when its database was copied.
+        await keepBytesUntil(tx, 0);
         for (const erased of parts.erasures) await tx.erasures.begin(erased, now());
         if (revokesAll) await tx.installation.revokeAll(now());
       });

@@ -176,4 +176,5 @@ export const erasureRules: Readonly<Record<keyof Rows | "taskText", TableRules>>
   profileLabel: installation("labels of the operator's settings"),
   signingKey: installation("keys of the installation"),
   webhookKey: installation("keys of the installation"),
+  webhookKeyRotation: installation("keys of the installation"),
 };

@@ -16,7 +16,7 @@ const never = new AbortController().signal;
 /** Tables that have no row of one person, or whose rows the tests insert themselves. */
 const unfilled = new Set<string>([
   ...["account", "space", "team", "membership", "auditEvent", "auditHead", "erasure", "legalHold", "blob"],
-  ...["job", "node", "setting", "rateCounter", "profileLabel", "signingKey", "webhookKey"],
+  ...["job", "node", "setting", "rateCounter", "profileLabel", "signingKey", "webhookKey", "webhookKeyRotation"],
 ]);
 /** Rows of the team, which are not the person's. */
 export const ofTeam = new Set<string>([
@@ -49,7 +49,7 @@ const references: Readonly<Record<string, Table>> = {
 /** The text that the owner wrote in a column. */
 export const markerOf = (prefix: string, table: string, member: string): string => `${prefix}-wrote-${table}-${member}`;
 
-function valueOf(kind: DatabaseKind, prefix: string, { accountId, spaceId }: Owner, table: Table, member: string, type: string): string {
+function literal(kind: DatabaseKind, prefix: string, { accountId, spaceId }: Owner, table: Table, member: string, type: string): string {
   const text = (value: string) => `'${value}'`;
   const marker = markerOf(prefix, table, member);
   const known = fixed[`${table}.${member}`];
@@ -73,7 +73,7 @@ export async function fill({ kind, url }: TestDatabase, blobs: Blobs, prefix: st
     if (unfilled.has(table)) continue;
     const { name, columns } = schema[table];
     const entries = Object.entries(columns).map(
-      ([member, [column, type]]) => [column, valueOf(kind, prefix, owner, table, member, type)] as const,
+      ([member, [column, type]]) => [column, literal(kind, prefix, owner, table, member, type)] as const,
     );
     statements.push(
       `INSERT INTO "${name}" (${entries.map(([column]) => column).join()}) VALUES (${entries.map(([, value]) => value).join()})`,

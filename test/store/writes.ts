@@ -367,5 +367,11 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["browsers.put", (tx) => tx.browsers.put(sampleBrowser)],
   ["browsers.remove", (tx) => tx.browsers.remove(sampleBrowser)],
   ["browsers.deleteOfNode", (tx) => tx.browsers.deleteOfNode("n")],
+  ["erasures.begin", (tx) => tx.erasures.begin({ kind: "person", subject: "ann" }, 1)],
+  ["erasures.complete", (tx) => tx.erasures.complete({ kind: "person", subject: "ann" }, 1)],
+  ["erasures.addHold", (tx) => tx.erasures.addHold({ name: "case", kind: "person", subject: "ann", createdAt: 1 })],
+  ["erasures.removeHold", (tx) => tx.erasures.removeHold("case")],
+  ["erasures.deleteSome", (tx) => tx.erasures.deleteSome({ kind: "space", spaceId: "north" }, "task", 1)],
+  ["erasures.clearTexts", (tx) => tx.erasures.clearTexts({ kind: "person", accountId: "ann", email: null })],
   ["installation.revokeAll", (tx) => tx.installation.revokeAll(1)],
 ];

@@ -73,7 +73,7 @@ export interface ErasureRows {
   /** Tables with rows to delete, and their number. */
   count(target: ErasureTarget): Promise<Readonly<Record<string, number>>>;
   /** The tables of `deleteSome`, in the order in which they must be emptied. */
-  readonly tables: readonly string[];
+  listTables(): readonly string[];
   /** Deletes up to `max` rows of a table, and drops the bytes that they refer to. Returns their number. */
   deleteSome(target: ErasureTarget, table: string, max: number): Promise<number>;
   /** Removes what the person wrote in rows of others. */

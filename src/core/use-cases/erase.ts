@@ -87,7 +87,7 @@ async function deleteRows({ store, onProgress }: EraseParts, target: ErasureTarg
   await store.change((tx) => tx.erasures.clearTexts(target));
   for (let inPass = 1; inPass > 0; ) {
     inPass = 0;
-    for (const table of store.erasures.tables) {
+    for (const table of store.erasures.listTables()) {
       for (let deleted = batchMax; deleted === batchMax; ) {
         deleted = await store.change((tx) => tx.erasures.deleteSome(target, table, batchMax));
         inPass += deleted;

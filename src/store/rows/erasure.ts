@@ -92,7 +92,7 @@ export function erasureRows(session: Session): ErasureRows {
       }
       return found;
     },
-    tables: allNames,
+    listTables: () => allNames,
     async deleteSome(target, name, max) {
       changeOf(session);
       const condition = isName(name) ? conditionOf(target, name) : null;
@@ -106,6 +106,7 @@ export function erasureRows(session: Session): ErasureRows {
       return deleted.length;
     },
     async clearTexts(target) {
+      changeOf(session);
       if (target.kind === "space") return;
       const { accountId } = target;
       await execute(sql`UPDATE export SET reason = '' WHERE requested_by = ${accountId} AND reason <> ''`);

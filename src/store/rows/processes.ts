@@ -95,7 +95,7 @@ export function jobRows(session: Session): JobRows {
   };
 }
 
-const node = tables.node.omit("beatAt");
+const node = tables.node.omit("beatAt", "keys");
 
 /** Processes as rows. */
 export function nodeRows(session: Session): NodeRows {

@@ -1,3 +1,6 @@
+-- AlterTable
+ALTER TABLE "node" ADD COLUMN     "keys" TEXT;
+
 -- CreateTable
 CREATE TABLE "erasure" (
     "kind" TEXT NOT NULL,
@@ -16,6 +19,19 @@ CREATE TABLE "legal_hold" (
     "created_at" BIGINT NOT NULL,
 
     CONSTRAINT "legal_hold_pkey" PRIMARY KEY ("name")
+);
+
+-- CreateTable
+CREATE TABLE "webhook_key_rotation" (
+    "algorithm" TEXT NOT NULL,
+    "id" TEXT NOT NULL,
+    "public_key" TEXT NOT NULL,
+    "private_key" BYTEA NOT NULL,
+    "created_at" BIGINT NOT NULL,
+    "signs_at" BIGINT NOT NULL,
+    "ends_at" BIGINT NOT NULL,
+
+    CONSTRAINT "webhook_key_rotation_pkey" PRIMARY KEY ("algorithm")
 );
 
 -- CreateIndex

@@ -1,3 +1,6 @@
+-- AlterTable
+ALTER TABLE "node" ADD COLUMN "keys" TEXT;
+
 -- CreateTable
 CREATE TABLE "erasure" (
     "kind" TEXT NOT NULL,
@@ -14,6 +17,17 @@ CREATE TABLE "legal_hold" (
     "kind" TEXT NOT NULL,
     "subject" TEXT NOT NULL,
     "created_at" BIGINT NOT NULL
+);
+
+-- CreateTable
+CREATE TABLE "webhook_key_rotation" (
+    "algorithm" TEXT NOT NULL PRIMARY KEY,
+    "id" TEXT NOT NULL,
+    "public_key" TEXT NOT NULL,
+    "private_key" BLOB NOT NULL,
+    "created_at" BIGINT NOT NULL,
+    "signs_at" BIGINT NOT NULL,
+    "ends_at" BIGINT NOT NULL
 );
 
 -- CreateIndex
