@@ -10,7 +10,7 @@ import type { Erased } from "../src/core/erasure/erasure.ts";
 import { Failure } from "../src/core/failure.ts";
 import { systemRandom } from "../src/core/ids.ts";
 import { eraseOpen } from "../src/core/use-cases/erase.ts";
-import { readEncryptionKey } from "../src/encryption-key.ts";
+import { readEncryptionKey, readPreviousKey } from "../src/encryption-key.ts";
 import { installationLocation } from "../src/installation.ts";
 import { processLog } from "../src/log.ts";
 import { openStore } from "../src/store/open.ts";
@@ -46,7 +46,7 @@ async function run({ folder, revokesAll, list }: Arguments): Promise<string> {
   const erasures = await listOfErasures(config.dataDir, list);
   const log = processLog("warn");
   const progress = progressLine();
-  const cipher = cipherFrom(await readEncryptionKey(config), systemRandom);
+  const cipher = cipherFrom(await readEncryptionKey(config), systemRandom, await readPreviousKey(config));
   const open = (databaseUrl: string) => openStore({ databaseUrl, clock: systemClock, random: systemRandom, log });
   const parts = {
     ...{ config, cipher, env: process.env, now: systemClock.now, blobs: openBlobs(config, log), erasures, open },

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
-import type { Cipher } from "../core/cipher.ts";
+import type { KeyRing } from "../core/cipher.ts";
 import type { Erased } from "../core/erasure/erasure.ts";
 import { Failure } from "../core/failure.ts";
 import type { Blobs } from "../core/files/blob.ts";
@@ -14,7 +14,7 @@ import { blobIdOf, databasePath, type Manifest, readManifest, verifyFiles } from
 /** The dependencies of a restore. */
 export interface RestoreParts {
   readonly config: Pick<Config, "database" | "databaseUrl" | "dataDir" | "bucket">;
-  readonly cipher: Pick<Cipher, "check">;
+  readonly cipher: Pick<KeyRing, "checks">;
   readonly blobs: Pick<Blobs, "put">;
   readonly now: () => number;
   readonly env: Environment;
@@ -59,13 +59,18 @@ export async function restore(parts: RestoreParts, folder: string, revokesAll: b
 }
 
 function checkFits(manifest: Manifest, { config, cipher }: RestoreParts): void {
-  const { database, migration, key_fingerprint } = manifest;
+  const { database, migration, key_fingerprint, previous_key_fingerprint = key_fingerprint } = manifest;
   if (database !== config.database)
     throw new Failure("failed_precondition", `the backup is of ${names[database]}, and DATABASE_URL names ${names[config.database]}`);
-  if (key_fingerprint !== cipher.check)
+  if (!cipher.checks.includes(key_fingerprint))
     throw new Failure(
       "failed_precondition",
       "ENCRYPTION_KEY is not the key of this backup: use the key of the installation that was backed up",
+    );
+  if (!cipher.checks.includes(previous_key_fingerprint))
+    throw new Failure(
+      "failed_precondition",
+      "the backup was made while the key was rotated: it needs ENCRYPTION_KEY and ENCRYPTION_KEY_PREVIOUS of that time",
     );
   if (!isKnownMigration(database, migration))
     throw new Failure("failed_precondition", `the backup is of a newer release (${migration}): restore it with that release`);

@@ -21,6 +21,7 @@ import type { CodeRows } from "./oauth/code.ts";
 import type { FamilyRows } from "./oauth/family.ts";
 import type { GrantRows } from "./oauth/grant.ts";
 import type { SigningKeyRows } from "./oauth/signing-key.ts";
+import type { ProcessKeyRows, SealedRows } from "./processes/key-rotation.ts";
 import type { JobRows, NodeRows, RateCounters, SettingRows } from "./processes/shared.ts";
 import type { ProjectRows } from "./projects/project.ts";
 import type { ScheduleRows } from "./schedules/schedule.ts";
@@ -97,6 +98,8 @@ export interface Tx {
   readonly auditChain: AuditChainRows;
   readonly auditLog: AuditLogRows;
   readonly settings: SettingRows;
+  readonly processKeys: ProcessKeyRows;
+  readonly sealed: SealedRows;
   readonly webhookKeys: WebhookKeyRows;
   readonly deliveries: DeliveryRows;
   readonly exports: ExportRows;

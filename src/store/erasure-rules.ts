@@ -171,10 +171,10 @@ export const erasureRules: Readonly<Record<keyof Rows | "taskText", TableRules>>
   legalHold: installation("refuses the erasure while it exists"),
   job: installation("ids of work to do, deleted when it is done"),
   node: installation("processes of the installation"),
+  processKeys: installation("processes of the installation"),
   setting: installation("facts about the installation"),
   rateCounter: installation("counts of a minute, deleted after three"),
   profileLabel: installation("labels of the operator's settings"),
   signingKey: installation("keys of the installation"),
   webhookKey: installation("keys of the installation"),
-  webhookKeyRotation: installation("keys of the installation"),
 };

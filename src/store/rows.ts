@@ -29,6 +29,7 @@ import { parentRows, waitRows } from "./rows/parent-task.ts";
 import { nodeRows, settingRows } from "./rows/processes.ts";
 import { projectRows } from "./rows/project.ts";
 import { scheduleRows } from "./rows/schedule.ts";
+import { processKeyRows, sealedRows } from "./rows/sealed.ts";
 import { shareRows } from "./rows/share.ts";
 import { linkRows, sessionRows, signInRows } from "./rows/sign-in.ts";
 import { signingKeyRows } from "./rows/signing-key.ts";
@@ -89,6 +90,8 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     auditChain: auditChainRows(session),
     auditLog: auditLogRows(session),
     settings: settingRows(session),
+    processKeys: processKeyRows(session),
+    sealed: sealedRows(session),
     webhookKeys: webhookKeyRows(session),
     deliveries: deliveryRows(session),
     exports: exportRows(session),

@@ -95,7 +95,7 @@ export function jobRows(session: Session): JobRows {
   };
 }
 
-const node = tables.node.omit("beatAt", "keys");
+const node = tables.node.omit("beatAt");
 
 /** Processes as rows. */
 export function nodeRows(session: Session): NodeRows {

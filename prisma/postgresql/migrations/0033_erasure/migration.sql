@@ -1,5 +1,11 @@
--- AlterTable
-ALTER TABLE "node" ADD COLUMN     "keys" TEXT;
+-- CreateTable
+CREATE TABLE "process_keys" (
+    "id" TEXT NOT NULL,
+    "keys" TEXT NOT NULL,
+    "renewed_at" BIGINT NOT NULL,
+
+    CONSTRAINT "process_keys_pkey" PRIMARY KEY ("id")
+);
 
 -- CreateTable
 CREATE TABLE "erasure" (
@@ -19,19 +25,6 @@ CREATE TABLE "legal_hold" (
     "created_at" BIGINT NOT NULL,
 
     CONSTRAINT "legal_hold_pkey" PRIMARY KEY ("name")
-);
-
--- CreateTable
-CREATE TABLE "webhook_key_rotation" (
-    "algorithm" TEXT NOT NULL,
-    "id" TEXT NOT NULL,
-    "public_key" TEXT NOT NULL,
-    "private_key" BYTEA NOT NULL,
-    "created_at" BIGINT NOT NULL,
-    "signs_at" BIGINT NOT NULL,
-    "ends_at" BIGINT NOT NULL,
-
-    CONSTRAINT "webhook_key_rotation_pkey" PRIMARY KEY ("algorithm")
 );
 
 -- CreateIndex

@@ -1,5 +1,9 @@
--- AlterTable
-ALTER TABLE "node" ADD COLUMN "keys" TEXT;
+-- CreateTable
+CREATE TABLE "process_keys" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "keys" TEXT NOT NULL,
+    "renewed_at" BIGINT NOT NULL
+);
 
 -- CreateTable
 CREATE TABLE "erasure" (
@@ -17,17 +21,6 @@ CREATE TABLE "legal_hold" (
     "kind" TEXT NOT NULL,
     "subject" TEXT NOT NULL,
     "created_at" BIGINT NOT NULL
-);
-
--- CreateTable
-CREATE TABLE "webhook_key_rotation" (
-    "algorithm" TEXT NOT NULL PRIMARY KEY,
-    "id" TEXT NOT NULL,
-    "public_key" TEXT NOT NULL,
-    "private_key" BLOB NOT NULL,
-    "created_at" BIGINT NOT NULL,
-    "signs_at" BIGINT NOT NULL,
-    "ends_at" BIGINT NOT NULL
 );
 
 -- CreateIndex
