@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { install, serve, sharedCheckout } from "../commands/checkout.ts";
 import { rowsIn } from "../support/database.ts";
@@ -8,13 +9,14 @@ test("the commands of docs/operate/security.md replace the encryption key while 
   using checkout = sharedCheckout();
   const blocks = blocksIn(readPage("docs/operate/security.md"), "sh").filter((block) => block.includes("rotate-key"));
   const [rotate = "", finish = ""] = blocks;
-  const [oldKey, newKey] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
+  await install(checkout, "rotated");
+  const oldKey = readFileSync(checkout.path("rotated/encryption-key"), "utf8").trim();
+  const newKey = randomBytes(32).toString("base64");
   const both = { ENCRYPTION_KEY: newKey, ENCRYPTION_KEY_PREVIOUS: oldKey };
   const run = (lines: string, env: Record<string, string> = both) => {
     const commands = checkout.scripts(lines.replaceAll("./atp rotate-key", "npm run --silent rotate-key --"));
     return checkout.command(["bash", "-ec", commands], { DATA_DIR: checkout.path("rotated"), ...env }).ended;
   };
-  await install(checkout, "rotated", { ENCRYPTION_KEY: oldKey });
   {
     await using _old = await serve(checkout, "rotated", { ENCRYPTION_KEY: oldKey });
     expect(await run(rotate)).toMatchObject({ code: 1, err: expect.stringContaining("1 running processes do not know the new key") });

@@ -469,6 +469,12 @@ TABLE pending_action
   input bytea
   CONSTRAINT pending_action_pkey PRIMARY KEY (task_id, seq)
   CREATE UNIQUE INDEX pending_action_pkey ON public.pending_action USING btree (task_id, seq)
+TABLE process_keys
+  id text NOT NULL
+  keys text NOT NULL
+  renewed_at bigint NOT NULL
+  CONSTRAINT process_keys_pkey PRIMARY KEY (id)
+  CREATE UNIQUE INDEX process_keys_pkey ON public.process_keys USING btree (id)
 TABLE profile_label
   profile text NOT NULL
   label text NOT NULL

@@ -433,6 +433,11 @@ CREATE TABLE "pending_action" (
 
     PRIMARY KEY ("task_id", "seq")
 )
+CREATE TABLE "process_keys" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "keys" TEXT NOT NULL,
+    "renewed_at" BIGINT NOT NULL
+)
 CREATE TABLE "profile_label" (
     "profile" TEXT NOT NULL,
     "label" TEXT NOT NULL,
