@@ -87,6 +87,7 @@ const written = ["erasure", "audit_event", "audit_head", "setting"];
 const without = (all: Readonly<Record<string, readonly string[]>>, tables: readonly string[]): Record<string, readonly string[]> =>
   Object.fromEntries(Object.entries(all).filter(([table]) => !tables.includes(table)));
 
+// spec/decisions.md 119
 describeOnEach("an erasure", (kind) => {
   test("has a rule for every table, and every table of the database is declared", async () => {
     await using database = await openTestStore(kind);

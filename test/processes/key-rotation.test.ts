@@ -78,7 +78,9 @@ describeOnEach("a rotation of the encryption key", (kind) => {
     await followKey(store, ring);
     const before = await fillSealed(database, ring);
     await store.change((tx) => switchKey(tx, ring, 1));
-    await expect(store.change((tx) => finishRotation(tx, ring, 100_000, before.length))).rejects.toThrow("9 values are encrypted by the old key");
+    await expect(store.change((tx) => finishRotation(tx, ring, 100_000, before.length))).rejects.toThrow(
+      "9 values are encrypted by the old key",
+    );
     let calls = 0;
     const killed = () => {
       calls += 1;

@@ -17,6 +17,7 @@ const reads: Readonly<Record<string, (tx: Tx) => unknown>> = {
   "members.directory": (tx) => tx.members.directory("north", { byEmail: false, limit: 1, offset: 0 }),
   "members.list": (tx) => tx.members.list("north", { limit: 1, offset: 0 }),
   "shares.list": (tx) => tx.shares.list("north", "task", {}, { limit: 1, offset: 0 }),
+  "sealed.page": (tx) => tx.sealed.page("webhook.secret", null, 1),
   "usage.groups": (tx) => tx.usage.groups("north", { group: "project", range: { from: 1, to: 2 }, limit: 1 }),
   "usage.people": (tx) => tx.usage.people("north", { range: { from: 1, to: 2 }, sort: "tasks", order: "asc", limit: 1 }),
 };
