@@ -87,6 +87,12 @@ export const serverCommands: Readonly<Record<string, Entry>> = {
     "Show what would start in a restored installation, and let servers start on it",
     async () => (await import("./server/resume.ts")).resume,
   ),
+  erase: entry("Erase a person or a space", async () => (await import("./server/erase.ts")).erase),
+  "legal-hold": entry(
+    "Protect persons and spaces from erasure and retention",
+    async () => (await import("./server/legal-hold.ts")).legalHold,
+  ),
+  "rotate-key": entry("Replace the key that encrypts secrets at rest", async () => (await import("./server/rotate-key.ts")).rotateKey),
   move: entry("Move an installation to another database", async () => (await import("./server/move.ts")).move),
   "worker-check": entry(
     "Run a worker through all situations of the worker protocol, and report its errors",

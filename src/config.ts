@@ -49,6 +49,8 @@ export interface Config {
   readonly databaseUrl: string;
   /** 32 bytes in base64; null: the key is in a file in the data folder. */
   readonly encryptionKey: string | null;
+  /** 32 bytes in base64: the key that `encryptionKey` replaces, while it is rotated. */
+  readonly previousEncryptionKey: string | null;
   /** The bucket for the bytes of files; null: they are in a folder of the data folder. */
   readonly bucket: Bucket | null;
   readonly deletedTaskDays: number;
@@ -202,6 +204,7 @@ function storage(reader: Reader) {
     database: databaseUrl.startsWith("file:") ? ("sqlite" as const) : ("postgresql" as const),
     databaseUrl,
     encryptionKey: values.ENCRYPTION_KEY,
+    previousEncryptionKey: values.ENCRYPTION_KEY_PREVIOUS,
     bucket: readBucket(reader),
     deletedTaskDays: values.DELETED_TASK_DAYS,
     siemPayloads: values.SIEM_PAYLOADS,

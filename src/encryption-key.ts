@@ -8,6 +8,7 @@ import { createDurably } from "./storage/durable-file.ts";
 import { makeFolder } from "./store/folder.ts";
 
 type KeySource = Pick<Config, "encryptionKey" | "dataDir">;
+type PreviousSource = Pick<Config, "previousEncryptionKey" | "dataDir">;
 
 /**
  * The 32 bytes that encrypt secrets at rest: `ENCRYPTION_KEY`, or else the file in the
@@ -34,12 +35,23 @@ export async function readEncryptionKey(source: KeySource): Promise<Uint8Array> 
   throw keyError(`${keyPath(source)} is missing, and ENCRYPTION_KEY is not set: set it, or restore the file from a backup`);
 }
 
+/**
+ * The key that is replaced while it is rotated: `ENCRYPTION_KEY_PREVIOUS`, or else the file `encryption-key-previous` in the data folder.
+ *
+ * @throws ConfigError when the file cannot be read or holds something else.
+ */
+export const readPreviousKey = ({ previousEncryptionKey, dataDir }: PreviousSource): Promise<Uint8Array | null> =>
+  previousEncryptionKey === null
+    ? readKeyFile(join(dataDir, "encryption-key-previous"))
+    : Promise.resolve(Buffer.from(previousEncryptionKey, "base64"));
+
 const keyPath = ({ dataDir }: KeySource): string => join(dataDir, "encryption-key");
 
 /** Returns null if the variable is unset and the file is missing. */
-async function readKey(source: KeySource): Promise<Uint8Array | null> {
-  if (source.encryptionKey !== null) return Buffer.from(source.encryptionKey, "base64");
-  const path = keyPath(source);
+const readKey = async (source: KeySource): Promise<Uint8Array | null> =>
+  source.encryptionKey === null ? await readKeyFile(keyPath(source)) : Buffer.from(source.encryptionKey, "base64");
+
+async function readKeyFile(path: string): Promise<Uint8Array | null> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return null;
     throw keyError(`ENCRYPTION_KEY: the file ${path} cannot be read: ${causeText(error)}`);

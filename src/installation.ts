@@ -3,15 +3,16 @@ import { join } from "node:path";
 import { ConfigError } from "./config/variable.ts";
 import type { Config } from "./config.ts";
 import { ensureDefaultAgents } from "./core/agents/agent.ts";
-import { type Cipher, cipherFrom } from "./core/cipher.ts";
+import { cipherFrom, type KeyRing } from "./core/cipher.ts";
 import type { Clock } from "./core/clock.ts";
 import type { Ids, Random } from "./core/ids.ts";
 import type { Disk } from "./core/installation/checks.ts";
 import type { Log } from "./core/log.ts";
 import { checkNotHeld } from "./core/processes/hold.ts";
+import { followKey, type KeyFault } from "./core/processes/key-rotation.ts";
 import type { Store, Tx } from "./core/store.ts";
 import type { ProveDomain } from "./core/websites/domain.ts";
-import { openEncryptionKey, readEncryptionKey } from "./encryption-key.ts";
+import { openEncryptionKey, readEncryptionKey, readPreviousKey } from "./encryption-key.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { databaseLocation, pathOf } from "./store/backend.ts";
 import { makeFolder } from "./store/folder.ts";
@@ -34,7 +35,7 @@ export interface Ambient {
 /** An open installation: its database is migrated and belongs to the encryption key. */
 export interface Installation {
   readonly store: Store;
-  readonly cipher: Cipher;
+  readonly cipher: KeyRing;
 }
 
 /**
@@ -46,7 +47,7 @@ export interface Installation {
  */
 export async function openInstallation(config: Config, ambient: Ambient, first: (tx: Tx) => Promise<void>): Promise<Installation> {
   makeFolder(config.dataDir, "DATA_DIR");
-  const cipher = cipherFrom(await openEncryptionKey(config, ambient.random), ambient.random);
+  const cipher = cipherFrom(await openEncryptionKey(config, ambient.random), ambient.random, await readPreviousKey(config));
   return { store: await openStore({ ...storeOptions(config, ambient), prepare: preparation(ambient, cipher, first) }), cipher };
 }
 
@@ -66,7 +67,7 @@ export async function openExisting(config: Config, ambient: Ambient): Promise<In
   };
   const store = await openStore({ ...storeOptions(config, ambient), prepare, ifMissing });
   try {
-    const cipher = cipherFrom(await readEncryptionKey(config), ambient.random);
+    const cipher = cipherFrom(await readEncryptionKey(config), ambient.random, await readPreviousKey(config));
     await preparation(ambient, cipher)(store);
     return { store, cipher };
   } catch (thrown) {
@@ -86,7 +87,7 @@ const storeOptions = ({ databaseUrl }: Config, { clock, random, log, metrics }: 
 
 /** Returns the preparation of an opened database, which runs in one change. */
 const preparation =
-  ({ clock, ids }: Ambient, cipher: Cipher, first?: (tx: Tx) => Promise<void>) =>
+  ({ clock, ids }: Ambient, cipher: KeyRing, first?: (tx: Tx) => Promise<void>) =>
   (store: Store) =>
     store.change(async (tx) => {
       await checkKey(tx, cipher);
@@ -96,12 +97,15 @@ const preparation =
       await ensureDefaultAgents(tx, { now: clock.now(), ids });
     });
 
-const checkName = "encryption-key-check";
+const keyFaults: Readonly<Record<KeyFault, string>> = {
+  other_key:
+    "ENCRYPTION_KEY is not the key that this database was created with; to replace the key, see docs/operate/security.md (ENCRYPTION_KEY_PREVIOUS)",
+  previous_key_missing:
+    "ENCRYPTION_KEY is rotated, and the database may have values of the old key: set ENCRYPTION_KEY_PREVIOUS to it until ./atp rotate-key --finish",
+};
 
 /** A node with another key than the database's stops before it writes (spec/decisions.md 22). */
-async function checkKey(tx: Tx, cipher: Cipher): Promise<void> {
-  const stored = await tx.settings.get(checkName);
-  if (stored === null) await tx.settings.put(checkName, cipher.check);
-  else if (stored !== cipher.check)
-    throw new ConfigError([{ variable: "ENCRYPTION_KEY", text: "ENCRYPTION_KEY is not the key that this database was created with" }]);
+export async function checkKey(tx: Tx, cipher: KeyRing): Promise<void> {
+  const fault = await followKey(tx, cipher);
+  if (fault !== null) throw new ConfigError([{ variable: "ENCRYPTION_KEY", text: keyFaults[fault] }]);
 }

@@ -10,7 +10,7 @@ import type { Config } from "./config.ts";
 import { errorPagesPath } from "./console/error-pages.ts";
 import { auditDownloadLinks } from "./core/audit/download-links.ts";
 import { attachedBrowsers } from "./core/browsers/browser.ts";
-import type { Cipher } from "./core/cipher.ts";
+import type { KeyRing } from "./core/cipher.ts";
 import type { Failure } from "./core/failure.ts";
 import { type KeyUses, keyUses } from "./core/keys/api-keys.ts";
 import { createAccessTokenReader } from "./core/oauth/access-tokens.ts";
@@ -36,6 +36,7 @@ import { createConnectors } from "./wiring/connectors.ts";
 import { createFiles } from "./wiring/files.ts";
 import { createHandlers } from "./wiring/handlers.ts";
 import { countedLog } from "./wiring/installation.ts";
+import { showKeys } from "./wiring/key-ring.ts";
 import { startMaintenance } from "./wiring/maintenance.ts";
 import { callObserver, metricsAccess } from "./wiring/observing.ts";
 import { type ProcessContext, processContext } from "./wiring/process-context.ts";
@@ -66,7 +67,7 @@ export interface Platform {
 export async function startPlatform(
   config: Config,
   opened: Store,
-  cipher: Cipher,
+  cipher: KeyRing,
   ambient: Ambient,
   check?: StartCheck,
 ): Promise<Platform> {
@@ -74,6 +75,7 @@ export async function startPlatform(
   const { clock, ids } = ambient;
   const store = opened.withAfterTask(createAfterTask({ config, cipher, clock, ids, log }));
   const context = processContext(config, { store, cipher }, { ...ambient, log });
+  const hideKeys = await showKeys({ store, ring: cipher, clock, ids, log });
   await store.change((tx) => tx.agentProfiles.setLabels(config.profileLabels));
   const front = httpFront(frontOptions(config));
   const uses = {
@@ -181,6 +183,7 @@ export async function startPlatform(
       // After the last calls: this includes their invitations and refusals.
       await teams.drain();
       await auditing.stop();
+      await hideKeys();
       await admin?.close();
       metrics?.stop();
     },

@@ -57,6 +57,7 @@ describe("an empty environment", () => {
       database: "sqlite",
       databaseUrl: `file:${resolve("data/platform.db")}`,
       encryptionKey: null,
+      previousEncryptionKey: null,
       bucket: null,
       role: "all",
     });
@@ -211,9 +212,9 @@ describe("a good value", () => {
     expect(loadConfig(env)).toMatchObject(expected);
   });
 
-  // The example of ENCRYPTION_KEY is a placeholder, and the files of the other two do not exist.
+  // The examples of the encryption keys are placeholders, and the files of the other two do not exist.
   test.each(
-    entries.filter(([name]) => !["ENCRYPTION_KEY", "MODELS_FILE", "CONFIG_FILE"].includes(name)),
+    entries.filter(([name]) => !["ENCRYPTION_KEY", "ENCRYPTION_KEY_PREVIOUS", "MODELS_FILE", "CONFIG_FILE"].includes(name)),
   )("of %s is its own example", (name, { example }) => {
     expect(() => loadConfig({ ...postgres, ...company, DATA_DIR_SHARED: "true", [name]: example })).not.toThrow();
   });
@@ -299,6 +300,14 @@ const bad: Record<string, readonly string[]> = {
   DATA_DIR_SHARED: ["on", "1", "TRUE", "yes"],
   DATABASE_URL: ["mysql://db/x", "file:", "file::memory:", "file:data/", "./platform.db", "postgresql://", "postgresql://a b"],
   ENCRYPTION_KEY: [
+    "short",
+    "a".repeat(44),
+    `${"A".repeat(42)}B=`,
+    `${"-".repeat(43)}=`,
+    Buffer.alloc(31).toString("base64"),
+    Buffer.alloc(32).toString("hex"),
+  ],
+  ENCRYPTION_KEY_PREVIOUS: [
     "short",
     "a".repeat(44),
     `${"A".repeat(42)}B=`,

@@ -7,7 +7,7 @@ import { systemClock } from "../../src/core/clock.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
-import { readEncryptionKey } from "../../src/encryption-key.ts";
+import { readEncryptionKey, readPreviousKey } from "../../src/encryption-key.ts";
 import { installationLocation, openExisting } from "../../src/installation.ts";
 import { processLog } from "../../src/log.ts";
 import { findPeers } from "../../src/runtime/peers.ts";
@@ -84,7 +84,7 @@ function checkDatabase(flag: string, kind: Config["database"], setting: string, 
 
 const sideOf = async (config: Config, open: Side["open"]): Promise<Side> => ({
   ...{ config, open, blobs: openBlobs(config, () => undefined) },
-  cipher: cipherFrom(await readEncryptionKey(config), systemRandom),
+  cipher: cipherFrom(await readEncryptionKey(config), systemRandom, await readPreviousKey(config)),
 });
 
 const isServed = async (store: Store): Promise<boolean> => (await findPeers(store.nodes, systemClock)).live !== null;

@@ -1,4 +1,5 @@
 import { systemClock } from "../../src/core/clock.ts";
+import { checkNoOpenErasures } from "../../src/core/erasure/erasure.ts";
 import { countMax, type ProfileLoad } from "../../src/core/installation/status.ts";
 import { release } from "../../src/core/processes/hold.ts";
 import type { Tx } from "../../src/core/store.ts";
@@ -43,10 +44,23 @@ export const resume = installationCommand({
   brief: "Show what would start in a restored installation, and let servers start on it",
   about: "It writes what servers do as soon as they start: tasks that continue, deliveries, schedules that are due, and jobs.",
   examples: ["atp resume --dry-run", "atp resume"],
-  parameters: { flags: { ...installationFlags, "dry-run": switchFlag("Only show what would start"), "abandon-move": switchFlag("Continue with an installation that was moved to another database; without it, such an installation stays held") } },
+  parameters: {
+    flags: {
+      ...installationFlags,
+      "dry-run": switchFlag("Only show what would start"),
+      "abandon-move": switchFlag(
+        "Continue with an installation that was moved to another database; without it, such an installation stays held",
+      ),
+    },
+  },
   run: async ({ store, print }: OnInstallation, flags: ResumeFlags) => {
     const report = await whatStarts(store, systemClock.now());
-    const wasHeld = flags["dry-run"] ? undefined : await store.change((tx) => release(tx, flags["abandon-move"] ?? false));
+    const wasHeld = flags["dry-run"]
+      ? undefined
+      : await store.change(async (tx) => {
+          await checkNoOpenErasures(tx);
+          return await release(tx, flags["abandon-move"] ?? false);
+        });
     const end = wasHeld ? "The installation is no longer held: servers can start." : "The installation was not held.";
     const lines = [...linesOf(report), ...(wasHeld === undefined ? [] : [end])];
     print.result({ ...reportObject(report), ...(wasHeld === undefined ? {} : { was_held: wasHeld }) }, lines.join("\n"));

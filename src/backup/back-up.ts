@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { poll } from "../async/poll.ts";
 import type { Config } from "../config.ts";
-import type { Cipher } from "../core/cipher.ts";
+import type { KeyRing } from "../core/cipher.ts";
 import type { Clock } from "../core/clock.ts";
 import { causeText, Failure } from "../core/failure.ts";
 import type { Blobs } from "../core/files/blob.ts";
@@ -18,7 +18,7 @@ import { blobPath, databasePath, hashFile, type Manifest, makeBackupFolder, mete
 export interface BackUpParts {
   readonly config: Pick<Config, "database" | "databaseUrl">;
   readonly store: Store;
-  readonly cipher: Pick<Cipher, "check">;
+  readonly cipher: Pick<KeyRing, "checks">;
   readonly blobs: Pick<Blobs, "read">;
   readonly clock: Clock;
   readonly log: Log;
@@ -62,8 +62,10 @@ export async function backUp(parts: BackUpParts, folder: string): Promise<Pick<M
       onProgress(total);
     }
     const created_at = new Date(clock.now()).toISOString();
+    const [key_fingerprint = "", previous_key_fingerprint] = cipher.checks;
     await writeManifest(folder, sums, {
-      ...{ created_at, database: config.database, migration: copy.migration, key_fingerprint: cipher.check },
+      ...{ created_at, database: config.database, migration: copy.migration, key_fingerprint },
+      ...(previous_key_fingerprint === undefined ? {} : { previous_key_fingerprint }),
       ...total,
     });
     return total;

@@ -18,6 +18,11 @@ export const manifestSchema = z.strictObject({
   migration: z.string().max(200),
   /** Identifies ENCRYPTION_KEY without revealing it. */
   key_fingerprint: z.string().regex(/^[0-9a-f]{64}$/),
+  /** While the key is rotated: that of ENCRYPTION_KEY_PREVIOUS, which the backup needs too. */
+  previous_key_fingerprint: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
   files: z.int().nonnegative(),
   bytes: z.int().nonnegative(),
   /** SHA-256 of the file SHA256SUMS, lower-case hex. */

@@ -2,10 +2,11 @@ import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
-import type { Cipher } from "../core/cipher.ts";
+import type { KeyRing } from "../core/cipher.ts";
+import type { Erased } from "../core/erasure/erasure.ts";
 import { Failure } from "../core/failure.ts";
 import type { Blobs } from "../core/files/blob.ts";
-import { hold } from "../core/processes/hold.ts";
+import { hold, keepBytesUntil } from "../core/processes/hold.ts";
 import type { Store, Tx } from "../core/store.ts";
 import { copierOf, type Environment, isKnownMigration } from "../store/copy.ts";
 import { blobIdOf, databasePath, type Manifest, readManifest, verifyFiles } from "./folder.ts";
@@ -13,10 +14,12 @@ import { blobIdOf, databasePath, type Manifest, readManifest, verifyFiles } from
 /** The dependencies of a restore. */
 export interface RestoreParts {
   readonly config: Pick<Config, "database" | "databaseUrl" | "dataDir" | "bucket">;
-  readonly cipher: Pick<Cipher, "check">;
+  readonly cipher: Pick<KeyRing, "checks">;
   readonly blobs: Pick<Blobs, "put">;
   readonly now: () => number;
   readonly env: Environment;
+  /** The list of erasures: what the backup still has of it is erased again. */
+  readonly erasures: readonly Erased[];
   /** Opens the restored database, which migrates it. */
   readonly open: (databaseUrl: string) => Promise<Pick<Store, "change" | "close">>;
   readonly onProgress: (step: "verified" | "restored", files: number) => void;
@@ -24,7 +27,7 @@ export interface RestoreParts {
 
 /**
  * Restores a backup into an empty place. Every sum is checked before anything is written. The installation is held then: no server
- * starts on it before `atp resume`.
+ * starts on it before `atp resume`, which waits for the erasures of the list: `eraseOpen` completes them.
  *
  * @param revokesAll also ends all API keys, workers' credentials, tokens of apps, sessions and sign-in links.
  * @throws Failure `failed_precondition` when the backup is damaged, of another database or key, or the place is not empty
@@ -43,6 +46,9 @@ export async function restore(parts: RestoreParts, folder: string, revokesAll: b
     try {
       await store.change(async (tx: Tx) => {
         await hold(tx, now());
+        // The backup was being made when its database was copied.
+        await keepBytesUntil(tx, 0);
+        for (const erased of parts.erasures) await tx.erasures.begin(erased, now());
         if (revokesAll) await tx.installation.revokeAll(now());
       });
     } finally {
@@ -53,13 +59,18 @@ export async function restore(parts: RestoreParts, folder: string, revokesAll: b
 }
 
 function checkFits(manifest: Manifest, { config, cipher }: RestoreParts): void {
-  const { database, migration, key_fingerprint } = manifest;
+  const { database, migration, key_fingerprint, previous_key_fingerprint = key_fingerprint } = manifest;
   if (database !== config.database)
     throw new Failure("failed_precondition", `the backup is of ${names[database]}, and DATABASE_URL names ${names[config.database]}`);
-  if (key_fingerprint !== cipher.check)
+  if (!cipher.checks.includes(key_fingerprint))
     throw new Failure(
       "failed_precondition",
       "ENCRYPTION_KEY is not the key of this backup: use the key of the installation that was backed up",
+    );
+  if (!cipher.checks.includes(previous_key_fingerprint))
+    throw new Failure(
+      "failed_precondition",
+      "the backup was made while the key was rotated: it needs ENCRYPTION_KEY and ENCRYPTION_KEY_PREVIOUS of that time",
     );
   if (!isKnownMigration(database, migration))
     throw new Failure("failed_precondition", `the backup is of a newer release (${migration}): restore it with that release`);

@@ -2,7 +2,7 @@ import { create, type DescMessage, fromBinary, type Message, toBinary, toJson } 
 import { appOf } from "../core/accounts/caller.ts";
 import type { Cipher } from "../core/cipher.ts";
 import { Failure, invalidArgument } from "../core/failure.ts";
-import type { IdempotencyKey, IdempotencyRecord } from "../core/idempotency/idempotency-record.ts";
+import { answerContext, type IdempotencyKey, type IdempotencyRecord } from "../core/idempotency/idempotency-record.ts";
 import { jsonDigest } from "../core/json-digest.ts";
 import type { Tx } from "../core/store.ts";
 import type { Admission } from "./admission.ts";
@@ -57,7 +57,7 @@ export function idempotencyRecords(cipher: Cipher, now: () => number): Idempoten
     if (record?.hash !== hash) throw new Failure("already_exists", "Idempotency-Key: already used with another request");
     if (record.answer === null)
       throw new Failure("already_exists", `Idempotency-Key: already used, it made ${record.subject ?? "nothing"}`);
-    return fromBinary(operation.method.output, cipher.open(record.answer, contextOf(key)), { recursionLimit });
+    return fromBinary(operation.method.output, cipher.open(record.answer, answerContext(key)), { recursionLimit });
   }
   return {
     async begin(tx, admission, message) {
@@ -69,7 +69,7 @@ export function idempotencyRecords(cipher: Cipher, now: () => number): Idempoten
       return {
         async complete(answer, subject) {
           const bytes = toBinary(operation.method.output, create(operation.method.output, answer));
-          await tx.idempotency.complete(key, operation.hasSecretAnswer ? null : cipher.seal(bytes, contextOf(key)), subject);
+          await tx.idempotency.complete(key, operation.hasSecretAnswer ? null : cipher.seal(bytes, answerContext(key)), subject);
         },
       };
     },
@@ -95,7 +95,6 @@ function keyedCall({ operation, caller, request }: Admission, message: Message):
 }
 
 /** Binds a stored answer to its key: it cannot be decrypted under another. */
-const contextOf = (key: IdempotencyKey): string => JSON.stringify([key.accountId, key.spaceId, key.clientId, key.operation, key.key]);
 
 /** The hash of a decoded request, independent of wire and member order. */
 const requestHash = (schema: DescMessage, message: Message): string => jsonDigest(toJson(schema, message));

@@ -52,6 +52,17 @@ export const data = {
     secret: true,
     schema: key32,
   }),
+  ENCRYPTION_KEY_PREVIOUS: defineVariable({
+    type: "32 bytes in base64",
+    fallback: null,
+    unset: "the file `DATA_DIR/encryption-key-previous`, if there is one",
+    rule: "32 bytes in standard base64",
+    example: "KEY-OF-44-CHARACTERS",
+    description:
+      "The key that `ENCRYPTION_KEY` replaces, while the key is rotated. Values of both keys are read. Set it on every process before `rotate-key`, and remove it after `rotate-key --finish`.",
+    secret: true,
+    schema: key32,
+  }),
   DELETED_TASK_DAYS: defineVariable({
     type: "days",
     fallback: "0",

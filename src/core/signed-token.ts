@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import type { Cipher } from "./cipher.ts";
+import type { Cipher, Mac } from "./cipher.ts";
 
 /** Tokens of `{value}.{signature}` in base64url that this installation signs for one purpose. They hide nothing. */
 export interface SignedTokens<T extends readonly unknown[]> {
@@ -18,15 +18,19 @@ export function signedTokens<T extends readonly unknown[]>(cipher: Pick<Cipher, 
     },
     read(token) {
       const [text = "", signature = "", ...rest] = token.split(".");
-      if (rest.length > 0 || !isSame(Buffer.from(mac(text)), signature)) return null;
+      if (rest.length > 0 || !isMacOf(mac, text, signature)) return null;
       // Safe cast: only this installation can sign a value, and it signs only this type for the purpose.
       return JSON.parse(Buffer.from(text, "base64url").toString()) as T;
     },
   };
 }
 
-/** Compares in constant time, and as text: base64url has several spellings of the same bytes. */
-export function isSame(mac: Buffer, signature: string): boolean {
-  const [expected, presented] = [Buffer.from(mac.toString("base64url")), Buffer.from(signature)];
-  return expected.length === presented.length && timingSafeEqual(expected, presented);
+/** Whether a signature in base64url is a MAC of the text. Compares in constant time, and as text: base64url has several spellings of the same bytes. */
+export const isMacOf = (mac: Mac, text: string, signature: string): boolean =>
+  mac.all(text).some((bytes) => isSame(Buffer.from(bytes).toString("base64url"), signature));
+
+/** Compares two texts in constant time. */
+export function isSame(expected: string, presented: string): boolean {
+  const [one, other] = [Buffer.from(expected), Buffer.from(presented)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }

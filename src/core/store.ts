@@ -7,6 +7,7 @@ import type { AuditChainRows } from "./audit/chain.ts";
 import type { AuditLogRows } from "./audit/log.ts";
 import type { BrowserRows } from "./browsers/browser.ts";
 import type { ConnectorRows } from "./connectors/connector.ts";
+import type { ErasureRows } from "./erasure/erasure.ts";
 import type { ArchiveRows, StepRows } from "./exports/archive-rows.ts";
 import type { ExportRows } from "./exports/export.ts";
 import type { BlobRows } from "./files/blob.ts";
@@ -21,6 +22,7 @@ import type { CodeRows } from "./oauth/code.ts";
 import type { FamilyRows } from "./oauth/family.ts";
 import type { GrantRows } from "./oauth/grant.ts";
 import type { SigningKeyRows } from "./oauth/signing-key.ts";
+import type { ProcessKeyRows, SealedRows } from "./processes/key-rotation.ts";
 import type { JobRows, NodeRows, RateCounters, SettingRows } from "./processes/shared.ts";
 import type { ProjectRows } from "./projects/project.ts";
 import type { ScheduleRows } from "./schedules/schedule.ts";
@@ -97,6 +99,8 @@ export interface Tx {
   readonly auditChain: AuditChainRows;
   readonly auditLog: AuditLogRows;
   readonly settings: SettingRows;
+  readonly processKeys: ProcessKeyRows;
+  readonly sealed: SealedRows;
   readonly webhookKeys: WebhookKeyRows;
   readonly deliveries: DeliveryRows;
   readonly exports: ExportRows;
@@ -115,6 +119,7 @@ export interface Tx {
   readonly viewers: ViewerRows;
   readonly domains: DomainRows;
   readonly shares: ShareRows;
+  readonly erasures: ErasureRows;
   readonly installation: InstallationRows;
   readonly transfer: TransferRows;
   /** Runs `work` after the commit and before `change` resolves; outside a change, at once. */

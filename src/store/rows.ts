@@ -14,6 +14,7 @@ import { connectorRows } from "./rows/connector.ts";
 import { conversationRows } from "./rows/conversation.ts";
 import { deliveryRows } from "./rows/delivery.ts";
 import { deliveryLogRows } from "./rows/delivery-log.ts";
+import { erasureRows } from "./rows/erasure.ts";
 import { eventRows } from "./rows/event.ts";
 import { exportRows } from "./rows/export.ts";
 import { familyRows } from "./rows/family.ts";
@@ -28,6 +29,7 @@ import { parentRows, waitRows } from "./rows/parent-task.ts";
 import { nodeRows, settingRows } from "./rows/processes.ts";
 import { projectRows } from "./rows/project.ts";
 import { scheduleRows } from "./rows/schedule.ts";
+import { processKeyRows, sealedRows } from "./rows/sealed.ts";
 import { shareRows } from "./rows/share.ts";
 import { linkRows, sessionRows, signInRows } from "./rows/sign-in.ts";
 import { signingKeyRows } from "./rows/signing-key.ts";
@@ -89,6 +91,8 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     auditChain: auditChainRows(session),
     auditLog: auditLogRows(session),
     settings: settingRows(session),
+    processKeys: processKeyRows(session),
+    sealed: sealedRows(session),
     webhookKeys: webhookKeyRows(session),
     deliveries: deliveryRows(session),
     exports: exportRows(session),
@@ -107,6 +111,7 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     viewers: viewerRows(session),
     domains: domainRows(session),
     shares: shareRows(session),
+    erasures: erasureRows(session),
     installation: installationRows(session),
     transfer: transferRows(session),
     afterCommit: (work) => void changeOf(session).after.push(work),

@@ -13,7 +13,7 @@ import type { Cipher } from "../core/cipher.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Ids } from "../core/ids.ts";
 import type { Store, Tx } from "../core/store.ts";
-import type { WebhookKey, WebhookKeyAlgorithm, WebhookKeys } from "../core/webhooks/webhook.ts";
+import { type WebhookKey, type WebhookKeyAlgorithm, type WebhookKeys, webhookKeyContext } from "../core/webhooks/webhook.ts";
 
 /** The private keys that sign deliveries. */
 type SigningPair = Readonly<Record<WebhookKeyAlgorithm, KeyObject>>;
@@ -51,7 +51,7 @@ export function deliveryKeys({ store, cipher, clock, ids }: Parts): DeliveryKeys
     const id = ids.short();
     const pair = await newPair(algorithm);
     const publicKey = pair.publicKey.export({ type: "spki", format: "pem" }).toString();
-    const privateKey = cipher.seal(pair.privateKey.export({ type: "pkcs8", format: "der" }), contextOf(id));
+    const privateKey = cipher.seal(pair.privateKey.export({ type: "pkcs8", format: "der" }), webhookKeyContext(id));
     return { id, algorithm, publicKey, privateKey, createdAt: clock.now() };
   }
 
@@ -65,7 +65,7 @@ export function deliveryKeys({ store, cipher, clock, ids }: Parts): DeliveryKeys
 
   async function open(algorithm: WebhookKeyAlgorithm): Promise<CachedKeys[WebhookKeyAlgorithm]> {
     const row = await findOrCreate(algorithm);
-    const der = cipher.open(row.privateKey, contextOf(row.id));
+    const der = cipher.open(row.privateKey, webhookKeyContext(row.id));
     return { row, key: createPrivateKey({ key: Buffer.from(der), format: "der", type: "pkcs8" }) };
   }
 
@@ -115,8 +115,6 @@ function formatEd25519(pem: string): string {
 
 const newPair = (algorithm: WebhookKeyAlgorithm): Promise<KeyPairKeyObjectResult> =>
   algorithm === "rsa" ? promisify(generateKeyPair)("rsa", { modulusLength: rsaBits }) : promisify(generateKeyPair)("ed25519");
-
-const contextOf = (id: string): string => `webhook_key:${id}`;
 
 /** The signed parts of a request: its bytes and its address. */
 export interface Signable {

@@ -211,6 +211,14 @@ TABLE delivery_attempt
   response text
   CONSTRAINT delivery_attempt_pkey PRIMARY KEY (delivery_id, number)
   CREATE UNIQUE INDEX delivery_attempt_pkey ON public.delivery_attempt USING btree (delivery_id, number)
+TABLE erasure
+  kind text NOT NULL
+  subject text NOT NULL
+  created_at bigint NOT NULL
+  completed_at bigint
+  CONSTRAINT erasure_pkey PRIMARY KEY (kind, subject)
+  CREATE INDEX erasure_open ON public.erasure USING btree (created_at) WHERE (completed_at IS NULL)
+  CREATE UNIQUE INDEX erasure_pkey ON public.erasure USING btree (kind, subject)
 TABLE export
   id text NOT NULL
   space_id text NOT NULL
@@ -300,6 +308,14 @@ TABLE job
   CONSTRAINT job_pkey PRIMARY KEY (kind, key)
   CREATE INDEX job_kind_run_at_idx ON public.job USING btree (kind, run_at)
   CREATE UNIQUE INDEX job_pkey ON public.job USING btree (kind, key)
+TABLE legal_hold
+  name text NOT NULL
+  kind text NOT NULL
+  subject text NOT NULL
+  created_at bigint NOT NULL
+  CONSTRAINT legal_hold_pkey PRIMARY KEY (name)
+  CREATE INDEX legal_hold_kind_subject_idx ON public.legal_hold USING btree (kind, subject)
+  CREATE UNIQUE INDEX legal_hold_pkey ON public.legal_hold USING btree (name)
 TABLE listener_event
   listener_id text NOT NULL
   position integer NOT NULL
@@ -453,6 +469,12 @@ TABLE pending_action
   input bytea
   CONSTRAINT pending_action_pkey PRIMARY KEY (task_id, seq)
   CREATE UNIQUE INDEX pending_action_pkey ON public.pending_action USING btree (task_id, seq)
+TABLE process_keys
+  id text NOT NULL
+  keys text NOT NULL
+  renewed_at bigint NOT NULL
+  CONSTRAINT process_keys_pkey PRIMARY KEY (id)
+  CREATE UNIQUE INDEX process_keys_pkey ON public.process_keys USING btree (id)
 TABLE profile_label
   profile text NOT NULL
   label text NOT NULL

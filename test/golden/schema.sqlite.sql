@@ -190,6 +190,15 @@ CREATE TABLE "delivery_attempt" (
 
     PRIMARY KEY ("delivery_id", "number")
 )
+CREATE TABLE "erasure" (
+    "kind" TEXT NOT NULL,
+    "subject" TEXT NOT NULL,
+    "created_at" BIGINT NOT NULL,
+    "completed_at" BIGINT,
+
+    PRIMARY KEY ("kind", "subject")
+)
+CREATE INDEX "erasure_open" ON "erasure"("created_at") WHERE completed_at IS NULL
 CREATE TABLE "export" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "space_id" TEXT NOT NULL,
@@ -278,6 +287,13 @@ CREATE TABLE "job" (
     PRIMARY KEY ("kind", "key")
 )
 CREATE INDEX "job_kind_run_at_idx" ON "job"("kind", "run_at")
+CREATE TABLE "legal_hold" (
+    "name" TEXT NOT NULL PRIMARY KEY,
+    "kind" TEXT NOT NULL,
+    "subject" TEXT NOT NULL,
+    "created_at" BIGINT NOT NULL
+)
+CREATE INDEX "legal_hold_kind_subject_idx" ON "legal_hold"("kind", "subject")
 CREATE TABLE "listener_event" (
     "listener_id" TEXT NOT NULL,
     "position" INTEGER NOT NULL,
@@ -416,6 +432,11 @@ CREATE TABLE "pending_action" (
     "input" BLOB,
 
     PRIMARY KEY ("task_id", "seq")
+)
+CREATE TABLE "process_keys" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "keys" TEXT NOT NULL,
+    "renewed_at" BIGINT NOT NULL
 )
 CREATE TABLE "profile_label" (
     "profile" TEXT NOT NULL,

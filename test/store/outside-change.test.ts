@@ -19,6 +19,7 @@ const reads: Readonly<Record<string, (tx: Tx) => unknown>> = {
   "shares.list": (tx) => tx.shares.list("north", "task", {}, { limit: 1, offset: 0 }),
   "transfer.jobs": (tx) => tx.transfer.jobs(null, 1),
   "transfer.page": (tx) => tx.transfer.page("setting", null, 1),
+  "sealed.page": (tx) => tx.sealed.page("webhook.secret", null, 1),
   "usage.groups": (tx) => tx.usage.groups("north", { group: "project", range: { from: 1, to: 2 }, limit: 1 }),
   "usage.people": (tx) => tx.usage.people("north", { range: { from: 1, to: 2 }, sort: "tasks", order: "asc", limit: 1 }),
 };

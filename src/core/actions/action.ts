@@ -46,19 +46,19 @@ export interface ActionRows {
 
 /** Encrypts the input of a decision: it may hold secrets, and only the agent that requested it uses it. */
 export const sealInput = (cipher: Cipher, action: ActionKey, input: JsonObject): Uint8Array<ArrayBuffer> =>
-  cipher.seal(Buffer.from(JSON.stringify(input)), encryptionContext(action));
+  cipher.seal(Buffer.from(JSON.stringify(input)), inputContext(action));
 
 /** Decrypts the input of a decision; empty for an action that was allowed in advance. */
 export function openInput(cipher: Cipher, action: Action): JsonObject {
   if (action.input === null) return {};
   // Safe cast: `sealInput` sealed an object.
-  return JSON.parse(Buffer.from(cipher.open(action.input, encryptionContext(action))).toString()) as JsonObject;
+  return JSON.parse(Buffer.from(cipher.open(action.input, inputContext(action))).toString()) as JsonObject;
 }
 
 type ActionKey = Pick<Action, "taskId" | "seq">;
 
 /** Binds the input to its action, so that it cannot be opened as the input of another one. */
-const encryptionContext = ({ taskId, seq }: ActionKey): string => `action ${taskId} ${seq}`;
+export const inputContext = ({ taskId, seq }: ActionKey): string => `action ${taskId} ${seq}`;
 
 /** Compiled once per kind and variant: a few dozen, all defined by the platform. */
 const validators = new Map<string, ValidateFunction>();

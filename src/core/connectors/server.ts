@@ -27,10 +27,11 @@ export interface OAuthCredentials {
 export const noTokens: OAuthCredentials = { kind: "oauth", client: null, issuer: "", metadata: null, resource: null, tokens: null };
 
 /** Binds credentials to their connector, so that they cannot be opened as those of another one. */
-const encryptionContext = (connectorId: string): string => `connector ${connectorId}`;
+/** Binds sealed credentials to their connector. */
+export const credentialsContext = (connectorId: string): string => `connector ${connectorId}`;
 
 export const sealCredentials = (cipher: Cipher, connectorId: string, credentials: Credentials): Uint8Array<ArrayBuffer> =>
-  cipher.seal(Buffer.from(JSON.stringify(credentials)), encryptionContext(connectorId));
+  cipher.seal(Buffer.from(JSON.stringify(credentials)), credentialsContext(connectorId));
 
 /** Null if there are none. */
 export const openCredentials = (
@@ -38,7 +39,7 @@ export const openCredentials = (
   { id, credentials }: { readonly id: string; readonly credentials: Uint8Array | null },
 ): Credentials | null =>
   // Safe cast: `sealCredentials` sealed them.
-  credentials === null ? null : (JSON.parse(Buffer.from(cipher.open(credentials, encryptionContext(id))).toString()) as Credentials);
+  credentials === null ? null : (JSON.parse(Buffer.from(cipher.open(credentials, credentialsContext(id))).toString()) as Credentials);
 
 /** The data of a sign-in in progress, needed when the browser returns. */
 export interface PendingSignIn {
@@ -46,7 +47,8 @@ export interface PendingSignIn {
   readonly credentials: OAuthCredentials;
 }
 
-const signInContext = (digest: string): string => `connector authorization ${digest}`;
+/** Binds a pending sign-in to its row. */
+export const signInContext = (digest: string): string => `connector authorization ${digest}`;
 
 export const sealPendingSignIn = (cipher: Cipher, digest: string, pending: PendingSignIn): Uint8Array<ArrayBuffer> =>
   cipher.seal(Buffer.from(JSON.stringify(pending)), signInContext(digest));

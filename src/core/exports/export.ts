@@ -213,4 +213,6 @@ export interface ExportRows extends SubjectRows, TaskRecordRows {
   unclaimed(now: number, max: number): Promise<readonly string[]>;
   /** Marks archives completed at or before `until` as purged, at most `max`. Returns their blobs, which the same change must drop. */
   purge(until: number, now: number, max: number): Promise<readonly string[]>;
+  /** All archives with bytes: `bytes` is their size before encryption. */
+  listArchives(): Promise<readonly { readonly exportId: string; readonly blobId: string; readonly bytes: number }[]>;
 }

@@ -13,6 +13,8 @@ const algorithm = "aes-256-gcm";
 
 /** Derives the keys of archives. */
 type KeyDerivation = Pick<Cipher, "derive">;
+/** Finds the key of an archive: it may be older than the newest key of the installation. */
+type ArchiveKeys = Pick<Cipher, "deriveAll">;
 
 /**
  * The format of stored archives: a salt, then chunks of AES-256-GCM under a key derived from
@@ -21,7 +23,7 @@ type KeyDerivation = Pick<Cipher, "derive">;
  * moved or exchanged do not open (STREAM, Hoang et al. 2015). No nonce is used twice, because
  * no key is.
  */
-const deriveKey = (cipher: KeyDerivation, salt: Uint8Array) => cipher.derive("export archive", salt);
+const kind = "export archive";
 
 function nonceOf(index: number, isLast: boolean): Buffer {
   const nonce = Buffer.alloc(12);
@@ -33,7 +35,7 @@ function nonceOf(index: number, isLast: boolean): Buffer {
 /** A stream that encrypts its bytes in chunks of 64 KiB. */
 export function createSeal(cipher: KeyDerivation, exportId: string, random: Random): Transform {
   const salt = random(saltBytes);
-  const key = deriveKey(cipher, salt);
+  const key = cipher.derive(kind, salt);
   let [index, rest] = [0, Buffer.alloc(0)];
 
   function seal(chunk: Buffer, isLast: boolean): Buffer {
@@ -75,7 +77,7 @@ export interface SealedArchive {
  * @throws Failure `not_found` when the bytes do not exist.
  */
 export async function openArchive(
-  cipher: KeyDerivation,
+  cipher: ArchiveKeys,
   blobs: Pick<Blobs, "read">,
   archive: SealedArchive,
   range: ByteRange = { start: 0, end: archive.bytes - 1 },
@@ -84,7 +86,7 @@ export async function openArchive(
   const salt = await read(await blobs.read(archive.blobId, { start: 0, end: saltBytes - 1 }));
   const bounds = { start: saltBytes + first * sealedBytes, end: saltBytes + (last + 1) * sealedBytes - 1 };
   const source = await blobs.read(archive.blobId, { start: bounds.start, end: Math.min(bounds.end, storedSizeOf(archive) - 1) });
-  const opened = Readable.from(decryptChunks(deriveKey(cipher, salt), source, archive, range), {
+  const opened = Readable.from(decryptChunks(cipher.deriveAll(kind, salt), source, archive, range), {
     objectMode: false,
     highWaterMark: chunkBytes,
   });
@@ -99,21 +101,33 @@ const chunksOf = ({ bytes }: SealedArchive): number => Math.max(1, Math.ceil(byt
 export const storedSizeOf = (archive: SealedArchive): number => saltBytes + archive.bytes + chunksOf(archive) * tagBytes;
 
 async function* decryptChunks(
-  key: Uint8Array,
+  keys: readonly Uint8Array[],
   source: Readable,
   archive: SealedArchive,
   { start, end }: ByteRange,
 ): AsyncGenerator<Buffer> {
   const count = chunksOf(archive);
   let index = Math.floor(start / chunkBytes);
+  let key: Uint8Array | undefined;
   const last = Math.floor(end / chunkBytes);
   for await (const sealed of rechunk(source, sealedBytes)) {
     const at = index * chunkBytes;
-    const plain = open(key, sealed, archive.exportId, nonceOf(index, index === count - 1));
+    const nonce = nonceOf(index, index === count - 1);
+    key ??= keys.length === 1 ? keys[0] : keys.find((each) => canOpen(each, sealed, archive.exportId, nonce));
+    if (key === undefined) throw new Error("an archive opens with no key of the installation");
+    const plain = open(key, sealed, archive.exportId, nonce);
     yield plain.subarray(Math.max(0, start - at), end + 1 - at);
     index += 1;
   }
   if (index !== last + 1) throw new Error("an archive is truncated");
+}
+
+function canOpen(...sealed: Parameters<typeof open>): boolean {
+  try {
+    return open(...sealed).length >= 0;
+  } catch {
+    return false;
+  }
 }
 
 /** @throws Error for bytes that are not the chunk that was sealed with this nonce. */

@@ -1,5 +1,5 @@
-import type { Cipher } from "../cipher.ts";
-import { isSame } from "../signed-token.ts";
+import type { Cipher, Mac } from "../cipher.ts";
+import { isMacOf } from "../signed-token.ts";
 
 /** How long a download link is valid, in milliseconds (spec/decisions.md 38). */
 export const downloadMs = 7 * 24 * 3_600_000;
@@ -64,14 +64,14 @@ export interface SignedLinks {
 }
 
 /** @param mac computes HMAC-SHA256 under the key of the kind. */
-export function signedLinks(mac: (text: string) => Uint8Array, address: string): SignedLinks {
+export function signedLinks(mac: Mac, address: string): SignedLinks {
   return {
     link(id, until) {
       const expires = `${Math.floor(until / 1000)}`;
       return `${address}/${id}/${expires}/${Buffer.from(mac(`${id}/${expires}`)).toString("base64url")}`;
     },
     check({ fileId, expires, signature }, now) {
-      if (!isSame(Buffer.from(mac(`${fileId}/${expires}`)), signature)) return "forged";
+      if (!isMacOf(mac, `${fileId}/${expires}`, signature)) return "forged";
       return now < Number(expires) * 1000 ? "good" : "expired";
     },
   };

@@ -33,3 +33,7 @@ export interface IdempotencyRows {
   /** Purges records claimed before `before` and returns their number. */
   purge(before: number): Promise<number>;
 }
+
+/** Binds a sealed answer to its record. */
+export const answerContext = (key: IdempotencyKey): string =>
+  JSON.stringify([key.accountId, key.spaceId, key.clientId, key.operation, key.key]);

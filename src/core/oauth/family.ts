@@ -1,8 +1,9 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { MemberStatus, Role } from "../accounts/account.ts";
 import type { ScopeName } from "../accounts/caller.ts";
 import type { Cipher } from "../cipher.ts";
 import { type Ids, isShortId, shortIdFrom } from "../ids.ts";
+import { isSame } from "../signed-token.ts";
 
 /** The state of the grant, app and membership that a code or a token family depends on. */
 export interface AuthorizationState {
@@ -128,17 +129,17 @@ export interface RefreshTokens {
 export function refreshTokens(cipher: Cipher, ids: Pick<Ids, "short">, replayMs = 0): RefreshTokens {
   const mark = cipher.createMac("refresh token");
   const next = cipher.createMac("next refresh token");
-  const markOf = (familyId: string, random: string, clientId: string) => shortIdFrom(mark(`${familyId}_${random}_${clientId}`));
+  const marked = (familyId: string, random: string, clientId: string) => `${familyId}_${random}_${clientId}`;
   return {
     replayMs,
     make(familyId, clientId, after) {
       const random = after === undefined || replayMs === 0 ? ids.short() : shortIdFrom(next(after));
-      return `refresh_${familyId}_${random}_${markOf(familyId, random, clientId)}`;
+      return `refresh_${familyId}_${random}_${shortIdFrom(mark(marked(familyId, random, clientId)))}`;
     },
     familyOf(text, clientId) {
       const [kind, familyId = "", random = "", presented = "", ...more] = text.split("_");
       if (kind !== "refresh" || more.length > 0 || ![familyId, random, presented].every(isShortId)) return null;
-      return timingSafeEqual(Buffer.from(presented), Buffer.from(markOf(familyId, random, clientId))) ? familyId : null;
+      return mark.all(marked(familyId, random, clientId)).some((bytes) => isSame(shortIdFrom(bytes), presented)) ? familyId : null;
     },
   };
 }

@@ -71,7 +71,7 @@ export function signingKeys({ store, cipher, clock, ids }: Parts): SigningKeys {
   const renew = singleFlight(async (): Promise<CurrentSigningKey> => {
     const [found] = await store.signingKeys.list();
     const row = found && isYoung(found) ? found : await createKey();
-    const jwk = JSON.parse(Buffer.from(cipher.open(row.privateKey, contextOf(row.id))).toString()) as JWK; // sealed by us
+    const jwk = JSON.parse(Buffer.from(cipher.open(row.privateKey, signingKeyContext(row.id))).toString()) as JWK; // sealed by us
     known.set(row.id, await importKey(parseJwk(row)));
     newest = { kid: row.id, key: await importKey(jwk), createdAt: row.createdAt };
     return newest;
@@ -92,7 +92,7 @@ export function signingKeys({ store, cipher, clock, ids }: Parts): SigningKeys {
   async function newKey(): Promise<SigningKey> {
     const pair = await generateKeyPair(algorithm, { extractable: true });
     const id = ids.short();
-    const sealed = cipher.seal(Buffer.from(JSON.stringify(await exportJWK(pair.privateKey))), contextOf(id));
+    const sealed = cipher.seal(Buffer.from(JSON.stringify(await exportJWK(pair.privateKey))), signingKeyContext(id));
     const publicKey = { ...(await exportJWK(pair.publicKey)), kid: id, alg: algorithm, use: "sig" };
     return { id, publicKey: JSON.stringify(publicKey), privateKey: sealed, createdAt: clock.now() };
   }
@@ -144,7 +144,8 @@ function isRetired(newestFirst: readonly SigningKey[], at: number, now: number):
   return successor !== undefined && successor.createdAt + retireMs <= now;
 }
 
-const contextOf = (id: string): string => `signing_key:${id}`;
+/** Binds a sealed private key to its row. */
+export const signingKeyContext = (id: string): string => `signing_key:${id}`;
 
 const parseJwk = ({ publicKey }: SigningKey): JWK => JSON.parse(publicKey) as JWK; // written by us
 

@@ -33,13 +33,14 @@ export function readWebhookSecret(path: string, text: string): Uint8Array {
 
 /** The form stored in the webhook's row. */
 export const sealWebhookSecret = (cipher: Pick<Cipher, "seal">, webhookId: string, secret: Uint8Array): Bytes =>
-  cipher.seal(secret, contextOf(webhookId));
+  cipher.seal(secret, webhookSecretContext(webhookId));
 
 /** @throws Error when it was sealed for another webhook, or with another key. */
 export const openWebhookSecret = (cipher: Pick<Cipher, "open">, webhookId: string, sealed: Uint8Array): Bytes =>
-  cipher.open(sealed, contextOf(webhookId));
+  cipher.open(sealed, webhookSecretContext(webhookId));
 
-const contextOf = (webhookId: string): string => `webhook_secret:${webhookId}`;
+/** Binds a sealed secret to its webhook. */
+export const webhookSecretContext = (webhookId: string): string => `webhook_secret:${webhookId}`;
 
 /** The sources of new webhooks and secrets. */
 export interface WebhookCreationContext {

@@ -101,6 +101,9 @@ export interface WebhookKey {
   readonly createdAt: number;
 }
 
+/** Binds a sealed private key to its row. */
+export const webhookKeyContext = (id: string): string => `webhook_key:${id}`;
+
 /** Rows of key pairs. */
 export interface WebhookKeyRows {
   find(algorithm: WebhookKeyAlgorithm): Promise<WebhookKey | null>;

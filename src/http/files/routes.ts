@@ -24,7 +24,7 @@ import { type UploadRouteParts, uploadRoute } from "./upload.ts";
 interface ArchiveRouteParts {
   readonly blobs: Blobs;
   readonly exportLinks: ExportLinks;
-  readonly cipher: Pick<Cipher, "derive">;
+  readonly cipher: Pick<Cipher, "deriveAll">;
   readonly clock: Clock;
   readonly store: Pick<Tx, "exports">;
 }

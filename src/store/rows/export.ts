@@ -50,6 +50,7 @@ const hasAddress = (address: string): Sql => {
 const { export: archives } = tables;
 const ids = archives.pick("id");
 const blobs = archives.pick("blobId");
+const stored = archives.pick("id", "blobId", "bytes");
 const removed = archives.pick("blobId", "purgedAt");
 /** An export `e` of a page, with the number of all exports. An empty page has one row, without an export. */
 const listed = archives.with({ found: integer(sql`counted.found`), isThere: boolean(sql`(e.id IS NOT NULL)`) });
@@ -118,6 +119,11 @@ export function exportRows(session: Session): ExportRows {
           SELECT id FROM export WHERE status = 'completed' AND purged_at IS NULL AND completed_at <= ${until} ORDER BY completed_at LIMIT ${max})
         RETURNING ${blobs.of("export")}`);
       return rows.flatMap(({ blobId }) => blobId ?? []);
+    },
+    async listArchives() {
+      const rows = await stored.rows(session)(sql`
+        SELECT ${stored.of("e")} FROM export e WHERE status = 'completed' AND purged_at IS NULL ORDER BY id`);
+      return rows.flatMap(({ id, blobId, bytes }) => (blobId === null || bytes === null ? [] : [{ exportId: id, blobId, bytes }]));
     },
   };
 }

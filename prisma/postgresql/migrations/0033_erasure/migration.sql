@@ -1,0 +1,34 @@
+-- CreateTable
+CREATE TABLE "process_keys" (
+    "id" TEXT NOT NULL,
+    "keys" TEXT NOT NULL,
+    "renewed_at" BIGINT NOT NULL,
+
+    CONSTRAINT "process_keys_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "erasure" (
+    "kind" TEXT NOT NULL,
+    "subject" TEXT NOT NULL,
+    "created_at" BIGINT NOT NULL,
+    "completed_at" BIGINT,
+
+    CONSTRAINT "erasure_pkey" PRIMARY KEY ("kind","subject")
+);
+
+-- CreateTable
+CREATE TABLE "legal_hold" (
+    "name" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "subject" TEXT NOT NULL,
+    "created_at" BIGINT NOT NULL,
+
+    CONSTRAINT "legal_hold_pkey" PRIMARY KEY ("name")
+);
+
+-- CreateIndex
+CREATE INDEX "erasure_open" ON "erasure"("created_at") WHERE (completed_at IS NULL);
+
+-- CreateIndex
+CREATE INDEX "legal_hold_kind_subject_idx" ON "legal_hold"("kind", "subject");
