@@ -65,22 +65,23 @@ describe("a line that is repeated", () => {
   afterEach(() => void vi.useRealTimers());
   const refused = () => driverError("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:5432");
 
-  test("is written once, and then counted every 30 s without its stack", () => {
+  test("is written once, and then counted every minute without its stack, and its end is written", () => {
     const { log, lines, texts } = logged();
     for (let half = 0; half < 50; half += 1) {
       log("error", "taking jobs failed", { kind: "run", cause: refused() });
       vi.advanceTimersByTime(500);
     }
-    vi.advanceTimersByTime(60_000);
+    vi.advanceTimersByTime(120_000);
     expect(texts()).toEqual([
       "taking jobs failed: connect ECONNREFUSED 127.0.0.1:5432",
-      "taking jobs failed: connect ECONNREFUSED 127.0.0.1:5432 (repeated 49 times in the last 30 s)",
+      "taking jobs failed: connect ECONNREFUSED 127.0.0.1:5432 (repeated 49 times in the last 60 s)",
+      "over: taking jobs failed: connect ECONNREFUSED 127.0.0.1:5432 (50 times in 120 s)",
     ]);
     expect(lines[1]).toMatchObject({ kind: "run" });
     expect(lines[1]).not.toHaveProperty("cause");
   });
 
-  test("is written in full again when it was not repeated for 30 s", () => {
+  test("is written in full again when it was not repeated for a minute", () => {
     const { log, texts } = logged();
     for (let minute = 0; minute < 3; minute += 1) {
       log("warn", "a connector failed", { connectorId: "c" });
@@ -103,7 +104,7 @@ describe("a line that is repeated", () => {
     const { log, texts } = logged();
     for (let i = 0; i < 2; i += 1) log("error", "oldest");
     for (let i = 0; i < 200; i += 1) log("error", "other", { i });
-    expect(texts().filter((text) => text !== "other")).toEqual(["oldest", "oldest (repeated once in the last 0 s)"]);
+    expect(texts().filter((text) => text !== "other")).toEqual(["oldest", "oldest (repeated once in the last 0 s)", "over: oldest (2 times in 0 s)"]);
     log("error", "oldest");
     expect(texts().at(-1)).toBe("oldest");
   });
