@@ -104,7 +104,7 @@ describe("a line that is repeated", () => {
     const { log, texts } = logged();
     for (let i = 0; i < 2; i += 1) log("error", "oldest");
     for (let i = 0; i < 200; i += 1) log("error", "other", { i });
-    expect(texts().filter((text) => text !== "other")).toEqual(["oldest", "oldest (repeated once in the last 0 s)", "over: oldest (2 times in 0 s)"]);
+    expect(texts().filter((text) => text !== "other")).toEqual(["oldest", "oldest (repeated once in the last 0 s)"]);
     log("error", "oldest");
     expect(texts().at(-1)).toBe("oldest");
   });

@@ -154,7 +154,7 @@ export function readTelemetry({ read, noteProblem }: Pick<Reader, "read" | "note
   const logs = values.OTEL_LOGS_EXPORTER === "otlp";
   const endpoint = values.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (logs && endpoint === null)
-    noteProblem("OTEL_LOGS_EXPORTER", "OTEL_LOGS_EXPORTER=otlp needs OTEL_EXPORTER_OTLP_ENDPOINT, the address of the collector");
+    noteProblem("OTEL_LOGS_EXPORTER", "OTEL_LOGS_EXPORTER must be none without OTEL_EXPORTER_OTLP_ENDPOINT, the address of the collector");
   if (endpoint === null) return null;
   return {
     endpoint,

@@ -54,6 +54,12 @@ export function repeats(write: Log, now: () => number): Repeats {
     write("info", `over: ${line.text} (${times(total)} in ${secondsFrom(since)} s)`, line.fields);
   }
 
+  /** Stops counting. Whether it is over is not known. */
+  function forget(key: string, counted: Counted): void {
+    lines.delete(key);
+    writeCount(counted);
+  }
+
   const isDue = ({ from }: Counted): boolean => now() - from >= windowMs;
 
   return {
@@ -62,7 +68,7 @@ export function repeats(write: Log, now: () => number): Repeats {
       const counted = lines.get(key);
       if (counted === undefined) {
         const [oldest] = lines.size >= linesMax ? lines : [];
-        if (oldest) end(...oldest);
+        if (oldest) forget(...oldest);
         write(line.level, line.text, line.fields);
         lines.set(key, { line: withoutCause(line), since: now(), from: now(), count: 0, total: 1 });
         return;

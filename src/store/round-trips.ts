@@ -29,10 +29,18 @@ export function slowStatements(limitMs: number, report: (sql: string, ms: number
     return () => {
       ended?.();
       const ms = performance.now() - start;
-      if (ms > limitMs) report(sql.replace(/\s+/g, " ").trim().slice(0, shownMax), limitMs * stepOf(ms / limitMs));
+      if (ms > limitMs) report(shown(sql), limitMs * stepOf(ms / limitMs));
     };
   };
 }
+
+/** The beginning of a statement in one line, without the list of columns, which may be long. */
+const shown = (sql: string): string =>
+  sql
+    .replace(/\s+/g, " ")
+    .trim()
+    .replace(/^SELECT .{30,}? FROM /, "SELECT … FROM ")
+    .slice(0, shownMax);
 
 /** The largest of 1, 2, 5, 10, 20, 50, … that is at most `factor`. */
 function stepOf(factor: number): number {
