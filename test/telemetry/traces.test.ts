@@ -32,6 +32,7 @@ async function spansOf(
 const named = (spans: readonly ReceivedSpan[], name: string) => spans.filter((span) => span.name === name);
 const listProjects = (ann: Person, traceparent: string) => ann.v2("project.list", {}, { headers: { traceparent } });
 
+// spec/api.md 8.98, spec/decisions.md 118
 describeOnOne("a task", (database) => {
   let receiver: OtlpReceiver;
   let taskId: string;
