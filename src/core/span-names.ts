@@ -73,7 +73,7 @@ export const deliverySpan = (delivery: {
   }),
 });
 
-/** A tool's name may come from another server: names that are no identifiers are not shown. */
+/** A tool's name may come from another server: other names than identifiers are not shown. */
 const shownTool = (name: string): string => (/^[\w.:/-]{1,64}$/.test(name) ? name : "other");
 
 /** The use of a tool (conventions: "Execute tool span"). */

@@ -5,7 +5,7 @@ import { currentSpan } from "../core/trace.ts";
 const { DEBUG: debug, INFO: info, WARN: warn, ERROR: error } = SeverityNumber;
 const severities = { debug, info, warn, error } as const;
 
-/** Emits lines of the log as records of the span that they are written in. Fields that are no plain values become JSON. */
+/** Emits lines of the log as records of the span that they are written in. Objects and lists in fields become JSON. */
 export function logRecorder(logger: Pick<Logger, "emit">): Log {
   return (level, text, { traceId: _, ...fields } = {}) => {
     const { isSampled = false, ...place } = currentSpan()?.trace ?? { traceId: "", spanId: "" };
