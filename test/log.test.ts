@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Failure } from "../src/core/failure.ts";
+import { runInSpan, untraced } from "../src/core/trace.ts";
 import { describeError, type LogPaths, processLog } from "../src/log.ts";
 
 describe("an error in the process log", () => {
@@ -58,6 +59,29 @@ describe("a line with a cause", () => {
       { msg: `taking jobs failed: ${head}`, kind: "run", cause: { message: expect.stringContaining("not available") } },
     ]);
   });
+});
+
+test("a line within a trace has its id, and goes to a second destination with the same level, without driver errors' members", () => {
+  const lines: { readonly msg: string; readonly traceId?: string }[] = [];
+  const also: unknown[] = [];
+  const log = processLog("info", {}, { write: (line) => void lines.push(JSON.parse(line)) }, (...line) => void also.push(line));
+  const trace = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", isSampled: true, isTrusted: true };
+  const span = untraced.begin({ name: "call" }, trace);
+  runInSpan(span, () => log("info", "inside"));
+  log("info", "outside");
+  log("debug", "too detailed");
+  log("error", "failed", { cause: Object.assign(new Error("cut"), { client: { password: "quite secret" } }) });
+  expect(lines.map(({ msg, traceId }) => [msg, traceId])).toEqual([
+    ["inside", trace.traceId],
+    ["outside", undefined],
+    ["failed: cut", undefined],
+  ]);
+  expect(also).toEqual([
+    ["info", "inside", {}],
+    ["info", "outside", {}],
+    ["error", "failed: cut", { cause: expect.objectContaining({ message: "cut" }) }],
+  ]);
+  expect(JSON.stringify([lines, also])).not.toContain("quite secret");
 });
 
 describe("a line that is repeated", () => {
