@@ -10,6 +10,7 @@ import { listFigures } from "./figures/list.ts";
 import { oauthFigures } from "./figures/oauth.ts";
 import { runFigures } from "./figures/run.ts";
 import { siteFigures } from "./figures/site.ts";
+import { telemetryFigures } from "./figures/telemetry.ts";
 import { watchFigure } from "./figures/watch.ts";
 import { webhookFigures } from "./figures/webhooks.ts";
 import { workerFigures } from "./figures/workers.ts";
@@ -29,6 +30,7 @@ const figures: readonly Figure[] = [
   watchFigure,
   deltaFigure,
   ...webhookFigures,
+  ...telemetryFigures,
 ];
 
 /** The names of all figures. */

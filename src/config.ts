@@ -13,6 +13,7 @@ import { console, isSameSite, sites } from "./config/sites.ts";
 import { collectSettings, type Settings, settingNamesOf } from "./config/sources.ts";
 import { readTranscription, type TranscriptionConfig } from "./config/speech.ts";
 import { data, files } from "./config/storage.ts";
+import { type Network, readTelemetry, type TelemetryConfig, telemetry } from "./config/telemetry.ts";
 import { ConfigError, findMisspelt, type Reader, settingsReader, type Variable } from "./config/variable.ts";
 import { variableGroups } from "./config/variables.ts";
 import { agents, type CallLog, callLimits, oauth, processing, responses } from "./config/work.ts";
@@ -108,6 +109,12 @@ export interface Config {
   readonly drainSeconds: number;
   readonly logLevel: string;
   readonly callLog: CallLog;
+  /** A statement that takes longer is logged; null: none is. */
+  readonly slowStatementMs: number | null;
+  /** The collector of traces; null: none. */
+  readonly telemetry: TelemetryConfig | null;
+  /** Callers whose `sampled` flag counts. */
+  readonly traceTrust: readonly Network[];
   /** The OpenID Connect provider; null: none. */
   readonly singleSignOn: SingleSignOn | null;
   /** The domain of delegated profiles' addresses; lower case. */
@@ -242,6 +249,9 @@ function work(reader: Reader) {
     drainSeconds: settings.DRAIN_SECONDS,
     logLevel: settings.LOG_LEVEL,
     callLog: settings.CALL_LOG,
+    slowStatementMs: settings.SLOW_STATEMENT_MS || null,
+    telemetry: readTelemetry(reader),
+    traceTrust: read(telemetry).TRACE_TRUST ?? [],
   };
 }
 

@@ -17,6 +17,7 @@ import type { Metrics } from "./metrics/metrics.ts";
 import { databaseLocation, pathOf } from "./store/backend.ts";
 import { makeFolder } from "./store/folder.ts";
 import { openStore } from "./store/open.ts";
+import type { Telemetry } from "./telemetry/otlp.ts";
 
 /** A process's environment: clock, random sources and log. Tests pass their own. */
 export interface Ambient {
@@ -28,8 +29,12 @@ export interface Ambient {
   readonly prove?: ProveDomain;
   /** Reads the space of the disk that a folder is on; by default from the system. */
   readonly readDisk?: (folder: string) => Promise<Disk>;
+  /** Reads the time of the database's machine; by default asks the database. */
+  readonly databaseTime?: () => Promise<number | null>;
   /** The metrics of a server with an ADMIN_PORT. */
   readonly metrics?: Metrics;
+  /** The traces of a server with a collector. */
+  readonly telemetry?: Pick<Telemetry, "tracing">;
 }
 
 /** An open installation: its database is migrated and belongs to the encryption key. */
@@ -80,8 +85,8 @@ export async function openExisting(config: Config, ambient: Ambient): Promise<In
 export const installationLocation = ({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "databaseUrl">): string =>
   databaseUrl === `file:${join(dataDir, "platform.db")}` ? dataDir : databaseLocation(databaseUrl);
 
-const storeOptions = ({ databaseUrl }: Config, { clock, random, log, metrics }: Ambient) => ({
-  ...{ databaseUrl, clock, random, log },
+const storeOptions = ({ databaseUrl, slowStatementMs }: Config, { clock, random, log, metrics }: Ambient) => ({
+  ...{ databaseUrl, slowStatementMs, clock, random, log },
   ...(metrics && { observe: metrics.observe }),
 });
 

@@ -1,63 +1,33 @@
 import { type DestinationStream, pino } from "pino";
 import { causeText, rootCause } from "./core/failure.ts";
 import type { Log } from "./core/log.ts";
+import { repeats } from "./core/repeats.ts";
+import { currentSpan } from "./core/trace.ts";
 
-/** Repetitions of a line are counted for this long and then written as one line. */
-const windowMs = 30_000;
-/** The maximum number of different lines that are counted; beyond it, the oldest line's count is written early. */
-const linesMax = 200;
-
-interface Line {
-  readonly level: "warn" | "error";
-  readonly text: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly timer: NodeJS.Timeout;
-  readonly since: number;
-  count: number;
-}
+/** How often counts are looked at, in milliseconds. */
+const sweepMs = 5_000;
 
 /**
- * Returns a log that writes identical warnings and errors once and then counts them: `… (repeated 57 times in the last 30 s)`.
+ * Returns a log that writes identical warnings and errors once and then counts them: `… (repeated 57 times in the last 60 s)`.
  * Lines are identical if level, text and all fields except `cause` are; the caller puts the text of the cause into `text`.
  */
 function countRepeats(write: Log): Log {
-  const lines = new Map<string, Line>();
+  const counted = repeats(write, () => performance.now());
+  let timer: NodeJS.Timeout | undefined;
 
-  /** Writes the number of a line's repetitions, if any, and stops counting. */
-  function writeCount(key: string, line: Line): boolean {
-    clearTimeout(line.timer);
-    lines.delete(key);
-    if (line.count === 0) return false;
-    const seconds = Math.round((performance.now() - line.since) / 1000);
-    const times = line.count === 1 ? "once" : `${line.count} times`;
-    write(line.level, `${line.text} (repeated ${times} in the last ${seconds} s)`, line.fields);
-    return true;
-  }
-
-  function count(key: string, { level, text, fields }: Pick<Line, "level" | "text" | "fields">): void {
-    // A line that was repeated may be repeated again: keep counting.
-    const timer = setTimeout(() => {
-      if (writeCount(key, line)) count(key, line);
-    }, windowMs);
-    // The process exits without waiting for the counts.
-    timer.unref();
-    const line: Line = { level, text, fields, timer, since: performance.now(), count: 0 };
-    lines.set(key, line);
+  function sweep(): void {
+    counted.sweep();
+    if (counted.size() > 0) return;
+    clearInterval(timer);
+    timer = undefined;
   }
 
   return (level, text, fields = {}) => {
     if (level !== "warn" && level !== "error") return write(level, text, fields);
     const { cause: _, ...rest } = fields;
-    const key = JSON.stringify([level, text, rest]);
-    const counted = lines.get(key);
-    if (counted) {
-      counted.count += 1;
-      return;
-    }
-    const [oldest] = lines.size >= linesMax ? lines : [];
-    if (oldest) writeCount(...oldest);
-    write(level, text, fields);
-    count(key, { level, text, fields: rest });
+    counted.again(JSON.stringify([level, text, rest]), { level, text, fields });
+    // The process exits without waiting for the counts.
+    timer ??= setInterval(sweep, sweepMs).unref();
   };
 }
 
@@ -77,10 +47,21 @@ export interface LogPaths {
  * `cause` has the innermost cause in its text. Identical warnings and errors are written once and counted.
  *
  * @param to receives the lines instead of standard error.
+ * @param also receives the same lines, for another destination.
  */
-export function processLog(level: string, places: LogPaths = {}, to: DestinationStream = pino.destination(2)): Log {
+export function processLog(
+  level: string,
+  places: LogPaths = {},
+  to: DestinationStream = pino.destination(2),
+  also: Log | null = null,
+): Log {
   const logger = pino({ level, base: null, serializers: { cause: (thrown: unknown) => describeError(thrown, causesMax) } }, to);
-  const write = countRepeats((lineLevel, text, fields) => logger[lineLevel](fields ?? {}, text));
+  const write = countRepeats((lineLevel, text, fields = {}) => {
+    const traceId = currentSpan()?.trace.traceId;
+    logger[lineLevel]({ ...fields, ...(traceId !== undefined && { traceId }) }, text);
+    if (also === null || !logger.isLevelEnabled(lineLevel)) return;
+    also(lineLevel, text, "cause" in fields ? { ...fields, cause: describeError(fields["cause"], causesMax) } : fields);
+  });
   return (lineLevel, text, fields) =>
     write(lineLevel, fields?.["cause"] === undefined ? text : `${text}: ${causeWithPath(fields["cause"], places)}`, fields);
 }

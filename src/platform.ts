@@ -6,6 +6,7 @@ import { createIdentify } from "./call/credential.ts";
 import { idempotencyRecords } from "./call/idempotency.ts";
 import { limits } from "./call/limit.ts";
 import { performer } from "./call/perform.ts";
+import { inNetworks } from "./config/telemetry.ts";
 import type { Config } from "./config.ts";
 import { errorPagesPath } from "./console/error-pages.ts";
 import { auditDownloadLinks } from "./core/audit/download-links.ts";
@@ -44,6 +45,7 @@ import { createRemoteWorkers } from "./wiring/remote.ts";
 import { createSending } from "./wiring/sending.ts";
 import { createAfterTask } from "./wiring/tasks.ts";
 import { createTeams } from "./wiring/teams.ts";
+import { startWatch } from "./wiring/watching.ts";
 import { createSites, customDomainCheck, webRoutes } from "./wiring/web.ts";
 import { startWork } from "./wiring/work.ts";
 
@@ -87,11 +89,12 @@ export async function startPlatform(
   const keys = signingKeys({ store, cipher, clock, ids });
   const files = createFiles(context);
   const stopMaintenance = startMaintenance(context, queue, combinedUses(Object.values(uses)), keys, files.sweep);
+  const stopWatch = startWatch(context);
   const auditing = startAuditing(context);
   const noteRefusal = refusalNoter(auditing.refusals);
   const calls = {
     limits: limits(store.counters, clock, config.rateFactor),
-    readRequest: requestReader(ids.request, config.trustProxy, callObserver(context)),
+    readRequest: requestReader(ids.request, config.trustProxy, callObserver(context), inNetworks(config.traceTrust)),
     readToken: createAccessTokenReader(keys, config.baseUrl),
     report: reporter(context),
     errorPages: `${config.consentUrl}${errorPagesPath}`,
@@ -179,7 +182,7 @@ export async function startPlatform(
       notice.abort();
       // A load balancer keeps sending calls until its next readiness check; a worker receives none.
       if (config.role !== "worker" && config.noticeSeconds > 0) await clock.sleep(config.noticeSeconds * 1000);
-      await drain(app, front, config.drainSeconds, [stopMaintenance, async () => work?.stop(), remote.drain]);
+      await drain(app, front, config.drainSeconds, [stopMaintenance, stopWatch, async () => work?.stop(), remote.drain]);
       // After the last calls: this includes their invitations and refusals.
       await teams.drain();
       await auditing.stop();

@@ -13,7 +13,8 @@ import type { StartCheck } from "./runtime/lease.ts";
 import { findNewPeer, findPeers } from "./runtime/peers.ts";
 import { pathOf } from "./store/backend.ts";
 import { lockFolder, makeFolder, tightenFiles } from "./store/folder.ts";
-import { openMetrics } from "./wiring/observing.ts";
+import type { Telemetry } from "./telemetry/otlp.ts";
+import { openMetrics, openTelemetry } from "./wiring/observing.ts";
 
 /**
  * Opens everything in order, serves until a signal arrives, and closes everything in reverse order.
@@ -22,10 +23,15 @@ import { openMetrics } from "./wiring/observing.ts";
  * @throws ConfigError, Failure when it cannot start. It may have locked the folder and claimed tasks: then the process must end.
  */
 export async function serve(config: Config, program: string): Promise<void> {
-  const log = createLog(config);
-  for (const warning of findMisspeltSettings()) log("warn", warning);
   const metrics = await openMetrics(config);
-  const ambient: Ambient = { clock: systemClock, ids: systemIds, random: systemRandom, log, ...(metrics && { metrics }) };
+  const telemetry = await openTelemetry(config, { metrics, log: (...line) => log(...line) });
+  const log = createLog(config, telemetry);
+  for (const warning of findMisspeltSettings()) log("warn", warning);
+  const ambient: Ambient = {
+    ...{ clock: systemClock, ids: systemIds, random: systemRandom, log },
+    ...(metrics && { metrics }),
+    ...(telemetry && { telemetry }),
+  };
   const folder = await openFolder(config, log);
   // Check ports before the first key is created: a start with a port in use creates nothing.
   for (const address of listenAddresses(config)) await checkListenAddress(address);
@@ -43,10 +49,13 @@ export async function serve(config: Config, program: string): Promise<void> {
   await store.close();
   await folder?.release();
   log("info", "stopped");
+  await telemetry?.stop();
 }
 
-const createLog = ({ logLevel, dataDir, database, databaseUrl }: Config): Log =>
-  processLog(logLevel, { folder: dataDir, ...(database === "sqlite" && { database: pathOf(databaseUrl) }) });
+function createLog({ logLevel, dataDir, database, databaseUrl }: Config, telemetry: Telemetry | undefined): Log {
+  const places = { folder: dataDir, ...(database === "sqlite" && { database: pathOf(databaseUrl) }) };
+  return processLog(logLevel, places, undefined, telemetry?.recordLine ?? null);
+}
 
 /** Creates the data folder, removes other users' access to its files, and locks it if only one process may use it. */
 async function openFolder({ dataDir, database, databaseUrl }: Config, log: Log) {

@@ -43,6 +43,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   docs: ["node:", "fastify", "marked"],
   mail: ["node:", "core", "nodemailer"],
   metrics: ["node:", "core", "prom-client"],
+  telemetry: ["node:", "core", "@opentelemetry/"],
   pdf: ["node:", "core", "egress", "marked"],
   speech: ["node:", "core", "egress", "undici"],
   storage: ["node:", "core", "flydrive", "@aws-sdk/"],

@@ -225,6 +225,7 @@ const company = {
   OIDC_CLIENT_ID: "platform",
   OIDC_CLIENT_SECRET: "sesame",
   MAIL_FROM: "platform@example.com",
+  OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318",
   S3_ACCESS_KEY_ID: "platform",
   S3_SECRET_ACCESS_KEY: "sesame",
 };
@@ -387,6 +388,14 @@ const bad: Record<string, readonly string[]> = {
   DRAIN_SECONDS: ["-1", "3601", "25s"],
   LOG_LEVEL: ["verbose", "INFO"],
   CALL_LOG: ["on", "101%", "-1%", "5"],
+  SLOW_STATEMENT_MS: ["-1", "1s", "3600001"],
+  OTEL_EXPORTER_OTLP_ENDPOINT: ["collector:4318", "ftp://collector", "http://a@collector", "http://collector/?q"],
+  OTEL_EXPORTER_OTLP_HEADERS: ["authorization", "a=%zz", "a=x%0d%0ab", "a b=c", "a=b,", `a=${"x".repeat(8_191)}`],
+  OTEL_SERVICE_NAME: ["a\nb", "x".repeat(256)],
+  OTEL_TRACES_SAMPLER: ["sometimes", "ALWAYS_ON"],
+  OTEL_TRACES_SAMPLER_ARG: ["1.1", "-1", "5%", "1e-3"],
+  OTEL_LOGS_EXPORTER: ["console", "OTLP"],
+  TRACE_TRUST: ["10.0.0.0/33", "localhost", "10.0.0.0/8/8", "::/129", "10.0.0.0:80"],
 };
 
 describe("a bad value", () => {

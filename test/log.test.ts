@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Failure } from "../src/core/failure.ts";
+import { runInSpan, untraced } from "../src/core/trace.ts";
 import { describeError, type LogPaths, processLog } from "../src/log.ts";
 
 describe("an error in the process log", () => {
@@ -60,27 +61,51 @@ describe("a line with a cause", () => {
   });
 });
 
+test("a line within a trace has its id, and goes to a second destination with the same level, without driver errors' members", () => {
+  const lines: { readonly msg: string; readonly traceId?: string }[] = [];
+  const also: unknown[] = [];
+  const log = processLog("info", {}, { write: (line) => void lines.push(JSON.parse(line)) }, (...line) => void also.push(line));
+  const trace = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", isSampled: true, isTrusted: true };
+  const span = untraced.begin({ name: "call" }, trace);
+  runInSpan(span, () => log("info", "inside"));
+  log("info", "outside");
+  log("debug", "too detailed");
+  log("error", "failed", { cause: Object.assign(new Error("cut"), { client: { password: "quite secret" } }) });
+  expect(lines.map(({ msg, traceId }) => [msg, traceId])).toEqual([
+    ["inside", trace.traceId],
+    ["outside", undefined],
+    ["failed: cut", undefined],
+  ]);
+  expect(also).toEqual([
+    ["info", "inside", {}],
+    ["info", "outside", {}],
+    ["error", "failed: cut", { cause: expect.objectContaining({ message: "cut" }) }],
+  ]);
+  expect(JSON.stringify([lines, also])).not.toContain("quite secret");
+});
+
 describe("a line that is repeated", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
   const refused = () => driverError("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:5432");
 
-  test("is written once, and then counted every 30 s without its stack", () => {
+  test("is written once, and then counted every minute without its stack, and its end is written", () => {
     const { log, lines, texts } = logged();
     for (let half = 0; half < 50; half += 1) {
       log("error", "taking jobs failed", { kind: "run", cause: refused() });
       vi.advanceTimersByTime(500);
     }
-    vi.advanceTimersByTime(60_000);
+    vi.advanceTimersByTime(120_000);
     expect(texts()).toEqual([
       "taking jobs failed: connect ECONNREFUSED 127.0.0.1:5432",
-      "taking jobs failed: connect ECONNREFUSED 127.0.0.1:5432 (repeated 49 times in the last 30 s)",
+      "taking jobs failed: connect ECONNREFUSED 127.0.0.1:5432 (repeated 49 times in the last 60 s)",
+      "over: taking jobs failed: connect ECONNREFUSED 127.0.0.1:5432 (50 times in 120 s)",
     ]);
     expect(lines[1]).toMatchObject({ kind: "run" });
     expect(lines[1]).not.toHaveProperty("cause");
   });
 
-  test("is written in full again when it was not repeated for 30 s", () => {
+  test("is written in full again when it was not repeated for a minute", () => {
     const { log, texts } = logged();
     for (let minute = 0; minute < 3; minute += 1) {
       log("warn", "a connector failed", { connectorId: "c" });

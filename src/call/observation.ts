@@ -1,6 +1,7 @@
 import type { Caller } from "../core/accounts/caller.ts";
 import { Failure } from "../core/failure.ts";
 import { type Observe, secondsSince } from "../core/observe.ts";
+import { type RemoteParent, type Span, type Tracing, untraced } from "../core/trace.ts";
 import type { Operation } from "../operations.ts";
 
 /** The wires, as metrics and log lines name them. */
@@ -25,6 +26,8 @@ export interface EndedCall {
   /** Null for a call that was refused before its caller was known, and for one without credential. */
   readonly caller: Caller | null;
   readonly isAdmitted: boolean;
+  /** Null for a call that is in no trace. */
+  readonly span: Span | null;
 }
 
 /** Follows one call from its head to the end of its answer, for metrics and the log. The steps of the call note what they know. */
@@ -36,35 +39,44 @@ export interface CallObservation {
   isAdmitted: boolean;
   /** The reason of the refusal; null while there is none. */
   reason: string | null;
+  /** The span of the call, which ends with its answer; null before `begin`, and for a call that is in no trace. */
+  readonly span: Span | null;
 }
 
 /** Receives calls when they begin and when they have ended. */
 export interface CallObserver extends Pick<Observe, "callBegan"> {
+  readonly tracing: Tracing;
   callEnded(call: EndedCall): void;
 }
 
 /** Observes nothing. */
-export const noCallObserver: CallObserver = { callBegan: () => undefined, callEnded: () => undefined };
+export const noCallObserver: CallObserver = { tracing: untraced, callBegan: () => undefined, callEnded: () => undefined };
 
 /** Creates the observation of a call whose head was read. */
 export function observeCall(
-  { callBegan, callEnded }: CallObserver,
-  { requestId, callerRequestId }: Pick<EndedCall, "requestId" | "callerRequestId">,
+  { tracing, callBegan, callEnded }: CallObserver,
+  { requestId, callerRequestId, parent }: Pick<EndedCall, "requestId" | "callerRequestId"> & { readonly parent: RemoteParent | null },
 ): CallObservation {
   let hasBegun = false;
+  let span: Span | null = null;
   const observation: CallObservation = {
+    get span() {
+      return span;
+    },
     ...{ operation: null, caller: null, isAdmitted: false, reason: null },
     begin(wire, answer, address) {
       if (hasBegun) return;
       hasBegun = true;
       const start = performance.now();
       callBegan(wire);
+      span = tracing.begin({ name: "call", kind: "server" }, parent);
       answer.once("close", () => {
         const { operation, caller, isAdmitted, reason } = observation;
         const outcome = reason ?? (answer.writableEnded ? "ok" : "cancelled");
         const name = operation === null ? templateOf(address) : (operation.name ?? operation.rpc);
         const known = caller === null || caller.accountId === "" ? null : caller;
-        callEnded({ requestId, callerRequestId, operation: name, wire, outcome, seconds: secondsSince(start), caller: known, isAdmitted });
+        const ended = { requestId, callerRequestId, operation: name, wire, outcome, caller: known, isAdmitted, span };
+        callEnded({ ...ended, seconds: secondsSince(start) });
       });
     },
   };

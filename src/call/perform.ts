@@ -3,6 +3,7 @@ import { mapIterable } from "../async/map-iterable.ts";
 import type { OpenCall } from "../core/accounts/caller.ts";
 import { Failure } from "../core/failure.ts";
 import type { Store, Tx } from "../core/store.ts";
+import { runInSpan, type Span } from "../core/trace.ts";
 import type { Admission } from "./admission.ts";
 import type { NoteRefusal, WriteAudit } from "./audit.ts";
 import { noteChallenge } from "./challenge.ts";
@@ -157,7 +158,7 @@ export function performer(store: Store, handlers: HandlerTable, records: Idempot
 
     async perform(admission, message, gone) {
       try {
-        const { answer, isReplayed: replayed } = await outcome(admission, message, gone);
+        const { answer, isReplayed: replayed } = await runInSpan(spanOf(admission), () => outcome(admission, message, gone));
         return { answer: setEnvelope(admission.operation.method, answer, admission.request.requestId), isReplayed: replayed };
       } catch (thrown) {
         noteThrown(admission)(thrown);
@@ -167,7 +168,7 @@ export function performer(store: Store, handlers: HandlerTable, records: Idempot
 
     async stream(admission, message, gone) {
       try {
-        return await openStream(admission, message, gone);
+        return await runInSpan(spanOf(admission), () => openStream(admission, message, gone));
       } catch (thrown) {
         noteThrown(admission)(thrown);
         throw thrown;
@@ -181,6 +182,8 @@ export function performer(store: Store, handlers: HandlerTable, records: Idempot
  * audit row and no idempotency record.
  */
 const isDryRun = (message: Message): boolean => "dryRun" in message && message.dryRun === true;
+
+const spanOf = ({ request }: Admission): Span | null => request.observed?.span ?? null;
 
 const openCallOf = ({ operation, request, caller, checkAgain: again }: Admission, gone: AbortSignal): OpenCall => ({
   caller,

@@ -8,6 +8,7 @@ import { console, sites } from "./sites.ts";
 import { settingsFile } from "./sources.ts";
 import { speech } from "./speech.ts";
 import { data, files } from "./storage.ts";
+import { telemetry } from "./telemetry.ts";
 import { agents, callLimits, oauth, processing, responses } from "./work.ts";
 
 /** Every variable, by its heading in the documentation. */
@@ -32,5 +33,6 @@ export const variableGroups = {
   Speech: speech,
   "Outgoing requests": outgoing,
   Process: processing,
+  Telemetry: telemetry,
   "Settings in a file": settingsFile,
 } as const;

@@ -186,6 +186,15 @@ export const processing = {
     description: "The lowest level of log lines to write. Lines are JSON on standard error.",
     schema: z.enum(logLevels),
   }),
+  SLOW_STATEMENT_MS: defineVariable({
+    type: "milliseconds",
+    fallback: "1000",
+    rule: "a whole number from 0 to 3600000",
+    example: "200",
+    description:
+      "A statement to the database that takes longer is logged as a warning, without its values. Further ones are counted, at most one line a minute. 0 logs none.",
+    schema: wholeNumber(0, 3_600_000),
+  }),
   CALL_LOG: defineVariable({
     type: "calls to log",
     fallback: "all",

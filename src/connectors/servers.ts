@@ -6,6 +6,7 @@ import type { AllowedAddresses } from "../config/address-range.ts";
 import type { OnBehalf } from "../core/accounts/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { type ConnectorServers, type ServerAddress, ServerFault } from "../core/connectors/server.ts";
+import { traceHeaders } from "../core/trace.ts";
 import { RefusedDestination } from "../egress/agent.ts";
 import { guardedFetch } from "../egress/guarded-fetch.ts";
 import type { Resolve } from "../egress/resolve.ts";
@@ -102,7 +103,7 @@ function transportTo(at: ServerAddress, fetch: ReturnType<typeof guardedFetch>["
     return new StdioClientTransport({ command, args, env, stderr: "ignore", cwd: "/", maxBufferSize: bytesMax });
   }
   return new StreamableHTTPClientTransport(new URL(at.url), {
-    requestInit: { headers: { ...at.headers } },
+    requestInit: { headers: { ...at.headers, ...traceHeaders() } },
     // Refuses the stream of server messages: the server may only answer requests.
     fetch: async (url, init) => (init?.method === "GET" ? new Response(null, { status: 405 }) : fetch(url, init)),
     reconnectionOptions: { maxRetries: 0, initialReconnectionDelay: 1, maxReconnectionDelay: 1, reconnectionDelayGrowFactor: 1 },

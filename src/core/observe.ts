@@ -61,6 +61,8 @@ export interface Observe {
   /** Names a kind of open watches, and how to count them. */
   watchers(kind: string, count: () => number): void;
   jobsRun(kind: string, outcome: "done" | "failed", count: number): void;
+  /** Spans, or lines of the log, were not exported. */
+  telemetryDropped(signal: "traces" | "logs", count: number): void;
 }
 
 const nothing = (): void => undefined;
@@ -84,6 +86,7 @@ export const unobserved: Observe = {
   uploaded: nothing,
   watchers: nothing,
   jobsRun: nothing,
+  telemetryDropped: nothing,
 };
 
 /** Seconds since a time of `performance.now()`. */

@@ -4,6 +4,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { Request } from "../call/admission.ts";
 import { readCredentials } from "../call/credential.ts";
 import { type CallObserver, noCallObserver, observeCall, readCallerRequestId } from "../call/observation.ts";
+import { parseTraceparent } from "../core/trace.ts";
 import { incomingBody } from "./incoming-body.ts";
 
 /** The cookie's name. With TLS, its prefix makes the browser bind the cookie to its host (spec/decisions.md 35). */
@@ -58,8 +59,14 @@ export type RequestHead = Pick<IncomingMessage, "headers"> & { readonly socket: 
  * @param trustProxy the lower-case name of the header in which a proxy sends the
  * client's address; null trusts only the connection.
  * @param observer receives the calls whose heads were read.
+ * @param trustsTrace whether the `sampled` flag of a caller at an address counts.
  */
-export function requestReader(newRequestId: () => string, trustProxy: string | null, observer: CallObserver = noCallObserver): ReadRequest {
+export function requestReader(
+  newRequestId: () => string,
+  trustProxy: string | null,
+  observer: CallObserver = noCallObserver,
+  trustsTrace: (address: string) => boolean = () => false,
+): ReadRequest {
   const addressOf = addressReader(trustProxy);
   function read(head: RequestHead): Request {
     const { headers } = head;
@@ -69,14 +76,17 @@ export function requestReader(newRequestId: () => string, trustProxy: string | n
     };
     // A caller's X-Request-Id is logged, and never used (spec/decisions.md 12, 116).
     const requestId = newRequestId();
+    const address = addressOf(head);
+    const trace = parseTraceparent(header("traceparent"));
+    const parent = trace && { ...trace, isTrusted: trustsTrace(address) };
     return {
       requestId,
-      address: addressOf(head),
+      address,
       credentials: readCredentials(header),
       idempotencyKey: header("idempotency-key") ?? null,
       isStrict: readPreference(header("prefer") ?? "", "handling") === "strict",
       body: incomingBody(head),
-      observed: observeCall(observer, { requestId, callerRequestId: readCallerRequestId(header("x-request-id")) }),
+      observed: observeCall(observer, { requestId, callerRequestId: readCallerRequestId(header("x-request-id")), parent }),
     };
   }
   // Several parts of one wire read the head: they share its id and its observation.

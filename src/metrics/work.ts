@@ -4,7 +4,7 @@ import type { Series } from "./series.ts";
 /** The agent of a profile: `offline`, `remote` or `model`; `other` for a profile that is not configured. */
 export type AgentOf = (profile: string) => string;
 
-type WorkFunctions = Pick<Observe, "runEnded" | "claimed" | "lost" | "attempted" | "webhooksDisabled" | "jobsRun">;
+type WorkFunctions = Pick<Observe, "runEnded" | "claimed" | "lost" | "attempted" | "webhooksDisabled" | "jobsRun" | "telemetryDropped">;
 
 /** Metrics of runs, deliveries and jobs. */
 export function workMetrics({ counter, histogram }: Series, agentOf: AgentOf): WorkFunctions {
@@ -41,6 +41,13 @@ export function workMetrics({ counter, histogram }: Series, agentOf: AgentOf): W
   );
   const disabled = counter({ name: "atp_webhooks_disabled_total", help: "Webhooks that were switched off.", labels: [], most: 1 });
   const jobs = counter({ name: "atp_jobs_total", help: "Jobs by kind and outcome.", labels: ["kind", "outcome"], most: 12 });
+  const dropped = counter({
+    name: "atp_telemetry_dropped_total",
+    help: "Spans and lines of the log that were not exported: the collector did not take them, or too many waited.",
+    labels: ["signal"],
+    most: 2,
+    known: ["traces", "logs"],
+  });
   return {
     runEnded: (profile, ending) => runs({ agent: agentOf(profile), ending }),
     claimed: (kind, count) => claims({ kind }, count),
@@ -50,6 +57,7 @@ export function workMetrics({ counter, histogram }: Series, agentOf: AgentOf): W
       if (time !== null) seconds({}, time);
     },
     webhooksDisabled: (count) => disabled({}, count),
+    telemetryDropped: (signal, count) => dropped({ signal }, count),
     jobsRun: (kind, outcome, count) => jobs({ kind, outcome }, count),
   };
 }

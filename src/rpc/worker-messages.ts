@@ -36,6 +36,7 @@ export const runMessage = (run: RemoteRun, link: Link): MessageInitShape<typeof 
         subtasks: run.subtasks.map(({ id: taskId, title, status, lastMessage: said }) => ({ taskId, title, status, said })),
       }),
   waits: run.waits.map(({ mode, reason, subtasks }) => ({ mode, reason, subtasks: subtasks.map((each) => waitedMessage(each, link)) })),
+  ...(run.traceparent === null ? {} : { traceparent: run.traceparent }),
   ...(run.outputSchema === null ? {} : { outputSchema: run.outputSchema }),
   ...(run.memo === null ? {} : { memo: fromJson(ValueSchema, run.memo) }),
 });

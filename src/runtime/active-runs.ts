@@ -1,5 +1,7 @@
 import { Failure } from "../core/failure.ts";
+import { runSpan } from "../core/span-names.ts";
 import type { Task } from "../core/tasks/task.ts";
+import { endAfter, storedParent, type Tracing, untraced } from "../core/trace.ts";
 import { releaseClaim } from "./claims.ts";
 import { type ModelCalls, modelCalls } from "./model-calls.ts";
 import { type RunParts, runTask } from "./run.ts";
@@ -33,9 +35,15 @@ export interface ActiveRuns {
   ended(): Promise<void>;
 }
 
+/** The dependencies of runs in this process. */
+export interface ActiveRunsParts extends RunParts {
+  /** Begins the span of each run. */
+  readonly tracing?: Tracing;
+}
+
 /** @param onEnd called with the task's id after a run has ended. */
-export function activeRuns(parts: RunParts, onEnd: (taskId: string) => void): ActiveRuns {
-  const { store, clock, log } = parts;
+export function activeRuns(parts: ActiveRunsParts, onEnd: (taskId: string) => void): ActiveRuns {
+  const { store, clock, log, tracing = untraced } = parts;
   const runs = new Map<string, Run>();
   const draining = new AbortController();
   const activeOnly = () => [...runs].filter(([, { abort }]) => !abort.signal.aborted);
@@ -56,7 +64,8 @@ export function activeRuns(parts: RunParts, onEnd: (taskId: string) => void): Ac
     start(task) {
       const abort = new AbortController();
       const calls = modelCalls(draining.signal);
-      const ended = runTask(task, abort.signal, parts, calls)
+      const span = tracing.begin(runSpan(task), storedParent(task.traceparent));
+      const ended = endAfter(span, () => runTask(task, abort.signal, parts, calls))
         .catch((cause: unknown) => handleFailure(task, cause))
         .then(() => {
           runs.delete(task.id);

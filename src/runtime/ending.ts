@@ -2,12 +2,14 @@ import type { Clock } from "../core/clock.ts";
 import type { Staging } from "../core/files/staging.ts";
 import type { Ids } from "../core/ids.ts";
 import { type Observe, type RunEnding, unobserved } from "../core/observe.ts";
+import { attributes } from "../core/span-names.ts";
 import type { Store, Tx } from "../core/store.ts";
 import { structuredResult } from "../core/structured-output/structured-output.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
 import { type Approval, allowedAction, ask, confirm, type Ending, fail, finish } from "../core/tasks/lifecycle.ts";
 import { waitsOfTurnMax } from "../core/tasks/subtask-wait.ts";
 import type { Task } from "../core/tasks/task.ts";
+import { currentSpan } from "../core/trace.ts";
 import type { PriceTable } from "../core/usage/price.ts";
 import { computeCost, type RunUsage, spend } from "../core/usage/spend.ts";
 import type { SaveSite } from "../core/websites/save.ts";
@@ -113,13 +115,18 @@ export async function endTurn(
   held: RunGuard<Task | null> = fenceOnly,
 ): Promise<Task | null> {
   const next = await writeEnding(task, done, outcome, turn, parts, held);
-  const { observe = unobserved } = parts;
   // An action that was allowed before, and a wait that is over, continue the same turn.
   if (next !== null && continues.has(outcome.kind)) return next;
   const ending = endingName(outcome);
-  observe.runEnded(task.agentProfile, ending);
-  if (ending === "spent") observe.budgetRefused();
+  noteEnding(parts, task, ending);
+  if (ending === "spent") parts.observe?.budgetRefused();
   return next;
+}
+
+/** Reports how a run ended, to the metrics and in its span. */
+export function noteEnding({ observe = unobserved }: Pick<EndingParts, "observe">, { agentProfile }: Task, ending: RunEnding): void {
+  observe.runEnded(agentProfile, ending);
+  currentSpan()?.set(attributes({ ending }));
 }
 
 const continues: ReadonlySet<EndingOutcome["kind"]> = new Set(["confirm", "wait"]);

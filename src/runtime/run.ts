@@ -1,5 +1,4 @@
 import type { Log } from "../core/log.ts";
-import { unobserved } from "../core/observe.ts";
 import type { LiveTexts } from "../core/tasks/live-texts.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { TextWriter } from "../core/tasks/text-writer.ts";
@@ -8,7 +7,7 @@ import { isOutOfCredits, reserve } from "../core/usage/spend.ts";
 import type { Agent, Outcome, Progress, Turn } from "./agent.ts";
 import { fileStager, type StagedFile } from "./artifacts.ts";
 import { releaseClaim } from "./claims.ts";
-import { append, type EndingParts, endSpent, endTurn, type StagedProgress } from "./ending.ts";
+import { append, type EndingParts, endSpent, endTurn, noteEnding, type StagedProgress } from "./ending.ts";
 import { type ModelCalls, modelCalls } from "./model-calls.ts";
 import { agentSteps, RunLost, type Steps } from "./steps.ts";
 import { openTurn, type TurnParts } from "./turn.ts";
@@ -33,15 +32,13 @@ export async function runTask(
   parts: RunParts,
   calls: ModelCalls = modelCalls(new AbortController().signal),
 ): Promise<void> {
-  const { observe = unobserved } = parts;
-  const { agentProfile: profile } = claimed;
   try {
     for (let task: Task | null = claimed; task; ) {
       const agent = parts.agentFor(task.agentProfile);
       task = agent ? await runTurn(task, agent, signal, parts, calls) : await leaveToWorkers(task, parts);
     }
   } catch (thrown) {
-    observe.runEnded(profile, thrown instanceof RunLost ? "lost" : "error");
+    noteEnding(parts, claimed, thrown instanceof RunLost ? "lost" : "error");
     if (!(thrown instanceof RunLost)) throw thrown;
   }
 }
@@ -124,7 +121,7 @@ async function finishTurn(
 ): Promise<Task | null> {
   if (outcome.kind !== "abandon") return endTurn(task, done, outcome, turn, parts);
   if (done.events.length > 0) await append(task, done, parts);
-  parts.observe?.runEnded(task.agentProfile, "released");
+  noteEnding(parts, task, "released");
   return null;
 }
 

@@ -4,10 +4,9 @@ import { poll } from "../async/poll.ts";
 import { type Claim, unobserved } from "../core/observe.ts";
 import type { Tx } from "../core/store.ts";
 import type { ClaimableTask, QueueFilter } from "../core/tasks/task.ts";
-import { activeRuns } from "./active-runs.ts";
+import { type ActiveRunsParts, activeRuns } from "./active-runs.ts";
 import { claimWithinLimits, releaseClaim } from "./claims.ts";
 import { heartbeatMs, type Lease } from "./lease.ts";
-import type { RunParts } from "./run.ts";
 
 /** Claims and runs tasks in this process. */
 export interface Runs {
@@ -29,7 +28,7 @@ const watchMs = 1_000;
 const batchMax = 32;
 
 /** The dependencies of a process's runs. */
-export interface RunsParts extends RunParts {
+export interface RunsParts extends ActiveRunsParts {
   readonly lease: Lease;
   readonly concurrency: number;
   /** Profiles whose tasks are left to remote workers. */
@@ -116,7 +115,8 @@ export function startRuns(parts: RunsParts): Runs {
     // This is done before a process that continues a run requests the run's browser.
     for (const nodeId of dead) await store.change((tx) => tx.browsers.deleteOfNode(nodeId));
     const orphans = await store.tasks.listOwned(dead);
-    await claim(orphans, "taken_over");
+    const taken = await claim(orphans, "taken_over");
+    if (taken > 0) log("warn", "runs of a lost process were taken over", { runs: taken });
     for (const nodeId of dead) if (!orphans.some((task) => task.nodeId === nodeId)) await lease.removeNode(nodeId);
     await fill();
   }

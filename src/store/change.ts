@@ -4,7 +4,9 @@ import { Failure } from "../core/failure.ts";
 import type { Random } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import { type Observe, secondsSince, unobserved } from "../core/observe.ts";
+import { attributes } from "../core/span-names.ts";
 import type { AfterTask, Tx } from "../core/store.ts";
+import { currentSpan, runInSpan, type SpanStart, traced } from "../core/trace.ts";
 import type { Client } from "./client.ts";
 import { driverFailure, maxRetries } from "./driver-failure.ts";
 import type { NotifiedFeed } from "./news.ts";
@@ -47,6 +49,11 @@ interface Done<T> {
   readonly result: T;
   readonly change: Change;
 }
+
+const changeSpans: Readonly<Record<Dialect, SpanStart>> = {
+  sqlite: { name: "change", kind: "client", attributes: attributes({ database: "sqlite" }) },
+  postgresql: { name: "change", kind: "client", attributes: attributes({ database: "postgresql" }) },
+};
 
 /** The longest time for retries of a change. PostgreSQL needs one second to detect a deadlock of two changes. */
 const retryMs = 15_000;
@@ -101,6 +108,13 @@ export function createChangeRunner(
     }
   }
 
+  /** Changes are committed in groups: the work of each must not run in the span of another. */
+  async function runTraced<T>(work: (tx: Tx) => Promise<T>, afterTask?: AfterTask): Promise<Done<T>> {
+    const caller = currentSpan();
+    if (caller === undefined) return runObserved((tx) => runInSpan(undefined, () => work(tx)), afterTask);
+    return traced(changeSpans[dialect], () => runObserved((tx) => runInSpan(caller, () => work(tx)), afterTask));
+  }
+
   async function runObserved<T>(work: (tx: Tx) => Promise<T>, afterTask?: AfterTask): Promise<Done<T>> {
     const start = performance.now();
     let outcome: "committed" | "failed" = "failed";
@@ -117,8 +131,9 @@ export function createChangeRunner(
 
   return async (work, afterTask) => {
     if (currentRun.getStore()?.open) throw new ProgrammingError("a change within a change: pass on its tx instead");
-    const { result, change } = await runObserved(work, afterTask);
-    feed.publish(change);
+    const { result, change } = await runTraced(work, afterTask);
+    // What the commit wakes is not part of the work that has committed.
+    runInSpan(undefined, () => feed.publish(change));
     for (const follow of change.after) await Promise.try(follow).catch(afterwards);
     return result;
   };

@@ -10,7 +10,7 @@ import { driverFailure, translateErrors } from "./driver-failure.ts";
 import { ownershipNote } from "./folder.ts";
 import { type ChangeNews, createFeed } from "./news.ts";
 import type { Relay, RelayParts } from "./relay.ts";
-import type { OnStatement } from "./round-trips.ts";
+import { type OnStatement, slowStatements } from "./round-trips.ts";
 import { rowsOf } from "./rows.ts";
 import { type Statements, sql } from "./statements.ts";
 
@@ -55,6 +55,8 @@ export interface StoreOptions {
   readonly changeMs?: number;
   /** Called for each round trip to the database. */
   readonly onStatement?: OnStatement;
+  /** A statement that takes longer, in milliseconds, is logged; absent: none is. */
+  readonly slowStatementMs?: number | null;
   /** Receives commits, waits and the use of connections. */
   readonly observe?: Observe;
 }
@@ -68,7 +70,8 @@ export interface StoreOptions {
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const failed = (text: string, cause: unknown) => options.log?.("error", text, { cause });
-  const { databaseUrl, clock, onStatement, ifMissing, observe = unobserved, isIncomplete = false } = options;
+  const { databaseUrl, clock, ifMissing, observe = unobserved, isIncomplete = false } = options;
+  const onStatement = statementListener(options);
   const backend = await openBackend({ databaseUrl, clock, onStatement, failed, observe, ifMissing, isIncomplete }).catch(
     (thrown: unknown) => {
       throw thrown === ifMissing ? thrown : openFailure(databaseUrl, thrown);
@@ -84,6 +87,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await backend.release();
   }
   return store;
+}
+
+function statementListener({ onStatement, slowStatementMs = null, log }: StoreOptions): OnStatement | undefined {
+  if (slowStatementMs === null || log === undefined) return onStatement;
+  // The text has no values, and equal lines are counted.
+  const report = (sql: string, ms: number) => log("warn", `a statement took more than ${ms} ms`, { sql });
+  return slowStatements(slowStatementMs, report, onStatement);
 }
 
 /** Loads PostgreSQL's driver only where it is used. */

@@ -1,6 +1,6 @@
 import type { SqlDriverAdapter, SqlQueryable, Transaction } from "@prisma/driver-adapter-utils";
 import { type Observe, secondsSince } from "../core/observe.ts";
-import { type OnStatement, observedQueries } from "./round-trips.ts";
+import { type OnStatement, observedQueries, reported } from "./round-trips.ts";
 import { ProgrammingError, type Statement, StatementFailure, type Statements, type Value } from "./statements.ts";
 import type { Transact, TransactionContext } from "./transactions.ts";
 
@@ -38,11 +38,13 @@ const types = {
 /** Statements on PostgreSQL, without Prisma: each connection prepares each text once. */
 export function postgresStatements(queryable: PgQueryable, nameOf: (text: string) => string, onStatement?: OnStatement): Statements {
   async function run({ text, values }: Statement) {
-    onStatement?.(text);
+    const ended = onStatement?.(text);
     try {
       return await queryable.query({ name: nameOf(text), text, values: (values as readonly Value[]).map(toDriver), types });
     } catch (thrown) {
       throw new StatementFailure(thrown);
+    } finally {
+      ended?.();
     }
   }
   return {
@@ -81,8 +83,7 @@ export function postgresTransactions({ adapter, present, statementsOn, onStateme
     const client = connectionOf(transaction);
     try {
       const result = await present.run(observedQueries(transaction, onStatement), () => work(statementsOn(client)));
-      onStatement?.("COMMIT");
-      await end(transaction, "COMMIT");
+      await reported(onStatement, "COMMIT", () => end(transaction, "COMMIT"));
       await transaction.commit();
       observe.committed(1);
       return result;

@@ -41,11 +41,13 @@ export function sqliteStatements(driver: Pick<SqliteConnection, "prepare">, onSt
   }
 
   function run<T>({ sql: text, values }: Statement, execute: (statement: SqliteStatement, values: readonly unknown[]) => T): T {
-    onStatement?.(text);
+    const ended = onStatement?.(text);
     try {
       return execute(prepare(text), (values as readonly Value[]).map(toDriver));
     } catch (thrown) {
       throw new StatementFailure(thrown);
+    } finally {
+      ended?.();
     }
   }
 

@@ -83,13 +83,15 @@ function writingConnection(adapter: SqlDriverAdapter, clock: Clock, onStatement:
       await retryWhileBusy(() => adapter.executeScript("BEGIN IMMEDIATE"), clock, patienceMs);
     },
     control(sql) {
-      onStatement?.(sql);
+      const ended = onStatement?.(sql);
       try {
         const prepared = controls.get(sql) ?? driver.prepare(sql);
         controls.set(sql, prepared);
         prepared.run();
       } catch (thrown) {
         throw new StatementFailure(thrown);
+      } finally {
+        ended?.();
       }
     },
     get inTransaction() {

@@ -3,6 +3,7 @@ import type { Dispatcher } from "undici";
 import type { AllowedAddresses } from "../config/address-range.ts";
 import type { Cipher } from "../core/cipher.ts";
 import type { Clock } from "../core/clock.ts";
+import { traceHeaders } from "../core/trace.ts";
 import type { AttemptResult, SendWebhook, SignDelivery } from "../core/webhooks/delivery.ts";
 import { openWebhookSecret } from "../core/webhooks/new-webhook.ts";
 import { classifyFault, RefusedDestination } from "../egress/agent.ts";
@@ -72,7 +73,7 @@ export function webhookSender(parts: SendParts): SendWebhook {
 
   return async (webhook, event, signal = never) => {
     const at = clock.now();
-    const headers = await sign(webhook, event, at);
+    const headers = { ...(await sign(webhook, event, at)), ...traceHeaders() };
     const began = clock.monotonic();
     const latency = () => Math.round(clock.monotonic() - began);
     const time = limitTime(clock, answerMs, signal);

@@ -4,8 +4,11 @@ import type { Clock } from "../core/clock.ts";
 import type { Random } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import { type Observe, unobserved } from "../core/observe.ts";
+import type { Repeats } from "../core/repeats.ts";
+import { attributes, deliverySpan } from "../core/span-names.ts";
 import type { Store } from "../core/store.ts";
-import type { AttemptKey, DueDelivery, DueWebhook, SendWebhook } from "../core/webhooks/delivery.ts";
+import { endAfter, type Span, storedParent, type Tracing, untraced } from "../core/trace.ts";
+import type { AttemptKey, AttemptResult, DueDelivery, DueWebhook, SendWebhook } from "../core/webhooks/delivery.ts";
 import { type CompletedAttempt, nextStateOf, recordOutcomes, type SwitchedOff, scheduleMs } from "./record.ts";
 import { answerMs } from "./send.ts";
 
@@ -84,6 +87,10 @@ export interface SenderParts {
   readonly random: Random;
   readonly log: Log;
   readonly observe?: Observe;
+  /** Begins the span of each attempt. */
+  readonly tracing?: Tracing;
+  /** Receives webhooks whose deliveries fail. */
+  readonly warnings?: Pick<Repeats, "again" | "over">;
   readonly send: SendWebhook;
   /** Notifies the owner of a webhook that it was switched off. Its errors are logged. */
   readonly notify: (off: SwitchedOff) => Promise<void>;
@@ -106,7 +113,7 @@ const batchMax = 32;
  * again when the lease ends.
  */
 export function startSender(parts: SenderParts): Sender {
-  const { store, clock, log, observe = unobserved } = parts;
+  const { store, clock, log, observe = unobserved, tracing = untraced, warnings } = parts;
   const stopping = new AbortController();
   const aborting = new AbortController();
   const inFlight = createInFlight(perWebhook);
@@ -125,7 +132,10 @@ export function startSender(parts: SenderParts): Sender {
       const { taken, off, cancelled } = await write(due, finished);
       observeRound(finished.completed, off.length, cancelled);
       for (const key of taken) launch(due, key);
-      for (const webhook of off) void notifyOwner(webhook);
+      for (const webhook of off) {
+        log("warn", "a webhook was switched off: its deliveries failed", { webhookId: webhook.id });
+        void notifyOwner(webhook);
+      }
       if (taken.length + finished.completed.length > 0) wake();
     } catch (thrown) {
       completed = [...finished.completed, ...completed];
@@ -169,9 +179,11 @@ export function startSender(parts: SenderParts): Sender {
     if (delivery?.webhook) inFlight.add(delivery.webhookId, attempt(delivery, delivery.webhook, key).finally(wake));
   }
 
-  async function attempt({ type, event }: DueDelivery, webhook: DueWebhook, key: AttemptKey): Promise<void> {
+  async function attempt(delivery: DueDelivery, webhook: DueWebhook, key: AttemptKey): Promise<void> {
+    const { type, event, traceparent } = delivery;
+    const span = tracing.begin(deliverySpan({ ...delivery, ...key }), storedParent(traceparent));
     try {
-      const sent = await parts.send(webhook, event, aborting.signal);
+      const sent = await endAfter(span, () => sendIn(span, webhook, event));
       const next = nextStateOf({ type, number: key.number, sent }, clock.now(), randomFraction(parts.random), parts.delaysMs ?? scheduleMs);
       completed.push({ ...key, eventId: event.id, sent, next, webhook });
       const { status, latencyMs } = sent;
@@ -181,6 +193,21 @@ export function startSender(parts: SenderParts): Sender {
       // An internal error, not the receiver's: the delivery is due again when the lease ends.
       else log("error", "a delivery could not be sent", { deliveryId: key.deliveryId, cause });
     }
+  }
+
+  async function sendIn(span: Span | null, webhook: DueWebhook, event: DueDelivery["event"]): Promise<AttemptResult> {
+    const sent = await parts.send(webhook, event, aborting.signal);
+    const { status, failure, delivered } = sent;
+    span?.set(attributes({ status: status ?? undefined }));
+    if (!delivered) span?.fail(failure ?? String(status));
+    warnOf(webhook.id, sent);
+    return sent;
+  }
+
+  function warnOf(webhookId: string, { status, failure, delivered }: AttemptResult): void {
+    const key = `webhook ${webhookId}`;
+    if (delivered) warnings?.over(key);
+    else warnings?.again(key, { level: "warn", text: "deliveries to a webhook fail", fields: { webhookId, status, failure } });
   }
 
   const notifyOwner = (off: SwitchedOff) =>

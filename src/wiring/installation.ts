@@ -44,7 +44,7 @@ export const installationParts = (
 });
 
 /** The disk of a folder; null where the system does not tell. */
-async function diskOf(folder: string): Promise<Disk> {
+export async function diskOf(folder: string): Promise<Disk> {
   try {
     const { bavail, blocks, bsize } = await statfs(folder);
     return blocks === 0 ? null : { free: bavail * bsize, size: blocks * bsize };

@@ -6,14 +6,12 @@ import type { KeyUses } from "../core/keys/api-keys.ts";
 import type { SigningKeys } from "../core/oauth/signing-key.ts";
 import type { Tx } from "../core/store.ts";
 import { type Backlog, countEveryMs } from "../core/tasks/backlog.ts";
-import { unservedProfiles } from "../core/tasks/run-state.ts";
 import { releaseStale } from "../core/usage/spend.ts";
 import { checkDomains } from "../core/websites/domains.ts";
 import { failuresKeptMs } from "../core/workers/worker.ts";
 import { sweepWorkerRuns } from "../runtime/remote/held-run.ts";
 import { endOverdueTurns } from "../runtime/time-limits.ts";
 import type { ProcessContext } from "./process-context.ts";
-import { remoteProfiles } from "./remote.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -23,8 +21,6 @@ const keyUsesEveryMs = 5_000;
 const leasesEveryMs = 1_000;
 /** A turn ends at most this long after its time limit. */
 const turnsEveryMs = 1_000;
-/** A warning of tasks that wait for a worker comes at most this long after their first minute. */
-const unservedEveryMs = 10_000;
 /** Expired files are purged within a minute (spec/decisions.md 38). */
 const filesEveryMs = 10_000;
 /** A lost run's reservation is released within this time. */
@@ -55,7 +51,7 @@ const archivesMax = 100;
 export interface MaintenanceParts
   extends Pick<ProcessContext, "store" | "clock" | "log" | "prove">,
     Partial<Pick<ProcessContext, "observe">> {
-  readonly config: Pick<ProcessContext["config"], "deletedTaskDays" | "webhookLogDays" | "agentProfiles">;
+  readonly config: Pick<ProcessContext["config"], "deletedTaskDays" | "webhookLogDays">;
 }
 
 /** Starts the timers of every process, in any role; the returned function stops them. */
@@ -85,7 +81,6 @@ export function startMaintenance(
     every(turnsEveryMs, async function endTurns() {
       await endOverdueTurns({ store, clock });
     }),
-    every(unservedEveryMs, unservedProfiles({ store, clock, log, remoteProfiles: remoteProfiles(config) })),
     every(filesEveryMs, async function sweepFiles() {
       await files.sweep(stopping.signal);
     }),

@@ -1,5 +1,7 @@
 import type { Config } from "../config.ts";
 import { type Observe, unobserved } from "../core/observe.ts";
+import { type Repeats, repeats } from "../core/repeats.ts";
+import { type Tracing, untraced } from "../core/trace.ts";
 import type { ProveDomain } from "../core/websites/domain.ts";
 import { createProveDomain } from "../egress/prove-domain.ts";
 import { createUserResolver, type Resolve } from "../egress/resolve.ts";
@@ -14,6 +16,10 @@ export interface ProcessContext extends Ambient, Installation {
   readonly prove: ProveDomain;
   /** Receives what this process does, for its metrics. */
   readonly observe: Observe;
+  /** Begins the spans of this process. */
+  readonly tracing: Tracing;
+  /** Warnings of conditions that last. */
+  readonly warnings: Pick<Repeats, "again" | "over">;
 }
 
 /** Creates the context of a server or a command. */
@@ -28,5 +34,7 @@ export function processContext(config: Config, { store, cipher }: Installation, 
     cipher,
     resolve,
     observe: ambient.metrics?.observe ?? unobserved,
+    warnings: repeats(ambient.log, clock.monotonic),
+    tracing: ambient.telemetry?.tracing ?? untraced,
   };
 }

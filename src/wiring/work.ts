@@ -122,7 +122,7 @@ export async function startWork(
   context: ProcessContext,
   { files, connectors, sending: { send }, browsers, texts, backlog, check }: WorkParts,
 ): Promise<Work> {
-  const { config, store, cipher, clock, ids, random, log, observe } = context;
+  const { config, store, cipher, clock, ids, random, log, observe, tracing, warnings } = context;
   const { staging, readFile, workspaceOf, openSkill } = files;
   const inBrowser = browserTools(async (taskId) => {
     const [task, resources] = [await store.tasks.byId(taskId), await store.taskResources.find(taskId)];
@@ -150,12 +150,13 @@ export async function startWork(
       agentFor,
       texts,
       observe,
+      tracing,
       excludedProfiles: otherThan,
     },
     prices: config.prices,
     concurrency: config.runConcurrency,
   });
-  const sender = startSender({ store, clock, random, log, observe, send, notify: notifier(config) });
+  const sender = startSender({ store, clock, random, log, observe, tracing, warnings, send, notify: notifier(config) });
   const exporter = startExports(context, files);
   const stopSchedules = startSchedules({ ...context, tasks: createTasks(context, backlog), notify: pauseNotifier(context) });
   const stopParents = startParents(context);

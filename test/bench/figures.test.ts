@@ -32,6 +32,7 @@ test("every figure has its name, once, with the suffix .pg for PostgreSQL", () =
     "task.listMessages.1m",
     "task.run",
     "task.run.pg",
+    "telemetry",
     "watch.deltas",
     "watch.sse.cpu",
     "watch.sse.memory",

@@ -2,11 +2,12 @@ import { spawnSync } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Checkout, freePort, sharedCheckout } from "../commands/checkout.ts";
 import { lacks, need } from "../support/needs.ts";
+import { openOtlpReceiver } from "../support/otlp-receiver.ts";
 import { root } from "../support/server-process.ts";
 import { blocksIn, readPage } from "./page.ts";
 
 const page = readPage("docs/operate/monitoring.md");
-const [start = "", scrapes = "", guarded = "", withToken = "", checks = ""] = blocksIn(page, "sh");
+const [start = "", scrapes = "", guarded = "", withToken = "", checks = "", traces = ""] = blocksIn(page, "sh");
 
 let checkout: Checkout;
 beforeAll(() => {
@@ -43,6 +44,18 @@ test("docs/operate/monitoring.md starts a server with metrics, scrapes it, and g
   expect((await run(withToken).ended).out).toContain("atp_build_info");
   expect((await run("curl -s http://127.0.0.1:9464/metrics").ended).out).not.toContain("atp_build_info");
   await stopGuarded();
+});
+
+test("docs/operate/monitoring.md sends traces to a collector", async () => {
+  await using collector = await openOtlpReceiver();
+  const port = `${await freePort()}`;
+  const env = { DATA_DIR: "data", PORT: port, BASE_URL: "http://127.0.0.1:8080" };
+  const server = checkout.command(["bash", "-ec", traces.replace("http://127.0.0.1:4318", collector.url)], env);
+  await server.says(/"msg":"ready"/);
+  await fetch(`http://127.0.0.1:${port}/v2/project.list`);
+  server.child.kill("SIGTERM");
+  await server.ended;
+  expect(collector.spans.map(({ name }) => name)).toContain("project.list");
 });
 
 test.skipIf(lacks("promtool"))("docs/operate/monitoring.md checks the files for Prometheus", () => {

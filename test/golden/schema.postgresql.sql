@@ -714,6 +714,7 @@ TABLE task
   root_id text
   subtasks integer NOT NULL DEFAULT 0
   imported_from text
+  traceparent text
   CONSTRAINT task_pkey PRIMARY KEY (id)
   CREATE INDEX task_account_id_served_at_idx ON public.task USING btree (account_id, served_at)
   CREATE INDEX task_deleted ON public.task USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)

@@ -3,9 +3,7 @@ import { loadConfig } from "../../src/config.ts";
 import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
 import { describeOnOne } from "../support/database.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
-import { until } from "../support/until.ts";
 import { watcher } from "../support/watcher.ts";
-import { createWorker } from "../workers/worker-rig.ts";
 
 const callsOf = ({ logged }: Service) => logged.filter(({ text }) => text === "call");
 
@@ -129,45 +127,3 @@ describe("CALL_LOG", () => {
     for (const CALL_LOG of ["on", "101%", "-1%", "5", "5 %"]) expect(() => loadConfig({ CALL_LOG })).toThrow(/CALL_LOG/);
   });
 });
-
-test("no line, also at debug, has a secret or content", async () => {
-  await using service = await openService({ env: { LOG_LEVEL: "debug", AGENT_PROFILES: "manus-1.6=offline,manus-1.6-max=remote" } });
-  const ann = await service.person();
-  const session = await ann.session();
-  const worker = await createWorker(service, ann, ["manus-1.6-max"]);
-  await session.client(ProjectService).listProjects({});
-  await worker.poll({});
-  const { body: hook } = await ann.v2("webhook.create", { url: "https://hooks.example/zeppelin?token=zeppelin" });
-  const { body: task } = await ann.v2("task.create", { message: { content: "Find the zeppelin." }, title: "zeppelin" });
-  await until(service.store, task["task_id"], ({ status }) => status === "stopped");
-  const { body: file } = await ann.v2("file.upload", { filename: "zeppelin.txt" });
-  const link = new URL(file["upload_url"]).pathname;
-  await fetch(`${service.url}${link}`, { method: "PUT", body: "zeppelin" });
-  const form = new URLSearchParams({
-    grant_type: "authorization_code",
-    code: "code-zeppelin",
-    client_id: "none",
-    client_secret: "secret-zeppelin",
-  });
-  await fetch(`${service.url}/oauth/token`, { method: "POST", body: form });
-  await fetch(`${service.url}/v2/zeppelin?api_key=${ann.key}`, {
-    headers: { authorization: `Bearer ${ann.key}`, cookie: "session=zeppelin" },
-  });
-  await service.drain();
-
-  const text = service.logged.map((line) => JSON.stringify(line)).join("\n");
-  const signature = link.split("/").at(-1) ?? "";
-  expect(signature.length).toBeGreaterThan(20);
-  const cookie = session.headers.cookie.split("=").at(-1) ?? "";
-  const secrets = ["zeppelin", ann.key, cookie, worker.secret, signature, ...strings(hook).filter((value) => /^whsec_/.test(value))];
-  for (const secret of secrets) expect(text).not.toContain(secret);
-  const debug = new Set(service.logged.flatMap((line) => (line.level === "debug" ? [line.text] : [])));
-  expect([...debug].toSorted()).toEqual(["change", "delivery attempt", "jobs were taken"].filter((name) => debug.has(name)));
-  expect(debug.has("change") && debug.has("jobs were taken")).toBe(true);
-});
-
-/** Every text of an answer. */
-function strings(value: unknown): readonly string[] {
-  if (typeof value === "string") return [value];
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(strings) : [];
-}

@@ -153,6 +153,8 @@ describeOnEach("metrics of a serving process", (database) => {
         await tx.tasks.advance(taskId, { now: Date.now(), set: { nodeId: "dead", raiseFence: true } });
       }),
     );
+    const line = { level: "warn", text: "runs of a lost process were taken over", fields: { runs: 1 } };
+    expect(rig.service.problems).toContainEqual(line);
   });
 
   test("a process that its peers gave up counts its lost runs", async () => {

@@ -63,5 +63,10 @@ describeOnEach("a platform", (kind) => {
     expect(mail?.text).toContain("the receiver answered 410 Gone");
     expect(mail?.text).toContain(new URL(hook.url).host);
     expect(mail?.text).not.toContain("tenant");
+    const [{ id: webhookId } = { id: "" }] = body["data"];
+    expect(service.problems).toEqual([
+      { level: "warn", text: "deliveries to a webhook fail", fields: { webhookId, status: 410, failure: null } },
+      { level: "warn", text: "a webhook was switched off: its deliveries failed", fields: { webhookId } },
+    ]);
   });
 });

@@ -11,11 +11,11 @@ export interface StatusCheck {
 /** A process without a heartbeat for this long is taken over. */
 const heartbeatSeconds = 15;
 /** What waits longer than this is late. */
-const lateSeconds = 60;
+export const lateSeconds = 60;
 /** Refusals of a minute are written after it, with the time of the first. */
 const sealSeconds = 120;
 /** The least free part of the disk, in percent. */
-const freePercent = 5;
+export const freePercent = 5;
 
 /** The disk of the data folder, in bytes; null where the system does not tell. */
 export type Disk = { readonly free: number; readonly size: number } | null;

@@ -64,6 +64,8 @@ export interface InstallationRows {
   /** Reads every row. */
   contents(): Promise<{ readonly files: number; readonly bytes: number; readonly loose: number }>;
   databaseBytes(): Promise<number>;
+  /** The time of the database's machine, in Unix milliseconds; null for SQLite, which has no other machine. */
+  databaseTime(): Promise<number | null>;
   jobs(now: number): Promise<readonly (Overdue & { readonly kind: string })[]>;
   failures(since: number, max: number): Promise<{ readonly workerRuns: number; readonly exports: number }>;
   /** When the oldest entry of the audit log that is not sealed was written; null when all are. */

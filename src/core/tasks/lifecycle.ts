@@ -3,11 +3,12 @@ import type { Action } from "../actions/action.ts";
 import { inputSchema, kindOf } from "../actions/kind.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { StructuredResult } from "../structured-output/structured-output.ts";
+import { currentTraceparent } from "../trace.ts";
 import type { EventPayloads, NewEvent } from "./event.ts";
 import type { UserInput } from "./message.ts";
 import type { Task, TaskChanges, TaskStatus } from "./task.ts";
 
-/** A task without events that does not run. */
+/** A task without events that does not run. It belongs to the trace of the current work. */
 export const idleTask = (id: string, { accountId, spaceId }: Scope, now: number): Task => ({
   id,
   accountId,
@@ -52,6 +53,7 @@ export const idleTask = (id: string, { accountId, spaceId }: Scope, now: number)
   parentTurn: 0,
   subtasks: 0,
   importedFrom: null,
+  traceparent: currentTraceparent(),
 });
 
 /**

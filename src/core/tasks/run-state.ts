@@ -1,6 +1,4 @@
 import type { Clock } from "../clock.ts";
-import type { Log } from "../log.ts";
-import type { Tx } from "../store.ts";
 import { waitingNode } from "./lifecycle.ts";
 import type { TaskView } from "./task.ts";
 
@@ -32,28 +30,3 @@ export const runStateReader =
     const isServed = !remoteProfiles.includes(agentProfile) || (workerSeenAt ?? 0) > clock.now() - unservedAfterMs;
     return isServed ? "queued" : "waiting_for_worker";
   };
-
-/** The dependencies of `unservedProfiles`. */
-interface UnservedParts {
-  readonly store: Pick<Tx, "workers">;
-  readonly clock: Pick<Clock, "now">;
-  readonly log: Log;
-  readonly remoteProfiles: readonly string[];
-}
-
-/**
- * Creates a check that warns of profiles whose tasks have waited for a minute without a worker: once for each profile, and
- * again after a worker has served it.
- */
-export function unservedProfiles({ store, clock, log, remoteProfiles }: UnservedParts): () => Promise<void> {
-  let warned: ReadonlySet<string> = new Set();
-  return async () => {
-    if (remoteProfiles.length === 0) return;
-    const unserved = await store.workers.unserved(remoteProfiles, clock.now() - unservedAfterMs);
-    for (const { profile, waiting } of unserved) {
-      if (warned.has(profile)) continue;
-      log("warn", `no worker has called for profile ${profile} in the last minute: tasks wait for one`, { profile, waiting });
-    }
-    warned = new Set(unserved.map(({ profile }) => profile));
-  };
-}

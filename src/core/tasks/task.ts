@@ -82,6 +82,8 @@ export interface Task {
   readonly subtasks: number;
   /** Where an imported task comes from; null for any other task. */
   readonly importedFrom: ImportedFrom | null;
+  /** The trace of the call that began its latest turn, as `traceparent` (W3C Trace Context); null without one. */
+  readonly traceparent: string | null;
 }
 
 /** The source of an imported task. */
@@ -156,6 +158,7 @@ export type TaskChanges = Partial<
     | "claims"
     | "idleClaims"
     | "allowed"
+    | "traceparent"
   >
 > & {
   /** The team's cap on its visibility. */

@@ -18,6 +18,7 @@ import { defaultProfile, type Profiles, profilesOf } from "../tasks/profile.ts";
 import type { TaskSteps } from "../tasks/steps.ts";
 import type { Task, TaskChanges, TaskView } from "../tasks/task.ts";
 import { noResources, saveResources } from "../tasks/task-resources.ts";
+import { currentTraceparent } from "../trace.ts";
 import { computeExtraCost, spend } from "../usage/spend.ts";
 import type { Visibility } from "../visibility.ts";
 import { notifiesWebhooks } from "../webhooks/notifications.ts";
@@ -213,6 +214,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = prof
       const changes = {
         agentProfile: profiles.parse(agentProfile, task.agentProfile),
         references: addReferences(task.references, input.references, task.id),
+        traceparent: currentTraceparent(),
         ...(outputSchema ? { outputSchema } : {}),
         ...(await dismissAction(tx, task)),
       };

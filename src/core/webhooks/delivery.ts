@@ -90,6 +90,8 @@ export interface DueDelivery extends Pick<Delivery, "id" | "webhookId" | "type" 
   readonly mayReceive: boolean;
   /** Whether the task has stopped. */
   readonly isTaskStopped: boolean;
+  /** The trace of the task's latest turn; null without one. */
+  readonly traceparent: string | null;
 }
 
 /** The fields of a webhook that an attempt needs. */

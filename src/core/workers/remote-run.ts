@@ -37,6 +37,8 @@ export interface RemoteRun {
   readonly subtasks: readonly SubtaskState[] | null;
   /** The waits for subtasks of this turn that are over. */
   readonly waits: readonly RemoteWait[];
+  /** The trace of the turn; null without one. */
+  readonly traceparent: string | null;
 }
 
 /** A wait for subtasks that is over. Only the last one of a run has messages, outputs and files. */

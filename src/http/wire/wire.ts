@@ -4,6 +4,7 @@ import type { Request } from "../../call/admission.ts";
 import type { RateState } from "../../call/limit.ts";
 import { outcomeOf, type WireName } from "../../call/observation.ts";
 import { Failure, notFound } from "../../core/failure.ts";
+import { runInSpan } from "../../core/trace.ts";
 import { applyWarnings, rateHeaders, setHeaders } from "../answer-headers.ts";
 import type { Bound } from "../bounds/bound.ts";
 import { goneSignal } from "../connection.ts";
@@ -92,7 +93,7 @@ export function wire<F>({ name, readHead, failureIn, report, refuse }: WireForm<
 
   async function run(call: Call, handleOf: (call: Call) => Handle): Promise<void> {
     try {
-      await handleOf(call)(call);
+      await runInSpan(call.head.observed?.span, () => handleOf(call)(call));
     } catch (thrown) {
       await refuseCall(call, thrown);
     }

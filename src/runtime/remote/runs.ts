@@ -56,6 +56,7 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
       ...{ fence: task.fence, leaseMs: workerLeaseMs, references: task.references, skills: turn.skills, connectors: turn.connectors },
       subtasks: turn.subtasks?.begun ?? null,
       waits: await readWaits(store, task),
+      traceparent: task.traceparent,
       written: turn.written.map((event) => ({ event, key: keys.get(event.seq) ?? "" })),
     };
   }

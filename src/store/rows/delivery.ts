@@ -75,6 +75,7 @@ const due = tables.delivery.pick("id", "webhookId", "eventId", "type", "taskId",
   failingSince: integerOrNull(sql`h.failing_since`),
   mayReceive: boolean(mayReceive),
   taskStatus: textOrNull(sql`t.status`),
+  traceparent: textOrNull(sql`t.traceparent`),
 });
 
 const details = (ids: readonly string[]): Sql => sql`
@@ -87,10 +88,22 @@ const details = (ids: readonly string[]): Sql => sql`
 type Due = RowOf<typeof due>;
 
 function dueOf(row: Due): DueDelivery {
-  const { id, webhookId, type, taskId, attempts, createdAt, mayReceive } = row;
+  const { id, webhookId, type, taskId, attempts, createdAt, mayReceive, traceparent } = row;
   const event = { id: row.eventId, body: row.body ?? "" };
   const rests = row.taskStatus !== "running";
-  return { id, webhookId, type, taskId, attempts, createdAt, event, webhook: webhookOf(row), mayReceive, isTaskStopped: rests };
+  return {
+    id,
+    webhookId,
+    type,
+    taskId,
+    attempts,
+    createdAt,
+    event,
+    webhook: webhookOf(row),
+    mayReceive,
+    isTaskStopped: rests,
+    traceparent,
+  };
 }
 
 function webhookOf(row: Due): DueDelivery["webhook"] {

@@ -47,6 +47,7 @@ const contents = computedShape({
 });
 const size = computedShape({ bytes: integer(sql`bytes`) });
 const failures = computedShape({ workerRuns: integer(sql`worker_runs`), exports: integer(sql`exports`) });
+const clock = computedShape({ at: integer(sql`CAST(extract(epoch FROM now) * 1000 AS BIGINT)`) });
 const oldest = computedShape({ at: integerOrNull(sql`MIN(at)`) });
 
 const isDue = (time: Sql, now: number): Sql =>
@@ -96,6 +97,10 @@ export function installationRows(session: Session): InstallationRows {
       return (await contents.row(session)(sql`SELECT ${contents.of("b")} FROM blob b`)) ?? { files: 0, bytes: 0, loose: 0 };
     },
     databaseBytes: async () => (await size.row(session)(sql`SELECT ${size.of("s")} FROM (${databaseSize[dialect]}) s`))?.bytes ?? 0,
+    async databaseTime() {
+      if (dialect === "sqlite") return null;
+      return (await clock.row(session)(sql`SELECT ${clock.of("c")} FROM (SELECT clock_timestamp() AS now) c`))?.at ?? null;
+    },
     jobs: (now) => job.rows(session)(sql`SELECT ${job.of("j")} FROM (${waitingJobs(dialect, now)}) j GROUP BY kind ORDER BY kind`),
     async failures(since, max) {
       const row = await failures.row(session)(sql`

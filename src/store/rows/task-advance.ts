@@ -37,6 +37,7 @@ const blank: TaskChanges & Partial<Task & TaskProgress> = {
   planTotal: null,
   turnUntil: null,
   importedFrom: null,
+  traceparent: null,
 };
 
 /** The columns that a team's tombstone keeps for exports, and that a personal space's tombstone clears too. */

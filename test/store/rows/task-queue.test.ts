@@ -93,7 +93,7 @@ describeOnEach("tasks.unowned", (kind) => {
 
 describeOnEach("a read of a queue with 10,000 tasks of one account and 50 others", (kind) => {
   let statement = "";
-  const record = (sql: string) => {
+  const record = (sql: string): undefined => {
     if (sql.includes("RECURSIVE")) statement = sql;
   };
   let database: TestStore;

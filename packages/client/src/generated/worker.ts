@@ -114,6 +114,8 @@ export interface Run {
   readonly history?: readonly HistoryEntry[];
   /** The waits for subtasks of this turn that are over, in the order of the requests: one for each `wait` of the turn. */
   readonly waits?: readonly EndedWait[];
+  /** Trace of the call that began this turn, as the header `traceparent` of W3C Trace Context: 55 characters; empty when that call was in no trace. Continue the trace with it. */
+  readonly traceparent?: string;
 }
 
 /** One message of an earlier turn. */

@@ -3,6 +3,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { extractReasoningMiddleware, wrapLanguageModel } from "ai";
 import { Agent, fetch as request } from "undici";
 import type { ModelConfig } from "../../../config/models.ts";
+import { traceHeaders } from "../../../core/trace.ts";
 
 /** A language model of the AI SDK: one call, no loop, no retries. */
 export type LanguageModel = ReturnType<typeof wrapLanguageModel>;
@@ -47,7 +48,7 @@ function fetcher(): typeof fetch {
   const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: connectMs } });
   return async (url, { method = "GET", headers: sent, body = null, signal = null } = {}) => {
     if (typeof url !== "string" || (body !== null && typeof body !== "string")) throw new TypeError("the SDK sends text to a URL");
-    const headers = Object.fromEntries(new Headers(sent));
+    const headers = { ...Object.fromEntries(new Headers(sent)), ...traceHeaders() };
     const response = await request(url, { method, headers, body, signal, dispatcher, redirect: "error" });
     const { status, statusText } = response;
     // undici and Node declare separate types for the same stream.

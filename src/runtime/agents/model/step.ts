@@ -1,7 +1,9 @@
 import { Failure } from "../../../core/failure.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { secondsSince } from "../../../core/observe.ts";
+import { attributes, modelSpan } from "../../../core/span-names.ts";
 import type { NewEvent } from "../../../core/tasks/event.ts";
+import { currentSpan, iterateInSpan, type Span } from "../../../core/trace.ts";
 import type { Usage } from "../../../core/usage/price.ts";
 import type { ChatMessage, Hold, Progress } from "../../agent.ts";
 import { type Answer, callModel, type Piece } from "./answer.ts";
@@ -191,14 +193,17 @@ async function* attemptOnce(run: Run, { conversation, asking, hold }: Attempt): 
   const explanations = openTelling();
   const showLive = asking.live === undefined ? null : openLive(run, asking.live);
   const start = performance.now();
-  const observe = (outcome: "ok" | "failed") =>
+  const span = currentSpan()?.child(modelSpan(run.config.model, providers[run.config.api]));
+  const observe = (outcome: "ok" | "failed", fault?: ModelFault | TurnError) => {
     run.observe?.modelCalled({ model: run.config.model, outcome, seconds: secondsSince(start) });
+    if (outcome === "failed") span?.fail(fault instanceof ModelFault ? fault.kind : "broken");
+  };
   let characters = 0;
   let hasWritten = false;
   const pay = (input: number | null, output: number | null) =>
-    charge(run, conversation, hold, { input, output: output ?? Math.ceil(characters / 4) });
+    charge({ run, conversation, hold, span }, { input, output: output ?? Math.ceil(characters / 4) });
   try {
-    for await (const piece of callModel(run.model, callOf(run, conversation, asking), patienceOf(run))) {
+    for await (const piece of iterateInSpan(span, () => callModel(run.model, callOf(run, conversation, asking), patienceOf(run)))) {
       const events = asking.quiet ? [] : piece.kind === "answer" ? explanations.rest() : explanations.take(piece);
       if (piece.kind === "text") showLive?.(piece.text);
       if (piece.kind !== "answer") characters += piece.text.length;
@@ -213,24 +218,35 @@ async function* attemptOnce(run: Run, { conversation, asking, hold }: Attempt): 
     return { fault: new ModelFault("broken"), hasWritten, paid: false };
   } catch (thrown) {
     if (!(thrown instanceof ModelFault || thrown instanceof TurnError)) throw thrown;
-    observe("failed");
+    observe("failed", thrown);
     const paid = characters > 0 || (thrown instanceof ModelFault && thrown.hasAnswer);
     if (paid) pay(null, null);
     if (thrown instanceof TurnError) throw paid ? thrown : releaseHold(run, hold, thrown);
     return { fault: thrown, hasWritten, paid };
+  } finally {
+    span?.end();
   }
 }
 
+/** The form of the endpoint, by the names of the conventions. */
+const providers = { openai: "openai", anthropic: "anthropic" } as const;
+
+interface PaidCall {
+  readonly run: Run;
+  readonly conversation: Conversation;
+  readonly hold: Hold;
+  readonly span: Span | undefined;
+}
+
 function charge(
-  run: Run,
-  conversation: Conversation,
-  hold: Hold,
+  { run, conversation, hold, span }: PaidCall,
   { input, output }: { readonly input: number | null; readonly output: number },
 ): void {
   const inputMax = conversationTokens(conversation);
   const inputTokens = input ?? inputMax;
   run.spend({ inputTokens, outputTokens: output }, hold);
   run.observe?.tokensUsed(run.config.model, inputTokens, output);
+  span?.set(attributes({ inputTokens, outputTokens: output }));
   run.limits.add(inputTokens + output, inputMax + run.config.maxOutputTokens, hold);
 }
 

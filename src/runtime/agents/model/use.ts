@@ -1,6 +1,8 @@
 import { Failure } from "../../../core/failure.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
+import { toolSpan } from "../../../core/span-names.ts";
 import type { EventPayloads } from "../../../core/tasks/event.ts";
+import { traced } from "../../../core/trace.ts";
 import type { AgentEvent, Outcome, Progress } from "../../agent.ts";
 import type { RequestedCall } from "./answer.ts";
 import type { FinishedUse, OpenUse } from "./conversation.ts";
@@ -66,7 +68,7 @@ async function resultOf(
   { callId, input, decisions }: OpenUse & Pick<Parameters<Tool["use"]>[0], "decisions">,
 ): Promise<ToolResult> {
   try {
-    return await tool.use({ callId, input, turn, decisions });
+    return await traced(toolSpan(tool.name, callId), async () => tool.use({ callId, input, turn, decisions }));
   } catch (cause) {
     turn.signal.throwIfAborted();
     // The run is retried.

@@ -95,6 +95,9 @@ class Run(TypedDict):
     the last 5,000 events. Arguments and results have 256 KiB together; older uses are left out."""
     waits: NotRequired[list[EndedWait]]
     """The waits for subtasks of this turn that are over, in the order of the requests: one for each `wait` of the turn."""
+    traceparent: NotRequired[str]
+    """Trace of the call that began this turn, as the header `traceparent` of W3C Trace Context: 55 characters; empty
+    when that call was in no trace. Continue the trace with it."""
 
 
 class Said(TypedDict):
