@@ -59,9 +59,10 @@ async function spaceOfTeam(tx: Tx, name: string): Promise<string> {
   return team.spaceId;
 }
 
-function reportLine(spaceId: string, { head, unsealed, fault }: ChainReport): string {
+function reportLine(spaceId: string, { anchor, head, unsealed, fault }: ChainReport): string {
   const end = `head ${head.seq}:${head.hash}`;
-  if (fault === null) return `${spaceId}: intact, ${head.seq} rows sealed, ${unsealed} not yet, ${end}`;
+  const removed = anchor === null ? "" : `, the first ${anchor.seq} removed by AUDIT_DAYS`;
+  if (fault === null) return `${spaceId}: intact, ${head.seq} rows sealed${removed}, ${unsealed} not yet, ${end}`;
   const row = fault.id === null ? "" : ` (row ${fault.id})`;
   return `${spaceId}: BROKEN at ${fault.seq}${row}, ${fault.kind}: ${fault.text}; ${unsealed} not sealed, intact up to ${end}`;
 }

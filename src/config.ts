@@ -11,6 +11,7 @@ import { type Prices, prices } from "./config/prices.ts";
 import { isLoopback, mail, singleSignOn, teams } from "./config/sign-in.ts";
 import { console, isSameSite, sites } from "./config/sites.ts";
 import { collectSettings, settingNamesOf, withConfigFile } from "./config/sources.ts";
+import { retention } from "./config/retention.ts";
 import { readTranscription, type TranscriptionConfig } from "./config/speech.ts";
 import { data, files } from "./config/storage.ts";
 import { ConfigError, findMisspelt, type Reader, settingsReader, type Variable } from "./config/variable.ts";
@@ -18,6 +19,7 @@ import { variableGroups } from "./config/variables.ts";
 import { agents, type CallLog, callLimits, oauth, processing, responses } from "./config/work.ts";
 import { findNearest } from "./core/nearest.ts";
 import { isReservedProfile, publicNames } from "./core/tasks/profile.ts";
+import type { Retention } from "./core/retention/retention.ts";
 
 export { ConfigError } from "./config/variable.ts";
 
@@ -55,6 +57,8 @@ export interface Config {
   /** Exports for a SIEM may include contents. */
   readonly siemPayloads: boolean;
   readonly webhookLogDays: number;
+  /** In days; 0: for ever. */
+  readonly retention: Retention;
   /** Lower case. */
   readonly ownerEmail: string;
   /** The factor on every rate limit; null: no rate limits. */
@@ -178,7 +182,7 @@ function network(reader: Reader) {
 }
 
 function storage(reader: Reader) {
-  const values = reader.read(data);
+  const [values, kept] = [reader.read(data), reader.read(retention)];
   const databaseUrl = values.DATABASE_URL ?? `file:${join(values.DATA_DIR, "platform.db")}`;
   return {
     dataDir: values.DATA_DIR,
@@ -190,6 +194,13 @@ function storage(reader: Reader) {
     deletedTaskDays: values.DELETED_TASK_DAYS,
     siemPayloads: values.SIEM_PAYLOADS,
     webhookLogDays: values.WEBHOOK_LOG_DAYS,
+    retention: {
+      taskDays: kept.TASK_DAYS,
+      eventDays: kept.EVENT_DAYS,
+      verboseEventDays: kept.VERBOSE_EVENT_DAYS,
+      auditDays: kept.AUDIT_DAYS,
+      usageDays: kept.USAGE_DAYS,
+    },
     ownerEmail: values.OWNER_EMAIL,
   };
 }

@@ -22,6 +22,7 @@ import type { GrantRows } from "./oauth/grant.ts";
 import type { SigningKeyRows } from "./oauth/signing-key.ts";
 import type { JobRows, NodeRows, RateCounters, SettingRows } from "./processes/shared.ts";
 import type { ProjectRows } from "./projects/project.ts";
+import type { RetentionRows } from "./retention/retention.ts";
 import type { ScheduleRows } from "./schedules/schedule.ts";
 import type { LinkRows } from "./sign-in/link.ts";
 import type { SessionRows, SignInRows } from "./sign-in/sign-in.ts";
@@ -114,6 +115,7 @@ export interface Tx {
   readonly viewers: ViewerRows;
   readonly domains: DomainRows;
   readonly shares: ShareRows;
+  readonly retention: RetentionRows;
   readonly installation: InstallationRows;
   /** Runs `work` after the commit and before `change` resolves; outside a change, at once. */
   afterCommit(work: () => Promise<void> | void): void;

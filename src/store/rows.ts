@@ -27,6 +27,7 @@ import { memberRows } from "./rows/member.ts";
 import { parentRows, waitRows } from "./rows/parent-task.ts";
 import { nodeRows, settingRows } from "./rows/processes.ts";
 import { projectRows } from "./rows/project.ts";
+import { retentionRows } from "./rows/retention.ts";
 import { scheduleRows } from "./rows/schedule.ts";
 import { shareRows } from "./rows/share.ts";
 import { linkRows, sessionRows, signInRows } from "./rows/sign-in.ts";
@@ -106,6 +107,7 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     viewers: viewerRows(session),
     domains: domainRows(session),
     shares: shareRows(session),
+    retention: retentionRows(session),
     installation: installationRows(session),
     afterCommit: (work) => void changeOf(session).after.push(work),
   };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { systemRandom } from "../../src/core/ids.ts";
+import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { codeDigest } from "../../src/core/oauth/code.ts";
 import { backlog } from "../../src/core/tasks/backlog.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -7,6 +7,7 @@ import { startMaintenance } from "../../src/wiring/maintenance.ts";
 import { databaseUrl, describeOnOne, rowsIn } from "../support/database.ts";
 import { storeWithFaults } from "../support/faults.ts";
 import { codeFor, exchangeCode, modes, pairOf, postForm, putApp, refreshProof, refreshWith, userMe } from "../support/oauth.ts";
+import { keepsAll } from "../support/maintenance.ts";
 import { openService } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
 import { storedText } from "../support/stored-text.ts";
@@ -94,9 +95,10 @@ describeOnOne("stored OAuth data", (kind) => {
       const parts = {
         store: service.store,
         clock,
+        ids: systemIds,
         prove: async () => true,
         log: () => undefined,
-        config: { deletedTaskDays: 0, webhookLogDays: 30, agentProfiles: {} },
+        config: { deletedTaskDays: 0, webhookLogDays: 30, agentProfiles: {}, retention: keepsAll },
       };
       const nothing = async () => undefined;
       const stop = startMaintenance(

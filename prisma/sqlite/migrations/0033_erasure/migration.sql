@@ -1,0 +1,23 @@
+-- CreateTable
+CREATE TABLE "erasure" (
+    "kind" TEXT NOT NULL,
+    "subject" TEXT NOT NULL,
+    "created_at" BIGINT NOT NULL,
+    "completed_at" BIGINT,
+
+    PRIMARY KEY ("kind", "subject")
+);
+
+-- CreateTable
+CREATE TABLE "legal_hold" (
+    "name" TEXT NOT NULL PRIMARY KEY,
+    "kind" TEXT NOT NULL,
+    "subject" TEXT NOT NULL,
+    "created_at" BIGINT NOT NULL
+);
+
+-- CreateIndex
+CREATE INDEX "erasure_open" ON "erasure"("created_at") WHERE completed_at IS NULL;
+
+-- CreateIndex
+CREATE INDEX "legal_hold_kind_subject_idx" ON "legal_hold"("kind", "subject");
