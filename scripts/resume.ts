@@ -1,5 +1,6 @@
 // `npm run resume`: shows what would start in a restored installation, and lets servers start on it.
 import { systemClock } from "../src/core/clock.ts";
+import { checkNoOpenErasures } from "../src/core/erasure/erasure.ts";
 import { countMax, type ProfileLoad } from "../src/core/installation/status.ts";
 import { release } from "../src/core/processes/hold.ts";
 import type { Tx } from "../src/core/store.ts";
@@ -18,7 +19,10 @@ const schedulesMax = 1_000;
 async function run(isDryRun: boolean, { store }: OpenedInstallation): Promise<string> {
   const report = await whatStarts(store, systemClock.now());
   if (isDryRun) return report;
-  const wasHeld = await store.change(release);
+  const wasHeld = await store.change(async (tx) => {
+    await checkNoOpenErasures(tx);
+    return await release(tx);
+  });
   return `${report}${wasHeld ? "The installation is no longer held: servers can start." : "The installation was not held."}\n`;
 }
 

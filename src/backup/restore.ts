@@ -3,6 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import type { Cipher } from "../core/cipher.ts";
+import type { Erased } from "../core/erasure/erasure.ts";
 import { Failure } from "../core/failure.ts";
 import type { Blobs } from "../core/files/blob.ts";
 import { hold } from "../core/processes/hold.ts";
@@ -17,6 +18,8 @@ export interface RestoreParts {
   readonly blobs: Pick<Blobs, "put">;
   readonly now: () => number;
   readonly env: Environment;
+  /** The list of erasures: what the backup still has of it is erased again. */
+  readonly erasures: readonly Erased[];
   /** Opens the restored database, which migrates it. */
   readonly open: (databaseUrl: string) => Promise<Pick<Store, "change" | "close">>;
   readonly onProgress: (step: "verified" | "restored", files: number) => void;
@@ -24,7 +27,7 @@ export interface RestoreParts {
 
 /**
  * Restores a backup into an empty place. Every sum is checked before anything is written. The installation is held then: no server
- * starts on it before `npm run resume`.
+ * starts on it before `npm run resume`, which waits for the erasures of the list: `eraseOpen` completes them.
  *
  * @param revokesAll also ends all API keys, workers' credentials, tokens of apps, sessions and sign-in links.
  * @throws Failure `failed_precondition` when the backup is damaged, of another database or key, or the place is not empty
@@ -43,6 +46,7 @@ export async function restore(parts: RestoreParts, folder: string, revokesAll: b
     try {
       await store.change(async (tx: Tx) => {
         await hold(tx, now());
+        for (const erased of parts.erasures) await tx.erasures.begin(erased, now());
         if (revokesAll) await tx.installation.revokeAll(now());
       });
     } finally {

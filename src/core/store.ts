@@ -7,6 +7,7 @@ import type { AuditChainRows } from "./audit/chain.ts";
 import type { AuditLogRows } from "./audit/log.ts";
 import type { BrowserRows } from "./browsers/browser.ts";
 import type { ConnectorRows } from "./connectors/connector.ts";
+import type { ErasureRows } from "./erasure/erasure.ts";
 import type { ArchiveRows, StepRows } from "./exports/archive-rows.ts";
 import type { ExportRows } from "./exports/export.ts";
 import type { BlobRows } from "./files/blob.ts";
@@ -116,6 +117,7 @@ export interface Tx {
   readonly domains: DomainRows;
   readonly shares: ShareRows;
   readonly retention: RetentionRows;
+  readonly erasures: ErasureRows;
   readonly installation: InstallationRows;
   /** Runs `work` after the commit and before `change` resolves; outside a change, at once. */
   afterCommit(work: () => Promise<void> | void): void;

@@ -14,6 +14,7 @@ import { connectorRows } from "./rows/connector.ts";
 import { conversationRows } from "./rows/conversation.ts";
 import { deliveryRows } from "./rows/delivery.ts";
 import { deliveryLogRows } from "./rows/delivery-log.ts";
+import { erasureRows } from "./rows/erasure.ts";
 import { eventRows } from "./rows/event.ts";
 import { exportRows } from "./rows/export.ts";
 import { familyRows } from "./rows/family.ts";
@@ -108,6 +109,7 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     domains: domainRows(session),
     shares: shareRows(session),
     retention: retentionRows(session),
+    erasures: erasureRows(session),
     installation: installationRows(session),
     afterCommit: (work) => void changeOf(session).after.push(work),
   };

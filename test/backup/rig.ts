@@ -60,7 +60,7 @@ export async function openBackupRig(kind: TestDatabase["kind"], options: Paramet
         restore: (folder, { revokesAll = false, ...change } = {}) =>
           restore(
             {
-              ...{ config, cipher, blobs: createLocalBlobs(join(dataDir, "files")), now: systemClock.now, env, open },
+              ...{ config, cipher, blobs: createLocalBlobs(join(dataDir, "files")), now: systemClock.now, env, open, erasures: [] },
               ...{ onProgress: () => undefined, ...change },
             },
             folder,

@@ -222,7 +222,7 @@ function checkName(path: string, name: string): void {
 }
 
 /** Makes the profiles that a leaving member held inactive, and ends their delegation. */
-async function returnProfiles(tx: Tx, spaceId: string, holderId: string): Promise<CascadeResult["cascade"]> {
+export async function returnProfiles(tx: Tx, spaceId: string, holderId: string): Promise<CascadeResult["cascade"]> {
   const held = await tx.members.listHeldProfiles(holderId);
   for (const { id } of held) {
     const user = await tx.members.find(spaceId, { id });
