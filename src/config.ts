@@ -8,18 +8,18 @@ import { type ModelConfig, readModels } from "./config/models.ts";
 import { addresses, listening, outgoing } from "./config/network.ts";
 import { readPdf } from "./config/pdf.ts";
 import { type Prices, prices } from "./config/prices.ts";
+import { retention } from "./config/retention.ts";
 import { isLoopback, mail, singleSignOn, teams } from "./config/sign-in.ts";
 import { console, isSameSite, sites } from "./config/sites.ts";
 import { collectSettings, settingNamesOf, withConfigFile } from "./config/sources.ts";
-import { retention } from "./config/retention.ts";
 import { readTranscription, type TranscriptionConfig } from "./config/speech.ts";
 import { data, files } from "./config/storage.ts";
 import { ConfigError, findMisspelt, type Reader, settingsReader, type Variable } from "./config/variable.ts";
 import { variableGroups } from "./config/variables.ts";
 import { agents, type CallLog, callLimits, oauth, processing, responses } from "./config/work.ts";
 import { findNearest } from "./core/nearest.ts";
-import { isReservedProfile, publicNames } from "./core/tasks/profile.ts";
 import type { Retention } from "./core/retention/retention.ts";
+import { isReservedProfile, publicNames } from "./core/tasks/profile.ts";
 
 export { ConfigError } from "./config/variable.ts";
 

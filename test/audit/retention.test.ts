@@ -85,10 +85,7 @@ describeOnEach("AUDIT_DAYS", (kind) => {
     ["rows deleted by hand after the anchor", ["DELETE FROM audit_event WHERE seq = 4"], "missing at 4"],
     [
       "rows deleted by hand with an anchor of their own",
-      [
-        "UPDATE audit_anchor SET seq = 4, hash = (SELECT hash FROM audit_event WHERE seq = 4)",
-        "DELETE FROM audit_event WHERE seq = 4",
-      ],
+      ["UPDATE audit_anchor SET seq = 4, hash = (SELECT hash FROM audit_event WHERE seq = 4)", "DELETE FROM audit_event WHERE seq = 4"],
       "anchor at 5",
     ],
     ["a record of removal that was deleted", ["DELETE FROM audit_event WHERE operation = 'retention/RemoveAudit'"], "anchor at 4"],

@@ -20,7 +20,11 @@ interface MaintenanceOptions {
 export const keepsAll: Retention = { taskDays: 0, eventDays: 0, verboseEventDays: 0, auditDays: 0, usageDays: 0 };
 
 /** One round of the maintenance that every process runs on a timer, without that of files. `deletedTaskDays` is 0 by default. */
-export async function runMaintenance(store: Store, clock: Clock, { deletedTaskDays = 0, prove = provesAll, retention = {} }: MaintenanceOptions = {}): Promise<void> {
+export async function runMaintenance(
+  store: Store,
+  clock: Clock,
+  { deletedTaskDays = 0, prove = provesAll, retention = {} }: MaintenanceOptions = {},
+): Promise<void> {
   const config = { deletedTaskDays, webhookLogDays: 30, agentProfiles: {}, retention: { ...keepsAll, ...retention } };
   const parts = { store, clock, prove, config, ids: systemIds, log: () => undefined };
   await startMaintenance(parts, backlog(store, 1), { write: nothing }, { retire: nothing }, { sweep: nothing, purge: nothing })();

@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
-import { describeOnOne } from "../support/database.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { retainAt } from "../support/retain.ts";
 import { taskRig } from "../support/task-rig.ts";
@@ -8,15 +8,23 @@ const dayMs = 24 * 3_600_000;
 const story = "[[think Because]] [[tool browser]] [[file sums.csv | tea,12]] [[say Walnut]]";
 
 describeOnOne("retention of tasks", (database) => {
-  const rig = taskRig({ database });
+  const options: { over?: TestStore } = {};
+  let db: TestStore;
+  beforeAll(async () => {
+    db = await openTestStore(database);
+    options.over = db;
+  });
+  afterAll(() => db[Symbol.asyncDispose]());
+  const rig = taskRig(options);
   let passes = 0;
   /** One pass, at this many days from now, in order: a second pass is not due within a day. */
   const retain = (days: number, retention: Parameters<typeof retainAt>[2], keepsEvents = false) => {
     passes += 1;
     return retainAt(rig.service.store, Date.now() + days * dayMs + passes * 1000, retention, keepsEvents);
   };
-  const rows = (sql: string) => runDirectly(rig.service, sql);
-  const types = async (id: string) => (await rig.events(id, { verbose: true })).map(({ type }) => type);
+  const rows = (sql: string) => runDirectly(db, sql);
+  const changedAt = (id: string, days: number) => rows(`UPDATE task SET updated_at = ${Date.now() + days * dayMs} WHERE id = '${id}'`);
+  const types = async (id: string) => (await rig.events(id)).map(({ type }) => type);
   const isFound = async (word: string) => (await rig.ann.v2("task.list", { query: word })).body["data"].length > 0;
 
   test("VERBOSE_EVENT_DAYS deletes what only verbose shows, of tasks that have ended", async () => {
@@ -24,21 +32,22 @@ describeOnOne("retention of tasks", (database) => {
     await rig.reach(waits, "waiting");
     await retain(9, { verboseEventDays: 10 });
     expect(await types(ended)).toContain("tool_used");
-    const plain = await rig.events(ended);
+    const plainIds = async () => (await rig.events(ended, { verbose: false })).map(({ id }) => id);
+    const plain = await plainIds();
     await retain(11, { verboseEventDays: 10 });
     expect(await types(ended)).not.toContain("tool_used");
-    expect(await rig.events(ended)).toEqual(plain);
+    expect(await plainIds()).toEqual(plain);
     expect(await types(waits)).toContain("tool_used");
   });
 
   test("EVENT_DAYS deletes all events and their words, and keeps the task with its title and files", async () => {
-    const id = await rig.runToEnd(`Chestnuts ${story}`, { title: "Almonds" });
-    expect([await isFound("walnut"), await isFound("almonds")]).toEqual([true, true]);
+    const id = await rig.runToEnd(`${story} [[say Chestnuts]]`, { title: "Almonds" });
+    expect([await isFound("chestnuts"), await isFound("almonds")]).toEqual([true, true]);
     await retain(22, { eventDays: 10 });
     expect(await types(id)).toEqual([]);
-    expect([await isFound("walnut"), await isFound("almonds")]).toEqual([false, true]);
+    expect([await isFound("chestnuts"), await isFound("almonds")]).toEqual([false, true]);
     expect(await rig.ann.v2("task.detail", { task_id: id })).toMatchObject({ body: { task: { title: "Almonds", status: "stopped" } } });
-    expect(await rows(`SELECT status FROM file WHERE task_id = '${id}'`)).toMatchObject([{ status: "uploaded" }]);
+    expect(await rows(`SELECT status FROM file WHERE task_id = '${id}'`)).toContainEqual({ status: "uploaded" });
     await rig.send(id, "[[say Again]]");
     await rig.reach(id, "stopped");
     expect((await rig.events(id)).map(({ seq }) => seq)).toEqual([...new Set((await rig.events(id)).map(({ seq }) => seq))]);
@@ -47,11 +56,12 @@ describeOnOne("retention of tasks", (database) => {
 
   test("a later pass visits a task again that has changed since", async () => {
     const id = await rig.runToEnd("[[tool browser]]");
+    await changedAt(id, 20);
     await retain(33, { verboseEventDays: 10 });
     expect(await types(id)).not.toContain("tool_used");
     await rig.send(id, "[[tool browser]]");
     await rig.reach(id, "stopped");
-    await rows(`UPDATE task SET updated_at = ${Date.now() + 40 * dayMs} WHERE id = '${id}'`);
+    await changedAt(id, 40);
     await retain(45, { verboseEventDays: 10 });
     expect(await types(id)).toContain("tool_used");
     await retain(51, { verboseEventDays: 10 });
@@ -65,9 +75,9 @@ describeOnOne("retention of tasks", (database) => {
     for (const id of [old, failed]) {
       expect(await rig.ann.v2("task.detail", { task_id: id })).toMatchObject({ status: 404 });
       expect(await rows(`SELECT seq FROM task_event WHERE task_id = '${id}'`)).toEqual([]);
-      expect(await rows(`SELECT credential, outcome FROM audit_event WHERE subject = '${id}' AND operation = 'retention/DeleteTask'`)).toEqual(
-        [{ credential: "retention", outcome: "done" }],
-      );
+      expect(
+        await rows(`SELECT credential, outcome FROM audit_event WHERE subject = '${id}' AND operation = 'retention/DeleteTask'`),
+      ).toEqual([{ credential: "retention", outcome: "done" }]);
     }
     expect(await rows(`SELECT status FROM file WHERE task_id = '${old}' AND deleted_at IS NULL`)).toEqual([]);
     expect(await rig.row(runs)).toMatchObject({ status: "running" });

@@ -10,7 +10,13 @@ import { removalOperation } from "./chain.ts";
  * @param max rows of one change.
  * @returns the number of removed rows; 0 also while another process seals the log.
  */
-export async function removeOldAudit(tx: Tx, { now, ids }: Pick<CreationContext, "now" | "ids">, spaceId: string, before: number, max: number): Promise<number> {
+export async function removeOldAudit(
+  tx: Tx,
+  { now, ids }: Pick<CreationContext, "now" | "ids">,
+  spaceId: string,
+  before: number,
+  max: number,
+): Promise<number> {
   // The head's lock excludes sealing and other removals.
   if (!(await tx.auditChain.lockHeads([spaceId])).has(spaceId)) return 0;
   const rows = await tx.auditChain.sealed(spaceId, null, max);
@@ -21,7 +27,15 @@ export async function removeOldAudit(tx: Tx, { now, ids }: Pick<CreationContext,
   const { seq, hash } = last;
   // Records of removals are found by their time: two never have the same.
   const at = Math.max(now, ((await tx.auditChain.anchor(spaceId))?.removedAt ?? 0) + 1);
-  const entry = { id: ids.short(), at, spaceId, accountId: "", credential: "retention", operation: removalOperation, requestId: ids.request() };
+  const entry = {
+    id: ids.short(),
+    at,
+    spaceId,
+    accountId: "",
+    credential: "retention",
+    operation: removalOperation,
+    requestId: ids.request(),
+  };
   await tx.audit.insert({ ...entry, address: "", subject: spaceId, before: null, after: { seq, hash, rows: old.length } });
   return tx.auditChain.removeUpTo(spaceId, { seq, hash, removedAt: at });
 }

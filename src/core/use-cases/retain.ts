@@ -1,14 +1,7 @@
 import { removeOldAudit } from "../audit/retention.ts";
 import type { Clock } from "../clock.ts";
 import type { Ids } from "../ids.ts";
-import {
-  type AgedTask,
-  type EventProgress,
-  eventProgress,
-  hasEnded,
-  type Retention,
-  saveEventProgress,
-} from "../retention/retention.ts";
+import { type AgedTask, type EventProgress, eventProgress, hasEnded, type Retention, saveEventProgress } from "../retention/retention.ts";
 import type { Store, Tx } from "../store.ts";
 import { deleteTask } from "./delete-task.ts";
 
@@ -84,7 +77,8 @@ async function retainTasks(parts: RetainParts, inBatches: InBatches, signal: Abo
     if (due === null || task.isHeld || !hasEnded(task)) continue;
     if (task.hasLivingSubtasks) oldestSkipped = Math.min(oldestSkipped, task.updatedAt);
     else if (due === "task") await store.change((tx) => deleteOld(tx, parts, task));
-    else await inBatches(signal, async (tx, max) => ((await tx.retention.lockTask(task)) ? tx.retention.deleteEvents(task.id, due, max) : 0));
+    else
+      await inBatches(signal, async (tx, max) => ((await tx.retention.lockTask(task)) ? tx.retention.deleteEvents(task.id, due, max) : 0));
   }
   if (signal.aborted) return;
   const all = Math.min(goals.all, oldestSkipped);

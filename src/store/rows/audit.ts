@@ -165,8 +165,7 @@ export function auditChainRows(session: Session): AuditChainRows {
         SELECT ${counted.of("audit_event")} FROM audit_event WHERE space_id = ${spaceId} AND seq IS NULL`);
       return row?.count ?? 0;
     },
-    anchor: (spaceId) =>
-      anchor.row(session)(sql`SELECT ${anchor.of("audit_anchor")} FROM audit_anchor WHERE space_id = ${spaceId}`),
+    anchor: (spaceId) => anchor.row(session)(sql`SELECT ${anchor.of("audit_anchor")} FROM audit_anchor WHERE space_id = ${spaceId}`),
     lastRemoval: (spaceId) =>
       removal.row(session)(sql`
         SELECT ${removal.of("audit_event")} FROM audit_event

@@ -1,5 +1,5 @@
-import { verboseTypes } from "../../core/tasks/event.ts";
 import type { RetentionRows } from "../../core/retention/retention.ts";
+import { verboseTypes } from "../../core/tasks/event.ts";
 import { changeOf, type Session } from "../session.ts";
 import { empty, forUpdate, join, type Sql, sql } from "../statements.ts";
 import { boolean, tables } from "../table.ts";
