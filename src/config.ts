@@ -8,7 +8,7 @@ import { type ModelConfig, readModels } from "./config/models.ts";
 import { addresses, listening, outgoing } from "./config/network.ts";
 import { readPdf } from "./config/pdf.ts";
 import { type Prices, prices } from "./config/prices.ts";
-import { retention } from "./config/retention.ts";
+import { type RetentionConfig, retention } from "./config/retention.ts";
 import { isLoopback, mail, singleSignOn, teams } from "./config/sign-in.ts";
 import { console, isSameSite, sites } from "./config/sites.ts";
 import { collectSettings, settingNamesOf, withConfigFile } from "./config/sources.ts";
@@ -18,7 +18,6 @@ import { ConfigError, findMisspelt, type Reader, settingsReader, type Variable }
 import { variableGroups } from "./config/variables.ts";
 import { agents, type CallLog, callLimits, oauth, processing, responses } from "./config/work.ts";
 import { findNearest } from "./core/nearest.ts";
-import type { Retention } from "./core/retention/retention.ts";
 import { isReservedProfile, publicNames } from "./core/tasks/profile.ts";
 
 export { ConfigError } from "./config/variable.ts";
@@ -58,7 +57,7 @@ export interface Config {
   readonly siemPayloads: boolean;
   readonly webhookLogDays: number;
   /** In days; 0: for ever. */
-  readonly retention: Retention;
+  readonly retention: RetentionConfig;
   /** Lower case. */
   readonly ownerEmail: string;
   /** The factor on every rate limit; null: no rate limits. */

@@ -1,6 +1,15 @@
 import { wholeNumber } from "./values.ts";
 import { defineVariable } from "./variable.ts";
 
+/** How many days data is kept; 0: for ever. */
+export interface RetentionConfig {
+  readonly taskDays: number;
+  readonly eventDays: number;
+  readonly verboseEventDays: number;
+  readonly auditDays: number;
+  readonly usageDays: number;
+}
+
 const wholeTime = "All data of spaces and people under legal hold is kept.";
 
 /** How long data is kept. Retention of deleted tasks and of webhooks is with `data`. */

@@ -52,6 +52,13 @@ TABLE api_key
   CREATE UNIQUE INDEX api_key_digest_key ON public.api_key USING btree (digest)
   CREATE UNIQUE INDEX api_key_pkey ON public.api_key USING btree (id)
   CREATE INDEX api_key_space_id_created_at_id_idx ON public.api_key USING btree (space_id, created_at, id)
+TABLE audit_anchor
+  space_id text NOT NULL
+  seq integer NOT NULL
+  hash text NOT NULL
+  removed_at bigint NOT NULL
+  CONSTRAINT audit_anchor_pkey PRIMARY KEY (space_id)
+  CREATE UNIQUE INDEX audit_anchor_pkey ON public.audit_anchor USING btree (space_id)
 TABLE audit_event
   id text NOT NULL
   at bigint NOT NULL
@@ -211,6 +218,14 @@ TABLE delivery_attempt
   response text
   CONSTRAINT delivery_attempt_pkey PRIMARY KEY (delivery_id, number)
   CREATE UNIQUE INDEX delivery_attempt_pkey ON public.delivery_attempt USING btree (delivery_id, number)
+TABLE erasure
+  kind text NOT NULL
+  subject text NOT NULL
+  created_at bigint NOT NULL
+  completed_at bigint
+  CONSTRAINT erasure_pkey PRIMARY KEY (kind, subject)
+  CREATE INDEX erasure_open ON public.erasure USING btree (created_at) WHERE (completed_at IS NULL)
+  CREATE UNIQUE INDEX erasure_pkey ON public.erasure USING btree (kind, subject)
 TABLE export
   id text NOT NULL
   space_id text NOT NULL
@@ -300,6 +315,14 @@ TABLE job
   CONSTRAINT job_pkey PRIMARY KEY (kind, key)
   CREATE INDEX job_kind_run_at_idx ON public.job USING btree (kind, run_at)
   CREATE UNIQUE INDEX job_pkey ON public.job USING btree (kind, key)
+TABLE legal_hold
+  name text NOT NULL
+  kind text NOT NULL
+  subject text NOT NULL
+  created_at bigint NOT NULL
+  CONSTRAINT legal_hold_pkey PRIMARY KEY (name)
+  CREATE INDEX legal_hold_kind_subject_idx ON public.legal_hold USING btree (kind, subject)
+  CREATE UNIQUE INDEX legal_hold_pkey ON public.legal_hold USING btree (name)
 TABLE listener_event
   listener_id text NOT NULL
   position integer NOT NULL

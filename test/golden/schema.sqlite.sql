@@ -44,6 +44,12 @@ CREATE TABLE "api_key" (
 CREATE INDEX "api_key_account_id_kind_idx" ON "api_key"("account_id", "kind")
 CREATE UNIQUE INDEX "api_key_digest_key" ON "api_key"("digest")
 CREATE INDEX "api_key_space_id_created_at_id_idx" ON "api_key"("space_id", "created_at", "id")
+CREATE TABLE "audit_anchor" (
+    "space_id" TEXT NOT NULL PRIMARY KEY,
+    "seq" INTEGER NOT NULL,
+    "hash" TEXT NOT NULL,
+    "removed_at" BIGINT NOT NULL
+)
 CREATE TABLE "audit_event" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "at" BIGINT NOT NULL,
@@ -190,6 +196,15 @@ CREATE TABLE "delivery_attempt" (
 
     PRIMARY KEY ("delivery_id", "number")
 )
+CREATE TABLE "erasure" (
+    "kind" TEXT NOT NULL,
+    "subject" TEXT NOT NULL,
+    "created_at" BIGINT NOT NULL,
+    "completed_at" BIGINT,
+
+    PRIMARY KEY ("kind", "subject")
+)
+CREATE INDEX "erasure_open" ON "erasure"("created_at") WHERE completed_at IS NULL
 CREATE TABLE "export" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "space_id" TEXT NOT NULL,
@@ -278,6 +293,13 @@ CREATE TABLE "job" (
     PRIMARY KEY ("kind", "key")
 )
 CREATE INDEX "job_kind_run_at_idx" ON "job"("kind", "run_at")
+CREATE TABLE "legal_hold" (
+    "name" TEXT NOT NULL PRIMARY KEY,
+    "kind" TEXT NOT NULL,
+    "subject" TEXT NOT NULL,
+    "created_at" BIGINT NOT NULL
+)
+CREATE INDEX "legal_hold_kind_subject_idx" ON "legal_hold"("kind", "subject")
 CREATE TABLE "listener_event" (
     "listener_id" TEXT NOT NULL,
     "position" INTEGER NOT NULL,
