@@ -8,6 +8,7 @@ import { type ModelConfig, readModels } from "./config/models.ts";
 import { addresses, listening, outgoing } from "./config/network.ts";
 import { readPdf } from "./config/pdf.ts";
 import { type Prices, prices } from "./config/prices.ts";
+import { type RetentionConfig, retention } from "./config/retention.ts";
 import { isLoopback, mail, singleSignOn, teams } from "./config/sign-in.ts";
 import { console, isSameSite, sites } from "./config/sites.ts";
 import { collectSettings, type Settings, settingNamesOf } from "./config/sources.ts";
@@ -58,6 +59,8 @@ export interface Config {
   /** Exports for a SIEM may include contents. */
   readonly siemPayloads: boolean;
   readonly webhookLogDays: number;
+  /** In days; 0: for ever. */
+  readonly retention: RetentionConfig;
   /** Lower case. */
   readonly ownerEmail: string;
   /** The factor on every rate limit; null: no rate limits. */
@@ -203,7 +206,7 @@ function network(reader: Reader) {
 }
 
 function storage(reader: Reader) {
-  const values = reader.read(data);
+  const [values, kept] = [reader.read(data), reader.read(retention)];
   const databaseUrl = values.DATABASE_URL ?? `file:${join(values.DATA_DIR, "platform.db")}`;
   return {
     dataDir: values.DATA_DIR,
@@ -216,6 +219,13 @@ function storage(reader: Reader) {
     deletedTaskDays: values.DELETED_TASK_DAYS,
     siemPayloads: values.SIEM_PAYLOADS,
     webhookLogDays: values.WEBHOOK_LOG_DAYS,
+    retention: {
+      taskDays: kept.TASK_DAYS,
+      eventDays: kept.EVENT_DAYS,
+      verboseEventDays: kept.VERBOSE_EVENT_DAYS,
+      auditDays: kept.AUDIT_DAYS,
+      usageDays: kept.USAGE_DAYS,
+    },
     ownerEmail: values.OWNER_EMAIL,
   };
 }

@@ -23,16 +23,18 @@ async function spaceOfTeam(tx: Tx, name: string): Promise<string> {
   return team.spaceId;
 }
 
-function reportLine(spaceId: string, { head, unsealed, fault }: ChainReport): string {
+function reportLine(spaceId: string, { anchor, head, unsealed, fault }: ChainReport): string {
   const end = `head ${head.seq}:${head.hash}`;
-  if (fault === null) return `${spaceId}: intact, ${head.seq} rows sealed, ${unsealed} not yet, ${end}`;
+  const removed = anchor === null ? "" : `, the first ${anchor.seq} removed by AUDIT_DAYS`;
+  if (fault === null) return `${spaceId}: intact, ${head.seq} rows sealed${removed}, ${unsealed} not yet, ${end}`;
   const row = fault.id === null ? "" : ` (row ${fault.id})`;
   return `${spaceId}: BROKEN at ${fault.seq}${row}, ${fault.kind}: ${fault.text}; ${unsealed} not sealed, intact up to ${end}`;
 }
 
-const reportObject = (spaceId: string, { head, unsealed, fault }: ChainReport) => ({
+const reportObject = (spaceId: string, { anchor, head, unsealed, fault }: ChainReport) => ({
   space_id: spaceId,
   intact: fault === null,
+  removed: anchor?.seq ?? 0,
   head: `${head.seq}:${head.hash}`,
   unsealed,
   fault,

@@ -3,6 +3,7 @@ import { models } from "./models.ts";
 import { addresses, listening, outgoing } from "./network.ts";
 import { pdf } from "./pdf.ts";
 import { prices } from "./prices.ts";
+import { retention } from "./retention.ts";
 import { mail, singleSignOn, teams } from "./sign-in.ts";
 import { console, sites } from "./sites.ts";
 import { settingsFile } from "./sources.ts";
@@ -16,6 +17,7 @@ export const variableGroups = {
   Listening: listening,
   Addresses: addresses,
   Data: data,
+  Retention: retention,
   "Files in a bucket": objectStorage,
   "Single sign-on": singleSignOn,
   Mail: mail,

@@ -25,6 +25,7 @@ import type { SigningKeyRows } from "./oauth/signing-key.ts";
 import type { ProcessKeyRows, SealedRows } from "./processes/key-rotation.ts";
 import type { JobRows, NodeRows, RateCounters, SettingRows } from "./processes/shared.ts";
 import type { ProjectRows } from "./projects/project.ts";
+import type { RetentionRows } from "./retention/retention.ts";
 import type { ScheduleRows } from "./schedules/schedule.ts";
 import type { LinkRows } from "./sign-in/link.ts";
 import type { SessionRows, SignInRows } from "./sign-in/sign-in.ts";
@@ -119,6 +120,7 @@ export interface Tx {
   readonly viewers: ViewerRows;
   readonly domains: DomainRows;
   readonly shares: ShareRows;
+  readonly retention: RetentionRows;
   readonly erasures: ErasureRows;
   readonly installation: InstallationRows;
   readonly transfer: TransferRows;

@@ -167,6 +167,7 @@ export const erasureRules: Readonly<Record<keyof Rows | "taskText", TableRules>>
   blob: installation("dropped with the rows that refer to it, and deleted with its bytes"),
   auditEvent: installation("the audit log is never changed; the account id is a pseudonym"),
   auditHead: installation("the end of a chain of the audit log"),
+  auditAnchor: installation("the beginning of a chain of the audit log"),
   erasure: installation("the list of erasures, which a restore applies again"),
   legalHold: installation("refuses the erasure while it exists"),
   job: installation("ids of work to do, deleted when it is done"),

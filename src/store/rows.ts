@@ -28,6 +28,7 @@ import { memberRows } from "./rows/member.ts";
 import { parentRows, waitRows } from "./rows/parent-task.ts";
 import { nodeRows, settingRows } from "./rows/processes.ts";
 import { projectRows } from "./rows/project.ts";
+import { retentionRows } from "./rows/retention.ts";
 import { scheduleRows } from "./rows/schedule.ts";
 import { processKeyRows, sealedRows } from "./rows/sealed.ts";
 import { shareRows } from "./rows/share.ts";
@@ -111,6 +112,7 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     viewers: viewerRows(session),
     domains: domainRows(session),
     shares: shareRows(session),
+    retention: retentionRows(session),
     erasures: erasureRows(session),
     installation: installationRows(session),
     transfer: transferRows(session),

@@ -7,6 +7,7 @@ import type { SigningKeys } from "../core/oauth/signing-key.ts";
 import type { Tx } from "../core/store.ts";
 import { type Backlog, countEveryMs } from "../core/tasks/backlog.ts";
 import { releaseStale } from "../core/usage/spend.ts";
+import { retainer } from "../core/use-cases/retain.ts";
 import { checkDomains } from "../core/websites/domains.ts";
 import { failuresKeptMs } from "../core/workers/worker.ts";
 import { sweepWorkerRuns } from "../runtime/remote/held-run.ts";
@@ -49,14 +50,14 @@ const archivesMax = 100;
 
 /** Dependencies of maintenance, and the retention of deleted tasks and webhook logs. */
 export interface MaintenanceParts
-  extends Pick<ProcessContext, "store" | "clock" | "log" | "prove">,
+  extends Pick<ProcessContext, "store" | "clock" | "log" | "prove" | "ids">,
     Partial<Pick<ProcessContext, "observe">> {
-  readonly config: Pick<ProcessContext["config"], "deletedTaskDays" | "webhookLogDays">;
+  readonly config: Pick<ProcessContext["config"], "deletedTaskDays" | "webhookLogDays" | "retention">;
 }
 
 /** Starts the timers of every process, in any role; the returned function stops them. */
 export function startMaintenance(
-  { store, clock, log, prove, config, observe }: MaintenanceParts,
+  { store, clock, ids, log, prove, config, observe }: MaintenanceParts,
   waiting: Backlog,
   keyUses: Pick<KeyUses, "write">,
   signingKeys: Pick<SigningKeys, "retire">,
@@ -72,7 +73,16 @@ export function startMaintenance(
   async function writeKeyUses() {
     await keyUses.write();
   }
+  const keepsEvents = deletedTaskDays > 0;
+  const retain = retainer({ store, clock, ids, retention: config.retention, keepsEvents });
   const loops = [
+    ...(retain
+      ? [
+          every(hourMs, async function removeOldData() {
+            await retain(stopping.signal);
+          }),
+        ]
+      : []),
     every(countEveryMs, () => waiting.count()),
     every(keyUsesEveryMs, writeKeyUses),
     every(leasesEveryMs, async function releaseLapsedRuns() {

@@ -52,6 +52,13 @@ TABLE api_key
   CREATE UNIQUE INDEX api_key_digest_key ON public.api_key USING btree (digest)
   CREATE UNIQUE INDEX api_key_pkey ON public.api_key USING btree (id)
   CREATE INDEX api_key_space_id_created_at_id_idx ON public.api_key USING btree (space_id, created_at, id)
+TABLE audit_anchor
+  space_id text NOT NULL
+  seq integer NOT NULL
+  hash text NOT NULL
+  removed_at bigint NOT NULL
+  CONSTRAINT audit_anchor_pkey PRIMARY KEY (space_id)
+  CREATE UNIQUE INDEX audit_anchor_pkey ON public.audit_anchor USING btree (space_id)
 TABLE audit_event
   id text NOT NULL
   at bigint NOT NULL

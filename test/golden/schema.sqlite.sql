@@ -44,6 +44,12 @@ CREATE TABLE "api_key" (
 CREATE INDEX "api_key_account_id_kind_idx" ON "api_key"("account_id", "kind")
 CREATE UNIQUE INDEX "api_key_digest_key" ON "api_key"("digest")
 CREATE INDEX "api_key_space_id_created_at_id_idx" ON "api_key"("space_id", "created_at", "id")
+CREATE TABLE "audit_anchor" (
+    "space_id" TEXT NOT NULL PRIMARY KEY,
+    "seq" INTEGER NOT NULL,
+    "hash" TEXT NOT NULL,
+    "removed_at" BIGINT NOT NULL
+)
 CREATE TABLE "audit_event" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "at" BIGINT NOT NULL,

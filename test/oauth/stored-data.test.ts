@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
-import { systemRandom } from "../../src/core/ids.ts";
+import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { codeDigest } from "../../src/core/oauth/code.ts";
 import { backlog } from "../../src/core/tasks/backlog.ts";
 import { openStore } from "../../src/store/open.ts";
 import { startMaintenance } from "../../src/wiring/maintenance.ts";
 import { databaseUrl, describeOnOne, rowsIn } from "../support/database.ts";
 import { storeWithFaults } from "../support/faults.ts";
+import { keepsAll } from "../support/maintenance.ts";
 import { codeFor, exchangeCode, modes, pairOf, postForm, putApp, refreshProof, refreshWith, userMe } from "../support/oauth.ts";
 import { openService } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
@@ -94,9 +95,10 @@ describeOnOne("stored OAuth data", (kind) => {
       const parts = {
         store: service.store,
         clock,
+        ids: systemIds,
         prove: async () => true,
         log: () => undefined,
-        config: { deletedTaskDays: 0, webhookLogDays: 30, agentProfiles: {} },
+        config: { deletedTaskDays: 0, webhookLogDays: 30, agentProfiles: {}, retention: keepsAll },
       };
       const nothing = async () => undefined;
       const stop = startMaintenance(

@@ -39,6 +39,8 @@ const sampleWebhookKey = { id: "k", algorithm: "rsa", publicKey: "p", privateKey
 const sampleAuthorization = { digest: "d", connectorId: "c", accountId: "ann", spaceId: "north", sealed: new Uint8Array(1), expiresAt: 1 };
 const samplePair = { accessId: "a", accessExpiresAt: 1, refreshDigest: "r", refreshExpiresAt: 1 };
 
+const agedFlags = { isDeleted: false, isOfAgent: false, hasLivingSubtasks: false, isHeld: false, isPersonal: false };
+const sampleAged = { ...inNorth, ...agedFlags, id: "t", status: "stopped", updatedAt: 1 } as const;
 const sampleSite = newWebsite({ ...inNorth, taskId: "t", title: "x", now: 1, ids: systemIds, random: systemRandom });
 const sampleCheckpoint = { id: "c", websiteId: "w", spaceId: "north", message: "", status: "success", hash: "h", createdAt: 1 } as const;
 const sampleDomain = {
@@ -376,6 +378,10 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["erasures.removeHold", (tx) => tx.erasures.removeHold("case")],
   ["erasures.deleteSome", (tx) => tx.erasures.deleteSome({ kind: "space", spaceId: "north" }, "task", 1)],
   ["erasures.clearTexts", (tx) => tx.erasures.clearTexts({ kind: "person", accountId: "ann", email: null })],
+  ["auditChain.removeUpTo", (tx) => tx.auditChain.removeUpTo("north", { seq: 1, hash: "h", removedAt: 1 })],
+  ["retention.lockTask", (tx) => tx.retention.lockTask(sampleAged)],
+  ["retention.deleteEvents", (tx) => tx.retention.deleteEvents("t", "all", 1)],
+  ["retention.deleteUsage", (tx) => tx.retention.deleteUsage("north", 1, 1)],
   ["installation.revokeAll", (tx) => tx.installation.revokeAll(1)],
   ["transfer.insert", (tx) => tx.transfer.insert("setting", [{ key: "k", value: "v" }])],
   ["transfer.clear", (tx) => tx.transfer.clear("setting")],

@@ -33,6 +33,14 @@ export interface ChainHead {
 /** A row with its sequence number and hash in the chain of its space. */
 export interface SealedRow extends AuditRow, ChainHead {}
 
+/** Where a chain begins after retention has removed its first rows: the last removed row, and when it was removed (Unix milliseconds). */
+export interface ChainAnchor extends ChainHead {
+  readonly removedAt: number;
+}
+
+/** The operation of the audit row that records a removal; its `after` has the anchor's `seq` and `hash`. */
+export const removalOperation = "retention/RemoveAudit";
+
 /** The head of a chain without rows. */
 export const genesis: ChainHead = { seq: 0, hash: "0".repeat(64) };
 
@@ -87,6 +95,12 @@ export interface AuditChainRows {
   /** Sealed rows in the order of (seq, id), after the row `after`; null: from the first. */
   sealed(spaceId: string, after: Pick<SealedRow, "seq" | "id"> | null, max: number): Promise<SealedRow[]>;
   countUnsealed(spaceId: string): Promise<number>;
+  /** Null for a chain that begins with its first row. */
+  anchor(spaceId: string): Promise<ChainAnchor | null>;
+  /** The newest row that records a removal, sealed or not; null without one. */
+  lastRemoval(spaceId: string): Promise<Pick<AuditRow, "id" | "after"> | null>;
+  /** Removes the sealed rows up to the anchor, and writes it. Returns their number. */
+  removeUpTo(spaceId: string, anchor: ChainAnchor): Promise<number>;
 }
 
 /** Rows per page. */
@@ -97,13 +111,15 @@ export interface ChainFault {
   readonly seq: number;
   /** The row with this sequence number; null if there is none. */
   readonly id: string | null;
-  readonly kind: "changed" | "missing" | "doubled" | "reordered" | "head";
+  readonly kind: "changed" | "missing" | "doubled" | "reordered" | "head" | "anchor";
   /** A description of the fault. */
   readonly text: string;
 }
 
 /** The result of verifying a chain. */
 export interface ChainReport {
+  /** The last row that retention has removed; null without a removal. */
+  readonly anchor: ChainAnchor | null;
   /** The last valid row. Keep a copy elsewhere. */
   readonly head: ChainHead;
   /** The number of unsealed rows. */
@@ -113,29 +129,57 @@ export interface ChainReport {
 }
 
 /**
- * Verifies a space's chain from its first row, page by page, while sealing continues.
+ * Verifies a space's chain from its first row, or from its anchor, page by page, while sealing and removals continue.
  *
  * @param kept a head that was printed earlier. The chain must still contain it, so that rows
  * removed from its end are detected.
  */
 export async function verifyChain(tx: Pick<Tx, "auditChain">, spaceId: string, kept: ChainHead | null): Promise<ChainReport> {
-  const report = async (head: ChainHead, fault: ChainFault | null) => ({
-    head,
-    fault,
-    unsealed: await tx.auditChain.countUnsealed(spaceId),
-  });
-  let [head, last]: [ChainHead, SealedRow | null] = [genesis, null];
+  const anchor = await tx.auditChain.anchor(spaceId);
+  const found = await verifyRows(tx, spaceId, kept, anchor);
+  const moved = (await tx.auditChain.anchor(spaceId))?.seq !== anchor?.seq;
+  // Rows were removed while they were read.
+  if (moved && found.fault !== null) return verifyChain(tx, spaceId, kept);
+  const fault = found.fault ?? (moved ? null : await anchorFault(tx, spaceId, anchor));
+  return { anchor, head: found.head, fault, unsealed: await tx.auditChain.countUnsealed(spaceId) };
+}
+
+type Verified = Pick<ChainReport, "head" | "fault">;
+
+async function verifyRows(
+  tx: Pick<Tx, "auditChain">,
+  spaceId: string,
+  kept: ChainHead | null,
+  anchor: ChainAnchor | null,
+): Promise<Verified> {
+  let [head, last]: [ChainHead, SealedRow | null] = [anchor ?? genesis, null];
   for (;;) {
     // One change writes rows and head: a head that is read before the rows is not ahead of them.
     const end = (await tx.auditChain.head(spaceId)) ?? genesis;
     const rows = await tx.auditChain.sealed(spaceId, last, pageRows);
-    if (rows.length === 0) return report(head, headFault(head, end) ?? keptFault(head, kept));
+    if (rows.length === 0) return { head, fault: headFault(head, end) ?? keptFault(head, kept) };
     for (const [i, row] of rows.entries()) {
       const fault = rowFault(head, row, rows.slice(i + 1)) ?? passedFault(row, kept);
-      if (fault !== null) return report(head, fault);
+      if (fault !== null) return { head, fault };
       [head, last] = [row, row];
     }
   }
+}
+
+/** The newest removal must be recorded: an anchor without its row, or a row with another anchor, shows that rows were removed by hand. */
+async function anchorFault(tx: Pick<Tx, "auditChain">, spaceId: string, anchor: ChainAnchor | null): Promise<ChainFault | null> {
+  const removal = await tx.auditChain.lastRemoval(spaceId);
+  const recorded = anchorText(removal?.after ?? null);
+  if (recorded === (anchor && `${anchor.seq}:${anchor.hash}`)) return null;
+  const seq = (anchor?.seq ?? 0) + 1;
+  const text = recorded === null ? "no row records the removal of the rows before" : `the last recorded removal ends at ${recorded}`;
+  return { seq, id: removal?.id ?? null, kind: "anchor", text };
+}
+
+function anchorText(after: string | null): string | null {
+  if (after === null) return null;
+  const { seq, hash } = JSON.parse(after) as Partial<ChainHead>; // Sealed, or written by retention.
+  return `${seq}:${hash}`;
 }
 
 function rowFault(before: ChainHead, row: SealedRow, next: readonly SealedRow[]): ChainFault | null {

@@ -2,6 +2,7 @@ import { auditCommand } from "../audit/audit.ts";
 import { Failure, notFound } from "../failure.ts";
 import type { CreationContext } from "../keys/api-key.ts";
 import { findRecipient } from "../keys/recipient.ts";
+import { saveEventProgress } from "../retention/retention.ts";
 import type { Tx } from "../store.ts";
 import type { Erased, ErasureKind } from "./erasure.ts";
 
@@ -26,6 +27,8 @@ export async function addLegalHold(tx: Tx, context: CreationContext, name: strin
 export async function removeLegalHold(tx: Tx, context: CreationContext, name: string): Promise<void> {
   const hold = (await tx.erasures.listHolds()).find((each) => each.name === name);
   if (hold === undefined || !(await tx.erasures.removeHold(name))) throw notFound(`a legal hold ${JSON.stringify(name)}`);
+  // Retention visits again what the hold has kept.
+  await saveEventProgress(tx, { all: 0, verbose: 0 });
   await record(tx, context, "command/RemoveLegalHold", hold);
 }
 

@@ -3,7 +3,6 @@ import { isQuestion } from "../actions/kind.ts";
 import type { Clock } from "../clock.ts";
 import { connectorsAtCreate, connectorsAtSend } from "../connectors/resolve.ts";
 import { Failure, notFound } from "../failure.ts";
-import { dropArtifacts } from "../files/files.ts";
 import type { Ids } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
 import type { SkillScope } from "../skills/skill.ts";
@@ -21,8 +20,7 @@ import { noResources, saveResources } from "../tasks/task-resources.ts";
 import { currentTraceparent } from "../trace.ts";
 import { computeExtraCost, spend } from "../usage/spend.ts";
 import type { Visibility } from "../visibility.ts";
-import { notifiesWebhooks } from "../webhooks/notifications.ts";
-import { deleteWorkspace } from "../workspaces/workspace.ts";
+import { deleteTask } from "./delete-task.ts";
 
 /** The input of task.create, in addition to the message. */
 export interface TaskInput {
@@ -189,18 +187,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = prof
       // A waiting task stops waiting; a failed one keeps its status for the exports.
       if (task.status === "waiting") await advance(tx, id, { status: "stopped" });
       await stopSubtasks(tx, task);
-      await tx.actions.deleteOfTask(id);
-      await tx.waits.deleteOfTask(id);
-      await tx.workerEvents.deleteOfTask(id);
-      if (personal || !keepsEvents) await tx.events.deleteOfTask(id);
-      await tx.idempotency.deleteOf(id);
-      await tx.taskResources.deleteOfTask(id);
-      if (notifiesWebhooks(task)) await tx.webhookEvents.purgeBodies(id);
-      await dropArtifacts(tx, id);
-      await deleteWorkspace(tx, id);
-      const now = clock.now();
-      await tx.websites.deleteOfTask(id, now, personal);
-      await tx.tasks.tombstone(id, now, personal);
+      await deleteTask(tx, task, { now: clock.now(), personal, keepsEvents });
       tx.audit.note({ subject: id, before: { status: task.status } });
     },
 

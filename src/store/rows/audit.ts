@@ -1,5 +1,5 @@
 import type { AuditRows } from "../../core/audit/audit.ts";
-import { type AuditChainRows, type ChainHead, genesis } from "../../core/audit/chain.ts";
+import { type AuditChainRows, type ChainHead, genesis, removalOperation } from "../../core/audit/chain.ts";
 import type { AuditFilter, AuditLogRows, AuditName, AuditPage } from "../../core/audit/log.ts";
 import { changeOf, type Session } from "../session.ts";
 import { allOf, direction, empty, inTexts, raw, type Sql, sql } from "../statements.ts";
@@ -94,6 +94,9 @@ const unsealed = auditEvent.omit("seq", "hash");
 const sealed = unsealed.with({ seq: integer(sql`seq`), hash: text(sql`hash`) });
 const space = auditHead.pick("spaceId");
 const end = auditHead.pick("seq", "hash");
+const { auditAnchor } = tables;
+const anchor = auditAnchor.omit("spaceId");
+const removal = auditEvent.pick("id", "after");
 const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 const heads = sql`SELECT ${auditHead.of("audit_head")} FROM audit_head`;
 
@@ -161,6 +164,17 @@ export function auditChainRows(session: Session): AuditChainRows {
       const row = await counted.row(session)(sql`
         SELECT ${counted.of("audit_event")} FROM audit_event WHERE space_id = ${spaceId} AND seq IS NULL`);
       return row?.count ?? 0;
+    },
+    anchor: (spaceId) => anchor.row(session)(sql`SELECT ${anchor.of("audit_anchor")} FROM audit_anchor WHERE space_id = ${spaceId}`),
+    lastRemoval: (spaceId) =>
+      removal.row(session)(sql`
+        SELECT ${removal.of("audit_event")} FROM audit_event
+        WHERE space_id = ${spaceId} AND operation = ${removalOperation} ORDER BY at DESC, id DESC LIMIT 1`),
+    async removeUpTo(spaceId, { seq, hash, removedAt }) {
+      await execute(sql`
+        ${auditAnchor.insert({ spaceId, seq, hash, removedAt })}
+        ON CONFLICT (space_id) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, removed_at = excluded.removed_at`);
+      return execute(sql`DELETE FROM audit_event WHERE space_id = ${spaceId} AND seq <= ${seq}`);
     },
   };
 }

@@ -1,0 +1,64 @@
+import type { Tx } from "../store.ts";
+import type { TaskStatus } from "../tasks/task.ts";
+
+/** How many days data is kept; 0: for ever. */
+export interface Retention {
+  readonly taskDays: number;
+  readonly eventDays: number;
+  readonly verboseEventDays: number;
+  readonly auditDays: number;
+  readonly usageDays: number;
+}
+
+/** A task as retention sees it. */
+export interface AgedTask {
+  readonly id: string;
+  readonly spaceId: string;
+  readonly accountId: string;
+  readonly status: TaskStatus;
+  /** Unix milliseconds. */
+  readonly updatedAt: number;
+  readonly isDeleted: boolean;
+  /** The main task of an agent, which never ends. */
+  readonly isOfAgent: boolean;
+  /** Some of its subtasks run or wait. */
+  readonly hasLivingSubtasks: boolean;
+  /** Its space or its account is under legal hold. */
+  readonly isHeld: boolean;
+  readonly isPersonal: boolean;
+}
+
+/** The rows that retention reads and deletes. */
+export interface RetentionRows {
+  /** The next tasks after an id, in the order of ids: all, so that the cost of a call does not depend on what is found. */
+  walkTasks(after: string, max: number): Promise<readonly AgedTask[]>;
+  /** The task if it still is as `walkTasks` found it, at the same `updatedAt`. Its row stays locked until the change ends. */
+  lockTask(seen: AgedTask): Promise<boolean>;
+  /** Deletes events of a task, all or those that only `verbose` shows. Returns their number. */
+  deleteEvents(taskId: string, which: "all" | "verbose", max: number): Promise<number>;
+  /** The next spaces after an id, and whether each is under legal hold. */
+  walkSpaces(after: string, max: number): Promise<readonly { readonly id: string; readonly isHeld: boolean }[]>;
+  /** Deletes single costs of a space before this time. Returns their number. */
+  deleteUsage(spaceId: string, before: number, max: number): Promise<number>;
+}
+
+/** Whether retention may come to a task: it has ended. Its subtasks may still run. */
+export const hasEnded = ({ status, isOfAgent, isDeleted }: AgedTask): boolean =>
+  (status === "stopped" || status === "error") && !isOfAgent && !isDeleted;
+
+const progressName = "retention-events";
+
+/** The times before which all events, and those that only `verbose` shows, are deleted (Unix milliseconds). */
+export interface EventProgress {
+  readonly all: number;
+  readonly verbose: number;
+}
+
+/** How far earlier passes have come: they do not visit tasks again that have not changed since. */
+export async function eventProgress({ settings }: Pick<Tx, "settings">): Promise<EventProgress> {
+  const [all = 0, verbose = 0] = ((await settings.get(progressName)) ?? "").split(" ").map(Number);
+  return { all, verbose };
+}
+
+export const saveEventProgress = ({ settings }: Pick<Tx, "settings">, { all, verbose }: EventProgress): Promise<void> =>
+  settings.put(progressName, `${all} ${verbose}`);

@@ -1,0 +1,59 @@
+import type { RetentionRows } from "../../core/retention/retention.ts";
+import { verboseTypes } from "../../core/tasks/event.ts";
+import { changeOf, type Session } from "../session.ts";
+import { empty, forUpdate, join, type Sql, sql } from "../statements.ts";
+import { boolean, tables } from "../table.ts";
+
+const isHeld = (...subjects: readonly Sql[]): Sql => sql`EXISTS (SELECT 1 FROM legal_hold h WHERE ${join([...subjects], " OR ")})`;
+const ofSpace = (id: Sql): Sql => sql`(h.kind = 'space' AND h.subject = ${id})`;
+const ofPerson = (id: Sql): Sql => sql`(h.kind = 'person' AND h.subject = ${id})`;
+
+const agedTask = tables.task.pick("id", "spaceId", "accountId", "status", "updatedAt").with({
+  isDeleted: boolean(sql`(t.deleted_at IS NOT NULL)`),
+  isOfAgent: boolean(sql`(t.agent_id IS NOT NULL)`),
+  hasLivingSubtasks: boolean(sql`(t.subtasks > 0 AND EXISTS (
+    SELECT 1 FROM task c WHERE (c.parent_id = t.id OR c.root_id = t.id) AND c.status IN ('running', 'waiting') AND c.deleted_at IS NULL))`),
+  isHeld: boolean(isHeld(ofSpace(sql`t.space_id`), ofPerson(sql`t.account_id`))),
+  isPersonal: boolean(sql`NOT EXISTS (SELECT 1 FROM team m WHERE m.space_id = t.space_id)`),
+});
+const aged = sql`SELECT ${agedTask.of("t")} FROM task t`;
+const space = tables.space.pick("id").with({
+  // The hold of a member keeps what the team has about the person.
+  isHeld: boolean(
+    isHeld(
+      ofSpace(sql`s.id`),
+      sql`(h.kind = 'person' AND h.subject IN (SELECT m.account_id FROM membership m WHERE m.space_id = s.id))`,
+      sql`(h.kind = 'person' AND h.subject = s.account_id)`,
+    ),
+  ),
+});
+const ids = tables.task.pick("id");
+const verbose = join([...verboseTypes]);
+
+/** What retention reads and deletes, as rows. */
+export function retentionRows(session: Session): RetentionRows {
+  const { dialect, execute } = session;
+  return {
+    walkTasks: (after, max) => agedTask.rows(session)(sql`${aged} WHERE t.id > ${after} ORDER BY t.id LIMIT ${max}`),
+    async lockTask({ id, updatedAt, status }) {
+      changeOf(session);
+      const row = await ids.row(session)(sql`
+        SELECT ${ids.of("t")} FROM task t
+        WHERE t.id = ${id} AND t.updated_at = ${updatedAt} AND t.status = ${status} AND t.deleted_at IS NULL ${forUpdate(dialect, "t")}`);
+      return row !== null;
+    },
+    async deleteEvents(taskId, which, max) {
+      const only = which === "all" ? empty : sql`AND type IN (${verbose})`;
+      const those = sql`task_id = ${taskId} AND seq IN (
+        SELECT seq FROM task_event WHERE task_id = ${taskId} ${only} ORDER BY seq LIMIT ${max})`;
+      if (which === "all") await execute(sql`DELETE FROM task_text WHERE ${those}`);
+      return await execute(sql`DELETE FROM task_event WHERE ${those}`);
+    },
+    walkSpaces: (after, max) =>
+      space.rows(session)(sql`SELECT ${space.of("s")} FROM space s WHERE s.id > ${after} ORDER BY s.id LIMIT ${max}`),
+    deleteUsage: (spaceId, before, max) =>
+      execute(sql`
+        DELETE FROM usage_entry WHERE id IN (
+          SELECT id FROM usage_entry WHERE space_id = ${spaceId} AND at < ${before} ORDER BY at, id LIMIT ${max})`),
+  };
+}

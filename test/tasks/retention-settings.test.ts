@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
+import { runDirectly } from "../support/direct.ts";
+import { retainAt } from "../support/retain.ts";
+import { taskRig } from "../support/task-rig.ts";
+
+const dayMs = 24 * 3_600_000;
+const story = "[[think Because]] [[tool browser]] [[file sums.csv | tea,12]] [[say Walnut]]";
+
+describeOnOne("retention of tasks", (database) => {
+  const options: { over?: TestStore } = {};
+  let db: TestStore;
+  beforeAll(async () => {
+    db = await openTestStore(database);
+    options.over = db;
+  });
+  afterAll(() => db[Symbol.asyncDispose]());
+  const rig = taskRig(options);
+  let passes = 0;
+  /** One pass, at this many days from now, in order: a second pass is not due within a day. */
+  const retain = (days: number, retention: Parameters<typeof retainAt>[2], keepsEvents = false) => {
+    passes += 1;
+    return retainAt(rig.service.store, Date.now() + days * dayMs + passes * 1000, retention, keepsEvents);
+  };
+  const rows = (sql: string) => runDirectly(db, sql);
+  const changedAt = (id: string, days: number) => rows(`UPDATE task SET updated_at = ${Date.now() + days * dayMs} WHERE id = '${id}'`);
+  const types = async (id: string) => (await rig.events(id)).map(({ type }) => type);
+  const isFound = async (word: string) => (await rig.ann.v2("task.list", { query: word })).body["data"].length > 0;
+
+  test("VERBOSE_EVENT_DAYS deletes what only verbose shows, of tasks that have ended", async () => {
+    const [ended, waits] = [await rig.runToEnd(story), await rig.create("[[tool browser]] [[ask Which?]]", { interactive_mode: true })];
+    await rig.reach(waits, "waiting");
+    await retain(9, { verboseEventDays: 10 });
+    expect(await types(ended)).toContain("tool_used");
+    const plainIds = async () => (await rig.events(ended, { verbose: false })).map(({ id }) => id);
+    const plain = await plainIds();
+    await retain(11, { verboseEventDays: 10 });
+    expect(await types(ended)).not.toContain("tool_used");
+    expect(await plainIds()).toEqual(plain);
+    expect(await types(waits)).toContain("tool_used");
+  });
+
+  test("EVENT_DAYS deletes all events and their words, and keeps the task with its title and files", async () => {
+    const id = await rig.runToEnd(`${story} [[say Chestnuts]]`, { title: "Almonds" });
+    expect([await isFound("chestnuts"), await isFound("almonds")]).toEqual([true, true]);
+    await retain(22, { eventDays: 10 });
+    expect(await types(id)).toEqual([]);
+    expect([await isFound("chestnuts"), await isFound("almonds")]).toEqual([false, true]);
+    expect(await rig.ann.v2("task.detail", { task_id: id })).toMatchObject({ body: { task: { title: "Almonds", status: "stopped" } } });
+    expect(await rows(`SELECT status FROM file WHERE task_id = '${id}'`)).toContainEqual({ status: "uploaded" });
+    await rig.send(id, "[[say Again]]");
+    await rig.reach(id, "stopped");
+    expect((await rig.events(id)).map(({ seq }) => seq)).toEqual([...new Set((await rig.events(id)).map(({ seq }) => seq))]);
+    expect(await types(id)).toContain("assistant_message");
+  });
+
+  test("a later pass visits a task again that has changed since", async () => {
+    const id = await rig.runToEnd("[[tool browser]]");
+    await changedAt(id, 20);
+    await retain(33, { verboseEventDays: 10 });
+    expect(await types(id)).not.toContain("tool_used");
+    await rig.send(id, "[[tool browser]]");
+    await rig.reach(id, "stopped");
+    await changedAt(id, 40);
+    await retain(45, { verboseEventDays: 10 });
+    expect(await types(id)).toContain("tool_used");
+    await retain(51, { verboseEventDays: 10 });
+    expect(await types(id)).not.toContain("tool_used");
+  });
+
+  test("TASK_DAYS deletes ended tasks as task.delete does, with a row in the audit log", async () => {
+    const [old, failed, runs] = [await rig.runToEnd(story), await rig.create("[[fail internal]]"), await rig.create("[[forever]]")];
+    await rig.reach(failed, "error");
+    await retain(62, { taskDays: 10 });
+    for (const id of [old, failed]) {
+      expect(await rig.ann.v2("task.detail", { task_id: id })).toMatchObject({ status: 404 });
+      expect(await rows(`SELECT seq FROM task_event WHERE task_id = '${id}'`)).toEqual([]);
+      expect(
+        await rows(`SELECT credential, outcome FROM audit_event WHERE subject = '${id}' AND operation = 'retention/DeleteTask'`),
+      ).toEqual([{ credential: "retention", outcome: "done" }]);
+    }
+    expect(await rows(`SELECT status FROM file WHERE task_id = '${old}' AND deleted_at IS NULL`)).toEqual([]);
+    expect(await rig.row(runs)).toMatchObject({ status: "running" });
+    await rig.ann.v2("task.stop", { task_id: runs });
+  });
+
+  test("keeps the tasks of a person or a space under legal hold until the hold ends", async () => {
+    const bob = await rig.service.person({ with: rig.ann });
+    const [his, hers] = [await rig.runToEnd(story, {}, bob), await rig.runToEnd(story)];
+    await rows(`INSERT INTO legal_hold (name, kind, subject, created_at) VALUES ('case', 'person', '${bob.accountId}', 1)`);
+    await retain(73, { taskDays: 10, verboseEventDays: 5 });
+    expect(await bob.v2("task.detail", { task_id: his })).toMatchObject({ status: 200 });
+    expect(await rig.ann.v2("task.detail", { task_id: hers })).toMatchObject({ status: 404 });
+    await rows(`UPDATE legal_hold SET kind = 'space', subject = '${rig.ann.spaceId}'`);
+    await retain(84, { taskDays: 10 });
+    expect(await bob.v2("task.detail", { task_id: his })).toMatchObject({ status: 200 });
+    await rows("DELETE FROM legal_hold");
+    await retain(95, { taskDays: 10 });
+    expect(await bob.v2("task.detail", { task_id: his })).toMatchObject({ status: 404 });
+  });
+
+  test("keeps a task while a subtask of it runs, and visits it again afterwards", async () => {
+    const id = await rig.runToEnd("[[tool browser]] [[subtask [[forever]]]]");
+    await retain(106, { taskDays: 10, verboseEventDays: 5 });
+    expect(await types(id)).toContain("tool_used");
+    const [child] = await rows(`SELECT id FROM task WHERE parent_id = '${id}'`);
+    await rig.ann.v2("task.stop", { task_id: child?.["id"] });
+    await retain(108, { verboseEventDays: 5 });
+    expect(await types(id)).not.toContain("tool_used");
+    await retain(117, { taskDays: 10 });
+    expect(await rig.ann.v2("task.detail", { task_id: id })).toMatchObject({ status: 404 });
+  });
+
+  test("a message that comes while the pass reads keeps the task", async () => {
+    const { store } = rig.service;
+    const id = await rig.runToEnd(story);
+    const walkTasks: typeof store.retention.walkTasks = async (after, max) => {
+      const found = await store.retention.walkTasks(after, max);
+      if (found.some((task) => task.id === id)) {
+        await rig.send(id, "[[forever]]");
+      }
+      return found;
+    };
+    const late = { ...store, retention: { ...store.retention, walkTasks } };
+    await retainAt(late, Date.now() + 130 * dayMs, { taskDays: 10 });
+    expect(await rig.row(id)).toMatchObject({ status: "running" });
+    expect(await types(id)).toContain("tool_used");
+    await rig.ann.v2("task.stop", { task_id: id });
+  });
+
+  test("USAGE_DAYS deletes single costs and keeps the sums of days and tasks", async () => {
+    const id = await rig.runToEnd("[[credits 30]]");
+    const list = async () => (await rig.ann.v2("usage.list")).body["data"].find((each: { task_id: string }) => each.task_id === id);
+    const before = await list();
+    await retain(141, { usageDays: 200 });
+    expect(await rows(`SELECT id FROM usage_entry WHERE task_id = '${id}'`)).toHaveLength(1);
+    await retain(142 + 62, { usageDays: 62 });
+    expect(await rows(`SELECT id FROM usage_entry WHERE task_id = '${id}'`)).toEqual([]);
+    expect(await list()).toEqual(before);
+    expect(await rows(`SELECT day FROM usage_day WHERE account_id = '${rig.ann.accountId}'`)).not.toEqual([]);
+  });
+});
