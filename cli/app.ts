@@ -49,7 +49,13 @@ EXAMPLES
 /** Runs a command line and returns its exit code: 0, 1 for a failure, 2 for a command line that is not valid. */
 export async function runCli(inputs: readonly string[], context: CliContext): Promise<number> {
   if (inputs[0] === "__complete") return await complete(inputs.slice(1), context);
-  await run(await applicationFor(inputs[0]), inputs, context);
+  const application = await applicationFor(inputs[0]);
+  const missing = inputs.length === 1 ? subcommands(application.root, [...inputs, ""], false) : [];
+  if (missing.length > 0) {
+    context.process.stderr.write(`atp ${inputs[0]} needs one of ${missing.join(", ")}; --help explains them\n`);
+    return 2;
+  }
+  await run(application, inputs, context);
   return exitCodeOfFrame(context.process.exitCode);
 }
 
@@ -65,8 +71,13 @@ async function complete(inputs: readonly string[], context: CliContext): Promise
   return 0;
 }
 
-/** The second words of a command: Stricli leaves them out where one of them may be absent, as in `atp key`. */
-function subcommands(root: Target, [word = "", ...more]: readonly string[]): readonly string[] {
+/**
+ * The second words of a command. Stricli does not propose them where the word may be absent, as in `atp key`.
+ *
+ * @param optional whether they are wanted there too
+ */
+function subcommands(root: Target, [word = "", ...more]: readonly string[], optional = true): readonly string[] {
   const target = "getAllEntries" in root && more.length === 1 ? root.getRoutingTargetForInput(word) : undefined;
-  return target !== undefined && "getAllEntries" in target ? target.getAllEntries().map(({ name }) => name.original) : [];
+  if (target === undefined || !("getAllEntries" in target) || (!optional && target.getDefaultCommand() !== undefined)) return [];
+  return target.getAllEntries().map(({ name }) => name.original);
 }

@@ -95,8 +95,8 @@ test("only types are imported from internal paths of connect-es", () => {
   expect(strays).toEqual([]);
 });
 
-test("only main exits the process", () => {
-  expect(files.filter(({ text }) => /process\.exit/.test(text)).map(({ path }) => path)).toEqual(["src/main.ts"]);
+test("nothing in src exits the process", () => {
+  expect(files.filter(({ text }) => /process\.exit/.test(text)).map(({ path }) => path)).toEqual([]);
 });
 
 test("no query asks Prisma for a unique row: such calls of one tick share a query, even in different transactions", () => {
@@ -114,13 +114,17 @@ test("row files declare no row types and read no rows without a shape", () => {
   expect(written.map(({ path }) => path)).toEqual([]);
 });
 
-test("the command line imports of this checkout the TypeScript client and the list of public addresses only, and the server does not import it", () => {
-  const cli = globSync("cli/**/*.ts").map((path) => ({ path, text: readFileSync(path, "utf8") }));
-  const targets = cli.flatMap((file) => importsOf(file).map((target) => target.replace(/^type /, "")));
-  expect(cli.length).toBeGreaterThan(10);
+const commandLine = globSync("cli/**/*.ts").map((path) => ({ path, text: readFileSync(path, "utf8") }));
+const isOnServer = ({ path }: { readonly path: string }): boolean => path.startsWith("cli/server/");
+const table = "cli/commands.ts";
+
+test("commands that call the API import of this checkout the TypeScript client and the list of public addresses only", () => {
+  const others = commandLine.filter((file) => !isOnServer(file) && file.path !== table);
+  const targets = others.flatMap((file) => importsOf(file).map((target) => target.replace(/^type /, "")));
+  expect(others.length).toBeGreaterThan(10);
   const fits = [
     "node:",
-    "cli",
+    "cli/",
     "packages/client/src/index",
     "packages/client/src/node",
     "egress/public-address",
@@ -129,7 +133,14 @@ test("the command line imports of this checkout the TypeScript client and the li
     "yaml",
     "yazl",
   ];
-  expect(targets.filter((target) => !fits.some((entry) => isIn(target, entry)))).toEqual([]);
+  expect(targets.filter((target) => !fits.some((entry) => isIn(target, entry)) || isIn(target, "cli/server"))).toEqual([]);
+});
+
+test("commands on the server, and no others, import src; the table of commands loads each only when it is given", () => {
+  const atStart = /^import\s[^(]*?from "\.\/(server|commands)\//m;
+  expect(commandLine.filter(({ path }) => path === table).map(({ text }) => atStart.test(text))).toEqual([false]);
+  const strays = commandLine.filter(isOnServer).flatMap((file) => importsOf(file).filter((target) => isIn(target, "packages")));
+  expect(strays).toEqual([]);
   expect(files.filter((file) => importsOf(file).some((target) => isIn(target, "cli") || target.includes("stricli")))).toEqual([]);
 });
 

@@ -13,6 +13,9 @@ describe("exit codes", () => {
   test.each([
     { args: ["task", "list", "--wrong"], says: "No flag registered for --wrong" },
     { args: ["tsk"], says: "did you mean `task`?" },
+    { args: ["audit"], says: "atp audit needs one of verify" },
+    { args: ["key", "--kind", "root"], says: "siem" },
+    { args: ["worker-key", "--name", "x", "--labels", "a b"], says: "must be names" },
     { args: ["task", "create"], says: "Expected argument for TEXT" },
     { args: ["task", "list", "--limit", "many"], says: "must be a whole number" },
     { args: ["task", "list", "--status", "done"], says: "running" },
@@ -151,6 +154,10 @@ describe("completion", () => {
     expect(await words("api", "settings.v1.WorkerService/U")).toEqual(["settings.v1.WorkerService/UpdateWorker"]);
     expect(await words("api", "task.create", "--field", "message.c")).toEqual(["message.content=", "message.connectors="]);
     expect(await words("completion", "z")).toEqual(["zsh"]);
+    expect(await words("server-")).toEqual(["server-connector", "server-export", "server-skill"]);
+    expect((await words("key", "")).slice(0, 3)).toEqual(["create", "list", "revoke"]);
+    expect(await words("key", "--na")).toEqual(["--name"]);
+    expect(await words("webhook-key", "e")).toEqual(["ed25519"]);
   });
 
   test("has the ids of tasks, and nothing without a server", async () => {

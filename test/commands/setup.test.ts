@@ -1,6 +1,20 @@
-import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import {
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { serverCommands } from "../../cli/commands.ts";
 import { hangMs } from "../support/patience.ts";
 import { root } from "../support/server-process.ts";
 import { copyOf, stubCheckout } from "./stub-checkout.ts";
@@ -14,14 +28,29 @@ beforeAll(async () => void (await done.setUp().ended));
 afterAll(() => done[Symbol.dispose]());
 
 describe("setup of a checkout", () => {
-  test("runs before every command, and each command is a file of its name", () => {
+  test("runs before every script of npm", () => {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     const { start, ...others } = scripts;
     expect(start).toBe("exec ./atp serve");
-    for (const [name, line] of Object.entries(others)) {
-      expect(line).toMatch(/^node scripts\/setup\.mjs --tests && exec (node|vitest) /);
-      if (existsSync(join(root, `scripts/${name}.ts`))) expect(line).toBe(`node scripts/setup.mjs --tests && exec node scripts/${name}.ts`);
-    }
+    for (const line of Object.values(others)) expect(line).toMatch(/^node scripts\/setup\.mjs --tests && exec /);
+  });
+
+  test("runs before every command on the server, each a file of its name, and before no other", () => {
+    const files = readdirSync(join(root, "cli/server")).filter((name) => name.endsWith(".ts"));
+    expect(files.toSorted()).toEqual(
+      Object.keys(serverCommands)
+        .map((name) => `${name}.ts`)
+        .toSorted(),
+    );
+    const folder = mkdtempSync(join(tmpdir(), "launcher-"));
+    for (const path of ["cli/server", "scripts"]) mkdirSync(join(folder, path), { recursive: true });
+    for (const name of files) writeFileSync(join(folder, "cli/server", name), "");
+    copyFileSync(join(root, "atp"), join(folder, "atp"));
+    writeFileSync(join(folder, "scripts/setup.mjs"), "process.stderr.write('sets up'); process.exitCode = 1;");
+    const says = (word: string) => spawnSync(join(folder, "atp"), [word], { encoding: "utf8" }).stderr;
+    for (const word of ["serve", "server-skill"]) expect(says(word)).toBe("sets up");
+    for (const word of ["task", "--help", "__complete", "../server/serve", ""]) expect(says(word)).toContain("is not set up. Run once");
+    rmSync(folder, { recursive: true });
   });
 
   test("installs, generates, and prints nothing on standard output", async () => {

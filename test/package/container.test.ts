@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildPackage, pack } from "../../scripts/package/build.ts";
@@ -7,6 +7,7 @@ import { type Checkout, emptyFolder, freePort } from "../commands/checkout.ts";
 import { depth } from "../support/depth.ts";
 import { lacks } from "../support/needs.ts";
 import { root } from "../support/server-process.ts";
+import { allOnPath } from "../support/tools.ts";
 
 /** The part of an image's configuration that is read here. */
 interface ImageConfig {
@@ -43,7 +44,7 @@ describe.skipIf(depth !== "full" || lacks("buildah"))("the image, with bases of 
     writeFileSync(place.path("base/Dockerfile"), "FROM scratch\nADD root.tar /\n");
     build("base", "base");
     debian("build", ["dash", "coreutils"]);
-    const npm = resolve(execFileSync("npm", ["root", "--global"], { encoding: "utf8" }).trim(), "npm");
+    const npm = resolve(realpathSync(allOnPath("npm")[0] ?? ""), "../..");
     cpSync(npm, place.path("build/npm"), { recursive: true, dereference: true });
     copyFileSync(process.execPath, place.path("build/node"));
     writeFileSync(place.path("build/npm.sh"), '#!/bin/sh\nexec node /usr/local/lib/npm/bin/npm-cli.js "$@"\n', { mode: 0o755 });
