@@ -125,10 +125,7 @@ async function checkPostgres({ databaseUrl, role }: DatabaseConfig, signal: Abor
     const { rows } = await client.query<PostgresFacts>(settingsQuery);
     const [{ found } = { found: false }] = (await client.query<{ found: boolean }>(migrationsTable)).rows;
     const applied = found ? (await client.query<{ name: string }>("SELECT migration_name AS name FROM _prisma_migrations")).rows : null;
-    const schema = schemaFinding(
-      "postgresql",
-      applied?.map(({ name }) => name),
-    );
+    const schema = schemaFinding("postgresql", applied === null ? null : applied.map(({ name }) => name));
     return [schema, ...rows.flatMap((facts) => judgePostgres(facts, role))];
   });
 }
