@@ -3,7 +3,7 @@ import { verifyChain } from "../core/audit/chain.ts";
 import type { Cipher } from "../core/cipher.ts";
 import { Failure } from "../core/failure.ts";
 import type { Blobs } from "../core/files/blob.ts";
-import { findMove, holdForMove, type Move, release } from "../core/processes/hold.ts";
+import { checkNotHeld, findMove, holdForMove, type Move, release } from "../core/processes/hold.ts";
 import type { Store } from "../core/store.ts";
 import { databaseLocation } from "../store/backend.ts";
 import { copierOf, type DatabaseCopier, type Environment } from "../store/copy.ts";
@@ -118,11 +118,14 @@ async function completed({ target }: MoveParts, copier: DatabaseCopier, found: M
 async function holdNew({ source, isServed, now }: MoveParts, move: Move): Promise<void> {
   await inSource(source, async (store) => {
     if (source.config.database === "postgresql" && (await isServed(store))) throw running(source.config.databaseUrl);
-    await store.change((tx) => holdForMove(tx, now(), move));
+    await store.change(async (tx) => {
+      await checkNotHeld(tx);
+      await holdForMove(tx, now(), move);
+    });
   });
 }
 
-/** Opens the source for one piece of work: afterwards, whatever has it open is another process. */
+/** Opens the source for one piece of work, and closes it: then only other processes can have it open. */
 async function inSource<T>({ open, config }: Side, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await open(config.databaseUrl);
   return work(store).finally(async () => store.close());
