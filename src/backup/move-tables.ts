@@ -7,7 +7,7 @@ import type { Store, Tx } from "../core/store.ts";
 import { plainTables } from "../store/table.ts";
 import { type Progress, progressSetting } from "./move-progress.ts";
 
-/** The most bytes of texts and bytes in one batch; a larger row is a batch of its own. */
+/** The most bytes of texts and bytes in one batch; a larger row is a separate batch. */
 const batchBytes = 4 * 1024 * 1024;
 const jobsMax = 500;
 const tasksMax = 50;
@@ -18,7 +18,7 @@ const notCopied = new Set(["job", "rate_counter"]);
 /** The tables to copy, each after those that it refers to. */
 export const movedTables: readonly string[] = [...plainTables.keys()].filter((name) => !notCopied.has(name));
 
-/** The row as the target has it, with a search index of its own; null for rows that belong to a database, not to the installation. */
+/** The row as the target has it, with a separate search index; null for rows that belong to a database, not to the installation. */
 function movedRow(table: string, row: StoredRow): StoredRow | null {
   if (table === "task") return { ...row, indexedSeq: -1 };
   return table === "setting" && [...databaseSettings, progressSetting].includes(String(row["key"])) ? null : row;
@@ -45,7 +45,7 @@ export async function copyTables(source: Tx, target: Store, begun: Progress, onB
       };
       const isFirst = progress.after === null;
       await target.change(async (tx) => {
-        // A migration has inserted rows of its own, which the source has too.
+        // The target has rows that migrations insert. The source has them too.
         if (isFirst && table !== "setting") await tx.transfer.clear(table);
         await tx.transfer.insert(table, rows);
         await tx.settings.put(progressSetting, JSON.stringify(next));

@@ -3,7 +3,7 @@ import { verifyChain } from "../core/audit/chain.ts";
 import type { Cipher } from "../core/cipher.ts";
 import { Failure } from "../core/failure.ts";
 import type { Blobs } from "../core/files/blob.ts";
-import { findMove, holdForMove, type Move, release } from "../core/processes/hold.ts";
+import { checkNotHeld, findMove, holdForMove, type Move, release } from "../core/processes/hold.ts";
 import type { Store } from "../core/store.ts";
 import { databaseLocation } from "../store/backend.ts";
 import { copierOf, type DatabaseCopier, type Environment } from "../store/copy.ts";
@@ -52,10 +52,11 @@ export interface MoveReport extends Pick<Progress, "rows" | "files" | "bytes"> {
 export async function move(parts: MoveParts): Promise<MoveReport> {
   const { source, target, env } = parts;
   checkSides(parts);
+  const found = await inSource(source, findMove);
   const lock = source.config.database === "sqlite" ? await lockFolder(source.config.dataDir) : null;
   try {
     const copier = await copierOf(target.config.database, env);
-    const { id, done } = await holdSource(parts, copier);
+    const { id, done } = await holdSource(parts, copier, found);
     if (done !== null) return done;
     const report = await fill(parts, copier, id);
     await copier.finish(target.config.databaseUrl);
@@ -82,11 +83,13 @@ const storageOf = ({ config: { bucket, dataDir } }: Side): string =>
   JSON.stringify(bucket === null ? [dataDir] : [bucket.endpoint, bucket.name, bucket.prefix]);
 
 /** Holds the source, unless an earlier run has. `done`: that run had ended the move. */
-async function holdSource(parts: MoveParts, copier: DatabaseCopier): Promise<{ readonly id: string; readonly done: MoveReport | null }> {
+async function holdSource(
+  parts: MoveParts,
+  copier: DatabaseCopier,
+  found: Move | null,
+): Promise<{ readonly id: string; readonly done: MoveReport | null }> {
   const { source, target } = parts;
   const { databaseUrl } = source.config;
-  const store = await source.open(databaseUrl);
-  const found = await findMove(store).finally(async () => store.close());
   const to = databaseLocation(target.config.databaseUrl);
   if (found !== null && found.to !== to)
     throw new Failure(
@@ -98,7 +101,7 @@ async function holdSource(parts: MoveParts, copier: DatabaseCopier): Promise<{ r
   const move = found ?? { id: parts.newId(), to };
   if (found === null) await holdNew(parts, move);
   const isUnused = await (await copierOf(source.config.database, parts.env)).isUnused(databaseUrl);
-  if (!isUnused && found === null) await changeSource(source, (opened) => opened.change((tx) => release(tx, true)));
+  if (!isUnused && found === null) await inSource(source, (store) => store.change((tx) => release(tx, true)));
   if (!isUnused) throw running(databaseUrl);
   return { id: move.id, done: null };
 }
@@ -113,15 +116,19 @@ async function completed({ target }: MoveParts, copier: DatabaseCopier, found: M
 }
 
 async function holdNew({ source, isServed, now }: MoveParts, move: Move): Promise<void> {
-  await changeSource(source, async (store) => {
+  await inSource(source, async (store) => {
     if (source.config.database === "postgresql" && (await isServed(store))) throw running(source.config.databaseUrl);
-    await store.change((tx) => holdForMove(tx, now(), move));
+    await store.change(async (tx) => {
+      await checkNotHeld(tx);
+      await holdForMove(tx, now(), move);
+    });
   });
 }
 
-async function changeSource({ open, config }: Side, work: (store: Store) => Promise<unknown>): Promise<void> {
+/** Opens the source for one piece of work, and closes it: then only other processes can have it open. */
+async function inSource<T>({ open, config }: Side, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await open(config.databaseUrl);
-  await work(store).finally(async () => store.close());
+  return work(store).finally(async () => store.close());
 }
 
 const running = (databaseUrl: string): Failure =>

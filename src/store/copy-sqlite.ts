@@ -96,7 +96,7 @@ export const sqliteCopier: DatabaseCopier = {
 /** The file of a database that is not complete. */
 const draftOf = (databaseUrl: string): string => `${pathOf(databaseUrl)}.incomplete`;
 
-/** Deletes a database with the files that SQLite and `openSqlite` keep beside it. */
+/** Deletes a database with the files that SQLite and `openSqlite` keep next to it. */
 async function removeFiles(path: string): Promise<void> {
   for (const end of ["", "-wal", "-shm", "-start"]) await rm(`${path}${end}`, { force: true });
 }

@@ -85,7 +85,7 @@ export function moveBetween(source: MovePlace, target: MovePlace, change: Partia
   });
 }
 
-/** Members that a move makes anew. */
+/** Members that a move makes again. */
 const remade: Readonly<Record<string, readonly string[]>> = { task: ["indexed_seq"] };
 
 /** All rows of all tables, sorted, read without the store; booleans and bytes in one form. */

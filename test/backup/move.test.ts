@@ -7,7 +7,7 @@ import { sealer } from "../../src/core/audit/seal.ts";
 import { cipherFrom } from "../../src/core/cipher.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
-import { release } from "../../src/core/processes/hold.ts";
+import { hold, release } from "../../src/core/processes/hold.ts";
 import { UserService } from "../../src/gen/proto/user/v2/user_service_pb.ts";
 import { openInstallation } from "../../src/installation.ts";
 import { lockFolder } from "../../src/store/folder.ts";
@@ -170,6 +170,13 @@ describeOnOne("a move to the other database", (kind) => {
       await store.close();
       await (await start(source)).store.close();
       await refused({}).toThrow("of a restore or of another move, which has not ended: empty it first");
+      const held = await rig.place(kind);
+      const holding = await held.open();
+      await holding.change((tx) => hold(tx, systemClock.now()));
+      await holding.close();
+      await expect(moveBetween(held, await rig.place(other), { copiesFiles: true })).rejects.toThrow(
+        "was restored from a backup and is held",
+      );
     },
   );
 });

@@ -37,7 +37,7 @@ async function openAddress(first: number) {
 const at = (url: string, port: number): string => Object.assign(new URL(url), { port }).href;
 
 test.skipIf(postgresTemplate === undefined || depth === "short")(
-  "the commands of docs/operate/failover.md promote a standby: calls get 503 meanwhile, and every acknowledged task is there and ends",
+  "the commands of docs/operate/failover.md promote a standby: calls get 503 in the meantime, and every acknowledged task is there and ends",
   { timeout: 120_000 },
   async () => {
     const [standBy = "", promote = ""] = blocksIn(readPage("docs/operate/failover.md"), "sh");

@@ -54,8 +54,8 @@ test("a backup reads by a connection that cannot write, while another process wr
   await other.commit();
   expect(await rowsIn(target.url, "SELECT value FROM setting WHERE key = 'k'")).toEqual([{ value: "v" }]);
   const connection = await connectReadOnly(pathOf(database.url));
-  await expect(connection.executeScript("DELETE FROM setting")).rejects.toThrow(/readonly/);
-  await expect(connection.executeScript("CREATE TABLE t (x)")).rejects.toThrow(/readonly/);
+  for (const write of ["DELETE FROM setting", "CREATE TABLE t (x)"])
+    await expect(async () => connection.executeScript(write)).rejects.toThrow("attempt to write a readonly database");
   await connection.dispose();
 });
 

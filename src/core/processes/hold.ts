@@ -21,7 +21,7 @@ export interface Move {
   readonly to: string;
 }
 
-/** Holds an installation that moves to another database. Its hold stays after the move, so that nobody continues with it. */
+/** Holds an installation that moves to another database. Its hold stays after the move, so that no operator continues with it by mistake. */
 export async function holdForMove(tx: Tx, now: number, move: Move): Promise<void> {
   await tx.settings.put(moveName, JSON.stringify(move));
   await hold(tx, now);
