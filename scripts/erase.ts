@@ -13,10 +13,10 @@ const usage = `usage: ./atp erase --person EMAIL|ID [--dry-run | --yes EMAIL]
        ./atp erase --pending
        ./atp erase --list
 
-  --person   erases a person, with the spaces that nobody else uses
+  --person   erases a person, with the spaces that have no other users
   --space    erases a team or a personal space with all that is in it
   --dry-run  only prints how many rows would be deleted
-  --yes      the name that is otherwise asked for: of the person, the e-mail address; of a team, its name
+  --yes      the name that the command otherwise requests: of the person, the e-mail address; of a team, its name
   --pending  completes erasures that were interrupted, or that a restored backup needs again
   --list     prints the list of erasures
 
@@ -61,7 +61,7 @@ async function run(command: Command, installation: OpenedInstallation): Promise<
 function report(kind: ErasureKind, { name, parts, counts, leaves }: ErasurePlan): string {
   const spaces = parts.filter((part) => part.kind === "space").length;
   const lines = Object.entries(counts).map(([table, count]) => `  ${table}: ${count}`);
-  const also = kind === "person" ? [`  spaces of nobody else: ${spaces}`, `  teams that the person leaves: ${leaves.length}`] : [];
+  const also = kind === "person" ? [`  spaces without other users: ${spaces}`, `  teams that the person leaves: ${leaves.length}`] : [];
   return [`${kind} ${name}: rows to delete`, ...lines, ...also].map((line) => `${line}\n`).join("");
 }
 
