@@ -27,7 +27,7 @@ describeOnEach("a restore", (kind) => {
     await person.v2("task.create", { message: { content: "a secret task" } });
     await rig.backUp(rig.path("backup"));
 
-    // The server runs meanwhile.
+    // The server runs during the erasure.
     const place = await rig.place();
     const dataDir = join(folder, "..");
     const config = { ...place.config, dataDir, databaseUrl: database.url };

@@ -30,7 +30,7 @@ export async function countByKey({ store, ring }: Parts): Promise<Readonly<Recor
 }
 
 /**
- * Encrypts every value of the previous key again by the newest one, in changes of at most 100. Servers can write meanwhile: a value
+ * Encrypts every value of the previous key again by the newest one, in changes of at most 100. Servers can write at the same time: a value
  * that has changed since it was read stays as it is. It can be killed and called again.
  *
  * @returns the number of values.

@@ -50,6 +50,7 @@ const activities: Readonly<Record<string, Activity>> = {
   "settings.v1.TeamService/TransferOwnership": { ...assign, privileges: "role" },
   "command/GrantOperator": assign,
   "command/RevokeOperator": revoke,
+  "command/ErasePerson": account(6, "Delete"),
   "console/AuthorizeApp": assign,
   "console/ChooseConnectors": assign,
   "console/RevokeApp": revoke,
@@ -68,7 +69,7 @@ const verbs: readonly (readonly [begins: RegExp, id: number, name: string])[] = 
   [/^(Create|Upload|Send|Start)/, 1, "Create"],
   [/^(Get|List|Watch|Download)/, 2, "Read"],
   [/^(Update|Stop|Confirm|Rotate|Resend|Recover|Publish|Replace)/, 3, "Update"],
-  [/^(Delete|Remove|Revoke)/, 4, "Delete"],
+  [/^(Delete|Remove|Revoke|Erase)/, 4, "Delete"],
 ];
 
 /** The activity of an audit event. A refused credential is a failed authentication, for every operation. */

@@ -88,6 +88,8 @@ describe("the audit log in OCSF", () => {
     { operation: "task.v2.TaskService/StopTask", is: "API Activity: Update" },
     { operation: "task.v2.TaskService/DeleteTask", is: "API Activity: Delete" },
     { operation: "command/ReplaceWebhookKey", is: "API Activity: Update" },
+    { operation: "command/ErasePerson", is: "Account Change: Delete" },
+    { operation: "command/EraseSpace", is: "API Activity: Delete" },
     { operation: "of/Whatever", is: "API Activity: Whatever" },
     { operation: `${team}/CreateUser`, is: "Account Change: Create" },
     { operation: `${team}/RemoveMember`, is: "Account Change: Delete" },
