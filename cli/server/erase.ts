@@ -22,7 +22,7 @@ interface EraseFlags extends InstallationFlags {
 export const erase = installationCommand({
   brief: "Erase a person or a space",
   about:
-    "It shows how many rows it would delete, and asks for the name. A person is erased with the spaces that nobody else uses, a space with all that is in it. It cannot be undone. Servers can run. docs/operate/erasure.md says what stays, and for how long.",
+    "It shows how many rows it would delete, and requests the name. A person is erased with the spaces that have no other users, a space with all that is in it. It cannot be undone. Servers can run. docs/operate/erasure.md says what stays, and for how long.",
   examples: [
     "atp erase --person ann@example.com --dry-run",
     "atp erase --space 8wErT5yUi2oPaS1dFgHjKl --yes Research",
@@ -34,7 +34,7 @@ export const erase = installationCommand({
       ...installationFlags,
       person: textFlag("Person to erase: an e-mail address, or the id of an account", "EMAIL"),
       space: textFlag("Space to erase, a team's or a personal one", "ID"),
-      yes: textFlag("The name that is otherwise asked for: of a person the e-mail address, of a team its name", "NAME"),
+      yes: textFlag("The name that the command otherwise requests: of a person the e-mail address, of a team its name", "NAME"),
       "dry-run": switchFlag("Only show how many rows would be deleted"),
       pending: switchFlag("Complete erasures that were interrupted, or that a restored backup needs again"),
       list: switchFlag("List the erasures"),
@@ -65,13 +65,13 @@ const spacesIn = ({ parts }: ErasurePlan): number => parts.filter(({ kind }) => 
 const planObject = (plan: ErasurePlan) => ({
   name: plan.name,
   rows: plan.counts,
-  spaces_of_nobody_else: spacesIn(plan),
+  spaces_without_other_users: spacesIn(plan),
   teams_left: plan.leaves.length,
 });
 
 function report(kind: ErasureKind, plan: ErasurePlan): string {
   const lines = Object.entries(plan.counts).map(([table, count]) => `  ${table}: ${count}`);
-  const also = [`  spaces of nobody else: ${spacesIn(plan)}`, `  teams that the person leaves: ${plan.leaves.length}`];
+  const also = [`  spaces without other users: ${spacesIn(plan)}`, `  teams that the person leaves: ${plan.leaves.length}`];
   return [`${kind} ${plan.name}: rows to delete`, ...lines, ...(kind === "person" ? also : [])].join("\n");
 }
 
