@@ -60,7 +60,7 @@ function createLog({ logLevel, dataDir, database, databaseUrl }: Config, telemet
 /** Creates the data folder, removes other users' access to its files, and locks it if only one process may use it. */
 async function openFolder({ dataDir, database, databaseUrl }: Config, log: Log) {
   makeFolder(dataDir, "DATA_DIR");
-  const files = ["encryption-key", "first-key", "files", "lock.db"].map((name) => `${dataDir}/${name}`);
+  const files = ["encryption-key", "encryption-key-previous", "first-key", "files", "lock.db"].map((name) => `${dataDir}/${name}`);
   const path = pathOf(databaseUrl);
   const parts = database === "sqlite" ? ["", "-wal", "-shm", "-start"].map((end) => `${path}${end}`) : [];
   const warning = tightenFiles(dataDir, [...files, ...parts]);
