@@ -23,16 +23,15 @@ test.skipIf(postgresTemplate === undefined)(
         .replaceAll("https://s3.example.com", s3.bucket.endpoint ?? "")
         .replaceAll("=platform ", "=S3RVER ")
         .replaceAll("=secret", "=S3RVER")
-        .replaceAll("task-files", s3.bucket.name)
-        .replaceAll(/^\.\/atp (\w+)/gm, `${process.execPath} scripts/$1.ts`);
-      return checkout.command(["bash", "-ec", adapted], env).ended;
+        .replaceAll("task-files", s3.bucket.name);
+      return checkout.command(["bash", "-ec", checkout.lines(adapted)], env).ended;
     };
     const source = { DATA_DIR: checkout.path("source") };
 
     const moved = await run(move, source);
     expect(moved, moved.err).toMatchObject({ code: 0, out: expect.stringMatching(/moved \d+ rows and 0 files, verified\n$/) });
     expect(moved.err).toContain("The old database is held. Start servers with the settings of the target");
-    const refused = await checkout.command([process.execPath, "src/main.ts"], source).ended;
+    const refused = await checkout.atp("serve", [], source).ended;
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("this installation was moved to the database") });
 
     if (depth === "short") return;
