@@ -43,7 +43,7 @@ describeOnEach("AUDIT_DAYS", (kind) => {
     await using database = await openLog(kind, 3);
     await putRows(database.store, 1, { from: 99 * dayMs });
     await seal(database);
-    // A late row of an old time, and one that nobody has sealed.
+    // A late row of an old time, and one that is not sealed.
     await putRows(database.store, 1, { from: 50 });
     await seal(database);
     await putRows(database.store, 1, { from: 60 });

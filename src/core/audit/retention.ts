@@ -4,7 +4,7 @@ import { removalOperation } from "./chain.ts";
 
 /**
  * Removes sealed rows from the beginning of a space's chain, all of them before a time, and writes the anchor from which the chain is
- * verified. The removal is itself a row of the log. A log that has nothing but records of removals stays as it is.
+ * verified. The removal is itself a row of the log. A log that has only records of removals stays as it is.
  *
  * @param before Unix milliseconds.
  * @param max rows of one change.
