@@ -52,7 +52,7 @@ export const startCheckout = (checkout: string, env: Environment): Promise<Serve
 
 /** What serves. */
 const program = ["cli/main.ts", "serve"];
-/** Earlier releases serve by a program of its own. */
+/** Earlier releases serve by this program. */
 const earlier = "src/main.ts";
 const programOf = (checkout: string): readonly string[] => (existsSync(join(checkout, earlier)) ? [earlier] : program);
 

@@ -9,7 +9,7 @@ const { version } = JSON.parse(readFileSync(new URL("../package.json", import.me
 /** Marks commands on the server in lists. */
 const mark = "[server] ";
 
-/** Stands for a command that this line does not use: lists have its name and its brief. */
+/** A command that this line does not use: lists have its name and its brief. */
 const unused = (brief: string): Target => buildCommand({ docs: { brief }, parameters: {}, func: () => undefined });
 
 async function routesOf(commands: Readonly<Record<string, Entry>>, word: string | undefined, before = "") {
@@ -74,7 +74,7 @@ async function complete(inputs: readonly string[], context: CliContext): Promise
 /**
  * The second words of a command. Stricli does not propose them where the word may be absent, as in `atp key`.
  *
- * @param optional whether they are wanted there too
+ * @param optional whether to return them there too
  */
 function subcommands(root: Target, [word = "", ...more]: readonly string[], optional = true): readonly string[] {
   const target = "getAllEntries" in root && more.length === 1 ? root.getRoutingTargetForInput(word) : undefined;

@@ -3,7 +3,7 @@ import type { RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { judgePostgres, type PostgresFacts } from "../../cli/server/doctor/database.ts";
+import { judgePostgres, judgeSqlite, type PostgresFacts } from "../../cli/server/doctor/database.ts";
 import { examine, type Named, ok } from "../../cli/server/doctor/finding.ts";
 import { judgeCertificate, judgeSkew } from "../../cli/server/doctor/network.ts";
 import { openReceiver, type Receiver, selfSigned } from "../egress/receiver.ts";
@@ -110,6 +110,14 @@ const sound: PostgresFacts = {
 };
 
 test.each([
+  ["another journal mode", { journal: "delete" }, "warn"],
+  ["a damaged page", { check: "Tree 5 page 9: btreeInitPage() returns error code 11" }, "fail"],
+  ["a check that takes too long", { check: null }, "warn"],
+] as const)("SQLite with %s is judged", (_, facts, verdict) => {
+  expect(judgeSqlite({ version: "3.50.4", journal: "wal", check: "ok", ...facts })).toMatchObject([{ verdict }]);
+});
+
+test.each([
   ["an old version", { version: 120_000 }, "fail"],
   ["fsync off", { fsync: "off" }, "fail"],
   ["full_page_writes off", { fullPageWrites: "off" }, "fail"],
@@ -163,7 +171,7 @@ describe("an outgoing request", () => {
 });
 
 describe("the public address", () => {
-  test("fails when it answers with an error, or not at all", async () => {
+  test("fails when it answers with an error, or has no answer", async () => {
     await using broken = await openReceiver(answering(502));
     expect((await examined({ BASE_URL: broken.url })).of("public")).toMatchObject([
       { verdict: "fail", found: expect.stringContaining("answers 502") },
@@ -245,7 +253,7 @@ describe("services", () => {
     expect(other.of("sign-in")).toMatchObject([{ verdict: "fail", advice: expect.stringContaining("OIDC_ISSUER") }]);
   });
 
-  test("that never answer end with their check, while the others go on", async () => {
+  test("that never answer end with their check, while the others continue", async () => {
     const waits = {
       name: "silent",
       advice: "Wait.",

@@ -70,12 +70,12 @@ describe("atp key", () => {
   });
 
   test.each([
-    { why: "an unknown address", words: ["--user", "nobody@example.com"], says: "nobody@example.com" },
-    { why: "no such team", words: ["--team", "no such team"], says: '"no such team"' },
+    { why: "an unknown address", words: ["--name", "x", "--user", "nobody@example.com"], says: "nobody@example.com" },
+    { why: "no such team", words: ["--name", "x", "--team", "no such team"], says: '"no such team"' },
     { why: "a name of blanks", words: ["--name", "  "], says: "name: must have" },
   ])("refuses with exit code 1 and nothing on standard output: $why", async ({ words, says }) => {
     await install(checkout, "refused");
-    const { code, out, err } = await newKey("refused", "--name", "x", ...words);
+    const { code, out, err } = await newKey("refused", ...words);
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toContain(says);
     expect(err).not.toMatch(/\bat .*\.ts:/);

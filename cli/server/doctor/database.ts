@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { Client } from "pg";
@@ -11,8 +12,8 @@ type DatabaseConfig = Pick<Config, "database" | "databaseUrl" | "role">;
 interface SqliteFacts {
   readonly version: string;
   readonly journal: string;
-  /** `ok`, or the first damage. */
-  readonly check: string;
+  /** `ok`, or the first damage; null when the check took too long. */
+  readonly check: string | null;
   /** The names of the applied migrations; null without the platform's tables. */
   readonly migrations: readonly string[] | null;
 }
@@ -25,17 +26,28 @@ const database = new DatabaseSync(workerData, { readOnly: true });
 const one = (text) => Object.values(database.prepare(text).get() ?? {})[0];
 const isOurs = one("SELECT count(*) FROM sqlite_schema WHERE name = '_prisma_migrations'") > 0;
 const migrations = isOurs ? database.prepare("SELECT migration_name AS name FROM _prisma_migrations").all().map(({ name }) => name) : null;
-const facts = { version: one("SELECT sqlite_version()"), journal: one("PRAGMA journal_mode"), migrations };
+const facts = { check: null, version: one("SELECT sqlite_version()"), journal: one("PRAGMA journal_mode"), migrations };
+parentPort.postMessage(facts);
 parentPort.postMessage({ ...facts, check: one("PRAGMA quick_check(1)") });
 `;
 
-function readSqlite(path: string, signal: AbortSignal): Promise<SqliteFacts> {
+/** Less than the time of all checks. */
+const quickCheckMs = 8_000;
+
+/** Reads a database of SQLite; after `checkMs` without the result of its check. */
+export async function readSqlite(path: string, checkMs = quickCheckMs): Promise<SqliteFacts | undefined> {
   const thread = new Worker(sqliteThread, { eval: true, workerData: path, execArgv: ["--no-warnings"] });
-  signal.addEventListener("abort", () => void thread.terminate(), { once: true });
-  return new Promise((resolve, reject) => {
-    thread.once("message", resolve);
-    thread.once("error", reject);
+  const timer = setTimeout(() => void thread.terminate(), checkMs);
+  let facts: SqliteFacts | undefined;
+  thread.on("message", (read: SqliteFacts) => {
+    facts = read;
   });
+  try {
+    await once(thread, "exit");
+    return facts;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function schemaFinding(dialect: Config["database"], applied: readonly string[] | null): Finding {
@@ -50,17 +62,26 @@ function schemaFinding(dialect: Config["database"], applied: readonly string[] |
   return ok(`all ${known.length} migrations are applied`);
 }
 
-async function checkSqlite(databaseUrl: string, signal: AbortSignal): Promise<readonly Finding[]> {
+async function checkSqlite(databaseUrl: string): Promise<readonly Finding[]> {
   const path = databaseUrl.replace(/^file:/, "");
   if (!existsSync(path)) return [warn(`there is no database in ${path} yet`, "The first start of a server creates it.")];
-  const { version, journal, check, migrations } = await readSqlite(path, signal);
-  const findings: Finding[] = [schemaFinding("sqlite", migrations)];
+  const facts = await readSqlite(path);
+  if (facts === undefined)
+    return [fail(`${path} cannot be read in ${quickCheckMs / 1000} s`, "Check the disk, and that no program holds the file.")];
+  return [schemaFinding("sqlite", facts.migrations), ...judgeSqlite(facts)];
+}
+
+/** What the journal mode and the check of a file mean. */
+export function judgeSqlite({ version, journal, check }: Omit<SqliteFacts, "migrations">): readonly Finding[] {
+  const findings: Finding[] = [];
   if (journal !== "wal") findings.push(warn(`the journal mode is ${journal}`, "Start a server: it sets the mode wal."));
-  if (check !== "ok")
+  if (check === null)
+    findings.push(warn("the file is too large to check it here", "Check it in a copy: sqlite3 COPY 'PRAGMA quick_check'"));
+  else if (check !== "ok")
     findings.push(
       fail(`the file is damaged: ${check}`, "Stop the server, keep the file, and restore the last backup (docs/operate/backup.md)."),
     );
-  return [...findings, ...(journal === "wal" && check === "ok" ? [ok(`SQLite ${version}, journal mode wal, quick_check ok`)] : [])];
+  return findings.length > 0 ? findings : [ok(`SQLite ${version}, journal mode wal, quick_check ok`)];
 }
 
 /** What is read of PostgreSQL. */
@@ -125,10 +146,7 @@ async function checkPostgres({ databaseUrl, role }: DatabaseConfig, signal: Abor
     const { rows } = await client.query<PostgresFacts>(settingsQuery);
     const [{ found } = { found: false }] = (await client.query<{ found: boolean }>(migrationsTable)).rows;
     const applied = found ? (await client.query<{ name: string }>("SELECT migration_name AS name FROM _prisma_migrations")).rows : null;
-    const schema = schemaFinding(
-      "postgresql",
-      applied?.map(({ name }) => name),
-    );
+    const schema = schemaFinding("postgresql", applied === null ? null : applied.map(({ name }) => name));
     return [schema, ...rows.flatMap((facts) => judgePostgres(facts, role))];
   });
 }
@@ -136,7 +154,7 @@ async function checkPostgres({ databaseUrl, role }: DatabaseConfig, signal: Abor
 export const database = (config: DatabaseConfig): Check => ({
   name: "database",
   advice: "Check DATABASE_URL, and that the database runs, accepts connections from this machine and answers.",
-  run: (signal) => (config.database === "sqlite" ? checkSqlite(config.databaseUrl, signal) : checkPostgres(config, signal)),
+  run: (signal) => (config.database === "sqlite" ? checkSqlite(config.databaseUrl) : checkPostgres(config, signal)),
 });
 
 /** Milliseconds by which the clock of PostgreSQL differs from ours: positive when it is ahead. Null for SQLite, which has ours. */
