@@ -8,7 +8,7 @@ const nodeMajor = 24;
 
 /**
  * The step that installs dependencies, and Node if the machine's is too old. The packages that only tests and checks need
- * (`devDependencies`) are installed once they are asked for, and from then on kept.
+ * (`devDependencies`) are installed when `withTests` is set, and kept after that.
  */
 export function installed(root, { withTests }) {
   const stamp = join(root, "node_modules", ".installed");

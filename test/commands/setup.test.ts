@@ -97,7 +97,7 @@ describe("setup of a checkout", () => {
     expect(checkout.read("src/gen/proto/a.ts")).toBe("of proto 1");
   });
 
-  test("installs what tests need when it is asked for, and keeps it from then on", async () => {
+  test("installs what tests need with --tests, and keeps it afterwards", async () => {
     using checkout = stubCheckout();
     await checkout.setUp().ended;
     expect(checkout.npmWords()).toContain("--omit=dev");

@@ -56,7 +56,7 @@ describe.skipIf(depth !== "full")("the package in an empty folder", () => {
     const call = async (name: string, body: object) => {
       const headers = { "x-service-api-key": key };
       const answer = await fetch(`${url}/v2/${name}`, { method: "POST", headers, body: JSON.stringify(body) });
-      return await answer.json();
+      return JSON.parse(await answer.text());
     };
     const { task_id } = await call("task.create", { message: { content: "What is 12 * 4?" } });
     await expect.poll(() => call("task.detail", { task_id }).then(({ task }) => task.status)).toBe("stopped");
