@@ -16,7 +16,7 @@ export const telemetryFigures: readonly Figure[] = [
       const collector = stack.use(await startFloor("collector"));
       const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`, OTEL_TRACES_SAMPLER: "always_on" };
       const metrics = async () => ({ ADMIN_PORT: String(await freePort()) });
-      /** SQLite has one process, so each server has a database of its own, with one account more than the last. */
+      /** SQLite has one process, so each server has a separate database, with one account more than the last. */
       async function contender(name: string, env: Readonly<Record<string, string>>): Promise<Contender> {
         const database = await databases.seeded("sqlite", rows);
         rows += 1_000;
