@@ -11,8 +11,7 @@ import { callV2 } from "../support/wires.ts";
 const megabytes = sample(1024, 128);
 const mebibyte = 1024 ** 2;
 const chunk = randomBytes(mebibyte);
-const startFlags =
-  /exec node (.*) src\/main\.ts/.exec(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts.start)?.[1] ?? "";
+const startFlags = /serve \] \|\| exec "\$node" (\S+) /.exec(readFileSync(join(root, "atp"), "utf8"))?.[1] ?? "";
 
 test(`an archive with ${megabytes} MB of attached files, made and fetched, raises the memory of the server by less than 96 MB`, async () => {
   await using server = await startServer({ NODE_OPTIONS: startFlags, FILE_LIMIT: "2GiB" });

@@ -13,8 +13,7 @@ const mebibyte = 1024 ** 2;
 const chunk = new Uint8Array(mebibyte).fill(7);
 
 /** The flags that `npm start` gives: how rarely V8 collects young garbage decides how much of it exists. */
-const startFlags =
-  /exec node (.*) src\/main\.ts/.exec(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts.start)?.[1] ?? "";
+const startFlags = /serve \] \|\| exec "\$node" (\S+) /.exec(readFileSync(join(root, "atp"), "utf8"))?.[1] ?? "";
 
 /** The memory of a process in bytes: now, or its peak since the last reset. */
 const memoryOf = (pid: number | undefined, what: "VmRSS" | "VmHWM"): number => {
