@@ -44,7 +44,7 @@ describe("the first start", () => {
   });
 });
 
-const serversIn = ({ processes }: Checkout): number[] => processes().filter((pid) => /^\S*node .*src\/main\.ts$/.test(commandLine(pid)));
+const serversIn = ({ processes }: Checkout): number[] => processes().filter((pid) => /^\S*node .*cli\/main\.ts serve$/.test(commandLine(pid)));
 
 describe("one installation", () => {
   let server: Command;
