@@ -65,7 +65,7 @@ describe.skipIf(depth !== "full" || lacks("buildah"))("the image, with bases of 
     build("context", "server", "--file", join(root, "deploy/container/Dockerfile"), ...bases);
     const container = buildah("from", "localhost/server");
     rootFolder = buildah("mount", container);
-    config = JSON.parse(buildah("inspect", "--type", "image", "--format", "{{json .Docker.config}}", "localhost/server"));
+    config = JSON.parse(buildah("inspect", "--type", "image", "localhost/server")).Docker.config;
     const megabytes = execFileSync("du", ["-sm", rootFolder], { encoding: "utf8" }).split("\t")[0];
     console.log(`the image has ${megabytes} MB`);
   }, 1_800_000);
