@@ -1,5 +1,14 @@
 import { readFileSync } from "node:fs";
-import { type Application, buildApplication, buildCommand, buildRouteMap, proposeCompletions, run, text_en } from "@stricli/core";
+import {
+  type Application,
+  buildApplication,
+  buildCommand,
+  buildRouteMap,
+  EnumValidationError,
+  proposeCompletions,
+  run,
+  text_en,
+} from "@stricli/core";
 import { clientCommands, type Entry, serverCommands, type Target } from "./commands.ts";
 import type { CliContext } from "./frame/context.ts";
 import { exitCodeOf, exitCodeOfFrame, messageOf } from "./frame/failures.ts";
@@ -18,6 +27,14 @@ async function routesOf(commands: Readonly<Record<string, Entry>>, word: string 
   });
   return Object.fromEntries(await Promise.all(routes));
 }
+
+const { exceptionWhileParsingArguments: parsingText } = text_en;
+
+/** Names the flag of a wrong choice, which stricli's own text does not. */
+const exceptionWhileParsingArguments: typeof parsingText = function (error, hasColours) {
+  if (!(error instanceof EnumValidationError)) return parsingText.call(this, error, hasColours);
+  return `--${error.externalFlagName}: must be one of ${error.values.join(", ")}`;
+};
 
 /** The application for a line that begins with this word. Only the module of its command is loaded. */
 async function applicationFor(word: string | undefined): Promise<Application<CliContext>> {
@@ -41,7 +58,7 @@ EXAMPLES
     versionInfo: { currentVersion: version },
     scanner: { caseStyle: "original", allowArgumentEscapeSequence: true },
     documentation: { onlyRequiredInUsageLine: true },
-    localization: { text: { ...text_en, exceptionWhileRunningCommand: messageOf } },
+    localization: { text: { ...text_en, exceptionWhileParsingArguments, exceptionWhileRunningCommand: messageOf } },
     determineExitCode: exitCodeOf,
   });
 }

@@ -15,7 +15,7 @@ const never = new AbortController().signal;
 
 /** Tables that have no row of one person, or whose rows the tests insert themselves. */
 const unfilled = new Set<string>([
-  ...["account", "space", "team", "membership", "auditEvent", "auditHead", "erasure", "legalHold", "blob"],
+  ...["account", "space", "team", "membership", "auditEvent", "auditHead", "auditAnchor", "erasure", "legalHold", "blob"],
   ...["job", "node", "processKeys", "setting", "rateCounter", "profileLabel", "signingKey", "webhookKey"],
 ]);
 /** Rows of the team, which are not the person's. */
