@@ -109,7 +109,7 @@ describeOnOne("the copy of all tables to the other database and back", (kind) =>
     },
   );
 
-  test("leaves out only tables that the target makes itself, and no table has a sequence", async () => {
+  test("leaves out only tables that the target makes itself, and no table has a sequence (spec/decisions.md 120)", async () => {
     await using database = await openTestStore(kind);
     const query = {
       sqlite: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
