@@ -105,6 +105,8 @@ describeOnOne("retention of tasks", (database) => {
     expect(await types(id)).toContain("tool_used");
     const [child] = await rows(`SELECT id FROM task WHERE parent_id = '${id}'`);
     await rig.ann.v2("task.stop", { task_id: child?.["id"] });
+    // The end of a subtask changes its parent a moment later.
+    await expect.poll(() => rows("SELECT task_id FROM parent_task WHERE look_at IS NOT NULL")).toEqual([]);
     await retain(108, { verboseEventDays: 5 });
     expect(await types(id)).not.toContain("tool_used");
     await retain(117, { taskDays: 10 });
