@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { databaseKinds, databaseUrl, postgresTemplate } from "../support/database.ts";
 import { share } from "../support/depth.ts";
 import { runDirectly } from "../support/direct.ts";
-import { type Checkout, oneLine, serve, sharedCheckout } from "./checkout.ts";
+import { type Checkout, explained, serve, sharedCheckout } from "./checkout.ts";
 
 let checkout: Checkout;
 beforeAll(() => {
@@ -32,7 +32,7 @@ describe("atp audit", () => {
   )("explains itself with exit code 2, and changes nothing: $why", async ({ words }) => {
     const { code, out, err } = await run("audit", words, { DATA_DIR: "usage" });
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toMatch(oneLine);
+    expect(err).toMatch(explained);
     expect(existsSync(checkout.path("usage"))).toBe(false);
   });
 

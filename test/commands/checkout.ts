@@ -25,8 +25,8 @@ export interface Command {
   readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
 }
 
-/** What a command says about wrong arguments. */
-export const oneLine = /^[^\n]+\n$/;
+/** What a command says about wrong arguments: a line for each, without its help. */
+export const explained = /^(?:[^\n]+\n){1,4}$/;
 
 /** What `./atp` starts. */
 const program = "cli/main.ts";

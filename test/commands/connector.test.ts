@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rowsIn } from "../support/database.ts";
 import { type McpTestServer, openMcpServer } from "../support/mcp-server.ts";
-import { type Checkout, install, oneLine, sharedCheckout } from "./checkout.ts";
+import { type Checkout, explained, install, sharedCheckout } from "./checkout.ts";
 
 let checkout: Checkout;
 let server: McpTestServer;
@@ -33,7 +33,7 @@ describe("atp server-connector", () => {
   ])("explains itself with exit code 2 for %s", async (_, words) => {
     const { code, out, err } = await connector(words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toMatch(oneLine);
+    expect(err).toMatch(explained);
   });
 
   test("installs with a credential from standard input, lists, tests and removes, each change with a row in the audit log", async () => {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { share } from "../support/depth.ts";
-import { type Checkout, install, oneLine, sharedCheckout } from "./checkout.ts";
+import { type Checkout, explained, install, sharedCheckout } from "./checkout.ts";
 
 let checkout: Checkout;
 beforeAll(() => {
@@ -34,7 +34,7 @@ describe("atp credits and atp budget", () => {
   )("explain themselves with exit code 2, and change nothing: $script $words", async ({ script, words }) => {
     const { code, out, err } = await run(script, "usage", words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toMatch(oneLine);
+    expect(err).toMatch(explained);
     expect(existsSync(checkout.path("usage"))).toBe(false);
   });
 

@@ -5,7 +5,7 @@ import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { createKey } from "../../src/core/keys/api-key.ts";
 import { createFirstAccount } from "../../src/core/use-cases/initialize-installation.ts";
 import { depth, sample, share } from "../support/depth.ts";
-import { type Checkout, copyCheckout, install, oneLine, type Serving, serve, serveByNpm, sharedCheckout } from "./checkout.ts";
+import { type Checkout, copyCheckout, explained, install, type Serving, serve, serveByNpm, sharedCheckout } from "./checkout.ts";
 
 const onlyKey = /^sk-[A-Za-z0-9_-]{49}\n$/;
 
@@ -65,7 +65,7 @@ describe("atp key", () => {
   )("explains itself with exit code 2: $why", async ({ words }) => {
     const { code, out, err } = await newKey("usage", ...words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toMatch(oneLine);
+    expect(err).toMatch(explained);
     expect(existsSync(checkout.path("usage"))).toBe(false);
   });
 

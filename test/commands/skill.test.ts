@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { manifest, skillZip } from "../core/skills/zip-maker.ts";
 import { rowsIn } from "../support/database.ts";
 import { share } from "../support/depth.ts";
-import { type Checkout, install, oneLine, sharedCheckout } from "./checkout.ts";
+import { type Checkout, explained, install, sharedCheckout } from "./checkout.ts";
 
 let checkout: Checkout;
 beforeAll(async () => {
@@ -38,7 +38,7 @@ describe("atp server-skill", () => {
   )("explains itself with exit code 2 for %s", async (_, words) => {
     const { code, out, err } = await skill(...words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toMatch(oneLine);
+    expect(err).toMatch(explained);
   });
 
   test("imports folders and ZIPs for all users, a team and a person, replaces, lists and removes, each with a row in the audit log", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { runOn } from "../support/database.ts";
-import { oneLine, serve, sharedCheckout } from "./checkout.ts";
+import { explained, serve, sharedCheckout } from "./checkout.ts";
 
 test("atp status shows one screen, and exits with 1 once a task has waited for a worker for more than a minute", async () => {
   using checkout = sharedCheckout();
@@ -29,5 +29,5 @@ test("atp status explains itself with exit code 2 for wrong arguments", async ()
   using checkout = sharedCheckout();
   const { code, out, err } = await checkout.atp("status", ["--json", "--watch"], { DATA_DIR: "usage" }).ended;
   expect({ code, out }).toEqual({ code: 2, out: "" });
-  expect(err).toMatch(oneLine);
+  expect(err).toMatch(explained);
 });

@@ -7,7 +7,7 @@ import { openStore } from "../../src/store/open.ts";
 import { rowsIn, runOn } from "../support/database.ts";
 import { share } from "../support/depth.ts";
 import { openMailServer } from "../support/mail-server.ts";
-import { type Checkout, install, oneLine, serve, sharedCheckout } from "./checkout.ts";
+import { type Checkout, explained, install, serve, sharedCheckout } from "./checkout.ts";
 
 const onlyLink = /^https:\/\/accounts\.example\.com\/link\/([A-Za-z0-9_-]{43})\n$/;
 
@@ -64,7 +64,7 @@ describe("atp user", () => {
   )("explains itself with exit code 2: $why", async ({ words }) => {
     const { code, out, err } = await invite("usage", words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toMatch(oneLine);
+    expect(err).toMatch(explained);
     expect(existsSync(checkout.path("usage"))).toBe(false);
   });
 

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rowsIn } from "../support/database.ts";
 import { share } from "../support/depth.ts";
-import { type Checkout, install, oneLine, type Serving, serve, sharedCheckout } from "./checkout.ts";
+import { type Checkout, explained, install, type Serving, serve, sharedCheckout } from "./checkout.ts";
 
 let checkout: Checkout;
 beforeAll(() => {
@@ -40,7 +40,7 @@ describe("atp webhook-key", () => {
   )("explains itself with exit code 2, and changes nothing: $why", async ({ words }) => {
     const { code, out, err } = await newKey("usage", ...words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toMatch(oneLine);
+    expect(err).toMatch(explained);
     expect(existsSync(checkout.path("usage"))).toBe(false);
   });
 

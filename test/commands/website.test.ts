@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { share } from "../support/depth.ts";
 import { freePort } from "../support/free-port.ts";
 import { visit } from "../websites/site.ts";
-import { type Checkout, install, oneLine, type Serving, serve, sharedCheckout } from "./checkout.ts";
+import { type Checkout, explained, install, type Serving, serve, sharedCheckout } from "./checkout.ts";
 
 let checkout: Checkout;
 let server: Serving;
@@ -54,7 +54,7 @@ describe("atp website", () => {
     const made = `made-${randomBytes(4).toString("hex")}`;
     const { code, out, err } = await checkout.atp("website", words, { DATA_DIR: made }).ended;
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toMatch(oneLine);
+    expect(err).toMatch(explained);
     expect(existsSync(checkout.path(made))).toBe(false);
   });
 

@@ -12,7 +12,7 @@ import { share } from "../support/depth.ts";
 import { need } from "../support/needs.ts";
 import { root } from "../support/server-process.ts";
 import { pythonWith, type ToolName } from "../support/tools.ts";
-import { oneLine } from "./checkout.ts";
+import { explained } from "./checkout.ts";
 
 const examples = join(root, "examples/workers");
 /** Debian's packages need Debian's Python, which may come later in the path. */
@@ -46,7 +46,7 @@ describe.concurrent("atp worker-check", () => {
   )("explains itself with exit code 2: $why", async ({ words }) => {
     const { code, out, err } = await workerCheck(...words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toMatch(oneLine);
+    expect(err).toMatch(explained);
   });
 
   test("lists what it checks", async () => {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { share } from "../support/depth.ts";
-import { type Checkout, install, oneLine, serve, sharedCheckout } from "./checkout.ts";
+import { type Checkout, explained, install, serve, sharedCheckout } from "./checkout.ts";
 
 let checkout: Checkout;
 beforeAll(() => {
@@ -27,7 +27,7 @@ describe("atp worker-key", () => {
   )("explains itself with exit code 2, and changes nothing: $why", async ({ words }) => {
     const { code, out, err } = await newWorker("usage", ...words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toMatch(oneLine);
+    expect(err).toMatch(explained);
     expect(existsSync(checkout.path("usage"))).toBe(false);
   });
 

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { install, oneLine, serve, sharedCheckout } from "../commands/checkout.ts";
+import { explained, install, serve, sharedCheckout } from "../commands/checkout.ts";
 import { blocksIn, readPage } from "./page.ts";
 
 test("the commands of docs/operate/backup.md back up a serving installation, check the copy, restore it held, and resume it", async () => {
@@ -36,7 +36,7 @@ test.each(["backup", "restore"])("npm run %s explains itself with exit code 2 fo
   for (const words of [[], ["a", "b"], ["a", "--all"]]) {
     const { code, out, err } = await checkout.atp(command, words, { DATA_DIR: "usage" }).ended;
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toMatch(oneLine);
+    expect(err).toMatch(explained);
   }
 });
 

@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { install, oneLine, serve, sharedCheckout } from "../commands/checkout.ts";
+import { explained, install, serve, sharedCheckout } from "../commands/checkout.ts";
 import { blocksIn, readPage } from "./page.ts";
 
 test("the commands of docs/operate/erasure.md hold, count and erase a person while a server runs, and erase again after a restore", async () => {
@@ -53,5 +53,5 @@ test.each([
   using checkout = sharedCheckout();
   const { code, out, err } = await checkout.atp(command, words, { DATA_DIR: "usage" }).ended;
   expect({ code, out }).toEqual({ code: 2, out: "" });
-  expect(err).toMatch(oneLine);
+  expect(err).toMatch(explained);
 });

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { install, oneLine, serve, sharedCheckout } from "../commands/checkout.ts";
+import { explained, install, serve, sharedCheckout } from "../commands/checkout.ts";
 import { rowsIn } from "../support/database.ts";
 import { blocksIn, readPage } from "./page.ts";
 
@@ -45,5 +45,5 @@ test.each([
   using checkout = sharedCheckout();
   const { code, out, err } = await checkout.atp("rotate-key", words, { DATA_DIR: "usage" }).ended;
   expect({ code, out }).toEqual({ code: 2, out: "" });
-  expect(err).toMatch(oneLine);
+  expect(err).toMatch(explained);
 });
