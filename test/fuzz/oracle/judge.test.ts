@@ -42,6 +42,7 @@ const bytesOf = (desc: DescMessage): Uint8Array => toBinary(desc, create(desc));
 const list = bytesOf(ListTasksResponseSchema);
 const grpcOk = { trailers: { "grpc-status": "0" } };
 const webTrailers = (text: string): Buffer => framed(Buffer.from(text), 0x80);
+const listened = requestOver("v2", { rpc: "webhook.v2.WebhookService/ListenWebhook", path: "/v2/webhook.listen", streaming: true });
 const eventStream = "text/event-stream; charset=utf-8";
 const event = (seq: number, data: object): string => `id: ${seq}\nevent: user_stop\ndata: ${JSON.stringify(data)}\n\n`;
 const end = `event: end\ndata: ${ok()}\n\n`;
@@ -55,6 +56,7 @@ describe("an answer in the shape of its wire is accepted", () => {
     ["an answer of v2 with warnings", requestOver("v2"), got(json, ok({ data: [], warnings: ["x"] }))],
     ["a refusal of v2 with warnings", requestOver("v2"), got(json, refusal("not_found", { warnings: ["x"] }), { status: 404 })],
     ["a stream of v2", watched("v2"), got(eventStream, `:\n\n${event(1, { type: "user_stop", seq: 1 })}${end}`)],
+    ["a listener of v2", listened, got(eventStream, `:\n\nevent: listener\ndata: {"id":"l"}\n\n`, { cut: true })],
     ["a stream of v2 that is cut", watched("v2"), got(eventStream, ":\n\nid: 1\neve", { cut: true })],
     ["a stream of v2 that has nothing", watched("v2"), got("", "", { status: 204 })],
     ["Connect JSON", requestOver("connect-json"), got("application/json", "{}")],
@@ -138,6 +140,7 @@ describe("an answer in the wrong shape is reported", () => {
     ["what may be kept", requestOver("v2"), got(json, ok(), { headers: { "cache-control": "public" } }), "the answer may be kept"],
     ["a framework's own refusal", requestOver("v2"), got(json, '{"statusCode":413}', { status: 413 }), "413 with the code undefined"],
     ["events without an end", watched("v2"), got(eventStream, ":\n\n"), "the stream has no end"],
+    ["a listener's frame with an id", listened, got(eventStream, `id: 1\nevent: delivery\ndata: {}\n\n${end}`), "a frame of no listener"],
     ["events that break off", watched("v2"), got(eventStream, `${end}id: 1`), "the stream breaks off in a frame"],
     [
       "an event with another's id",

@@ -1,3 +1,4 @@
+import { ListenWebhookResponseSchema, WebhookService } from "../../../src/gen/proto/webhook/v2/webhook_service_pb.ts";
 import { v2Answers } from "../../../src/http/failure.ts";
 import type { FuzzAnswer, Judge } from "../request.ts";
 import { decode, objectIn } from "./message.ts";
@@ -5,16 +6,19 @@ import { decode, objectIn } from "./message.ts";
 const pairs: ReadonlySet<string> = new Set(Object.values(v2Answers).map(({ status, code }) => `${status} ${code}`));
 const requestIdForm = /^req_[2-9A-HJ-NP-Za-km-z]{22}$/;
 const jsonType = "application/json; charset=utf-8";
+/** The stream whose frames have the name of their field, and no id (spec/api.md 8.94). */
+const listenRpc = `${WebhookService.typeName}/ListenWebhook`;
+const listenFrames: ReadonlySet<string> = new Set(ListenWebhookResponseSchema.fields.map(({ name }) => name));
 const streamType = "text/event-stream; charset=utf-8";
 
 /** An answer of v2: the envelope, or server-sent events (spec/api.md 1 and 3, spec/decisions.md 17a). */
-export const judgeV2: Judge = ({ method, streaming }, answer) => {
+export const judgeV2: Judge = ({ rpc, method, streaming }, answer) => {
   const { status, headers } = answer;
   const body = Buffer.from(decode(answer.body, headers["content-encoding"]));
   const faults = faultsOfHead(method, answer);
   if (status === 304) return [...faults, ...(body.length > 0 ? ["304 with a body"] : [])];
   if (streaming && status === 204) return [...faults, ...(body.length > 0 ? ["204 with a body"] : [])];
-  if (streaming && status === 200 && method !== "HEAD") return [...faults, ...faultsOfStream(answer)];
+  if (streaming && status === 200 && method !== "HEAD") return [...faults, ...faultsOfStream(rpc, answer)];
   if (streaming && status === 200) return [...faults, ...(headers["content-type"] === streamType ? [] : ["the head of no stream"])];
   if (headers["content-type"] !== jsonType) return [...faults, `the content type is ${headers["content-type"]}`];
   return method === "HEAD" ? faults : [...faults, ...faultsOfEnvelope(status, body, headers["x-request-id"])];
@@ -59,18 +63,18 @@ function faultsOfError(status: number, error: unknown): string[] {
   return faults;
 }
 
-function faultsOfStream({ headers, body, cut }: FuzzAnswer): string[] {
+function faultsOfStream(rpc: string, { headers, body, cut }: FuzzAnswer): string[] {
   if (headers["content-type"] !== streamType) return [`the content type of a stream is ${headers["content-type"]}`];
   const text = body.toString();
   const frames = text.split("\n\n");
   if (!cut && frames.at(-1) !== "") return ["the stream breaks off in a frame"];
   const dataFrames = frames.slice(0, -1).filter((frame) => !frame.startsWith(":"));
-  const faults = dataFrames.flatMap((frame, index) => faultsOfFrame(frame, index === dataFrames.length - 1, headers["x-request-id"]));
+  const faults = dataFrames.flatMap((frame, index) => faultsOfFrame(rpc, frame, index === dataFrames.length - 1, headers["x-request-id"]));
   return !cut && !dataFrames.at(-1)?.startsWith("event: end\n") ? [...faults, "the stream has no end"] : faults;
 }
 
-/** An event with its seq as the id, or the end, without an id. */
-function faultsOfFrame(frame: string, isLast: boolean, requestId: string | undefined): string[] {
+/** An event with its seq as the id, a message of a listener, or the end; the last two have no id. */
+function faultsOfFrame(rpc: string, frame: string, isLast: boolean, requestId: string | undefined): string[] {
   const [, id, event, data = ""] = /^(?:id: (\d+)\n)?event: (\w+)\ndata: (.*)$/.exec(frame) ?? [];
   if (event === undefined) return ["a frame that is not an event"];
   if (event === "end") {
@@ -78,6 +82,7 @@ function faultsOfFrame(frame: string, isLast: boolean, requestId: string | undef
     return [...(isLast && id === undefined ? [] : ["an end that is none"]), ...faultsOfEnvelope(status, Buffer.from(data), requestId)];
   }
   const content = objectIn(Buffer.from(data));
+  if (rpc === listenRpc) return content !== null && id === undefined && listenFrames.has(event) ? [] : ["a frame of no listener"];
   return content?.["type"] === event && content["seq"] === Number(id) ? [] : ["a frame that does not say what its event says"];
 }
 
