@@ -5,19 +5,9 @@ import { createKey, type HeldKey } from "../../src/core/keys/api-key.ts";
 import { keyExpiry, revokeKeyOfSpace } from "../../src/core/keys/api-keys.ts";
 import { findRecipient } from "../../src/core/keys/recipient.ts";
 import type { Tx } from "../../src/core/store.ts";
-import { UsageError } from "../frame/failures.ts";
 import { argument, choiceFlag, exactly } from "../frame/parameters.ts";
 import { type InstallationFlags, installationCommand, installationFlags, type OnInstallation } from "./frame/command.ts";
-import { type HolderFlags, holderFlags, neededText } from "./frame/parameters.ts";
-
-const hourMs = 3_600_000;
-
-/** Days or hours, in milliseconds. */
-function parseLife(text: string): number {
-  const { count, unit } = /^(?<count>[1-9]\d{0,4})(?<unit>[dh])$/.exec(text)?.groups ?? {};
-  if (count === undefined) throw new UsageError("must be days or hours, for example 30d or 12h");
-  return Number(count) * (unit === "d" ? 24 * hourMs : hourMs);
-}
+import { type HolderFlags, holderFlags, neededText, parseSpan } from "./frame/parameters.ts";
 
 interface CreateFlags extends InstallationFlags, HolderFlags {
   readonly name: string;
@@ -39,7 +29,7 @@ const create = installationCommand({
         brief: "Time until the key expires, in days (30d) or hours (12h); by default never, and team_user_mgmt after 365 days",
         placeholder: "TIME",
         optional: true,
-        parse: parseLife,
+        parse: parseSpan,
       },
     },
   },

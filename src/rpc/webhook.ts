@@ -6,7 +6,15 @@ import { type DeliveryAttempt, deliveryStates } from "../core/webhooks/delivery.
 import type { Deliveries, DeliveryFilter, DeliveryLogEntry, DeliveryTally } from "../core/webhooks/delivery-log.ts";
 import type { WebhookListener } from "../core/webhooks/listener.ts";
 import { type Heard, type Listeners, signedUrlOf } from "../core/webhooks/listeners.ts";
-import { type HeldWebhook, type Webhook, type WebhookEventType, type WebhookKeys, webhookEventTypes } from "../core/webhooks/webhook.ts";
+import {
+  type HeldWebhook,
+  type PublicWebhookKey,
+  type Webhook,
+  type WebhookEventType,
+  type WebhookKeyAlgorithm,
+  type WebhookKeys,
+  webhookEventTypes,
+} from "../core/webhooks/webhook.ts";
 import type { Webhooks } from "../core/webhooks/webhooks.ts";
 import {
   type DeliveryAttemptSchema,
@@ -22,6 +30,7 @@ import type {
   GetWebhookHealthResponseSchema,
   ListDeliveriesRequest,
   ListenWebhookResponseSchema,
+  WebhookPublicKeySchema,
   WebhookService,
 } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
 import { enumConverter, pageEnd, seconds } from "./wire-values.ts";
@@ -44,6 +53,18 @@ export const toWebhook = (webhook: Webhook): MessageInitShape<typeof WebhookSche
   ...(webhook.projectId === null ? {} : { projectId: webhook.projectId }),
   metadata: { ...webhook.metadata },
 });
+
+const keyAlgorithms: Readonly<Record<WebhookKeyAlgorithm, string>> = { rsa: "RSA-SHA256", ed25519: "ed25519" };
+
+const toPublicKey = ({ algorithm, text, createdAt, signsFrom, retiresAt }: PublicWebhookKey) =>
+  ({
+    publicKey: text,
+    algorithm: keyAlgorithms[algorithm],
+    createdAt: seconds(createdAt),
+    // Keys of releases before 0.2.0 have no time of their own.
+    signsFrom: seconds(signsFrom === 0 ? createdAt : signsFrom),
+    ...(retiresAt === null ? {} : { retiresAt: seconds(retiresAt) }),
+  }) satisfies MessageInitShape<typeof WebhookPublicKeySchema>;
 
 /** The wire form of a member's webhook. Path and query of its address can be secret (spec/decisions.md 44). */
 const toTeamWebhook = (webhook: HeldWebhook): MessageInitShape<typeof TeamWebhookSchema> => ({
@@ -134,8 +155,9 @@ export function webhookHandlers({ webhooks, deliveries, listeners, keys }: Webho
       return {};
     },
     async getWebhookPublicKey() {
-      const { rsaPem, rsaCreatedAt, ed25519 } = await keys.publicKeys();
-      return { publicKey: rsaPem, algorithm: "RSA-SHA256", ed25519PublicKey: ed25519, createdAt: seconds(rsaCreatedAt) };
+      const { rsa, ed25519, all } = await keys.publicKeys();
+      const { publicKey, algorithm, createdAt } = toPublicKey(rsa);
+      return { publicKey, algorithm, ed25519PublicKey: ed25519.text, createdAt, keys: all.map(toPublicKey) };
     },
     updateWebhook: {
       async prepare({ webhookId, status = 0, eventTypes: types, doubleHash, projectId, metadata, name, url }, caller) {

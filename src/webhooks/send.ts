@@ -11,7 +11,8 @@ import { checkedPools } from "../egress/checked-pools.ts";
 import { isPublic } from "../egress/public-address.ts";
 import type { Resolve } from "../egress/resolve.ts";
 import { limitTime, unlessAborted } from "../egress/time-limit.ts";
-import { type DeliveryKeys, signedHeaders } from "./sign.ts";
+import type { DeliveryKeys } from "./keys.ts";
+import { signedHeaders } from "./sign.ts";
 
 /** The bytes of a response that are read, so that the receiver can send it completely, and the bytes that are stored. */
 const bodyMax = 64 * 1024;

@@ -1,120 +1,6 @@
-import {
-  createHash,
-  createHmac,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPair,
-  type KeyObject,
-  type KeyPairKeyObjectResult,
-  sign,
-} from "node:crypto";
+import { createHash, createHmac, type KeyObject, sign } from "node:crypto";
 import { promisify } from "node:util";
-import type { Cipher } from "../core/cipher.ts";
-import type { Clock } from "../core/clock.ts";
-import type { Ids } from "../core/ids.ts";
-import type { Store, Tx } from "../core/store.ts";
-import { type WebhookKey, type WebhookKeyAlgorithm, type WebhookKeys, webhookKeyContext } from "../core/webhooks/webhook.ts";
-
-/** The private keys that sign deliveries. */
-type SigningPair = Readonly<Record<WebhookKeyAlgorithm, KeyObject>>;
-
-/** The installation's keys, for receivers and the sender. */
-export interface DeliveryKeys extends WebhookKeys {
-  signing(): Promise<SigningPair>;
-  /**
-   * Replaces a leaked key pair. There is no overlap, because receivers know only one key (spec/webhooks.md 11). `follow`
-   * runs in the same change.
-   */
-  replace(algorithm: WebhookKeyAlgorithm, follow?: (tx: Tx) => Promise<void>): Promise<void>;
-}
-
-interface Parts {
-  readonly store: Store;
-  readonly cipher: Cipher;
-  readonly clock: Clock;
-  readonly ids: Pick<Ids, "short">;
-}
-
-/** The longest time for which a process still signs with a replaced key. */
-const cacheMs = 60_000;
-const rsaBits = 2048;
-/** The number of bytes before the 32 bytes of an ed25519 key in SubjectPublicKeyInfo (RFC 8410 4). */
-const ed25519PrefixLength = 12;
-
-type CachedKeys = Readonly<Record<WebhookKeyAlgorithm, { readonly row: WebhookKey; readonly key: KeyObject }>>;
-
-/** Keys are created on first use. If two processes create them at the same time, one wins. */
-export function deliveryKeys({ store, cipher, clock, ids }: Parts): DeliveryKeys {
-  let cached: { readonly keys: Promise<CachedKeys>; readonly until: number } | undefined;
-
-  async function createKey(algorithm: WebhookKeyAlgorithm): Promise<WebhookKey> {
-    const id = ids.short();
-    const pair = await newPair(algorithm);
-    const publicKey = pair.publicKey.export({ type: "spki", format: "pem" }).toString();
-    const privateKey = cipher.seal(pair.privateKey.export({ type: "pkcs8", format: "der" }), webhookKeyContext(id));
-    return { id, algorithm, publicKey, privateKey, createdAt: clock.now() };
-  }
-
-  async function findOrCreate(algorithm: WebhookKeyAlgorithm): Promise<WebhookKey> {
-    const row = await store.webhookKeys.find(algorithm);
-    if (row !== null) return row;
-    const draft = await createKey(algorithm);
-    await store.change((tx) => tx.webhookKeys.insert(draft));
-    return findOrCreate(algorithm);
-  }
-
-  async function open(algorithm: WebhookKeyAlgorithm): Promise<CachedKeys[WebhookKeyAlgorithm]> {
-    const row = await findOrCreate(algorithm);
-    const der = cipher.open(row.privateKey, webhookKeyContext(row.id));
-    return { row, key: createPrivateKey({ key: Buffer.from(der), format: "der", type: "pkcs8" }) };
-  }
-
-  async function read(): Promise<CachedKeys> {
-    const [rsa, ed25519] = await Promise.all([open("rsa"), open("ed25519")]);
-    return { rsa, ed25519 };
-  }
-
-  function keys(): Promise<CachedKeys> {
-    if (cached !== undefined && clock.monotonic() < cached.until) return cached.keys;
-    const reading = { keys: read(), until: clock.monotonic() + cacheMs };
-    cached = reading;
-    reading.keys.catch(() => {
-      if (cached === reading) cached = undefined;
-    });
-    return reading.keys;
-  }
-
-  return {
-    async signing() {
-      const { rsa, ed25519 } = await keys();
-      return { rsa: rsa.key, ed25519: ed25519.key };
-    },
-    async publicKeys() {
-      const { rsa, ed25519 } = await keys();
-      return { rsaPem: rsa.row.publicKey, rsaCreatedAt: rsa.row.createdAt, ed25519: formatEd25519(ed25519.row.publicKey) };
-    },
-    async replace(algorithm, follow) {
-      const draft = await createKey(algorithm);
-      await store.change(async (tx) => {
-        const before = await tx.webhookKeys.find(algorithm);
-        await tx.webhookKeys.remove(algorithm);
-        await tx.webhookKeys.insert(draft);
-        tx.audit.note({ subject: draft.id, before: before && { id: before.id, algorithm }, after: { id: draft.id, algorithm } });
-        await follow?.(tx);
-      });
-      cached = undefined;
-    },
-  };
-}
-
-/** The form of Standard Webhooks: `whpk_` and the raw key in base64. */
-function formatEd25519(pem: string): string {
-  const spki = createPublicKey(pem).export({ format: "der", type: "spki" });
-  return `whpk_${spki.subarray(ed25519PrefixLength).toString("base64")}`;
-}
-
-const newPair = (algorithm: WebhookKeyAlgorithm): Promise<KeyPairKeyObjectResult> =>
-  algorithm === "rsa" ? promisify(generateKeyPair)("rsa", { modulusLength: rsaBits }) : promisify(generateKeyPair)("ed25519");
+import type { SigningKeys } from "./keys.ts";
 
 /** The signed parts of a request: its bytes and its address. */
 export interface Signable {
@@ -128,7 +14,7 @@ export interface Signable {
 
 /** The keys and secrets for one receiver. */
 export interface Signer {
-  readonly keys: SigningPair;
+  readonly keys: SigningKeys;
   /** The webhook's secrets of Standard Webhooks: two while the old one is still valid. */
   readonly secrets: readonly Uint8Array[];
   /** For receivers built from the old samples, which hash twice (spec/webhooks.md 5.2). */
@@ -161,10 +47,10 @@ async function rsaSignature(signable: Signable, { keys, doubleHash }: Signer): P
 export const signedContent = ({ at, url, body }: Omit<Signable, "eventId">): string =>
   `${at}.${url}.${createHash("sha256").update(body).digest("hex")}`;
 
-/** `v1,…` for each secret, and `v1a,…` (spec/webhooks.md 7). */
+/** `v1,…` for each secret, and `v1a,…` for each ed25519 key (spec/webhooks.md 7). */
 async function standardSignatures({ eventId, at, body }: Signable, { keys, secrets }: Signer): Promise<string[]> {
   const content = Buffer.concat([Buffer.from(`${eventId}.${at}.`), body]);
   const shared = secrets.map((secret) => `v1,${createHmac("sha256", secret).update(content).digest("base64")}`);
-  const signed = await signInPool(null, content, keys.ed25519);
-  return [...shared, `v1a,${signed.toString("base64")}`];
+  const signed = await Promise.all(keys.ed25519.map((key) => signInPool(null, content, key)));
+  return [...shared, ...signed.map((signature) => `v1a,${signature.toString("base64")}`)];
 }

@@ -146,6 +146,7 @@ export function startMaintenance(
       await inBatches(logMax, (tx) => tx.deliveryLog.purge(before, logMax));
       await inBatches(logMax, (tx) => tx.deliveryLog.purgeEvents(before, logMax));
       await inBatches(logMax, (tx) => tx.webhooks.purge(before, logMax));
+      await store.change((tx) => tx.webhookKeys.purge(clock.now()));
     }),
     every(listenersEveryMs, async function purgeListeners() {
       await store.change((tx) => tx.listeners.purge(clock.now()));

@@ -3,8 +3,8 @@ import { fileLinks } from "../core/files/links.ts";
 import type { AfterTask } from "../core/store.ts";
 import type { SendWebhook, SignDelivery } from "../core/webhooks/delivery.ts";
 import { webhookOutbox } from "../core/webhooks/outbox.ts";
+import { type DeliveryKeys, deliveryKeys } from "../webhooks/keys.ts";
 import { deliverySigner, webhookSender } from "../webhooks/send.ts";
-import { type DeliveryKeys, deliveryKeys } from "../webhooks/sign.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /** Sends and signs webhook requests. */

@@ -20,7 +20,7 @@ const run = promisify(execFile);
 async function delivery() {
   const [rsa, ed25519, secret] = [generateKeyPairSync("rsa", { modulusLength: 2048 }), generateKeyPairSync("ed25519"), randomBytes(32)];
   const [url, body] = ["https://hooks.example.com/in", JSON.stringify({ event_id: "e1", event_type: "webhook_test" })];
-  const keys = { rsa: rsa.privateKey, ed25519: ed25519.privateKey };
+  const keys = { rsa: rsa.privateKey, ed25519: [ed25519.privateKey] };
   const event = { eventId: "e1", url, body: new TextEncoder().encode(body), at: Math.floor(Date.now() / 1000) };
   const headers = await signedHeaders(event, { keys, secrets: [secret], doubleHash: false });
   return {

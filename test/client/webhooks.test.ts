@@ -8,6 +8,8 @@ import { openPython, type Python } from "./python.ts";
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const ed25519 = generateKeyPairSync("ed25519");
 const [secret, oldSecret] = [randomBytes(32), randomBytes(24)];
+const otherPem = generateKeyPairSync("rsa", { modulusLength: 2048 }).publicKey.export({ type: "spki", format: "pem" }).toString();
+const otherWhpk = `whpk_${generateKeyPairSync("ed25519").publicKey.export({ type: "spki", format: "der" }).subarray(12).toString("base64")}`;
 const url = "https://hooks.example.com/in?tenant=7";
 const at = 1_700_000_120;
 const event = {
@@ -28,7 +30,11 @@ const body = new TextEncoder().encode(JSON.stringify(event));
 const headersOf = (more: { readonly doubleHash?: boolean; readonly secrets?: readonly Uint8Array[] } = {}) =>
   signedHeaders(
     { eventId: event.event_id, url, body, at },
-    { keys: { rsa: rsa.privateKey, ed25519: ed25519.privateKey }, secrets: more.secrets ?? [secret], doubleHash: more.doubleHash ?? false },
+    {
+      keys: { rsa: rsa.privateKey, ed25519: [ed25519.privateKey] },
+      secrets: more.secrets ?? [secret],
+      doubleHash: more.doubleHash ?? false,
+    },
   );
 
 const pem = rsa.publicKey.export({ type: "spki", format: "pem" }).toString();
@@ -38,6 +44,8 @@ const keys: readonly (readonly [string, WebhookKeys, WebhookKeys])[] = [
   ["the shared secret", { secret: whsec(secret) }, { secret: whsec(oldSecret) }],
   ["one of several secrets", { secret: [whsec(oldSecret), whsec(secret)] }, { secret: [] }],
   ["the ed25519 key", { ed25519PublicKey: whpk }, { ed25519PublicKey: `whpk_${randomBytes(32).toString("base64")}` }],
+  ["one of several ed25519 keys", { ed25519PublicKey: [otherWhpk, whpk] }, { ed25519PublicKey: [otherWhpk] }],
+  ["one of several RSA keys", { publicKey: [otherPem, pem], url }, { publicKey: [otherPem], url }],
   ["the RSA key", { publicKey: pem, url }, { publicKey: pem, url: "https://hooks.example.com/in" }],
 ];
 

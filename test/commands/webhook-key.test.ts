@@ -33,6 +33,8 @@ describe("atp webhook-key", () => {
         { why: "no algorithm", words: [] },
         { why: "an unknown algorithm", words: ["dsa"] },
         { why: "words left over", words: ["rsa", "ed25519"] },
+        { why: "an overlap of an hour", words: ["rsa", "--overlap", "1h"] },
+        { why: "an overlap of 31 days", words: ["rsa", "--overlap", "31d"] },
       ],
       0,
       3,
@@ -59,6 +61,10 @@ describe("atp webhook-key", () => {
       await using server = await serve(checkout, "live");
       const before = await rsaKeyOf(server);
       expect((await newKey("live", "ed25519")).code).toBe(0);
+      const planned = await newKey("live", "rsa", "--overlap", "2h");
+      expect([planned.code, planned.err]).toEqual([0, expect.stringContaining("the new key becomes current at ")]);
+      expect((await rsaKeyOf(server)).trim()).toBe(before.trim());
+      expect((await newKey("live", "rsa", "--overlap", "2h")).err).toContain("a replacement of the rsa key becomes current at ");
       made = (await newKey("live", "rsa")).out;
       expect(made).toContain("-----BEGIN PUBLIC KEY-----");
       expect(made.trim()).not.toBe(before.trim());
@@ -66,6 +72,7 @@ describe("atp webhook-key", () => {
     const { rows: audited } = await logOf("live");
     expect(audited.map(({ subject, before, after }) => [subject, before, after])).toEqual([
       [expect.any(String), expect.stringContaining("ed25519"), expect.stringContaining("ed25519")],
+      [expect.any(String), expect.stringContaining("rsa"), expect.stringContaining("rsa")],
       [expect.any(String), expect.stringContaining("rsa"), expect.stringContaining("rsa")],
     ]);
     expect(JSON.stringify(audited)).not.toMatch(/KEY-----|whpk_/);

@@ -7,7 +7,8 @@ import { encodeWebhookSecret, newWebhookSecret } from "../../src/core/webhooks/n
 import { encodeBody, notificationsOf } from "../../src/core/webhooks/notifications.ts";
 import { webhookEventTypes } from "../../src/core/webhooks/webhook.ts";
 import { operationTable } from "../../src/operations.ts";
-import { deliveryKeys, signedHeaders } from "../../src/webhooks/sign.ts";
+import { deliveryKeys } from "../../src/webhooks/keys.ts";
+import { signedHeaders } from "../../src/webhooks/sign.ts";
 import { openReceiver } from "../egress/receiver.ts";
 import { eventually } from "../faults/server.ts";
 import { cipher } from "../support/cipher.ts";
@@ -26,7 +27,7 @@ async function signer(): Promise<(secondsFromNow?: number) => Promise<Received>>
   await using database = await openTestStore("sqlite");
   const keys = deliveryKeys({ store: database.store, cipher, clock: systemClock, ids: systemIds });
   const signing = await keys.signing();
-  const { rsaPem: publicKey, ed25519 } = await keys.publicKeys();
+  const { rsa, ed25519 } = await keys.publicKeys();
   const [secret, oldSecret] = [newWebhookSecret(systemRandom), newWebhookSecret(systemRandom)];
   const [notification] = notificationsOf(finish("Schöne Grüße, 7 €").events, 3);
   if (notification === undefined) throw new Error("a finish notifies webhooks");
@@ -37,7 +38,7 @@ async function signer(): Promise<(secondsFromNow?: number) => Promise<Received>>
     const signable = { eventId: id, url, body, at: Math.floor(Date.now() / 1000) + secondsFromNow };
     // While a secret is rotated there are two items with `v1,`.
     const headers = await signedHeaders(signable, { keys: signing, secrets: [oldSecret, secret], doubleHash: false });
-    return { url, headers, body, publicKey, secret: encodeWebhookSecret(secret), ed25519 };
+    return { url, headers, body, publicKey: rsa.text, secret: encodeWebhookSecret(secret), ed25519: ed25519.text };
   };
 }
 

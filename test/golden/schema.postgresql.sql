@@ -899,8 +899,11 @@ TABLE webhook_key
   public_key text NOT NULL
   private_key bytea NOT NULL
   created_at bigint NOT NULL
+  number integer NOT NULL DEFAULT 1
+  retires_at bigint
+  signs_from bigint NOT NULL DEFAULT 0
   CONSTRAINT webhook_key_pkey PRIMARY KEY (id)
-  CREATE UNIQUE INDEX webhook_key_algorithm_key ON public.webhook_key USING btree (algorithm)
+  CREATE UNIQUE INDEX webhook_key_algorithm_number_key ON public.webhook_key USING btree (algorithm, number)
   CREATE UNIQUE INDEX webhook_key_pkey ON public.webhook_key USING btree (id)
 TABLE webhook_listener
   id text NOT NULL

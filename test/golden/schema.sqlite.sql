@@ -837,8 +837,8 @@ CREATE TABLE "webhook_key" (
     "public_key" TEXT NOT NULL,
     "private_key" BLOB NOT NULL,
     "created_at" BIGINT NOT NULL
-)
-CREATE UNIQUE INDEX "webhook_key_algorithm_key" ON "webhook_key"("algorithm")
+, "number" INTEGER NOT NULL DEFAULT 1, "retires_at" BIGINT, "signs_from" BIGINT NOT NULL DEFAULT 0)
+CREATE UNIQUE INDEX "webhook_key_algorithm_number_key" ON "webhook_key"("algorithm", "number")
 CREATE TABLE "webhook_listener" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "account_id" TEXT NOT NULL,

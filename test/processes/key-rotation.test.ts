@@ -31,7 +31,10 @@ async function fillSealed(database: TestDatabase & { readonly store: Store }, ri
   await store.change(async (tx) => {
     const publicKey = { publicKey: "p", createdAt: 1 };
     await tx.signingKeys.insert({ id: "k", ...publicKey, privateKey: Uint8Array.of(1) });
-    await tx.webhookKeys.insert({ id: "k", algorithm: "rsa", ...publicKey, privateKey: Uint8Array.of(1) });
+    await tx.webhookKeys.insert({
+      ...{ id: "k", algorithm: "rsa", number: 1, ...publicKey, privateKey: Uint8Array.of(1) },
+      ...{ signsFrom: 1, retiresAt: null },
+    });
   });
   const values: Buffer[] = [];
   await store.change(async (tx) => {

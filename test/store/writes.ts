@@ -1,6 +1,7 @@
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Schedule } from "../../src/core/schedules/schedule.ts";
 import type { Tx } from "../../src/core/store.ts";
+import type { WebhookKey } from "../../src/core/webhooks/webhook.ts";
 import { newWebsite } from "../../src/core/websites/website.ts";
 import { sampleApp } from "../support/oauth.ts";
 import {
@@ -35,7 +36,10 @@ const sampleListener = {
   ...({ ...inNorth, id: "l", eventTypes: ["task_created"], projectId: null } as const),
   ...{ secret: new Uint8Array(1), expiresAt: 2, renewedAt: 1 },
 };
-const sampleWebhookKey = { id: "k", algorithm: "rsa", publicKey: "p", privateKey: new Uint8Array(1), createdAt: 1 } as const;
+const sampleWebhookKey: WebhookKey = {
+  ...{ id: "k", algorithm: "rsa", number: 1, publicKey: "p", privateKey: new Uint8Array(1) },
+  ...{ createdAt: 1, signsFrom: 1, retiresAt: null },
+};
 const sampleAuthorization = { digest: "d", connectorId: "c", accountId: "ann", spaceId: "north", sealed: new Uint8Array(1), expiresAt: 1 };
 const samplePair = { accessId: "a", accessExpiresAt: 1, refreshDigest: "r", refreshExpiresAt: 1 };
 
@@ -304,6 +308,8 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["siteVisits.redeem", (tx) => tx.siteVisits.redeem("d", "w", 1)],
   ["siteVisits.purge", (tx) => tx.siteVisits.purge(9)],
   ["webhookKeys.remove", (tx) => tx.webhookKeys.remove("rsa")],
+  ["webhookKeys.retire", (tx) => tx.webhookKeys.retire("rsa", 1)],
+  ["webhookKeys.purge", (tx) => tx.webhookKeys.purge(1)],
   ["families.insert", (tx) => tx.families.insert({ ...sampleFamily, ...samplePair })],
   ["skills.choose", (tx) => tx.skills.choose("s", inNorth, true)],
   ["skills.deleteChoices", (tx) => tx.skills.deleteChoices(inNorth)],

@@ -265,6 +265,10 @@ describeOnOne("a webhook", (database) => {
       algorithm: "RSA-SHA256",
       ed25519_public_key: expect.stringMatching(/^whpk_[A-Za-z0-9+/]{43}=$/),
       created_at: expect.any(Number),
+      keys: [
+        { public_key: body["public_key"], algorithm: "RSA-SHA256", created_at: body["created_at"], signs_from: body["created_at"] },
+        { public_key: body["ed25519_public_key"], algorithm: "ed25519", created_at: expect.any(Number), signs_from: expect.any(Number) },
+      ],
     });
     const other = await rig.person();
     expect((await other.v2("webhook.publicKey")).body["public_key"]).toBe(body["public_key"]);

@@ -23,7 +23,7 @@ interface SenderOptions {
 /** Makes requests as a process does; names lead nowhere unless the test says where. */
 export function senderWith({ allow = "loopback", clock = systemClock, resolve }: SenderOptions = {}): SendWebhook {
   const allowed = allow === "" ? [] : allowedAddresses.parse(allow);
-  const keys = { signing: async () => ({ rsa: pairs.rsa.privateKey, ed25519: pairs.ed25519.privateKey }) };
+  const keys = { signing: async () => ({ rsa: pairs.rsa.privateKey, ed25519: [pairs.ed25519.privateKey] }) };
   const nowhere: Resolve = (host) => Promise.reject(Object.assign(new Error(host), { code: "ENOTFOUND" }));
   return webhookSender({ clock, cipher, keys, allowed, userAgent: "agent-task-platform/0.1.0", resolve: resolve ?? nowhere });
 }

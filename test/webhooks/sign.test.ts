@@ -8,7 +8,7 @@ import { signedContent, signedHeaders } from "../../src/webhooks/sign.ts";
 
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const ed25519 = generateKeyPairSync("ed25519");
-const keys = { rsa: rsa.privateKey, ed25519: ed25519.privateKey };
+const keys = { rsa: rsa.privateKey, ed25519: [ed25519.privateKey] };
 const secrets = [newWebhookSecret(systemRandom), newWebhookSecret(systemRandom)];
 const signer = { keys, secrets, doubleHash: false };
 

@@ -28,3 +28,12 @@ export const parseWhole =
       throw new UsageError(`must be a whole number from ${least} to ${most}`);
     return number;
   };
+
+const hourMs = 3_600_000;
+
+/** Days or hours, in milliseconds. */
+export function parseSpan(text: string): number {
+  const { count, unit } = /^(?<count>[1-9]\d{0,4})(?<unit>[dh])$/.exec(text)?.groups ?? {};
+  if (count === undefined) throw new UsageError("must be days or hours, for example 30d or 12h");
+  return Number(count) * (unit === "d" ? 24 * hourMs : hourMs);
+}

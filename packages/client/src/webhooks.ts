@@ -58,10 +58,10 @@ export class SignatureError extends PlatformError {
 export type WebhookKeys =
   /** Standard Webhooks by the shared secret (`whsec_…`); several while a secret is rotated. */
   | { readonly secret: string | readonly string[] }
-  /** Standard Webhooks by the public key: `ed25519_public_key` of `webhook.publicKey` (`whpk_…`). */
-  | { readonly ed25519PublicKey: string }
-  /** The platform's own signature: `public_key` of `webhook.publicKey`, and the URL exactly as it is registered. */
-  | { readonly publicKey: string; readonly url: string; readonly doubleHash?: boolean };
+  /** Standard Webhooks by the public key: `ed25519_public_key` of `webhook.publicKey` (`whpk_…`), or those of `keys`. */
+  | { readonly ed25519PublicKey: string | readonly string[] }
+  /** The platform's own signature: `public_key` of `webhook.publicKey`, or those of `keys`, and the URL exactly as it is registered. */
+  | { readonly publicKey: string | readonly string[]; readonly url: string; readonly doubleHash?: boolean };
 
 export interface VerifyOptions {
   /** Largest difference to the present time in seconds, 300 by default. */
@@ -114,19 +114,27 @@ async function anyFits(items: readonly string[], scheme: string, verify: (signat
   return false;
 }
 
-async function fitsRsa(
-  keys: Extract<WebhookKeys, { publicKey: string }>,
+/** What the platform's own signature signs. */
+async function contentOf(
+  { url, doubleHash }: Extract<WebhookKeys, { readonly url: string }>,
   body: Bytes,
   timestamp: string,
-  headers: HeadersLike,
-): Promise<boolean> {
-  const signature = signatureBytes(headerOf(headers, "x-webhook-signature"));
+): Promise<Bytes> {
+  const content = encoder.encode(`${timestamp}.${url}.${hexOf(await crypto.subtle.digest("SHA-256", body))}`);
+  return doubleHash ? new Uint8Array(await crypto.subtle.digest("SHA-256", content)) : content;
+}
+
+async function fitsRsa(pem: string, content: Bytes, signature: Bytes | undefined): Promise<boolean> {
   if (!signature) return false;
-  const der = fromBase64(keys.publicKey.replaceAll(/-----[A-Z ]+-----|\s/g, ""));
+  const der = fromBase64(pem.replaceAll(/-----[A-Z ]+-----|\s/g, ""));
   const key = await crypto.subtle.importKey("spki", der, { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" }, false, ["verify"]);
-  const content = encoder.encode(`${timestamp}.${keys.url}.${hexOf(await crypto.subtle.digest("SHA-256", body))}`);
-  const signed = keys.doubleHash ? await crypto.subtle.digest("SHA-256", content) : content;
-  return await crypto.subtle.verify("RSASSA-PKCS1-v1_5", key, signature, signed);
+  return await crypto.subtle.verify("RSASSA-PKCS1-v1_5", key, signature, content);
+}
+
+/** Whether one of the keys verifies the signature; a list has several while a key is replaced. */
+async function anyKey(keys: string | readonly string[], fits: (key: string) => Promise<boolean>): Promise<boolean> {
+  for (const key of typeof keys === "string" ? [keys] : keys) if (await fits(key)) return true;
+  return false;
 }
 
 /**
@@ -153,10 +161,12 @@ export async function constructEvent(
   return JSON.parse(new TextDecoder().decode(bytes)) as WebhookEvent;
 
   async function isValid(): Promise<boolean> {
-    if ("publicKey" in keys) return await fitsRsa(keys, bytes, timestamp, headers);
-    if ("ed25519PublicKey" in keys) return await fitsEd25519(keys.ed25519PublicKey, content, items);
-    const secrets = typeof keys.secret === "string" ? [keys.secret] : keys.secret;
-    for (const secret of secrets) if (await fitsSecret(secret, content, items)) return true;
-    return false;
+    if ("publicKey" in keys) {
+      const signature = signatureBytes(headerOf(headers, "x-webhook-signature"));
+      const signed = await contentOf(keys, bytes, timestamp);
+      return await anyKey(keys.publicKey, (key) => fitsRsa(key, signed, signature));
+    }
+    if ("ed25519PublicKey" in keys) return await anyKey(keys.ed25519PublicKey, (key) => fitsEd25519(key, content, items));
+    return await anyKey(keys.secret, (secret) => fitsSecret(secret, content, items));
   }
 }

@@ -90,15 +90,21 @@ export interface WebhookRows {
 /** The algorithms that sign deliveries: the API's own, and that of Standard Webhooks (spec/webhooks.md 5, 7). */
 export type WebhookKeyAlgorithm = "rsa" | "ed25519";
 
-/** A stored key pair that signs deliveries: an installation has one per algorithm. */
+/** A stored key pair that signs deliveries. An algorithm has one, and several while a replacement is planned. */
 export interface WebhookKey {
   readonly id: string;
   readonly algorithm: WebhookKeyAlgorithm;
+  /** 1 for the first key of its algorithm. A replacement has the next number. */
+  readonly number: number;
   /** SubjectPublicKeyInfo as PEM. */
   readonly publicKey: string;
   /** PKCS #8 in DER, sealed. */
   readonly privateKey: Uint8Array<ArrayBuffer>;
   readonly createdAt: number;
+  /** From this time it is the current key of its algorithm; Unix milliseconds. */
+  readonly signsFrom: number;
+  /** It is published until this time, in Unix milliseconds; null while no replacement is planned. */
+  readonly retiresAt: number | null;
 }
 
 /** Binds a sealed private key to its row. */
@@ -106,20 +112,35 @@ export const webhookKeyContext = (id: string): string => `webhook_key:${id}`;
 
 /** Rows of key pairs. */
 export interface WebhookKeyRows {
-  find(algorithm: WebhookKeyAlgorithm): Promise<WebhookKey | null>;
-  /** False when there is one already: of two concurrent inserts one succeeds. */
+  /** The keys of all algorithms, each with the oldest first. */
+  list(): Promise<readonly WebhookKey[]>;
+  /** False when the algorithm has this number already: of two concurrent inserts one succeeds. */
   insert(key: WebhookKey): Promise<boolean>;
+  /** Sets the end of the keys of an algorithm that have none. */
+  retire(algorithm: WebhookKeyAlgorithm, at: number): Promise<void>;
   remove(algorithm: WebhookKeyAlgorithm): Promise<void>;
+  /** Deletes keys that were retired before this time; returns how many. */
+  purge(before: number): Promise<number>;
+}
+
+/** A public key that deliveries can be verified with. */
+export interface PublicWebhookKey {
+  readonly algorithm: WebhookKeyAlgorithm;
+  /** PEM of 2,048 bits for `rsa`; `whpk_` and base64 for `ed25519`, the form of Standard Webhooks. */
+  readonly text: string;
+  /** Unix milliseconds, as the next two. */
+  readonly createdAt: number;
+  readonly signsFrom: number;
+  readonly retiresAt: number | null;
 }
 
 /** The public keys of the pairs that sign deliveries. */
 export interface PublicWebhookKeys {
-  /** 2,048 bits, SubjectPublicKeyInfo as PEM. */
-  readonly rsaPem: string;
-  /** When the RSA pair was created, Unix milliseconds. */
-  readonly rsaCreatedAt: number;
-  /** The form of Standard Webhooks: `whpk_` and base64. */
-  readonly ed25519: string;
+  /** The current key of each algorithm. */
+  readonly rsa: PublicWebhookKey;
+  readonly ed25519: PublicWebhookKey;
+  /** The current keys, those that follow, and those that came before and are not retired. */
+  readonly all: readonly PublicWebhookKey[];
 }
 
 /** The keys that receivers verify deliveries with. */

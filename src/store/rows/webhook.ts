@@ -8,16 +8,22 @@ import { cancelPending, inReach } from "./delivery-log.ts";
 export function webhookKeyRows(session: Session): WebhookKeyRows {
   const { db, execute } = session;
   return {
-    async find(algorithm) {
-      const row = await (await db()).webhookKey.findFirst({ where: { algorithm } });
-      return row && tables.webhookKey.fromClient(row);
+    list: async () => {
+      const rows = await (await db()).webhookKey.findMany({ orderBy: { number: "asc" } });
+      return rows.map(tables.webhookKey.fromClient);
     },
     async insert(key) {
       changeOf(session);
       return (await execute(sql`${tables.webhookKey.insert(key)} ON CONFLICT DO NOTHING`)) === 1;
     },
+    async retire(algorithm, at) {
+      await (await db()).webhookKey.updateMany({ where: { algorithm, retiresAt: null }, data: { retiresAt: at } });
+    },
     async remove(algorithm) {
       await (await db()).webhookKey.deleteMany({ where: { algorithm } });
+    },
+    async purge(before) {
+      return (await (await db()).webhookKey.deleteMany({ where: { retiresAt: { lt: before } } })).count;
     },
   };
 }

@@ -1863,6 +1863,22 @@ export interface GetWebhookPublicKeyResponse {
   readonly ed25519_public_key: string;
   /** Creation time of the RSA key, in Unix seconds. */
   readonly created_at: number;
+  /** All keys that deliveries may be signed with: the two current ones, and while the operator replaces a key also the one that follows and the one that came before. A receiver that accepts each of them refuses no delivery during a replacement (spec/api.md 8.99). At most 6. */
+  readonly keys: readonly WebhookPublicKey[];
+}
+
+/** A public key that signatures of deliveries are verified with. */
+export interface WebhookPublicKey {
+  /** PEM (SubjectPublicKeyInfo) of 2,048 bits for `RSA-SHA256`; `whpk_` and base64 for `ed25519`. */
+  readonly public_key: string;
+  /** Signature algorithm: `RSA-SHA256` or `ed25519`. New values can appear. */
+  readonly algorithm: string;
+  /** Creation time, in Unix seconds. */
+  readonly created_at: number;
+  /** From this time, in Unix seconds, it is the current key of its algorithm. */
+  readonly signs_from: number;
+  /** It is published until this time, in Unix seconds; absent while no replacement is planned. */
+  readonly retires_at?: number;
 }
 
 /** Request of UpdateWebhook. Absent fields stay unchanged. */

@@ -112,8 +112,8 @@ def construct_event(
     headers: HeadersLike,
     *,
     secret: str | Sequence[str] | None = None,
-    ed25519_public_key: str | None = None,
-    public_key: str | None = None,
+    ed25519_public_key: str | Sequence[str] | None = None,
+    public_key: str | Sequence[str] | None = None,
     url: str | None = None,
     double_hash: bool = False,
     tolerance: float = 300,
@@ -124,9 +124,9 @@ def construct_event(
     body: the bytes as they arrived, before any parsing.
     headers: the headers of the request; names in any case.
     secret: the shared secret (`whsec_…`) of Standard Webhooks; several while it is rotated.
-    ed25519_public_key: `ed25519_public_key` of `webhook.publicKey` (`whpk_…`). Needs the package `cryptography`.
-    public_key: `public_key` of `webhook.publicKey`, for the platform's own signature; with `url`, exactly as it is registered.
-        Needs the package `cryptography`.
+    ed25519_public_key: `ed25519_public_key` of `webhook.publicKey` (`whpk_…`), or those of `keys`. Needs the package `cryptography`.
+    public_key: `public_key` of `webhook.publicKey`, or those of `keys`, for the platform's own signature; with `url`, exactly as it
+        is registered. Needs the package `cryptography`.
     double_hash: the webhook signs the digest of the content.
     tolerance: largest difference to the present time in seconds.
     now: the present time in Unix seconds; for tests.
@@ -143,18 +143,23 @@ def construct_event(
     signed = f"{found.get('webhook-id', '')}.{timestamp}.".encode() + content
     items = found.get("webhook-signature", "").split(" ")
     if secret is not None:
-        secrets = [secret] if isinstance(secret, str) else secret
-        fits = any([_fits_secret(each, signed, items) for each in secrets])
+        fits = any([_fits_secret(each, signed, items) for each in _listed(secret)])
     elif ed25519_public_key is not None:
-        fits = _fits_ed25519(ed25519_public_key, signed, items)
+        fits = any([_fits_ed25519(each, signed, items) for each in _listed(ed25519_public_key)])
     else:
         text = f"{timestamp}.{url}.{hashlib.sha256(content).hexdigest()}".encode()
         signature = found.get("x-webhook-signature", "")
-        fits = _fits_rsa(cast(str, public_key), hashlib.sha256(text).digest() if double_hash else text, signature)
+        content_signed = hashlib.sha256(text).digest() if double_hash else text
+        fits = any([_fits_rsa(each, content_signed, signature) for each in _listed(public_key or [])])
     if not fits:
         raise SignatureError("the signature is not valid for this body and key")
     # The signature proves that the platform wrote the body.
     return cast(WebhookEvent, json.loads(content))
+
+
+def _listed(keys: str | Sequence[str]) -> Sequence[str]:
+    """A list has several keys while one is replaced."""
+    return [keys] if isinstance(keys, str) else keys
 
 
 def _headers_in(headers: HeadersLike) -> dict[str, str]:

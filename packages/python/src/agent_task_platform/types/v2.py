@@ -1622,6 +1622,25 @@ class GetWebhookPublicKeyResponse(Envelope):
     """Public key of the ed25519 signatures of Standard Webhooks: `whpk_` and base64."""
     created_at: int
     """Creation time of the RSA key, in Unix seconds."""
+    keys: list[WebhookPublicKey]
+    """All keys that deliveries may be signed with: the two current ones, and while the operator replaces a key also the
+    one that follows and the one that came before. A receiver that accepts each of them refuses no delivery during a
+    replacement (spec/api.md 8.99). At most 6."""
+
+
+class WebhookPublicKey(TypedDict):
+    """A public key that signatures of deliveries are verified with."""
+
+    public_key: str
+    """PEM (SubjectPublicKeyInfo) of 2,048 bits for `RSA-SHA256`; `whpk_` and base64 for `ed25519`."""
+    algorithm: str
+    """Signature algorithm: `RSA-SHA256` or `ed25519`. New values can appear."""
+    created_at: int
+    """Creation time, in Unix seconds."""
+    signs_from: int
+    """From this time, in Unix seconds, it is the current key of its algorithm."""
+    retires_at: NotRequired[int]
+    """It is published until this time, in Unix seconds; absent while no replacement is planned."""
 
 
 class UpdateWebhookRequest(TypedDict):
