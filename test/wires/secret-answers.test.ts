@@ -42,7 +42,11 @@ const reviewed: Readonly<Record<string, readonly string[]>> = {
     "website.v2.Website.site_urls",
   ],
   "a text that is made of the id of a listener": ["webhook.v2.WebhookListener.signed_url"],
-  "a public key": ["webhook.v2.GetWebhookPublicKeyResponse.ed25519_public_key", "webhook.v2.GetWebhookPublicKeyResponse.public_key"],
+  "a public key": [
+    "webhook.v2.GetWebhookPublicKeyResponse.ed25519_public_key",
+    "webhook.v2.GetWebhookPublicKeyResponse.public_key",
+    "webhook.v2.WebhookPublicKey.public_key",
+  ],
 };
 
 /** The fields of a message and of the messages in it. */
