@@ -180,6 +180,11 @@ export interface Store extends Tx {
   readonly broadcast: Broadcast | null;
   /** They work outside of transactions. */
   readonly counters: RateCounters;
+  /**
+   * Gives at most this many unused pages of the database's file back to the file system, in one change. A tenth of the file may stay
+   * unused. Returns how many more pages can go: 0 on PostgreSQL, whose autovacuum does this, and for files of releases before 0.2.0.
+   */
+  shrink(pages: number): Promise<number>;
   /** Resolves when the database has committed a write that leaves no rows: for `/readyz`. */
   ping(): Promise<void>;
   close(): Promise<void>;

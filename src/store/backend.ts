@@ -17,6 +17,8 @@ export interface Backend {
   /** Our own statements outside a change: they see commits only, and cannot write. */
   readonly reads: Statements;
   readonly transact: Transact;
+  /** `Store.shrink`. */
+  readonly shrink: (pages: number) => Promise<number>;
   readonly jobs: JobRowsOf;
   readonly counters: RateCounters;
   readonly release: () => Promise<void>;

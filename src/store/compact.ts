@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { systemClock } from "../core/clock.ts";
 import { causeText, Failure } from "../core/failure.ts";
 import { pathOf } from "./backend.ts";
-import { connectSqlite, driverOf, retryWhileBusy } from "./sqlite-adapter.ts";
+import { connectSqlite, driverOf, incrementalVacuum, retryWhileBusy } from "./sqlite-adapter.ts";
 
 const patienceMs = 60_000;
 const pauseMs = 20;
@@ -25,7 +25,7 @@ async function compactSqlite(path: string): Promise<void> {
   try {
     // The search index keeps deleted words until it is merged.
     await run("INSERT INTO task_words (task_words) VALUES ('optimize')");
-    await run("VACUUM");
+    await run(`${incrementalVacuum} VACUUM;`);
     for (let waited = 0; !isEmptied(driver.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all()); waited += pauseMs) {
       if (waited >= patienceMs) throw new Error("readers use the log of the database");
       await delay(pauseMs);

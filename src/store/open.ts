@@ -135,6 +135,7 @@ async function storeOn(backend: Backend, options: StoreOptions, failed: BackendO
     feed: notified.feed,
     broadcast: relay?.broadcast ?? null,
     counters: translateErrors({ counters }).counters,
+    shrink: (pages) => backend.shrink(pages).catch((thrown: unknown) => Promise.reject(driverFailure(thrown))),
     ping: () =>
       transact((statements) => writeAndErase(statements, random)).catch((thrown: unknown) => Promise.reject(driverFailure(thrown))),
     close: () => (closed ??= backend.close().then(() => relay?.close())),

@@ -66,6 +66,7 @@ export async function openPostgres({
       reader: clientOn("postgresql", observedAdapter(reading, onStatement)),
       reads: statementsOn(poolOf(reading)),
       transact: postgresTransactions({ adapter: writing, present, statementsOn, onStatement, observe }),
+      shrink: async () => 0,
       jobs: bossJobs(postgresStatements(poolOf(reading), nameOf), clock),
       counters: sharedCounters(statementsOn(poolOf(writing)), (thrown) => failed("purging rate counters failed", thrown)),
       release,

@@ -68,6 +68,11 @@ const blockingMs = 50;
 /** The pause between two tries for a lock of another process. */
 const pauseMs = 20;
 
+/** The mode in which unused pages can be removed from the file in small steps. It is stored in the file. */
+export const incrementalMode = 2;
+/** Sets the mode for a new file, and for one that is written again. */
+export const incrementalVacuum = `PRAGMA auto_vacuum = ${incrementalMode};`;
+
 /** For every connection: commits survive a power cut, and foreign keys are enforced. */
 const pragmas = `PRAGMA busy_timeout = ${blockingMs}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;`;
 

@@ -9,7 +9,16 @@ import { checkInTransaction, groupCommit, type WritingConnection } from "./group
 import { migrate } from "./migrate.ts";
 import { type OnStatement, observedAdapter, observedQueries } from "./round-trips.ts";
 import { jobRows, memoryCounters } from "./rows/processes.ts";
-import { connectSqlite, driverOf, lockFile, retryWhileBusy, type SqliteConnection, sqliteStatements } from "./sqlite-adapter.ts";
+import {
+  connectSqlite,
+  driverOf,
+  incrementalMode,
+  incrementalVacuum,
+  lockFile,
+  retryWhileBusy,
+  type SqliteConnection,
+  sqliteStatements,
+} from "./sqlite-adapter.ts";
 import { StatementFailure } from "./statements.ts";
 import { transactionContext } from "./transactions.ts";
 
@@ -42,6 +51,7 @@ export async function openSqlite({ databaseUrl, clock, onStatement, observe, ifM
       reader: clientOn("sqlite", observedAdapter(reading, onStatement)),
       reads: sqliteStatements(driverOf(reading), onStatement),
       transact: (work) => commit((statements) => present.run(queries, () => work(statements))),
+      shrink: (pages) => commit(async () => freePages(driverOf(writing), pages)),
       jobs: jobRows,
       counters: memoryCounters(),
       release,
@@ -71,6 +81,20 @@ const whileInTransaction = (queries: SqlQueryable, driver: SqliteConnection): Sq
     return queries.executeRaw(query);
   },
 });
+
+/** The file keeps one unused page of this many for new rows. */
+const keptShare = 10;
+
+/** Removes unused pages from the end of the file, in the present transaction. Only `exec` steps this statement to its end. */
+function freePages(driver: SqliteConnection, pages: number): number {
+  const count = (name: string) => Number(Object.values(driver.prepare(`PRAGMA ${name}`).all()[0] ?? {})[0]);
+  // A file of an earlier release gets the mode when `atp erase` writes it again.
+  if (count("auto_vacuum") !== incrementalMode) return 0;
+  const excess = () => Math.max(0, count("freelist_count") - Math.floor(count("page_count") / keptShare));
+  const removed = Math.min(Math.floor(pages), excess());
+  if (removed > 0) driver.exec(`PRAGMA incremental_vacuum(${removed})`);
+  return excess();
+}
 
 /** Transactions begin IMMEDIATE, so that a write never fails because another process wrote after this one's first read. */
 function writingConnection(adapter: SqlDriverAdapter, clock: Clock, onStatement: OnStatement | undefined): WritingConnection {
@@ -102,7 +126,8 @@ function writingConnection(adapter: SqlDriverAdapter, clock: Clock, onStatement:
 
 /** Under the lock, sets the journal mode, which is stored in the file, and migrates. */
 async function prepareFile(path: string, clock: Clock, ifMissing: Error | undefined): Promise<void> {
-  const connection = await connectSqlite(path, "PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF;");
+  // A new file takes the mode of vacuum only before anything else.
+  const connection = await connectSqlite(path, `${incrementalVacuum} PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF;`);
   try {
     // A server that already runs writes without that lock.
     await retryWhileBusy(() => connection.executeScript("BEGIN IMMEDIATE"), clock, startPatienceMs);

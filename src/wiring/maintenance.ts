@@ -4,6 +4,7 @@ import { archiveMs } from "../core/exports/export.ts";
 import type { FileSweep } from "../core/files/sweep.ts";
 import type { KeyUses } from "../core/keys/api-keys.ts";
 import type { SigningKeys } from "../core/oauth/signing-key.ts";
+import { shrink } from "../core/retention/shrink.ts";
 import type { Tx } from "../core/store.ts";
 import { type Backlog, countEveryMs } from "../core/tasks/backlog.ts";
 import { releaseStale } from "../core/usage/spend.ts";
@@ -147,6 +148,9 @@ export function startMaintenance(
       await inBatches(logMax, (tx) => tx.deliveryLog.purgeEvents(before, logMax));
       await inBatches(logMax, (tx) => tx.webhooks.purge(before, logMax));
       await store.change((tx) => tx.webhookKeys.purge(clock.now()));
+    }),
+    every(hourMs, async function shrinkDatabase() {
+      await shrink(store, clock, stopping.signal);
     }),
     every(listenersEveryMs, async function purgeListeners() {
       await store.change((tx) => tx.listeners.purge(clock.now()));

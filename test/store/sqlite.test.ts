@@ -4,11 +4,13 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
 import { expect, test } from "vitest";
+import { shrink } from "../../src/core/retention/shrink.ts";
 import { pathOf } from "../../src/store/backend.ts";
+import { compact } from "../../src/store/compact.ts";
 import { sqliteCopier } from "../../src/store/copy-sqlite.ts";
 import { connectReadOnly, connectSqlite } from "../../src/store/sqlite-adapter.ts";
 import { movableClock } from "../support/clock.ts";
-import { databaseUrl, openTestStore, rowsIn } from "../support/database.ts";
+import { databaseUrl, openTestStore, rowsIn, runOn, type TestStore } from "../support/database.ts";
 
 /** A transaction that SQLite sees as another process's. */
 async function otherWriter(url: string) {
@@ -97,4 +99,67 @@ test("a closed store has its journal in its file", async () => {
 test.each(["sqlite", "postgresql"])("the client of %s belongs to that database", (provider) => {
   const text = readFileSync(join(import.meta.dirname, "../../src/gen/prisma", provider, "internal/class.ts"), "utf8");
   expect(text).toContain(`"activeProvider": "${provider}"`);
+});
+
+const pagesOf = async ({ url }: Pick<TestStore, "url">) => {
+  const [row] = await rowsIn(
+    url,
+    "SELECT (SELECT page_count FROM pragma_page_count) AS all_pages, (SELECT freelist_count FROM pragma_freelist_count) AS unused",
+  );
+  return { all: Number(row?.["all_pages"]), unused: Number(row?.["unused"]) };
+};
+
+/** Fills some 4,000 pages and deletes what fills them. */
+async function fillAndDelete({ store, url }: TestStore): Promise<void> {
+  await store.change(async (tx) => {
+    for (let n = 0; n < 400; n += 1) await tx.settings.put(`k${n}`, "x".repeat(40_000));
+  });
+  await runOn(url, "DELETE FROM setting WHERE key LIKE 'k%'");
+}
+
+test("the file of the database becomes smaller after rows are deleted, in steps between which other changes commit", async () => {
+  await using database = await openTestStore("sqlite");
+  await fillAndDelete(database);
+  const before = await pagesOf(database);
+  expect(before.unused).toBeGreaterThan(4_000);
+  const { store } = database;
+  const sizes: number[] = [];
+  const observed = {
+    async shrink(pages: number) {
+      sizes.push(pages);
+      await store.change((tx) => tx.settings.put("other", "1"));
+      return await store.shrink(pages);
+    },
+  };
+  await shrink(observed, movableClock(), new AbortController().signal);
+  const after = await pagesOf(database);
+  expect(after.all).toBeLessThan(before.all - 3_000);
+  expect(after.unused).toBeLessThanOrEqual(after.all / 8);
+  expect(sizes).toEqual([250, 500, 1000, 1000, expect.any(Number), ...sizes.slice(5)]);
+  expect(Math.max(...sizes)).toBe(1000);
+  expect(await rowsIn(database.url, "PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
+});
+
+test("steps that take more than 200 ms become smaller", async () => {
+  const clock = movableClock();
+  const sizes: number[] = [];
+  let left = 6;
+  const slow = async (pages: number) => {
+    sizes.push(pages);
+    clock.pass(201);
+    left -= 1;
+    return left;
+  };
+  await shrink({ shrink: slow }, clock, new AbortController().signal);
+  expect(sizes).toEqual([250, 125, 62, 31, 15, 10]);
+});
+
+test("the file of an earlier release keeps its size until it is written again", async () => {
+  await using older = await openTestStore("sqlite");
+  await runOn(older.url, "PRAGMA auto_vacuum = NONE; VACUUM;");
+  await fillAndDelete(older);
+  expect(await older.store.shrink(1_000)).toBe(0);
+  await compact(older.url);
+  await fillAndDelete(older);
+  expect(await older.store.shrink(1_000)).toBeGreaterThan(1_000);
 });
