@@ -11,11 +11,13 @@ import type { Figure, Stage } from "./figure.ts";
 import { figureNames, selectFigures } from "./figures.ts";
 import { peersIn } from "./peers.ts";
 import { formatLine, type Line } from "./report.ts";
+import { runYears } from "./years.ts";
 
-/** The arguments that request tests instead of figures: of endurance, and of the web application. */
+/** The arguments that request tests instead of figures: of endurance, of the web application, and of years of data. */
 const endurance = "endurance";
 const webApplication = "console";
-const tests: readonly string[] = [endurance, webApplication];
+const twoYears = "years";
+const tests: readonly string[] = [endurance, webApplication, twoYears];
 
 const print = (text: string): void => void process.stderr.write(`${text}\n`);
 
@@ -40,6 +42,7 @@ const options = {
   json: { type: "boolean", default: false },
   watchers: { type: "string", default: "10000" },
   minutes: { type: "string", default: "10" },
+  tasks: { type: "string", default: "50000" },
   sizes: { type: "string", default: "10000,1000000" },
   against: { type: "string" },
 } as const;
@@ -71,6 +74,7 @@ async function main(): Promise<void> {
   for (const figure of figures)
     for (const line of await measure(figure, stage)) if (names.length === 0 || names.includes(line.figure)) report(line);
   if (requested.includes(webApplication)) await unlessMissing("its pages", () => runConsole(stage, report));
+  if (requested.includes(twoYears)) await unlessMissing("its databases", () => runYears(stage, Number(values.tasks), report, print));
   if (requested.includes(endurance))
     await runEndurance(stage, { watchers: Number(values.watchers), minutes: Number(values.minutes) }, report);
 }

@@ -110,23 +110,60 @@ export async function seedFilters({ databaseUrl, owner }: Installed, rows: numbe
   }
 }
 
-const numbers = (rows: number): string => `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows - 1})`;
+/** A part of the numbers that tasks have. */
+export interface Range {
+  readonly first: number;
+  readonly rows: number;
+}
+
+/**
+ * Adds tasks with these numbers, each with a title in the search index and `eventsEach` events. They belong to the owner and to
+ * `accounts - 1` others in turn, and were created one after the other from `from` on, `stepMs` apart.
+ */
+export async function seedMore(
+  { databaseUrl, owner }: Installed,
+  { range, eventsEach, accounts, from, stepMs }: { range: Range; eventsEach: number; accounts: number; from: number; stepMs: number },
+): Promise<void> {
+  const onSqlite = databaseUrl.startsWith("file:");
+  const adapter = await (onSqlite
+    ? new PrismaBetterSqlite3({ url: databaseUrl })
+    : new PrismaPg({ connectionString: databaseUrl })
+  ).connect();
+  const time = (task: string) => `${from} + (CAST(${task} AS BIGINT) - ${range.first}) * ${stepMs}`;
+  const last = { last_seq: String(eventsEach), indexed_seq: String(eventsEach), message_seq: "1", answered_seq: "1", consumed_seq: "1" };
+  const at = { created_at: time("i"), updated_at: time("i"), last_message_at: time("i"), last_timestamp: time("i"), queued_at: time("i") };
+  const account = accountOf(owner, accounts);
+  const words = `' ' || CAST(i AS TEXT) || 'price '`;
+  const text = { task_id: id, space_id: `'${owner.spaceId}'`, account_id: account, seq: "0" };
+  try {
+    for (const statement of [
+      tasks(owner, range, accounts, { ...at, ...last }),
+      insert("task_text", { ...text, words: onSqlite ? words : `CAST(${words} AS tsvector)` }, range),
+      work(owner, range, eventsEach, onSqlite ? "hex(randomblob(60))" : "md5(CAST(random() AS TEXT)) || md5(CAST(random() AS TEXT))", {
+        timestamp: time(`(i / ${eventsEach})`),
+      }),
+    ])
+      await adapter.executeScript(statement);
+  } finally {
+    await adapter.dispose();
+  }
+}
+
+const numbers = ({ first, rows }: Range): string =>
+  `WITH RECURSIVE n (i) AS (SELECT ${first} UNION ALL SELECT i + 1 FROM n WHERE i < ${first + rows - 1})`;
+const accountOf = ({ accountId }: Owner, accounts: number): string =>
+  `CASE WHEN i % ${accounts} = 0 THEN '${accountId}' ELSE 'account-' || CAST(i % ${accounts} AS TEXT) END`;
 const id = "'seed' || substr(CAST(1000000000000000000 + i AS TEXT), 2)";
 /** The time of the first task; the next ones follow, all in the past. */
 const begin = 1_700_000_000_000;
 
-function tasks(
-  { accountId, spaceId, keyId }: Owner,
-  rows: number,
-  accounts: number,
-  members: Readonly<Record<string, string>> = {},
-): string {
+function tasks(owner: Owner, rows: number | Range, accounts: number, members: Readonly<Record<string, string>> = {}): string {
   const time = `${begin} + i * 60`;
   const values: Readonly<Record<string, string>> = {
     id,
-    account_id: `CASE WHEN i % ${accounts} = 0 THEN '${accountId}' ELSE 'account-' || CAST(i % ${accounts} AS TEXT) END`,
-    space_id: `'${spaceId}'`,
-    api_key_id: `'${keyId}'`,
+    account_id: accountOf(owner, accounts),
+    space_id: `'${owner.spaceId}'`,
+    api_key_id: `'${owner.keyId}'`,
     type: "'standard'",
     title: "'What is 12 * 4?'",
     status: "'stopped'",
@@ -170,7 +207,14 @@ const events = ({ spaceId }: Owner, taskId: string, rows: number): string =>
   );
 
 /** Typical events of a task: mostly results of tools. */
-const work = ({ spaceId }: Owner, rows: number, each: number, noise: string): string => {
+const work = (
+  { spaceId }: Owner,
+  tasksWith: number | Range,
+  each: number,
+  noise: string,
+  members: Readonly<Record<string, string>> = {},
+): string => {
+  const { first, rows } = rangeOf(tasksWith);
   const text = `'Looked up the figures of the third quarter, which are ' || ${noise} || ', and wrote them down for the summary.'`;
   return insert(
     "task_event",
@@ -184,11 +228,14 @@ const work = ({ spaceId }: Owner, rows: number, each: number, noise: string): st
         WHEN ${each - 1} THEN '{"content":"' || ${text} || '","deliveryKind":"result"}'
         ELSE CASE i % 2 WHEN 0 THEN '{"tool":"search","actionId":"a1","status":"success","brief":"' || ${text} || '","params":{"query":"third quarter","limit":10},"result":{"hits":[1,2,3]}}'
         ELSE '{"content":"' || ${text} || '"}' END END`,
+      ...members,
     },
-    rows * each,
+    { first: first * each, rows: rows * each },
   );
 };
 
-function insert(table: string, values: Readonly<Record<string, string>>, rows: number): string {
-  return `INSERT INTO ${table} (${Object.keys(values).join(", ")}) ${numbers(rows)} SELECT ${Object.values(values).join(", ")} FROM n`;
+const rangeOf = (rows: number | Range): Range => (typeof rows === "number" ? { first: 0, rows } : rows);
+
+function insert(table: string, values: Readonly<Record<string, string>>, rows: number | Range): string {
+  return `INSERT INTO ${table} (${Object.keys(values).join(", ")}) ${numbers(rangeOf(rows))} SELECT ${Object.values(values).join(", ")} FROM n`;
 }

@@ -12,9 +12,9 @@ import { newWebhookSecret, sealWebhookSecret } from "../../src/core/webhooks/new
 import { createUserResolver } from "../../src/egress/resolve.ts";
 import { openInstallation } from "../../src/installation.ts";
 import { embeddedQueue } from "../../src/jobs/embedded.ts";
+import { deliveryKeys } from "../../src/webhooks/keys.ts";
 import { webhookSender } from "../../src/webhooks/send.ts";
 import { type Sender, startSender } from "../../src/webhooks/sender.ts";
-import { deliveryKeys } from "../../src/webhooks/keys.ts";
 import { serve } from "./serve.ts";
 
 /** The sender's concurrent deliveries: five to each of 20 webhooks. */

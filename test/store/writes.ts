@@ -387,6 +387,7 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["auditChain.removeUpTo", (tx) => tx.auditChain.removeUpTo("north", { seq: 1, hash: "h", removedAt: 1 })],
   ["retention.lockTask", (tx) => tx.retention.lockTask(sampleAged)],
   ["retention.deleteEvents", (tx) => tx.retention.deleteEvents("t", "all", 1)],
+  ["retention.deleteTombstones", (tx) => tx.retention.deleteTombstones(1, 1)],
   ["retention.deleteUsage", (tx) => tx.retention.deleteUsage("north", 1, 1)],
   ["installation.revokeAll", (tx) => tx.installation.revokeAll(1)],
   ["transfer.insert", (tx) => tx.transfer.insert("setting", [{ key: "k", value: "v" }])],

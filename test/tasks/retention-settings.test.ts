@@ -130,6 +130,27 @@ describeOnOne("retention of tasks", (database) => {
     await rig.ann.v2("task.stop", { task_id: id });
   });
 
+  test("TASK_DAYS removes the row of a deleted task after 90 days or more, unless it is held, and keeps its costs", async () => {
+    const [id, held] = [await rig.runToEnd("[[credits 20]]"), await rig.runToEnd("[[say Kept]]", {}, await rig.service.person())];
+    const owner = (await rows(`SELECT account_id FROM task WHERE id = '${held}'`))[0]?.["account_id"];
+    await rig.ann.v2("task.delete", { task_id: id });
+    await rows(`UPDATE task SET deleted_at = ${Date.now()} WHERE id = '${held}'`);
+    await rows(`DELETE FROM task_event WHERE task_id = '${held}'`);
+    await rows(`DELETE FROM task_text WHERE task_id = '${held}'`);
+    await rows(`INSERT INTO legal_hold (name, kind, subject, created_at) VALUES ('case', 'person', '${owner}', 1)`);
+    const left = async () => (await rows(`SELECT id FROM task WHERE id IN ('${id}', '${held}')`)).map((row) => row["id"]);
+    await retain(132.1, { taskDays: 200 });
+    expect((await left()).toSorted()).toEqual([id, held].toSorted());
+    await rows(`UPDATE task SET deleted_at = ${Date.now() + 44 * dayMs} WHERE id = '${id}'`);
+    await retain(133.2, { taskDays: 20 });
+    expect((await left()).toSorted()).toEqual([id, held].toSorted());
+    await retain(134.3, { taskDays: 20 });
+    expect(await left()).toEqual([held]);
+    const listed = (await rig.ann.v2("usage.list")).body["data"].find((each: { task_id: string }) => each.task_id === id);
+    expect(listed).toMatchObject({ title: "Deleted conversation" });
+    await rows("DELETE FROM legal_hold");
+  });
+
   test("USAGE_DAYS deletes single costs and keeps the sums of days and tasks", async () => {
     const id = await rig.runToEnd("[[credits 30]]");
     const list = async () => (await rig.ann.v2("usage.list")).body["data"].find((each: { task_id: string }) => each.task_id === id);

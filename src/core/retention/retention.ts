@@ -36,6 +36,8 @@ export interface RetentionRows {
   lockTask(seen: AgedTask): Promise<boolean>;
   /** Deletes events of a task, all or those that only `verbose` shows. Returns their number. */
   deleteEvents(taskId: string, which: "all" | "verbose", max: number): Promise<number>;
+  /** Deletes tombstones of tasks that were deleted before this time, have no events left and are not held. Returns their number. */
+  deleteTombstones(before: number, max: number): Promise<number>;
   /** The next spaces after an id, and whether each is under legal hold. */
   walkSpaces(after: string, max: number): Promise<readonly { readonly id: string; readonly isHeld: boolean }[]>;
   /** Deletes single costs of a space before this time. Returns their number. */

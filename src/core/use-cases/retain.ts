@@ -81,8 +81,18 @@ async function retainTasks(parts: RetainParts, inBatches: InBatches, signal: Abo
       await inBatches(signal, async (tx, max) => ((await tx.retention.lockTask(task)) ? tx.retention.deleteEvents(task.id, due, max) : 0));
   }
   if (signal.aborted) return;
+  await retainTombstones(parts, inBatches, signal);
   const all = Math.min(goals.all, oldestSkipped);
   await store.change((tx) => saveEventProgress(tx, { all, verbose: Math.min(Math.max(goals.all, goals.verbose), oldestSkipped) }));
+}
+
+/** Watches of lists and readers of the compliance export have this long to learn of a deletion, in days. */
+const tombstoneDaysMin = 90;
+
+async function retainTombstones({ clock, retention }: RetainParts, inBatches: InBatches, signal: AbortSignal): Promise<void> {
+  if (retention.taskDays === 0) return;
+  const before = clock.now() - Math.max(retention.taskDays, tombstoneDaysMin) * dayMs;
+  await inBatches(signal, (tx, max) => tx.retention.deleteTombstones(before, max));
 }
 
 /** What a task loses in this pass; null: nothing. */

@@ -8,12 +8,13 @@ const isHeld = (...subjects: readonly Sql[]): Sql => sql`EXISTS (SELECT 1 FROM l
 const ofSpace = (id: Sql): Sql => sql`(h.kind = 'space' AND h.subject = ${id})`;
 const ofPerson = (id: Sql): Sql => sql`(h.kind = 'person' AND h.subject = ${id})`;
 
+const heldTask = isHeld(ofSpace(sql`t.space_id`), ofPerson(sql`t.account_id`));
 const agedTask = tables.task.pick("id", "spaceId", "accountId", "status", "updatedAt").with({
   isDeleted: boolean(sql`(t.deleted_at IS NOT NULL)`),
   isOfAgent: boolean(sql`(t.agent_id IS NOT NULL)`),
   hasLivingSubtasks: boolean(sql`(t.subtasks > 0 AND EXISTS (
     SELECT 1 FROM task c WHERE (c.parent_id = t.id OR c.root_id = t.id) AND c.status IN ('running', 'waiting') AND c.deleted_at IS NULL))`),
-  isHeld: boolean(isHeld(ofSpace(sql`t.space_id`), ofPerson(sql`t.account_id`))),
+  isHeld: boolean(heldTask),
   isPersonal: boolean(sql`NOT EXISTS (SELECT 1 FROM team m WHERE m.space_id = t.space_id)`),
 });
 const aged = sql`SELECT ${agedTask.of("t")} FROM task t`;
@@ -49,6 +50,12 @@ export function retentionRows(session: Session): RetentionRows {
       if (which === "all") await execute(sql`DELETE FROM task_text WHERE ${those}`);
       return await execute(sql`DELETE FROM task_event WHERE ${those}`);
     },
+    deleteTombstones: (before, max) =>
+      execute(sql`
+        DELETE FROM task WHERE id IN (
+          SELECT t.id FROM task t WHERE t.deleted_at < ${before} AND NOT ${heldTask}
+            AND NOT EXISTS (SELECT 1 FROM task_event e WHERE e.task_id = t.id) AND NOT EXISTS (SELECT 1 FROM task_text x WHERE x.task_id = t.id)
+          ORDER BY t.deleted_at LIMIT ${max})`),
     walkSpaces: (after, max) =>
       space.rows(session)(sql`SELECT ${space.of("s")} FROM space s WHERE s.id > ${after} ORDER BY s.id LIMIT ${max}`),
     deleteUsage: (spaceId, before, max) =>
