@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
 import type { Clock } from "../core/clock.ts";
@@ -126,8 +126,9 @@ function writingConnection(adapter: SqlDriverAdapter, clock: Clock, onStatement:
 
 /** Under the lock, sets the journal mode, which is stored in the file, and migrates. */
 async function prepareFile(path: string, clock: Clock, ifMissing: Error | undefined): Promise<void> {
-  // A new file takes the mode of vacuum only before anything else.
-  const connection = await connectSqlite(path, `${incrementalVacuum} PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF;`);
+  // A new file takes the mode of vacuum before anything else. In another file setting it needs the lock of a writer.
+  const isNew = !existsSync(path) || statSync(path).size === 0;
+  const connection = await connectSqlite(path, `${isNew ? incrementalVacuum : ""} PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF;`);
   try {
     // A server that already runs writes without that lock.
     await retryWhileBusy(() => connection.executeScript("BEGIN IMMEDIATE"), clock, startPatienceMs);

@@ -4,10 +4,13 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
 import { expect, test } from "vitest";
+import { systemClock } from "../../src/core/clock.ts";
+import { systemRandom } from "../../src/core/ids.ts";
 import { shrink } from "../../src/core/retention/shrink.ts";
 import { pathOf } from "../../src/store/backend.ts";
 import { compact } from "../../src/store/compact.ts";
 import { sqliteCopier } from "../../src/store/copy-sqlite.ts";
+import { openStore } from "../../src/store/open.ts";
 import { connectReadOnly, connectSqlite } from "../../src/store/sqlite-adapter.ts";
 import { movableClock } from "../support/clock.ts";
 import { databaseUrl, openTestStore, rowsIn, runOn, type TestStore } from "../support/database.ts";
@@ -162,4 +165,14 @@ test("the file of an earlier release keeps its size until it is written again", 
   await compact(older.url);
   await fillAndDelete(older);
   expect(await older.store.shrink(1_000)).toBeGreaterThan(1_000);
+});
+
+test("a command opens the file while a server holds the lock of a writer for a moment", async () => {
+  await using database = await openTestStore("sqlite");
+  const other = await otherWriter(database.url);
+  const opened = openStore({ databaseUrl: database.url, clock: systemClock, random: systemRandom });
+  await new Promise((resolve) => setTimeout(resolve, 150)); // longer than the driver waits
+  await other.commit();
+  await other[Symbol.asyncDispose]();
+  await (await opened).close();
 });
