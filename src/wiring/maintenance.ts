@@ -7,7 +7,7 @@ import type { SigningKeys } from "../core/oauth/signing-key.ts";
 import type { Tx } from "../core/store.ts";
 import { type Backlog, countEveryMs } from "../core/tasks/backlog.ts";
 import { releaseStale } from "../core/usage/spend.ts";
-import { retainer } from "../core/use-cases/retain.ts";
+import { type RetainParts, retainer } from "../core/use-cases/retain.ts";
 import { checkDomains } from "../core/websites/domains.ts";
 import { failuresKeptMs } from "../core/workers/worker.ts";
 import { sweepWorkerRuns } from "../runtime/remote/held-run.ts";
@@ -62,6 +62,7 @@ export function startMaintenance(
   keyUses: Pick<KeyUses, "write">,
   signingKeys: Pick<SigningKeys, "retire">,
   files: FileSweep,
+  archive: RetainParts["archive"],
 ): () => Promise<void> {
   const { deletedTaskDays, webhookLogDays } = config;
   const stopping = new AbortController();
@@ -74,7 +75,7 @@ export function startMaintenance(
     await keyUses.write();
   }
   const keepsEvents = deletedTaskDays > 0;
-  const retain = retainer({ store, clock, ids, retention: config.retention, keepsEvents });
+  const retain = retainer({ store, clock, ids, retention: config.retention, keepsEvents, archive });
   const loops = [
     ...(retain
       ? [
