@@ -29,7 +29,7 @@ const listed = async (who: Calling, id: string) =>
 describeOnEach("archived events", (kind) => {
   const other: DatabaseKind = kind === "sqlite" ? "postgresql" : "sqlite";
 
-  test("are in a backup, are and are restored with it", async () => {
+  test("are in a backup and are restored with it", async () => {
     await using rig = await openBackupRig(kind);
     const { service, folder } = rig.platform;
     const ann = await service.person();

@@ -1,5 +1,6 @@
 import type { Blobs } from "../../src/core/files/blob.ts";
 import { systemIds } from "../../src/core/ids.ts";
+import { saveEventProgress } from "../../src/core/retention/retention.ts";
 import type { Store } from "../../src/core/store.ts";
 import type { NewEvent, TaskEvent } from "../../src/core/tasks/event.ts";
 import { idleTask } from "../../src/core/tasks/lifecycle.ts";
@@ -52,9 +53,11 @@ export async function putTask(store: Store, who: Person, events: readonly NewEve
 /** One pass of the archive, 100 days from now and at least a day after the last one. */
 export function archivePasses(store: Store, blobs: Blobs, first = 0) {
   let passes = first;
-  return (retention: Parameters<typeof retainAt>[2] = { archiveEventDays: 90 }) => {
+  return async (retention: Parameters<typeof retainAt>[2] = { archiveEventDays: 90 }) => {
     passes += 1;
-    return retainAt(store, Date.now() + (100 + passes) * dayMs, retention, false, blobs);
+    // A pass visits what has changed since the last one, and here nothing changes after the time of a pass.
+    await store.change((tx) => saveEventProgress(tx, { all: 0, verbose: 0, archived: 0 }));
+    await retainAt(store, Date.now() + (100 + passes) * dayMs, retention, false, blobs);
   };
 }
 
@@ -65,7 +68,7 @@ export async function readings(service: Service, person: Person, id: string): Pr
   for (const order of ["asc", "desc"])
     for (const verbose of [true, false]) {
       found[`pages ${order} ${verbose}`] = await allPages(person, { task_id: id, order, verbose, limit: 200 });
-      found[`short pages ${order} ${verbose}`] = await allPages(person, { task_id: id, order, verbose, limit: 19, after_seq: 1_100 });
+      found[`short pages ${order} ${verbose}`] = await allPages(person, { task_id: id, order, verbose, limit: 40, after_seq: 1_100 });
     }
   found["from an event"] = (await person.v2("task.listMessages", { task_id: id, start_event_id: `ev_${id}_500`, order: "desc" })).body[
     "messages"
@@ -103,7 +106,7 @@ export async function readings(service: Service, person: Person, id: string): Pr
 const toText = (value: unknown): string =>
   JSON.stringify(value, (key, each) => (typeof each === "bigint" ? `${each}n` : key === "request_id" ? undefined : each));
 
-async function allPages(person: Person, query: object): Promise<readonly V2Body[]> {
+export async function allPages(person: Person, query: object): Promise<readonly V2Body[]> {
   const found: V2Body[] = [];
   for (let cursor: string | undefined, isMore = true; isMore; ) {
     const { body } = await person.v2("task.listMessages", { ...query, ...(cursor === undefined ? {} : { cursor }) });
