@@ -28,7 +28,9 @@ export function eventRows(session: Session): EventRows {
   const { execute } = session;
   return {
     async list(taskId, window) {
-      const { afterSeq = 0, order, limit, types } = window;
+      const { afterSeq = 0, beforeSeq, order, limit, types } = window;
+      // As for a client that asks whether there is something new.
+      if (beforeSeq !== undefined && beforeSeq <= afterSeq + 1) return [];
       const which = sql`FROM task_event e WHERE ${allOf(conditions(taskId, window))} ORDER BY seq ${direction(order)} LIMIT ${limit}`;
       if (!mayBeArchived(types)) return eventShape.rows(session)(sql`SELECT ${eventShape.of("e")} ${which}`);
       const { rows, archivedSeq } = toRows(
