@@ -135,7 +135,7 @@ describeOnEach("the archive", (kind) => {
     expect((await list()).status).toBe(200);
   });
 
-  test("the file is encrypted by a key of its own, which a rotation of the installation's key encrypts again", async () => {
+  test("the file is encrypted by a separate key, which a rotation of the installation's key encrypts again", async () => {
     const id = await put(400);
     const before = await listed(id);
     await archive();
