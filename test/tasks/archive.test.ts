@@ -55,14 +55,14 @@ describeOnEach("the archive", (kind) => {
   test("every way of reading returns the same before and after, over several segments", async () => {
     const { store } = platform.service;
     const id = await put(1_400);
-    const before = await readings(platform.service, ann, id);
+    const before = await readings(platform.service, ann, id, kind);
     expect(before["pages asc true"]).toContain("walnuts");
     await archive();
     const found = await segments(id);
     expect(found.length).toBeGreaterThan(1);
     const left = await rows(`SELECT DISTINCT type FROM task_event WHERE task_id = '${id}' ORDER BY type`);
     expect(left.map(({ type }) => type)).toEqual(["assistant_message", "structured_output_result", "user_message"]);
-    expect(await readings(platform.service, ann, id)).toEqual(before);
+    expect(await readings(platform.service, ann, id, kind)).toEqual(before);
 
     // A turn after the archive has rows, and a later pass moves them too.
     await store.change((tx) => tx.tasks.advance(id, { now: Date.now(), events: turn(300).slice(1) }));
