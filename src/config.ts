@@ -223,6 +223,7 @@ function storage(reader: Reader) {
       taskDays: kept.TASK_DAYS,
       eventDays: kept.EVENT_DAYS,
       verboseEventDays: kept.VERBOSE_EVENT_DAYS,
+      archiveEventDays: kept.ARCHIVE_EVENT_DAYS,
       auditDays: kept.AUDIT_DAYS,
       usageDays: kept.USAGE_DAYS,
     },

@@ -88,7 +88,8 @@ export async function startPlatform(
   const queue = backlog(store, config.queueDepth);
   const keys = signingKeys({ store, cipher, clock, ids });
   const files = createFiles(context);
-  const stopMaintenance = startMaintenance(context, queue, combinedUses(Object.values(uses)), keys, files.sweep);
+  store.readSegmentsBy(files.archive.readSegment);
+  const stopMaintenance = startMaintenance(context, queue, combinedUses(Object.values(uses)), keys, files.sweep, files.archive);
   const stopWatch = startWatch(context);
   const auditing = startAuditing(context);
   const noteRefusal = refusalNoter(auditing.refusals);

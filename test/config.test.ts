@@ -321,6 +321,7 @@ const bad: Record<string, readonly string[]> = {
   TASK_DAYS: ["-1", "1.5", "36501"],
   EVENT_DAYS: ["-1", "1.5", "36501"],
   VERBOSE_EVENT_DAYS: ["-1", "1.5", "36501"],
+  ARCHIVE_EVENT_DAYS: ["-1", "1.5", "36501"],
   AUDIT_DAYS: ["29", "1", "-1", "36501"],
   USAGE_DAYS: ["61", "1", "-1", "36501"],
   DELETED_TASK_DAYS: ["-1", "1.5", "36501", "forever"],

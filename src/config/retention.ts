@@ -6,6 +6,8 @@ export interface RetentionConfig {
   readonly taskDays: number;
   readonly eventDays: number;
   readonly verboseEventDays: number;
+  /** After these days events move to files; 0: never. */
+  readonly archiveEventDays: number;
   readonly auditDays: number;
   readonly usageDays: number;
 }
@@ -36,6 +38,15 @@ export const retention = {
     rule: "a whole number from 0 to 36500; 0 keeps them",
     example: "30",
     description: `As EVENT_DAYS, for the events that only \`verbose\` shows: tool calls, explanations and plans. They have most of the bytes. ${wholeTime}`,
+    schema: wholeNumber(0, 36_500),
+  }),
+  ARCHIVE_EVENT_DAYS: defineVariable({
+    type: "days",
+    fallback: "0",
+    rule: "a whole number from 0 to 36500; 0 keeps them in the database",
+    example: "90",
+    description:
+      "How many days after the last change of a task that has stopped or failed its tool calls, explanations, plans and states move from the database to the storage of files, compressed and encrypted. Every call reads them as before. Set it once all processes are of a release that has it: older ones do not find these events.",
     schema: wholeNumber(0, 36_500),
   }),
   AUDIT_DAYS: defineVariable({

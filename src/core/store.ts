@@ -34,6 +34,7 @@ import type { ConversationRows } from "./tasks/conversations.ts";
 import type { EventRows } from "./tasks/event.ts";
 import type { ParentRows } from "./tasks/parents.ts";
 import type { ProfileRows } from "./tasks/profile-settings.ts";
+import type { ReadSegment, SegmentRows } from "./tasks/segment.ts";
 import type { WaitRows } from "./tasks/subtask-wait.ts";
 import type { TaskRows, TaskWritten } from "./tasks/task.ts";
 import type { TaskResourceRows } from "./tasks/task-resources.ts";
@@ -85,6 +86,7 @@ export interface Tx {
   readonly taskResources: TaskResourceRows;
   readonly schedules: ScheduleRows;
   readonly events: EventRows;
+  readonly segments: SegmentRows;
   readonly conversations: ConversationRows;
   readonly actions: ActionRows;
   readonly parents: ParentRows;
@@ -175,6 +177,8 @@ export interface Store extends Tx {
   change<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Returns this store with changes that call `after` for each task that they write. It replaces the previous callback. */
   withAfterTask(after: AfterTask): Store;
+  /** Sets how the files of archived events are read: for this store, and for those that `withAfterTask` returns. */
+  readSegmentsBy(read: ReadSegment): void;
   readonly feed: Feed;
   /** Null when no other process can use the database. */
   readonly broadcast: Broadcast | null;

@@ -6,6 +6,7 @@ import type { Log } from "../core/log.ts";
 import { type Observe, secondsSince, unobserved } from "../core/observe.ts";
 import { attributes } from "../core/span-names.ts";
 import type { AfterTask, Tx } from "../core/store.ts";
+import type { ReadSegment } from "../core/tasks/segment.ts";
 import { currentSpan, runInSpan, type SpanStart, traced } from "../core/trace.ts";
 import type { Client } from "./client.ts";
 import { driverFailure, maxRetries } from "./driver-failure.ts";
@@ -20,6 +21,7 @@ export interface Writer {
   readonly client: () => Promise<Client>;
   readonly dialect: Dialect;
   readonly jobs: JobRowsOf;
+  readonly readSegment: ReadSegment;
   /** Every write must use it: otherwise SQLite loses acknowledged writes. */
   readonly transact: Transact;
 }
@@ -66,7 +68,7 @@ export function createChangeRunner(
   writer: Writer,
   { clock, random, feed, afterwards, changeMs, observe = unobserved, log }: ChangeParts,
 ): RunChange {
-  const { client: db, dialect, jobs, transact } = writer;
+  const { client: db, dialect, jobs, transact, readSegment } = writer;
   const currentRun = new AsyncLocalStorage<Run>();
 
   async function runMarked<T>(work: (tx: Tx) => Promise<T>, tx: Tx, run: Run): Promise<T> {
@@ -84,7 +86,7 @@ export function createChangeRunner(
       const run: Run = { open: true, thrown: undefined, change: newChange(clock.now()) };
       onRun(run);
       try {
-        const tx = rowsOf({ ...whileOpen(statements, run), db, dialect, change: run.change }, jobs, afterTask);
+        const tx = rowsOf({ ...whileOpen(statements, run), db, dialect, change: run.change, readSegment }, jobs, afterTask);
         return { result: await currentRun.run(run, () => withTimeout(runMarked(work, tx, run), changeMs)), change: run.change };
       } finally {
         run.open = false;

@@ -139,6 +139,7 @@ export const erasureRules: Readonly<Record<keyof Rows | "taskText", TableRules>>
   taskText: taskOwns,
   taskMetadata: taskOwns,
   taskEvent: taskOwns,
+  eventSegment: taskOwns,
   pendingAction: taskOwns,
   parentTask: taskOwns,
   subtaskWait: taskOwns,

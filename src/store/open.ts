@@ -4,6 +4,7 @@ import type { Random } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import { type Observe, unobserved } from "../core/observe.ts";
 import type { AfterTask, Store, Tx } from "../core/store.ts";
+import type { ReadSegment } from "../core/tasks/segment.ts";
 import { type Backend, type BackendOptions, databaseLocation, decodePercent, pathOf } from "./backend.ts";
 import { createChangeRunner } from "./change.ts";
 import { driverFailure, translateErrors } from "./driver-failure.ts";
@@ -12,7 +13,7 @@ import { type ChangeNews, createFeed } from "./news.ts";
 import type { Relay, RelayParts } from "./relay.ts";
 import { type OnStatement, slowStatements } from "./round-trips.ts";
 import { rowsOf } from "./rows.ts";
-import { type Statements, sql } from "./statements.ts";
+import { ProgrammingError, type Statements, sql } from "./statements.ts";
 
 /**
  * The error for an operator when a database cannot be opened. It names the setting, the location and the cause in one
@@ -122,9 +123,11 @@ async function storeOn(backend: Backend, options: StoreOptions, failed: BackendO
   };
   const afterwards = (thrown: unknown) => failed("work after a commit failed", thrown);
   let closed: Promise<void> | undefined;
-  const rows: Tx = translateErrors(rowsOf({ ...reads, db: reader, dialect, change: null }, jobs));
+  let segments = noSegments;
+  const readSegment: ReadSegment = (segment) => segments(segment);
+  const rows: Tx = translateErrors(rowsOf({ ...reads, db: reader, dialect, change: null, readSegment }, jobs));
   const change = createChangeRunner(
-    { client: writer, dialect, jobs, transact },
+    { client: writer, dialect, jobs, transact, readSegment },
     { clock, random, feed: { ...notified, publish: tell }, afterwards, changeMs, observe, log },
   );
   const following = (after?: AfterTask): Store => ({
@@ -132,6 +135,9 @@ async function storeOn(backend: Backend, options: StoreOptions, failed: BackendO
     afterCommit: (work) => void Promise.try(work).catch(afterwards),
     change: (work) => change(work, after),
     withAfterTask: following,
+    readSegmentsBy: (read) => {
+      segments = read;
+    },
     feed: notified.feed,
     broadcast: relay?.broadcast ?? null,
     counters: translateErrors({ counters }).counters,
@@ -142,6 +148,10 @@ async function storeOn(backend: Backend, options: StoreOptions, failed: BackendO
   });
   return following();
 }
+
+const noSegments: ReadSegment = async () => {
+  throw new ProgrammingError("archived events are in files: call `readSegmentsBy` before they are read");
+};
 
 /** Several pages of the database, so that the ping fails when the disk has no space for calls. */
 const pingText = "x".repeat(16_384);

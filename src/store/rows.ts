@@ -16,6 +16,7 @@ import { deliveryRows } from "./rows/delivery.ts";
 import { deliveryLogRows } from "./rows/delivery-log.ts";
 import { erasureRows } from "./rows/erasure.ts";
 import { eventRows } from "./rows/event.ts";
+import { segmentRows } from "./rows/event-segment.ts";
 import { exportRows } from "./rows/export.ts";
 import { familyRows } from "./rows/family.ts";
 import { fileRows } from "./rows/file.ts";
@@ -77,6 +78,7 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     taskResources: taskResourceRows(session),
     schedules: scheduleRows(session),
     events: eventRows(session),
+    segments: segmentRows(session),
     conversations: conversationRows(session),
     actions: actionRows(session),
     parents: parentRows(session),

@@ -2,6 +2,7 @@ import { inputContext } from "../core/actions/action.ts";
 import { credentialsContext, signInContext } from "../core/connectors/server.ts";
 import { answerContext } from "../core/idempotency/idempotency-record.ts";
 import { signingKeyContext } from "../core/oauth/signing-key.ts";
+import { segmentContext } from "../core/tasks/segment.ts";
 import { webhookSecretContext } from "../core/webhooks/new-webhook.ts";
 import { webhookKeyContext } from "../core/webhooks/webhook.ts";
 import type { Rows } from "../gen/prisma/tables.ts";
@@ -32,6 +33,7 @@ function column<T extends keyof Rows, const K extends readonly (keyof Rows[T])[]
 export const sealedColumns: readonly SealedColumn[] = [
   column("connector", "credentials", ["id"], credentialsContext),
   column("connectorAuthorization", "sealed", ["digest"], signInContext),
+  column("eventSegment", "dataKey", ["taskId", "firstSeq"], (taskId, firstSeq) => segmentContext({ taskId, firstSeq })),
   column(
     "idempotencyRecord",
     "answer",

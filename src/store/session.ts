@@ -1,6 +1,7 @@
 import type { AuditNote } from "../core/audit/audit.ts";
 import type { JobRows } from "../core/processes/shared.ts";
 import type { TaskNews } from "../core/store.ts";
+import type { ReadSegment } from "../core/tasks/segment.ts";
 import type { Db } from "./client.ts";
 import { type Dialect, ProgrammingError, type Statements } from "./statements.ts";
 
@@ -24,6 +25,8 @@ export interface Session extends Statements {
   /** Prisma's client, made on first use. */
   readonly db: () => Promise<Db>;
   readonly dialect: Dialect;
+  /** Reads archived events from their file. */
+  readonly readSegment: ReadSegment;
   /** Null outside a change: then the database refuses writes. */
   readonly change: Change | null;
 }

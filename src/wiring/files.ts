@@ -14,6 +14,8 @@ import { type Writer, writer } from "../core/files/writer.ts";
 import type { Log } from "../core/log.ts";
 import { createOpenCurrentSkill, type OpenSkill } from "../core/skills/content.ts";
 import type { Store } from "../core/store.ts";
+import { segmentReader } from "../core/tasks/segment-file.ts";
+import type { ArchiveParts } from "../core/use-cases/archive-events.ts";
 import { type WorkspaceOf, workspaces } from "../core/workspaces/open.ts";
 import { fetchFile } from "../egress/fetch-file.ts";
 import { createLocalBlobs } from "../storage/local.ts";
@@ -32,6 +34,8 @@ export interface FileParts {
   readonly workspaceOf: WorkspaceOf;
   readonly openSkill: OpenSkill;
   readonly sweep: FileSweep;
+  /** Writes and reads the files of archived events. */
+  readonly archive: Omit<ArchiveParts, "store" | "clock">;
 }
 
 /**
@@ -46,7 +50,7 @@ function limitedChange({ config, store }: Pick<ProcessContext, "config" | "store
   return (work) => limited(() => store.change(work));
 }
 
-export function createFiles({ config, store, cipher, clock, ids, log, resolve, observe }: ProcessContext): FileParts {
+export function createFiles({ config, store, cipher, clock, ids, random, log, resolve, observe }: ProcessContext): FileParts {
   const { fileQuota: quota, fileLimit: max } = config;
   const changeBytes = limitedChange({ config, store });
   const blobs = openBlobs(config, log);
@@ -64,6 +68,7 @@ export function createFiles({ config, store, cipher, clock, ids, log, resolve, o
     workspaceOf: workspaces({ store, changeBytes, staging: stage, blobs, clock }),
     openSkill: createOpenCurrentSkill(blobs, (id) => store.skills.byId(id)),
     sweep: fileSweep({ changeBytes, blobs, clock, log }),
+    archive: { staging: stage, cipher, random, readSegment: segmentReader({ blobs, cipher, log }) },
   };
 }
 

@@ -8,7 +8,7 @@ import { shrink } from "../core/retention/shrink.ts";
 import type { Tx } from "../core/store.ts";
 import { type Backlog, countEveryMs } from "../core/tasks/backlog.ts";
 import { releaseStale } from "../core/usage/spend.ts";
-import { retainer } from "../core/use-cases/retain.ts";
+import { type RetainParts, retainer } from "../core/use-cases/retain.ts";
 import { checkDomains } from "../core/websites/domains.ts";
 import { failuresKeptMs } from "../core/workers/worker.ts";
 import { sweepWorkerRuns } from "../runtime/remote/held-run.ts";
@@ -63,6 +63,7 @@ export function startMaintenance(
   keyUses: Pick<KeyUses, "write">,
   signingKeys: Pick<SigningKeys, "retire">,
   files: FileSweep,
+  archive: RetainParts["archive"],
 ): () => Promise<void> {
   const { deletedTaskDays, webhookLogDays } = config;
   const stopping = new AbortController();
@@ -75,7 +76,7 @@ export function startMaintenance(
     await keyUses.write();
   }
   const keepsEvents = deletedTaskDays > 0;
-  const retain = retainer({ store, clock, ids, retention: config.retention, keepsEvents });
+  const retain = retainer({ store, clock, ids, retention: config.retention, keepsEvents, archive });
   const loops = [
     ...(retain
       ? [

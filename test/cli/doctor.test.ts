@@ -47,7 +47,19 @@ describe("atp doctor", () => {
     const before = readdirSync(home);
     const { code, of } = await examined({});
     expect(code).toBe(0);
-    for (const name of ["configuration", "clock", "disk", "permissions", "storage", "egress", "public", "mail", "models", "sign-in"])
+    for (const name of [
+      "configuration",
+      "clock",
+      "disk",
+      "permissions",
+      "storage",
+      "archive",
+      "egress",
+      "public",
+      "mail",
+      "models",
+      "sign-in",
+    ])
       expect(of(name), name).toMatchObject([{ verdict: "ok" }]);
     expect(of("database")).toMatchObject([{ verdict: "warn", found: expect.stringContaining("there is no database") }]);
     expect(readdirSync(home)).toEqual(before);

@@ -226,6 +226,19 @@ TABLE erasure
   CONSTRAINT erasure_pkey PRIMARY KEY (kind, subject)
   CREATE INDEX erasure_open ON public.erasure USING btree (created_at) WHERE (completed_at IS NULL)
   CREATE UNIQUE INDEX erasure_pkey ON public.erasure USING btree (kind, subject)
+TABLE event_segment
+  task_id text NOT NULL
+  first_seq integer NOT NULL
+  last_seq integer NOT NULL
+  space_id text NOT NULL
+  events integer NOT NULL
+  bytes integer NOT NULL
+  sha256 text NOT NULL
+  data_key bytea NOT NULL
+  blob_id text NOT NULL
+  created_at bigint NOT NULL
+  CONSTRAINT event_segment_pkey PRIMARY KEY (task_id, first_seq)
+  CREATE UNIQUE INDEX event_segment_pkey ON public.event_segment USING btree (task_id, first_seq)
 TABLE export
   id text NOT NULL
   space_id text NOT NULL

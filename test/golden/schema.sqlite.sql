@@ -205,6 +205,20 @@ CREATE TABLE "erasure" (
     PRIMARY KEY ("kind", "subject")
 )
 CREATE INDEX "erasure_open" ON "erasure"("created_at") WHERE completed_at IS NULL
+CREATE TABLE "event_segment" (
+    "task_id" TEXT NOT NULL,
+    "first_seq" INTEGER NOT NULL,
+    "last_seq" INTEGER NOT NULL,
+    "space_id" TEXT NOT NULL,
+    "events" INTEGER NOT NULL,
+    "bytes" INTEGER NOT NULL,
+    "sha256" TEXT NOT NULL,
+    "data_key" BLOB NOT NULL,
+    "blob_id" TEXT NOT NULL,
+    "created_at" BIGINT NOT NULL,
+
+    PRIMARY KEY ("task_id", "first_seq")
+)
 CREATE TABLE "export" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "space_id" TEXT NOT NULL,

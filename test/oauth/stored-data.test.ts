@@ -4,6 +4,7 @@ import { codeDigest } from "../../src/core/oauth/code.ts";
 import { backlog } from "../../src/core/tasks/backlog.ts";
 import { openStore } from "../../src/store/open.ts";
 import { startMaintenance } from "../../src/wiring/maintenance.ts";
+import { archiveFiles, noBlobs } from "../support/archive-files.ts";
 import { databaseUrl, describeOnOne, rowsIn } from "../support/database.ts";
 import { storeWithFaults } from "../support/faults.ts";
 import { keepsAll } from "../support/maintenance.ts";
@@ -107,6 +108,7 @@ describeOnOne("stored OAuth data", (kind) => {
         { write: nothing },
         { retire: nothing },
         { sweep: nothing, purge: nothing },
+        archiveFiles(service.store, noBlobs),
       );
       await clock.advance(1);
       await stop();

@@ -14,7 +14,7 @@ test("a change of a lost commit is run again completely, and its effects happen 
   const kinds: string[] = [];
   notified.feed.onJob((kind) => void kinds.push(kind));
   const noClient = () => Promise.reject(new Error("nothing here uses Prisma's client"));
-  const writer = { client: noClient, dialect: "sqlite", jobs: jobRows, transact: rig.change } as const;
+  const writer = { client: noClient, dialect: "sqlite", jobs: jobRows, transact: rig.change, readSegment: async () => [] } as const;
   const change = createChangeRunner(writer, {
     clock: systemClock,
     random: systemRandom,

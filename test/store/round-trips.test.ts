@@ -35,6 +35,16 @@ const costsOn = (
     work: (store) => store.events.list("t", { order: "asc", limit: 20, verbose: false }),
     statements: [/^SELECT e/],
   },
+  {
+    what: "a page of events that has none: they may be archived",
+    work: (store) => store.events.list("t", { order: "asc", limit: 20, verbose: false, afterSeq: 1 }),
+    statements: [/^SELECT e/, /^SELECT s.*FROM event_segment/s],
+  },
+  {
+    what: "a page of events behind the last one",
+    work: (store) => store.events.list("t", { order: "asc", limit: 20, verbose: false, afterSeq: 1, beforeSeq: 2 }),
+    statements: [],
+  },
   { what: "the queue", work: (store) => store.tasks.listUnowned(10), statements: [/^WITH/] },
   {
     what: "a step with two events",
@@ -89,6 +99,7 @@ describeOnEach("round trips", (kind) => {
       await tx.keys.insert(sampleKey({ digest: "digest" }));
     });
     await putTask(store, { id: "t" });
+    await store.change((tx) => tx.tasks.advance("t", { now: 1, events: [agentMessage()] }));
     for (const { what, work, statements } of costsOn(kind)) {
       sent.length = 0;
       await work(store);

@@ -45,6 +45,10 @@ const samplePair = { accessId: "a", accessExpiresAt: 1, refreshDigest: "r", refr
 
 const agedFlags = { isDeleted: false, isOfAgent: false, hasLivingSubtasks: false, isHeld: false, isPersonal: false };
 const sampleAged = { ...inNorth, ...agedFlags, id: "t", status: "stopped", updatedAt: 1 } as const;
+const sampleSegment = {
+  ...({ taskId: "t", spaceId: "north", firstSeq: 1, lastSeq: 2, events: 0, bytes: 1, sha256: "x", blobId: "b", createdAt: 1 } as const),
+  dataKey: new Uint8Array(1),
+};
 const sampleSite = newWebsite({ ...inNorth, taskId: "t", title: "x", now: 1, ids: systemIds, random: systemRandom });
 const sampleCheckpoint = { id: "c", websiteId: "w", spaceId: "north", message: "", status: "success", hash: "h", createdAt: 1 } as const;
 const sampleDomain = {
@@ -388,6 +392,9 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["retention.lockTask", (tx) => tx.retention.lockTask(sampleAged)],
   ["retention.deleteEvents", (tx) => tx.retention.deleteEvents("t", "all", 1)],
   ["retention.deleteTombstones", (tx) => tx.retention.deleteTombstones(1, 1)],
+  ["segments.insert", (tx) => tx.segments.insert(sampleSegment)],
+  ["segments.replace", (tx) => tx.segments.replace(sampleSegment, null)],
+  ["segments.deleteSome", (tx) => tx.segments.deleteSome("t", 1)],
   ["retention.deleteUsage", (tx) => tx.retention.deleteUsage("north", 1, 1)],
   ["installation.revokeAll", (tx) => tx.installation.revokeAll(1)],
   ["transfer.insert", (tx) => tx.transfer.insert("setting", [{ key: "k", value: "v" }])],

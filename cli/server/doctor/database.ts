@@ -127,7 +127,7 @@ const settingsQuery = `SELECT current_setting('server_version_num')::int AS "ver
 const migrationsTable = `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS found`;
 
 /** Runs `work` on one connection, which ends with the signal. */
-async function onPostgres<T>(databaseUrl: string, signal: AbortSignal, work: (client: Client) => Promise<T>): Promise<T> {
+export async function onPostgres<T>(databaseUrl: string, signal: AbortSignal, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: databaseUrl, application_name: "atp doctor" });
   // After the signal the connection is closed below a query.
   client.on("error", () => undefined);

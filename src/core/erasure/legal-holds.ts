@@ -28,7 +28,7 @@ export async function removeLegalHold(tx: Tx, context: CreationContext, name: st
   const hold = (await tx.erasures.listHolds()).find((each) => each.name === name);
   if (hold === undefined || !(await tx.erasures.removeHold(name))) throw notFound(`a legal hold ${JSON.stringify(name)}`);
   // Retention visits again what the hold has kept.
-  await saveEventProgress(tx, { all: 0, verbose: 0 });
+  await saveEventProgress(tx, { all: 0, verbose: 0, archived: 0 });
   await record(tx, context, "command/RemoveLegalHold", hold);
 }
 

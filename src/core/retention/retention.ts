@@ -6,6 +6,8 @@ export interface Retention {
   readonly taskDays: number;
   readonly eventDays: number;
   readonly verboseEventDays: number;
+  /** After these days events move to files; 0: never. */
+  readonly archiveEventDays: number;
   readonly auditDays: number;
   readonly usageDays: number;
 }
@@ -50,17 +52,18 @@ export const hasEnded = ({ status, isOfAgent, isDeleted }: AgedTask): boolean =>
 
 const progressName = "retention-events";
 
-/** The times before which all events, and those that only `verbose` shows, are deleted (Unix milliseconds). */
+/** The times before which all events, and those that only `verbose` shows, are deleted, and events are archived (Unix milliseconds). */
 export interface EventProgress {
   readonly all: number;
   readonly verbose: number;
+  readonly archived: number;
 }
 
 /** How far earlier passes have come: they do not visit tasks again that have not changed since. */
 export async function eventProgress({ settings }: Pick<Tx, "settings">): Promise<EventProgress> {
-  const [all = 0, verbose = 0] = ((await settings.get(progressName)) ?? "").split(" ").map(Number);
-  return { all, verbose };
+  const [all = 0, verbose = 0, archived = 0] = ((await settings.get(progressName)) ?? "").split(" ").map(Number);
+  return { all, verbose, archived };
 }
 
-export const saveEventProgress = ({ settings }: Pick<Tx, "settings">, { all, verbose }: EventProgress): Promise<void> =>
-  settings.put(progressName, `${all} ${verbose}`);
+export const saveEventProgress = ({ settings }: Pick<Tx, "settings">, { all, verbose, archived }: EventProgress): Promise<void> =>
+  settings.put(progressName, `${all} ${verbose} ${archived}`);

@@ -3,6 +3,7 @@ import type { Clock } from "../clock.ts";
 import type { Ids } from "../ids.ts";
 import { type AgedTask, type EventProgress, eventProgress, hasEnded, type Retention, saveEventProgress } from "../retention/retention.ts";
 import type { Store, Tx } from "../store.ts";
+import { type ArchiveParts, archiveTasks, removeVerbose } from "./archive-events.ts";
 import { deleteTask } from "./delete-task.ts";
 
 /** The dependencies of retention. */
@@ -13,6 +14,8 @@ export interface RetainParts {
   readonly retention: Retention;
   /** The events of a team's deleted tasks are kept for its exports (spec/decisions.md 14). */
   readonly keepsEvents: boolean;
+  /** The files of archived events. */
+  readonly archive: Omit<ArchiveParts, "store" | "clock">;
 }
 
 const dayMs = 24 * 3_600_000;
@@ -37,6 +40,7 @@ export function retainer(parts: RetainParts): Retain | undefined {
     await retainTasks(parts, inBatches, signal);
     await retainUsage(parts, inBatches, signal);
     await retainAudit(parts, inBatches, signal);
+    await archiveOld(parts, signal);
   };
 }
 
@@ -77,13 +81,13 @@ async function retainTasks(parts: RetainParts, inBatches: InBatches, signal: Abo
     if (due === null || task.isHeld || !hasEnded(task)) continue;
     if (task.hasLivingSubtasks) oldestSkipped = Math.min(oldestSkipped, task.updatedAt);
     else if (due === "task") await store.change((tx) => deleteOld(tx, parts, task));
-    else
-      await inBatches(signal, async (tx, max) => ((await tx.retention.lockTask(task)) ? tx.retention.deleteEvents(task.id, due, max) : 0));
+    else await inBatches(signal, (tx, max) => deleteOldEvents(tx, task, due, max));
+    if (due === "verbose" && !task.hasLivingSubtasks) await removeVerbose({ ...parts, ...parts.archive }, task, signal);
   }
   if (signal.aborted) return;
   await retainTombstones(parts, inBatches, signal);
   const all = Math.min(goals.all, oldestSkipped);
-  await store.change((tx) => saveEventProgress(tx, { all, verbose: Math.min(Math.max(goals.all, goals.verbose), oldestSkipped) }));
+  await store.change((tx) => saveEventProgress(tx, { ...from, all, verbose: Math.min(Math.max(goals.all, goals.verbose), oldestSkipped) }));
 }
 
 /** Watches of lists and readers of the compliance export have this long to learn of a deletion, in days. */
@@ -94,12 +98,20 @@ async function retainTombstones({ clock, retention }: RetainParts, inBatches: In
   const before = clock.now() - Math.max(retention.taskDays, tombstoneDaysMin) * dayMs;
   await inBatches(signal, (tx, max) => tx.retention.deleteTombstones(before, max));
 }
+type DeletionGoals = Pick<EventProgress, "all" | "verbose"> & { readonly task: number };
 
 /** What a task loses in this pass; null: nothing. */
-function dueOf({ updatedAt }: AgedTask, goals: EventProgress & { readonly task: number }, from: EventProgress) {
+function dueOf({ updatedAt }: AgedTask, goals: DeletionGoals, from: EventProgress) {
   if (updatedAt < goals.task) return "task";
   if (updatedAt < goals.all && updatedAt >= from.all) return "all";
   return updatedAt < goals.verbose && updatedAt >= from.verbose ? "verbose" : null;
+}
+
+/** Deletes up to `max` rows, and segments of the archive after the last row. Returns their number. */
+async function deleteOldEvents(tx: Tx, task: AgedTask, which: "all" | "verbose", max: number): Promise<number> {
+  if (!(await tx.retention.lockTask(task))) return 0;
+  const rows = await tx.retention.deleteEvents(task.id, which, max);
+  return which === "verbose" || rows === max ? rows : rows + (await tx.segments.deleteSome(task.id, max - rows));
 }
 
 async function deleteOld(tx: Tx, { clock, ids, keepsEvents }: RetainParts, seen: AgedTask): Promise<void> {
@@ -109,6 +121,24 @@ async function deleteOld(tx: Tx, { clock, ids, keepsEvents }: RetainParts, seen:
   await deleteTask(tx, task, { now: clock.now(), personal: seen.isPersonal, keepsEvents });
   const entry = { id: ids.short(), at: clock.now(), spaceId, accountId, credential: "retention", operation: "retention/DeleteTask" };
   await tx.audit.insert({ ...entry, requestId: ids.request(), address: "", subject: id, before: { status }, after: null });
+}
+
+/** Moves old events to files. Tasks under legal hold stay as they are. */
+async function archiveOld(parts: RetainParts, signal: AbortSignal): Promise<void> {
+  const { store, clock, retention } = parts;
+  if (retention.archiveEventDays === 0) return;
+  const before = clock.now() - retention.archiveEventDays * dayMs;
+  const from = await eventProgress(store);
+  let oldestSkipped = Infinity;
+  async function* due(): AsyncGenerator<AgedTask> {
+    for await (const task of walk((after) => store.retention.walkTasks(after, walkMax), signal)) {
+      if (task.updatedAt >= before || task.updatedAt < from.archived || !hasEnded(task)) continue;
+      if (task.hasLivingSubtasks) oldestSkipped = Math.min(oldestSkipped, task.updatedAt);
+      else if (!task.isHeld) yield task;
+    }
+  }
+  await archiveTasks({ ...parts, ...parts.archive }, due(), signal);
+  if (!signal.aborted) await store.change((tx) => saveEventProgress(tx, { ...from, archived: Math.min(before, oldestSkipped) }));
 }
 
 async function retainUsage({ store, clock, retention }: RetainParts, inBatches: InBatches, signal: AbortSignal): Promise<void> {

@@ -46,8 +46,8 @@ export function archiveRows(session: Session): ArchiveRows {
         SELECT ${packedTask.of("t")} FROM task t WHERE ${matches(dialect, selection)} ${beyond}
         ORDER BY t.created_at, t.id LIMIT ${limit}`);
     },
-    events: (taskId, afterSeq, lastSeq) => page(taskId, afterSeq, lastSeq, empty),
-    eventsWithFiles: (taskId, afterSeq, lastSeq) => page(taskId, afterSeq, lastSeq, attaches),
+    events: (taskId, afterSeq, lastSeq) => page(taskId, afterSeq, lastSeq, { where: empty, isWanted: () => true }),
+    eventsWithFiles: (taskId, afterSeq, lastSeq) => page(taskId, afterSeq, lastSeq, { where: attaches }),
     async tasksWithFiles(taskIds) {
       const rows = await withEvents.rows(session)(sql`
         SELECT DISTINCT ${withEvents.of("task_event")} FROM task_event WHERE task_id ${inTexts(dialect, taskIds)} ${attaches}`);

@@ -8,7 +8,7 @@ import {
 } from "../../core/tasks/conversations.ts";
 import type { Session } from "../session.ts";
 import { allOf, type Dialect, direction, escapeLike, inTexts, join, likeIgnoringCase, type Sql, sql } from "../statements.ts";
-import { eventShape } from "./event.ts";
+import { eventShape } from "./event-shape.ts";
 import { begun, taskViewShape, views, visible } from "./task-row.ts";
 
 const types = join([...conversationTypes]);

@@ -2,13 +2,23 @@ import { type EventRows, type EventWindow, type NewEvent, type TaskEvent, verbos
 import type { Task } from "../../core/tasks/task.ts";
 import { changeOf, type Session } from "../session.ts";
 import { allOf, direction, join, raw, type Sql, sql } from "../statements.ts";
-import { integer, type RowOf, type Shape, tables } from "../table.ts";
+import { integer, type RowOf, tables } from "../table.ts";
+import {
+  archivedSeqOf,
+  archivedShape,
+  deleteSegments,
+  firstSegment,
+  fitting,
+  mayBeArchived,
+  merge,
+  readSegment,
+  withArchived,
+} from "./event-segment.ts";
+import { eventShape } from "./event-shape.ts";
 import { entries, textsOf } from "./task-text.ts";
 
 const { task, taskEvent } = tables;
 
-/** Events. `appendEvents` wrote type and payload together, which the types of the columns do not express. */
-export const eventShape = taskEvent.omit("spaceId") as Shape<TaskEvent>;
 const taskIds = task.pick("id");
 
 const verbose = [...verboseTypes];
@@ -17,10 +27,17 @@ const verbose = [...verboseTypes];
 export function eventRows(session: Session): EventRows {
   const { execute } = session;
   return {
-    list: (taskId, window) =>
-      eventShape.rows(session)(sql`
-        SELECT ${eventShape.of("e")} FROM task_event e WHERE ${allOf(conditions(taskId, window))}
-        ORDER BY seq ${direction(window.order)} LIMIT ${window.limit}`),
+    async list(taskId, window) {
+      const { afterSeq = 0, beforeSeq, order, limit, types } = window;
+      // As for a client that asks whether there is something new.
+      if (beforeSeq !== undefined && beforeSeq <= afterSeq + 1) return [];
+      const which = sql`FROM task_event e WHERE ${allOf(conditions(taskId, window))} ORDER BY seq ${direction(order)} LIMIT ${limit}`;
+      if (!mayBeArchived(types)) return eventShape.rows(session)(sql`SELECT ${eventShape.of("e")} ${which}`);
+      const { rows, archivedSeq } = toRows(
+        await archivedShape.rows(session)(sql`SELECT ${eventShape.of("e")}, ${archivedSeqOf(taskId)} ${which}`),
+      );
+      return archivedSeq > afterSeq ? withArchived(session, taskId, window, rows) : rows;
+    },
     async setAttachmentBytes(taskId, seq, fileId, bytes) {
       changeOf(session);
       const event = await eventShape.row(session)(sql`
@@ -32,13 +49,16 @@ export function eventRows(session: Session): EventRows {
     },
     async deleteOfTask(taskId) {
       await execute(sql`DELETE FROM task_event WHERE task_id = ${taskId}`);
+      await deleteSegments(session, sql`${taskId}`);
     },
     async deleteOfDeletedTasks(before, max) {
       const found = await taskIds.rows(session)(sql`
-        SELECT ${taskIds.of("task")} FROM task WHERE deleted_at < ${before} AND (${hasRows("task_event")} OR ${hasRows("task_text")}) LIMIT ${max}`);
+        SELECT ${taskIds.of("task")} FROM task
+        WHERE deleted_at < ${before} AND (${hasRows("task_event")} OR ${hasRows("task_text")} OR ${hasRows("event_segment")}) LIMIT ${max}`);
       if (found.length === 0) return 0;
       const ids = join(found.map(({ id }) => id));
       await execute(sql`DELETE FROM task_event WHERE task_id IN (${ids})`);
+      await deleteSegments(session, ids);
       // Processes of an earlier release delete tasks without their search entries.
       await execute(sql`DELETE FROM task_text WHERE task_id IN (${ids})`);
       return found.length;
@@ -46,7 +66,8 @@ export function eventRows(session: Session): EventRows {
   };
 }
 
-const hasRows = (table: "task_event" | "task_text"): Sql => sql`EXISTS (SELECT 1 FROM ${raw(table)} WHERE task_id = task.id)`;
+const hasRows = (table: "task_event" | "task_text" | "event_segment"): Sql =>
+  sql`EXISTS (SELECT 1 FROM ${raw(table)} WHERE task_id = task.id)`;
 
 /**
  * Writes the events that set a task's current `lastSeq` and `lastTimestamp`:
@@ -93,30 +114,59 @@ const sizeShape = tables.taskEvent.pick("seq").with({ size: integer(sql`octet_le
 const eventsMax = 500;
 const pageBytes = 1024 * 1024;
 
-/** Reads the next events of a task that match `which`. @param which begins with AND, or is empty. */
-export type EventPages = (taskId: string, afterSeq: number, lastSeq: number, which: Sql) => Promise<readonly TaskEvent[]>;
+/** Which events a page has: a condition for rows, which begins with AND or is empty, and for archived events. */
+export interface EventsWanted {
+  readonly where: Sql;
+  /** Absent when events of these types are never archived. */
+  readonly isWanted?: (event: TaskEvent) => boolean;
+}
 
-/** Reads the sizes first, for which no database reads payloads, then as many payloads as fit. */
+/** Reads the next wanted events of a task: at least one, unless there is none up to `lastSeq`. */
+export type EventPages = (taskId: string, afterSeq: number, lastSeq: number, wanted: EventsWanted) => Promise<readonly TaskEvent[]>;
+
+/** Pages of rows and, with these, of one segment at a time. */
 export const eventPages =
-  (session: Pick<Session, "query">): EventPages =>
-  async (taskId, afterSeq, lastSeq, which) => {
-    const sizes = await sizeShape.rows(session)(sql`
-      SELECT ${sizeShape.of("e")} FROM task_event e
-      WHERE task_id = ${taskId} AND seq > ${afterSeq} AND seq <= ${lastSeq} ${which} ORDER BY seq LIMIT ${eventsMax}`);
-    const end = lastFitting(sizes);
-    if (end === null) return [];
-    return eventShape.rows(session)(sql`
-      SELECT ${eventShape.of("e")} FROM task_event e
-      WHERE task_id = ${taskId} AND seq > ${afterSeq} AND seq <= ${end} ${which} ORDER BY seq`);
+  (session: Session): EventPages =>
+  async (taskId, afterSeq, lastSeq, { where, isWanted }) => {
+    for (let after = afterSeq; after < lastSeq; ) {
+      const { rows, archivedSeq, upTo } = await rowPage(session, taskId, after, lastSeq, where);
+      if (isWanted === undefined || archivedSeq <= after) return rows;
+      const segment = await firstSegment(session, taskId, after, upTo);
+      if (segment === null) return rows;
+      const [from, end] = [after, Math.min(upTo, segment.lastSeq)];
+      const archived = (await readSegment(session, segment)).filter((event) => event.seq > from && isWanted(event));
+      const found = merge(rows, archived, "asc").filter(({ seq }) => seq <= end);
+      if (found.length > 0) return fitting(found.slice(0, eventsMax), sizeOf, pageBytes);
+      after = end;
+    }
+    return [];
   };
 
-/** The number of the last event within the byte limit; null without events. The first event always fits. */
-function lastFitting(sizes: readonly RowOf<typeof sizeShape>[]): number | null {
-  let [end, bytes]: [number | null, number] = [null, 0];
-  for (const { seq, size } of sizes) {
-    bytes += size;
-    if (end !== null && bytes > pageBytes) break;
-    end = seq;
-  }
-  return end;
+const sizeOf = ({ payload }: TaskEvent): number => Buffer.byteLength(JSON.stringify(payload));
+
+/**
+ * Reads the sizes first, for which no database reads payloads, then as many payloads as fit.
+ *
+ * @returns the rows, which are complete up to `upTo`.
+ */
+async function rowPage(session: Session, taskId: string, afterSeq: number, lastSeq: number, where: Sql) {
+  const sizes = await sizeShape.rows(session)(sql`
+    SELECT ${sizeShape.of("e")} FROM task_event e
+    WHERE task_id = ${taskId} AND seq > ${afterSeq} AND seq <= ${lastSeq} ${where} ORDER BY seq LIMIT ${eventsMax}`);
+  const fit = fitting(sizes, ({ size }) => size, pageBytes);
+  const end = fit.at(-1)?.seq;
+  if (end === undefined) return { ...toRows([]), upTo: lastSeq };
+  const read = await archivedShape.rows(session)(sql`
+    SELECT ${eventShape.of("e")}, ${archivedSeqOf(taskId)} FROM task_event e
+    WHERE task_id = ${taskId} AND seq > ${afterSeq} AND seq <= ${end} ${where} ORDER BY seq`);
+  return { ...toRows(read), upTo: fit.length < sizes.length || sizes.length === eventsMax ? end : lastSeq };
+}
+
+/** The rows, and the number of the last archived event: infinite when no row says it. */
+function toRows(read: readonly RowOf<typeof archivedShape>[]) {
+  const archivedSeq = read[0]?.archivedSeq ?? Infinity;
+  return {
+    archivedSeq,
+    rows: read.map(({ taskId, seq, type, timestamp, payload }) => ({ taskId, seq, type, timestamp, payload }) as TaskEvent),
+  };
 }

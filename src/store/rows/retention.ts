@@ -54,7 +54,7 @@ export function retentionRows(session: Session): RetentionRows {
       execute(sql`
         DELETE FROM task WHERE id IN (
           SELECT t.id FROM task t WHERE t.deleted_at < ${before} AND NOT ${heldTask}
-            AND NOT EXISTS (SELECT 1 FROM task_event e WHERE e.task_id = t.id) AND NOT EXISTS (SELECT 1 FROM task_text x WHERE x.task_id = t.id)
+            AND NOT EXISTS (SELECT 1 FROM task_event e WHERE e.task_id = t.id) AND NOT EXISTS (SELECT 1 FROM task_text x WHERE x.task_id = t.id) AND NOT EXISTS (SELECT 1 FROM event_segment s WHERE s.task_id = t.id)
           ORDER BY t.deleted_at LIMIT ${max})`),
     walkSpaces: (after, max) =>
       space.rows(session)(sql`SELECT ${space.of("s")} FROM space s WHERE s.id > ${after} ORDER BY s.id LIMIT ${max}`),

@@ -1,10 +1,11 @@
 import type { PackedSession, StepQuery, StepRows } from "../../core/exports/archive-rows.ts";
 import type { StepName } from "../../core/exports/export.ts";
-import type { EventType } from "../../core/tasks/event.ts";
+import type { EventType, TaskEvent } from "../../core/tasks/event.ts";
 import type { Session } from "../session.ts";
 import { allOf, empty, join, type Sql, sql } from "../statements.ts";
 import { computedShape, integer, tables } from "../table.ts";
-import { eventPages } from "./event.ts";
+import { type EventsWanted, eventPages } from "./event.ts";
+import { mayBeArchived } from "./event-segment.ts";
 
 const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 const packed = tables.task.pick("id", "accountId", "agentProfile", "createdAt", "lastSeq");
@@ -19,6 +20,8 @@ const eventsOf: Readonly<Record<StepName, readonly EventType[]>> = {
 
 /** Events that ask for a confirmation, matched by the payload's JSON text. */
 const asks = sql`AND type = 'tool_used' AND payload LIKE '%"status":"pending_confirmation"%'`;
+const isAsking = ({ type, payload }: TaskEvent): boolean =>
+  type === "tool_used" && JSON.stringify(payload).includes('"status":"pending_confirmation"');
 
 /** The sessions of a space, for step archives. */
 export function stepRows(session: Session): StepRows {
@@ -41,7 +44,9 @@ export function stepRows(session: Session): StepRows {
     },
     events: (stepQuery, taskId, afterSeq, lastSeq) => page(taskId, afterSeq, lastSeq, isStepIn(stepQuery)),
     async approvalRequests({ startTime }, taskId, afterSeq, lastSeq) {
-      return startTime === null ? [] : page(taskId, afterSeq, lastSeq, sql`${asks} AND timestamp < ${startTime}`);
+      if (startTime === null) return [];
+      const isWanted = (event: TaskEvent) => isAsking(event) && event.timestamp < startTime;
+      return page(taskId, afterSeq, lastSeq, { where: sql`${asks} AND timestamp < ${startTime}`, isWanted });
     },
   };
 }
@@ -61,8 +66,9 @@ function conditions({ spaceId, user, session, startTime, endTime }: StepQuery): 
   return allOf(found);
 }
 
-function isStepIn({ startTime, endTime, names }: StepQuery): Sql {
+function isStepIn({ startTime, endTime, names }: StepQuery): EventsWanted {
   const types = [...new Set(names.flatMap((name) => eventsOf[name]))];
   const from = startTime === null ? empty : sql`AND timestamp >= ${startTime}`;
-  return sql`AND type IN (${join(types)}) ${from} AND timestamp < ${endTime}`;
+  const isWanted = ({ type, timestamp }: TaskEvent) => types.includes(type) && timestamp >= (startTime ?? 0) && timestamp < endTime;
+  return { where: sql`AND type IN (${join(types)}) ${from} AND timestamp < ${endTime}`, ...(mayBeArchived(types) ? { isWanted } : {}) };
 }

@@ -52,7 +52,7 @@ async function indexTask(session: Session, task: RowOf<typeof behind>): Promise<
   await write(title);
   let indexed = Math.max(0, task.indexedSeq);
   for (let read = 0; read < pagesMax && indexed < task.lastSeq; read += 1) {
-    const events = await pages(task.id, indexed, task.lastSeq, sql`AND ${isSearched}`);
+    const events = await pages(task.id, indexed, task.lastSeq, { where: sql`AND ${isSearched}` });
     await write(events.flatMap((event) => textsOf([event], event.seq)));
     indexed = events.at(-1)?.seq ?? task.lastSeq;
   }
