@@ -16,6 +16,8 @@ export interface Backend {
   readonly reader: () => Promise<Client>;
   /** Our own statements outside a change: they see commits only, and cannot write. */
   readonly reads: Statements;
+  /** The same for statements that may read many rows. They hold up neither `reads` nor changes. */
+  readonly scans: Pick<Statements, "query">;
   readonly transact: Transact;
   readonly jobs: JobRowsOf;
   readonly counters: RateCounters;

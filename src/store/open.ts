@@ -111,7 +111,7 @@ async function relayOf({ dialect }: Backend, parts: RelayParts): Promise<Relay |
 
 async function storeOn(backend: Backend, options: StoreOptions, failed: BackendOptions["failed"]): Promise<Store> {
   const { databaseUrl, clock, random, changeMs = 15_000, observe = unobserved, log } = options;
-  const { dialect, writer, reader, reads, transact, jobs, counters } = backend;
+  const { dialect, writer, reader, reads, scans, transact, jobs, counters } = backend;
   const listenerFailed = (thrown: unknown) => failed("a listener of the feed failed", thrown);
   const notified = createFeed(listenerFailed);
   const disconnected = (thrown: unknown) => failed("the connection for news is gone", thrown);
@@ -122,7 +122,7 @@ async function storeOn(backend: Backend, options: StoreOptions, failed: BackendO
   };
   const afterwards = (thrown: unknown) => failed("work after a commit failed", thrown);
   let closed: Promise<void> | undefined;
-  const rows: Tx = translateErrors(rowsOf({ ...reads, db: reader, dialect, change: null }, jobs));
+  const rows: Tx = translateErrors(rowsOf({ ...reads, scans, db: reader, dialect, change: null }, jobs));
   const change = createChangeRunner(
     { client: writer, dialect, jobs, transact },
     { clock, random, feed: { ...notified, publish: tell }, afterwards, changeMs, observe, log },

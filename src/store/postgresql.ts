@@ -65,6 +65,7 @@ export async function openPostgres({
       writer: clientOn("postgresql", present.adapter(writing)),
       reader: clientOn("postgresql", observedAdapter(reading, onStatement)),
       reads: statementsOn(poolOf(reading)),
+      scans: statementsOn(poolOf(reading)),
       transact: postgresTransactions({ adapter: writing, present, statementsOn, onStatement, observe }),
       jobs: bossJobs(postgresStatements(poolOf(reading), nameOf), clock),
       counters: sharedCounters(statementsOn(poolOf(writing)), (thrown) => failed("purging rate counters failed", thrown)),

@@ -34,7 +34,7 @@ const verbose = join([...verboseTypes]);
 export function retentionRows(session: Session): RetentionRows {
   const { dialect, execute } = session;
   return {
-    walkTasks: (after, max) => agedTask.rows(session)(sql`${aged} WHERE t.id > ${after} ORDER BY t.id LIMIT ${max}`),
+    walkTasks: (after, max) => agedTask.rows(session.scans)(sql`${aged} WHERE t.id > ${after} ORDER BY t.id LIMIT ${max}`),
     async lockTask({ id, updatedAt, status }) {
       changeOf(session);
       const row = await ids.row(session)(sql`
@@ -50,7 +50,7 @@ export function retentionRows(session: Session): RetentionRows {
       return await execute(sql`DELETE FROM task_event WHERE ${those}`);
     },
     walkSpaces: (after, max) =>
-      space.rows(session)(sql`SELECT ${space.of("s")} FROM space s WHERE s.id > ${after} ORDER BY s.id LIMIT ${max}`),
+      space.rows(session.scans)(sql`SELECT ${space.of("s")} FROM space s WHERE s.id > ${after} ORDER BY s.id LIMIT ${max}`),
     deleteUsage: (spaceId, before, max) =>
       execute(sql`
         DELETE FROM usage_entry WHERE id IN (
