@@ -36,16 +36,17 @@ interface Waiting {
  * Reads in a thread with a connection of its own, so that a statement that reads many rows holds up neither the event loop nor
  * the connections of other calls. The thread is started by the first statement. Each statement sees all commits before it.
  * If the thread ends, its waiting statements fail as `unavailable`, and the next one starts a new thread.
+ *
+ * @param startWorker starts the thread on this path.
  */
-export function scanThread(path: string, onStatement?: OnStatement): ScanThread {
+export function scanThread(path: string, onStatement?: OnStatement, startWorker = createWorker): ScanThread {
   const waiting = new Map<number, Waiting>();
   let worker: Worker | undefined;
   let last = 0;
   let closed = false;
 
   function start(): Worker {
-    // Without the flags and the environment of the process, which are for its main thread.
-    const started = new Worker(new URL("./scan-worker.ts", import.meta.url), { workerData: path, execArgv: [], env: {} });
+    const started = startWorker(path);
     started.on("message", settle);
     started.once("error", (thrown) => fail(started, thrown));
     started.once("exit", () => fail(started, new Error("the thread that reads has ended")));
@@ -58,9 +59,8 @@ export function scanThread(path: string, onStatement?: OnStatement): ScanThread 
     waiting.delete(answer.id);
     // An idle thread does not keep the process running.
     if (waiting.size === 0) worker?.unref();
-    if ("rows" in answer) return found?.resolve(answer.rows);
-    const { text, code } = answer.failure;
-    found?.reject(new StatementFailure(Object.assign(new Error(text), { code })));
+    if ("rows" in answer) found?.resolve(answer.rows);
+    else found?.reject(new StatementFailure(Object.assign(new Error(answer.failure.text), { code: answer.failure.code })));
   }
 
   /** An error is followed by the exit, when the next thread may have begun. */
@@ -98,3 +98,7 @@ export function scanThread(path: string, onStatement?: OnStatement): ScanThread 
     },
   };
 }
+
+/** Without the flags and the environment of the process, which are for its main thread. */
+const createWorker = (path: string): Worker =>
+  new Worker(new URL("./scan-worker.ts", import.meta.url), { workerData: path, execArgv: [], env: {} });

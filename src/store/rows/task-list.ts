@@ -226,7 +226,9 @@ async function lastExamined(scans: Scans, examined: readonly Sql[], page: TaskPa
 
 /** One task more than the page has, which shows whether another page follows. */
 const select = (connection: Scans, from: Sql, conditions: readonly Sql[], page: TaskPage): Promise<readonly TaskView[]> =>
-  taskViewShape.rows(connection)(sql`SELECT ${taskViewShape.of("t")} FROM ${from} WHERE ${allOf(conditions)} ${sorted(page, page.limit + 1)}`);
+  taskViewShape.rows(connection)(
+    sql`SELECT ${taskViewShape.of("t")} FROM ${from} WHERE ${allOf(conditions)} ${sorted(page, page.limit + 1)}`,
+  );
 
 const sorted = ({ orderBy, order }: Pick<TaskPage, "orderBy" | "order">, limit: number): Sql =>
   sql`ORDER BY ${columns[orderBy]} ${direction(order)}, t.id ${direction(order)} LIMIT ${limit}`;
