@@ -42,6 +42,8 @@ function safeText(thrown: unknown, databaseUrl: string): string {
 export interface StoreOptions {
   /** `file:/absolute/path`, or `postgresql://…`. */
   readonly databaseUrl: string;
+  /** The address of a standby of PostgreSQL, where scans run; by default they run on the primary. */
+  readonly readUrl?: string | null;
   readonly clock: Clock;
   readonly random: Random;
   readonly log?: Log;
@@ -70,9 +72,9 @@ export interface StoreOptions {
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const failed = (text: string, cause: unknown) => options.log?.("error", text, { cause });
-  const { databaseUrl, clock, ifMissing, observe = unobserved, isIncomplete = false } = options;
+  const { databaseUrl, readUrl = null, clock, ifMissing, observe = unobserved, isIncomplete = false } = options;
   const onStatement = statementListener(options);
-  const backend = await openBackend({ databaseUrl, clock, onStatement, failed, observe, ifMissing, isIncomplete }).catch(
+  const backend = await openBackend({ databaseUrl, readUrl, clock, onStatement, failed, observe, ifMissing, isIncomplete }).catch(
     (thrown: unknown) => {
       throw thrown === ifMissing ? thrown : openFailure(databaseUrl, thrown);
     },
@@ -111,7 +113,7 @@ async function relayOf({ dialect }: Backend, parts: RelayParts): Promise<Relay |
 
 async function storeOn(backend: Backend, options: StoreOptions, failed: BackendOptions["failed"]): Promise<Store> {
   const { databaseUrl, clock, random, changeMs = 15_000, observe = unobserved, log } = options;
-  const { dialect, writer, reader, reads, scans, transact, jobs, counters } = backend;
+  const { dialect, writer, reader, reads, scans, replica, transact, jobs, counters } = backend;
   const listenerFailed = (thrown: unknown) => failed("a listener of the feed failed", thrown);
   const notified = createFeed(listenerFailed);
   const disconnected = (thrown: unknown) => failed("the connection for news is gone", thrown);
@@ -134,6 +136,7 @@ async function storeOn(backend: Backend, options: StoreOptions, failed: BackendO
     withAfterTask: following,
     feed: notified.feed,
     broadcast: relay?.broadcast ?? null,
+    replica,
     counters: translateErrors({ counters }).counters,
     ping: () =>
       transact((statements) => writeAndErase(statements, random)).catch((thrown: unknown) => Promise.reject(driverFailure(thrown))),

@@ -44,7 +44,7 @@ export async function openSqlite({ databaseUrl, clock, onStatement, observe, ifM
       writer: clientOn("sqlite", present.adapter(writing)),
       reader: clientOn("sqlite", observedAdapter(reading, onStatement)),
       reads: sqliteStatements(driverOf(reading), onStatement),
-      scans,
+      ...{ scans, replica: null },
       transact: (work) => commit((statements) => present.run(queries, () => work(statements))),
       jobs: jobRows,
       counters: memoryCounters(),
