@@ -1,3 +1,5 @@
+import { getCompileCacheDir } from "node:module";
+import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { PoolUse } from "../core/observe.ts";
 import { type OnStatement, reported } from "./round-trips.ts";
@@ -99,6 +101,9 @@ export function scanThread(path: string, onStatement?: OnStatement, startWorker 
   };
 }
 
-/** Without the flags and the environment of the process, which are for its main thread. */
-const createWorker = (path: string): Worker =>
-  new Worker(new URL("./scan-worker.ts", import.meta.url), { workerData: path, execArgv: [], env: {} });
+/** Without the flags and the environment of the process, which are for its main thread. Compiling again would cost 20 MB. */
+function createWorker(path: string): Worker {
+  const compiled = getCompileCacheDir();
+  const env = compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) };
+  return new Worker(new URL("./scan-worker.ts", import.meta.url), { workerData: path, execArgv: [], env });
+}
