@@ -103,6 +103,7 @@ export function storeMetrics({ counter, histogram, gauge }: Series): StoreFuncti
     help: "Reads of many rows by the server that answered: the read replica, or the primary instead of it.",
     labels: ["server"],
     most: 2,
+    known: ["replica", "primary"],
   });
   const pools = new Map<string, () => PoolUse>();
   return {

@@ -73,7 +73,13 @@ const placeQuery = (lsn: string) => sql`
  * before it, of every process. If the standby is behind, or fails, the scan runs on the primary.
  */
 export function openReplica({ readUrl, primary, clock, onStatement, observe }: ReplicaParts): Replica {
-  const pool = new Pool({ connectionString: readUrl, max: poolMax, connectionTimeoutMillis: connectMs, query_timeout: scanMs, keepAlive: true });
+  const pool = new Pool({
+    connectionString: readUrl,
+    max: poolMax,
+    connectionTimeoutMillis: connectMs,
+    query_timeout: scanMs,
+    keepAlive: true,
+  });
   pool.on("error", () => undefined);
   observe.pool("scan", () => ({
     ...{ used: pool.totalCount - pool.idleCount, idle: pool.idleCount, max: poolMax, waiting: pool.waitingCount },

@@ -1,5 +1,6 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { replica as doctorReplica } from "../../cli/server/doctor/database.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import { unobserved } from "../../src/core/observe.ts";
@@ -89,8 +90,14 @@ describe.skipIf(postgresTemplate === undefined)("scans with a read replica (post
   };
 
   test("run on the standby", async () => {
-    const [reads, counts] = [[] as string[], { pool: () => undefined, scanned: () => undefined }];
-    const primary = { query: async ({ text }: { readonly text: string }) => (reads.push(text), rowsOn(cluster.url, text)) };
+    const counts = { pool: () => undefined, scanned: () => undefined };
+    const reads: string[] = [];
+    const primary = {
+      async query({ text }: { readonly text: string }) {
+        reads.push(text);
+        return rowsOn(cluster.url, text);
+      },
+    };
     const replica = openReplica({ readUrl, primary, clock: systemClock, onStatement: undefined, observe: counts });
     expect(await replica.query(sql`SELECT pg_is_in_recovery() AS standby`)).toEqual([{ standby: true }]);
     expect(reads).toHaveLength(1);
@@ -131,7 +138,11 @@ describe.skipIf(postgresTemplate === undefined)("scans with a read replica (post
   test.each([
     { why: "accepts writes", url: () => cluster.url, problem: "is no standby: it accepts writes" },
     { why: "has another database", url: () => readUrl.replace(/platform$/, "postgres"), problem: "is another database than platform" },
-    { why: "does not answer", url: () => readUrl.replace(/:\d+\//, ":1/"), problem: /^cannot be compared with the primary: .*ECONNREFUSED/ },
+    {
+      why: "does not answer",
+      url: () => readUrl.replace(/:\d+\//, ":1/"),
+      problem: /^cannot be compared with the primary: .*ECONNREFUSED/,
+    },
   ])("run on the primary if the server of the address $why", async ({ url, problem }) => {
     const node = await openProcess(url());
     const id = await create(node);
@@ -155,6 +166,14 @@ describe.skipIf(postgresTemplate === undefined)("scans with a read replica (post
     await replica.close();
   });
 
+  test("are examined by atp doctor", async () => {
+    const { signal } = new AbortController();
+    const config = { databaseUrl: cluster.url, databaseReadUrl: readUrl };
+    expect(await doctorReplica(config).run(signal)).toMatchObject([{ verdict: "ok" }]);
+    expect(await doctorReplica({ ...config, databaseReadUrl: cluster.url }).run(signal)).toMatchObject([{ verdict: "warn" }]);
+    expect(await doctorReplica({ ...config, databaseReadUrl: null }).run(signal)).toEqual([]);
+  });
+
   test("run on the primary after the standby has died, and on the standby once it is back", async () => {
     const node = await openProcess();
     await expect.poll(() => servesScans(node), { timeout: 20_000 }).toBe(true);
@@ -164,7 +183,11 @@ describe.skipIf(postgresTemplate === undefined)("scans with a read replica (post
       expect(await find(node, id)).toEqual([id]);
     }
     expect(node.servers()).not.toContain("replica");
-    await cluster.shell('pg_ctl --pgdata="$STANDBY_DATA" --options="-p $STANDBY_PORT" --log="$STANDBY_DATA/log" --wait start >/dev/null', env);
+    await expect(node.store.ping()).resolves.toBeUndefined();
+    await cluster.shell(
+      'pg_ctl --pgdata="$STANDBY_DATA" --options="-p $STANDBY_PORT" --log="$STANDBY_DATA/log" --wait start >/dev/null',
+      env,
+    );
     await expect.poll(() => servesScans(node), { timeout: 30_000, interval: 500 }).toBe(true);
   });
 
