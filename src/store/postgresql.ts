@@ -68,7 +68,7 @@ export async function openPostgres({
       dialect: "postgresql",
       writer: clientOn("postgresql", present.adapter(writing)),
       reader: clientOn("postgresql", observedAdapter(reading, onStatement)),
-      ...{ reads, scans: replica ?? reads, replica: replica && replica.state },
+      ...{ reads, scans: replica ?? reads, replica: replica?.state ?? null },
       transact: postgresTransactions({ adapter: writing, present, statementsOn, onStatement, observe }),
       jobs: bossJobs(postgresStatements(poolOf(reading), nameOf), clock),
       counters: sharedCounters(statementsOn(poolOf(writing)), (thrown) => failed("purging rate counters failed", thrown)),
