@@ -80,9 +80,10 @@ export function scanThread(path: string, onStatement?: OnStatement, startWorker 
     const { promise, resolve, reject } = Promise.withResolvers<unknown[]>();
     const thread = worker ?? start();
     last += 1;
+    // It throws for a value that cannot be sent: then nothing waits.
+    thread.postMessage({ id: last, sql, values } satisfies ScanRequest);
     waiting.set(last, { resolve, reject });
     thread.ref();
-    thread.postMessage({ id: last, sql, values } satisfies ScanRequest);
     return promise;
   }
 

@@ -104,6 +104,13 @@ describe("the thread that scans (sqlite)", () => {
     await thread.close();
   });
 
+  test("refuses a value that cannot be sent, and nothing waits for it", async () => {
+    await using thread = openThread();
+    const wrong: Sql = Object.assign(sql`SELECT 1`, { values: [() => undefined] });
+    await expect(thread.query(wrong)).rejects.toThrow();
+    expect(thread.use()).toMatchObject({ used: 0, waiting: 0 });
+  });
+
   test("refuses a scan at once when 1,000 others wait, and answers those", async () => {
     await using thread = openThread();
     const waiting = Array.from({ length: 1_000 }, () => thread.query(short));
