@@ -56,7 +56,7 @@ async function makeArchive(server: Server, { owner }: Installed): Promise<void> 
   }
 }
 
-/** Lists pages with their exact count, one after another: first and last ones. */
+/** Lists pages with their exact count, sequentially: first and last ones. */
 async function listPages(server: Server, { owner }: Installed): Promise<void> {
   for (let page = 1; page <= 60; page += 1) {
     const body = { user: owner.accountId, page: page % 2 === 0 ? page : 900 + (page % 90), page_size: pageSize };

@@ -30,9 +30,9 @@ interface Position {
 /** Where a replica is, compared with a position. */
 interface Place extends Omit<Position, "lsn"> {
   readonly isStandby: boolean;
-  /** Null if it is no standby. */
+  /** Null if it is not a standby. */
   readonly isCaughtUp: boolean | null;
-  /** Seconds since the last transaction that it has; null when it has none, or is no standby. */
+  /** Seconds since the last transaction that it has; null when it has none, or is not a standby. */
   readonly age: number | null;
 }
 
@@ -163,9 +163,9 @@ export function openReplica({ readUrl, primary, clock, onStatement, observe }: R
   };
 }
 
-/** Why scans cannot run on a server at all; null when it is a standby of the primary. */
+/** Why scans cannot run on a server; null when it is a standby of the primary. */
 function problemOf(place: Place, position: Position): string | null {
-  if (!place.isStandby) return "is no standby: it accepts writes";
+  if (!place.isStandby) return "is not a standby: it accepts writes";
   if (place.cluster !== position.cluster) return "is a standby of another primary than that of DATABASE_URL";
   if (place.database !== position.database) return `is another database than ${position.database}`;
   if (place.timeline !== position.timeline) return "has not followed the last promotion of a primary yet";

@@ -26,7 +26,7 @@ export interface ScanThread extends Pick<Statements, "query"> {
   close(): Promise<void>;
 }
 
-/** Statements that may wait for the thread. Further ones fail, and their callers are told to try again. */
+/** Statements that may wait for the thread. Further ones fail, and their callers should try again. */
 const waitingMax = 1_000;
 
 interface Waiting {
@@ -35,7 +35,7 @@ interface Waiting {
 }
 
 /**
- * Reads in a thread with a connection of its own, so that a statement that reads many rows holds up neither the event loop nor
+ * Reads in a thread with a separate connection, so that a statement that reads many rows holds up neither the event loop nor
  * the connections of other calls. The thread is started by the first statement. Each statement sees all commits before it.
  * If the thread ends, its waiting statements fail as `unavailable`, and the next one starts a new thread.
  *

@@ -133,10 +133,10 @@ test.each([
   ["has every change", { problem: null, secondsBehind: 0 }, "ok", "the replica is a standby of the primary, 0 s behind"],
   ["is far behind", { problem: null, secondsBehind: 60 }, "warn", "the replica is 60 s behind the primary"],
   [
-    "is no standby",
-    { problem: "is no standby: it accepts writes", secondsBehind: null },
+    "is not a standby",
+    { problem: "is not a standby: it accepts writes", secondsBehind: null },
     "warn",
-    "the replica is no standby: it accepts writes",
+    "the replica is not a standby: it accepts writes",
   ],
 ] as const)("a replica that %s is judged", (_, state, verdict, found) => {
   expect(judgeReplica(state)).toMatchObject({ verdict, found });

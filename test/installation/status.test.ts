@@ -161,7 +161,7 @@ describe("checks of the installation", () => {
     expect(ofReplica()).toEqual([]);
     expect(ofReplica({ problem: null, secondsBehind: 10 })).toEqual([{ name: "replica", isOk: true, value: 10 }]);
     expect(ofReplica({ problem: null, secondsBehind: 11 })).toEqual([{ name: "replica", isOk: false, value: 11 }]);
-    expect(ofReplica({ problem: "is no standby", secondsBehind: null })).toEqual([{ name: "replica", isOk: false, value: null }]);
+    expect(ofReplica({ problem: "is not a standby", secondsBehind: null })).toEqual([{ name: "replica", isOk: false, value: null }]);
   });
 
   test("warn beyond each limit with the measured value", () => {

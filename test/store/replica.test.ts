@@ -136,7 +136,7 @@ describe.skipIf(postgresTemplate === undefined)("scans with a read replica (post
   });
 
   test.each([
-    { why: "accepts writes", url: () => cluster.url, problem: "is no standby: it accepts writes" },
+    { why: "accepts writes", url: () => cluster.url, problem: "is not a standby: it accepts writes" },
     { why: "has another database", url: () => readUrl.replace(/platform$/, "postgres"), problem: "is another database than platform" },
     {
       why: "does not answer",
@@ -197,6 +197,6 @@ describe.skipIf(postgresTemplate === undefined)("scans with a read replica (post
     const id = await create(node);
     expect(await find(node, id)).toEqual([id]);
     expect(node.servers()).not.toContain("replica");
-    expect(await node.store.replica?.()).toMatchObject({ problem: "is no standby: it accepts writes" });
+    expect(await node.store.replica?.()).toMatchObject({ problem: "is not a standby: it accepts writes" });
   });
 });

@@ -10,7 +10,7 @@ import { openTestStore, storeOfSuite } from "../support/database.ts";
 import { sample } from "../support/depth.ts";
 import { openService } from "../support/service.ts";
 
-/** Rows with plain arrays in place of bytes: the driver returns a Buffer, the thread another kind of the same bytes. */
+/** Rows with plain arrays instead of bytes: the driver returns a Buffer, the thread another kind of the same bytes. */
 const plain = (rows: readonly unknown[]) =>
   (rows as readonly Readonly<Record<string, unknown>>[]).map((row) =>
     Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value instanceof Uint8Array ? { bytes: [...value] } : value])),

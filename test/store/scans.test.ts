@@ -74,7 +74,7 @@ describe.each<Dialect>(["sqlite", "postgresql"])("statements (%s)", (dialect) =>
     expect(scanned).toBeGreaterThan(0);
   });
 
-  test.each(Object.entries(shortReads))("are no scan: %s", async (_, read) => {
+  test.each(Object.entries(shortReads))("are not a scan: %s", async (_, read) => {
     expect(await statementsOf(dialect, read)).toEqual({ direct: 1, scanned: 0 });
   });
 });
