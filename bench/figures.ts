@@ -8,6 +8,7 @@ import { fileFigures } from "./figures/files.ts";
 import { filterFigures } from "./figures/filters.ts";
 import { listFigures } from "./figures/list.ts";
 import { oauthFigures } from "./figures/oauth.ts";
+import { otherFigures } from "./figures/others.ts";
 import { runFigures } from "./figures/run.ts";
 import { siteFigures } from "./figures/site.ts";
 import { telemetryFigures } from "./figures/telemetry.ts";
@@ -27,6 +28,7 @@ const figures: readonly Figure[] = [
   ...siteFigures,
   ...exportFigures,
   ...archiveFigures,
+  ...otherFigures,
   watchFigure,
   deltaFigure,
   ...webhookFigures,

@@ -49,6 +49,8 @@ export interface Config {
   readonly isDataDirShared: boolean;
   readonly database: "sqlite" | "postgresql";
   readonly databaseUrl: string;
+  /** The address of a standby for reads of many rows; null: none. */
+  readonly databaseReadUrl: string | null;
   /** 32 bytes in base64; null: the key is in a file in the data folder. */
   readonly encryptionKey: string | null;
   /** 32 bytes in base64: the key that `encryptionKey` replaces, while it is rotated. */
@@ -208,11 +210,14 @@ function network(reader: Reader) {
 function storage(reader: Reader) {
   const [values, kept] = [reader.read(data), reader.read(retention)];
   const databaseUrl = values.DATABASE_URL ?? `file:${join(values.DATA_DIR, "platform.db")}`;
+  if (values.DATABASE_READ_URL !== null && databaseUrl.startsWith("file:"))
+    reader.noteProblem("DATABASE_READ_URL", "DATABASE_READ_URL needs a DATABASE_URL that begins with postgresql://");
   return {
     dataDir: values.DATA_DIR,
     isDataDirShared: values.DATA_DIR_SHARED,
     database: databaseUrl.startsWith("file:") ? ("sqlite" as const) : ("postgresql" as const),
     databaseUrl,
+    databaseReadUrl: values.DATABASE_READ_URL,
     encryptionKey: values.ENCRYPTION_KEY,
     previousEncryptionKey: values.ENCRYPTION_KEY_PREVIOUS,
     bucket: readBucket(reader),

@@ -32,13 +32,14 @@ async function recordStatements(work: (tx: Tx, session: Session) => Promise<unkn
     };
   // The recorded operations do not use Prisma's client.
   const db = () => Promise.reject(new Error("no client here"));
+  const statementsOnly = { query: record([]), execute: record(1) };
   const session: Session = {
+    ...statementsOnly,
+    scans: statementsOnly,
     db,
     dialect: "postgresql",
     change: newChange(Date.now()),
     readSegment: async () => [],
-    query: record([]),
-    execute: record(1),
   };
   // pg-boss returns the row that it inserted.
   const boss = (of: Session) => bossJobs(queues, systemClock)({ ...of, query: record<never[]>([{ id: "JOB" }] as never[]) });

@@ -4,7 +4,7 @@ import { UsageError } from "../frame/failures.ts";
 import type { Style } from "../frame/style.ts";
 import { problemsOf } from "./config.ts";
 import { archive } from "./doctor/archive.ts";
-import { database } from "./doctor/database.ts";
+import { database, replica } from "./doctor/database.ts";
 import { type Check, examine, fail, type Named, ok, type Verdict, warn } from "./doctor/finding.ts";
 import { disk, permissions } from "./doctor/machine.ts";
 import { clock, egress, publicAddress } from "./doctor/network.ts";
@@ -32,6 +32,7 @@ function checksOf(config: Config, env: Env, reach: string): readonly Check[] {
     disk(config),
     permissions(config, env, secrets),
     database(config),
+    replica(config),
     storage(config),
     archive(config),
     egress(config, reach),
@@ -64,7 +65,7 @@ function parseAddress(input: string): string {
 export const doctor = localCommand({
   brief: "Check the settings, the machine and all services that a server uses, and say what to do",
   about:
-    "It checks the settings, clock, disk, permissions, database, storage, archived events, outgoing requests, the public address with its certificate, mail, models and single sign-on, each for at most 10 seconds, with or without a running server. Nothing that it writes stays, and no mail is sent. The exit code is 1 if a check fails.",
+    "It checks the settings, clock, disk, permissions, database and its replica, storage, archived events, outgoing requests, the public address with its certificate, mail, models and single sign-on, each for at most 10 seconds, with or without a running server. Nothing that it writes stays, and no mail is sent. The exit code is 1 if a check fails.",
   examples: ["atp doctor", "atp doctor --config /etc/atp/atp.toml", "atp doctor --json | jq '.[] | select(.verdict != \"ok\")'"],
   parameters: {
     flags: {

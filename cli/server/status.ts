@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { checksOf, type Disk, type StatusCheck } from "../../src/core/installation/checks.ts";
+import { checksOf, type Disk, type ReplicaState, type StatusCheck } from "../../src/core/installation/checks.ts";
 import type { InstallationStatus, Overdue } from "../../src/core/installation/status.ts";
 import { GetStatusResponseSchema } from "../../src/gen/proto/installation/v1/installation_service_pb.ts";
 import { compileBareWriter } from "../../src/http/v2/writer.ts";
@@ -31,9 +31,10 @@ export const status = installationCommand({
     for (;;) {
       const status = await parts.readInstallation(opened.store);
       const disk = await parts.readDisk();
-      const checks = checksOf(status, disk);
+      const replica = await parts.readReplica();
+      const checks = checksOf(status, disk, replica);
       context.process.exitCode = checks.every(({ isOk }) => isOk) ? 0 : 1;
-      if (print.isJson) return print.json(asObject(parts, status, disk));
+      if (print.isJson) return print.json(asObject(parts, status, disk, replica));
       const text = screen(parts, status, disk, checks);
       stdout.write(watch ? `\u001b[H\u001b[2J${text}` : text);
       if (!watch) return;
@@ -43,9 +44,9 @@ export const status = installationCommand({
 });
 
 /** The servers' counts of logged lines are theirs, so they are left out. */
-function asObject(parts: InstallationParts, status: InstallationStatus, disk: Disk): object {
+function asObject(parts: InstallationParts, status: InstallationStatus, disk: Disk, replica: ReplicaState | null): object {
   const answer = JSON.parse(
-    compileBareWriter(GetStatusResponseSchema)(create(GetStatusResponseSchema, statusMessage(parts, status, disk))),
+    compileBareWriter(GetStatusResponseSchema)(create(GetStatusResponseSchema, statusMessage(parts, status, disk, replica))),
   );
   for (const name of ["logged_errors", "logged_warnings"]) delete answer.errors[name];
   return answer;
@@ -110,6 +111,7 @@ const units: Record<StatusCheck["name"], string> = {
   jobs: "s since the oldest job was due",
   audit_log: "s since the oldest row that is not sealed",
   disk: "% of the disk is free",
+  replica: "s behind the primary",
 };
 
 const checkLine = ({ name, isOk, value }: StatusCheck): string =>

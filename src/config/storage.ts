@@ -40,6 +40,17 @@ export const data = {
       .refine((text) => /^file:(?!:)[^?#\0]*[^?#\0/]$/.test(text) || (/^postgres(ql)?:\/\/\S+$/.test(text) && URL.canParse(text)))
       .transform((text) => (text.startsWith("file:") ? `file:${resolve(text.slice("file:".length))}` : text)),
   }),
+  DATABASE_READ_URL: defineVariable({
+    type: "database URL",
+    fallback: null,
+    unset: "none",
+    rule: "postgresql://…",
+    example: "postgresql://platform:password@standby.example.com:5432/platform",
+    description:
+      "A standby of the PostgreSQL of `DATABASE_URL` (streaming replication) that runs reads of many rows: searches, filtered lists, reports and exports. It runs them only when it has every change that was acknowledged before, of all processes; otherwise, and when it does not answer, the primary does. A process opens up to 5 connections to it. Set it on every process.",
+    secret: true,
+    schema: z.string().refine((text) => /^postgres(ql)?:\/\/\S+$/.test(text) && URL.canParse(text)),
+  }),
   ENCRYPTION_KEY: defineVariable({
     type: "32 bytes in base64",
     fallback: null,

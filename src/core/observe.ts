@@ -51,6 +51,8 @@ export interface Observe {
   /** The time until a change could begin to write. */
   writerWaited(seconds: number): void;
   changed(outcome: "committed" | "failed", seconds: number): void;
+  /** A read of many rows, where there is a read replica. */
+  scanned(server: "replica" | "primary"): void;
   /** Names a pool, and how to read it. */
   pool(name: string, read: () => PoolUse): void;
   modelCalled(call: ObservedModelCall): void;
@@ -79,6 +81,7 @@ export const unobserved: Observe = {
   committed: nothing,
   writerWaited: nothing,
   changed: nothing,
+  scanned: nothing,
   pool: nothing,
   modelCalled: nothing,
   tokensUsed: nothing,

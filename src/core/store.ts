@@ -14,6 +14,7 @@ import type { BlobRows } from "./files/blob.ts";
 import type { FileRows } from "./files/file.ts";
 import type { IdempotencyRows } from "./idempotency/idempotency-record.ts";
 import type { ImportedRows } from "./imports/imported-object.ts";
+import type { ReplicaState } from "./installation/checks.ts";
 import type { InstallationRows } from "./installation/status.ts";
 import type { TransferRows } from "./installation/transfer.ts";
 import type { ApiKeyRows } from "./keys/api-key.ts";
@@ -189,6 +190,8 @@ export interface Store extends Tx {
    * unused. Returns how many more pages can go: 0 on PostgreSQL, whose autovacuum does this, and for files of releases before 0.2.0.
    */
   shrink(pages: number): Promise<number>;
+  /** Asks the read replica how it is; null without one. */
+  readonly replica: (() => Promise<ReplicaState>) | null;
   /** Resolves when the database has committed a write that leaves no rows: for `/readyz`. */
   ping(): Promise<void>;
   close(): Promise<void>;

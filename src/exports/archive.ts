@@ -17,7 +17,7 @@ import {
   type Writers,
   withMembers,
 } from "./json.ts";
-import { filesOf, type SessionFile, sessionRow, tasksOf } from "./sessions.ts";
+import { filesOf, type SessionFile, sessionRow, sessionsOf, tasksOf } from "./sessions.ts";
 import { agentRows, configRow, connectorRows, grantRows, type SettingStore, scheduleRows, webhookRows } from "./settings.ts";
 import { type SiteStore, siteEntries, siteRows } from "./websites.ts";
 import { bytesOf, type Entry, entryName, type OnStep, type Packing, skillEntryName } from "./zip.ts";
@@ -149,8 +149,8 @@ async function* sessionEntries(parts: ArchiveParts, requested: DataExport, onSte
   const withFiles = packsFiles(requested);
   async function* sessionRows() {
     for await (const page of tasks()) {
-      for (const task of page) {
-        yield sessionRow(store.archives, task, writers, withFiles);
+      for await (const session of sessionsOf(store.archives, page)) {
+        yield sessionRow(session, writers, withFiles);
         await onStep();
       }
     }

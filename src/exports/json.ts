@@ -1,3 +1,4 @@
+import { setImmediate as yieldTurn } from "node:timers/promises";
 import type { Agent } from "../core/agents/agent.ts";
 import type { InstalledConnector } from "../core/connectors/connector.ts";
 import type { PackedMember, PackedSkill } from "../core/exports/archive-rows.ts";
@@ -89,7 +90,7 @@ export async function* jsonArray(rows: AsyncIterable<AsyncIterable<string>>): As
   yield before === "[\n" ? "[]\n" : "\n]\n";
 }
 
-/** The same text in larger chunks, as UTF-8. */
+/** The same text in larger chunks, as UTF-8. Other work of the process runs between them: reading and writing of rows in memory never pauses. */
 export async function* toChunks(text: AsyncIterable<string>): AsyncGenerator<Buffer> {
   let held = "";
   for await (const part of text) {
@@ -97,6 +98,7 @@ export async function* toChunks(text: AsyncIterable<string>): AsyncGenerator<Buf
     if (held.length < chunkBytes) continue;
     yield Buffer.from(held);
     held = "";
+    await yieldTurn();
   }
   if (held !== "") yield Buffer.from(held);
 }

@@ -24,13 +24,28 @@ export async function* tasksOf(rows: ArchiveRows, selection: ArchiveQuery): Asyn
   }
 }
 
+/** A task with its events, in order. */
+export interface Session {
+  readonly task: PackedTask;
+  readonly events: AsyncIterable<TaskEvent> | Iterable<TaskEvent>;
+}
+
+/** The tasks of a page with their events: those of small tasks are read together. */
+export async function* sessionsOf(rows: ArchiveRows, page: readonly PackedTask[]): AsyncGenerator<Session> {
+  let together: ReadonlyMap<string, readonly TaskEvent[] | null> = new Map();
+  for (const [index, task] of page.entries()) {
+    if (!together.has(task.id)) together = await rows.eventsTogether(page.slice(index));
+    yield { task, events: together.get(task.id) ?? eventsOf(task, rows.events) };
+  }
+}
+
 /** A task's record with its events (`session_info.json`), in parts. */
-export async function* sessionRow(rows: ArchiveRows, task: PackedTask, writers: Writers, withFiles: boolean): AsyncGenerator<string> {
+export async function* sessionRow({ task, events }: Session, writers: Writers, withFiles: boolean): AsyncGenerator<string> {
   const record = writers.record(task);
   const labels = Object.keys(task.metadata).length === 0 ? "" : `,"metadata":${JSON.stringify(task.metadata)}`;
   yield `${record.slice(0, -1)}${labels},"events":[`;
   let comma = "";
-  for await (const event of eventsOf(task, rows.events)) {
+  for await (const event of events) {
     yield comma + writers.event(event, (fileId) => (withFiles ? entryOf(event, fileId) : ""));
     comma = ",";
   }

@@ -62,7 +62,7 @@ export function workMetrics({ counter, histogram }: Series, agentOf: AgentOf): W
   };
 }
 
-type StoreFunctions = Pick<Observe, "committed" | "writerWaited" | "changed" | "pool">;
+type StoreFunctions = Pick<Observe, "committed" | "writerWaited" | "changed" | "scanned" | "pool">;
 
 /** Metrics of the database as this process uses it. */
 export function storeMetrics({ counter, histogram, gauge }: Series): StoreFunctions & { readonly refresh: () => void } {
@@ -98,6 +98,13 @@ export function storeMetrics({ counter, histogram, gauge }: Series): StoreFuncti
     labels: ["pool"],
     most: 3,
   });
+  const scans = counter({
+    name: "atp_scans_total",
+    help: "Reads of many rows by the server that answered: the read replica, or the primary instead of it.",
+    labels: ["server"],
+    most: 2,
+    known: ["replica", "primary"],
+  });
   const pools = new Map<string, () => PoolUse>();
   return {
     committed(count) {
@@ -106,6 +113,7 @@ export function storeMetrics({ counter, histogram, gauge }: Series): StoreFuncti
     },
     writerWaited: (seconds) => waits({}, seconds),
     changed: (outcome, seconds) => changes({ outcome }, seconds),
+    scanned: (server) => scans({ server }),
     pool: (name, read) => void pools.set(name, read),
     refresh() {
       const read = [...pools].map(([pool, use]) => [pool, use()] as const);

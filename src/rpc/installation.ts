@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
-import { checksOf, type Disk } from "../core/installation/checks.ts";
+import { checksOf, type Disk, type ReplicaState } from "../core/installation/checks.ts";
 import type { InstallationStatus, ReadInstallation } from "../core/installation/status.ts";
 import type { GetStatusResponseSchema, InstallationService } from "../gen/proto/installation/v1/installation_service_pb.ts";
 import { StatusCheckState } from "../gen/proto/installation/v1/status_pb.ts";
@@ -14,6 +14,8 @@ export interface InstallationParts {
   readonly storage: "local" | "s3";
   readonly agentOf: (profile: string) => string;
   readonly readDisk: () => Promise<Disk>;
+  /** The read replica; null without one. */
+  readonly readReplica: () => Promise<ReplicaState | null>;
   /** The numbers of errors and warnings that were logged. */
   readonly logged: () => { readonly error: number; readonly warn: number };
 }
@@ -22,8 +24,8 @@ export interface InstallationParts {
 export const installationHandlers = (parts: InstallationParts): Handlers<typeof InstallationService> => ({
   getStatus: {
     async prepare() {
-      const disk = await parts.readDisk();
-      return async (tx) => statusMessage(parts, await parts.readInstallation(tx), disk);
+      const [disk, replica] = [await parts.readDisk(), await parts.readReplica()];
+      return async (tx) => statusMessage(parts, await parts.readInstallation(tx), disk, replica);
     },
   },
 });
@@ -33,6 +35,7 @@ export function statusMessage(
   { version, engine, storage, agentOf, logged }: InstallationParts,
   status: InstallationStatus,
   disk: Disk,
+  replica: ReplicaState | null,
 ): MessageInitShape<typeof GetStatusResponseSchema> {
   const { at, contents, failed } = status;
   const { error, warn } = logged();
@@ -54,7 +57,7 @@ export function statusMessage(
       loggedErrors: BigInt(error),
       loggedWarnings: BigInt(warn),
     },
-    checks: checksOf(status, disk).map(({ name, isOk, value }) => ({
+    checks: checksOf(status, disk, replica).map(({ name, isOk, value }) => ({
       name,
       state: isOk ? StatusCheckState.OK : StatusCheckState.WARNING,
       ...(value === null ? {} : { value: BigInt(value) }),

@@ -1,4 +1,5 @@
 import type { Clock } from "../core/clock.ts";
+import type { ReplicaState } from "../core/installation/checks.ts";
 import type { Observe } from "../core/observe.ts";
 import type { RateCounters } from "../core/processes/shared.ts";
 import type { Client } from "./client.ts";
@@ -16,6 +17,10 @@ export interface Backend {
   readonly reader: () => Promise<Client>;
   /** Our own statements outside a change: they see commits only, and cannot write. */
   readonly reads: Statements;
+  /** The same for statements that may read many rows. They hold up neither `reads` nor changes. */
+  readonly scans: Pick<Statements, "query">;
+  /** The replica of `scans`; null without one. */
+  readonly replica: (() => Promise<ReplicaState>) | null;
   readonly transact: Transact;
   /** `Store.shrink`. */
   readonly shrink: (pages: number) => Promise<number>;
@@ -29,6 +34,8 @@ export interface Backend {
 /** The parameters for opening a database. */
 export interface BackendOptions {
   readonly databaseUrl: string;
+  /** The address of a standby for scans; null: none. */
+  readonly readUrl: string | null;
   readonly clock: Clock;
   /** Called for each round trip to the database. */
   readonly onStatement: OnStatement | undefined;

@@ -86,7 +86,8 @@ export function createChangeRunner(
       const run: Run = { open: true, thrown: undefined, change: newChange(clock.now()) };
       onRun(run);
       try {
-        const tx = rowsOf({ ...whileOpen(statements, run), db, dialect, change: run.change, readSegment }, jobs, afterTask);
+        const inside = whileOpen(statements, run);
+        const tx = rowsOf({ ...inside, scans: inside, db, dialect, change: run.change, readSegment }, jobs, afterTask);
         return { result: await currentRun.run(run, () => withTimeout(runMarked(work, tx, run), changeMs)), change: run.change };
       } finally {
         run.open = false;

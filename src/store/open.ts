@@ -43,6 +43,8 @@ function safeText(thrown: unknown, databaseUrl: string): string {
 export interface StoreOptions {
   /** `file:/absolute/path`, or `postgresql://…`. */
   readonly databaseUrl: string;
+  /** The address of a standby of PostgreSQL, where scans run; by default they run on the primary. */
+  readonly readUrl?: string | null;
   readonly clock: Clock;
   readonly random: Random;
   readonly log?: Log;
@@ -71,9 +73,9 @@ export interface StoreOptions {
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const failed = (text: string, cause: unknown) => options.log?.("error", text, { cause });
-  const { databaseUrl, clock, ifMissing, observe = unobserved, isIncomplete = false } = options;
+  const { databaseUrl, readUrl = null, clock, ifMissing, observe = unobserved, isIncomplete = false } = options;
   const onStatement = statementListener(options);
-  const backend = await openBackend({ databaseUrl, clock, onStatement, failed, observe, ifMissing, isIncomplete }).catch(
+  const backend = await openBackend({ databaseUrl, readUrl, clock, onStatement, failed, observe, ifMissing, isIncomplete }).catch(
     (thrown: unknown) => {
       throw thrown === ifMissing ? thrown : openFailure(databaseUrl, thrown);
     },
@@ -112,7 +114,7 @@ async function relayOf({ dialect }: Backend, parts: RelayParts): Promise<Relay |
 
 async function storeOn(backend: Backend, options: StoreOptions, failed: BackendOptions["failed"]): Promise<Store> {
   const { databaseUrl, clock, random, changeMs = 15_000, observe = unobserved, log } = options;
-  const { dialect, writer, reader, reads, transact, jobs, counters } = backend;
+  const { dialect, writer, reader, reads, scans, replica, transact, jobs, counters } = backend;
   const listenerFailed = (thrown: unknown) => failed("a listener of the feed failed", thrown);
   const notified = createFeed(listenerFailed);
   const disconnected = (thrown: unknown) => failed("the connection for news is gone", thrown);
@@ -125,7 +127,7 @@ async function storeOn(backend: Backend, options: StoreOptions, failed: BackendO
   let closed: Promise<void> | undefined;
   let segments = noSegments;
   const readSegment: ReadSegment = (segment) => segments(segment);
-  const rows: Tx = translateErrors(rowsOf({ ...reads, db: reader, dialect, change: null, readSegment }, jobs));
+  const rows: Tx = translateErrors(rowsOf({ ...reads, scans, db: reader, dialect, change: null, readSegment }, jobs));
   const change = createChangeRunner(
     { client: writer, dialect, jobs, transact, readSegment },
     { clock, random, feed: { ...notified, publish: tell }, afterwards, changeMs, observe, log },
@@ -140,6 +142,7 @@ async function storeOn(backend: Backend, options: StoreOptions, failed: BackendO
     },
     feed: notified.feed,
     broadcast: relay?.broadcast ?? null,
+    replica,
     counters: translateErrors({ counters }).counters,
     shrink: (pages) => backend.shrink(pages).catch((thrown: unknown) => Promise.reject(driverFailure(thrown))),
     ping: () =>

@@ -9,6 +9,7 @@ import { migrate, retryWhileInUse } from "./migrate.ts";
 import { bossJobs, prepareJobs } from "./postgresql-jobs.ts";
 import { incompleteQuery } from "./postgresql-marks.ts";
 import { isQueryable, type PgQueryable, postgresStatements, postgresTransactions } from "./postgresql-statements.ts";
+import { openReplica } from "./replica.ts";
 import { observedAdapter } from "./round-trips.ts";
 import { sharedCounters } from "./rows/processes.ts";
 import { ProgrammingError, StatementFailure } from "./statements.ts";
@@ -38,6 +39,7 @@ const readOnlySettings = ["default_transaction_read_only=on"];
 /** Opens PostgreSQL with a pool that writes and a read-only pool. */
 export async function openPostgres({
   databaseUrl,
+  readUrl,
   clock,
   onStatement,
   failed,
@@ -60,18 +62,20 @@ export async function openPostgres({
     observe.pool("write", () => useOf(poolOf(writing)));
     observe.pool("read", () => useOf(poolOf(reading)));
     const statementsOn = (connection: PgQueryable) => postgresStatements(connection, nameOf, onStatement);
+    const reads = statementsOn(poolOf(reading));
+    const replica = readUrl === null ? null : openReplica({ readUrl, primary: reads, clock, onStatement, observe });
     return {
       dialect: "postgresql",
       writer: clientOn("postgresql", present.adapter(writing)),
       reader: clientOn("postgresql", observedAdapter(reading, onStatement)),
-      reads: statementsOn(poolOf(reading)),
+      ...{ reads, scans: replica ?? reads, replica: replica?.state ?? null },
       transact: postgresTransactions({ adapter: writing, present, statementsOn, onStatement, observe }),
       shrink: async () => 0,
       jobs: bossJobs(postgresStatements(poolOf(reading), nameOf), clock),
       counters: sharedCounters(statementsOn(poolOf(writing)), (thrown) => failed("purging rate counters failed", thrown)),
       release,
       async close() {
-        await Promise.all([writing.dispose(), reading.dispose()]);
+        await Promise.all([writing.dispose(), reading.dispose(), replica?.close()]);
       },
     };
   } catch (thrown) {

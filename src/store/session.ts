@@ -27,6 +27,11 @@ export interface Session extends Statements {
   readonly dialect: Dialect;
   /** Reads archived events from their file. */
   readonly readSegment: ReadSegment;
+  /**
+   * For statements that may read many rows: outside a change they run where they hold up no other statement, and see all commits
+   * before them. Inside a change it is the change's own connection.
+   */
+  readonly scans: Pick<Statements, "query">;
   /** Null outside a change: then the database refuses writes. */
   readonly change: Change | null;
 }

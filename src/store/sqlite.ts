@@ -9,6 +9,7 @@ import { checkInTransaction, groupCommit, type WritingConnection } from "./group
 import { migrate } from "./migrate.ts";
 import { type OnStatement, observedAdapter, observedQueries } from "./round-trips.ts";
 import { jobRows, memoryCounters } from "./rows/processes.ts";
+import { scanThread } from "./scan-thread.ts";
 import {
   connectSqlite,
   driverOf,
@@ -42,6 +43,8 @@ export async function openSqlite({ databaseUrl, clock, onStatement, observe, ifM
   try {
     await prepareFile(path, clock, ifMissing);
     const [writing, reading] = [await connectSqlite(path), await connectSqlite(path, "PRAGMA query_only = ON;")];
+    const scans = scanThread(path, onStatement);
+    observe.pool("scan", scans.use);
     const present = transactionContext();
     const commit = groupCommit(writingConnection(writing, clock, onStatement), undefined, observe);
     const queries = whileInTransaction(observedQueries(writing, onStatement), driverOf(writing));
@@ -50,6 +53,7 @@ export async function openSqlite({ databaseUrl, clock, onStatement, observe, ifM
       writer: clientOn("sqlite", present.adapter(writing)),
       reader: clientOn("sqlite", observedAdapter(reading, onStatement)),
       reads: sqliteStatements(driverOf(reading), onStatement),
+      ...{ scans, replica: null },
       transact: (work) => commit((statements) => present.run(queries, () => work(statements))),
       shrink: (pages) => commit(async () => freePages(driverOf(writing), pages)),
       jobs: jobRows,
@@ -58,6 +62,7 @@ export async function openSqlite({ databaseUrl, clock, onStatement, observe, ifM
       async close() {
         await commit(async () => undefined);
         // The last connection to close checkpoints the journal, so it must be the one that can write.
+        await scans.close();
         await reading.dispose();
         await writing.dispose();
       },

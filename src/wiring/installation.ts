@@ -31,7 +31,7 @@ export const { version } = z
 
 /** What this process shows to operators (spec/api.md 8.82). */
 export const installationParts = (
-  { config, clock, readDisk = diskOf }: ProcessContext,
+  { config, store, clock, readDisk = diskOf }: ProcessContext,
   logged: CountedLog["counts"],
 ): InstallationParts => ({
   readInstallation: installationReader(clock, remoteProfiles(config)),
@@ -40,6 +40,7 @@ export const installationParts = (
   storage: config.bucket === null ? "local" : "s3",
   agentOf: (profile) => config.agentProfiles[profile] ?? "offline",
   readDisk: () => readDisk(config.dataDir),
+  readReplica: async () => (await store.replica?.()) ?? null,
   logged,
 });
 

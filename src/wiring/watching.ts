@@ -14,6 +14,7 @@ export function startWatch(context: ProcessContext): () => Promise<void> {
   const watchInstallation = installationWatch({
     ...{ store, clock, warnings, remoteProfiles: remoteProfiles(config) },
     readDisk: () => readDisk(config.dataDir),
+    replica: store.replica,
     databaseTime: context.databaseTime ?? store.installation.databaseTime,
   });
   const looks = poll(clock, lookMs, stopping.signal, log, watchInstallation);

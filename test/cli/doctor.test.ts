@@ -3,7 +3,7 @@ import type { RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { judgePostgres, judgeSqlite, type PostgresFacts } from "../../cli/server/doctor/database.ts";
+import { judgePostgres, judgeReplica, judgeSqlite, type PostgresFacts } from "../../cli/server/doctor/database.ts";
 import { examine, type Named, ok } from "../../cli/server/doctor/finding.ts";
 import { judgeCertificate, judgeSkew } from "../../cli/server/doctor/network.ts";
 import { openReceiver, type Receiver, selfSigned } from "../egress/receiver.ts";
@@ -139,6 +139,19 @@ test.each([
   ["sound settings", {}, "ok"],
 ] as const)("PostgreSQL with %s is judged", (_, facts, verdict) => {
   expect(judgePostgres({ ...sound, ...facts }, "all")).toMatchObject([{ verdict }]);
+});
+
+test.each([
+  ["has every change", { problem: null, secondsBehind: 0 }, "ok", "the replica is a standby of the primary, 0 s behind"],
+  ["is far behind", { problem: null, secondsBehind: 60 }, "warn", "the replica is 60 s behind the primary"],
+  [
+    "is not a standby",
+    { problem: "is not a standby: it accepts writes", secondsBehind: null },
+    "warn",
+    "the replica is not a standby: it accepts writes",
+  ],
+] as const)("a replica that %s is judged", (_, state, verdict, found) => {
+  expect(judgeReplica(state)).toMatchObject({ verdict, found });
 });
 
 describe("the storage", () => {

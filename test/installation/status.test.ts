@@ -155,6 +155,15 @@ describe("checks of the installation", () => {
     expect(warnings({}, { free: 5, size: 100 })).toEqual([]);
   });
 
+  test("have one of a read replica only where there is one", () => {
+    const ofReplica = (...state: Parameters<typeof checksOf>[2][]) =>
+      checksOf(quiet, null, ...state).filter(({ name }) => name === "replica");
+    expect(ofReplica()).toEqual([]);
+    expect(ofReplica({ problem: null, secondsBehind: 10 })).toEqual([{ name: "replica", isOk: true, value: 10 }]);
+    expect(ofReplica({ problem: null, secondsBehind: 11 })).toEqual([{ name: "replica", isOk: false, value: 11 }]);
+    expect(ofReplica({ problem: "is not a standby", secondsBehind: null })).toEqual([{ name: "replica", isOk: false, value: null }]);
+  });
+
   test("warn beyond each limit with the measured value", () => {
     expect(warnings({ unsealedAt: 879_000 })).toEqual([{ name: "audit_log", isOk: false, value: 121 }]);
     expect(warnings({ jobs: [{ kind: "run", count: 1, due: 1, oldestDueAt: 939_000 }] })).toMatchObject([{ name: "jobs", value: 61 }]);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { ReplicaState } from "../../src/core/installation/checks.ts";
 import { installationWatch, type WatchParts } from "../../src/core/installation/watch.ts";
 import { repeats } from "../../src/core/repeats.ts";
 import { slowStatements } from "../../src/store/round-trips.ts";
@@ -10,14 +11,14 @@ import { untilTrue } from "../tasks/watch-rig.ts";
 
 const start = 1_790_000_000_000;
 const lookMs = 10_000;
-type State = { oldestAt: number | null; unserved: boolean; free: number; skewMs: number };
+type State = { oldestAt: number | null; unserved: boolean; free: number; skewMs: number; replica: ReplicaState };
 
 /** Looks every 10 s at an installation whose state a test sets. */
 function watched() {
   const clock = movableClock(start);
-  const state: State = { oldestAt: null, unserved: false, free: 50, skewMs: 0 };
+  const state: State = { oldestAt: null, unserved: false, free: 50, skewMs: 0, replica: { problem: null, secondsBehind: 0 } };
   const lines: string[] = [];
-  const parts: Pick<WatchParts, "readDisk" | "databaseTime" | "remoteProfiles"> & { readonly store: unknown } = {
+  const parts: Pick<WatchParts, "readDisk" | "databaseTime" | "remoteProfiles" | "replica"> & { readonly store: unknown } = {
     store: {
       workers: { unserved: async () => (state.unserved ? [{ profile: "gpu", waiting: 2, oldestAt: start }] : []) },
       installation: { profiles: async () => [{ profile: "manus-1.6", queued: 1, running: 0, failed: 0, oldestAt: state.oldestAt }] },
@@ -25,6 +26,7 @@ function watched() {
     remoteProfiles: ["gpu"],
     readDisk: async () => ({ free: state.free, size: 100 }),
     databaseTime: async () => clock.now() + state.skewMs,
+    replica: async () => state.replica,
   };
   const warnings = repeats((level, text) => void lines.push(`${level} ${text}`), clock.monotonic);
   const look = installationWatch({ ...(parts as WatchParts), clock, warnings });
@@ -46,6 +48,16 @@ test.each<[string, Partial<State>, string]>([
   ["a disk that is nearly full", { free: 4 }, "the disk of the data folder is nearly full: less than 5% is free"],
   ["a clock that is ahead", { skewMs: -7_000 }, "the clocks of this process and of the database differ by more than 5 s"],
   ["a clock that is behind", { skewMs: 7_000 }, "the clocks of this process and of the database differ by more than 5 s"],
+  [
+    "a replica that is behind",
+    { replica: { problem: null, secondsBehind: 11 } },
+    "the replica of DATABASE_READ_URL is down or behind: the primary runs its reads",
+  ],
+  [
+    "a replica that does not answer",
+    { replica: { problem: "cannot be compared with the primary: ECONNREFUSED", secondsBehind: null } },
+    "the replica of DATABASE_READ_URL is down or behind: the primary runs its reads",
+  ],
 ])("%s is logged once, then counted once a minute, and logged when it is over", async (_, broken, text) => {
   const { state, lines, looks } = watched();
   const healthy = { ...state };

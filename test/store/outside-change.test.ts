@@ -35,7 +35,7 @@ const methodsOf = (tx: Tx): readonly [name: string, method: Method][] =>
   );
 
 /** Members of the store that belong to no transaction. */
-const notAggregates = new Set(["feed", "counters", "broadcast"]);
+const notAggregates = new Set(["feed", "counters", "broadcast", "replica"]);
 
 /** An object whose every member has this value. */
 const withMembers = (value: unknown): object =>

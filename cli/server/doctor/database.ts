@@ -3,7 +3,12 @@ import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { Client } from "pg";
 import type { Config } from "../../../src/config.ts";
+import { systemClock } from "../../../src/core/clock.ts";
+import { isReplicaUnused, type ReplicaState } from "../../../src/core/installation/checks.ts";
+import { unobserved } from "../../../src/core/observe.ts";
 import { migrationsOf } from "../../../src/store/migrate.ts";
+import { openReplica } from "../../../src/store/replica.ts";
+import type { Statement } from "../../../src/store/statements.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
 type DatabaseConfig = Pick<Config, "database" | "databaseUrl" | "role">;
@@ -155,6 +160,30 @@ export const database = (config: DatabaseConfig): Check => ({
   name: "database",
   advice: "Check DATABASE_URL, and that the database runs, accepts connections from this machine and answers.",
   run: (signal) => (config.database === "sqlite" ? checkSqlite(config.databaseUrl) : checkPostgres(config, signal)),
+});
+
+/** The advice of a replica that is not used. */
+const replicaAdvice = "Check DATABASE_READ_URL and the replication. Until then the primary runs the reads of many rows.";
+
+/** What the state of a read replica means. The platform works without it. */
+export function judgeReplica(state: ReplicaState): Finding {
+  const { problem, secondsBehind } = state;
+  if (problem !== null) return warn(`the replica ${problem}`, replicaAdvice);
+  if (isReplicaUnused(state)) return warn(`the replica is ${secondsBehind ?? "many"} s behind the primary`, replicaAdvice);
+  return ok(`the replica is a standby of the primary, ${secondsBehind} s behind`);
+}
+
+export const replica = ({ databaseUrl, databaseReadUrl: readUrl }: Pick<Config, "databaseUrl" | "databaseReadUrl">): Check => ({
+  name: "replica",
+  advice: "Check DATABASE_URL: the replica is compared with its primary.",
+  async run(signal) {
+    if (readUrl === null) return [];
+    return onPostgres(databaseUrl, signal, async (client) => {
+      const primary = { query: async ({ text, values }: Statement) => (await client.query(text, [...values])).rows };
+      const replica = openReplica({ readUrl, primary, clock: systemClock, onStatement: undefined, observe: unobserved });
+      return [judgeReplica(await replica.state().finally(() => replica.close()))];
+    });
+  },
 });
 
 /** Milliseconds by which the clock of PostgreSQL differs from ours: positive when it is ahead. Null for SQLite, which has ours. */

@@ -103,6 +103,8 @@ export interface ArchiveRows {
   count(query: ArchiveQuery): Promise<number>;
   /** Oldest first. An agent's main task counts from its first event on (spec/decisions.md 18). */
   tasks(query: ArchiveQuery, after: After, limit: number): Promise<readonly PackedTask[]>;
+  /** All events of the first tasks, as many as fit into one read; null for a task whose events `events` must read in pages. */
+  eventsTogether(tasks: readonly PackedTask[]): Promise<ReadonlyMap<string, readonly TaskEvent[] | null>>;
   /** The next events of a task, verbose ones too: at least one, unless there is none up to `lastSeq`. */
   events(taskId: string, afterSeq: number, lastSeq: number): Promise<readonly TaskEvent[]>;
   /** As `events`, but only events with files. */

@@ -2,11 +2,26 @@ import type { InstallationStatus } from "./status.ts";
 
 /** One measured value, and whether it is within its limit. */
 export interface StatusCheck {
-  readonly name: "heartbeats" | "queue" | "workers" | "deliveries" | "jobs" | "audit_log" | "disk";
+  readonly name: "heartbeats" | "queue" | "workers" | "deliveries" | "jobs" | "audit_log" | "disk" | "replica";
   readonly isOk: boolean;
   /** Null when there is nothing to measure. */
   readonly value: number | null;
 }
+
+/** The read replica, as a process sees it now. */
+export interface ReplicaState {
+  /** Why no scan runs there, as the end of a sentence; null when scans can run there. */
+  readonly problem: string | null;
+  /** The age of the last change that it has, 0 when it has all; null when it is unknown. */
+  readonly secondsBehind: number | null;
+}
+
+/** A replica that is further behind is of no use: the primary runs its scans. */
+export const behindSeconds = 10;
+
+/** Whether scans of a replica run on the primary, beyond a moment. */
+export const isReplicaUnused = ({ problem, secondsBehind }: ReplicaState): boolean =>
+  problem !== null || secondsBehind === null || secondsBehind > behindSeconds;
 
 /** A process without a heartbeat for this long is taken over. */
 const heartbeatSeconds = 15;
@@ -24,6 +39,7 @@ export type Disk = { readonly free: number; readonly size: number } | null;
 export function checksOf(
   { at, nodes, profiles, deliveries, jobs, unserved, unsealedAt }: InstallationStatus,
   disk: Disk,
+  replica: ReplicaState | null = null,
 ): readonly StatusCheck[] {
   const age = (times: readonly (number | null)[]): number | null => {
     const known = times.filter((time) => time !== null);
@@ -43,5 +59,6 @@ export function checksOf(
     within("jobs", age(jobs.map(({ oldestDueAt }) => oldestDueAt)), lateSeconds),
     within("audit_log", age([unsealedAt]), sealSeconds),
     { name: "disk", value: free, isOk: free === null || free >= freePercent },
+    ...(replica ? [{ name: "replica" as const, value: replica.secondsBehind, isOk: !isReplicaUnused(replica) }] : []),
   ];
 }

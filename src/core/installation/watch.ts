@@ -2,7 +2,7 @@ import type { Clock } from "../clock.ts";
 import type { Repeats } from "../repeats.ts";
 import type { Tx } from "../store.ts";
 import { unservedAfterMs } from "../tasks/run-state.ts";
-import { type Disk, freePercent, lateSeconds } from "./checks.ts";
+import { type Disk, freePercent, isReplicaUnused, lateSeconds, type ReplicaState } from "./checks.ts";
 
 /** What a process looks at to warn its operator. */
 export interface WatchParts {
@@ -15,6 +15,8 @@ export interface WatchParts {
   readonly readDisk: () => Promise<Disk>;
   /** The time of the database's machine in Unix milliseconds; null for a database of this machine. */
   readonly databaseTime: () => Promise<number | null>;
+  /** Asks the read replica how it is; null without one. */
+  readonly replica: (() => Promise<ReplicaState>) | null;
 }
 
 /** The largest difference of two clocks, in seconds. Leases tolerate more: they are measured by one clock. */
@@ -31,8 +33,8 @@ interface Condition {
 }
 
 /**
- * Creates a look at the installation, which warns of profiles without workers, late queues, a disk that is nearly full and
- * clocks that differ: once when it begins, then counted, and once when it is over.
+ * Creates a look at the installation, which warns of profiles without workers, late queues, a disk that is nearly full,
+ * clocks that differ and a replica that is not used: once when it begins, then counted, and once when it is over.
  */
 export function installationWatch(parts: WatchParts): () => Promise<void> {
   const { clock, warnings } = parts;
@@ -51,7 +53,7 @@ export function installationWatch(parts: WatchParts): () => Promise<void> {
     const keys = new Set(found.map(({ key }) => key));
     for (const key of profiles) if (!keys.has(key)) warnings.over(key);
     profiles = keys;
-    note([...found, ...(await diskAndClock(parts))]);
+    note([...found, ...(await diskAndClock(parts)), ...(await unusedReplica(parts))]);
   };
 }
 
@@ -73,6 +75,17 @@ async function lateQueues({ store }: WatchParts, now: number): Promise<readonly 
       text: `tasks of profile ${profile} wait for more than a minute`,
     };
   });
+}
+
+async function unusedReplica({ replica }: WatchParts): Promise<readonly Condition[]> {
+  if (replica === null) return [];
+  const state = await replica();
+  return [
+    {
+      ...{ key: "replica", holds: isReplicaUnused(state), fields: { problem: state.problem, secondsBehind: state.secondsBehind } },
+      text: "the replica of DATABASE_READ_URL is down or behind: the primary runs its reads",
+    },
+  ];
 }
 
 async function diskAndClock({ clock, readDisk, databaseTime }: WatchParts): Promise<readonly Condition[]> {

@@ -16,12 +16,12 @@ export function archivedDeliveries(session: Session): Pick<ArchiveRows, "deliver
         ...(endTime === null ? [] : [sql`d.created_at <= ${endTime}`]),
         ...(after === null ? [] : [sql`(d.created_at, d.id) > (${after.createdAt}, ${after.id})`]),
       ];
-      return delivery.rows(session)(sql`
+      return delivery.rows(session.scans)(sql`
         SELECT ${delivery.of("d")} FROM delivery d WHERE ${allOf(conditions)} ORDER BY d.created_at, d.id LIMIT ${limit}`);
     },
     async attempts(deliveryIds) {
       if (deliveryIds.length === 0) return [];
-      return attempt.rows(session)(sql`
+      return attempt.rows(session.scans)(sql`
         SELECT ${attempt.of("a")} FROM delivery_attempt a
         WHERE a.delivery_id ${inTexts(session.dialect, deliveryIds)} ORDER BY a.delivery_id, a.number`);
     },

@@ -12,18 +12,18 @@ export function archivedWebsites(session: Session): Pick<ArchiveRows, "countWebs
   const { dialect } = session;
   return {
     async countWebsites(query) {
-      const row = await counted.row(session)(sql`
+      const row = await counted.row(session.scans)(sql`
         SELECT ${counted.of("w")} FROM website w WHERE ${allOf(conditionsOf(dialect, query))}`);
       return row?.count ?? 0;
     },
     async websites(query, after, limit) {
       const conditions = conditionsOf(dialect, query);
       if (after !== null) conditions.push(sql`(w.created_at, w.id) > (${after.createdAt}, ${after.id})`);
-      return packedSite.rows(session)(sql`
+      return packedSite.rows(session.scans)(sql`
         SELECT ${packedSite.of("w")} FROM website w WHERE ${allOf(conditions)} ORDER BY w.created_at, w.id LIMIT ${limit}`);
     },
     siteFiles: (checkpointId) =>
-      siteFile.rows(session)(sql`
+      siteFile.rows(session.scans)(sql`
         SELECT ${siteFile.of("f")} FROM checkpoint_file f WHERE f.checkpoint_id = ${checkpointId} ORDER BY f.path`),
   };
 }

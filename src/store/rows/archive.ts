@@ -6,6 +6,7 @@ import { computedShape, integer, integerOrNull, json, tables, text, textOrNull }
 import { archivedDeliveries } from "./archive-delivery.ts";
 import { archivedWebsites } from "./archive-website.ts";
 import { eventPages } from "./event.ts";
+import { eventsTogether } from "./events-together.ts";
 import { skillShape, skillsFrom } from "./skill.ts";
 import { recordShape } from "./task-record.ts";
 import { begun } from "./task-row.ts";
@@ -32,28 +33,29 @@ const attaches = sql`AND type IN ('user_message', 'assistant_message') AND paylo
 /** The contents of archives. Each page uses one statement, or two where rows may be large. */
 export function archiveRows(session: Session): ArchiveRows {
   const { dialect } = session;
-  const page = eventPages(session);
+  const page = eventPages({ ...session, query: session.scans.query });
   return {
     ...archivedWebsites(session),
     ...archivedDeliveries(session),
     async count(selection) {
-      const row = await counted.row(session)(sql`SELECT ${counted.of("t")} FROM task t WHERE ${matches(dialect, selection)}`);
+      const row = await counted.row(session.scans)(sql`SELECT ${counted.of("t")} FROM task t WHERE ${matches(dialect, selection)}`);
       return row?.count ?? 0;
     },
     async tasks(selection, after, limit) {
       const beyond = after === null ? empty : sql`AND (t.created_at, t.id) > (${after.createdAt}, ${after.id})`;
-      return packedTask.rows(session)(sql`
+      return packedTask.rows(session.scans)(sql`
         SELECT ${packedTask.of("t")} FROM task t WHERE ${matches(dialect, selection)} ${beyond}
         ORDER BY t.created_at, t.id LIMIT ${limit}`);
     },
+    eventsTogether: eventsTogether(session),
     events: (taskId, afterSeq, lastSeq) => page(taskId, afterSeq, lastSeq, { where: empty, isWanted: () => true }),
     eventsWithFiles: (taskId, afterSeq, lastSeq) => page(taskId, afterSeq, lastSeq, { where: attaches }),
     async tasksWithFiles(taskIds) {
-      const rows = await withEvents.rows(session)(sql`
+      const rows = await withEvents.rows(session.scans)(sql`
         SELECT DISTINCT ${withEvents.of("task_event")} FROM task_event WHERE task_id ${inTexts(dialect, taskIds)} ${attaches}`);
       return new Set(rows.map(({ taskId }) => taskId));
     },
-    files: (ids) => file.rows(session)(sql`SELECT ${file.of("file")} FROM file WHERE id ${inTexts(dialect, ids)}`),
+    files: (ids) => file.rows(session.scans)(sql`SELECT ${file.of("file")} FROM file WHERE id ${inTexts(dialect, ids)}`),
     async skills({ spaceId, accountId, includeDeleted, startTime, endTime }, after, limit) {
       const projects = sql`SELECT p.id FROM project p WHERE p.space_id = ${spaceId} AND p.account_id = ${accountId}`;
       const conditions = [sql`s.space_id = ${spaceId}`, sql`(s.account_id = ${accountId} OR s.project_id IN (${projects}))`];
@@ -61,11 +63,11 @@ export function archiveRows(session: Session): ArchiveRows {
       if (startTime !== null) conditions.push(sql`s.created_at >= ${startTime}`);
       if (endTime !== null) conditions.push(sql`s.created_at <= ${endTime}`);
       if (after !== null) conditions.push(sql`(s.created_at, s.id) > (${after.createdAt}, ${after.id})`);
-      return packedSkill.rows(session)(sql`
+      return packedSkill.rows(session.scans)(sql`
         SELECT ${packedSkill.of("s")} ${skillsFrom} WHERE ${allOf(conditions)} ORDER BY s.created_at, s.id LIMIT ${limit}`);
     },
     memberships: (spaceId, accountId) =>
-      packedMember.rows(session)(sql`
+      packedMember.rows(session.scans)(sql`
         SELECT ${packedMember.of("m")}
         FROM membership m JOIN team t ON t.id = m.team_id LEFT JOIN account a ON a.id = m.account_id
         WHERE m.space_id = ${spaceId} AND m.account_id = ${accountId} ORDER BY m.created_at, m.id`),

@@ -37,7 +37,7 @@ const jsonOf = (value: object | null): string | null => value && JSON.stringify(
 /** Reads the audit log. */
 export const auditLogRows = (session: Session): AuditLogRows => ({
   list: (spaceId, filter, page) =>
-    auditEvent.rows(session)(sql`
+    auditEvent.rows(session.scans)(sql`
       SELECT ${auditEvent.of("audit_event")} FROM audit_event
       WHERE ${allOf([sql`space_id = ${spaceId}`, ...filterConditions(filter), ...beyond(page)])}
       ORDER BY at ${direction(page.order)}, id ${direction(page.order)} LIMIT ${page.limit}`),
@@ -156,12 +156,12 @@ export function auditChainRows(session: Session): AuditChainRows {
     head: (spaceId) => end.row(session)(sql`SELECT ${end.of("audit_head")} FROM audit_head WHERE space_id = ${spaceId}`),
     async sealed(spaceId, after, max) {
       const beyond = after === null ? empty : sql`AND (seq, id) > (${after.seq}, ${after.id})`;
-      return sealed.rows(session)(sql`
+      return sealed.rows(session.scans)(sql`
         SELECT ${sealed.of("audit_event")} FROM audit_event
         WHERE space_id = ${spaceId} AND seq IS NOT NULL ${beyond} ORDER BY seq, id LIMIT ${max}`);
     },
     async countUnsealed(spaceId) {
-      const row = await counted.row(session)(sql`
+      const row = await counted.row(session.scans)(sql`
         SELECT ${counted.of("audit_event")} FROM audit_event WHERE space_id = ${spaceId} AND seq IS NULL`);
       return row?.count ?? 0;
     },

@@ -23,18 +23,18 @@ export function deliveryLogRows(session: Session): DeliveryLogRows {
   const due = (now: number) => sql`UPDATE delivery SET state = 'pending', next_at = ${now}, settled_at = NULL`;
   return {
     list: (webhookId, filter, page) =>
-      loggedDelivery.rows(session)(sql`
+      loggedDelivery.rows(session.scans)(sql`
         ${logged} WHERE ${allOf([sql`d.webhook_id = ${webhookId}`, ...filterConditions(filter), ...beyond(page)])}
         ORDER BY d.created_at DESC, d.id DESC LIMIT ${page.limit}`),
     listOfTask: (reach, filter, page) =>
-      loggedDelivery.rows(session)(sql`
+      loggedDelivery.rows(session.scans)(sql`
         ${logged} WHERE ${allOf([sql`d.webhook_id IN (${reachableIds(reach)})`, ...filterConditions(filter), ...beyond(page)])}
         ORDER BY d.created_at DESC, d.id DESC LIMIT ${page.limit}`),
     find: (id) => loggedDelivery.row(session)(sql`${logged} WHERE d.id = ${id}`),
     async tally(webhookId, since, max) {
       const newest = sql`
         SELECT state FROM delivery WHERE webhook_id = ${webhookId} AND created_at >= ${since} ORDER BY created_at DESC, id DESC LIMIT ${max}`;
-      const rows = await tallied.rows(session)(sql`SELECT ${tallied.of("d")} FROM (${newest}) d GROUP BY state`);
+      const rows = await tallied.rows(session.scans)(sql`SELECT ${tallied.of("d")} FROM (${newest}) d GROUP BY state`);
       const counts = new Map(rows.map(({ state, count }) => [state, count]));
       const of = (state: DeliveryState) => counts.get(state) ?? 0;
       return { pending: of("pending"), delivered: of("delivered"), failed: of("failed"), cancelled: of("cancelled") };

@@ -59,7 +59,7 @@ export function installationRows(session: Session): InstallationRows {
   return {
     nodes: (max) => node.rows(session)(sql`SELECT ${node.of("n")} FROM node n ORDER BY n.started_at, n.id LIMIT ${max}`),
     profiles: (failedSince, max) =>
-      profile.rows(session)(sql`
+      profile.rows(session.scans)(sql`
         SELECT ${profile.of("t")} FROM (
           SELECT * FROM (
             SELECT agent_profile, CASE WHEN node_id IS NULL THEN 1 ELSE 0 END AS queued, CASE WHEN node_id IS NULL THEN queued_at END AS waits_since,
@@ -79,12 +79,12 @@ export function installationRows(session: Session): InstallationRows {
       worker.rows(session)(sql`
         SELECT ${worker.of("w")} FROM worker w WHERE w.revoked_at IS NULL ORDER BY COALESCE(w.seen_at, 0) DESC, w.id LIMIT ${max}`),
     async pendingDeliveries(now, max) {
-      const row = await pending.row(session)(sql`
+      const row = await pending.row(session.scans)(sql`
         SELECT ${pending.of("d")} FROM (SELECT ${isDue(sql`next_at`, now)} FROM delivery WHERE state = 'pending' LIMIT ${max}) d`);
       return row ?? { count: 0, due: 0, oldestDueAt: null };
     },
     deliveries: (since, intervalMs, max) =>
-      delivery.rows(session)(sql`
+      delivery.rows(session.scans)(sql`
         SELECT ${delivery.of("d")} FROM (
           SELECT CAST((created_at - ${since}) / ${intervalMs} AS INTEGER) AS number, state FROM delivery
           WHERE created_at >= ${since} ORDER BY created_at DESC LIMIT ${max}
@@ -94,16 +94,16 @@ export function installationRows(session: Session): InstallationRows {
       return row ?? { active: 0, failing: 0, inactive: 0 };
     },
     async contents() {
-      return (await contents.row(session)(sql`SELECT ${contents.of("b")} FROM blob b`)) ?? { files: 0, bytes: 0, loose: 0 };
+      return (await contents.row(session.scans)(sql`SELECT ${contents.of("b")} FROM blob b`)) ?? { files: 0, bytes: 0, loose: 0 };
     },
     databaseBytes: async () => (await size.row(session)(sql`SELECT ${size.of("s")} FROM (${databaseSize[dialect]}) s`))?.bytes ?? 0,
     async databaseTime() {
       if (dialect === "sqlite") return null;
       return (await clock.row(session)(sql`SELECT ${clock.of("c")} FROM (SELECT clock_timestamp() AS now) c`))?.at ?? null;
     },
-    jobs: (now) => job.rows(session)(sql`SELECT ${job.of("j")} FROM (${waitingJobs(dialect, now)}) j GROUP BY kind ORDER BY kind`),
+    jobs: (now) => job.rows(session.scans)(sql`SELECT ${job.of("j")} FROM (${waitingJobs(dialect, now)}) j GROUP BY kind ORDER BY kind`),
     async failures(since, max) {
-      const row = await failures.row(session)(sql`
+      const row = await failures.row(session.scans)(sql`
         SELECT ${failures.of("f")} FROM (SELECT
           (SELECT COUNT(*) FROM (SELECT 1 AS one FROM worker_failure WHERE at >= ${since} LIMIT ${max}) w) AS worker_runs,
           (SELECT COUNT(*) FROM export WHERE status = 'failed' AND completed_at >= ${since}) AS exports) f`);
@@ -116,7 +116,7 @@ export function installationRows(session: Session): InstallationRows {
       for (const table of ["oauth_code", "session", "sign_in_link", "site_visit"]) await session.execute(sql`DELETE FROM ${raw(table)}`);
     },
     async unsealedSince() {
-      return (await oldest.row(session)(sql`SELECT ${oldest.of("a")} FROM audit_event a WHERE seq IS NULL`))?.at ?? null;
+      return (await oldest.row(session.scans)(sql`SELECT ${oldest.of("a")} FROM audit_event a WHERE seq IS NULL`))?.at ?? null;
     },
   };
 }

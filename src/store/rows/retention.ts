@@ -35,7 +35,7 @@ const verbose = join([...verboseTypes]);
 export function retentionRows(session: Session): RetentionRows {
   const { dialect, execute } = session;
   return {
-    walkTasks: (after, max) => agedTask.rows(session)(sql`${aged} WHERE t.id > ${after} ORDER BY t.id LIMIT ${max}`),
+    walkTasks: (after, max) => agedTask.rows(session.scans)(sql`${aged} WHERE t.id > ${after} ORDER BY t.id LIMIT ${max}`),
     async lockTask({ id, updatedAt, status }) {
       changeOf(session);
       const row = await ids.row(session)(sql`
@@ -57,7 +57,7 @@ export function retentionRows(session: Session): RetentionRows {
             AND NOT EXISTS (SELECT 1 FROM task_event e WHERE e.task_id = t.id) AND NOT EXISTS (SELECT 1 FROM task_text x WHERE x.task_id = t.id) AND NOT EXISTS (SELECT 1 FROM event_segment s WHERE s.task_id = t.id)
           ORDER BY t.deleted_at LIMIT ${max})`),
     walkSpaces: (after, max) =>
-      space.rows(session)(sql`SELECT ${space.of("s")} FROM space s WHERE s.id > ${after} ORDER BY s.id LIMIT ${max}`),
+      space.rows(session.scans)(sql`SELECT ${space.of("s")} FROM space s WHERE s.id > ${after} ORDER BY s.id LIMIT ${max}`),
     deleteUsage: (spaceId, before, max) =>
       execute(sql`
         DELETE FROM usage_entry WHERE id IN (

@@ -42,7 +42,7 @@ export function sealedRows(session: Session): SealedRows {
       const list = sql`CAST(${array}(${join(keys)}) AS TEXT)`;
       const shape = computedShape({ key: json<ValueKey>(list), sealed: bytesOrNull(value) });
       const later = after === null ? empty : sql`AND (${join(keys)}) > (${join([...after])})`;
-      const rows = await shape.rows(session)(sql`
+      const rows = await shape.rows(session.scans)(sql`
         SELECT ${shape.of("v")} FROM ${table} v WHERE ${value} IS NOT NULL ${later} ORDER BY ${join(keys)} LIMIT ${max}`);
       return rows.flatMap(({ key, sealed }) => (sealed === null ? [] : [{ key, sealed, context: context(key) }]));
     },

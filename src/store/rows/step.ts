@@ -26,19 +26,19 @@ const isAsking = ({ type, payload }: TaskEvent): boolean =>
 /** The sessions of a space, for step archives. */
 export function stepRows(session: Session): StepRows {
   const { query } = session;
-  const page = eventPages(session);
+  const page = eventPages({ ...session, query: session.scans.query });
   return {
     async has(spaceId, taskId) {
       const found = await query(sql`SELECT 1 AS one FROM task WHERE id = ${taskId} AND space_id = ${spaceId} AND deleted_at IS NULL`);
       return found.length > 0;
     },
     async count(stepQuery) {
-      const row = await counted.row(session)(sql`SELECT ${counted.of("t")} FROM task t WHERE ${conditions(stepQuery)}`);
+      const row = await counted.row(session.scans)(sql`SELECT ${counted.of("t")} FROM task t WHERE ${conditions(stepQuery)}`);
       return row?.count ?? 0;
     },
     async sessions(stepQuery, after, limit) {
       const beyond = after === null ? empty : sql`AND ${later(stepQuery, after)}`;
-      return packed.rows(session)(sql`
+      return packed.rows(session.scans)(sql`
         SELECT ${packed.of("t")} FROM task t WHERE ${conditions(stepQuery)} ${beyond}
         ORDER BY t.account_id, t.created_at, t.id LIMIT ${limit}`);
     },

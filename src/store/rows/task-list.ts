@@ -14,6 +14,8 @@ const candidatesMax = 1_000;
 const examinedMax = 5_000;
 const windows = [200, examinedMax] as const;
 
+type Scans = Session["scans"];
+
 /** A condition that the index of the list's order does not serve. */
 interface Condition {
   readonly where: Sql;
@@ -33,16 +35,17 @@ interface Plan {
  * 2. At most 1,000 tasks meet one of the other conditions: these are sorted. LIMIT keeps the databases from reading the index of the
  *    order until enough of them are found.
  * 3. At most 5,000 rows are examined in the order of the list. The page may be short then, and the next one begins after them.
+ * The last two read many rows for one page, so they are scans.
  */
 export async function listTasks(session: Session, scope: Scope, filter: TaskFilter, page: TaskPage): Promise<TaskList> {
   if (filter.words?.length === 0) return { tasks: [] };
   const plan = planOf(session.dialect, scope, filter, page.orderBy);
-  const ids = await findCandidates(session, plan.others);
+  const ids = await findCandidates(session.scans, plan.others);
   if (ids?.length === 0) return { tasks: [] };
-  if (ids === null && plan.others.length > 0) return walk(session, plan, page);
+  if (ids === null && plan.others.length > 0) return walk(session.scans, plan, page);
   const from = ids ? sql`(SELECT t.* FROM task t WHERE t.id ${inTexts(session.dialect, ids)} LIMIT ${candidatesMax}) t` : sql`task t`;
   const conditions = [begun, ...plan.served, ...plan.others.map(({ where }) => where), ...beyond(page)];
-  return toList(await select(session, from, conditions, page), page);
+  return toList(await select(ids ? session.scans : session, from, conditions, page), page);
 }
 
 /** The tasks of a list that have these ids, at most 100: each is examined for all conditions. */
@@ -70,14 +73,14 @@ export async function countByStatus(session: Session, scope: Scope, { status, st
   const byStatus = { running: 0, waiting: 0, stopped: 0, error: 0 };
   if (filter.words?.length === 0) return { byStatus, isComplete: true };
   const plan = planOf(session.dialect, scope, filter, "createdAt");
-  const ids = await findCandidates(session, plan.others);
+  const ids = await findCandidates(session.scans, plan.others);
   if (ids?.length === 0) return { byStatus, isComplete: true };
   const served = allOf([begun, ...plan.served]);
   const examined = ids
     ? sql`t.id ${inTexts(session.dialect, ids)} AND ${served} LIMIT ${candidatesMax}`
     : sql`${served} ${sorted({ orderBy: "createdAt", order: "desc" }, examinedMax)}`;
   const others = allOf(plan.others.map(({ where }) => where));
-  const rows = await statusCount.rows(session)(sql`SELECT ${statusCount.of("c")} FROM (
+  const rows = await statusCount.rows(session.scans)(sql`SELECT ${statusCount.of("c")} FROM (
     SELECT t.status, COUNT(*) AS examined, COUNT(CASE WHEN ${others} THEN 1 END) AS met
     FROM (SELECT t.* FROM task t WHERE ${examined}) t GROUP BY t.status) c`);
   for (const row of rows) byStatus[row.status] = row.met;
@@ -183,26 +186,26 @@ function ranges(filter: TaskFilter, at: TaskOrder): Sql[] {
 const candidate = computedShape({ nth: integer(sql`c.nth`), id: text(sql`c.id`) });
 
 /** The ids of the tasks that meet every condition which at most 1,000 tasks meet; null when there is no such condition. */
-async function findCandidates(session: Session, conditions: readonly Condition[]): Promise<readonly string[] | null> {
+async function findCandidates(scans: Scans, conditions: readonly Condition[]): Promise<readonly string[] | null> {
   const searches = conditions.flatMap(({ ids }) => ids ?? []);
   if (searches.length === 0) return null;
   const parts = searches.map((ids, nth) => sql`SELECT ${raw(String(nth))} AS nth, f.id FROM (${ids} LIMIT ${candidatesMax + 1}) f`);
-  const rows = await candidate.rows(session)(sql`SELECT ${candidate.of("c")} FROM (${join(parts, " UNION ALL ")}) c`);
+  const rows = await candidate.rows(scans)(sql`SELECT ${candidate.of("c")} FROM (${join(parts, " UNION ALL ")}) c`);
   const found = searches.map((_, nth) => rows.filter((row) => row.nth === nth)).filter(({ length }) => length <= candidatesMax);
   const [smallest, ...rest] = found.map((part) => new Set(part.map(({ id }) => id)));
   return smallest ? [...smallest].filter((id) => rest.every((set) => set.has(id))) : null;
 }
 
 /** Examines rows in the order of the list until the page is full or the largest window ends. */
-async function walk(session: Session, { served, others }: Plan, page: TaskPage): Promise<TaskList> {
+async function walk(scans: Scans, { served, others }: Plan, page: TaskPage): Promise<TaskList> {
   const examined = [begun, ...served, ...beyond(page)];
   const conditions = others.map(({ where }) => where);
   let tasks: readonly TaskView[] = [];
   let next: TaskPosition | undefined;
   for (const size of windows) {
-    tasks = await select(session, sql`(SELECT t.* FROM task t WHERE ${allOf(examined)} ${sorted(page, size)}) t`, conditions, page);
+    tasks = await select(scans, sql`(SELECT t.* FROM task t WHERE ${allOf(examined)} ${sorted(page, size)}) t`, conditions, page);
     if (tasks.length > page.limit) return toList(tasks, page);
-    next = await lastExamined(session, examined, page, size);
+    next = await lastExamined(scans, examined, page, size);
     if (!next) return { tasks };
   }
   return next ? { tasks, next } : { tasks };
@@ -214,16 +217,18 @@ const places = {
 };
 
 /** The last row of a full window; undefined when the list ends inside of it. */
-async function lastExamined(session: Session, examined: readonly Sql[], page: TaskPage, size: number): Promise<TaskPosition | undefined> {
+async function lastExamined(scans: Scans, examined: readonly Sql[], page: TaskPage, size: number): Promise<TaskPosition | undefined> {
   const place = places[page.orderBy];
-  const row = await place.row(session)(sql`
+  const row = await place.row(scans)(sql`
     SELECT ${place.of("t")} FROM task t WHERE ${allOf(examined)} ${sorted(page, 1)} OFFSET ${size - 1}`);
   return row ?? undefined;
 }
 
 /** One task more than the page has, which shows whether another page follows. */
-const select = (session: Session, from: Sql, conditions: readonly Sql[], page: TaskPage): Promise<readonly TaskView[]> =>
-  taskViewShape.rows(session)(sql`SELECT ${taskViewShape.of("t")} FROM ${from} WHERE ${allOf(conditions)} ${sorted(page, page.limit + 1)}`);
+const select = (connection: Scans, from: Sql, conditions: readonly Sql[], page: TaskPage): Promise<readonly TaskView[]> =>
+  taskViewShape.rows(connection)(
+    sql`SELECT ${taskViewShape.of("t")} FROM ${from} WHERE ${allOf(conditions)} ${sorted(page, page.limit + 1)}`,
+  );
 
 const sorted = ({ orderBy, order }: Pick<TaskPage, "orderBy" | "order">, limit: number): Sql =>
   sql`ORDER BY ${columns[orderBy]} ${direction(order)}, t.id ${direction(order)} LIMIT ${limit}`;

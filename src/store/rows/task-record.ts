@@ -52,7 +52,7 @@ export function taskRecordRows(session: Session): TaskRecordRows {
   async function read(of: Owner, filter: TaskRecordFilter, page: OffsetPage, extra: number): Promise<CountedPage<TaskRecord>> {
     const { limit, offset } = page;
     const where = conditions(of, filter);
-    const rows = await windowed.rows(session)(sql`
+    const rows = await windowed.rows(session.scans)(sql`
         WITH unbegun AS MATERIALIZED (
           SELECT t.created_at, t.id FROM agent a CROSS JOIN task t
           WHERE a.space_id = ${of.spaceId} AND a.account_id = ${of.accountId} AND t.id = a.task_id AND t.last_seq = 0 AND ${where}

@@ -46,7 +46,7 @@ const peopleOf =
   (session: Session): UsageRows["people"] =>
   (spaceId, page) => {
     const { sort, order, limit, after } = page;
-    return person.rows(session)(sql`
+    return person.rows(session.scans)(sql`
       WITH ${sums(spaceId, page)}
       SELECT ${person.of("p")}
       FROM person p WHERE ${after ? beyondPerson(sort, order, after) : sql`1 = 1`}
@@ -135,7 +135,7 @@ export function usageRows(session: Session): UsageRows {
         ON CONFLICT (space_id, account_id, day) DO UPDATE SET credits = usage_day.credits + excluded.credits`);
     },
     records: ({ accountId, spaceId }, page) =>
-      record.rows(session)(sql`
+      record.rows(session.scans)(sql`
         SELECT ${record.of("r")} FROM usage_record r LEFT JOIN task t ON t.id = r.task_id
         WHERE ${allOf([sql`r.space_id = ${spaceId} AND r.account_id = ${accountId}`, ...recordConditions(page)])}
         ORDER BY r.updated_at DESC, r.id DESC LIMIT ${page.limit}`),
@@ -160,7 +160,7 @@ export function usageRows(session: Session): UsageRows {
     },
     async days(spaceId, accountId, range, filter = {}) {
       const of = accountId === undefined ? empty : sql`AND account_id = ${accountId}`;
-      const rows = await day.rows(session)(sql`
+      const rows = await day.rows(session.scans)(sql`
         SELECT ${day.of("d")} FROM ${daysOf(spaceId, range, filter)} d WHERE 1 = 1 ${of} GROUP BY day`);
       return new Map(rows.map((each) => [each.day, each.credits]));
     },
@@ -231,7 +231,7 @@ const groupsOf =
       sql`kind <> 'grant'`,
       ...(accountId === undefined ? [] : [sql`account_id = ${accountId}`]),
     ];
-    return usage.rows(session)(sql`
+    return usage.rows(session.scans)(sql`
       SELECT ${usage.of("g")} FROM (
         SELECT COALESCE(${raw(groupColumns[group])}, '') AS id, CAST(-SUM(credits) AS BIGINT) AS credits,
           COUNT(DISTINCT CASE WHEN kind = 'cost' THEN task_id END) AS tasks

@@ -4994,7 +4994,7 @@ export interface StatusCheck {
   /**
    * Name of the check. New names can appear.
    *
-   * `heartbeats`: seconds since the oldest last heartbeat of a process, at most 15. `queue`: seconds for which the first task has waited for a process, at most 60. `workers`: number of tasks of remote profiles that have waited for a minute without a worker, 0. `deliveries`: seconds for which the first due attempt is late, at most 60. `jobs`: the same for jobs. `audit_log`: seconds since the oldest entry that is not sealed, at most 120. `disk`: free percent of the disk, at least 5.
+   * `heartbeats`: seconds since the oldest last heartbeat of a process, at most 15. `queue`: seconds for which the first task has waited for a process, at most 60. `workers`: number of tasks of remote profiles that have waited for a minute without a worker, 0. `deliveries`: seconds for which the first due attempt is late, at most 60. `jobs`: the same for jobs. `audit_log`: seconds since the oldest entry that is not sealed, at most 120. `disk`: free percent of the disk, at least 5. `replica`: seconds that the replica of DATABASE_READ_URL is behind, at most 10; only where it is set, and without a value when it does not answer.
    */
   readonly name: string;
   /** Whether the value is within its limit. */
