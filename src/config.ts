@@ -48,7 +48,10 @@ export interface Config {
   /** All processes share this folder. */
   readonly isDataDirShared: boolean;
   readonly database: "sqlite" | "postgresql";
+  /** The address where a session has its own connection. */
   readonly databaseUrl: string;
+  /** The address of a pooler to the same database, for calls and tasks; null: none. */
+  readonly poolerUrl: string | null;
   /** 32 bytes in base64; null: the key is in a file in the data folder. */
   readonly encryptionKey: string | null;
   /** 32 bytes in base64: the key that `encryptionKey` replaces, while it is rotated. */
@@ -207,12 +210,18 @@ function network(reader: Reader) {
 
 function storage(reader: Reader) {
   const [values, kept] = [reader.read(data), reader.read(retention)];
-  const databaseUrl = values.DATABASE_URL ?? `file:${join(values.DATA_DIR, "platform.db")}`;
+  const chosenUrl = values.DATABASE_URL ?? `file:${join(values.DATA_DIR, "platform.db")}`;
+  const [databaseUrl, poolerUrl] = values.DATABASE_DIRECT_URL === null ? [chosenUrl, null] : [values.DATABASE_DIRECT_URL, chosenUrl];
+  if (poolerUrl?.startsWith("file:"))
+    reader.noteProblem(
+      "DATABASE_DIRECT_URL",
+      "DATABASE_DIRECT_URL needs a DATABASE_URL that begins with postgresql://, the address of a pooler",
+    );
   return {
     dataDir: values.DATA_DIR,
     isDataDirShared: values.DATA_DIR_SHARED,
     database: databaseUrl.startsWith("file:") ? ("sqlite" as const) : ("postgresql" as const),
-    databaseUrl,
+    ...{ databaseUrl, poolerUrl },
     encryptionKey: values.ENCRYPTION_KEY,
     previousEncryptionKey: values.ENCRYPTION_KEY_PREVIOUS,
     bucket: readBucket(reader),

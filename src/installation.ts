@@ -85,8 +85,8 @@ export async function openExisting(config: Config, ambient: Ambient): Promise<In
 export const installationLocation = ({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "databaseUrl">): string =>
   databaseUrl === `file:${join(dataDir, "platform.db")}` ? dataDir : databaseLocation(databaseUrl);
 
-const storeOptions = ({ databaseUrl, slowStatementMs }: Config, { clock, random, log, metrics }: Ambient) => ({
-  ...{ databaseUrl, slowStatementMs, clock, random, log },
+const storeOptions = ({ databaseUrl, poolerUrl, slowStatementMs }: Config, { clock, random, log, metrics }: Ambient) => ({
+  ...{ databaseUrl, poolerUrl, slowStatementMs, clock, random, log },
   ...(metrics && { observe: metrics.observe }),
 });
 

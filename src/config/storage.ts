@@ -40,6 +40,17 @@ export const data = {
       .refine((text) => /^file:(?!:)[^?#\0]*[^?#\0/]$/.test(text) || (/^postgres(ql)?:\/\/\S+$/.test(text) && URL.canParse(text)))
       .transform((text) => (text.startsWith("file:") ? `file:${resolve(text.slice("file:".length))}` : text)),
   }),
+  DATABASE_DIRECT_URL: defineVariable({
+    type: "database URL",
+    fallback: null,
+    unset: "`DATABASE_URL`",
+    rule: "postgresql://…",
+    example: "postgresql://platform:password@db.example.com:5432/platform",
+    description:
+      "The address of PostgreSQL itself, when `DATABASE_URL` is the address of a pooler that gives a connection to each transaction, such as PgBouncer with `pool_mode = transaction`. Notifications, migrations and commands that copy the database use it. Without it, a start refuses such a pooler. A process opens one connection to it, and a few more while it starts.",
+    secret: true,
+    schema: z.string().refine((text) => /^postgres(ql)?:\/\/\S+$/.test(text) && URL.canParse(text)),
+  }),
   ENCRYPTION_KEY: defineVariable({
     type: "32 bytes in base64",
     fallback: null,

@@ -27,6 +27,8 @@ export interface Backend {
 /** The parameters for opening a database. */
 export interface BackendOptions {
   readonly databaseUrl: string;
+  /** The address of a pooler for calls and tasks; null: they use `databaseUrl`. */
+  readonly poolerUrl: string | null;
   readonly clock: Clock;
   /** Called for each round trip to the database. */
   readonly onStatement: OnStatement | undefined;

@@ -71,10 +71,13 @@ export interface PostgresTransactionParts {
   readonly statementsOn: (connection: PgQueryable) => Statements;
   readonly onStatement: OnStatement | undefined;
   readonly observe: Pick<Observe, "committed" | "writerWaited">;
+  /** Statements that set each transaction up; null where its session is set up. */
+  readonly settings: string | null;
 }
 
 /** PostgreSQL's transactions: as many at a time as the pool has connections. */
-export function postgresTransactions({ adapter, present, statementsOn, onStatement, observe }: PostgresTransactionParts): Transact {
+export function postgresTransactions(parts: PostgresTransactionParts): Transact {
+  const { adapter, present, statementsOn, onStatement, observe, settings } = parts;
   return async (work) => {
     onStatement?.("BEGIN");
     const start = performance.now();
@@ -82,6 +85,7 @@ export function postgresTransactions({ adapter, present, statementsOn, onStateme
     observe.writerWaited(secondsSince(start));
     const client = connectionOf(transaction);
     try {
+      if (settings !== null) await observedQueries(transaction, onStatement).executeRaw({ sql: settings, args: [], argTypes: [] });
       const result = await present.run(observedQueries(transaction, onStatement), () => work(statementsOn(client)));
       await reported(onStatement, "COMMIT", () => end(transaction, "COMMIT"));
       await transaction.commit();

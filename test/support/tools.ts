@@ -94,6 +94,7 @@ const tools = {
   kubectl: { isThere: are("kubectl"), packages: "kubernetes-client" },
   mount: { isThere: are("mount", "umount", "fallocate"), packages: "mount util-linux" },
   openssl: { isThere: are("openssl"), packages: "openssl" },
+  pgbouncer: { isThere: are("pgbouncer"), packages: "pgbouncer" },
   php: { isThere: are("php"), packages: "php-cli" },
   postgresql: { isThere: async () => postgresPrograms() !== undefined, packages: "postgresql" },
   promtool: { isThere: are("promtool"), packages: "prometheus" },
