@@ -1,5 +1,6 @@
 import type { SqlDriverAdapter, SqlQueryable, Transaction } from "@prisma/driver-adapter-utils";
 import { type Observe, secondsSince } from "../core/observe.ts";
+import { isReadOnly, notAvailable } from "./driver-failure.ts";
 import { type OnStatement, observedQueries, reported } from "./round-trips.ts";
 import { ProgrammingError, type Statement, StatementFailure, type Statements, type Value } from "./statements.ts";
 import type { Transact, TransactionContext } from "./transactions.ts";
@@ -92,8 +93,10 @@ export function postgresTransactions(parts: PostgresTransactionParts): Transact 
       observe.committed(1);
       return result;
     } catch (thrown) {
-      await rollBack(transaction, client);
-      throw thrown;
+      // A change writes, so the server is no longer the primary.
+      const isStandby = isReadOnly(thrown);
+      await rollBack(transaction, client, isStandby);
+      throw isStandby ? notAvailable(thrown) : thrown;
     }
   };
 }
@@ -109,8 +112,12 @@ const isPooled = (value: unknown): value is PooledConnection =>
 
 const end = (queries: SqlQueryable, sql: "COMMIT" | "ROLLBACK"): Promise<number> => queries.executeRaw({ sql, args: [], argTypes: [] });
 
-/** Rolls back. If a statement still runs or the connection is closed, the rollback cannot finish in time: then it drops the connection. */
-async function rollBack(transaction: Transaction, client: PooledConnection): Promise<void> {
+/**
+ * Rolls back. If a statement still runs or the connection is closed, the rollback cannot finish in time: then it drops the connection.
+ *
+ * @param isStale drops the connection in any case.
+ */
+async function rollBack(transaction: Transaction, client: PooledConnection, isStale: boolean): Promise<void> {
   const { promise: timedOut, resolve } = Promise.withResolvers<false>();
   const timer = setTimeout(() => resolve(false), rollBackMs);
   const rolledBack = end(transaction, "ROLLBACK").then(
@@ -119,6 +126,6 @@ async function rollBack(transaction: Transaction, client: PooledConnection): Pro
   );
   const done = await Promise.race([rolledBack, timedOut]);
   clearTimeout(timer);
-  if (done) await transaction.rollback();
+  if (done && !isStale) await transaction.rollback();
   else client.release(true);
 }

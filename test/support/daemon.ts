@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,6 +15,8 @@ export interface Daemon extends AsyncDisposable {
   signal(signal: NodeJS.Signals): void;
   /** Everything that it has written. */
   output(): string;
+  /** Starts it again in its folder, once it has ended. */
+  restart(): Promise<Daemon>;
 }
 
 /** What to start: files of its folder, and its command, in which `FOLDER` is the folder. */
@@ -27,39 +29,44 @@ export interface DaemonParts {
 }
 
 /** Starts a program as the account of servers, and resolves when it listens. @throws Error with its output when it does not. */
-export async function startDaemon({ files, command, env = {}, port }: DaemonParts): Promise<Daemon> {
+export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const folder = mkdtempSync(join(tmpdir(), "daemon-"));
   const account = accountOfServers();
-  const here = (text: string) => text.replaceAll("FOLDER", folder);
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), here(text), { mode: 0o644 });
-  if (account)
-    for (const path of [folder, ...Object.keys(files).map((name) => join(folder, name))]) chownSync(path, account.uid, account.gid);
-  const [program, ...args] = command.map(here) as [string, ...string[]]; // as many as in the tuple
-  const options = { ...account, cwd: folder, env: { PATH: `${process.env["PATH"]}:/usr/sbin`, HOME: folder, LC_ALL: "C", ...env } };
-  const child = spawn(program, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
-  let said = "";
-  for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (chunk: Buffer) => {
-      said += chunk.toString();
-    });
-  const ended = once(child, "close");
+  const paths = Object.entries(parts.files).map(([name, text]) => {
+    writeFileSync(join(folder, name), text.replaceAll("FOLDER", folder), { mode: 0o644 });
+    return join(folder, name);
+  });
+  if (account) for (const path of [folder, ...paths]) chownSync(path, account.uid, account.gid);
+  return launch(folder, parts);
+}
+
+async function launch(folder: string, parts: DaemonParts): Promise<Daemon> {
+  const [program = "", ...args] = parts.command.map((text) => text.replaceAll("FOLDER", folder));
+  const env = { PATH: `${process.env["PATH"]}:/usr/sbin`, HOME: folder, LC_ALL: "C", ...parts.env };
+  const log = join(folder, "output.log");
+  const file = openSync(log, "a");
+  const child = spawn(program, args, { ...accountOfServers(), cwd: folder, env, stdio: ["ignore", file, file] });
+  closeSync(file);
+  const ended = once(child, "exit");
   const kill = () => void child.kill("SIGKILL");
   process.once("exit", kill);
+  const end = async () => {
+    child.kill("SIGKILL");
+    await ended.catch(() => undefined);
+    process.removeListener("exit", kill);
+  };
   const daemon: Daemon = {
     folder,
     signal: (signal) => void child.kill(signal),
-    output: () => said,
-    async [Symbol.asyncDispose]() {
-      child.kill("SIGKILL");
-      await ended.catch(() => undefined);
-      process.removeListener("exit", kill);
-      rmSync(folder, { recursive: true, force: true });
-    },
+    output: () => readFileSync(log, "utf8"),
+    restart: () => end().then(() => launch(folder, parts)),
+    [Symbol.asyncDispose]: () => end().then(() => rmSync(folder, { recursive: true, force: true })),
   };
-  for (const begun = performance.now(); !(await listens(port)); await delay(20)) {
+  for (const begun = performance.now(); !(await listens(parts.port)); await delay(20)) {
     if (child.exitCode === null && performance.now() - begun < hangMs) continue;
+    const said = daemon.output();
     await daemon[Symbol.asyncDispose]();
-    throw new Error(`${program} does not listen on ${port}: ${said}`);
+    throw new Error(`${program} does not listen on ${parts.port}: ${said}`);
   }
   return daemon;
 }
