@@ -41,7 +41,11 @@ export async function startPair(): Promise<Pair> {
   const ports = await Promise.all(Array.from({ length: 4 }, freePort));
   const places = [0, 1].map((i) => ({ rest: ports[i] ?? 0, port: ports[i + 2] ?? 0 }));
   const machines: Machine[] = [];
+  const restarts: Promise<void>[] = [];
+  let isOver = false;
   opened.defer(async () => {
+    isOver = true;
+    await Promise.all(restarts);
     for (const { patroni } of machines) patroni.signal("SIGKILL");
     for (const machine of machines) killPostgres(machine);
     await delay(200);
@@ -81,9 +85,10 @@ export async function startPair(): Promise<Pair> {
       killPostgres(machine);
       if (victim === "PostgreSQL") return;
       const others = machines.filter((each) => each !== machine);
-      void until("the other is the primary", () => isPrimary(others)).then(async () => {
-        machine.patroni = await machine.patroni.restart();
+      const restarted = until("the other is the primary", async () => isOver || (await isPrimary(others))).then(async () => {
+        if (!isOver) machine.patroni = await machine.patroni.restart();
       });
+      restarts.push(restarted.catch((thrown: unknown) => console.error("a machine did not start again", thrown)));
     },
     async setSynchronous(isSynchronous) {
       standby = isSynchronous ? "sync_standby" : "replica";
