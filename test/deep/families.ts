@@ -23,6 +23,7 @@ export const families: readonly Family[] = [
     command: { script: "test:faults", slice: ["--kills", "20"], full: ["--kills", "300"] },
   },
   { name: "failover", files: ["test/faults/failover.test.ts"] },
+  { name: "rolling", files: ["test/rolling/"] },
   {
     name: "kills",
     files: [
