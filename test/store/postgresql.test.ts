@@ -35,7 +35,10 @@ describe.skipIf(postgresTemplate === undefined)("PostgreSQL", () => {
     await runOn(database.url, `ALTER DATABASE ${pathname.slice(1)} SET default_transaction_read_only = on`);
     const refused = store.change((tx) => tx.settings.put("k", "v"));
     await expect(refused).rejects.toMatchObject({ name: "Failure", reason: "unavailable", retryAfter: 1 });
-    await runOn(database.url, `SET default_transaction_read_only = off; ALTER DATABASE ${pathname.slice(1)} RESET default_transaction_read_only`);
+    await runOn(
+      database.url,
+      `SET default_transaction_read_only = off; ALTER DATABASE ${pathname.slice(1)} RESET default_transaction_read_only`,
+    );
     await store.change((tx) => tx.settings.put("k", "v"));
     expect(await store.settings.get("k")).toBe("v");
     await store.close();
