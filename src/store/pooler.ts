@@ -16,7 +16,7 @@ const rounds = 5;
 const connectMs = 5000;
 
 /**
- * Finds a pooler. A pooler answers with a process id of its own when a session begins, PostgreSQL with that of its backend. A pooler that
+ * Finds a pooler. A pooler answers with another process id when a session begins, PostgreSQL with that of its backend. A pooler that
  * gives connections to transactions shows itself by a session whose backend changes, or by two sessions with one backend.
  *
  * @throws StatementFailure when the database cannot be reached or refuses.
@@ -49,7 +49,7 @@ export async function findPooling(databaseUrl: string): Promise<Pooling> {
 }
 
 /**
- * Checks that sessions at this address have a connection of their own, which notifications and locks need.
+ * Checks that sessions at this address have separate connections, which notifications and locks need.
  *
  * @throws Failure `failed_precondition` for a pooler that gives connections to transactions; StatementFailure as `findPooling`.
  */
