@@ -48,9 +48,12 @@ export interface Config {
   /** All processes share this folder. */
   readonly isDataDirShared: boolean;
   readonly database: "sqlite" | "postgresql";
+  /** The address where a session has its own connection. */
   readonly databaseUrl: string;
   /** The address of a standby for reads of many rows; null: none. */
   readonly databaseReadUrl: string | null;
+  /** The address of a pooler to the same database, for calls and tasks; null: none. */
+  readonly poolerUrl: string | null;
   /** 32 bytes in base64; null: the key is in a file in the data folder. */
   readonly encryptionKey: string | null;
   /** 32 bytes in base64: the key that `encryptionKey` replaces, while it is rotated. */
@@ -209,15 +212,20 @@ function network(reader: Reader) {
 
 function storage(reader: Reader) {
   const [values, kept] = [reader.read(data), reader.read(retention)];
-  const databaseUrl = values.DATABASE_URL ?? `file:${join(values.DATA_DIR, "platform.db")}`;
+  const chosenUrl = values.DATABASE_URL ?? `file:${join(values.DATA_DIR, "platform.db")}`;
+  const [databaseUrl, poolerUrl] = values.DATABASE_DIRECT_URL === null ? [chosenUrl, null] : [values.DATABASE_DIRECT_URL, chosenUrl];
+  if (poolerUrl?.startsWith("file:"))
+    reader.noteProblem(
+      "DATABASE_DIRECT_URL",
+      "DATABASE_DIRECT_URL needs a DATABASE_URL that begins with postgresql://, the address of a pooler",
+    );
   if (values.DATABASE_READ_URL !== null && databaseUrl.startsWith("file:"))
     reader.noteProblem("DATABASE_READ_URL", "DATABASE_READ_URL needs a DATABASE_URL that begins with postgresql://");
   return {
     dataDir: values.DATA_DIR,
     isDataDirShared: values.DATA_DIR_SHARED,
     database: databaseUrl.startsWith("file:") ? ("sqlite" as const) : ("postgresql" as const),
-    databaseUrl,
-    databaseReadUrl: values.DATABASE_READ_URL,
+    ...{ databaseUrl, poolerUrl, databaseReadUrl: values.DATABASE_READ_URL },
     encryptionKey: values.ENCRYPTION_KEY,
     previousEncryptionKey: values.ENCRYPTION_KEY_PREVIOUS,
     bucket: readBucket(reader),

@@ -130,6 +130,11 @@ describe("a good value", () => {
     [{ CORS_ORIGINS: "https://a.example, http://localhost:5173" }, { corsOrigins: ["https://a.example", "http://localhost:5173"] }],
     [{ DATA_DIR: "/var/lib/x" }, { dataDir: "/var/lib/x", databaseUrl: "file:/var/lib/x/platform.db" }],
     [{ DATABASE_URL: "file:other.db" }, { database: "sqlite", databaseUrl: `file:${resolve("other.db")}` }],
+    [{ ...postgres }, { databaseUrl: postgres.DATABASE_URL, poolerUrl: null }],
+    [
+      { ...postgres, DATABASE_DIRECT_URL: "postgresql://u@direct/p" },
+      { database: "postgresql", databaseUrl: "postgresql://u@direct/p", poolerUrl: postgres.DATABASE_URL },
+    ],
     [
       { ...postgres, ROLE: "worker", DATA_DIR_SHARED: "true" },
       { database: "postgresql", role: "worker", isDataDirShared: true },
@@ -300,6 +305,7 @@ const bad: Record<string, readonly string[]> = {
   DATA_DIR: ["a\0b"],
   DATA_DIR_SHARED: ["on", "1", "TRUE", "yes"],
   DATABASE_URL: ["mysql://db/x", "file:", "file::memory:", "file:data/", "./platform.db", "postgresql://", "postgresql://a b"],
+  DATABASE_DIRECT_URL: ["file:platform.db", "mysql://db/x", "postgresql://a b", "db.example.com"],
   ENCRYPTION_KEY: [
     "short",
     "a".repeat(44),
@@ -461,6 +467,11 @@ describe("variables together", () => {
 
   test("PostgreSQL requires an encryption key", () => {
     expect(problemsOf({ DATABASE_URL: "postgresql://db/x" }).message).toContain("ENCRYPTION_KEY must be");
+  });
+
+  test("a direct address requires a pooler's", () => {
+    const direct = { DATABASE_DIRECT_URL: "postgresql://db/x", ENCRYPTION_KEY: postgres.ENCRYPTION_KEY };
+    expect(problemsOf(direct).problems).toMatchObject([{ variable: "DATABASE_DIRECT_URL", text: expect.stringContaining("DATABASE_URL") }]);
   });
 
   test("a malformed encryption key is one problem, not two", () => {

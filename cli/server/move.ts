@@ -72,7 +72,7 @@ function targetSettings(settings: Settings): Settings {
     name.startsWith(prefix) ? [[name.slice(prefix.length), value] as const] : [],
   );
   // The source's database is never the target's: without TARGET_DATABASE_URL it is a file in the data folder.
-  const replaced = new Set(["DATABASE_URL", ...own.map(([name]) => name.replace(/_FILE$/, ""))]);
+  const replaced = new Set(["DATABASE_URL", "DATABASE_DIRECT_URL", ...own.map(([name]) => name.replace(/_FILE$/, ""))]);
   const inherited = Object.entries(settings).filter(([name]) => !replaced.has(name.replace(/_FILE$/, "")));
   return Object.fromEntries([...inherited, ...own]);
 }

@@ -3,6 +3,8 @@ import { z } from "zod";
 import { byteSize, key32, wholeNumber } from "./values.ts";
 import { defineVariable } from "./variable.ts";
 
+const postgresUrl = z.string().refine((text) => /^postgres(ql)?:\/\/\S+$/.test(text) && URL.canParse(text));
+
 /** Data, its location and its retention. */
 export const data = {
   DATA_DIR: defineVariable({
@@ -49,7 +51,18 @@ export const data = {
     description:
       "A standby of the PostgreSQL of `DATABASE_URL` (streaming replication) that runs reads of many rows: searches, filtered lists, reports and exports. It runs them only when it has every change that was acknowledged before, of all processes; otherwise, and when it does not answer, the primary does. A process opens up to 5 connections to it. Set it on every process.",
     secret: true,
-    schema: z.string().refine((text) => /^postgres(ql)?:\/\/\S+$/.test(text) && URL.canParse(text)),
+    schema: postgresUrl,
+  }),
+  DATABASE_DIRECT_URL: defineVariable({
+    type: "database URL",
+    fallback: null,
+    unset: "`DATABASE_URL`",
+    rule: "postgresql://…",
+    example: "postgresql://platform:password@db.example.com:5432/platform",
+    description:
+      "The address of PostgreSQL itself, when `DATABASE_URL` is the address of a pooler that gives a connection to each transaction, such as PgBouncer with `pool_mode = transaction`. Notifications, migrations and commands that copy the database use it. Without it, a start refuses such a pooler. A process opens one connection to it, and a few more while it starts.",
+    secret: true,
+    schema: postgresUrl,
   }),
   ENCRYPTION_KEY: defineVariable({
     type: "32 bytes in base64",

@@ -36,6 +36,8 @@ export interface BackendOptions {
   readonly databaseUrl: string;
   /** The address of a standby for scans; null: none. */
   readonly readUrl: string | null;
+  /** The address of a pooler for calls and tasks; null: they use `databaseUrl`. */
+  readonly poolerUrl: string | null;
   readonly clock: Clock;
   /** Called for each round trip to the database. */
   readonly onStatement: OnStatement | undefined;

@@ -53,6 +53,9 @@ export const isBusy = (thrown: unknown): boolean => codesOf(thrown).some((code) 
 /** True if another transaction held PostgreSQL's lock for longer than `lock_timeout`. */
 export const isLocked = (thrown: unknown): boolean => codesOf(thrown).includes("55P03");
 
+/** True if the server refuses writes: it is a standby, as after a failover. A connection to the primary has to be made again. */
+export const isReadOnly = (thrown: unknown): boolean => codesOf(thrown).includes("25006");
+
 /** True for errors that Prisma or one of its adapters raised, and for answers of the database. */
 const isAnswer = (thrown: unknown): boolean =>
   thrown instanceof StatementFailure ? thrown.answered : thrown instanceof Error && /^(PrismaClient|DriverAdapterError)/.test(thrown.name);
@@ -73,11 +76,12 @@ export function driverFailure(thrown: unknown, ofCaller?: unknown): unknown {
   if (thrown === ofCaller && !isOfStatement(thrown)) return thrown;
   const codes = codesOf(thrown);
   const unavailable = codes.some((code) => away.has(code) || conflicts.has(code) || busy.has(code) || awayState.test(String(code)));
-  if (unavailable || !isAnswer(thrown)) {
-    return new Failure("unavailable", "the database is not available, try again", { cause: thrown, retryAfter: 1 });
-  }
+  if (unavailable || !isAnswer(thrown)) return notAvailable(thrown);
   return new Failure("internal", "internal error", { cause: thrown });
 }
+
+export const notAvailable = (cause: unknown): Failure =>
+  new Failure("unavailable", "the database is not available, try again", { cause, retryAfter: 1 });
 
 /** Prisma's code, and the kind and state of the adapter's error in it. */
 function codesOf(thrown: unknown): unknown[] {

@@ -10,6 +10,7 @@ import { createChangeRunner } from "./change.ts";
 import { driverFailure, translateErrors } from "./driver-failure.ts";
 import { ownershipNote } from "./folder.ts";
 import { type ChangeNews, createFeed } from "./news.ts";
+import type { AddressSetting } from "./pooler.ts";
 import type { Relay, RelayParts } from "./relay.ts";
 import { type OnStatement, slowStatements } from "./round-trips.ts";
 import { rowsOf } from "./rows.ts";
@@ -20,12 +21,12 @@ import { ProgrammingError, type Statements, sql } from "./statements.ts";
  * sentence, such as `DATABASE_URL: the database x at db:5432 cannot be opened: getaddrinfo ENOTFOUND db`. It never
  * contains the URL's password. Our own failures stay unchanged.
  */
-export function openFailure(databaseUrl: string, thrown: unknown): unknown {
+export function openFailure(databaseUrl: string, thrown: unknown, address: AddressSetting = "DATABASE_URL"): unknown {
   if (thrown instanceof Failure) return thrown;
   const failure = driverFailure(thrown);
   if (!(failure instanceof Failure)) return failure;
   const isFile = databaseUrl.startsWith("file:");
-  const setting = isFile ? "DATABASE_URL or DATA_DIR" : "DATABASE_URL";
+  const setting = isFile ? "DATABASE_URL or DATA_DIR" : address;
   const problem = `${databaseLocation(databaseUrl)} cannot be opened${isFile ? ownershipNote(pathOf(databaseUrl)) : ""}`;
   const text = `${setting}: ${problem}: ${safeText(thrown, databaseUrl)}`;
   // Without the cause, which may quote the URL. The text already has the cause's message.
@@ -45,6 +46,8 @@ export interface StoreOptions {
   readonly databaseUrl: string;
   /** The address of a standby of PostgreSQL, where scans run; by default they run on the primary. */
   readonly readUrl?: string | null;
+  /** The address of a pooler to the same PostgreSQL, for calls and tasks; by default they use `databaseUrl`. */
+  readonly poolerUrl?: string | null;
   readonly clock: Clock;
   readonly random: Random;
   readonly log?: Log;
@@ -73,13 +76,14 @@ export interface StoreOptions {
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const failed = (text: string, cause: unknown) => options.log?.("error", text, { cause });
-  const { databaseUrl, readUrl = null, clock, ifMissing, observe = unobserved, isIncomplete = false } = options;
+  const { databaseUrl, poolerUrl = null, readUrl = null, clock, ifMissing, observe = unobserved, isIncomplete = false } = options;
   const onStatement = statementListener(options);
-  const backend = await openBackend({ databaseUrl, readUrl, clock, onStatement, failed, observe, ifMissing, isIncomplete }).catch(
-    (thrown: unknown) => {
-      throw thrown === ifMissing ? thrown : openFailure(databaseUrl, thrown);
-    },
-  );
+  const opening = { databaseUrl, poolerUrl, readUrl, clock, onStatement, failed, observe, ifMissing, isIncomplete };
+  const backend = await openBackend(opening).catch((thrown: unknown) => {
+    const address = poolerUrl === null ? "DATABASE_URL" : "DATABASE_DIRECT_URL";
+    throw thrown === ifMissing ? thrown : openFailure(databaseUrl, thrown, address);
+  });
+  if (poolerUrl !== null) await checkPooler(poolerUrl, databaseUrl, backend);
   const store = await storeOn(backend, options, failed);
   try {
     await options.prepare?.(store);
@@ -97,6 +101,18 @@ function statementListener({ onStatement, slowStatementMs = null, log }: StoreOp
   // The text has no values, and equal lines are counted.
   const report = (sql: string, ms: number) => log("warn", `a statement took more than ${ms} ms`, { sql });
   return slowStatements(slowStatementMs, report, onStatement);
+}
+
+/** Closes the backend when the pooler cannot be used. */
+async function checkPooler(poolerUrl: string, databaseUrl: string, backend: Backend): Promise<void> {
+  const { checkSameDatabase } = await import("./pooler.ts");
+  try {
+    await checkSameDatabase(poolerUrl, databaseUrl);
+  } catch (thrown) {
+    await backend.release();
+    await backend.close();
+    throw openFailure(poolerUrl, thrown);
+  }
 }
 
 /** Loads PostgreSQL's driver only where it is used. */

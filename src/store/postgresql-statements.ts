@@ -1,5 +1,6 @@
 import type { SqlDriverAdapter, SqlQueryable, Transaction } from "@prisma/driver-adapter-utils";
 import { type Observe, secondsSince } from "../core/observe.ts";
+import { isReadOnly, notAvailable } from "./driver-failure.ts";
 import { type OnStatement, observedQueries, reported } from "./round-trips.ts";
 import { ProgrammingError, type Statement, StatementFailure, type Statements, type Value } from "./statements.ts";
 import type { Transact, TransactionContext } from "./transactions.ts";
@@ -71,10 +72,13 @@ export interface PostgresTransactionParts {
   readonly statementsOn: (connection: PgQueryable) => Statements;
   readonly onStatement: OnStatement | undefined;
   readonly observe: Pick<Observe, "committed" | "writerWaited">;
+  /** Statements that set each transaction up; null where its session is set up. */
+  readonly settings: string | null;
 }
 
 /** PostgreSQL's transactions: as many at a time as the pool has connections. */
-export function postgresTransactions({ adapter, present, statementsOn, onStatement, observe }: PostgresTransactionParts): Transact {
+export function postgresTransactions(parts: PostgresTransactionParts): Transact {
+  const { adapter, present, statementsOn, onStatement, observe, settings } = parts;
   return async (work) => {
     onStatement?.("BEGIN");
     const start = performance.now();
@@ -82,14 +86,17 @@ export function postgresTransactions({ adapter, present, statementsOn, onStateme
     observe.writerWaited(secondsSince(start));
     const client = connectionOf(transaction);
     try {
+      if (settings !== null) await observedQueries(transaction, onStatement).executeRaw({ sql: settings, args: [], argTypes: [] });
       const result = await present.run(observedQueries(transaction, onStatement), () => work(statementsOn(client)));
       await reported(onStatement, "COMMIT", () => end(transaction, "COMMIT"));
       await transaction.commit();
       observe.committed(1);
       return result;
     } catch (thrown) {
-      await rollBack(transaction, client);
-      throw thrown;
+      // A change writes, so the server is no longer the primary.
+      const isStandby = isReadOnly(thrown);
+      await rollBack(transaction, client, isStandby);
+      throw isStandby ? notAvailable(thrown) : thrown;
     }
   };
 }
@@ -105,8 +112,12 @@ const isPooled = (value: unknown): value is PooledConnection =>
 
 const end = (queries: SqlQueryable, sql: "COMMIT" | "ROLLBACK"): Promise<number> => queries.executeRaw({ sql, args: [], argTypes: [] });
 
-/** Rolls back. If a statement still runs or the connection is closed, the rollback cannot finish in time: then it drops the connection. */
-async function rollBack(transaction: Transaction, client: PooledConnection): Promise<void> {
+/**
+ * Rolls back. If a statement still runs or the connection is closed, the rollback cannot finish in time: then it drops the connection.
+ *
+ * @param isStale drops the connection in any case.
+ */
+async function rollBack(transaction: Transaction, client: PooledConnection, isStale: boolean): Promise<void> {
   const { promise: timedOut, resolve } = Promise.withResolvers<false>();
   const timer = setTimeout(() => resolve(false), rollBackMs);
   const rolledBack = end(transaction, "ROLLBACK").then(
@@ -115,6 +126,6 @@ async function rollBack(transaction: Transaction, client: PooledConnection): Pro
   );
   const done = await Promise.race([rolledBack, timedOut]);
   clearTimeout(timer);
-  if (done) await transaction.rollback();
+  if (done && !isStale) await transaction.rollback();
   else client.release(true);
 }

@@ -1,18 +1,18 @@
 import { PrismaPg } from "@prisma/adapter-pg";
 import type { SqlDriverAdapter, SqlQuery } from "@prisma/driver-adapter-utils";
-import { Client } from "pg";
 import { Failure } from "../core/failure.ts";
 import type { PoolUse } from "../core/observe.ts";
 import type { Backend, BackendOptions } from "./backend.ts";
 import { clientOn } from "./client.ts";
 import { migrate, retryWhileInUse } from "./migrate.ts";
+import { checkSessions } from "./pooler.ts";
 import { bossJobs, prepareJobs } from "./postgresql-jobs.ts";
 import { incompleteQuery } from "./postgresql-marks.ts";
 import { isQueryable, type PgQueryable, postgresStatements, postgresTransactions } from "./postgresql-statements.ts";
 import { openReplica } from "./replica.ts";
 import { observedAdapter } from "./round-trips.ts";
 import { sharedCounters } from "./rows/processes.ts";
-import { ProgrammingError, StatementFailure } from "./statements.ts";
+import { ProgrammingError } from "./statements.ts";
 import { transactionContext } from "./transactions.ts";
 
 /** Connections of a process: half for changes, half for reads. */
@@ -33,13 +33,19 @@ const migrationLock = 72707369;
  * loses its locks after 8 s, well before peers consider it dead (15 s), so that they can
  * continue its tasks without waiting for the locks.
  */
-const writingSettings = ["default_transaction_isolation=read\\ committed", "idle_in_transaction_session_timeout=8000"];
-const readOnlySettings = ["default_transaction_read_only=on"];
+const writingSettings = "SET default_transaction_isolation = 'read committed'; SET idle_in_transaction_session_timeout = 8000";
+const readOnlySettings = "SET default_transaction_read_only = on";
+/** The same for one transaction, where a pooler shares the connection between transactions. */
+const changeSettings = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = 8000";
 
-/** Opens PostgreSQL with a pool that writes and a read-only pool. */
+/**
+ * Opens PostgreSQL with a pool that writes and a read-only pool. Behind a pooler that shares connections between transactions, no
+ * statement is prepared, and reads outside changes are not protected against writes.
+ */
 export async function openPostgres({
   databaseUrl,
   readUrl,
+  poolerUrl,
   clock,
   onStatement,
   failed,
@@ -48,16 +54,21 @@ export async function openPostgres({
   isIncomplete,
 }: BackendOptions): Promise<Backend> {
   const onError = (thrown: Error) => failed("a connection to the database failed", thrown);
-  const nameOf = preparedNames();
-  const pool = (settings: readonly string[]) =>
+  const nameOf = poolerUrl === null ? preparedNames() : () => "";
+  const pool = (settings: string) =>
     new PrismaPg(
-      { connectionString: withSettings(databaseUrl, settings), max: poolMax, connectionTimeoutMillis: connectMs, onConnect: ignoreErrors },
+      {
+        ...{ connectionString: poolerUrl ?? databaseUrl, max: poolMax, connectionTimeoutMillis: connectMs },
+        onConnect: poolerUrl === null ? prepareSession(settings) : ignoreErrors,
+      },
       { onPoolError: onError, onConnectionError: onError, statementNameGenerator: ({ sql }) => nameOf(sql) },
     ).connect();
-  await tryConnecting(databaseUrl);
+  await checkSessions(databaseUrl, poolerUrl === null ? "DATABASE_URL" : "DATABASE_DIRECT_URL");
   const release = await migrateLocked({ databaseUrl, clock, ifMissing, isIncomplete }, onError);
   try {
     const [writing, reading] = await Promise.all([pool(writingSettings), pool(readOnlySettings)]);
+    // Changes wait for these lookups. Behind a pooler they must not wait for a connection that other changes hold.
+    const lookups = poolerUrl === null ? reading : await lookupPool(databaseUrl, onError);
     const present = transactionContext();
     observe.pool("write", () => useOf(poolOf(writing)));
     observe.pool("read", () => useOf(poolOf(reading)));
@@ -69,13 +80,16 @@ export async function openPostgres({
       writer: clientOn("postgresql", present.adapter(writing)),
       reader: clientOn("postgresql", observedAdapter(reading, onStatement)),
       ...{ reads, scans: replica ?? reads, replica: replica?.state ?? null },
-      transact: postgresTransactions({ adapter: writing, present, statementsOn, onStatement, observe }),
+      transact: postgresTransactions({
+        ...{ adapter: writing, present, statementsOn, onStatement, observe },
+        settings: poolerUrl === null ? null : changeSettings,
+      }),
       shrink: async () => 0,
-      jobs: bossJobs(postgresStatements(poolOf(reading), nameOf), clock),
+      jobs: bossJobs(postgresStatements(poolOf(lookups), nameOf), clock),
       counters: sharedCounters(statementsOn(poolOf(writing)), (thrown) => failed("purging rate counters failed", thrown)),
       release,
       async close() {
-        await Promise.all([writing.dispose(), reading.dispose(), replica?.close()]);
+        await Promise.all([...[...new Set([writing, reading, lookups])].map((each) => each.dispose()), replica?.close()]);
       },
     };
   } catch (thrown) {
@@ -83,6 +97,12 @@ export async function openPostgres({
     throw thrown;
   }
 }
+
+const lookupPool = (connectionString: string, onError: (thrown: Error) => void): Promise<SqlDriverAdapter> =>
+  new PrismaPg(
+    { connectionString, max: 1, connectionTimeoutMillis: connectMs, onConnect: ignoreErrors },
+    { onPoolError: onError, onConnectionError: onError },
+  ).connect();
 
 /** The adapter keeps its pool as `client`, which is missing in its type. */
 function poolOf(adapter: SqlDriverAdapter): PgQueryable {
@@ -102,21 +122,18 @@ function useOf(pool: object): PoolUse {
  * in a transaction. Between the two there is no handler, and an error would end the process.
  * This handler ignores the error: the next statement reports it.
  */
-const ignoreErrors = (connection: { on(event: "error", listener: () => void): unknown }): void =>
-  void connection.on("error", () => undefined);
+const ignoreErrors = (connection: PoolConnection): void => void connection.on("error", () => undefined);
 
-/** Connects once with the driver: for an unreachable host, Prisma's adapter drops the system's error. */
-async function tryConnecting(databaseUrl: string): Promise<void> {
-  const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: connectMs });
-  ignoreErrors(client);
-  try {
-    await client.connect();
-  } catch (thrown) {
-    throw new StatementFailure(thrown);
-  } finally {
-    await client.end();
-  }
+interface PoolConnection {
+  on(event: "error", listener: () => void): unknown;
+  query(text: string): Promise<unknown>;
 }
+
+/** The pool waits for the settings. They are not parameters of the connection, because poolers refuse those that they do not know. */
+const prepareSession = (settings: string) => async (connection: PoolConnection) => {
+  ignoreErrors(connection);
+  await connection.query(settings);
+};
 
 type Opening = Pick<BackendOptions, "databaseUrl" | "clock" | "ifMissing" | "isIncomplete">;
 
@@ -178,14 +195,6 @@ async function migrateIn(adapter: Awaited<ReturnType<PrismaPg["connect"]>>, ifMi
     await transaction.rollback();
     throw thrown;
   }
-}
-
-/** Adds session settings to those in the URL. */
-function withSettings(databaseUrl: string, settings: readonly string[]): string {
-  const url = new URL(databaseUrl);
-  const options = url.searchParams.get("options");
-  url.searchParams.set("options", [...(options ? [options] : []), ...settings.map((setting) => `-c ${setting}`)].join(" "));
-  return url.href;
 }
 
 /** Names of prepared statements: one per text, up to the limit. */

@@ -188,7 +188,8 @@ const notifier =
   };
 
 /** pg-boss is loaded only on PostgreSQL. */
-async function openQueue({ config: { database, databaseUrl }, store, clock, log, observe }: ProcessContext): Promise<Queue> {
+async function openQueue({ config: { database, databaseUrl, poolerUrl }, store, clock, log, observe }: ProcessContext): Promise<Queue> {
   if (database === "sqlite") return observedQueue(embeddedQueue(store, clock, log), { observe, log });
-  return observedQueue(await (await import("../jobs/postgres.ts")).postgresQueue(databaseUrl, store.feed, log), { observe, log });
+  const { postgresQueue } = await import("../jobs/postgres.ts");
+  return observedQueue(await postgresQueue(poolerUrl ?? databaseUrl, store.feed, log), { observe, log });
 }

@@ -8,9 +8,11 @@ import { examine, type Named, ok } from "../../cli/server/doctor/finding.ts";
 import { judgeCertificate, judgeSkew } from "../../cli/server/doctor/network.ts";
 import { openReceiver, type Receiver, selfSigned } from "../egress/receiver.ts";
 import { openAuthorizationServer } from "../support/authorization-server.ts";
-import { describeOnEach, openTestStore } from "../support/database.ts";
+import { describeOnEach, openTestStore, postgresTemplate } from "../support/database.ts";
 import { freePort } from "../support/free-port.ts";
 import { openMailServer } from "../support/mail-server.ts";
+import { lacks } from "../support/needs.ts";
+import { startPgBouncer } from "../support/pgbouncer.ts";
 import { startS3 } from "../support/s3-server.ts";
 import { runWith, testFolder } from "./rig.ts";
 
@@ -113,6 +115,23 @@ describeOnEach("a database", (kind) => {
     const { code, of } = await examined(settings(url));
     expect([code, of("database")]).toMatchObject([1, [{ verdict: "fail", advice: expect.stringContaining("DATABASE_URL") }]]);
     rmSync(path);
+  });
+});
+
+describe.skipIf(postgresTemplate === undefined || lacks("pgbouncer"))("a pooler of transactions", () => {
+  test("needs a direct address, and is ok with one; a direct address without need is a warning", async () => {
+    await using database = await openTestStore("postgresql");
+    await using pooler = await startPgBouncer(database.url, "transaction");
+    const found = async (urls: Readonly<Record<string, string>>) => {
+      const { of } = await examined({ ...urls, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"), DATA_DIR_SHARED: "true" });
+      return of("database")[0];
+    };
+    const text = expect.stringMatching(/^DATABASE_URL: .* set DATABASE_DIRECT_URL to the address of PostgreSQL itself/);
+    expect(await found({ DATABASE_URL: pooler.url })).toMatchObject({ verdict: "fail", found: text });
+    const both = { DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: database.url };
+    expect(await found(both)).toMatchObject({ verdict: "ok", found: "DATABASE_URL is behind a pooler of transactions" });
+    const unused = await found({ DATABASE_URL: database.url, DATABASE_DIRECT_URL: database.url });
+    expect(unused).toMatchObject({ verdict: "warn", advice: expect.stringMatching(/^Remove DATABASE_DIRECT_URL/) });
   });
 });
 

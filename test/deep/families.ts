@@ -22,6 +22,8 @@ export const families: readonly Family[] = [
     files: ["test/faults/faults.test.ts"],
     command: { script: "test:faults", slice: ["--kills", "20"], full: ["--kills", "300"] },
   },
+  { name: "failover", files: ["test/faults/failover.test.ts"] },
+  { name: "rolling", files: ["test/rolling/"] },
   {
     name: "kills",
     files: [

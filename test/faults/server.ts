@@ -68,10 +68,23 @@ export function installation(env: Readonly<Record<string, string>> = {}): Instal
   };
 }
 
-function spawnServer(env: Readonly<Record<string, string>>, preloads: readonly string[]): ServerLifetime {
+/** The program of a server, in the folder of its checkout. */
+export interface Program {
+  readonly folder: string;
+  readonly words: readonly string[];
+}
+
+const own: Program = { folder: root, words: ["cli/main.ts", "serve"] };
+
+/** Starts a server; `preloads` are modules that run before it. */
+export function spawnServer(
+  env: Readonly<Record<string, string>>,
+  preloads: readonly string[] = [],
+  { folder, words }: Program = own,
+): ServerLifetime {
   const flags = preloads.flatMap((path) => ["--import", path]);
-  const child = spawn(process.execPath, [...flags, "cli/main.ts", "serve"], {
-    cwd: root,
+  const child = spawn(process.execPath, [...flags, ...words], {
+    cwd: folder,
     env: { ...ownEnvironment(), ...env },
     stdio: ["ignore", "ignore", "pipe"],
   });

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import { openStore } from "../../src/store/open.ts";
-import { databaseUrl, openTestStore, postgresTemplate, rowsIn } from "../support/database.ts";
+import { databaseUrl, openTestStore, postgresTemplate, rowsIn, runOn } from "../support/database.ts";
 import { hangMs } from "../support/patience.ts";
 
 describe.skipIf(postgresTemplate === undefined)("PostgreSQL", () => {
@@ -25,6 +25,23 @@ describe.skipIf(postgresTemplate === undefined)("PostgreSQL", () => {
     await store.change((tx) => tx.settings.put("k", "kept"));
     expect(await store.settings.get("k")).toBe("kept");
     expect(log).toHaveBeenCalledWith("error", expect.any(String), expect.anything());
+  });
+
+  test("a server that has become a standby is unavailable for changes, and a new connection is made for the next one", async () => {
+    await using database = await databaseUrl("postgresql");
+    const store = await openStore({ databaseUrl: database.url, clock: systemClock, random: systemRandom });
+    const { pathname } = new URL(database.url);
+    // Refuses writes with the same code as a standby.
+    await runOn(database.url, `ALTER DATABASE ${pathname.slice(1)} SET default_transaction_read_only = on`);
+    const refused = store.change((tx) => tx.settings.put("k", "v"));
+    await expect(refused).rejects.toMatchObject({ name: "Failure", reason: "unavailable", retryAfter: 1 });
+    await runOn(
+      database.url,
+      `SET default_transaction_read_only = off; ALTER DATABASE ${pathname.slice(1)} RESET default_transaction_read_only`,
+    );
+    await store.change((tx) => tx.settings.put("k", "v"));
+    expect(await store.settings.get("k")).toBe("v");
+    await store.close();
   });
 
   test("a URL with session settings keeps them, and reads still cannot write", async () => {

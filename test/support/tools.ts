@@ -94,6 +94,8 @@ const tools = {
   kubectl: { isThere: are("kubectl"), packages: "kubernetes-client" },
   mount: { isThere: are("mount", "umount", "fallocate"), packages: "mount util-linux" },
   openssl: { isThere: are("openssl"), packages: "openssl" },
+  pgbouncer: { isThere: are("pgbouncer"), packages: "pgbouncer" },
+  patroni: { isThere: are("patroni", "etcd", "haproxy"), packages: "patroni etcd-server haproxy" },
   php: { isThere: are("php"), packages: "php-cli" },
   postgresql: { isThere: async () => postgresPrograms() !== undefined, packages: "postgresql" },
   promtool: { isThere: are("promtool"), packages: "prometheus" },

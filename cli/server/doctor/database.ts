@@ -7,11 +7,12 @@ import { systemClock } from "../../../src/core/clock.ts";
 import { isReplicaUnused, type ReplicaState } from "../../../src/core/installation/checks.ts";
 import { unobserved } from "../../../src/core/observe.ts";
 import { migrationsOf } from "../../../src/store/migrate.ts";
+import { checkSameDatabase, findPooling, sharedSessions } from "../../../src/store/pooler.ts";
 import { openReplica } from "../../../src/store/replica.ts";
 import type { Statement } from "../../../src/store/statements.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
-type DatabaseConfig = Pick<Config, "database" | "databaseUrl" | "role">;
+type DatabaseConfig = Pick<Config, "database" | "databaseUrl" | "poolerUrl" | "role">;
 
 /** What is read of SQLite. */
 interface SqliteFacts {
@@ -146,7 +147,24 @@ export async function onPostgres<T>(databaseUrl: string, signal: AbortSignal, wo
   }
 }
 
-async function checkPostgres({ databaseUrl, role }: DatabaseConfig, signal: AbortSignal): Promise<readonly Finding[]> {
+/** Poolers before PostgreSQL, and whether they fit the settings. */
+async function poolerFindings({ databaseUrl, poolerUrl }: DatabaseConfig): Promise<readonly Finding[]> {
+  const setting = poolerUrl === null ? "DATABASE_URL" : "DATABASE_DIRECT_URL";
+  const direct = await findPooling(databaseUrl);
+  if (direct === "transaction")
+    return [fail(sharedSessions(databaseUrl, setting), "docs/operate/scale.md has the settings for PgBouncer.")];
+  if (poolerUrl === null) return direct === "session" ? [ok("DATABASE_URL is behind a pooler of sessions")] : [];
+  await checkSameDatabase(poolerUrl, databaseUrl);
+  if ((await findPooling(poolerUrl)) === "transaction") return [ok("DATABASE_URL is behind a pooler of transactions")];
+  const unused = "DATABASE_DIRECT_URL is set, and DATABASE_URL is not behind a pooler of transactions";
+  return [warn(unused, "Remove DATABASE_DIRECT_URL: without it, statements are prepared once for each connection.")];
+}
+
+async function checkPostgres(config: DatabaseConfig, signal: AbortSignal): Promise<readonly Finding[]> {
+  return [...(await poolerFindings(config)), ...(await checkServer(config, signal))];
+}
+
+async function checkServer({ databaseUrl, role }: DatabaseConfig, signal: AbortSignal): Promise<readonly Finding[]> {
   return onPostgres(databaseUrl, signal, async (client) => {
     const { rows } = await client.query<PostgresFacts>(settingsQuery);
     const [{ found } = { found: false }] = (await client.query<{ found: boolean }>(migrationsTable)).rows;
@@ -188,7 +206,7 @@ export const replica = ({ databaseUrl, databaseReadUrl: readUrl }: Pick<Config, 
 
 /** Milliseconds by which the clock of PostgreSQL differs from ours: positive when it is ahead. Null for SQLite, which has ours. */
 export async function databaseClockSkew(
-  { database: kind, databaseUrl }: DatabaseConfig,
+  { database: kind, databaseUrl }: Pick<Config, "database" | "databaseUrl">,
   now: () => number,
   signal: AbortSignal,
 ): Promise<number | null> {

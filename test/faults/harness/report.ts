@@ -1,11 +1,17 @@
 import type { Outcome } from "./run.ts";
 
+const titles: Readonly<Record<Outcome["setUp"], string>> = {
+  sqlite: "SQLite, one process",
+  postgresql: "PostgreSQL, three processes",
+  failover: "PostgreSQL with a standby, three processes",
+};
+
 /** The report of a run as Markdown: the actions, their outcomes, and all violations. */
 export function reportOf({ setUp, seed, seconds, timeline, tally, starts, logged, skipped, violations }: Outcome): string {
   const sorted = starts.toSorted((a, b) => a - b);
   const at = (share: number) => Math.round(sorted[Math.floor(share * (sorted.length - 1))] ?? 0);
   return [
-    `### ${setUp === "sqlite" ? "SQLite, one process" : "PostgreSQL, three processes"}: ${violations.length} violations`,
+    `### ${titles[setUp]}: ${violations.length} violations`,
     "",
     `Seed \`${seed}\`, ${Math.round(seconds)} s. A process was ready ${at(0.5)} ms after its start (median of ${starts.length}; 95 %: ${at(0.95)} ms).`,
     "",

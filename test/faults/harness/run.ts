@@ -5,12 +5,12 @@ import { newModel } from "./model.ts";
 import type { Plan } from "./plans.ts";
 import { prove } from "./proof.ts";
 import { seededRandom } from "./seeded-random.ts";
-import { openSetUp, type SetUp, type SetUpName } from "./set-up.ts";
+import { openSetUp, type SetUp } from "./set-up.ts";
 import { type Timeline, timeline } from "./timeline.ts";
 import type { Violation } from "./violation.ts";
 
 export interface RunOptions {
-  readonly setUp: SetUpName;
+  readonly setUp: SetUp["name"];
   readonly plan: Plan;
   readonly seed: string;
   /** Aborted to start no more rounds: the work so far is checked. */
@@ -21,7 +21,7 @@ export interface RunOptions {
 
 /** The result of a run. */
 export interface Outcome {
-  readonly setUp: SetUpName;
+  readonly setUp: SetUp["name"];
   readonly seed: string;
   readonly seconds: number;
   readonly timeline: Timeline;

@@ -34,7 +34,7 @@ const pauseMs = 200;
 const passing: readonly string[] = ["unavailable", "resource_exhausted"];
 
 /** Watches a task at once; `settles` asks each connection to end when the task is idle, `deltas` for texts while they are written. */
-export function watch(caller: Caller, taskId: string, settles: boolean, deltas = false): Watcher {
+export function watch(caller: Pick<Caller, "headers" | "readyUrl" | "tally">, taskId: string, settles: boolean, deltas = false): Watcher {
   const record: WatchRecord = { events: [], texts: [], violations: [] };
   let text = { attempt: 0, shown: "" };
   const closed = new AbortController();
