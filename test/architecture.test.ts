@@ -34,6 +34,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   oauth: ["node:", "core", "call", "http", "fastify", "@fastify/"],
   websites: ["node:", "core", "http"],
   scim: ["node:", "core", "call", "http", "operations", "gen/proto", "@bufbuild/", "fastify", "scim2-parse-filter"],
+  mcp: ["node:", "@modelcontextprotocol/server", "zod"],
+  "mcp/http": ["call", "core", "http", "operations", "gen/proto", "@bufbuild/", "fastify"],
   jobs: ["node:", "core", "pg-boss"],
   runtime: ["node:", "core", "jobs"],
   "runtime/agents/model": ["type config/models", "ai", "@ai-sdk/", "ajv", "undici"],
