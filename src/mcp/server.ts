@@ -3,7 +3,7 @@ import { type Catalogue, readCatalogue } from "./catalogue.ts";
 import type { Json, Operations } from "./operations.ts";
 import { addPrompts } from "./prompts.ts";
 import { addResources } from "./resources.ts";
-import { errorResult } from "./results.ts";
+import { errorResult, protocolErrors } from "./results.ts";
 import { addTasks, tasksExtension } from "./tasks.ts";
 import { selectTools } from "./tools/selection.ts";
 import type { Resumed, Tool, Use } from "./tools/tool.ts";
@@ -36,12 +36,12 @@ export function mcpServer(parts: ServerParts): Server {
     },
   );
   server.setRequestHandler("tools/list", async (_, { mcpReq }) => {
-    const tools = await toolsOf(parts, signalOf(parts, mcpReq.signal));
+    const tools = await protocolErrors(() => toolsOf(parts, signalOf(parts, mcpReq.signal)));
     return { tools: tools.map(({ name, title, description, inputSchema, annotations }) => ({ name, title, description, inputSchema, annotations })) };
   });
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const use = useOf(parts, server, context);
-    const tool = (await toolsOf(parts, use.signal)).find(({ name }) => name === params.name);
+    const tool = (await protocolErrors(() => toolsOf(parts, use.signal))).find(({ name }) => name === params.name);
     if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `unknown tool ${params.name.slice(0, 64)}`);
     try {
       return { ...(await tool.run(params.arguments ?? {}, use)) };

@@ -28,3 +28,10 @@ export function jsonOf(result: { readonly content: readonly object[] }): Record<
   const [block] = result.content as readonly { readonly text: string }[];
   return JSON.parse(block?.text ?? "null");
 }
+
+/** The names of a client's tools, in alphabetical order. */
+export const namesOf = async (client: Client): Promise<readonly string[]> => (await client.listTools()).tools.map(({ name }) => name).toSorted();
+
+/** The error of a tool's result; undefined for a result without one. */
+export const refusalOf = (result: { readonly content: readonly object[]; readonly isError?: boolean | undefined }): object | undefined =>
+  result.isError ? jsonOf(result)["error"] : undefined;

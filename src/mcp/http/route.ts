@@ -112,8 +112,8 @@ function serverParts(parts: McpParts, { head, request, gone }: Call, { caller }:
 }
 
 async function send(reply: FastifyReply, answer: Response): Promise<void> {
-  // Of HTTP/1.1 only; Node sets it there.
-  for (const [name, value] of answer.headers) if (name !== "connection") reply.header(name, value);
+  // Node sets the first one, over HTTP/1.1 only; the second one is set for every call.
+  for (const [name, value] of answer.headers) if (name !== "connection" && name !== "cache-control") reply.header(name, value);
   reply.code(answer.status);
   if (answer.body === null) reply.send();
   // Node's types distinguish its own streams from those of `fetch`.
