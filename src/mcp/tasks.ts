@@ -12,7 +12,6 @@ import { detailsOf, readTask, type Turn, waitingOf } from "./turn.ts";
 export const tasksExtension = "io.modelcontextprotocol/tasks";
 
 const byId = z.looseObject({ taskId: z.string().max(128) });
-const update = byId.extend({ inputResponses: z.record(z.string(), z.unknown()) });
 const anything = z.looseObject({});
 
 /** Pages of events in which the end of a turn is searched. */
@@ -27,12 +26,12 @@ export function addTasks(server: Server, parts: ServerParts): void {
   server.setRequestHandler("tasks/get", { params: byId, result: anything }, ({ taskId }, { mcpReq }) =>
     protocolErrors(async () => ({ ...(await stateOf(operations, turnIn(taskId), signalOf(parts, mcpReq.signal))) })),
   );
-  server.setRequestHandler("tasks/update", { params: update, result: anything }, ({ taskId, inputResponses }, { mcpReq }) =>
+  server.setRequestHandler("tasks/update", { params: byId, result: anything }, ({ taskId }, { mcpReq }) =>
     protocolErrors(async () => {
       const signal = signalOf(parts, mcpReq.signal);
       const turn = turnIn(taskId);
       const waiting = waitingOf(await readTask(operations, turn.taskId, signal));
-      const response = waiting && inputResponses[waiting.eventId];
+      const response = waiting && mcpReq.inputResponses?.[waiting.eventId];
       if (waiting && response !== undefined) await applyResponse(operations, turn.taskId, waiting, response, signal);
       return {};
     }),

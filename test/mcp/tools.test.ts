@@ -108,7 +108,7 @@ test("files: uploads, lists, reads in parts, and reads what an agent made", asyn
   const png = jsonOf(await call("file_upload", { filename: "dot.png", base64: "iVBORw0KGgo=" }));
   expect((await call("file_read", { file_id: png["id"] })).content).toEqual([{ type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" }]);
   const task = jsonOf(await call("task_create", { message: "[[file sums.csv | tea,12]] [[say read it]]", file_ids: [file["id"]] }));
-  const { data } = jsonOf(await call("file_list", { task_id: task["task_id"] })) as { data: { id: string }[] };
+  const { data } = jsonOf(await call("file_list", { task_id: task["task_id"] }));
   expect((await call("file_read", { file_id: data[0]?.id, task_id: task["task_id"] })).content).toEqual([{ type: "text", text: "tea,12" }]);
   const bob = await mcpClient(rig.service.url, { headers: (await rig.service.person()).headers });
   expect(refusalOf(await bob.callTool({ name: "file_read", arguments: { file_id: file["id"] } }))).toMatchObject({ code: "not_found" });
