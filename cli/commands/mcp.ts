@@ -4,6 +4,7 @@ import { finished } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { mcpServer, type ServerParts } from "../../src/mcp/server.ts";
+import { toolsOf } from "../../src/mcp/tools/selection.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { type ClientFlags, textFlag } from "../frame/parameters.ts";
 import { version } from "../frame/version.ts";
@@ -40,9 +41,10 @@ export const mcp = command({
         done();
       },
     });
+    const operations = remoteOperations(cli.client(), context.now, context.fetch);
     const parts: ServerParts = {
-      operations: remoteOperations(cli.client(), context.now, context.fetch),
-      tools: tools ?? null,
+      operations,
+      listTools: toolsOf(operations, tools ?? null),
       version,
       gone: gone.signal,
       sleep: (ms, signal) => delay(ms, undefined, { signal }),

@@ -1,18 +1,16 @@
 import { CLIENT_CAPABILITIES_META_KEY, ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@modelcontextprotocol/server";
-import { type Catalogue, readCatalogue } from "./catalogue.ts";
 import type { Json, Operations } from "./operations.ts";
 import { addPrompts } from "./prompts.ts";
 import { addResources } from "./resources.ts";
 import { errorResult, protocolErrors } from "./results.ts";
 import { addTasks, tasksExtension } from "./tasks.ts";
-import { selectTools } from "./tools/selection.ts";
 import type { Resumed, Tool, Use } from "./tools/tool.ts";
 
 /** What a server needs of the door that it stands behind. */
 export interface ServerParts {
   readonly operations: Operations;
-  /** The selection of tools; null for the usual ones (`tools/selection.ts`). */
-  readonly tools: string | null;
+  /** The tools of the caller. Each request reads them again. @throws Refusal */
+  listTools(signal: AbortSignal): Promise<readonly Tool[]>;
   readonly version: string;
   /** Aborted when the client is gone. */
   readonly gone: AbortSignal;
@@ -36,12 +34,12 @@ export function mcpServer(parts: ServerParts): Server {
     },
   );
   server.setRequestHandler("tools/list", async (_, { mcpReq }) => {
-    const tools = await protocolErrors(() => toolsOf(parts, signalOf(parts, mcpReq.signal)));
+    const tools = await protocolErrors(() => parts.listTools(signalOf(parts, mcpReq.signal)));
     return { tools: tools.map(({ name, title, description, inputSchema, annotations }) => ({ name, title, description, inputSchema, annotations })) };
   });
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const use = useOf(parts, server, context);
-    const tool = (await protocolErrors(() => toolsOf(parts, use.signal))).find(({ name }) => name === params.name);
+    const tool = (await protocolErrors(() => parts.listTools(use.signal))).find(({ name }) => name === params.name);
     if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `unknown tool ${params.name.slice(0, 64)}`);
     try {
       return { ...(await tool.run(params.arguments ?? {}, use)) };
@@ -53,12 +51,6 @@ export function mcpServer(parts: ServerParts): Server {
   addPrompts(server, parts);
   addTasks(server, parts);
   return server;
-}
-
-/** Only the catalogue, the selection of the client's owner and the credential decide: no text of a task or a skill is read. */
-async function toolsOf({ operations, tools }: ServerParts, signal: AbortSignal): Promise<readonly Tool[]> {
-  const [catalogue, caller]: [Catalogue, Awaited<ReturnType<Operations["caller"]>>] = [await readCatalogue(), await operations.caller(signal)];
-  return selectTools(catalogue, tools, caller);
 }
 
 /** Aborted when the client cancels the request or is gone. */

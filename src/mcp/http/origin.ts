@@ -21,13 +21,11 @@ const loopback = ["localhost", "127.0.0.1", "[::1]"];
  */
 export function createOriginCheck({ urls, corsOrigins }: OriginRule): (request: IncomingMessage) => void {
   const hosts = new Set([...loopback, ...urls.map((url) => new URL(url).hostname)]);
-  const names = new Set(urls.map((url) => new URL(url).hostname));
-  const isOwn = (origin: string): boolean => URL.canParse(origin) && names.has(new URL(origin).hostname) && !loopback.includes(new URL(origin).hostname);
   return (request) => {
     if (!hostNamesOf(request).every((name) => hosts.has(name)))
       throw new Failure("permission_denied", "Host: is no name of this installation; BASE_URL names it, and a proxy must pass it on");
-    const { origin } = request.headers;
-    if (origin === undefined || corsOrigins.includes(origin) || isOwn(origin)) return;
+    const { origin, host } = request.headers;
+    if (origin === undefined || corsOrigins.includes(origin) || (URL.canParse(origin) && new URL(origin).host === host)) return;
     throw new Failure("permission_denied", "Origin: pages of this origin may not call /mcp; CORS_ORIGINS allows origins");
   };
 }

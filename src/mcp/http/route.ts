@@ -13,10 +13,10 @@ import { boundedBodies } from "../../http/request-body.ts";
 import { parseBody } from "../../http/v2/parse.ts";
 import { type Call, inSteps, sendJson, wire } from "../../http/wire/wire.ts";
 import type { Operation, OperationTable } from "../../operations.ts";
-import type { ServerParts } from "../server.ts";
 import type { Resumed } from "../tools/tool.ts";
 import { checkCredential } from "./credential.ts";
 import { type InProcessParts, inProcessOperations } from "./in-process.ts";
+import type { DoorParts } from "./handler.ts";
 import { createOriginCheck, type OriginRule } from "./origin.ts";
 
 /** The dependencies of `/mcp`. */
@@ -91,13 +91,14 @@ function webRequest({ request, gone }: Call, baseUrl: string): Request {
   return new Request(new URL(request.url, baseUrl), { method: "POST", headers, body: "{}", signal: gone });
 }
 
-function serverParts(parts: McpParts, { head, request, gone }: Call, { caller }: Admission): ServerParts {
+function serverParts(parts: McpParts, { head, request, gone }: Call, { caller }: Admission): DoorParts {
   const { clock, cipher, version } = parts;
   const tokens = signedTokens<readonly [taskId: string, seq: number, seen: number, credentialId: string, until: number]>(cipher, "mcp place");
   const { tools } = request.query as { readonly tools?: unknown };
+  const operations = inProcessOperations(parts, head, caller);
   return {
-    operations: inProcessOperations(parts, head, caller),
-    tools: typeof tools === "string" ? tools : null,
+    operations,
+    selection: typeof tools === "string" ? tools : null,
     version,
     gone,
     sleep: clock.sleep,

@@ -1,5 +1,5 @@
-import type { Catalogue } from "../catalogue.ts";
-import { type Caller, Refusal } from "../operations.ts";
+import { type Catalogue, readCatalogue } from "../catalogue.ts";
+import { type Caller, type Operations, Refusal } from "../operations.ts";
 import { jsonResult } from "../results.ts";
 import { fileTools } from "./files.ts";
 import { taskTools } from "./tasks.ts";
@@ -34,6 +34,15 @@ export function selectTools(catalogue: Catalogue, selection: string | null, call
   if (caller.kind === "token" && caller.scopes.includes(approvalScope)) tools.push(operationTool(catalogue, approval));
   return tools.filter(({ operation }) => isAllowed(catalogue, operation, caller));
 }
+
+/**
+ * Creates the list of a caller's tools. Only the catalogue, the selection and the credential decide: no text of a task or a
+ * skill is read.
+ */
+export const toolsOf =
+  (operations: Pick<Operations, "caller">, selection: string | null) =>
+  async (signal: AbortSignal): Promise<readonly Tool[]> =>
+    selectTools(await readCatalogue(), selection, await operations.caller(signal));
 
 interface Named {
   readonly operation: string;
