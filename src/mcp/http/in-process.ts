@@ -92,7 +92,7 @@ export function inProcessOperations(parts: InProcessParts, { body: _, ...head }:
         throw refusalOf(failureOf(thrown));
       }
     },
-    listFiles: async (input, signal) => (await perform(FileService.method.listFiles, input, signal)) as unknown as FilePage,
+    listFiles: async (input, signal) => (await perform(FileService.method.listFiles, input, signal)) as Json & FilePage,
     async readSkill(id, signal) {
       const { text } = await perform(SkillService.method.getSkillContent, { id }, signal);
       return String(text);

@@ -78,7 +78,7 @@ const rules: readonly Rule[] = [
     description: "scope: the app is not configured for a requested scope",
     isViolated(parameters, { scopes }) {
       const requested = parameters.get("scope");
-      return (requested === null ? defaultScopes(scopes) : (parseScopes(requested, scopes) ?? [])).length === 0;
+      return requested !== null && parseScopes(requested, scopes) === null;
     },
   },
 ];
