@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { mcpServer, type ServerParts } from "../../src/mcp/server.ts";
 import { toolsOf } from "../../src/mcp/tools/selection.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
@@ -51,7 +51,11 @@ export const mcp = command({
       places: rememberedPlaces(),
     };
     const transport = new StdioServerTransport(input, output, { maxBufferSize: messageBytesMax });
-    const handle = serveStdio(() => mcpServer(parts), { transport, maxSubscriptions: 0, onerror: ({ message }) => cli.print.note(message) });
+    const handle = serveStdio(() => mcpServer(parts), {
+      transport,
+      maxSubscriptions: 0,
+      onerror: ({ message }) => cli.print.note(message),
+    });
     gone.signal.addEventListener("abort", () => input.destroy());
     await finished(input).catch(() => undefined);
     gone.abort();

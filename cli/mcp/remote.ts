@@ -1,5 +1,13 @@
 import { ApiError, type CallOptions, type Client, type OperationName, type RequestOf } from "../../packages/client/src/index.ts";
-import { type Caller, type FileDetail, type FilePage, type Json, type Operations, Refusal, type Watched } from "../../src/mcp/operations.ts";
+import {
+  type Caller,
+  type FileDetail,
+  type FilePage,
+  type Json,
+  type Operations,
+  Refusal,
+  type Watched,
+} from "../../src/mcp/operations.ts";
 
 /** How long the scopes and the role of the credential are remembered. */
 const callerMs = 60_000;
@@ -37,7 +45,11 @@ export function remoteOperations(client: Client, now: () => number, fetch: typeo
       }
     },
     async listFiles({ limit, cursor, task_id: taskId }, signal) {
-      const request = { ...(limit === undefined ? {} : { limit: Number(limit) }), ...textOf("cursor", cursor), ...textOf("taskId", taskId) };
+      const request = {
+        ...(limit === undefined ? {} : { limit: Number(limit) }),
+        ...textOf("cursor", cursor),
+        ...textOf("taskId", taskId),
+      };
       const page = await refusing(() => client.rpc("file.v2.FileService/ListFiles", request, { signal }));
       return filePage(page as ListedFiles); // By the schema of the answer.
     },
@@ -45,8 +57,7 @@ export function remoteOperations(client: Client, now: () => number, fetch: typeo
       const { text = "" } = await refusing(() => client.rpc("settings.v1.SkillService/GetSkillContent", { id }, { signal }));
       return text;
     },
-    upload: async (filename, bytes, signal) =>
-      (await refusing(() => client.files.upload(bytes, { filename, signal }))) as FileDetail,
+    upload: async (filename, bytes, signal) => (await refusing(() => client.files.upload(bytes, { filename, signal }))) as FileDetail,
     async download({ download_url: url }, most, signal) {
       if (url === undefined) throw new Refusal("not_found", "file not found", { field: "file_id" });
       const answer = await fetch(url, { signal, headers: { range: `bytes=0-${most - 1}` } });

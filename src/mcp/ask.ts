@@ -11,7 +11,7 @@ type Member = Form["requestedSchema"]["properties"][string];
 const messageMax = 20_000;
 
 /**
- * The form for a wait: a question with its options, or an action with everything that is known of it. Null for an action
+ * The form for a wait: a question with its options, or an action with all its known facts. Null for an action
  * that a form cannot show whole, or whose decision has members that a form cannot have.
  */
 export async function formOf(operations: Operations, taskId: string, waiting: Waiting, signal: AbortSignal): Promise<Form | null> {
@@ -86,7 +86,11 @@ export async function applyResponse(
   const { action, content } = (typeof response === "object" && response !== null ? response : {}) as Json;
   if (action !== "accept" || typeof content !== "object" || content === null) return "not decided";
   if (!isQuestion(waiting)) {
-    const { confirmed } = await operations.call("task.confirmAction", { task_id: taskId, event_id: waiting.eventId, input: content }, signal);
+    const { confirmed } = await operations.call(
+      "task.confirmAction",
+      { task_id: taskId, event_id: waiting.eventId, input: content },
+      signal,
+    );
     return confirmed === true ? "decided" : "not decided";
   }
   const text = answerIn(content as Json);

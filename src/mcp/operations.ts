@@ -74,7 +74,11 @@ export class Refusal extends Error {
   /** Seconds after which a retry can succeed, where known. */
   readonly retryAfter: number | undefined;
 
-  constructor(code: string, message: string, facts: { readonly field?: string | undefined; readonly retryAfter?: number | undefined } = {}) {
+  constructor(
+    code: string,
+    message: string,
+    facts: { readonly field?: string | undefined; readonly retryAfter?: number | undefined } = {},
+  ) {
     super(message);
     this.code = code;
     this.field = facts.field;

@@ -28,7 +28,8 @@ export async function listSkills(operations: Operations, signal: AbortSignal): P
 /** One page of a list that arrives whole. @throws ProtocolError for a cursor of another list */
 export function pageOf<T>(all: readonly T[], cursor: string | undefined): { readonly page: readonly T[]; readonly nextCursor?: string } {
   const start = cursor === undefined ? 0 : Number(cursor);
-  if (!Number.isInteger(start) || start < 0 || start > all.length) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "unknown cursor");
+  if (!Number.isInteger(start) || start < 0 || start > all.length)
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, "unknown cursor");
   const end = start + pageMax;
   return { page: all.slice(start, end), ...(end < all.length && { nextCursor: String(end) }) };
 }
@@ -49,7 +50,10 @@ export function addPrompts(server: Server, parts: ServerParts): void {
       if (!skill) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "unknown prompt");
       const work = params.arguments?.["task"];
       if (!work) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "task: the prompt needs a description of the work");
-      return { description: skill.description.slice(0, descriptionMax), messages: [{ role: "user" as const, content: textOf(skill, work) }] };
+      return {
+        description: skill.description.slice(0, descriptionMax),
+        messages: [{ role: "user" as const, content: textOf(skill, work) }],
+      };
     }),
   );
 }
@@ -63,5 +67,8 @@ const promptOf = ({ id, name, description }: Skill) => ({
 
 const textOf = ({ id, name }: Skill, work: string): { readonly type: "text"; readonly text: string } => {
   const input: Json = { message: work, force_skills: [id] };
-  return { type: "text", text: `Call the tool task_create for the skill ${JSON.stringify(name)} with this input:\n${JSON.stringify(input, null, 1)}` };
+  return {
+    type: "text",
+    text: `Call the tool task_create for the skill ${JSON.stringify(name)} with this input:\n${JSON.stringify(input, null, 1)}`,
+  };
 };

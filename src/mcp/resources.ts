@@ -4,8 +4,8 @@ import { listSkills, type Skill } from "./prompts.ts";
 import { protocolErrors, textMax } from "./results.ts";
 import { type ServerParts, signalOf } from "./server.ts";
 import { fileBytesMax, fileUri, findFile } from "./tools/files.ts";
-import { follow } from "./turn.ts";
 import { turnView } from "./tools/settle.ts";
+import type { follow } from "./turn.ts";
 
 /** Resources of a page. */
 const pageSize = 50;
@@ -66,9 +66,11 @@ type Contents = { uri: string; mimeType: string } & ({ text: string } | { blob: 
 async function readResource(operations: Operations, uri: string, signal: AbortSignal): Promise<Contents> {
   const [, kind, id = "", fileId] = /^atp:\/\/(tasks|files|skills)\/([^/?#]{1,128})(?:\/files\/([^/?#]{1,128}))?$/.exec(uri) ?? [];
   try {
-    if (kind === "tasks" && fileId !== undefined) return await readFile(operations, uri, await findFile(operations, fileId, id, signal), signal);
+    if (kind === "tasks" && fileId !== undefined)
+      return await readFile(operations, uri, await findFile(operations, fileId, id, signal), signal);
     if (kind === "tasks") return { uri, mimeType: json, text: await readTaskView(operations, id, signal) };
-    if (kind === "files" && fileId === undefined) return await readFile(operations, uri, await findFile(operations, id, undefined, signal), signal);
+    if (kind === "files" && fileId === undefined)
+      return await readFile(operations, uri, await findFile(operations, id, undefined, signal), signal);
     if (kind === "skills" && fileId === undefined) return { uri, mimeType: "text/markdown", text: await readSkill(operations, id, signal) };
   } catch (thrown) {
     if (!(thrown instanceof Refusal) || thrown.code !== "not_found") throw thrown;
@@ -80,7 +82,11 @@ async function readResource(operations: Operations, uri: string, signal: AbortSi
 async function readTaskView(operations: Operations, taskId: string, signal: AbortSignal): Promise<string> {
   const { task } = await operations.call("task.detail", { task_id: taskId }, signal);
   const seq = Math.max(0, Number((task as Json)["last_seq"]) - shownEvents);
-  const { messages } = await operations.call("task.listMessages", { task_id: taskId, after_seq: seq, order: "asc", limit: shownEvents }, signal);
+  const { messages } = await operations.call(
+    "task.listMessages",
+    { task_id: taskId, after_seq: seq, order: "asc", limit: shownEvents },
+    signal,
+  );
   return JSON.stringify(pastView(taskId, task as Json, messages as Parameters<typeof pastView>[2]), null, 1).slice(0, textMax);
 }
 

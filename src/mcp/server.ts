@@ -35,7 +35,15 @@ export function mcpServer(parts: ServerParts): Server {
   );
   server.setRequestHandler("tools/list", async (_, { mcpReq }) => {
     const tools = await protocolErrors(() => parts.listTools(signalOf(parts, mcpReq.signal)));
-    return { tools: tools.map(({ name, title, description, inputSchema, annotations }) => ({ name, title, description, inputSchema, annotations })) };
+    return {
+      tools: tools.map(({ name, title, description, inputSchema, annotations }) => ({
+        name,
+        title,
+        description,
+        inputSchema,
+        annotations,
+      })),
+    };
   });
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const use = useOf(parts, server, context);

@@ -49,7 +49,7 @@ export function addTasks(server: Server, parts: ServerParts): void {
 
 function turnIn(taskId: string): Turn {
   const turn = turnOf(taskId);
-  if (turn === null) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "taskId: is no id of a task of this server");
+  if (turn === null) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "taskId: is not the id of a task of this server");
   return turn;
 }
 

@@ -28,7 +28,7 @@ export interface Progress {
 /** How a turn is followed. */
 export interface Following {
   readonly signal: AbortSignal;
-  /** Aborted when the wait is over; the task goes on. */
+  /** Aborted when the wait is over; the task continues. */
   readonly enough: AbortSignal;
   /** Receives a short text for each event, and the text that the agent writes. */
   report(text: string): Promise<void>;
@@ -42,7 +42,11 @@ const eventsMax = 500;
 const reportMax = 500;
 
 /** Follows a turn until the task does not run, or the wait is over. @throws Refusal, and the signal's reason */
-export async function follow(operations: Operations, { taskId, seq }: Turn, { signal, enough, report, seen }: Following): Promise<Progress> {
+export async function follow(
+  operations: Operations,
+  { taskId, seq }: Turn,
+  { signal, enough, report, seen }: Following,
+): Promise<Progress> {
   const events: TaskEvent[] = [];
   const live = liveText();
   let lastSeq = seq;

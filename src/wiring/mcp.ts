@@ -11,6 +11,18 @@ export type McpCalls = Pick<McpParts, "operations" | "admit" | "performer" | "re
 export function createMcpRoutes(context: ProcessContext, { uploads, blobs }: FileParts, calls: McpCalls): (app: FastifyInstance) => void {
   const { config, store, cipher, clock } = context;
   const { baseUrl, consentUrl, appUrl, corsOrigins, bodyLimit } = config;
-  const parts = { ...calls, corsOrigins, store, cipher, clock, uploads, blobs, bodyLimit, baseUrl, version, urls: [baseUrl, consentUrl, appUrl] };
+  const parts = {
+    ...calls,
+    corsOrigins,
+    store,
+    cipher,
+    clock,
+    uploads,
+    blobs,
+    bodyLimit,
+    baseUrl,
+    version,
+    urls: [baseUrl, consentUrl, appUrl],
+  };
   return (app) => mcpRoutes(app, parts);
 }

@@ -10,12 +10,19 @@ const rig = taskRig();
 /** Creates a task with a client that answers its forms, and returns the forms and the result. */
 async function create(message: string, answer: Answer | undefined) {
   const forms: ElicitRequestFormParams[] = [];
-  const shown: Answer | undefined = answer && ((form) => (forms.push(form), answer(form)));
+  const shown: Answer | undefined =
+    answer &&
+    ((form) => {
+      forms.push(form);
+      return answer(form);
+    });
   const client = await mcpClient(rig.service.url, { headers: rig.ann.headers, answer: shown });
   const result = jsonOf(await client.callTool({ name: "task_create", arguments: { message } }));
   return { client, forms, result };
 }
-const accept = (content: Record<string, string | boolean>): Answer => () => ({ action: "accept", content });
+const accept =
+  (content: Record<string, string | boolean>): Answer =>
+  () => ({ action: "accept", content });
 const said = (result: object): unknown[] => (result as { messages: { content: string }[] }).messages.map(({ content }) => content);
 
 describe("a question (spec/api.md 8.103)", () => {
@@ -42,7 +49,11 @@ describe("a question (spec/api.md 8.103)", () => {
 
   test("is a result for a client without forms, which task_answer answers", async () => {
     const { client, result } = await create("[[ask Which colour?]] [[say Painted]]", undefined);
-    expect(result).toMatchObject({ status: "waiting", waiting_for: { kind: "messageAskUser" }, next: expect.stringContaining("task_answer") });
+    expect(result).toMatchObject({
+      status: "waiting",
+      waiting_for: { kind: "messageAskUser" },
+      next: expect.stringContaining("task_answer"),
+    });
     const answered = jsonOf(await client.callTool({ name: "task_answer", arguments: { task_id: result["task_id"], answer: "red" } }));
     expect(answered).toMatchObject({ status: "stopped" });
     expect(said(answered)).toContain("Painted");
@@ -78,9 +89,15 @@ describe("an approval (spec/api.md 8.103)", () => {
   });
 
   test.each([
-    ["too long to be shown whole", { description: "x".repeat(20_001), schema: { properties: { accept: { type: "boolean" } }, required: ["accept"] } }],
-    ["with a decision that a form cannot have", { description: "Pay", schema: { properties: { items: { type: "array" } }, required: ["items"] } }],
-  ])("%s is no form: only the console shows it", async (_, more) => {
+    [
+      "too long to be shown whole",
+      { description: "x".repeat(20_001), schema: { properties: { accept: { type: "boolean" } }, required: ["accept"] } },
+    ],
+    [
+      "with a decision that a form cannot have",
+      { description: "Pay", schema: { properties: { items: { type: "array" } }, required: ["items"] } },
+    ],
+  ])("%s has no form: only the console shows it", async (_, more) => {
     const operations = { call: async () => ({ messages: [] }) } as unknown as Operations;
     const waiting = { eventId: "e", kind: "terminalExecute", ...more };
     expect(await formOf(operations, "t", waiting, new AbortController().signal)).toBeNull();

@@ -34,7 +34,8 @@ export function jsonOf(result: { readonly content: readonly object[] }): Record<
 }
 
 /** The names of a client's tools, in alphabetical order. */
-export const namesOf = async (client: Client): Promise<readonly string[]> => (await client.listTools()).tools.map(({ name }) => name).toSorted();
+export const namesOf = async (client: Client): Promise<readonly string[]> =>
+  (await client.listTools()).tools.map(({ name }) => name).toSorted();
 
 /** The error of a tool's result; undefined for a result without one. */
 export const refusalOf = (result: { readonly content: readonly object[]; readonly isError?: boolean | undefined }): unknown =>

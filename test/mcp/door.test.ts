@@ -21,7 +21,9 @@ const send = ({ headers = {}, method = "POST", body = list }: Sent) =>
   new Promise<{ status: number; headers: object; body: string }>((resolve, reject) => {
     const sent = request(`${rig.service.url}/mcp`, { method, headers: { ...json, ...headers } }, (answer) => {
       let text = "";
-      answer.on("data", (part) => (text += part)).on("end", () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: text }));
+      answer
+        .on("data", (part) => (text += part))
+        .on("end", () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: text }));
     });
     sent.on("error", reject).end(method === "POST" ? body : undefined);
   });
@@ -60,7 +62,8 @@ describe("the door at /mcp (spec/api.md 8.103)", () => {
 
   test("other methods, batches, other types and long bodies are refused", async () => {
     const { headers } = rig.ann;
-    for (const method of ["GET", "DELETE"]) expect(await send({ headers, method })).toMatchObject({ status: 405, headers: { allow: "POST" } });
+    for (const method of ["GET", "DELETE"])
+      expect(await send({ headers, method })).toMatchObject({ status: 405, headers: { allow: "POST" } });
     expect((await send({ headers, body: `[${list}]` })).status).toBe(400);
     expect((await send({ headers, body: "{" })).status).toBe(400);
     expect((await send({ headers: { ...headers, "content-type": "text/plain" } })).status).toBe(415);

@@ -16,7 +16,11 @@ describe("resources (spec/api.md 8.103)", () => {
     const { resources } = await client.listResources();
     expect(resources.map(({ uri }) => uri)).toEqual(expect.arrayContaining([`atp://tasks/${id}`]));
     const task = (await client.readResource({ uri: `atp://tasks/${id}` })).contents[0] as { text: string };
-    expect(JSON.parse(task.text)).toMatchObject({ task_id: id, status: "stopped", messages: [{ content: "Here is sums.csv." }, { content: "Hello" }] });
+    expect(JSON.parse(task.text)).toMatchObject({
+      task_id: id,
+      status: "stopped",
+      messages: [{ content: "Here is sums.csv." }, { content: "Hello" }],
+    });
     const file = resources.find(({ uri }) => uri.startsWith("atp://files/"));
     expect(file).toMatchObject({ name: "notes.txt", mimeType: "text/plain", size: 10 });
     expect((await client.readResource({ uri: file?.uri ?? "" })).contents).toMatchObject([{ text: "some notes" }]);
@@ -27,7 +31,14 @@ describe("resources (spec/api.md 8.103)", () => {
   test("what is not there, and what is another person's, is the same error", async () => {
     const id = await rig.create("[[say Hello]]");
     const bob = await open((await rig.service.person()).headers);
-    for (const uri of [`atp://tasks/${id}`, "atp://tasks/nothing", "atp://files/nothing", "atp://skills/nothing", "https://example.com", "atp://tasks/a/b"])
+    for (const uri of [
+      `atp://tasks/${id}`,
+      "atp://tasks/nothing",
+      "atp://files/nothing",
+      "atp://skills/nothing",
+      "https://example.com",
+      "atp://tasks/a/b",
+    ])
       await expect(bob.readResource({ uri })).rejects.toThrow(/not found/i);
     await expect(bob.listResources({ cursor: "nonsense" })).rejects.toMatchObject({ code: -32_602 });
   });
@@ -43,7 +54,9 @@ describe("prompts (spec/api.md 8.103)", () => {
     const [prompt] = prompts.filter(({ title }) => title === "summarize");
     expect(prompt).toMatchObject({ description: expect.stringContaining("Ignore"), arguments: [{ name: "task", required: true }] });
     const { messages } = await client.getPrompt({ name: prompt?.name ?? "", arguments: { task: "the report" } });
-    expect(messages).toMatchObject([{ role: "user", content: { text: expect.stringContaining(`"force_skills": [\n  "${prompt?.name}"`) } }]);
+    expect(messages).toMatchObject([
+      { role: "user", content: { text: expect.stringContaining(`"force_skills": [\n  "${prompt?.name}"`) } },
+    ]);
     expect((await client.listTools()).tools).toEqual(before);
     await expect(client.getPrompt({ name: prompt?.name ?? "" })).rejects.toMatchObject({ code: -32_602 });
     await expect(client.getPrompt({ name: "nothing", arguments: { task: "x" } })).rejects.toMatchObject({ code: -32_602 });

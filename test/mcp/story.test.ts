@@ -16,7 +16,8 @@ import { jsonOf, mcpClient, newClient } from "./client.ts";
 const port = await freePort();
 const rig = taskRig({ env: { PORT: String(port), BASE_URL: `http://127.0.0.1:${port}` } });
 
-const message = "[[stream one two three]] [[ask Which colour? | red | blue]] [[confirm terminalExecute]] [[file sums.csv | tea,12]] [[say Done]]";
+const message =
+  "[[stream one two three]] [[ask Which colour? | red | blue]] [[confirm terminalExecute]] [[file sums.csv | tea,12]] [[say Done]]";
 
 /** Answers the question with blue, and accepts the action. */
 const answer = ({ message: text }: Pick<ElicitRequestFormParams, "message">): ElicitResult => ({
@@ -66,8 +67,9 @@ async function tellByV2(): Promise<string> {
 /** The events without what differs from task to task. */
 const recorded = async (id: string): Promise<unknown> =>
   JSON.parse(
-    JSON.stringify((await rig.events(id)).map(({ timestamp: _, ...event }: V2Body) => event), (name, value) =>
-      /^(id|url|action_id|step_id|waiting_for_event_id|started_at|end_at)$/.test(name) ? `a ${name}` : value,
+    JSON.stringify(
+      (await rig.events(id)).map(({ timestamp: _, ...event }: V2Body) => event),
+      (name, value) => (/^(id|url|action_id|step_id|waiting_for_event_id|started_at|end_at)$/.test(name) ? `a ${name}` : value),
     ),
   );
 

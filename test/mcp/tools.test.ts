@@ -22,7 +22,11 @@ describe("the tools that are listed (spec/api.md 8.103)", () => {
 
   test.each<[string, readonly ScopeName[], readonly string[]]>([
     ["create_task alone has no projects", ["create_task"], usual.filter((name) => name !== "project_list")],
-    ["approve:task adds the decision", ["create_task", "approve:task"], [...usual.filter((name) => name !== "project_list"), "task_confirm_action"]],
+    [
+      "approve:task adds the decision",
+      ["create_task", "approve:task"],
+      [...usual.filter((name) => name !== "project_list"), "task_confirm_action"],
+    ],
     ["approve:task alone opens nothing", ["approve:task"], []],
     ["create_project alone has projects", ["create_project"], ["project_list"]],
   ])("%s", async (_, scopes, names) => {
@@ -58,7 +62,13 @@ describe("the tools that are listed (spec/api.md 8.103)", () => {
     const { tools } = await (await mcpClient(rig.service.url, { headers: rig.ann.headers, query: "?tools=all" })).listTools();
     for (const { name, inputSchema, description = "" } of tools) {
       const text = JSON.stringify(inputSchema);
-      expect([name, inputSchema.type, text.includes("$ref"), text.length < 16_384, description.length <= 1_000]).toEqual([name, "object", false, true, true]);
+      expect([name, inputSchema.type, text.includes("$ref"), text.length < 16_384, description.length <= 1_000]).toEqual([
+        name,
+        "object",
+        false,
+        true,
+        true,
+      ]);
       expect(name).toMatch(/^[a-z_]{3,64}$/);
     }
   });
@@ -85,7 +95,10 @@ describe("a tool that is refused", () => {
   });
 
   test("file_upload takes at most 1 MiB", async () => {
-    expect(await call("file_upload", { filename: "a.txt", text: "x".repeat(1_048_577) })).toMatchObject({ code: "invalid_argument", field: "text" });
+    expect(await call("file_upload", { filename: "a.txt", text: "x".repeat(1_048_577) })).toMatchObject({
+      code: "invalid_argument",
+      field: "text",
+    });
   });
 
   test("an unknown tool is an error of the protocol, and so is one that is not listed", async () => {
@@ -93,7 +106,6 @@ describe("a tool that is refused", () => {
     for (const name of ["nothing", "task_delete", "task_confirm_action"])
       await expect(client.callTool({ name, arguments: {} })).rejects.toMatchObject({ code: -32_602 });
   });
-
 });
 
 test("files: uploads, lists, reads in parts, and reads what an agent made", async () => {
@@ -106,7 +118,9 @@ test("files: uploads, lists, reads in parts, and reads what an agent made", asyn
   expect(first?.text).toContain("continue with offset 100000");
   expect((await call("file_read", { file_id: file["id"], offset: 100_000 })).content).toEqual([{ type: "text", text: "bc" }]);
   const png = jsonOf(await call("file_upload", { filename: "dot.png", base64: "iVBORw0KGgo=" }));
-  expect((await call("file_read", { file_id: png["id"] })).content).toEqual([{ type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" }]);
+  expect((await call("file_read", { file_id: png["id"] })).content).toEqual([
+    { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" },
+  ]);
   const task = jsonOf(await call("task_create", { message: "[[file sums.csv | tea,12]] [[say read it]]", file_ids: [file["id"]] }));
   const { data } = jsonOf(await call("file_list", { task_id: task["task_id"] }));
   expect((await call("file_read", { file_id: data[0]?.id, task_id: task["task_id"] })).content).toEqual([{ type: "text", text: "tea,12" }]);

@@ -3,7 +3,14 @@ import type { Tx } from "../store.ts";
 import type { Role } from "./account.ts";
 
 /** What an app may do for its user (spec/oauth.md 2). */
-export const scopeNames = ["create_task", "manage_all_tasks", "create_project", "use_connectors", "use_my_browsers", "approve:task"] as const;
+export const scopeNames = [
+  "create_task",
+  "manage_all_tasks",
+  "create_project",
+  "use_connectors",
+  "use_my_browsers",
+  "approve:task",
+] as const;
 export type ScopeName = (typeof scopeNames)[number];
 
 /** Scopes that an app gets only when it names them in its request, and that the metadata does not list: clients request what is listed. */

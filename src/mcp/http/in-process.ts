@@ -108,10 +108,8 @@ export function inProcessOperations(parts: InProcessParts, { body: _, ...head }:
       refusing(async () => {
         const stored = await store.files.byId(id);
         const file = stored && fileAt(stored, clock.now());
-        if (!file || file.status !== "uploaded" || file.blobId === null || !file.bytes) {
-          if (file?.status === "uploaded") return new Uint8Array();
-          throw notFound("file");
-        }
+        if (file?.status !== "uploaded" || file.blobId === null || file.bytes === null) throw notFound("file");
+        if (file.bytes === 0) return new Uint8Array();
         return buffer(await blobs.read(file.blobId, { start: 0, end: Math.min(file.bytes, most) - 1 }));
       }),
   };

@@ -23,7 +23,7 @@ export function createOriginCheck({ urls, corsOrigins }: OriginRule): (request: 
   const hosts = new Set([...loopback, ...urls.map((url) => new URL(url).hostname)]);
   return (request) => {
     if (!hostNamesOf(request).every((name) => hosts.has(name)))
-      throw new Failure("permission_denied", "Host: is no name of this installation; BASE_URL names it, and a proxy must pass it on");
+      throw new Failure("permission_denied", "Host: is not a name of this installation; BASE_URL names it, and a proxy must pass it on");
     const { origin, host } = request.headers;
     if (origin === undefined || corsOrigins.includes(origin) || (URL.canParse(origin) && new URL(origin).host === host)) return;
     throw new Failure("permission_denied", "Origin: pages of this origin may not call /mcp; CORS_ORIGINS allows origins");

@@ -15,8 +15,8 @@ import { type Call, inSteps, sendJson, wire } from "../../http/wire/wire.ts";
 import type { Operation, OperationTable } from "../../operations.ts";
 import type { Resumed } from "../tools/tool.ts";
 import { checkCredential } from "./credential.ts";
-import { type InProcessParts, inProcessOperations } from "./in-process.ts";
 import type { DoorParts } from "./handler.ts";
+import { type InProcessParts, inProcessOperations } from "./in-process.ts";
 import { createOriginCheck, type OriginRule } from "./origin.ts";
 
 /** The dependencies of `/mcp`. */
@@ -63,7 +63,7 @@ export function mcpRoutes(app: FastifyInstance, parts: McpParts): void {
       await send(call.reply, answer);
     },
   });
-  door.route(app, "/mcp", { POST: post }, { text: () => "/mcp accepts POST: the server keeps no sessions and sends no messages of its own" });
+  door.route(app, "/mcp", { POST: post }, { text: () => "/mcp accepts POST: the server keeps no sessions" });
 }
 
 /** The head of a request is admitted as a call of user.me, and counted apart. The calls of its message follow. */
@@ -93,7 +93,10 @@ function webRequest({ request, gone }: Call, baseUrl: string): Request {
 
 function serverParts(parts: McpParts, { head, request, gone }: Call, { caller }: Admission): DoorParts {
   const { clock, cipher, version } = parts;
-  const tokens = signedTokens<readonly [taskId: string, seq: number, seen: number, credentialId: string, until: number]>(cipher, "mcp place");
+  const tokens = signedTokens<readonly [taskId: string, seq: number, seen: number, credentialId: string, until: number]>(
+    cipher,
+    "mcp place",
+  );
   const { tools } = request.query as { readonly tools?: unknown };
   const operations = inProcessOperations(parts, head, caller);
   return {

@@ -27,7 +27,7 @@ export function textsIn(input: Json, field: string): readonly string[] {
 /** @throws Refusal for a member that the tool does not have. */
 export function checkMembers(input: Json, { properties = {} }: { readonly properties?: object | undefined }): void {
   const unknown = Object.keys(input).find((name) => !Object.hasOwn(properties, name));
-  if (unknown !== undefined) throw wrong(unknown.slice(0, 64), `is no member; there are ${Object.keys(properties).join(", ")}`);
+  if (unknown !== undefined) throw wrong(unknown.slice(0, 64), `is not a member; the members are ${Object.keys(properties).join(", ")}`);
 }
 
 /** The members of the input with these names. */

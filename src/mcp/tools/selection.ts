@@ -5,13 +5,13 @@ import { fileTools } from "./files.ts";
 import { taskTools } from "./tasks.ts";
 import { type Tool, toolName } from "./tool.ts";
 
-/** The operations that are tools without being asked for. The tools of `tasks.ts` and `files.ts` are always there. */
+/** The operations that are tools by default. The tools of `tasks.ts` and `files.ts` are always there. */
 const usual = [
   ...["task.list", "task.detail", "task.listMessages", "task.stop"],
   ...["schedule.create", "schedule.list", "schedule.detail", "schedule.update", "schedule.pause", "schedule.resume", "schedule.runNow"],
   ...["skill.list", "project.list", "agentProfile.list"],
 ];
-/** The decision on an action. It is a tool only for tokens with this scope, and cannot be asked for. */
+/** The decision on an action. It is a tool only for tokens with this scope, and cannot be selected. */
 const approval = "task.confirmAction";
 export const approvalScope = "approve:task";
 
@@ -50,7 +50,7 @@ interface Named {
 }
 const named = (operation: string): Named => ({ operation, name: toolName(operation) });
 
-/** A stream is no operation of the catalogue: task.watch is open to the callers of task.detail. */
+/** A stream is not an operation of the catalogue: task.watch is open to the callers of task.detail. */
 const isAllowed = (catalogue: Catalogue, operation: string, caller: Caller): boolean =>
   catalogue.get(operation === "task.watch" ? "task.detail" : operation)?.allows(caller) === true;
 
@@ -62,22 +62,22 @@ function chosen(all: readonly Named[], selection: string | null): ReadonlySet<st
   return new Set(
     words.flatMap((word) => {
       if (word === "default") return byDefault;
-      const found = all.filter(({ name, operation }) => word === "all" || word === operation || word === name || operation.startsWith(`${word}.`));
+      const found = all.filter(
+        ({ name, operation }) => word === "all" || word === operation || word === name || operation.startsWith(`${word}.`),
+      );
       if (found.length > 0) return found.map(({ name }) => name);
-      throw new Refusal("invalid_argument", `tools: "${word.slice(0, 64)}" is no tool, operation or subject`, { field: "tools" });
+      throw new Refusal("invalid_argument", `tools: "${word.slice(0, 64)}" is not a tool, an operation or a subject`, { field: "tools" });
     }),
   );
 }
 
 /** Names of the tools that are more than one operation. */
-const composed: ReadonlySet<string> = new Set(
-  [...taskTools(new Map()), ...fileTools].map(({ name }) => name),
-);
+const composed: ReadonlySet<string> = new Set([...taskTools(new Map()), ...fileTools].map(({ name }) => name));
 
 /** The tool of one operation: its input is the request of v2, its result the answer. */
 function operationTool(catalogue: Catalogue, name: string): Tool {
   const facts = catalogue.get(name);
-  if (!facts) throw new Error(`${name} is no operation`);
+  if (!facts) throw new Error(`${name} is not an operation`);
   const { title, description, input, isRead } = facts;
   return {
     ...{ name: toolName(name), operation: name, title, description, inputSchema: { ...input } },

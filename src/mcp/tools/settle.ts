@@ -33,7 +33,7 @@ export async function settle(turn: Turn, use: Use, seconds: number): Promise<Too
 /** Applies the response of the user to the present wait. False when it decided nothing. */
 async function respond(taskId: string, { operations, responses = {}, signal }: Use): Promise<boolean> {
   const waiting = waitingOf(await readTask(operations, taskId, signal));
-  // Another client has decided meanwhile.
+  // Another client has decided before.
   if (waiting === null) return true;
   return (await applyResponse(operations, taskId, waiting, responses[waiting.eventId], signal)) === "decided";
 }

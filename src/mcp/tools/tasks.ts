@@ -15,7 +15,7 @@ const ids = (description: string): Json => ({ type: "array", items: { type: "str
 const waitSeconds = {
   type: "integer",
   ...{ minimum: waitBounds.least, maximum: waitBounds.most, default: waitBounds.usual },
-  description: "Seconds to wait for the end of the turn. The task goes on after that; task_wait continues to wait.",
+  description: "Seconds to wait for the end of the turn. The task continues after that; task_wait waits again.",
 };
 const taskId = text("Id of the task.");
 const messageMembers = {
@@ -37,7 +37,7 @@ export function taskTools(catalogue: Catalogue): readonly Tool[] {
     operation: "task.create",
     title: "Create a task and wait for its result",
     description:
-      "Gives work to an autonomous agent and waits for the result. The agent works on its own, with its own tools and files. The result has the messages of the agent, the state of the task, and the next step.",
+      "Gives work to an autonomous agent and waits for the result. The agent works alone, with its own tools and files. The result has the messages of the agent, the state of the task, and the next step.",
     inputSchema: object({ ...messageMembers, ...facts("task.create", creation), wait_seconds: waitSeconds }, ["message"]),
     annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
   };
