@@ -16,8 +16,8 @@ import { jsonOf, mcpClient, newClient } from "./client.ts";
 const port = await freePort();
 const rig = taskRig({ env: { PORT: String(port), BASE_URL: `http://127.0.0.1:${port}` } });
 
-const message =
-  "[[stream one two three]] [[ask Which colour? | red | blue]] [[confirm terminalExecute]] [[file sums.csv | tea,12]] [[say Done]]";
+const words = "one two three four five six seven eight nine ten";
+const message = `[[stream ${words}]] [[ask Which colour? | red | blue]] [[confirm terminalExecute]] [[file sums.csv | tea,12]] [[say Done]]`;
 
 /** Answers the question with blue, and accepts the action. */
 const answer = ({ message: text }: Pick<ElicitRequestFormParams, "message">): ElicitResult => ({
@@ -37,7 +37,9 @@ async function tellByTools(call: CallTool): Promise<string> {
   const progress: string[] = [];
   const created = jsonOf(await call("task_create", { message }, (text) => progress.push(text)));
   expect(created).toMatchObject({ status: "stopped", outcome: "finished" });
-  expect(progress).toEqual(expect.arrayContaining(["one", "one two", "Done"]));
+  expect(progress).toEqual(expect.arrayContaining([words, "Done"]));
+  // Deltas are hints: a slow machine misses some of them (spec/api.md 8.72).
+  expect(progress.some((text) => text !== words && words.startsWith(text))).toBe(true);
   const id = String(created["task_id"]);
   const { data } = jsonOf(await call("file_list", { task_id: id }));
   expect((await call("file_read", { file_id: data[0]?.id, task_id: id })).content).toEqual([{ type: "text", text: "tea,12" }]);
@@ -102,4 +104,4 @@ test("one story has the same events by v2, over /mcp and over atp mcp, with clie
     })) as never;
   expect(await recorded(await tellByTools(call))).toEqual(expected);
   await earlier.close();
-}, 60_000);
+});
