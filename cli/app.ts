@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import {
   type Application,
   buildApplication,
@@ -12,8 +11,7 @@ import {
 import { clientCommands, type Entry, serverCommands, type Target } from "./commands.ts";
 import type { CliContext } from "./frame/context.ts";
 import { exitCodeOf, exitCodeOfFrame, messageOf } from "./frame/failures.ts";
-
-const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string };
+import { version } from "./frame/version.ts";
 
 /** Marks commands on the server in lists. */
 const mark = "[server] ";

@@ -37,6 +37,10 @@ export const clientCommands: Readonly<Record<string, Entry>> = {
     "Copy projects, tasks, files and webhooks from another server",
     async () => (await import("./commands/import.ts")).importCommand,
   ),
+  mcp: entry(
+    "Serve the Model Context Protocol over standard input and output, for a client on this machine",
+    async () => (await import("./commands/mcp.ts")).mcp,
+  ),
   api: entry("Call any operation of the API, and write its answer as JSON", async () => (await import("./commands/api.ts")).api),
   check: entry(
     "Compare a server with the specification: each operation works, differs or is missing",

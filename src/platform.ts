@@ -39,6 +39,7 @@ import { createHandlers } from "./wiring/handlers.ts";
 import { countedLog } from "./wiring/installation.ts";
 import { showKeys } from "./wiring/key-ring.ts";
 import { startMaintenance } from "./wiring/maintenance.ts";
+import { createMcpRoutes } from "./wiring/mcp.ts";
 import { callObserver, metricsAccess } from "./wiring/observing.ts";
 import { type ProcessContext, processContext } from "./wiring/process-context.ts";
 import { createRemoteWorkers } from "./wiring/remote.ts";
@@ -130,6 +131,7 @@ export async function startPlatform(
     admit: createAdmit(createIdentify(store, clock, calls.readToken, uses, config), calls.limits, noteRefusal, uses.sessions),
     writeAudit: auditWriter(clock, ids),
   };
+  const perform = performer(store, handlers, idempotencyRecords(cipher, clock.now), { write: entry.writeAudit, noteRefusal: noteRefusal });
   const notice = new AbortController();
   const ready = readiness({ ...ambient, ping: store.ping, leaving: AbortSignal.any([notice.signal, front.draining]) });
   const app = httpServer({
@@ -138,7 +140,7 @@ export async function startPlatform(
     front,
     admitAnonymous: admitAnonymous(calls.limits),
     anonymous: calls.limits.anonymous,
-    performer: performer(store, handlers, idempotencyRecords(cipher, clock.now), { write: entry.writeAudit, noteRefusal: noteRefusal }),
+    performer: perform,
     readSession: sessionCookieReader(config.consentUrl),
     clock,
     readiness: ready,
@@ -152,6 +154,7 @@ export async function startPlatform(
     corsOrigins: config.corsOrigins,
     conversationsOnly: config.role === "worker",
     sites: sites.server,
+    doors: [createMcpRoutes(context, files, { ...calls, ...entry, performer: perform })],
     routes: webRoutes(
       context,
       files,

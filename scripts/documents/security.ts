@@ -11,6 +11,7 @@ const scopeTexts: Readonly<Record<ScopeName, string>> = {
   create_project: "Create projects and read them.",
   use_connectors: "Use the user's connectors in tasks.",
   use_my_browsers: "Use the user's browsers in tasks.",
+  "approve:task": "Approve actions of agents over the Model Context Protocol, for the user.",
 };
 
 export const keyScheme = (description: string, name = "x-service-api-key"): Json => ({ type: "apiKey", in: "header", name, description });

@@ -65,6 +65,8 @@ export interface ServerParts extends RefusalParts, Pick<WatchAddressParts, "watc
   readonly conversationsOnly: boolean;
   /** The websites that agents built. All requests to their hosts go to them. */
   readonly sites?: SiteServer;
+  /** Doors of other modules to the operations, which the same origins may call as the operations themselves. */
+  readonly doors?: readonly ((app: FastifyInstance) => void)[];
   /** Routes of other modules; the hooks and handlers of each apply only to its routes. */
   readonly routes?: readonly ((app: FastifyInstance) => void)[];
 }
@@ -156,6 +158,7 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
   void app.register(async (scope) => auditDownload(scope, parts));
   void app.register(async (scope) => v1Routes(scope, parts));
   void app.register(async (scope) => openaiRoutes(scope, parts));
+  for (const door of parts.doors ?? []) void app.register(async (scope) => door(scope));
 }
 
 /** Begins the observation of a call to an operation that connect-es serves. Health and reflection do not count as operations. */

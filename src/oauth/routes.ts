@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { scopeNames } from "../core/accounts/caller.ts";
+import { defaultScopes, scopeNames } from "../core/accounts/caller.ts";
 import { Failure } from "../core/failure.ts";
 import { failureOfError } from "../http/failure.ts";
 import type { ReadRequest } from "../http/request.ts";
@@ -19,7 +19,7 @@ const metadata = (issuer: string, consentUrl: string): object => ({
   revocation_endpoint: `${issuer}/oauth/revoke`,
   introspection_endpoint: `${issuer}/oauth/introspect`,
   jwks_uri: `${issuer}/oauth/jwks`,
-  scopes_supported: scopeNames,
+  scopes_supported: defaultScopes(scopeNames),
   response_types_supported: ["code"],
   response_modes_supported: ["query"],
   grant_types_supported: ["authorization_code", "refresh_token"],

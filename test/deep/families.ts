@@ -54,7 +54,7 @@ export const families: readonly Family[] = [
     command: { script: "hostile", slice: ["--only", "json"], full: ["--rounds", "3", "--accepted"] },
   },
   { name: "browsers", files: ["test/browser/", "test/browsers/"] },
-  { name: "frameworks", files: ["test/frameworks/"] },
+  { name: "frameworks", files: ["test/frameworks/", "test/mcp/conformance/"] },
   { name: "languages", files: ["test/languages/clients.test.ts"] },
   { name: "client", files: ["test/client/"] },
   { name: "docs", files: ["test/docs/", "test/site/"] },

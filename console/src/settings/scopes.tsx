@@ -3,6 +3,7 @@ import { words } from "../words.ts";
 const text = words(
   {
     scopes: {
+      "approve:task": "Dangerous: approve actions that agents ask about, in the person's place",
       manage_all_tasks: "See, change and delete all tasks of the person, including those that it did not create",
       use_my_browsers: "Use the person's own browser through My Browser, with the sites where the person is signed in",
       use_connectors: "Use other services through the connectors that the person chooses",
@@ -13,6 +14,7 @@ const text = words(
   },
   {
     scopes: {
+      "approve:task": "Gefährlich: Aktionen, nach denen Agenten fragen, anstelle der Person genehmigen",
       manage_all_tasks: "Alle Aufgaben der Person sehen, ändern und löschen, auch die nicht selbst erstellten",
       use_my_browsers: "Den eigenen Browser der Person über My Browser nutzen, mit den Seiten, auf denen sie angemeldet ist",
       use_connectors: "Andere Dienste über die Konnektoren nutzen, die die Person wählt",

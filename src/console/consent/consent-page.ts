@@ -13,6 +13,7 @@ import type { Page } from "../page.ts";
 
 /** The permission of each scope, after "it may" (spec/oauth.md 2). The scopes with the most risk come first. */
 const scopeTexts: Readonly<Record<ScopeName, string>> = {
+  "approve:task": "approve actions that agents ask about, in your place: send mail, run commands, publish and pay",
   manage_all_tasks: "see, change and delete all of your tasks, including those that it did not create",
   use_my_browsers: "use your own browser through My Browser, with the sites where you are signed in",
   use_connectors: "use other services through the connectors that you choose",
@@ -20,15 +21,16 @@ const scopeTexts: Readonly<Record<ScopeName, string>> = {
   create_project: "see your projects and create new ones",
 };
 
-/** What a scope can destroy, in two or three words. */
+/** What a scope can destroy or decide, in two or three words. */
 const deletes: Readonly<Partial<Record<ScopeName, string>>> = {
+  "approve:task": "Dangerous: decides in your place",
   manage_all_tasks: "Can delete your tasks",
   create_task: "Can delete its own tasks",
 };
 
 const byRisk = Object.keys(scopeTexts);
 
-/** A list of the scopes' permissions, ordered by risk; those that delete are marked. */
+/** A list of the scopes' permissions, ordered by risk; those that delete or decide are marked. */
 export function scopeList(scopes: readonly ScopeName[]): Html {
   const ordered = scopes.toSorted((a, b) => byRisk.indexOf(a) - byRisk.indexOf(b));
   const mark = (name: ScopeName): Html | undefined | "" => deletes[name] && html` <strong class="mark">${deletes[name]}</strong>`;

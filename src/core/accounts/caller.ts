@@ -3,8 +3,20 @@ import type { Tx } from "../store.ts";
 import type { Role } from "./account.ts";
 
 /** What an app may do for its user (spec/oauth.md 2). */
-export const scopeNames = ["create_task", "manage_all_tasks", "create_project", "use_connectors", "use_my_browsers"] as const;
+export const scopeNames = [
+  "create_task",
+  "manage_all_tasks",
+  "create_project",
+  "use_connectors",
+  "use_my_browsers",
+  "approve:task",
+] as const;
 export type ScopeName = (typeof scopeNames)[number];
+
+/** Scopes that an app gets only when it names them in its request, and that the metadata does not list: clients request what is listed. */
+const named: ReadonlySet<ScopeName> = new Set(["approve:task"]);
+/** Those of the scopes that a request without `scope` asks for. */
+export const defaultScopes = (scopes: readonly ScopeName[]): ScopeName[] => scopes.filter((name) => !named.has(name));
 
 /** True for the name of a scope; case matters (RFC 6749 3.3). */
 export const isScope = (text: string): text is ScopeName => scopeNames.some((name) => name === text);

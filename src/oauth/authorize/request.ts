@@ -1,4 +1,4 @@
-import { parseScopes } from "../../core/accounts/caller.ts";
+import { defaultScopes, parseScopes } from "../../core/accounts/caller.ts";
 import type { OAuthApp } from "../../core/oauth/app.ts";
 import { type AuthorizationError, type AuthorizationRequest, errorLocation, selectRedirectUri } from "../../core/oauth/authorization.ts";
 import { isChallenge } from "../../core/oauth/code.ts";
@@ -122,7 +122,7 @@ function toRequest(
   return {
     ...to,
     app,
-    scopes: (requested === null ? null : parseScopes(requested, app.scopes)) ?? app.scopes,
+    scopes: (requested === null ? null : parseScopes(requested, app.scopes)) ?? defaultScopes(app.scopes),
     challenge: parameters.get("code_challenge"),
     prompt: prompts.includes("consent") ? "consent" : null,
   };

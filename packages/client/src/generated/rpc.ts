@@ -1606,7 +1606,7 @@ export interface CreateOAuth2AppRequest {
 
 /** Scopes and connectors that an app can request from its users (spec/oauth.md 2). */
 export interface ScopeConfigInput {
-  /** Names of scopes: `create_task`, `manage_all_tasks`, `create_project`, `use_connectors`, `use_my_browsers`. */
+  /** Names of scopes: `create_task`, `manage_all_tasks`, `create_project`, `use_connectors`, `use_my_browsers`, `approve:task`. */
   readonly scopes?: readonly string[];
   /** Ids of connectors of the catalogue, UUIDs. Required with the scope `use_connectors`, and not allowed without it. */
   readonly connectorUids?: readonly string[];
@@ -1662,7 +1662,7 @@ export interface OAuth2App {
 
 /** Scopes and connectors that an app can request from its users (spec/oauth.md 2). */
 export interface ScopeConfig {
-  /** Names of scopes: `create_task`, `manage_all_tasks`, `create_project`, `use_connectors`, `use_my_browsers`. */
+  /** Names of scopes: `create_task`, `manage_all_tasks`, `create_project`, `use_connectors`, `use_my_browsers`, `approve:task`. */
   readonly scopes?: readonly string[];
   /** Ids of connectors of the catalogue, UUIDs. Required with the scope `use_connectors`, and not allowed without it. */
   readonly connectorUids?: readonly string[];

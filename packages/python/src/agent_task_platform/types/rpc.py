@@ -1400,7 +1400,8 @@ class ScopeConfigInput(TypedDict):
     """Scopes and connectors that an app can request from its users (spec/oauth.md 2)."""
 
     scopes: NotRequired[Sequence[str]]
-    """Names of scopes: `create_task`, `manage_all_tasks`, `create_project`, `use_connectors`, `use_my_browsers`."""
+    """Names of scopes: `create_task`, `manage_all_tasks`, `create_project`, `use_connectors`, `use_my_browsers`,
+    `approve:task`."""
     connectorUids: NotRequired[Sequence[str]]
     """Ids of connectors of the catalogue, UUIDs. Required with the scope `use_connectors`, and not allowed without it."""
 
@@ -1459,7 +1460,8 @@ class ScopeConfig(TypedDict):
     """Scopes and connectors that an app can request from its users (spec/oauth.md 2)."""
 
     scopes: NotRequired[list[str]]
-    """Names of scopes: `create_task`, `manage_all_tasks`, `create_project`, `use_connectors`, `use_my_browsers`."""
+    """Names of scopes: `create_task`, `manage_all_tasks`, `create_project`, `use_connectors`, `use_my_browsers`,
+    `approve:task`."""
     connectorUids: NotRequired[list[str]]
     """Ids of connectors of the catalogue, UUIDs. Required with the scope `use_connectors`, and not allowed without it."""
 

@@ -1,0 +1,106 @@
+import type { ElicitRequestFormParams } from "@modelcontextprotocol/server";
+import { type Json, type Operations, Refusal, type TaskEvent } from "./operations.ts";
+import { detailsOf, isQuestion, type Waiting } from "./turn.ts";
+
+/** A form for the user of the client (`elicitation/create`). */
+export type Form = Pick<ElicitRequestFormParams, "message" | "requestedSchema">;
+
+type Member = Form["requestedSchema"]["properties"][string];
+
+/** The longest text of a form, in characters. An action that does not fit is not shown in part: it cannot be decided by a form. */
+const messageMax = 20_000;
+
+/**
+ * The form for a wait: a question with its options, or an action with all its known facts. Null for an action
+ * that a form cannot show whole, or whose decision has members that a form cannot have.
+ */
+export async function formOf(operations: Operations, taskId: string, waiting: Waiting, signal: AbortSignal): Promise<Form | null> {
+  const event = await readEvent(operations, taskId, waiting.eventId, signal);
+  const form = isQuestion(waiting) ? questionForm(waiting, event) : approvalForm(waiting, event);
+  return form === null || form.message.length > messageMax ? null : form;
+}
+
+async function readEvent(operations: Operations, taskId: string, eventId: string, signal: AbortSignal): Promise<TaskEvent | undefined> {
+  const page = { task_id: taskId, start_event_id: eventId, limit: 1, verbose: true };
+  const { messages } = await operations.call("task.listMessages", page, signal);
+  const [event] = messages as readonly TaskEvent[];
+  return event?.id === eventId ? event : undefined;
+}
+
+function questionForm({ description }: Waiting, event: TaskEvent | undefined): Form {
+  const { content, question_expectation: expectation } = event ? detailsOf(event) : {};
+  const { options, selection_mode: mode } = (expectation ?? {}) as Json;
+  const choices = Array.isArray(options) ? options.map(String) : [];
+  const answer: Member = { type: "string", title: choices.length > 0 ? "Another answer" : "Answer" };
+  const message = String(content ?? description);
+  if (choices.length === 0) return { message, requestedSchema: { type: "object", properties: { answer }, required: ["answer"] } };
+  const choice: Member =
+    mode === "multiple"
+      ? { type: "array", title: "Choices", items: { type: "string", enum: choices } }
+      : { type: "string", title: "Choice", enum: choices };
+  return { message, requestedSchema: { type: "object", properties: { choice, answer } } };
+}
+
+function approvalForm({ kind, description, schema }: Waiting, event: TaskEvent | undefined): Form | null {
+  const { brief, description: longer, params } = event ? detailsOf(event) : {};
+  const facts = [description, brief, longer, params === undefined ? undefined : JSON.stringify(params, null, 2)];
+  const texts = [...new Set(facts.filter((text): text is string => typeof text === "string" && text !== ""))];
+  const { properties = {}, required = [] } = (schema ?? {}) as Schema;
+  const members = Object.entries(properties).map(([name, of]) => [name, primitive(name, of)] as const);
+  if (members.some(([name, of]) => of === null && required.includes(name))) return null;
+  const shown = members.flatMap(([name, of]) => (of === null ? [] : [[name, of] as const]));
+  return {
+    message: [`The agent asks for approval (${kind}):`, ...texts].join("\n\n"),
+    requestedSchema: { type: "object", properties: Object.fromEntries(shown), required: required.filter((name) => name in properties) },
+  };
+}
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Json>>;
+  readonly required?: readonly string[];
+}
+
+/** A member of a form: only text, numbers, booleans and choices; null for others. */
+function primitive(name: string, { type, enum: values, default: usual, minLength, maxLength }: Json): Member | null {
+  if (type !== "string" && type !== "boolean" && type !== "integer" && type !== "number") return null;
+  const facts = { enum: values, default: usual, minLength, maxLength };
+  const more = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
+  // The platform writes these schemas: a value has the type that it says.
+  return { type, title: name.replaceAll("_", " "), ...more } as Member;
+}
+
+/** Whether the input of a form decided the wait. */
+export type Decided = "decided" | "not decided";
+
+/**
+ * Applies the response to a form. The person declines or closes the form: nothing is decided. The task must still wait
+ * for this event, so that an answer to an earlier question is not sent.
+ */
+export async function applyResponse(
+  operations: Operations,
+  taskId: string,
+  waiting: Waiting,
+  response: unknown,
+  signal: AbortSignal,
+): Promise<Decided> {
+  const { action, content } = (typeof response === "object" && response !== null ? response : {}) as Json;
+  if (action !== "accept" || typeof content !== "object" || content === null) return "not decided";
+  if (!isQuestion(waiting)) {
+    const { confirmed } = await operations.call(
+      "task.confirmAction",
+      { task_id: taskId, event_id: waiting.eventId, input: content },
+      signal,
+    );
+    return confirmed === true ? "decided" : "not decided";
+  }
+  const text = answerIn(content as Json);
+  if (text === "") throw new Refusal("invalid_argument", "the form has neither a choice nor an answer", { field: "answer" });
+  await operations.call("task.sendMessage", { task_id: taskId, message: { content: text } }, signal);
+  return "decided";
+}
+
+const answerIn = ({ choice, answer }: Json): string =>
+  [choice, answer]
+    .flat()
+    .filter((text): text is string => typeof text === "string" && text.trim() !== "")
+    .join(", ");

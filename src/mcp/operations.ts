@@ -1,0 +1,87 @@
+/** A JSON object: the request or the answer of an operation, in the form of v2. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/** Who calls: it decides which tools are listed. */
+export interface Caller {
+  readonly kind: "key" | "token";
+  /** The scopes of a token; empty for a key. */
+  readonly scopes: readonly string[];
+  /** The role in the team, for instance `owner`; null in a personal space and for a token. */
+  readonly role: string | null;
+}
+
+/** An event of a task, as `task.watch` sends it. The member with the name of `type` has the details. */
+export interface TaskEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly seq: number;
+  readonly [detail: string]: unknown;
+}
+
+/** A part of a text that the agent writes now (spec/api.md 8.72). */
+export interface TextDelta {
+  readonly message_key: string;
+  readonly attempt: number;
+  readonly offset: number;
+  readonly text: string;
+}
+
+/** What a watch yields: an event, or a part of a text. */
+export type Watched = { readonly event: TaskEvent } | { readonly delta: TextDelta };
+
+/** A file as `file.detail` and the list of files describe it. */
+export interface FileDetail {
+  readonly id: string;
+  readonly filename: string;
+  readonly status: string;
+  readonly bytes?: number;
+  readonly content_type?: string;
+  /** Download address; absent before the upload. */
+  readonly download_url?: string;
+}
+
+/** A page of files. */
+export interface FilePage {
+  readonly data: readonly FileDetail[];
+  readonly has_more: boolean;
+  readonly next_cursor?: string;
+}
+
+/**
+ * The operations of the platform for one caller. The door over HTTP calls them in its process, `atp mcp` over the network.
+ * Each method throws `Refusal`, and is cancelled by its signal.
+ */
+export interface Operations {
+  caller(signal: AbortSignal): Promise<Caller>;
+  /** Calls an operation of v2 by its name, for instance `task.create`. */
+  call(name: string, input: Json, signal: AbortSignal): Promise<Json>;
+  /** Watches a task from the event after `afterSeq` until it does not run. */
+  watch(taskId: string, afterSeq: number, signal: AbortSignal): AsyncIterable<Watched>;
+  listFiles(input: Json, signal: AbortSignal): Promise<FilePage>;
+  /** The instructions of a skill, its SKILL.md. Only for keys, and for skills that the caller may change. */
+  readSkill(skillId: string, signal: AbortSignal): Promise<string>;
+  upload(filename: string, bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<FileDetail>;
+  /** At most `most` bytes from the beginning of a file that an operation returned. */
+  download(file: FileDetail, most: number, signal: AbortSignal): Promise<Uint8Array>;
+}
+
+/** A refusal by an operation. */
+export class Refusal extends Error {
+  /** The code of v2, for instance `not_found`. */
+  readonly code: string;
+  /** The field at fault, where known. */
+  readonly field: string | undefined;
+  /** Seconds after which a retry can succeed, where known. */
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    code: string,
+    message: string,
+    facts: { readonly field?: string | undefined; readonly retryAfter?: number | undefined } = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.field = facts.field;
+    this.retryAfter = facts.retryAfter;
+  }
+}

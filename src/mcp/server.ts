@@ -1,0 +1,100 @@
+import { CLIENT_CAPABILITIES_META_KEY, ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@modelcontextprotocol/server";
+import type { Json, Operations } from "./operations.ts";
+import { addPrompts } from "./prompts.ts";
+import { addResources } from "./resources.ts";
+import { errorResult, protocolErrors } from "./results.ts";
+import { addTasks, tasksExtension } from "./tasks.ts";
+import type { Resumed, Tool, Use } from "./tools/tool.ts";
+
+/** What a server needs of the door that it stands behind. */
+export interface ServerParts {
+  readonly operations: Operations;
+  /** The tools of the caller. Each request reads them again. @throws Refusal */
+  listTools(signal: AbortSignal): Promise<readonly Tool[]>;
+  readonly version: string;
+  /** Aborted when the client is gone. */
+  readonly gone: AbortSignal;
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /** Signs a place in a conversation, and verifies it: it passes through the client. */
+  readonly places: { readonly seal: (place: Resumed) => string; readonly open: (text: string) => Resumed | null };
+}
+
+const instructions =
+  "Tasks are work that autonomous agents do. task_create starts one and waits for its result. A task can stop with a question, which task_answer answers, or with an action that only a person can approve.";
+
+/** A server for one request over HTTP, or for one connection over stdio. It holds no policy: every call is an operation. */
+export function mcpServer(parts: ServerParts): Server {
+  const { version, places } = parts;
+  const server = new Server(
+    { name: "agent-task-platform", title: "Agent Task Platform", version },
+    {
+      capabilities: { tools: {}, resources: {}, prompts: {}, extensions: { [tasksExtension]: {} } },
+      instructions,
+      requestState: { verify: (text) => opened(places, text) },
+    },
+  );
+  server.setRequestHandler("tools/list", async (_, { mcpReq }) => {
+    const tools = await protocolErrors(() => parts.listTools(signalOf(parts, mcpReq.signal)));
+    return {
+      tools: tools.map(({ name, title, description, inputSchema, annotations }) => ({
+        name,
+        title,
+        description,
+        inputSchema,
+        annotations,
+      })),
+    };
+  });
+  server.setRequestHandler("tools/call", async ({ params }, context) => {
+    const use = useOf(parts, server, context);
+    const tool = (await protocolErrors(() => parts.listTools(use.signal))).find(({ name }) => name === params.name);
+    if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `unknown tool ${params.name.slice(0, 64)}`);
+    try {
+      return { ...(await tool.run(params.arguments ?? {}, use)) };
+    } catch (thrown) {
+      return { ...errorResult(thrown) };
+    }
+  });
+  addResources(server, parts);
+  addPrompts(server, parts);
+  addTasks(server, parts);
+  return server;
+}
+
+/** Aborted when the client cancels the request or is gone. */
+export const signalOf = ({ gone }: Pick<ServerParts, "gone">, signal: AbortSignal): AbortSignal => AbortSignal.any([gone, signal]);
+
+function useOf(parts: ServerParts, server: Server, { mcpReq }: ServerContext): Use {
+  const { operations, places, sleep } = parts;
+  const capabilities = capabilitiesOf(server, mcpReq.envelope);
+  const token = mcpReq._meta?.progressToken;
+  let progress = 0;
+  return {
+    ...{ operations, sleep, signal: signalOf(parts, mcpReq.signal) },
+    ...{ canAsk: showsForms(capabilities["elicitation"]), takesTasks: takesTasks(capabilities) },
+    responses: mcpReq.inputResponses,
+    resumed: mcpReq.inputResponses && mcpReq.requestState<Resumed>(),
+    seal: places.seal,
+    async report(message) {
+      progress += 1;
+      if (token === undefined) return;
+      await mcpReq.notify({ method: "notifications/progress", params: { progressToken: token, progress, message } });
+    },
+  };
+}
+
+/** The client's capabilities: since 2026-07-28 each request has them, before that only the first one of a connection. */
+const capabilitiesOf = (server: Server, envelope: Json | undefined): Json =>
+  (envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {}) as Json;
+
+/** Without modes, a client shows forms. */
+const showsForms = (elicitation: unknown): boolean =>
+  typeof elicitation === "object" && elicitation !== null && ("form" in elicitation || Object.keys(elicitation).length === 0);
+
+const takesTasks = ({ extensions }: Json): boolean => typeof extensions === "object" && extensions !== null && tasksExtension in extensions;
+
+function opened({ open }: ServerParts["places"], text: string): Resumed {
+  const place = open(text);
+  if (place === null) throw new Error("forged or expired");
+  return place;
+}

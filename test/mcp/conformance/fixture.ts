@@ -1,0 +1,101 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { json } from "node:stream/consumers";
+import type { ReadableStream } from "node:stream/web";
+import { setTimeout as delay } from "node:timers/promises";
+import { Failure } from "../../../src/core/failure.ts";
+import { answerWith } from "../../../src/mcp/http/handler.ts";
+import { createOriginCheck } from "../../../src/mcp/http/origin.ts";
+import { type FileDetail, type Operations, Refusal } from "../../../src/mcp/operations.ts";
+import type { Block } from "../../../src/mcp/results.ts";
+import { objectSchema, type Tool, type Use } from "../../../src/mcp/tools/tool.ts";
+
+/** A picture and a sound of one sample each. */
+const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const wav = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=";
+
+const text = (content: string): Block => ({ type: "text", text: content });
+const image: Block = { type: "image", data: png, mimeType: "image/png" };
+const embedded: Block = { type: "resource", resource: { uri: "test://embedded-resource", mimeType: "text/plain", blob: "dGV4dA==" } };
+
+const tool = (name: string, answer: (use: Use) => Promise<readonly object[]>): Tool => ({
+  ...{ name, operation: name, title: name, description: `The fixture ${name}.`, annotations: {} },
+  inputSchema: objectSchema({}, []),
+  run: async (_, use) => ({ content: (await answer(use)) as Block[] }),
+});
+
+/** The tools that the conformance kit calls. Those for logging, sampling and elicitation by a session have no place in the adapter. */
+const tools: readonly Tool[] = [
+  tool("test_simple_text", async () => [text("This is a simple text response for testing.")]),
+  tool("test_image_content", async () => [image]),
+  tool("test_audio_content", async () => [{ type: "audio", data: wav, mimeType: "audio/wav" }]),
+  tool("test_embedded_resource", async () => [embedded]),
+  tool("test_multiple_content_types", async () => [text("Multiple content types test:"), image, embedded]),
+  tool("test_error_handling", async () => {
+    throw new Refusal("internal", "This tool intentionally returns an error for testing");
+  }),
+  tool("test_tool_with_progress", async ({ report }) => {
+    for (const step of ["one", "two", "three"]) await report(step);
+    return [text("done")];
+  }),
+  {
+    ...tool("json_schema_2020_12_tool", async () => [text("JSON Schema 2020-12")]),
+    inputSchema: {
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      type: "object",
+      $defs: { address: { type: "object", properties: { street: { type: "string" }, city: { type: "string" } } } },
+      properties: { name: { type: "string" }, address: { $ref: "#/$defs/address" } },
+      additionalProperties: false,
+    },
+  },
+];
+
+/** A caller with one task, one file and one skill. */
+const operations: Operations = {
+  caller: async () => ({ kind: "key", scopes: [], role: null }),
+  async call(name) {
+    const task = { id: "task1", title: "A task", status: "stopped", last_seq: 1, task_url: "https://platform.test/app/task1" };
+    if (name === "task.list") return { data: [task], has_more: false };
+    if (name === "task.detail") return { task };
+    if (name === "task.listMessages") return { messages: [], has_more: false, last_seq: 1 };
+    if (name === "file.detail") return { file };
+    return { data: [{ id: "skill1", name: "Summaries", description: "Writes summaries." }] };
+  },
+  async *watch() {},
+  listFiles: async () => ({ data: [file], has_more: false }),
+  readSkill: async () => "# Summaries",
+  upload: async () => file,
+  download: async () => new TextEncoder().encode("text"),
+};
+const file: FileDetail = { id: "file1", filename: "notes.txt", status: "uploaded", bytes: 4, content_type: "text/plain" };
+
+/** Serves the adapter with the tools of the kit, without credentials. */
+export async function openFixture(): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const check = createOriginCheck({ urls: [], corsOrigins: [] });
+  const server = createServer(async (request, response) => {
+    const gone = new AbortController();
+    response.on("close", () => gone.abort());
+    try {
+      check(request);
+    } catch (thrown) {
+      return void response.writeHead(thrown instanceof Failure ? 403 : 500).end();
+    }
+    if (request.method !== "POST") return void response.writeHead(405, { allow: "POST" }).end();
+    const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)] as [string, string]);
+    const asked = new Request(`http://${request.headers.host}/mcp`, { method: "POST", headers, body: "{}", signal: gone.signal });
+    const answer = await answerWith(asked, await json(request), {
+      ...{ operations, listTools: async () => tools, version: "1", gone: gone.signal },
+      sleep: (ms, signal) => delay(ms, undefined, { signal }),
+      places: { seal: () => "", open: () => null },
+    });
+    response.writeHead(answer.status, Object.fromEntries(answer.headers));
+    if (answer.body === null) response.end();
+    else Readable.fromWeb(answer.body as ReadableStream).pipe(response);
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    close: () => new Promise((closed) => server.close(() => closed())),
+  };
+}

@@ -1,0 +1,40 @@
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { scopeList } from "../../src/console/consent/consent-page.ts";
+import { defaultScopes, parseScopes, scopeNames } from "../../src/core/accounts/caller.ts";
+import { taskRig } from "../support/task-rig.ts";
+
+const rig = taskRig();
+
+test("approve:task is granted only by name: no request without scope asks for it, and the metadata does not list it (spec/oauth.md 2)", async () => {
+  expect(defaultScopes(scopeNames)).not.toContain("approve:task");
+  expect(parseScopes("create_task approve:task", scopeNames)).toContain("approve:task");
+  const metadata = await fetch(`${rig.service.url}/.well-known/oauth-authorization-server`);
+  expect(await metadata.json()).toMatchObject({ scopes_supported: defaultScopes(scopeNames) });
+});
+
+test("the page of consent lists approve:task first and marks it as dangerous (spec/decisions.md 126)", () => {
+  const page = String(scopeList(["create_task", "approve:task"]));
+  expect(page.indexOf("approve actions")).toBeLessThan(page.indexOf("create tasks"));
+  expect(page).toContain("Dangerous");
+});
+
+/** The files that are loaded with a file: its imports, and theirs, without those that run later. */
+function loadedWith(path: string, seen = new Set<string>()): ReadonlySet<string> {
+  if (seen.has(path)) return seen;
+  seen.add(path);
+  for (const [, target = ""] of readFileSync(path, "utf8").matchAll(/^(?:import|export) (?!type )[^;]*?from "([^"]+)"/gm)) {
+    if (target.startsWith(".")) loadedWith(join(dirname(path), target), seen);
+    else seen.add(target);
+  }
+  return seen;
+}
+
+test("a server loads the protocol with its first request, and not before", () => {
+  expect(globSync("src/mcp/http/*.ts")).toContain("src/mcp/http/handler.ts");
+  const loaded = [...loadedWith("src/serve.ts")];
+  expect(loaded).toContain("src/mcp/http/route.ts");
+  expect(loaded.filter((name) => name.startsWith("@modelcontextprotocol/server"))).toEqual([]);
+  expect([...loadedWith("src/mcp/http/handler.ts")]).toContain("@modelcontextprotocol/server");
+});
