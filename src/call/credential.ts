@@ -8,6 +8,7 @@ import type { KeyUses } from "../core/keys/api-keys.ts";
 import type { ReadAccessToken } from "../core/oauth/access-token.ts";
 import { cliClientId } from "../core/oauth/app.ts";
 import type { TokenHolder } from "../core/oauth/family.ts";
+import type { Resource } from "../core/oauth/resource.ts";
 import { type SessionHolder, sessionDigest } from "../core/sign-in/sign-in.ts";
 import type { Tx } from "../core/store.ts";
 import { isWorkerText, type Worker, workerDigest } from "../core/workers/worker.ts";
@@ -22,6 +23,8 @@ export interface RequestCredentials {
   readonly session: string | null;
   /** The credential that a signed address names. Only the route of that address sets it, after it has checked the signature. */
   readonly signed?: SignedCredential;
+  /** The address that was called, where tokens must be for exactly this resource. Absent: the API. */
+  readonly resource?: string;
 }
 
 /** A refused credential with its owner, where known. Only the audit log gets the owner (spec/decisions.md 44). */
@@ -105,7 +108,7 @@ export function createIdentify(
     return keyCaller(holder);
   }
 
-  async function byToken(text: string): Promise<Caller> {
+  async function byToken(text: string, resource: Resource): Promise<Caller> {
     // A token is a JWT: no worker credential and no key has that form.
     if (text.startsWith(workerPrefix)) return byWorker(text);
     if (isKeyText(text)) return byKey(text);
@@ -117,7 +120,9 @@ export function createIdentify(
     if (claims.expiresAt <= clock.now()) throw refusal(invalidOrRevoked, known);
     checkFamily(holder, known);
     if (holder.accessId !== claims.accessId) throw refusal(invalidOrRevoked, known);
-    return tokenCaller({ ...holder, scopes: holder.scopes.filter((name) => claims.scopes.includes(name)) });
+    // A token for another address: what stole it there must not use it here (RFC 8707 2, RFC 9700 2.3).
+    if (claims.resource !== resource) throw refusal("invalid token", known);
+    return tokenCaller({ ...holder, resource, scopes: holder.scopes.filter((name) => claims.scopes.includes(name)) });
   }
 
   function checkFamily({ clientId, isActive, member, generation, appGeneration }: TokenHolder, known: KnownCredential): void {
@@ -130,7 +135,7 @@ export function createIdentify(
     const holder = await store.families.findHolder(familyId);
     if (holder === null) throw refusal(invalidOrRevoked);
     checkFamily(holder, knownBy("token", { ...holder, id: holder.familyId }));
-    const caller = tokenCaller(holder);
+    const caller = tokenCaller({ ...holder, resource: null });
     return clientId === null ? caller : { ...caller, clientId };
   }
 
@@ -150,13 +155,13 @@ export function createIdentify(
     return sessionCaller(holder);
   }
 
-  return async ({ keys, bearer, session, signed }) => {
+  return async ({ keys, bearer, session, signed, resource = null }) => {
     if (signed) return bySigned(signed);
     const [key, other] = keys;
     const second = other ?? (key === undefined ? null : bearer);
     if (second !== null && second !== key) throw invalidArgument("", "a request carries one credential, this one carries two");
     if (key !== undefined) return byKey(key);
-    if (bearer !== null) return byToken(bearer);
+    if (bearer !== null) return byToken(bearer, resource);
     if (session !== null) return bySession(session);
     throw refusal("missing authentication");
   };
@@ -194,12 +199,17 @@ const workerCaller = ({ id, spaceId, profiles, labels }: Worker): Caller => ({
   locale: "en",
 });
 
+/** A token that was presented at a resource. */
+interface HeldToken extends TokenHolder {
+  readonly resource: Resource;
+}
+
 /** A token without manage_all_tasks reaches only what its app made (spec/oauth.md 9.1). */
-const tokenCaller = ({ familyId, clientId, accountId, spaceId, scopes, connectorUids, member, locale }: TokenHolder): Caller => ({
+const tokenCaller = ({ familyId, clientId, accountId, spaceId, scopes, connectorUids, member, locale, resource }: HeldToken): Caller => ({
   accountId,
   spaceId,
   clientId: scopes.includes("manage_all_tasks") ? undefined : clientId,
-  credential: { kind: "token", id: familyId, clientId, scopes, connectorUids },
+  credential: { kind: "token", id: familyId, clientId, scopes, connectorUids, resource },
   role: member?.role ?? null,
   locale,
 });

@@ -37,7 +37,7 @@ function requireUnique(pairs: readonly Pair[]): Form {
 
 /** The parameters of all endpoints; other members of any type are ignored. */
 const knownParameters: ReadonlySet<string> = new Set([
-  ...["grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "scope"],
+  ...["grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "scope", "resource"],
   ...["client_id", "client_secret", "token", "token_type_hint"],
 ]);
 
@@ -122,6 +122,8 @@ export interface OAuthParts {
   readonly consentUrl: string;
   /** `CLI_SIGN_IN`: otherwise the client of the command line is treated as deleted, and can only revoke. */
   readonly cliSignIn: boolean;
+  /** `OAUTH_REGISTRATION`: clients can register themselves. */
+  readonly registration: boolean;
 }
 
 /** A form that a client posted to an endpoint. */

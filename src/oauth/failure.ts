@@ -26,6 +26,7 @@ export const statuses: Readonly<Record<OAuthError, number>> = {
   invalid_grant: 400,
   unsupported_grant_type: 400,
   invalid_scope: 400,
+  invalid_target: 400,
   server_error: 500,
   temporarily_unavailable: 503,
 };

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from "fastify";
-import { scopeNames } from "../core/accounts/caller.ts";
 import { Failure } from "../core/failure.ts";
 import { failureOfError } from "../http/failure.ts";
 import type { ReadRequest } from "../http/request.ts";
@@ -7,28 +6,8 @@ import { anonymousBodyBound } from "../http/request-body.ts";
 import { anonymousSteps, type Call, type Handle, inSteps, sendJson, wire } from "../http/wire/wire.ts";
 import { type Endpoint, type OAuthParts, readForm } from "./endpoint.ts";
 import { OAuthFailure, toOAuthAnswer } from "./failure.ts";
+import { metadataDocuments } from "./metadata.ts";
 import { introspectEndpoint, revokeEndpoint, tokenEndpoint } from "./token.ts";
-
-const methods = ["client_secret_basic", "client_secret_post"];
-
-/** `GET /.well-known/oauth-authorization-server` (RFC 8414 2): the issuer is `BASE_URL`. */
-const metadata = (issuer: string, consentUrl: string): object => ({
-  issuer,
-  authorization_endpoint: `${consentUrl}/openapi/oauth`,
-  token_endpoint: `${issuer}/oauth/token`,
-  revocation_endpoint: `${issuer}/oauth/revoke`,
-  introspection_endpoint: `${issuer}/oauth/introspect`,
-  jwks_uri: `${issuer}/oauth/jwks`,
-  scopes_supported: scopeNames,
-  response_types_supported: ["code"],
-  response_modes_supported: ["query"],
-  grant_types_supported: ["authorization_code", "refresh_token"],
-  token_endpoint_auth_methods_supported: [...methods, "none"],
-  revocation_endpoint_auth_methods_supported: [...methods, "none"],
-  introspection_endpoint_auth_methods_supported: methods,
-  code_challenge_methods_supported: ["S256"],
-  authorization_response_iss_parameter_supported: true,
-});
 
 /** Dependencies of the routes in addition to those of the endpoints. */
 export interface OAuthRoutesParts extends OAuthParts {
@@ -52,7 +31,7 @@ const answerHeaders = {
 
 /** The endpoints that OAuth clients call: token, revocation, introspection, metadata and keys. */
 export function oauthRoutes(app: FastifyInstance, parts: OAuthRoutesParts): void {
-  const { clock, keys, issuer, consentUrl, readRequest } = parts;
+  const { clock, keys, readRequest } = parts;
   const report = (failure: Failure | OAuthFailure, requestId: string) => {
     if (failure instanceof Failure) parts.report(failure, requestId);
   };
@@ -87,8 +66,7 @@ export function oauthRoutes(app: FastifyInstance, parts: OAuthRoutesParts): void
   post("/oauth/token", tokenEndpoint(parts));
   post("/oauth/revoke", revokeEndpoint(parts));
   post("/oauth/introspect", introspectEndpoint(parts));
-  const document = metadata(issuer, consentUrl);
-  get("/.well-known/oauth-authorization-server", async () => document);
+  for (const [path, document] of Object.entries(metadataDocuments(parts))) get(path, async () => document);
   get("/oauth/jwks", async () => ({ keys: await keys.listPublicKeys() }));
 }
 

@@ -79,7 +79,7 @@ export function webRoutes(
   calls: WebCalls,
 ): readonly ((app: FastifyInstance) => void)[] {
   const { config, store, cipher, clock, ids } = context;
-  const { baseUrl: issuer, consentUrl, cliSignIn } = config;
+  const { baseUrl: issuer, consentUrl, cliSignIn, registration } = config;
   const oauth: OAuthRoutesParts = {
     ...calls,
     store,
@@ -89,6 +89,7 @@ export function webRoutes(
     issuer,
     consentUrl,
     cliSignIn,
+    registration,
   };
   if (config.refreshReplaySeconds > 0)
     context.log("warn", "OAUTH_REFRESH_REPLAY_SECONDS: repeated refreshes return the same tokens, which deviates from the specification");

@@ -29,7 +29,15 @@ const sampleSkill = {
 };
 const sampleLink = { ...inNorth, digest: "d", createdAt: 1, expiresAt: 2, isFirst: false };
 const sampleGrant = { ...inNorth, id: "g", clientId: "c", scopes: [], connectorUids: [], generation: 1, createdAt: 1, updatedAt: 1 };
-const codeOf = { ...inNorth, clientId: "c", grantId: "g", redirectUri: "https://app.example/cb", scopes: [], challenge: null };
+const codeOf = {
+  ...inNorth,
+  clientId: "c",
+  grantId: "g",
+  redirectUri: "https://app.example/cb",
+  scopes: [],
+  challenge: null,
+  resource: null,
+};
 const sampleCode = { ...codeOf, digest: "d", generation: 1, createdAt: 1, expiresAt: 2 };
 const sampleListener = {
   ...({ ...inNorth, id: "l", eventTypes: ["task_created"], projectId: null } as const),
@@ -53,6 +61,7 @@ const sampleVisit = { ...inNorth, digest: "d", kind: "ticket", websiteId: "w", e
 const sampleFamily = {
   ...{ ...inNorth, id: "f", clientId: "c", grantId: "g", scopes: [] },
   ...{ generation: 1, challenge: null, needsSecret: false, createdAt: 1 },
+  resource: null,
 };
 const importedKey = { ...inNorth, origin: "https://source.example", kind: "task", sourceId: "1" } as const;
 const sampleImported = { ...importedKey, localId: "t", complete: false, seq: 0, taskId: null, createdAt: 1 };

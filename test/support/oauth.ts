@@ -27,6 +27,7 @@ export const sampleApp = (members: Partial<OAuthApp> = {}): OAuthApp => ({
   skillIds: [],
   confidentialOnly: false,
   loopbackAnyPort: false,
+  verified: true,
   generation: 1,
   createdAt: 1000,
   updatedAt: 1000,
@@ -80,7 +81,14 @@ export const putApp = ({ store }: Service, person: Person, members: Partial<OAut
 export async function codeFor(service: Service, person: Person, { app }: TestApp, mode: Mode, now = Date.now()): Promise<string> {
   const { accountId, spaceId } = person;
   const [redirectUri = ""] = app.redirectUris;
-  const request = { scopes: app.scopes, state: null, challenge: mode === "secret" ? null : challenge, prompt: null, issuer };
+  const request = {
+    scopes: app.scopes,
+    state: null,
+    challenge: mode === "secret" ? null : challenge,
+    prompt: null,
+    issuer,
+    resource: null,
+  };
   const approval = { request: { app, redirectUri, ...request }, accountId, spaceId, connectorUids: app.connectorUids };
   return (await service.store.change((tx) => approve(tx, { now, ids: systemIds, random: systemRandom }, approval))).code;
 }

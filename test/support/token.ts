@@ -34,7 +34,7 @@ export async function tokenOf(service: Service, person: Person, options: TokenOp
   // The current generation: a code of an earlier one grants no access.
   const app = (await service.store.apps.find(of.app.clientId)) ?? of.app;
   const [redirectUri = ""] = app.redirectUris;
-  const request = { app, redirectUri, scopes, state: null, challenge, prompt: null, issuer };
+  const request = { app, redirectUri, scopes, state: null, challenge, prompt: null, issuer, resource: null };
   const { accountId, spaceId } = person;
   const approval = { request, accountId, spaceId, connectorUids };
   const { code } = await service.store.change((tx) => approve(tx, { now, ids: systemIds, random: systemRandom }, approval));

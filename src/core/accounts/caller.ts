@@ -51,6 +51,8 @@ export interface TokenCredential {
   readonly scopes: readonly ScopeName[];
   /** Connectors that the user granted to the app. */
   readonly connectorUids: readonly string[];
+  /** The only resource that accepts the token; null: the API. */
+  readonly resource: string | null;
 }
 
 /** A signed-in browser. */

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Role } from "../accounts/account.ts";
-import type { Caller, ScopeName } from "../accounts/caller.ts";
+import { type Caller, type ScopeName, scopeNames } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { Failure, notFound } from "../failure.ts";
 import type { Ids, Random } from "../ids.ts";
@@ -18,6 +18,9 @@ export interface ScopeConfig {
   readonly connectorUids: readonly string[];
 }
 
+/** A model that has a token with this scope can decide about its own actions. It must be asked for by name. */
+export const dangerousScope = "approve:task";
+
 /** The client of the command line, which every installation has (spec/oauth.md 14). */
 export const cliClientId = "atp-cli";
 
@@ -25,7 +28,7 @@ export const cliClientId = "atp-cli";
 export interface OAuthApp extends ScopeConfig {
   /** `client_` and a short id; `atp-cli` for the command line. */
   readonly clientId: string;
-  /** Null for the command line, which belongs to no team: its users choose a space each time. */
+  /** Null for the command line and unverified clients, which belong to no team: their users choose a space each time. */
   readonly spaceId: string | null;
   /** The account that created it. */
   readonly creatorId: string;
@@ -41,11 +44,22 @@ export interface OAuthApp extends ScopeConfig {
   readonly confidentialOnly: boolean;
   /** A redirect to http on 127.0.0.1 or [::1] may name any port (RFC 8252 7.3). */
   readonly loopbackAnyPort: boolean;
+  /** False for a client that describes itself and that nobody here has registered (spec/oauth.md 16): it gets the scopes of MCP only. */
+  readonly verified: boolean;
   /** Each expansion raises it: codes and tokens of an earlier generation are invalid (spec/decisions.md 30). */
   readonly generation: number;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
+
+/** The scopes that the tools of MCP use, for clients that nobody here has registered. */
+export const mcpScopes: readonly ScopeName[] = scopeNames.filter((name: string) =>
+  ["create_task", "manage_all_tasks", dangerousScope].includes(name),
+);
+
+/** The scopes that an app gets if it names none: no client gets the dangerous one without asking, and an unverified client the least. */
+export const defaultScopes = ({ scopes, verified }: Pick<OAuthApp, "scopes" | "verified">): readonly ScopeName[] =>
+  verified ? scopes.filter((name: string) => name !== dangerousScope) : ["create_task"];
 
 const editors: readonly (Role | null)[] = ["owner", "super_admin", "admin"];
 

@@ -1,6 +1,7 @@
 import type { ScopeName } from "../accounts/caller.ts";
 import { findWebUrlFault, parseUri } from "../addresses/address.ts";
 import type { OAuthApp } from "./app.ts";
+import type { Resource } from "./resource.ts";
 
 /** Schemes that run code in a browser, or show a page with the rights of another (spec/oauth.md 1.5). */
 const forbiddenSchemes: readonly string[] = ["javascript", "data", "file", "about", "vbscript"];
@@ -53,14 +54,22 @@ export interface AuthorizationRequest {
   readonly state: string | null;
   /** The PKCE challenge, S256; null without PKCE. */
   readonly challenge: string | null;
+  /** The resource that the tokens are for. */
+  readonly resource: Resource;
   /** `consent` shows the page even when no new scope is requested. */
   readonly prompt: "consent" | null;
   /** The issuer identifier of this installation, sent in responses (RFC 9207). */
   readonly issuer: string;
 }
 
-/** The error codes of an authorization response (RFC 6749 4.1.2.1). */
-export type AuthorizationError = "invalid_request" | "unsupported_response_type" | "invalid_scope" | "access_denied" | "server_error";
+/** The error codes of an authorization response (RFC 6749 4.1.2.1, RFC 8707 2). */
+export type AuthorizationError =
+  | "invalid_request"
+  | "unsupported_response_type"
+  | "invalid_scope"
+  | "invalid_target"
+  | "access_denied"
+  | "server_error";
 
 /** The target of an authorization response, and the parameters that every response has. */
 export type ResponseTarget = Pick<AuthorizationRequest, "redirectUri" | "state" | "issuer">;
