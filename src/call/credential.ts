@@ -6,7 +6,7 @@ import { Failure, invalidArgument } from "../core/failure.ts";
 import { isKeyText, type KeyHolder, keyDigest } from "../core/keys/api-key.ts";
 import type { KeyUses } from "../core/keys/api-keys.ts";
 import type { ReadAccessToken } from "../core/oauth/access-token.ts";
-import { cliClientId } from "../core/oauth/app.ts";
+import { type ClientSwitches, isTurnedOff } from "../core/oauth/app.ts";
 import type { TokenHolder } from "../core/oauth/family.ts";
 import type { Resource } from "../core/oauth/resource.ts";
 import { type SessionHolder, sessionDigest } from "../core/sign-in/sign-in.ts";
@@ -77,7 +77,7 @@ export function readV1Credentials(header: (name: string) => string | null | unde
  * and a forged token need no statement. A session counts only when the request has
  * neither key nor token (spec/decisions.md 35).
  *
- * @param cliSignIn whether tokens of the command line count (`CLI_SIGN_IN`).
+ * @param switches the clients whose tokens count.
  * @returns a function that throws Failure `unauthenticated` for a missing, bad, expired or
  * revoked credential, `invalid_argument` for two different ones (spec/decisions.md 9, 10, 12).
  */
@@ -86,7 +86,7 @@ export function createIdentify(
   clock: Clock,
   readToken: ReadAccessToken,
   { keys, workers }: Readonly<Record<"keys" | "workers", Pick<KeyUses, "note">>>,
-  { cliSignIn }: { readonly cliSignIn: boolean },
+  switches: ClientSwitches,
 ): Identify {
   async function byWorker(text: string): Promise<Caller> {
     const worker = isWorkerText(text) ? await store.workers.byDigest(workerDigest(text)) : null;
@@ -126,7 +126,7 @@ export function createIdentify(
   }
 
   function checkFamily({ clientId, isActive, member, generation, appGeneration }: TokenHolder, known: KnownCredential): void {
-    if (!isActive || member?.status !== "active" || (clientId === cliClientId && !cliSignIn)) throw refusal(invalidOrRevoked, known);
+    if (!isActive || member?.status !== "active" || isTurnedOff(clientId, switches)) throw refusal(invalidOrRevoked, known);
     if (generation !== appGeneration) throw refusal("reauthorization_required", known);
   }
 

@@ -27,6 +27,9 @@ export const statuses: Readonly<Record<OAuthError, number>> = {
   unsupported_grant_type: 400,
   invalid_scope: 400,
   invalid_target: 400,
+  invalid_redirect_uri: 400,
+  invalid_client_metadata: 400,
+  invalid_token: 401,
   server_error: 500,
   temporarily_unavailable: 503,
 };

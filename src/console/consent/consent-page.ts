@@ -1,7 +1,7 @@
 import type { ScopeName } from "../../core/accounts/caller.ts";
 import { parseUri } from "../../core/addresses/address.ts";
 import { connectorById } from "../../core/connectors/catalogue.ts";
-import type { OAuthApp } from "../../core/oauth/app.ts";
+import { dangerousScope, type OAuthApp } from "../../core/oauth/app.ts";
 import type { AuthorizationRequest } from "../../core/oauth/authorization.ts";
 import { declinedLocation } from "../../core/oauth/consent.ts";
 import { refreshMs } from "../../core/oauth/family.ts";
@@ -20,18 +20,19 @@ const scopeTexts: Readonly<Record<ScopeName, string>> = {
   create_project: "see your projects and create new ones",
 };
 
-/** What a scope can destroy, in two or three words. */
-const deletes: Readonly<Partial<Record<ScopeName, string>>> = {
+/** What is bad about a scope, in one to four words. */
+const dangers: Readonly<Record<string, string>> = {
+  [dangerousScope]: "Dangerous",
   manage_all_tasks: "Can delete your tasks",
   create_task: "Can delete its own tasks",
 };
 
 const byRisk = Object.keys(scopeTexts);
 
-/** A list of the scopes' permissions, ordered by risk; those that delete are marked. */
+/** A list of the scopes' permissions, ordered by risk; those that delete or decide are marked. */
 export function scopeList(scopes: readonly ScopeName[]): Html {
   const ordered = scopes.toSorted((a, b) => byRisk.indexOf(a) - byRisk.indexOf(b));
-  const mark = (name: ScopeName): Html | undefined | "" => deletes[name] && html` <strong class="mark">${deletes[name]}</strong>`;
+  const mark = (name: ScopeName): Html | undefined | "" => dangers[name] && html` <strong class="mark">${dangers[name]}</strong>`;
   return html`<ul>${ordered.map((name) => html`<li>${scopeTexts[name]}${mark(name)}</li>`)}</ul>`;
 }
 

@@ -11,6 +11,9 @@ import type { Tx } from "../store.ts";
 export const appsMax = 50;
 const activeSecretsMax = 5;
 
+/** A name: at least one visible character, and none that makes a name look like another (spec/decisions.md 29). */
+export const nameForm = /^(?=.*\P{White_Space})[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]{1,100}$/u;
+
 /** The scopes and connectors that an app may request from its users. */
 export interface ScopeConfig {
   readonly scopes: readonly ScopeName[];
@@ -23,6 +26,25 @@ export const dangerousScope = "approve:task";
 
 /** The client of the command line, which every installation has (spec/oauth.md 14). */
 export const cliClientId = "atp-cli";
+
+/** The clients that the operator of an installation can turn off: nobody can sign in with them, and their tokens end. */
+export interface ClientSwitches {
+  /** `CLI_SIGN_IN`: the command line. */
+  readonly cliSignIn: boolean;
+  /** `OAUTH_REGISTRATION`: clients that registered themselves. */
+  readonly registration: boolean;
+}
+
+const registeredPrefix = "dynamic_";
+
+/** The id of a client that registered itself. */
+export const registeredClientId = (short: string): string => `${registeredPrefix}${short}`;
+
+export const isTurnedOff = (clientId: string, { cliSignIn, registration }: ClientSwitches): boolean =>
+  (clientId === cliClientId && !cliSignIn) || (clientId.startsWith(registeredPrefix) && !registration);
+
+/** Whether a client id can be that of an app of a team. */
+export const isTeamClientId = (clientId: string): boolean => clientId.startsWith("client_");
 
 /** A third party's app, which belongs to one team (spec/oauth.md 1.3); or the client of the command line. */
 export interface OAuthApp extends ScopeConfig {
@@ -94,6 +116,11 @@ export interface AppRows {
   update(app: OAuthApp): Promise<void>;
   /** Replaces the allowed origins. */
   setOrigins(clientId: string, origins: readonly string[]): Promise<void>;
+  /** Inserts an unverified client with a document, or replaces what an earlier document said; returns it with a lock on its row. */
+  putDocument(app: OAuthApp): Promise<OAuthApp>;
+  /** Whether the owner of a space forbids unverified clients in it. */
+  deniesUnverified(spaceId: string): Promise<boolean>;
+  setDeniesUnverified(spaceId: string, denies: boolean): Promise<void>;
   /** Tombstones the app. */
   remove(clientId: string, now: number): Promise<void>;
   insertSecret(secret: OAuthSecret): Promise<void>;
@@ -200,7 +227,7 @@ export interface ClientRows {
   allowsOrigin(clientId: string | null, origin: string): Promise<boolean>;
 }
 
-/** True for a text that has the form of a client id (spec/oauth.md 7). */
+/** True for a text that has the form of a client id of an installation (spec/oauth.md 7). */
 export const isClientId = (text: string): boolean => /^[A-Za-z0-9_-]{1,200}$/.test(text);
 
 /** Whether a secret is one of the client's active ones. Compares with every one, each in constant time. */

@@ -21,19 +21,24 @@ export function findRedirectUriFault(text: string): string | undefined {
 }
 
 /** Scheme and host, port, and the rest of a loopback redirect (RFC 8252 7.3). */
-const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/s;
+const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::(\d{1,5}))?((?:[/?].*)?)$/s;
 const portMax = 65_535;
 
 /**
  * The redirect URI of an authorization: the requested one if it is registered, compared
  * character by character, or the only registered one when none is requested; otherwise null
- * (spec/oauth.md 1.5, 4). An app with `loopbackAnyPort` may use any port of a loopback address.
+ * (spec/oauth.md 1.5, 4). An app with `loopbackAnyPort` may use any port of a loopback address,
+ * and an unverified client also of `localhost`.
  */
-export function selectRedirectUri(app: Pick<OAuthApp, "redirectUris" | "loopbackAnyPort">, requested: string | null): string | null {
-  const { redirectUris, loopbackAnyPort } = app;
+export function selectRedirectUri(
+  { redirectUris, loopbackAnyPort, verified }: Pick<OAuthApp, "redirectUris" | "loopbackAnyPort" | "verified">,
+  requested: string | null,
+): string | null {
   if (requested === null) return redirectUris.length === 1 ? (redirectUris[0] ?? null) : null;
   const matches = redirectUris.some(
-    (registered) => registered === requested || (loopbackAnyPort && differsOnlyInPort(registered, requested)),
+    (registered) =>
+      registered === requested ||
+      (loopbackAnyPort && !(verified && registered.startsWith("http://localhost")) && differsOnlyInPort(registered, requested)),
   );
   return matches ? requested : null;
 }

@@ -1,4 +1,4 @@
-/** Error codes of the OAuth endpoints (RFC 6749 5.2, RFC 8707 2, spec/oauth.md 5.6). */
+/** Error codes of the OAuth endpoints (RFC 6749 5.2, RFC 7591 3.2.2, RFC 8707 2, spec/oauth.md 5.6). */
 export type OAuthError =
   | "invalid_request"
   | "invalid_client"
@@ -6,6 +6,9 @@ export type OAuthError =
   | "unsupported_grant_type"
   | "invalid_scope"
   | "invalid_target"
+  | "invalid_redirect_uri"
+  | "invalid_client_metadata"
+  | "invalid_token"
   | "server_error"
   | "temporarily_unavailable";
 
