@@ -52,7 +52,7 @@ const answers: Readonly<Record<Reason, OAuthAnswer>> = {
   unauthenticated: { status: 401, error: "invalid_client", description: "client authentication failed" },
   permission_denied: fault,
   insufficient_scope: fault,
-  not_found: fault,
+  not_found: badRequest(404, "there is nothing at this address"),
   already_exists: fault,
   failed_precondition: fault,
   rate_limited: limited,

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { Failure } from "../core/failure.ts";
+import { Failure, notFound } from "../core/failure.ts";
 import { failureOfError } from "../http/failure.ts";
 import type { ReadRequest } from "../http/request.ts";
 import { anonymousBodyBound } from "../http/request-body.ts";
@@ -63,7 +63,7 @@ export function oauthRoutes(app: FastifyInstance, parts: OAuthRoutesParts): void
         },
       }),
     );
-  if (parts.registration) registrationRoutes(app, oauth, registrations(parts));
+  registrationRoutes(app, oauth, parts.registration ? registrations(parts) : null);
   const get = (url: string, read: () => Promise<object>) => route(url, "GET", async (call) => send(call, 200, await read()));
   post("/oauth/token", tokenEndpoint(parts));
   post("/oauth/revoke", revokeEndpoint(parts));
@@ -72,8 +72,14 @@ export function oauthRoutes(app: FastifyInstance, parts: OAuthRoutesParts): void
   get("/oauth/jwks", async () => ({ keys: await keys.listPublicKeys() }));
 }
 
-/** The addresses at which clients register and manage themselves. */
-function registrationRoutes(app: FastifyInstance, oauth: Wire, { register, read, update, remove }: Registrations): void {
+const isOff = async (): Promise<never> => {
+  throw notFound("address");
+};
+const noRegistrations: Registrations = { register: isOff, read: isOff, update: isOff, remove: isOff };
+
+/** The addresses at which clients register and manage themselves; null: not found. */
+function registrationRoutes(app: FastifyInstance, oauth: Wire, switchedOn: Registrations | null): void {
+  const { register, read, update, remove } = switchedOn ?? noRegistrations;
   const withBody = { ...anonymousSteps, bound: () => anonymousBodyBound, decode: (_call: Call, body: Uint8Array) => body };
   const requestOf = ({ request, head }: Call): ManagementRequest => ({
     clientId: (request.params as { readonly clientId: string }).clientId, // The route has this parameter.

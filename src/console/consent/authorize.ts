@@ -21,7 +21,7 @@ import {
 import { cliPage } from "./cli-page.ts";
 import { appsPath } from "./connectors.ts";
 import { fullPage, outsiderPage, shortPage, signInFirstPage, unknownPage, usedPage } from "./consent-page.ts";
-import { forbiddenPage, unverifiedPage } from "./unverified-page.ts";
+import { documentPage, forbiddenPage, unverifiedPage } from "./unverified-page.ts";
 
 /** An authorization request of a signed-in user. */
 interface SignedInRequest {
@@ -30,6 +30,13 @@ interface SignedInRequest {
   readonly authorizationRequest: AuthorizationRequest;
   readonly query: string;
   readonly who: SessionHolder;
+}
+
+/** What is wrong with the document of a client. @throws every other error */
+function documentFaultOf(thrown: unknown): string {
+  const failure = failureOf(thrown);
+  if (failure.reason !== "invalid_argument") throw thrown;
+  return failure.message;
 }
 
 const changedNotice = "Something has changed since this page was loaded. Please check it again.";
@@ -55,7 +62,8 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
     step: (signedIn: SignedInRequest) => Promise<FastifyReply>,
   ): Promise<FastifyReply> {
     const query = normalizedQuery(request);
-    const authorization = await readCurrentAuthorization(query, settings, clientsFor(request));
+    const authorization = await readCurrentAuthorization(query, settings, clientsFor(request)).catch(documentFaultOf);
+    if (typeof authorization === "string") return send(reply, documentPage(authorization));
     if (authorization.kind === "page") return send(reply, unknownPage(authorization.reason));
     if (authorization.kind === "redirect") return sendRedirect(reply, authorization.location);
     const authorizationRequest = authorization.request;
@@ -155,7 +163,8 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
 
   /** Shows the page again: the app may request more since the request was read. */
   async function showChanged(signedIn: SignedInRequest): Promise<FastifyReply> {
-    const authorization = await readCurrentAuthorization(signedIn.query, settings, clientsFor(signedIn.request));
+    const authorization = await readCurrentAuthorization(signedIn.query, settings, clientsFor(signedIn.request)).catch(documentFaultOf);
+    if (typeof authorization === "string") return send(signedIn.reply, documentPage(authorization));
     if (authorization.kind === "ask") return show({ ...signedIn, authorizationRequest: authorization.request }, changedNotice);
     return authorization.kind === "page"
       ? send(signedIn.reply, unknownPage(authorization.reason))

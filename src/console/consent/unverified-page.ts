@@ -42,6 +42,15 @@ ${otherAccount(content)}`;
   return { title: `Allow ${app.name}?`, body, formAction: [target.formAction] };
 }
 
+/** For a client whose document cannot be used. @param why the rule that it breaks */
+export const documentPage = (why: string): Page => ({
+  status: 400,
+  title: "This link does not work",
+  body: html`<p>The link that you followed names an app by the address of a document, and this server cannot use the document.</p>
+<p class="quiet">${why}</p>
+<p>No access was granted. Go back to the app and report this to its operator.</p>`,
+});
+
 /** For an account all of whose spaces forbid unverified clients. */
 export const forbiddenPage = (
   { request: { app }, switchHref }: Pick<CommonContent, "request" | "switchHref">,
