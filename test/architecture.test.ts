@@ -40,6 +40,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "runtime/agents/model/tools": ["csv-parse", "htmlparser2", "unpdf"],
   console: ["node:", "call", "core", "http", "fastify", "mime", "openid-client"],
   "console/consent": ["oauth/authorize"],
+  mcp: ["call", "core", "oauth/metadata"],
   docs: ["node:", "fastify", "marked"],
   mail: ["node:", "core", "nodemailer"],
   metrics: ["node:", "core", "prom-client"],
