@@ -78,7 +78,14 @@ export const putApp = ({ store }: Service, person: Person, members: Partial<OAut
   putAppOf(store, person, members);
 
 /** A code like those of the consent page. */
-export async function codeFor(service: Service, person: Person, { app }: TestApp, mode: Mode, now = Date.now()): Promise<string> {
+export async function codeFor(
+  service: Service,
+  person: Person,
+  { app }: TestApp,
+  mode: Mode,
+  now = Date.now(),
+  resource: string | null = null,
+): Promise<string> {
   const { accountId, spaceId } = person;
   const [redirectUri = ""] = app.redirectUris;
   const request = {
@@ -87,7 +94,7 @@ export async function codeFor(service: Service, person: Person, { app }: TestApp
     challenge: mode === "secret" ? null : challenge,
     prompt: null,
     issuer,
-    resource: null,
+    resource,
   };
   const approval = { request: { app, redirectUri, ...request }, accountId, spaceId, connectorUids: app.connectorUids };
   return (await service.store.change((tx) => approve(tx, { now, ids: systemIds, random: systemRandom }, approval))).code;
