@@ -57,7 +57,7 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     expect(await page.locator("header a").getAttribute("href")).toBe("/");
   });
 
-  test("the page of an unverified client says that nobody has checked it, and sends the code to the space's choice", async () => {
+  test("the page of an unverified client says that it is not verified, and sends the code to the space's choice", async () => {
     await using open = await openBrowserRig(["create_task"], { OAUTH_REGISTRATION: "on" });
     const [callback = ""] = open.testApp.app.redirectUris;
     const registered = await fetch(`${open.url}/oauth/register`, {
@@ -70,7 +70,7 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     const page = await context.newPage();
     await open.goSignedIn(page, open.request("pkce", { client_id: clientId, scope: "create_task manage_all_tasks" }));
     await page.getByRole("heading", { name: `Allow Garden planner (${new URL(callback).host})?` }).waitFor();
-    expect(await page.locator(".notice").textContent()).toContain("Not verified. Nobody of this server has checked this app.");
+    expect(await page.locator(".notice").textContent()).toContain("Not verified. The operators of this server have not checked this app.");
     expect(await page.locator("dl").textContent()).toContain(`${new URL(callback).host}, this computer`);
     await page.getByRole("button", allow).click();
     await page.getByRole("heading", { name: "Back in the app" }).waitFor();

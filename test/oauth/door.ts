@@ -11,7 +11,7 @@ import { checkMcpCredential, mcpChallenge, mcpCredentials } from "../../src/mcp/
 import { cipher } from "../support/cipher.ts";
 import type { Service } from "../support/service.ts";
 
-/** A server in front of a platform that has only an MCP address: it checks credentials and answers each call alike. */
+/** A server in front of a platform that has only an MCP address: it checks credentials and answers each call the same way. */
 export interface Door extends AsyncDisposable {
   readonly url: string;
   /** A call of the MCP address. */
@@ -26,7 +26,7 @@ interface DoorOptions {
 
 const statuses: Readonly<Record<string, number>> = { unauthenticated: 401, permission_denied: 403, insufficient_scope: 403 };
 
-/** Opens it. Requests to other addresses go on to the platform. @param issuer the platform's `BASE_URL` */
+/** Opens it. Requests to other addresses continue to the platform. @param issuer the platform's `BASE_URL` */
 export async function door(
   service: Pick<Service, "store" | "url">,
   issuer: string,
@@ -66,7 +66,7 @@ export async function door(
   };
 }
 
-/** The answers that a client of the protocol needs in order to connect. */
+/** The answers that a client of the protocol needs to connect. */
 async function answerMcp({ raw }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const chunks: Buffer[] = [];
   for await (const chunk of raw) chunks.push(chunk);

@@ -21,13 +21,13 @@ export interface ScopeConfig {
   readonly connectorUids: readonly string[];
 }
 
-/** A model that has a token with this scope can decide about its own actions. It must be asked for by name. */
+/** A model that has a token with this scope can decide about its own actions. It must be requested by name. */
 export const dangerousScope = "approve:task";
 
 /** The client of the command line, which every installation has (spec/oauth.md 14). */
 export const cliClientId = "atp-cli";
 
-/** The clients that the operator of an installation can turn off: nobody can sign in with them, and their tokens end. */
+/** The clients that the operator of an installation can turn off: no user can sign in with them, and their tokens end. */
 export interface ClientSwitches {
   /** `CLI_SIGN_IN`: the command line. */
   readonly cliSignIn: boolean;
@@ -66,7 +66,7 @@ export interface OAuthApp extends ScopeConfig {
   readonly confidentialOnly: boolean;
   /** A redirect to http on 127.0.0.1 or [::1] may name any port (RFC 8252 7.3). */
   readonly loopbackAnyPort: boolean;
-  /** False for a client that describes itself and that nobody here has registered (spec/oauth.md 16): it gets the scopes of MCP only. */
+  /** False for a client that describes itself and is not registered here (spec/oauth.md 16): it gets the scopes of MCP only. */
   readonly verified: boolean;
   /** Each expansion raises it: codes and tokens of an earlier generation are invalid (spec/decisions.md 30). */
   readonly generation: number;
@@ -74,7 +74,7 @@ export interface OAuthApp extends ScopeConfig {
   readonly updatedAt: number;
 }
 
-/** The scopes that the tools of MCP use, for clients that nobody here has registered. */
+/** The scopes that the tools of MCP use, for clients that are not registered here. */
 export const mcpScopes: readonly ScopeName[] = scopeNames.filter((name: string) =>
   ["create_task", "manage_all_tasks", dangerousScope].includes(name),
 );

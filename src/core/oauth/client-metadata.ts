@@ -3,7 +3,7 @@ import { invalidArgument } from "../failure.ts";
 import { mcpScopes, nameForm, type OAuthApp } from "./app.ts";
 import { findRedirectUriFault } from "./authorization.ts";
 
-/** A client that describes itself: what it says about itself, checked (RFC 7591 2, spec/oauth.md 16). */
+/** A client that describes itself: its checked metadata (RFC 7591 2, spec/oauth.md 16). */
 export interface ClientMetadata {
   /** `client_name`; null when it has none. At most 60 characters. */
   readonly name: string | null;
@@ -12,14 +12,14 @@ export interface ClientMetadata {
   readonly homepageUrl: string;
 }
 
-/** Members of a JSON object that somebody else wrote. */
+/** Members of a JSON object of another party. */
 export type Members = ReadonlyMap<string, unknown>;
 
 const redirectUrisMax = 20;
 const uriMax = 2_048;
 const nameMax = 60;
 
-/** @throws Failure `invalid_argument` when it is no object. */
+/** @throws Failure `invalid_argument` when it is not an object. */
 export function membersOf(json: unknown): Members {
   if (typeof json !== "object" || json === null || Array.isArray(json)) throw invalidArgument("", "client metadata must be a JSON object");
   return new Map(Object.entries(json));
@@ -57,7 +57,7 @@ function readRedirectUris(uris: unknown): readonly string[] {
 export const isLoopbackRedirect = (uri: string): boolean => /^http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost)(?::\d{1,5})?(?:[/?]|$)/.test(uri);
 
 /**
- * An unverified client as an app. Its name always has its origin, wherever it is shown: the client chooses the name, not the origin.
+ * An unverified client as an app. Its name always has its origin, in every list: the client chooses the name, not the origin.
  *
  * @param origin the host of its document or of its redirects, or their scheme.
  */

@@ -44,14 +44,14 @@ export async function register(tx: Tx, { now, ids, random }: CreationContext, js
   await tx.registrations.lock();
   await tx.registrations.purge(now - unusedMs);
   if ((await tx.registrations.countUnused()) >= unusedMax)
-    throw new Failure("resource_exhausted", `at most ${unusedMax} clients can be registered that nobody has used yet`);
+    throw new Failure("resource_exhausted", `at most ${unusedMax} clients can be registered that are not used yet`);
   const app = unverifiedApp(registeredClientId(ids.short()), originOf(metadata), metadata, now);
   const token = `registration_${Buffer.from(random(32)).toString("base64url")}`;
   await tx.registrations.insert(app, digestOf(token));
   return { app, token };
 }
 
-/** Deletes registrations that nobody used for a day. */
+/** Deletes registrations that are not used for a day. */
 export const purgeRegistrations = (tx: Tx, now: number): Promise<number> => tx.registrations.purge(now - unusedMs);
 
 /** The client of a management token (RFC 7592); the same refusal for an unknown client. @throws Failure `unauthenticated` */
@@ -81,7 +81,7 @@ function readRegistration(members: Members): ClientMetadata {
   for (const [index, uri] of metadata.redirectUris.entries())
     if (uri.startsWith("http:") && !isLoopbackRedirect(uri))
       throw invalidArgument(`redirect_uris[${index}]`, "must be https, or http on 127.0.0.1, [::1] or localhost");
-  // Anybody can write the address of another one's page.
+  // Any caller can write the address of another one's page.
   return { ...metadata, homepageUrl: "" };
 }
 

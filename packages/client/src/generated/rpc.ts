@@ -1944,7 +1944,7 @@ export type GetOAuth2ClientPolicyRequest = object;
 
 /** Response of GetOAuth2ClientPolicy. */
 export interface GetOAuth2ClientPolicyResponse {
-  /** Whether clients that describe themselves, and that nobody of this server has registered, may act in the space. */
+  /** Whether clients that describe themselves, and that are not registered with this server, may act in the space. */
   readonly allowUnverifiedClients?: boolean;
 }
 

@@ -1737,7 +1737,7 @@ class GetOAuth2ClientPolicyResponse(TypedDict):
     """Response of GetOAuth2ClientPolicy."""
 
     allowUnverifiedClients: NotRequired[bool]
-    """Whether clients that describe themselves, and that nobody of this server has registered, may act in the space."""
+    """Whether clients that describe themselves, and that are not registered with this server, may act in the space."""
 
 
 class SetOAuth2ClientPolicyRequest(TypedDict):
