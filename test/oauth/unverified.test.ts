@@ -52,7 +52,7 @@ describe.skipIf(lacks("openssl"))("an unverified client (spec/oauth.md 16)", () 
       expect(text).not.toContain("logo");
     });
 
-    test("its tokens open the MCP address only, with the least scope, whether or not it names the address", async () => {
+    test("its tokens open the MCP address only, with the least scope, whether or not it names the address (spec/decisions.md 127)", async () => {
       for (const members of [{}, { resource: mcp }]) {
         const { access_token: token, refresh_token: refreshToken, scope } = await tokens(ann.spaceId, members);
         expect([decodeJwt(token).aud, scope]).toEqual([mcp, "create_task"]);
