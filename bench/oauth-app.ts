@@ -48,7 +48,7 @@ export async function seedApp({ env, owner }: Installed): Promise<SeededApp> {
     const granted = { scopes, connectorUids: [], generation, createdAt: making.now, updatedAt: making.now };
     await tx.grants.lock({ id: grantId, accountId, spaceId, clientId, ...granted });
   });
-  const base = { clientId, grantId, accountId, spaceId, scopes, challenge: null, generation };
+  const base = { clientId, grantId, accountId, spaceId, scopes, challenge: null, generation, resource: null };
   const issuing = { ids: systemIds, refreshTokens: refreshTokens(cipher, systemIds), requestId: "req_bench", address: "127.0.0.1" };
   const columns = { client_id: clientId, grant_id: grantId, account_id: accountId, space_id: spaceId };
 
@@ -101,6 +101,7 @@ const appOf = ({ accountId, spaceId }: Installed["owner"], now: number): OAuthAp
   skillIds: [],
   confidentialOnly: false,
   loopbackAnyPort: false,
+  verified: true,
   generation: 1,
   createdAt: now,
   updatedAt: now,

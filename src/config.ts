@@ -91,6 +91,8 @@ export interface Config {
   readonly refreshReplaySeconds: number;
   /** The command line may sign in with the browser. */
   readonly cliSignIn: boolean;
+  /** Clients can register themselves. */
+  readonly registration: boolean;
   readonly agentProfiles: Readonly<Record<string, AgentName>>;
   /** The labels that a worker needs for the tasks of a profile; profiles without labels are absent. */
   readonly profileLabels: Readonly<Record<string, readonly string[]>>;
@@ -110,6 +112,7 @@ export interface Config {
   readonly webhookAllow: readonly AllowedAddresses[];
   readonly fetchAllow: readonly AllowedAddresses[];
   readonly connectorAllow: readonly AllowedAddresses[];
+  readonly clientAllow: readonly AllowedAddresses[];
   /** Programs and their arguments, by the names that connectors use. */
   readonly connectorCommands: Readonly<Record<string, readonly string[]>>;
   readonly role: "api" | "worker" | "all";
@@ -206,6 +209,7 @@ function network(reader: Reader) {
     webhookAllow: targets.WEBHOOK_ALLOW ?? [],
     fetchAllow: targets.FETCH_ALLOW ?? [],
     connectorAllow: targets.CONNECTOR_ALLOW ?? [],
+    clientAllow: targets.CLIENT_ALLOW ?? [],
     connectorCommands: targets.CONNECTOR_COMMANDS ?? {},
   };
 }
@@ -259,6 +263,7 @@ function work(reader: Reader) {
     fileQuota: bytes.FILE_QUOTA,
     refreshReplaySeconds: read(oauth).OAUTH_REFRESH_REPLAY_SECONDS,
     cliSignIn: read(oauth).CLI_SIGN_IN,
+    registration: read(oauth).OAUTH_REGISTRATION,
     ...profilesIn(runs.AGENT_PROFILES),
     models: readModels(reader),
     transcription: readTranscription(reader),

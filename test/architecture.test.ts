@@ -35,7 +35,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   websites: ["node:", "core", "http"],
   scim: ["node:", "core", "call", "http", "operations", "gen/proto", "@bufbuild/", "fastify", "scim2-parse-filter"],
   mcp: ["node:", "@modelcontextprotocol/server", "zod"],
-  "mcp/http": ["call", "core", "http", "operations", "gen/proto", "@bufbuild/", "fastify"],
+  "mcp/http": ["call", "core", "http", "oauth/metadata", "operations", "gen/proto", "@bufbuild/", "fastify"],
   jobs: ["node:", "core", "pg-boss"],
   runtime: ["node:", "core", "jobs"],
   "runtime/agents/model": ["type config/models", "ai", "@ai-sdk/", "ajv", "undici"],

@@ -30,6 +30,10 @@ const address = z.strictObject({
   bytes: z.literal(true).optional(),
   /** The name of a schema, `none` for 204, or `bytes`. */
   answer: z.string(),
+  /** The answer has the status 201. */
+  created: z.literal(true).optional(),
+  /** The management token of a registered OAuth client is needed, and no other credential. */
+  managed: z.literal(true).optional(),
   /** When the answer is a stream of events, and which. */
   stream: z.string().optional(),
 });
@@ -51,6 +55,7 @@ type Source = z.infer<typeof source>;
 
 const schemes: Readonly<Record<string, Json>> = {
   ApiKey: keyScheme("A general API key. `x-service-api-key`, `x-api-key` and `Authorization: Bearer` are accepted too.", "API_KEY"),
+  ManagementToken: { type: "http", scheme: "bearer", description: "The `registration_access_token` of a client." },
   Client: { type: "http", scheme: "basic", description: "The id and the secret of an OAuth client." },
 };
 
@@ -106,7 +111,7 @@ function bodyOf({ request, form, urlencoded, bytes }: Address): Json | undefined
   };
 }
 
-function successes({ answer, stream }: Address, isKept: boolean): Json {
+function successes({ answer, stream, created }: Address, isKept: boolean): Json {
   const common = { headers: headersOf(["X-Request-Id"]) };
   if (answer === "none") return { 204: { description: "The call succeeded.", ...common } };
   if (answer === "bytes") {
@@ -121,7 +126,7 @@ function successes({ answer, stream }: Address, isKept: boolean): Json {
   }
   const events = stream === undefined ? {} : { "text/event-stream": { schema: { type: "string", description: stream } } };
   return {
-    200: { description: stream ?? "The call succeeded.", ...common, content: { ...json(answer), ...events } },
+    [created ? 201 : 200]: { description: stream ?? "The call succeeded.", ...common, content: { ...json(answer), ...events } },
     ...(isKept ? notModified : {}),
     ...(stream === undefined ? {} : { 204: { description: "There are no more events: a client must not connect again." } }),
   };
@@ -144,7 +149,13 @@ function operationOf(at: string, each: Address, of: Source): readonly [path: str
   const operation = rpc === undefined ? undefined : operationTable().byRpc(rpc);
   if (rpc !== undefined && operation === undefined) throw new Error(`${at}: ${rpc} is not an operation`);
   const named = of.security.map((name) => (name === "None" ? {} : { [name]: [] }));
-  const security = each.public && of.security.includes("ApiKey") ? [{}, ...named] : isPublic ? [] : named;
+  const security = each.managed
+    ? [{ ManagementToken: [] }]
+    : each.public && of.security.includes("ApiKey")
+      ? [{}, ...named]
+      : isPublic
+        ? []
+        : named;
   const errors = statusesOf(verb, of, isPublic).toSorted((a, b) => a - b);
   const operationId = `${verb.toLowerCase()}_${path.replaceAll(/[^a-z0-9]+/gi, "_").replaceAll(/^_|_$/g, "")}`;
   return [
@@ -223,7 +234,9 @@ export function restDocument(name: string): Json {
   const statuses = [...new Set(Object.values(v1Answers).map(({ status }) => status)), 412];
   const responses = Object.fromEntries(statuses.map((status) => [`Error${status}`, errorResponse(status, of.errors)]));
   const tags = [...new Set(Object.keys(paths).map(tagOf))].map((tag) => ({ name: tag, description: `Addresses of ${tag}.` }));
-  const securitySchemes = Object.fromEntries(of.security.filter((each) => each !== "None").map((each) => [each, schemes[each]]));
+  const hasManaged = Object.values(of.paths).some(({ managed }) => managed);
+  const used = [...of.security.filter((each) => each !== "None"), ...(hasManaged ? ["ManagementToken"] : [])];
+  const securitySchemes = Object.fromEntries(used.map((each) => [each, schemes[each]]));
   return withUsedComponents({
     ...frame(of.title, of.description),
     tags,

@@ -6,8 +6,9 @@ import { Failure, invalidArgument } from "../core/failure.ts";
 import { isKeyText, type KeyHolder, keyDigest } from "../core/keys/api-key.ts";
 import type { KeyUses } from "../core/keys/api-keys.ts";
 import type { ReadAccessToken } from "../core/oauth/access-token.ts";
-import { cliClientId } from "../core/oauth/app.ts";
+import { type ClientSwitches, isTurnedOff } from "../core/oauth/app.ts";
 import type { TokenHolder } from "../core/oauth/family.ts";
+import type { Resource } from "../core/oauth/resource.ts";
 import { type SessionHolder, sessionDigest } from "../core/sign-in/sign-in.ts";
 import type { Tx } from "../core/store.ts";
 import { isWorkerText, type Worker, workerDigest } from "../core/workers/worker.ts";
@@ -22,6 +23,8 @@ export interface RequestCredentials {
   readonly session: string | null;
   /** The credential that a signed address names. Only the route of that address sets it, after it has checked the signature. */
   readonly signed?: SignedCredential;
+  /** The address that was called, where tokens must be for exactly this resource. Absent: the API. */
+  readonly resource?: string;
 }
 
 /** A refused credential with its owner, where known. Only the audit log gets the owner (spec/decisions.md 44). */
@@ -74,7 +77,7 @@ export function readV1Credentials(header: (name: string) => string | null | unde
  * and a forged token need no statement. A session counts only when the request has
  * neither key nor token (spec/decisions.md 35).
  *
- * @param cliSignIn whether tokens of the command line count (`CLI_SIGN_IN`).
+ * @param switches the clients whose tokens count.
  * @returns a function that throws Failure `unauthenticated` for a missing, bad, expired or
  * revoked credential, `invalid_argument` for two different ones (spec/decisions.md 9, 10, 12).
  */
@@ -83,7 +86,7 @@ export function createIdentify(
   clock: Clock,
   readToken: ReadAccessToken,
   { keys, workers }: Readonly<Record<"keys" | "workers", Pick<KeyUses, "note">>>,
-  { cliSignIn }: { readonly cliSignIn: boolean },
+  switches: ClientSwitches,
 ): Identify {
   async function byWorker(text: string): Promise<Caller> {
     const worker = isWorkerText(text) ? await store.workers.byDigest(workerDigest(text)) : null;
@@ -105,7 +108,7 @@ export function createIdentify(
     return keyCaller(holder);
   }
 
-  async function byToken(text: string): Promise<Caller> {
+  async function byToken(text: string, resource: Resource): Promise<Caller> {
     // A token is a JWT: no worker credential and no key has that form.
     if (text.startsWith(workerPrefix)) return byWorker(text);
     if (isKeyText(text)) return byKey(text);
@@ -117,11 +120,13 @@ export function createIdentify(
     if (claims.expiresAt <= clock.now()) throw refusal(invalidOrRevoked, known);
     checkFamily(holder, known);
     if (holder.accessId !== claims.accessId) throw refusal(invalidOrRevoked, known);
-    return tokenCaller({ ...holder, scopes: holder.scopes.filter((name) => claims.scopes.includes(name)) });
+    // A token for another address: what stole it there must not use it here (RFC 8707 2, RFC 9700 2.3).
+    if (claims.resource !== resource) throw refusal("invalid token", known);
+    return tokenCaller({ ...holder, resource, scopes: holder.scopes.filter((name) => claims.scopes.includes(name)) });
   }
 
   function checkFamily({ clientId, isActive, member, generation, appGeneration }: TokenHolder, known: KnownCredential): void {
-    if (!isActive || member?.status !== "active" || (clientId === cliClientId && !cliSignIn)) throw refusal(invalidOrRevoked, known);
+    if (!isActive || member?.status !== "active" || isTurnedOff(clientId, switches)) throw refusal(invalidOrRevoked, known);
     if (generation !== appGeneration) throw refusal("reauthorization_required", known);
   }
 
@@ -130,7 +135,7 @@ export function createIdentify(
     const holder = await store.families.findHolder(familyId);
     if (holder === null) throw refusal(invalidOrRevoked);
     checkFamily(holder, knownBy("token", { ...holder, id: holder.familyId }));
-    const caller = tokenCaller(holder);
+    const caller = tokenCaller({ ...holder, resource: null });
     return clientId === null ? caller : { ...caller, clientId };
   }
 
@@ -150,13 +155,13 @@ export function createIdentify(
     return sessionCaller(holder);
   }
 
-  return async ({ keys, bearer, session, signed }) => {
+  return async ({ keys, bearer, session, signed, resource = null }) => {
     if (signed) return bySigned(signed);
     const [key, other] = keys;
     const second = other ?? (key === undefined ? null : bearer);
     if (second !== null && second !== key) throw invalidArgument("", "a request carries one credential, this one carries two");
     if (key !== undefined) return byKey(key);
-    if (bearer !== null) return byToken(bearer);
+    if (bearer !== null) return byToken(bearer, resource);
     if (session !== null) return bySession(session);
     throw refusal("missing authentication");
   };
@@ -194,12 +199,17 @@ const workerCaller = ({ id, spaceId, profiles, labels }: Worker): Caller => ({
   locale: "en",
 });
 
+/** A token that was presented at a resource. */
+interface HeldToken extends TokenHolder {
+  readonly resource: Resource;
+}
+
 /** A token without manage_all_tasks reaches only what its app made (spec/oauth.md 9.1). */
-const tokenCaller = ({ familyId, clientId, accountId, spaceId, scopes, connectorUids, member, locale }: TokenHolder): Caller => ({
+const tokenCaller = ({ familyId, clientId, accountId, spaceId, scopes, connectorUids, member, locale, resource }: HeldToken): Caller => ({
   accountId,
   spaceId,
   clientId: scopes.includes("manage_all_tasks") ? undefined : clientId,
-  credential: { kind: "token", id: familyId, clientId, scopes, connectorUids },
+  credential: { kind: "token", id: familyId, clientId, scopes, connectorUids, resource },
   role: member?.role ?? null,
   locale,
 });

@@ -16,6 +16,10 @@ export const perMinuteAndAddress = 60;
 const perMinuteAndClient = 60;
 const unprovenPerMinute = 300;
 
+/** Fetches of metadata documents, and registrations, that one address can cause (spec/oauth.md 16). */
+const documentsPerMinute = 10;
+const registrationsPerHour = 10;
+
 /** At this limit or above, a node reserves a tenth of it at a time and counts that down locally. */
 const blockFrom = 100;
 
@@ -55,6 +59,10 @@ export interface Limits {
   client(endpoint: string, clientId: string, address: string): Promise<void>;
   /** Counts an authenticated request of a client, over all addresses. @throws OverLimit */
   authenticatedClient(endpoint: string, clientId: string): Promise<void>;
+  /** Counts a fetch of a client's metadata document, which a caller without an account causes. @throws OverLimit */
+  clientDocument(address: string): Promise<void>;
+  /** Counts a registration of a client, per hour. @throws OverLimit */
+  registration(address: string): Promise<void>;
   /** Counts an unauthenticated request; it never counts against other addresses. @throws OverLimit */
   unauthenticatedClient(address: string): Promise<void>;
 }
@@ -115,6 +123,19 @@ export function limits(counters: RateCounters, clock: Clock, factor: number | nu
     },
     async authenticatedClient(endpoint, clientId) {
       await countScaled(`oauth ${endpoint} ${clientId}`, perMinuteAndClient, ` for ${endpoint}`);
+    },
+    async clientDocument(address) {
+      await countScaled(`oauth document ${network(address)}`, documentsPerMinute, " with a client_id whose document is not cached");
+    },
+    async registration(address) {
+      if (factor === null) return;
+      const most = Math.max(1, Math.floor(registrationsPerHour * factor));
+      const now = clock.now();
+      // The last minute of the hour is the key of its counter.
+      const minute = Math.floor(now / 3_600_000) * 60 + 59;
+      const { granted } = await counters.take(`oauth registration ${network(address)}`, minute, 1, most);
+      const retryAfter = Math.ceil(((minute + 1) * 60_000 - now) / 1000);
+      if (granted === 0) throw new Failure("rate_limited", `rate limit of ${most} registrations an hour exceeded`, { retryAfter });
     },
     async unauthenticatedClient(address) {
       await countScaled(`oauth unproven ${network(address)}`, unprovenPerMinute, " without a valid credential");

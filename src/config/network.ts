@@ -181,6 +181,16 @@ export const outgoing = {
     description: "Private addresses of connectors' servers and of the servers where their users sign in.",
     schema: allowedAddresses,
   }),
+  CLIENT_ALLOW: defineVariable({
+    type: "list of address ranges",
+    fallback: null,
+    unset: "public addresses only",
+    rule: allowedAddressesRule,
+    example: "10.4.0.0/16",
+    description:
+      "Private addresses of the metadata documents of OAuth clients, for MCP clients in your own network. Requests are https only; callers need no account to cause them.",
+    schema: allowedAddresses,
+  }),
   CONNECTOR_COMMANDS: defineVariable({
     type: "list of name=command",
     fallback: null,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { cliClientId, type OAuthApp, type TeamApp } from "../core/oauth/app.ts";
+import { isTeamClientId, type OAuthApp, type TeamApp } from "../core/oauth/app.ts";
 import { isEmailAddress } from "../core/use-cases/invite-person.ts";
 import { authorizePath } from "./consent/approval.ts";
 import { nextPath } from "./entrance.ts";
@@ -24,9 +24,9 @@ export const isAppRequest = ({ visits }: Pick<ConsoleParts, "visits">, next: str
 
 const clientIdOf = (next: string): string => new URLSearchParams(next.slice(next.indexOf("?"))).get("client_id") ?? "";
 
-/** Whether it is a request of an app of a team, whose owner can give access. The command line belongs to no team. */
+/** Whether it is a request of an app of a team, whose owner can give access. The command line and unverified clients belong to no team. */
 export const isTeamAppRequest = (parts: Pick<ConsoleParts, "visits">, next: string): boolean =>
-  isAppRequest(parts, next) && clientIdOf(next) !== cliClientId;
+  isAppRequest(parts, next) && isTeamClientId(clientIdOf(next));
 
 /** `/sign-in/ask`: a person without an account asks for access to the team of an app. The answer is the same for every address. */
 export function accessRequestRoutes(app: FastifyInstance, parts: ConsoleParts): void {

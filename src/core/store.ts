@@ -22,6 +22,7 @@ import type { AppRows, ClientRows } from "./oauth/app.ts";
 import type { CodeRows } from "./oauth/code.ts";
 import type { FamilyRows } from "./oauth/family.ts";
 import type { GrantRows } from "./oauth/grant.ts";
+import type { RegistrationRows } from "./oauth/registration.ts";
 import type { SigningKeyRows } from "./oauth/signing-key.ts";
 import type { ProcessKeyRows, SealedRows } from "./processes/key-rotation.ts";
 import type { JobRows, NodeRows, RateCounters, SettingRows } from "./processes/shared.ts";
@@ -71,6 +72,7 @@ export interface Tx {
   readonly links: LinkRows;
   readonly apps: AppRows;
   readonly clients: ClientRows;
+  readonly registrations: RegistrationRows;
   readonly grants: GrantRows;
   readonly codes: CodeRows;
   readonly families: FamilyRows;

@@ -3,7 +3,8 @@ import type { Limits } from "../call/limit.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Ids } from "../core/ids.ts";
 import type { ReadAccessToken } from "../core/oauth/access-token.ts";
-import { type AuthenticatedClient, cliClientId, isClientId, isSecretOf } from "../core/oauth/app.ts";
+import { type AuthenticatedClient, type ClientSwitches, isClientId, isSecretOf, isTurnedOff } from "../core/oauth/app.ts";
+import { isDocumentClientId } from "../core/oauth/client-documents.ts";
 import type { RefreshTokens } from "../core/oauth/family.ts";
 import type { PresentedToken } from "../core/oauth/presented-token.ts";
 import type { SigningKeys } from "../core/oauth/signing-key.ts";
@@ -37,7 +38,7 @@ function requireUnique(pairs: readonly Pair[]): Form {
 
 /** The parameters of all endpoints; other members of any type are ignored. */
 const knownParameters: ReadonlySet<string> = new Set([
-  ...["grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "scope"],
+  ...["grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "scope", "resource"],
   ...["client_id", "client_secret", "token", "token_type_hint"],
 ]);
 
@@ -108,20 +109,18 @@ function formDecode(text: string): string {
   }
 }
 
-/** Dependencies of the OAuth endpoints. */
-export interface OAuthParts {
+/** Dependencies of the OAuth endpoints. A client that is turned off is treated as deleted, and can only revoke. */
+export interface OAuthParts extends ClientSwitches {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly limits: Pick<Limits, "client" | "authenticatedClient" | "unauthenticatedClient">;
+  readonly limits: Pick<Limits, "client" | "authenticatedClient" | "unauthenticatedClient" | "clientDocument" | "registration">;
   readonly keys: SigningKeys;
   readonly readToken: ReadAccessToken;
   readonly refreshTokens: RefreshTokens;
   /** `BASE_URL` and `CONSENT_URL`. */
   readonly issuer: string;
   readonly consentUrl: string;
-  /** `CLI_SIGN_IN`: otherwise the client of the command line is treated as deleted, and can only revoke. */
-  readonly cliSignIn: boolean;
 }
 
 /** A form that a client posted to an endpoint. */
@@ -145,21 +144,23 @@ interface Rules {
   readonly answer: (client: AuthenticatedClient, posted: PostedForm) => Promise<object>;
 }
 
+/** What every endpoint needs. */
+interface EndpointParts extends Pick<OAuthParts, "store" | keyof ClientSwitches> {
+  readonly limits: Pick<Limits, "client" | "authenticatedClient" | "unauthenticatedClient">;
+}
+
 /** Checks credentials and limits first, the same way at every endpoint (spec/decisions.md 32). */
-export function endpoint(
-  { store, limits, cliSignIn }: Pick<OAuthParts, "store" | "limits" | "cliSignIn">,
-  { name, hasIssuedToken: proves, answer }: Rules,
-): Endpoint {
+export function endpoint({ store, limits, ...switches }: EndpointParts, { name, hasIssuedToken: proves, answer }: Rules): Endpoint {
   async function authenticate({ authorization, form, address }: PostedForm): Promise<AuthenticatedClient & { readonly proven: boolean }> {
     const { clientId, secret } = readCredentials(authorization, form);
-    if (!isClientId(clientId)) throw invalidClient();
+    if (!isClientId(clientId) && !isDocumentClientId(clientId)) throw invalidClient();
     const client = await store.clients.find(clientId);
     // No counter for unknown client ids, which callers can invent: such requests count for their address only.
     if (client !== null) await limits.client(name, clientId, address);
     // Compare even without a client, so that the time does not show whether it exists.
     const bySecret = secret !== null && isSecretOf(client, secret);
     if (client === null || (secret !== null && !bySecret)) throw invalidClient();
-    const deleted = client.deleted || (clientId === cliClientId && !cliSignIn);
+    const deleted = client.deleted || isTurnedOff(clientId, switches);
     return { client: { ...client, deleted }, bySecret, proven: bySecret || (await proves(clientId, form)) };
   }
 
@@ -171,7 +172,7 @@ export function endpoint(
       if (!authenticated?.proven) await limits.unauthenticatedClient(posted.address);
     }
     const { proven, client } = authenticated;
-    // The command line has users in every space: one of them must not use up the requests of the others.
+    // The command line and unverified clients have users in every space: one of them must not use up the requests of the others.
     if (proven && client.spaceId !== null) await limits.authenticatedClient(name, client.clientId);
     return authenticated;
   }

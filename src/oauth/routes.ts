@@ -1,37 +1,17 @@
 import type { FastifyInstance } from "fastify";
-import { defaultScopes, scopeNames } from "../core/accounts/caller.ts";
-import { Failure } from "../core/failure.ts";
+import { Failure, notFound } from "../core/failure.ts";
 import { failureOfError } from "../http/failure.ts";
 import type { ReadRequest } from "../http/request.ts";
 import { anonymousBodyBound } from "../http/request-body.ts";
-import { anonymousSteps, type Call, type Handle, inSteps, sendJson, wire } from "../http/wire/wire.ts";
+import { anonymousSteps, type Call, type Handle, inSteps, sendJson, type Wire, wire } from "../http/wire/wire.ts";
 import { type Endpoint, type OAuthParts, readForm } from "./endpoint.ts";
 import { OAuthFailure, toOAuthAnswer } from "./failure.ts";
+import { metadataDocuments, registrationPath } from "./metadata.ts";
+import { type ManagementRequest, type RegistrationParts, type Registrations, registrations } from "./registration.ts";
 import { introspectEndpoint, revokeEndpoint, tokenEndpoint } from "./token.ts";
 
-const methods = ["client_secret_basic", "client_secret_post"];
-
-/** `GET /.well-known/oauth-authorization-server` (RFC 8414 2): the issuer is `BASE_URL`. */
-const metadata = (issuer: string, consentUrl: string): object => ({
-  issuer,
-  authorization_endpoint: `${consentUrl}/openapi/oauth`,
-  token_endpoint: `${issuer}/oauth/token`,
-  revocation_endpoint: `${issuer}/oauth/revoke`,
-  introspection_endpoint: `${issuer}/oauth/introspect`,
-  jwks_uri: `${issuer}/oauth/jwks`,
-  scopes_supported: defaultScopes(scopeNames),
-  response_types_supported: ["code"],
-  response_modes_supported: ["query"],
-  grant_types_supported: ["authorization_code", "refresh_token"],
-  token_endpoint_auth_methods_supported: [...methods, "none"],
-  revocation_endpoint_auth_methods_supported: [...methods, "none"],
-  introspection_endpoint_auth_methods_supported: methods,
-  code_challenge_methods_supported: ["S256"],
-  authorization_response_iss_parameter_supported: true,
-});
-
 /** Dependencies of the routes in addition to those of the endpoints. */
-export interface OAuthRoutesParts extends OAuthParts {
+export interface OAuthRoutesParts extends OAuthParts, RegistrationParts {
   readonly readRequest: ReadRequest;
   readonly report: (failure: Failure, requestId: string) => void;
 }
@@ -52,7 +32,7 @@ const answerHeaders = {
 
 /** The endpoints that OAuth clients call: token, revocation, introspection, metadata and keys. */
 export function oauthRoutes(app: FastifyInstance, parts: OAuthRoutesParts): void {
-  const { clock, keys, issuer, consentUrl, readRequest } = parts;
+  const { clock, keys, readRequest } = parts;
   const report = (failure: Failure | OAuthFailure, requestId: string) => {
     if (failure instanceof Failure) parts.report(failure, requestId);
   };
@@ -83,13 +63,45 @@ export function oauthRoutes(app: FastifyInstance, parts: OAuthRoutesParts): void
         },
       }),
     );
+  registrationRoutes(app, oauth, parts.registration ? registrations(parts) : null);
   const get = (url: string, read: () => Promise<object>) => route(url, "GET", async (call) => send(call, 200, await read()));
   post("/oauth/token", tokenEndpoint(parts));
   post("/oauth/revoke", revokeEndpoint(parts));
   post("/oauth/introspect", introspectEndpoint(parts));
-  const document = metadata(issuer, consentUrl);
-  get("/.well-known/oauth-authorization-server", async () => document);
+  for (const [path, document] of Object.entries(metadataDocuments(parts))) get(path, async () => document);
   get("/oauth/jwks", async () => ({ keys: await keys.listPublicKeys() }));
+}
+
+const isOff = async (): Promise<never> => {
+  throw notFound("address");
+};
+const noRegistrations: Registrations = { register: isOff, read: isOff, update: isOff, remove: isOff };
+
+/** The addresses at which clients register and manage themselves; null: not found. */
+function registrationRoutes(app: FastifyInstance, oauth: Wire, switchedOn: Registrations | null): void {
+  const { register, read, update, remove } = switchedOn ?? noRegistrations;
+  const withBody = { ...anonymousSteps, bound: () => anonymousBodyBound, decode: (_call: Call, body: Uint8Array) => body };
+  const requestOf = ({ request, head }: Call): ManagementRequest => ({
+    clientId: (request.params as { readonly clientId: string }).clientId, // The route has this parameter.
+    token: head.credentials.bearer,
+    address: head.address,
+  });
+  const post = inSteps({
+    ...withBody,
+    encode: async (call, _admitted, body) => send(call, 201, await register(body, call.head.address)),
+  });
+  const put = inSteps({ ...withBody, encode: async (call, _admitted, body) => send(call, 200, await update(requestOf(call), body)) });
+  const get: Handle = async (call) => send(call, 200, await read(requestOf(call)));
+  const del: Handle = async (call) => {
+    await remove(requestOf(call));
+    call.reply.headers({ "X-Request-Id": call.head.requestId, ...answerHeaders });
+    call.reply.code(204).send();
+  };
+  const text = (allowed: readonly string[]) => `this endpoint requires ${allowed.join(" or ")}`;
+  const managing = ["GET", "PUT", "DELETE"];
+  oauth.route(app, registrationPath, { POST: post, OPTIONS: preflight("POST") }, { text, allow: ["POST"] });
+  const handles = { GET: get, PUT: put, DELETE: del, OPTIONS: preflight(managing.join(", ")) };
+  oauth.route(app, `${registrationPath}/:clientId`, handles, { text, allow: managing });
 }
 
 /** Reads the form; an unreadable body counts as an unauthenticated request. */
@@ -117,7 +129,8 @@ const preflight =
 async function sendFailure(call: Call, failure: Failure | OAuthFailure): Promise<void> {
   if (failure instanceof Failure && failure.retryAfter !== undefined) call.reply.header("Retry-After", String(failure.retryAfter));
   const { status, error, description } = toOAuthAnswer(failure);
-  if (status === 401 && call.request.headers.authorization !== undefined)
+  if (error === "invalid_token") call.reply.header("WWW-Authenticate", 'Bearer realm="oauth", error="invalid_token"');
+  else if (status === 401 && call.request.headers.authorization !== undefined)
     call.reply.header("WWW-Authenticate", 'Basic realm="oauth", charset="UTF-8"');
   send(call, status, { error, error_description: description });
 }

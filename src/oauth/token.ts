@@ -6,7 +6,8 @@ import { refreshDigest } from "../core/oauth/family.ts";
 import type { IssueContext, IssuedTokens } from "../core/oauth/issue.ts";
 import { type ActiveToken, introspect, revokeToken } from "../core/oauth/presented-token.ts";
 import { refresh } from "../core/oauth/refresh.ts";
-import { type OAuthRefusal, oauthRefusal } from "../core/oauth/refusal.ts";
+import { invalidTarget, type OAuthRefusal, oauthRefusal } from "../core/oauth/refusal.ts";
+import { parseResource, type Resource } from "../core/oauth/resource.ts";
 import type { Tx } from "../core/store.ts";
 import { type Endpoint, endpoint, type Form, identifyToken, type OAuthParts, type PostedForm } from "./endpoint.ts";
 import { invalidClient, invalidRequest, OAuthFailure } from "./failure.ts";
@@ -24,7 +25,7 @@ export function tokenEndpoint(parts: OAuthParts): Endpoint {
       return refreshTokens.familyOf(form.get("refresh_token") ?? "", clientId) !== null;
     },
     async answer(client, { form, now, requestId, address }) {
-      const change = readGrant(client, form);
+      const change = readGrant(client, form, issuer);
       // Creates a missing signing key now, not during the change or after its commit.
       await keys.current();
       const result = await store.change((tx) => change(tx, { now, ids, refreshTokens, requestId, address }));
@@ -43,16 +44,16 @@ const tokenBody = (accessToken: string, refreshToken: string, { scopes }: Access
   scope: scopes.join(" "),
 });
 
-/** @throws OAuthFailure `invalid_request` for a missing or malformed parameter, `unsupported_grant_type` */
-function readGrant(client: AuthenticatedClient, form: PostedForm["form"]): Change {
-  const verifier = readVerifier(form);
+/** @throws OAuthFailure `invalid_request` for a missing or malformed parameter, `invalid_target`, `unsupported_grant_type` */
+function readGrant(client: AuthenticatedClient, form: PostedForm["form"], issuer: string): Change {
+  const proof = { ...client, verifier: readVerifier(form), resource: readResource(form, issuer) };
   switch (requireParameter(form, "grant_type")) {
     case "authorization_code": {
-      const request = { ...client, code: requireParameter(form, "code"), redirectUri: requireParameter(form, "redirect_uri"), verifier };
+      const request = { ...proof, code: requireParameter(form, "code"), redirectUri: requireParameter(form, "redirect_uri") };
       return (tx, issuing) => exchange(tx, issuing, request);
     }
     case "refresh_token": {
-      const request = { ...client, refreshToken: requireParameter(form, "refresh_token"), verifier, scope: form.get("scope") ?? null };
+      const request = { ...proof, refreshToken: requireParameter(form, "refresh_token"), scope: form.get("scope") ?? null };
       return (tx, issuing) => refresh(tx, issuing, request);
     }
     default:
@@ -71,6 +72,14 @@ function readVerifier(form: Form): string | null {
   const verifier = form.get("code_verifier") ?? null;
   if (verifier !== null && !isVerifier(verifier)) throw invalidRequest("code_verifier must be 43 to 128 unreserved characters");
   return verifier;
+}
+
+/** Undefined for a request without `resource`. @throws OAuthFailure `invalid_target` for an unknown one (RFC 8707 2.2). */
+function readResource(form: Form, issuer: string): Resource | undefined {
+  const text = form.get("resource");
+  const resource = text === undefined ? undefined : parseResource(text, issuer);
+  if (text !== undefined && resource === undefined) throw new OAuthFailure(invalidTarget);
+  return resource;
 }
 
 /** `POST /oauth/introspect` (RFC 7662): clients with a secret introspect their own tokens. */
@@ -93,10 +102,10 @@ const seconds = (ms: number): number => Math.floor(ms / 1000);
 
 /** Only an access token has a type and an ID (RFC 7662 2.2). */
 function activeBody(active: ActiveToken, clientId: string, issuer: string): object {
-  const { kind, accountId, scopes, accessId, issuedAt, expiresAt } = active;
+  const { kind, accountId, scopes, accessId, issuedAt, expiresAt, resource } = active;
   const common = { active: true, client_id: clientId, sub: accountId, iss: issuer, scope: scopes.join(" "), exp: seconds(expiresAt) };
   if (kind === "refresh" || accessId === null || issuedAt === null) return common;
-  return { ...common, token_type: "Bearer", aud: issuer, jti: accessId, iat: seconds(issuedAt), nbf: seconds(issuedAt) };
+  return { ...common, token_type: "Bearer", aud: resource ?? issuer, jti: accessId, iat: seconds(issuedAt), nbf: seconds(issuedAt) };
 }
 
 /** `POST /oauth/revoke` (spec/oauth.md 6, RFC 7009): 200 for an authenticated client and any token. The hint is ignored. */

@@ -4,6 +4,7 @@ import type { Clock } from "../core/clock.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { AppSecrets, OAuthSecret } from "../core/oauth/app.ts";
 import type { ScopesInput, SettingsInput } from "../core/oauth/app-rules.ts";
+import { allowsUnverified, setClientPolicy } from "../core/oauth/client-policy.ts";
 import { updateGrantConnectors } from "../core/oauth/consent.ts";
 import type { AppUser, AuthorizedApp, AuthorizedApps, GrantUse } from "../core/oauth/grant.ts";
 import type { Apps, AppView } from "../core/use-cases/manage-oauth-apps.ts";
@@ -147,6 +148,13 @@ export function oauth2AppHandlers({ apps, secrets, authorized, clock }: OAuth2Ap
     async revokeOAuth2Grant(tx, caller, { clientId }) {
       await authorized.revoke(tx, caller, clientId);
       return {};
+    },
+    async getOAuth2ClientPolicy(tx, caller) {
+      return { allowUnverifiedClients: await allowsUnverified(tx, caller) };
+    },
+    async setOAuth2ClientPolicy(tx, caller, { allowUnverifiedClients = false }) {
+      await setClientPolicy(tx, caller, allowUnverifiedClients);
+      return { allowUnverifiedClients };
     },
   };
 }

@@ -4,7 +4,7 @@ import { actionRows } from "./rows/action.ts";
 import { agentRows } from "./rows/agent.ts";
 import { agentProfileRows } from "./rows/agent-profile.ts";
 import { apiKeyRows } from "./rows/api-key.ts";
-import { appRows, clientRows } from "./rows/app.ts";
+import { appRows, clientRows, registrationRows } from "./rows/app.ts";
 import { archiveRows } from "./rows/archive.ts";
 import { auditChainRows, auditLogRows, auditRows } from "./rows/audit.ts";
 import { blobRows } from "./rows/blob.ts";
@@ -62,6 +62,7 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     links: linkRows(session),
     apps: appRows(session),
     clients: clientRows(session),
+    registrations: registrationRows(session),
     grants: grantRows(session),
     codes: codeRows(session),
     families: familyRows(session),

@@ -3,6 +3,7 @@ import { idempotencyWindowMs } from "../call/idempotency.ts";
 import { archiveMs } from "../core/exports/export.ts";
 import type { FileSweep } from "../core/files/sweep.ts";
 import type { KeyUses } from "../core/keys/api-keys.ts";
+import { purgeRegistrations } from "../core/oauth/registration.ts";
 import type { SigningKeys } from "../core/oauth/signing-key.ts";
 import { shrink } from "../core/retention/shrink.ts";
 import type { Tx } from "../core/store.ts";
@@ -39,6 +40,9 @@ const indexEveryMs = 10_000;
 const indexMax = 50;
 /** Deleted tasks whose events are purged in one change. */
 const eraseMax = 100;
+
+/** An unused registration of an OAuth client is deleted at most this long after its day. */
+const registrationsEveryMs = 60_000;
 
 /** A listener of a dead process is removed at most this long after its lease ends. */
 const listenersEveryMs = 60_000;
@@ -164,6 +168,9 @@ export function startMaintenance(
     }),
     every(hourMs, async function purgeConnectorSignIns() {
       await store.change((tx) => tx.connectors.purgeAuthorizations(clock.now()));
+    }),
+    every(registrationsEveryMs, async function purgeUnusedClients() {
+      await store.change((tx) => purgeRegistrations(tx, clock.now()));
     }),
     every(hourMs, async function purgeTokens() {
       // Kept for a day after they expire, to detect a second use.

@@ -14,10 +14,12 @@ import { visits } from "../console/visits.ts";
 import type { SignIns } from "../core/connectors/sign-in.ts";
 import { exportLinks } from "../core/exports/links.ts";
 import type { Blobs } from "../core/files/blob.ts";
+import { clientDocuments } from "../core/oauth/client-documents.ts";
 import { refreshTokens } from "../core/oauth/family.ts";
 import { attemptCounter } from "../core/sign-in/prove.ts";
 import { type SiteVisits, siteVisits } from "../core/websites/visit.ts";
 import { docsRoutes } from "../docs/routes.ts";
+import { createFetchClientDocument } from "../egress/fetch-client-document.ts";
 import { deleteFirstKey } from "../first-key.ts";
 import type { IsCustomDomain } from "../http/admin.ts";
 import { documentRoutes } from "../http/documents.ts";
@@ -79,7 +81,7 @@ export function webRoutes(
   calls: WebCalls,
 ): readonly ((app: FastifyInstance) => void)[] {
   const { config, store, cipher, clock, ids } = context;
-  const { baseUrl: issuer, consentUrl, cliSignIn } = config;
+  const { baseUrl: issuer, consentUrl, cliSignIn, registration } = config;
   const oauth: OAuthRoutesParts = {
     ...calls,
     store,
@@ -89,10 +91,17 @@ export function webRoutes(
     issuer,
     consentUrl,
     cliSignIn,
+    registration,
+    random: context.random,
   };
   if (config.refreshReplaySeconds > 0)
     context.log("warn", "OAUTH_REFRESH_REPLAY_SECONDS: repeated refreshes return the same tokens, which deviates from the specification");
   const pages = consoleParts(context, calls);
+  const documents = clientDocuments({
+    clock,
+    fetch: createFetchClientDocument(clock, context.resolve, config.clientAllow),
+    count: (address) => calls.limits.clientDocument(address),
+  });
   const bytes: FileRoutesParts = {
     ...calls,
     ...files,
@@ -111,7 +120,7 @@ export function webRoutes(
     (scope) => scimRoutes(scope, { ...calls, ...calls.scim, store, baseUrl: issuer }),
     (scope) =>
       consolePages(scope, pages, [
-        consentPages({ issuer, cliSignIn }),
+        consentPages({ issuer, cliSignIn, registration, documents }),
         connectorPages(connectors, connectorCallback),
         siteEntrance(sites),
         errorPages,

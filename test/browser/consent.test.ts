@@ -57,6 +57,26 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     expect(await page.locator("header a").getAttribute("href")).toBe("/");
   });
 
+  test("the page of an unverified client says that it is not verified, and sends the code to the space's choice", async () => {
+    await using open = await openBrowserRig(["create_task"], { OAUTH_REGISTRATION: "on" });
+    const [callback = ""] = open.testApp.app.redirectUris;
+    const registered = await fetch(`${open.url}/oauth/register`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ client_name: "Garden planner", redirect_uris: [callback] }),
+    });
+    const { client_id: clientId } = (await registered.json()) as { readonly client_id: string }; // RFC 7591 3.2.1
+    await using context = await open.open();
+    const page = await context.newPage();
+    await open.goSignedIn(page, open.request("pkce", { client_id: clientId, scope: "create_task manage_all_tasks" }));
+    await page.getByRole("heading", { name: `Allow Garden planner (${new URL(callback).host})?` }).waitFor();
+    expect(await page.locator(".notice").textContent()).toContain("Not verified. The operators of this server have not checked this app.");
+    expect(await page.locator("dl").textContent()).toContain(`${new URL(callback).host}, this computer`);
+    await page.getByRole("button", allow).click();
+    await page.getByRole("heading", { name: "Back in the app" }).waitFor();
+    expect(open.callbacks.map((query) => query.has("code"))).toEqual([true]);
+  });
+
   test("a page says what was done before: a new password, a revoked app, a sign-out", async () => {
     await using context = await stage.open();
     const page = await context.newPage();

@@ -28,11 +28,14 @@ export interface BrowserRig extends AsyncDisposable {
   request(mode: Mode, members?: Readonly<Record<string, string>>): string;
 }
 
-export async function openBrowserRig(scopes: readonly ScopeName[] = ["create_task", "use_connectors"]): Promise<BrowserRig> {
+export async function openBrowserRig(
+  scopes: readonly ScopeName[] = ["create_task", "use_connectors"],
+  env: Readonly<Record<string, string>> = {},
+): Promise<BrowserRig> {
   await using opening = new AsyncDisposableStack();
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const town = opening.use(await openSignInPlatform("sqlite", { PORT: `${port}`, BASE_URL: url }));
+  const town = opening.use(await openSignInPlatform("sqlite", { PORT: `${port}`, BASE_URL: url, ...env }));
   const callbacks: URLSearchParams[] = [];
   const receiver = await receive(callbacks);
   opening.defer(() => new Promise((closed) => void receiver.close(() => closed()).closeAllConnections()));

@@ -32,7 +32,7 @@ async function begin() {
     return { status: reply.status, text: await reply.text() };
   };
   async function consent(): Promise<string> {
-    const request = { app: app.app, redirectUri, scopes: app.app.scopes, state, challenge, prompt: null, issuer };
+    const request = { app: app.app, redirectUri, scopes: app.app.scopes, state, challenge, prompt: null, issuer, resource: null };
     const approval = { request, accountId: ann.accountId, spaceId: ann.spaceId, connectorUids: [] };
     return (await service.store.change((tx) => approve(tx, { now: Date.now(), ids: systemIds, random: systemRandom }, approval))).code;
   }

@@ -395,9 +395,13 @@ TABLE oauth_app
   created_at bigint NOT NULL
   updated_at bigint NOT NULL
   deleted_at bigint
+  verified boolean NOT NULL DEFAULT true
+  registration_digest text
+  unused_since bigint
   CONSTRAINT oauth_app_pkey PRIMARY KEY (client_id)
   CREATE UNIQUE INDEX oauth_app_pkey ON public.oauth_app USING btree (client_id)
   CREATE INDEX oauth_app_space_id_created_at_client_id_idx ON public.oauth_app USING btree (space_id, created_at, client_id)
+  CREATE INDEX oauth_app_unused_since_idx ON public.oauth_app USING btree (unused_since)
 TABLE oauth_app_origin
   client_id text NOT NULL
   origin text NOT NULL
@@ -418,6 +422,7 @@ TABLE oauth_code
   expires_at bigint NOT NULL
   used_at bigint
   family_id text
+  resource text
   CONSTRAINT oauth_code_pkey PRIMARY KEY (digest)
   CREATE INDEX oauth_code_expires_at_idx ON public.oauth_code USING btree (expires_at)
   CREATE INDEX oauth_code_grant_id_idx ON public.oauth_code USING btree (grant_id)
@@ -441,6 +446,7 @@ TABLE oauth_family
   refresh_expires_at bigint NOT NULL
   created_at bigint NOT NULL
   revoked_at bigint
+  resource text
   CONSTRAINT oauth_family_pkey PRIMARY KEY (id)
   CREATE INDEX oauth_family_grant_id_idx ON public.oauth_family USING btree (grant_id)
   CREATE UNIQUE INDEX oauth_family_pkey ON public.oauth_family USING btree (id)
@@ -661,6 +667,7 @@ TABLE space
   kind text NOT NULL
   account_id text
   created_at bigint NOT NULL
+  denies_unverified_clients boolean NOT NULL DEFAULT false
   CONSTRAINT space_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX space_account_id_key ON public.space USING btree (account_id)
   CREATE UNIQUE INDEX space_pkey ON public.space USING btree (id)

@@ -363,8 +363,9 @@ CREATE TABLE "oauth_app" (
     "created_at" BIGINT NOT NULL,
     "updated_at" BIGINT NOT NULL,
     "deleted_at" BIGINT
-)
+, "verified" BOOLEAN NOT NULL DEFAULT true, "registration_digest" TEXT, "unused_since" BIGINT)
 CREATE INDEX "oauth_app_space_id_created_at_client_id_idx" ON "oauth_app"("space_id", "created_at", "client_id")
+CREATE INDEX "oauth_app_unused_since_idx" ON "oauth_app"("unused_since")
 CREATE TABLE "oauth_app_origin" (
     "client_id" TEXT NOT NULL,
     "origin" TEXT NOT NULL,
@@ -386,7 +387,7 @@ CREATE TABLE "oauth_code" (
     "expires_at" BIGINT NOT NULL,
     "used_at" BIGINT,
     "family_id" TEXT
-)
+, "resource" TEXT)
 CREATE INDEX "oauth_code_expires_at_idx" ON "oauth_code"("expires_at")
 CREATE INDEX "oauth_code_grant_id_idx" ON "oauth_code"("grant_id")
 CREATE TABLE "oauth_family" (
@@ -408,7 +409,7 @@ CREATE TABLE "oauth_family" (
     "refresh_expires_at" BIGINT NOT NULL,
     "created_at" BIGINT NOT NULL,
     "revoked_at" BIGINT
-)
+, "resource" TEXT)
 CREATE INDEX "oauth_family_grant_id_idx" ON "oauth_family"("grant_id")
 CREATE INDEX "oauth_family_refresh_expires_at_idx" ON "oauth_family"("refresh_expires_at")
 CREATE TABLE "oauth_grant" (
@@ -617,7 +618,7 @@ CREATE TABLE "space" (
     "kind" TEXT NOT NULL,
     "account_id" TEXT,
     "created_at" BIGINT NOT NULL
-)
+, "denies_unverified_clients" BOOLEAN NOT NULL DEFAULT false)
 CREATE UNIQUE INDEX "space_account_id_key" ON "space"("account_id")
 CREATE TABLE "storage" (
     "account_id" TEXT NOT NULL PRIMARY KEY,

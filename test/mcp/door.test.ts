@@ -1,4 +1,4 @@
-import { request } from "node:http";
+import { type IncomingHttpHeaders, request } from "node:http";
 import { describe, expect, test } from "vitest";
 import { taskRig } from "../support/task-rig.ts";
 import { tokenOf } from "../support/token.ts";
@@ -18,7 +18,7 @@ interface Sent {
 
 /** A request with any Host, which `fetch` would replace. */
 const send = ({ headers = {}, method = "POST", body = list }: Sent) =>
-  new Promise<{ status: number; headers: object; body: string }>((resolve, reject) => {
+  new Promise<{ status: number; headers: IncomingHttpHeaders; body: string }>((resolve, reject) => {
     const sent = request(`${rig.service.url}/mcp`, { method, headers: { ...json, ...headers } }, (answer) => {
       let text = "";
       answer
@@ -47,9 +47,21 @@ describe("the door at /mcp (spec/api.md 8.103)", () => {
   });
 
   test("a key and a token are accepted", async () => {
-    const token = await tokenOf(rig.service, rig.ann);
+    const token = await tokenOf(rig.service, rig.ann, { forMcp: true });
     for (const headers of [rig.ann.headers, token.headers, { authorization: `Bearer ${rig.ann.key}` }])
       expect((await send({ headers })).status).toBe(200);
+  });
+
+  test("a token for the API is refused here, and a token for this address everywhere else; both refusals say how to sign in", async () => {
+    const [api, mcp] = [await tokenOf(rig.service, rig.ann), await tokenOf(rig.service, rig.ann, { forMcp: true })];
+    const refused = await send({ headers: api.headers });
+    expect(refused.status).toBe(401);
+    expect(refused.headers["www-authenticate"]).toMatch(
+      /^Bearer error="invalid_token", resource_metadata="[^"]+\/\.well-known\/oauth-protected-resource\/mcp", scope="create_task"$/,
+    );
+    expect((await send({ headers: {} })).headers["www-authenticate"]).toMatch(/^Bearer resource_metadata="/);
+    expect((await mcp.v2("task.list")).status).toBe(401);
+    expect((await api.v2("task.list")).status).toBe(200);
   });
 
   test("the name of another host and the origin of another page are refused", async () => {

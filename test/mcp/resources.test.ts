@@ -65,7 +65,7 @@ describe("prompts (spec/api.md 8.103)", () => {
   });
 
   test("a token without the right to list skills has none", async () => {
-    const token = await tokenOf(rig.service, rig.ann, { scopes: ["create_project"] });
+    const token = await tokenOf(rig.service, rig.ann, { scopes: ["create_project"], forMcp: true });
     expect((await (await open(token.headers)).listPrompts()).prompts).toEqual([]);
   });
 });

@@ -2,16 +2,18 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { scopeList } from "../../src/console/consent/consent-page.ts";
-import { defaultScopes, parseScopes, scopeNames } from "../../src/core/accounts/caller.ts";
+import { parseScopes, scopeNames } from "../../src/core/accounts/caller.ts";
+import { defaultScopes } from "../../src/core/oauth/app.ts";
 import { taskRig } from "../support/task-rig.ts";
 
 const rig = taskRig();
 
 test("approve:task is granted only by name: no request without scope asks for it, and the metadata does not list it (spec/oauth.md 2)", async () => {
-  expect(defaultScopes(scopeNames)).not.toContain("approve:task");
+  const listed = defaultScopes({ scopes: scopeNames, verified: true });
+  expect(listed).not.toContain("approve:task");
   expect(parseScopes("create_task approve:task", scopeNames)).toContain("approve:task");
   const metadata = await fetch(`${rig.service.url}/.well-known/oauth-authorization-server`);
-  expect(await metadata.json()).toMatchObject({ scopes_supported: defaultScopes(scopeNames) });
+  expect(await metadata.json()).toMatchObject({ scopes_supported: listed });
 });
 
 test("the page of consent lists approve:task first and marks it as dangerous (spec/decisions.md 126)", () => {

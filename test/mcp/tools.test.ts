@@ -30,7 +30,7 @@ describe("the tools that are listed (spec/api.md 8.103)", () => {
     ["approve:task alone opens nothing", ["approve:task"], []],
     ["create_project alone has projects", ["create_project"], ["project_list"]],
   ])("%s", async (_, scopes, names) => {
-    const token = await tokenOf(rig.service, rig.ann, { scopes });
+    const token = await tokenOf(rig.service, rig.ann, { scopes, forMcp: true });
     expect(await toolsOf(token.headers)).toEqual(names.toSorted());
   });
 

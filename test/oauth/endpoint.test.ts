@@ -8,6 +8,7 @@ async function countedFor(clientId: string, found: Pick<OAuthClient, "spaceId"> 
   const token = endpoint(
     {
       cliSignIn: true,
+      registration: true,
       store: { clients: { find: async () => found && { ...found, secretDigests: [] } } } as never, // No other method of it is called.
       limits: {
         client: async () => void counted.push("client"),

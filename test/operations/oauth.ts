@@ -48,4 +48,6 @@ export const appEntries = entries(OAuth2AppService, {
   updateOAuth2GrantConnectors: ["settings/app-users", connectableId],
   listOAuth2Grants: ["settings/grants", noInput],
   revokeOAuth2Grant: ["settings/grants", grantedId],
+  getOAuth2ClientPolicy: ["oauth/unverified", noInput],
+  setOAuth2ClientPolicy: ["oauth/unverified", async () => ({ allow_unverified_clients: false })],
 });

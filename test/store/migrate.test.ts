@@ -137,7 +137,8 @@ describeOnEach("the migration of the command line's client", (kind) => {
     const before = await read();
     expect(before.map((rows) => rows.length)).toEqual([1, 1, 1, 1, 1]);
     const store = await open(database.url);
-    expect(await read()).toEqual(before);
+    // Later migrations add columns.
+    expect(await read()).toMatchObject(before);
     expect(await rowsIn(database.url, client)).toEqual([expected]);
     expect(await store.apps.find("client_a")).toMatchObject({ spaceId: "north", generation: 2, scopes: ["create_task"] });
     expect(await store.apps.find("atp-cli")).toMatchObject({ spaceId: null, loopbackAnyPort: true, confidentialOnly: false });

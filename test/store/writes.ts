@@ -30,7 +30,15 @@ const sampleSkill = {
 };
 const sampleLink = { ...inNorth, digest: "d", createdAt: 1, expiresAt: 2, isFirst: false };
 const sampleGrant = { ...inNorth, id: "g", clientId: "c", scopes: [], connectorUids: [], generation: 1, createdAt: 1, updatedAt: 1 };
-const codeOf = { ...inNorth, clientId: "c", grantId: "g", redirectUri: "https://app.example/cb", scopes: [], challenge: null };
+const codeOf = {
+  ...inNorth,
+  clientId: "c",
+  grantId: "g",
+  redirectUri: "https://app.example/cb",
+  scopes: [],
+  challenge: null,
+  resource: null,
+};
 const sampleCode = { ...codeOf, digest: "d", generation: 1, createdAt: 1, expiresAt: 2 };
 const sampleListener = {
   ...({ ...inNorth, id: "l", eventTypes: ["task_created"], projectId: null } as const),
@@ -61,6 +69,7 @@ const sampleVisit = { ...inNorth, digest: "d", kind: "ticket", websiteId: "w", e
 const sampleFamily = {
   ...{ ...inNorth, id: "f", clientId: "c", grantId: "g", scopes: [] },
   ...{ generation: 1, challenge: null, needsSecret: false, createdAt: 1 },
+  resource: null,
 };
 const importedKey = { ...inNorth, origin: "https://source.example", kind: "task", sourceId: "1" } as const;
 const sampleImported = { ...importedKey, localId: "t", complete: false, seq: 0, taskId: null, createdAt: 1 };
@@ -171,6 +180,12 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["apps.update", (tx) => tx.apps.update(sampleApp())],
   ["apps.remove", (tx) => tx.apps.remove("c", 1)],
   ["apps.insertSecret", (tx) => tx.apps.insertSecret({ id: "x", clientId: "c", digest: "d", last4: "last", createdAt: 1 })],
+  ["apps.putDocument", (tx) => tx.apps.putDocument(sampleApp({ clientId: "https://a.example/c", spaceId: null, verified: false }))],
+  ["apps.setDeniesUnverified", (tx) => tx.apps.setDeniesUnverified("north", true)],
+  ["registrations.lock", (tx) => tx.registrations.lock()],
+  ["registrations.insert", (tx) => tx.registrations.insert(sampleApp({ clientId: "dynamic_a", spaceId: null, verified: false }), "d")],
+  ["registrations.purge", (tx) => tx.registrations.purge(9)],
+  ["registrations.markUsed", (tx) => tx.registrations.markUsed("dynamic_a")],
   ["apps.revokeSecret", (tx) => tx.apps.revokeSecret("c", "x", 1)],
   ["grants.lock", (tx) => tx.grants.lock(sampleGrant)],
   ["grants.update", (tx) => tx.grants.update(sampleGrant)],

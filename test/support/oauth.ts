@@ -27,6 +27,7 @@ export const sampleApp = (members: Partial<OAuthApp> = {}): OAuthApp => ({
   skillIds: [],
   confidentialOnly: false,
   loopbackAnyPort: false,
+  verified: true,
   generation: 1,
   createdAt: 1000,
   updatedAt: 1000,
@@ -77,10 +78,24 @@ export const putApp = ({ store }: Service, person: Person, members: Partial<OAut
   putAppOf(store, person, members);
 
 /** A code like those of the consent page. */
-export async function codeFor(service: Service, person: Person, { app }: TestApp, mode: Mode, now = Date.now()): Promise<string> {
+export async function codeFor(
+  service: Service,
+  person: Person,
+  { app }: TestApp,
+  mode: Mode,
+  now = Date.now(),
+  resource: string | null = null,
+): Promise<string> {
   const { accountId, spaceId } = person;
   const [redirectUri = ""] = app.redirectUris;
-  const request = { scopes: app.scopes, state: null, challenge: mode === "secret" ? null : challenge, prompt: null, issuer };
+  const request = {
+    scopes: app.scopes,
+    state: null,
+    challenge: mode === "secret" ? null : challenge,
+    prompt: null,
+    issuer,
+    resource,
+  };
   const approval = { request: { app, redirectUri, ...request }, accountId, spaceId, connectorUids: app.connectorUids };
   return (await service.store.change((tx) => approve(tx, { now, ids: systemIds, random: systemRandom }, approval))).code;
 }

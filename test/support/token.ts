@@ -1,6 +1,7 @@
 import { type ScopeName, scopeNames } from "../../src/core/accounts/caller.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { approve } from "../../src/core/oauth/consent.ts";
+import { mcpResource } from "../../src/core/oauth/resource.ts";
 import { challenge, exchangeCode, issuer, putApp, type TestApp } from "./oauth.ts";
 import { type Calling, callingWith, type Person, type Service } from "./service.ts";
 
@@ -17,6 +18,8 @@ export interface TokenOptions {
   readonly connectorUids?: readonly string[];
   /** An existing app; by default a new one. */
   readonly of?: TestApp;
+  /** A token for the address of MCP, which is refused everywhere else. */
+  readonly forMcp?: boolean;
   /** The time of the platform's clock, if it differs from the machine's. */
   readonly now?: number;
 }
@@ -34,7 +37,16 @@ export async function tokenOf(service: Service, person: Person, options: TokenOp
   // The current generation: a code of an earlier one grants no access.
   const app = (await service.store.apps.find(of.app.clientId)) ?? of.app;
   const [redirectUri = ""] = app.redirectUris;
-  const request = { app, redirectUri, scopes, state: null, challenge, prompt: null, issuer };
+  const request = {
+    app,
+    redirectUri,
+    scopes,
+    state: null,
+    challenge,
+    prompt: null,
+    issuer,
+    resource: options.forMcp ? mcpResource(issuer) : null,
+  };
   const { accountId, spaceId } = person;
   const approval = { request, accountId, spaceId, connectorUids };
   const { code } = await service.store.change((tx) => approve(tx, { now, ids: systemIds, random: systemRandom }, approval));

@@ -1,9 +1,10 @@
 import type { Role } from "../../src/core/accounts/account.ts";
 import { type KeyKind, type ScopeName, scopeNames } from "../../src/core/accounts/caller.ts";
 import { systemClock } from "../../src/core/clock.ts";
+import { mcpResource } from "../../src/core/oauth/resource.ts";
 import type { TestStore } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
-import { codeFor, exchangeCode, postForm, putApp, refreshProof, type TestApp } from "../support/oauth.ts";
+import { codeFor, exchangeCode, issuer, postForm, putApp, refreshProof, type TestApp } from "../support/oauth.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { callV2 } from "../support/wires.ts";
 
@@ -25,6 +26,8 @@ export interface Credentials {
   foreignToken(): Promise<CredentialHeaders>;
   expiredToken(): Promise<CredentialHeaders>;
   revokedToken(): Promise<CredentialHeaders>;
+  /** A valid token whose audience is the MCP address. */
+  mcpToken(): Promise<CredentialHeaders>;
   refreshedToken(): Promise<CredentialHeaders>;
   tokenOfRevokedGrant(): Promise<CredentialHeaders>;
   tokenOfDeletedApp(): Promise<CredentialHeaders>;
@@ -45,10 +48,15 @@ interface Tokens {
   readonly refresh: string;
 }
 
-async function tokensOf(service: Service, person: Person, scopes: readonly ScopeName[] = scopeNames): Promise<Tokens> {
+async function tokensOf(
+  service: Service,
+  person: Person,
+  scopes: readonly ScopeName[] = scopeNames,
+  resource: string | null = null,
+): Promise<Tokens> {
   const connectorUids = scopes.includes("use_connectors") ? ["bbb0df76-66bd-4a24-ae4f-2aac4750d90b"] : [];
   const of = await putApp(service, person, { scopes, connectorUids });
-  const { body } = await exchangeCode(service, of, "pkce+secret", await codeFor(service, person, of, "pkce+secret"));
+  const { body } = await exchangeCode(service, of, "pkce+secret", await codeFor(service, person, of, "pkce+secret", Date.now(), resource));
   return { of, person, access: body.access_token, refresh: body.refresh_token };
 }
 
@@ -105,6 +113,7 @@ export async function credentialsOf(service: Service, database: TestStore): Prom
     },
     expiredKey: async () => keyHeader((await service.person({ as: owner, with: owner, expiresAt: Date.now() - 1 })).key),
     removedMembersKey: () => colleagueWho("member", async ({ key }) => keyHeader(key)),
+    mcpToken: async () => bearer((await tokensOf(service, owner, scopeNames, mcpResource(issuer))).access),
     foreignToken: async () => tokenOfElsewhere(await openService({ idle: true })),
     async expiredToken() {
       const dayAgo = { ...systemClock, now: () => systemClock.now() - 25 * 3_600_000 };

@@ -114,6 +114,7 @@ describe.each(tested)("over %s every operation answers as its descriptor says to
     ["a token of another installation", (of) => of.foreignToken(), " or access token: invalid token"],
     ["an expired token", (of) => of.expiredToken(), revoked],
     ["a revoked token", (of) => of.revokedToken(), revoked],
+    ["a token for the MCP address", (of) => of.mcpToken(), " or access token: invalid token"],
     ["a token that was refreshed away", (of) => of.refreshedToken(), revoked],
     ["a token of a revoked grant", (of) => of.tokenOfRevokedGrant(), revoked],
     ["a token of a deleted app", (of) => of.tokenOfDeletedApp(), revoked],

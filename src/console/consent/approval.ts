@@ -1,8 +1,9 @@
 import type { FastifyRequest } from "fastify";
 import { openExpiring, sealExpiring } from "../../core/cipher.ts";
 import type { CreationContext } from "../../core/keys/api-key.ts";
-import { cliClientId, isClientId, type OAuthApp } from "../../core/oauth/app.ts";
+import { type ClientSwitches, isClientId, isTurnedOff, type OAuthApp } from "../../core/oauth/app.ts";
 import { type AuthorizationRequest, responseLocation } from "../../core/oauth/authorization.ts";
+import { type ClientDocuments, isDocumentClientId } from "../../core/oauth/client-documents.ts";
 import { codeDigest, codeText, type IssuedCode } from "../../core/oauth/code.ts";
 import { approve, requiresConsent } from "../../core/oauth/consent.ts";
 import type { Session, SignInSpace } from "../../core/sign-in/sign-in.ts";
@@ -64,21 +65,34 @@ export const normalizedQuery = (request: FastifyRequest): string =>
   new URLSearchParams(request.url.split("?").slice(1).join("?")).toString();
 
 /** The settings of the installation that decide about authorization requests. */
-export interface AuthorizationSettings {
+export interface AuthorizationSettings extends ClientSwitches {
   /** This installation's identifier in responses to apps (RFC 9207). */
   readonly issuer: string;
-  /** The command line may sign in with the browser (`CLI_SIGN_IN`). */
-  readonly cliSignIn: boolean;
+  /** Clients that describe themselves by a document. */
+  readonly documents: ClientDocuments;
 }
 
-/** Reads a request with the app's current state; a malformed client id is not looked up. */
+/** How clients are found: in the database, or by their document. */
+export interface FindClients {
+  readonly find: Tx["apps"]["find"];
+  readonly findDocument: (clientId: string) => Promise<OAuthApp>;
+}
+
+/**
+ * Reads a request with the app's current state; a malformed client id is not looked up.
+ *
+ * @throws Failure `invalid_argument` for a document that cannot be used, `rate_limited`
+ */
 export function readCurrentAuthorization(
   query: string,
-  { issuer, cliSignIn }: AuthorizationSettings,
-  find: Tx["apps"]["find"],
+  settings: Omit<AuthorizationSettings, "documents">,
+  { find, findDocument }: FindClients,
 ): Promise<Authorization> {
-  const isKnown = (clientId: string): boolean => isClientId(clientId) && (cliSignIn || clientId !== cliClientId);
-  return readAuthorization(new URLSearchParams(query), async (clientId) => (isKnown(clientId) ? find(clientId) : null), issuer);
+  const findClient = async (clientId: string): Promise<OAuthApp | null> => {
+    if (isDocumentClientId(clientId)) return findDocument(clientId);
+    return isClientId(clientId) && !isTurnedOff(clientId, settings) ? find(clientId) : null;
+  };
+  return readAuthorization(new URLSearchParams(query), findClient, settings.issuer);
 }
 
 /** A user's action on an app in the console. */
@@ -106,11 +120,13 @@ export interface ConsentForm {
   readonly ticket: Ticket;
   /** The selected connectors. */
   readonly connectorUids: readonly string[];
-  /** The chosen space, as the form has it; counts for the command line only. */
+  /** The chosen space, as the form has it; counts for an app of no team only. */
   readonly spaceId: string;
   readonly session: Session;
   readonly from: RequestOrigin;
   readonly settings: AuthorizationSettings;
+  /** The app of the request. That of a document was fetched before the change. */
+  readonly app: OAuthApp;
 }
 
 /** The result of a consent form. */
@@ -129,7 +145,8 @@ export type Outcome =
  */
 export async function approveOnce(tx: Tx, making: CreationContext, yes: ConsentForm): Promise<Outcome> {
   const { ticket, session, settings } = yes;
-  const authorization = await readCurrentAuthorization(ticket.query, settings, tx.apps.lock);
+  const clients = { find: tx.apps.lock, findDocument: () => tx.apps.putDocument(yes.app) };
+  const authorization = await readCurrentAuthorization(ticket.query, settings, clients);
   if (authorization.kind !== "ask") return authorization;
   const { request } = authorization;
   const { clientId } = request.app;
@@ -147,17 +164,19 @@ export async function approveOnce(tx: Tx, making: CreationContext, yes: ConsentF
     return repeatOutcome(await tx.codes.find(digest), spaceId, making.now, responseLocation(request, { code }));
   const approval = { request, accountId, spaceId, connectorUids: selectedConnectors(yes, request) };
   const { location, grantId } = await approve(tx, making, approval, ticket.nonce);
+  await tx.registrations.markUsed(clientId);
   await tx.idempotency.complete(key, null, grantId);
   await auditConsent(tx, making, { session, spaceId }, yes.from, "AuthorizeApp");
   return { kind: "redirect", location };
 }
 
 /**
- * The space that the app will act in: its team's, or for the command line the one that the user chose. Null when the account may
+ * The space that the app will act in: its team's, or for an app of no team the one that the user chose. Null when the account may
  * not act in it. A change that ends the membership waits for this change and then revokes the grant.
  */
 async function lockSpace(tx: Tx, app: OAuthApp, { session: { accountId }, spaceId: chosen }: ConsentForm): Promise<string | null> {
   const spaceId = app.spaceId ?? chosen;
+  if (!app.verified && (await tx.apps.deniesUnverified(spaceId))) return null;
   const isPersonal = app.spaceId === null && (await tx.accounts.personalSpace(accountId))?.id === spaceId;
   return isPersonal || (await tx.members.lockActive({ accountId, spaceId })) ? spaceId : null;
 }

@@ -11,6 +11,7 @@ import {
   type AuthorizationSettings,
   approveOnce,
   authorizePath,
+  type FindClients,
   findMembership,
   normalizedQuery,
   openTicket,
@@ -20,6 +21,7 @@ import {
 import { cliPage } from "./cli-page.ts";
 import { appsPath } from "./connectors.ts";
 import { fullPage, outsiderPage, shortPage, signInFirstPage, unknownPage, usedPage } from "./consent-page.ts";
+import { documentPage, forbiddenPage, unverifiedPage } from "./unverified-page.ts";
 
 /** An authorization request of a signed-in user. */
 interface SignedInRequest {
@@ -30,6 +32,13 @@ interface SignedInRequest {
   readonly who: SessionHolder;
 }
 
+/** What is wrong with the document of a client. @throws every other error */
+function documentFaultOf(thrown: unknown): string {
+  const failure = failureOf(thrown);
+  if (failure.reason !== "invalid_argument") throw thrown;
+  return failure.message;
+}
+
 const changedNotice = "Something has changed since this page was loaded. Please check it again.";
 
 /** `/openapi/oauth`: the page on which a user grants access to an app (spec/oauth.md 4). */
@@ -37,6 +46,11 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
   const { visits, store } = parts;
   const send = (reply: FastifyReply, page: Page): FastifyReply => sendPage(reply, visits, page);
   const requestHref = (query: string): string => visits.href(`${authorizePath}?${query}`);
+
+  const clientsFor = (request: FastifyRequest): FindClients => ({
+    find: (clientId) => store.apps.find(clientId),
+    findDocument: (clientId) => settings.documents.find(clientId, requestOrigin(parts, request).address),
+  });
 
   app.get(authorizePath, (request, reply) => answer(request, reply, (signedIn) => show(signedIn, null)));
   app.post(authorizePath, (request, reply) => answer(request, reply, decide));
@@ -48,7 +62,8 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
     step: (signedIn: SignedInRequest) => Promise<FastifyReply>,
   ): Promise<FastifyReply> {
     const query = normalizedQuery(request);
-    const authorization = await readCurrentAuthorization(query, settings, (clientId) => store.apps.find(clientId));
+    const authorization = await readCurrentAuthorization(query, settings, clientsFor(request)).catch(documentFaultOf);
+    if (typeof authorization === "string") return send(reply, documentPage(authorization));
     if (authorization.kind === "page") return send(reply, unknownPage(authorization.reason));
     if (authorization.kind === "redirect") return sendRedirect(reply, authorization.location);
     const authorizationRequest = authorization.request;
@@ -94,11 +109,17 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
     return send(reply, full ? fullPage(page) : shortPage(page));
   }
 
-  /** The page of the command line, always the whole one: any program on the computer can send its request (RFC 8252 8.6). */
+  /** The page of an app of no team, always the whole one: any program on the computer can send its request (RFC 8252 8.6). */
   async function showChoice(signedIn: SignedInRequest, notice: string | null): Promise<FastifyReply> {
     const { session } = signedIn.who;
+    const { verified } = signedIn.authorizationRequest.app;
     const spaces = await store.signIns.listSpaces(session.accountId);
-    return send(signedIn.reply, cliPage({ ...commonContent(signedIn, true), notice, spaces, currentSpaceId: session.spaceId }));
+    const content = { ...commonContent(signedIn, true), notice, currentSpaceId: session.spaceId };
+    if (verified) return send(signedIn.reply, cliPage({ ...content, spaces }));
+    const denied = await Promise.all(spaces.map(({ spaceId }) => store.apps.deniesUnverified(spaceId)));
+    const allowed = spaces.filter((_, at) => !denied[at]);
+    if (allowed.length === 0) return send(signedIn.reply, forbiddenPage(content, declinedLocation(signedIn.authorizationRequest)));
+    return send(signedIn.reply, unverifiedPage({ ...content, spaces: allowed }));
   }
 
   /** What every consent page has. @param full the page shows all that is requested. */
@@ -124,7 +145,7 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
     const ticket = openTicket(parts, form, query);
     if (ticket === null) return show(signedIn, changedNotice);
     const chosen = { connectorUids: form.all("connector"), spaceId: form.text("space") };
-    const yes = { ticket, ...chosen, session: who.session, from: requestOrigin(parts, request), settings };
+    const yes = { ticket, ...chosen, session: who.session, from: requestOrigin(parts, request), settings, app: authorizationRequest.app };
     const outcome = await store.change((tx) => approveOnce(tx, creationContext(parts), yes));
     switch (outcome.kind) {
       case "page":
@@ -142,7 +163,8 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
 
   /** Shows the page again: the app may request more since the request was read. */
   async function showChanged(signedIn: SignedInRequest): Promise<FastifyReply> {
-    const authorization = await readCurrentAuthorization(signedIn.query, settings, (clientId) => store.apps.find(clientId));
+    const authorization = await readCurrentAuthorization(signedIn.query, settings, clientsFor(signedIn.request)).catch(documentFaultOf);
+    if (typeof authorization === "string") return send(signedIn.reply, documentPage(authorization));
     if (authorization.kind === "ask") return show({ ...signedIn, authorizationRequest: authorization.request }, changedNotice);
     return authorization.kind === "page"
       ? send(signedIn.reply, unknownPage(authorization.reason))

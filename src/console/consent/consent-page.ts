@@ -1,4 +1,4 @@
-import type { ScopeName } from "../../core/accounts/caller.ts";
+import { dangerousScope, type ScopeName } from "../../core/accounts/caller.ts";
 import { parseUri } from "../../core/addresses/address.ts";
 import { connectorById } from "../../core/connectors/catalogue.ts";
 import type { OAuthApp } from "../../core/oauth/app.ts";
@@ -21,9 +21,9 @@ const scopeTexts: Readonly<Record<ScopeName, string>> = {
   create_project: "see your projects and create new ones",
 };
 
-/** What a scope can destroy or decide, in two or three words. */
-const deletes: Readonly<Partial<Record<ScopeName, string>>> = {
-  "approve:task": "Dangerous: decides in your place",
+/** What is bad about a scope, in one to four words. */
+const dangers: Readonly<Record<string, string>> = {
+  [dangerousScope]: "Dangerous: decides in your place",
   manage_all_tasks: "Can delete your tasks",
   create_task: "Can delete its own tasks",
 };
@@ -33,7 +33,7 @@ const byRisk = Object.keys(scopeTexts);
 /** A list of the scopes' permissions, ordered by risk; those that delete or decide are marked. */
 export function scopeList(scopes: readonly ScopeName[]): Html {
   const ordered = scopes.toSorted((a, b) => byRisk.indexOf(a) - byRisk.indexOf(b));
-  const mark = (name: ScopeName): Html | undefined | "" => deletes[name] && html` <strong class="mark">${deletes[name]}</strong>`;
+  const mark = (name: ScopeName): Html | undefined | "" => dangers[name] && html` <strong class="mark">${dangers[name]}</strong>`;
   return html`<ul>${ordered.map((name) => html`<li>${scopeTexts[name]}${mark(name)}</li>`)}</ul>`;
 }
 

@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { sessionCaller } from "../../call/credential.ts";
 import { Failure, notFound } from "../../core/failure.ts";
 import { isClientId } from "../../core/oauth/app.ts";
+import { isDocumentClientId } from "../../core/oauth/client-documents.ts";
 import { type AuthorizedApp, authorizedApps } from "../../core/oauth/grant.ts";
 import type { Tx } from "../../core/store.ts";
 import type { MorePages } from "../console.ts";
@@ -42,6 +43,7 @@ ${all.length === 0 ? none : all.map((each) => entry(each, token))}
     const connects = scopes.includes("use_connectors");
     return html`<section>
 <h2>${appName(app)}</h2>
+${!app.verified && html`<p class="quiet">Not verified by this server.</p>`}
 ${grant.generation !== app.generation && html`<p class="notice">It requests more permissions than before. It has no access until you allow them.</p>`}
 <p>It may</p>
 ${scopeList(scopes)}
@@ -63,7 +65,7 @@ ${connects && html`<p><a href="${visits.href(connectorsHref(app.clientId))}">Cho
         await authorized.revoke(tx, sessionCaller(who), clientId);
         await auditConsent(tx, creationContext(parts), { session, spaceId: session.spaceId }, requestOrigin(parts, request), "RevokeApp");
       };
-      if (isClientId(clientId)) await store.change(revoke).catch(ignoreNotFound);
+      if (isClientId(clientId) || isDocumentClientId(clientId)) await store.change(revoke).catch(ignoreNotFound);
       return sendRedirect(reply, withNotice(visits.href(path), "revoked"));
     }),
   );

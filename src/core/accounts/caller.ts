@@ -13,10 +13,11 @@ export const scopeNames = [
 ] as const;
 export type ScopeName = (typeof scopeNames)[number];
 
-/** Scopes that an app gets only when it names them in its request, and that the metadata does not list: clients request what is listed. */
-const named: ReadonlySet<ScopeName> = new Set(["approve:task"]);
-/** Those of the scopes that a request without `scope` asks for. */
-export const defaultScopes = (scopes: readonly ScopeName[]): ScopeName[] => scopes.filter((name) => !named.has(name));
+/**
+ * A model that has a token with this scope can decide about its own actions. An app gets it only when it names it, and the metadata does
+ * not list it: clients request what is listed.
+ */
+export const dangerousScope = "approve:task" satisfies ScopeName;
 
 /** True for the name of a scope; case matters (RFC 6749 3.3). */
 export const isScope = (text: string): text is ScopeName => scopeNames.some((name) => name === text);
@@ -63,6 +64,8 @@ export interface TokenCredential {
   readonly scopes: readonly ScopeName[];
   /** Connectors that the user granted to the app. */
   readonly connectorUids: readonly string[];
+  /** The only resource that accepts the token; null: the API. */
+  readonly resource: string | null;
 }
 
 /** A signed-in browser. */

@@ -1,4 +1,5 @@
 import type { ScopeName } from "../accounts/caller.ts";
+import type { Resource } from "./resource.ts";
 
 /** Lifetime of an access token: 24 hours (spec/oauth.md 7). */
 export const accessMs = 24 * 3_600_000;
@@ -18,6 +19,8 @@ export interface AccessClaims {
   /** Unix milliseconds, always a multiple of 1000. */
   readonly issuedAt: number;
   readonly expiresAt: number;
+  /** `aud`: the only resource that accepts it; null: the API. */
+  readonly resource: Resource;
 }
 
 /** The content of a new access token. */

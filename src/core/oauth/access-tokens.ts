@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { type CryptoKey, decodeJwt, errors, type JWTHeaderParameters, type JWTPayload, jwtVerify, SignJWT } from "jose";
 import { isScope } from "../accounts/caller.ts";
 import type { AccessClaims, AccessTokenContent, ReadAccessToken } from "./access-token.ts";
+import { mcpResource } from "./resource.ts";
 import { algorithm, type SigningKeys } from "./signing-key.ts";
 
 const type = "at+jwt";
@@ -9,13 +10,13 @@ const textMax = 8192;
 /** A verified token is not verified a second time: up to this many are remembered, by their digest. */
 const rememberedMax = 10_000;
 
-/** Signs an access token (RFC 9068). @param issuer the installation's base URL, also the audience. */
+/** Signs an access token (RFC 9068). @param issuer the installation's base URL, also the audience of a token for the API. */
 export async function signAccessToken(keys: SigningKeys, issuer: string, facts: AccessTokenContent): Promise<string> {
   const { kid, key } = await keys.current();
   return new SignJWT(toPayload(facts))
     .setProtectedHeader({ typ: type, alg: algorithm, kid })
     .setIssuer(issuer)
-    .setAudience(issuer)
+    .setAudience(facts.resource ?? issuer)
     .setSubject(facts.accountId)
     .setJti(facts.accessId)
     .setIssuedAt(facts.issuedAt / 1000)
@@ -45,10 +46,10 @@ export function createAccessTokenReader(keys: SigningKeys, issuer: string): Read
 
   async function verify(text: string): Promise<AccessClaims | null> {
     try {
-      const rules = { typ: type, algorithms: [algorithm], issuer, audience: issuer, requiredClaims: required };
+      const rules = { typ: type, algorithms: [algorithm], issuer, audience: [issuer, mcpResource(issuer)], requiredClaims: required };
       // The caller checks expiry, by its own clock.
       const { payload } = await jwtVerify(text, keyFor, { ...rules, currentDate: new Date(0) });
-      return toClaims(payload);
+      return toClaims(payload, issuer);
     } catch (thrown) {
       if (thrown instanceof errors.JOSEError) return null;
       throw thrown;
@@ -83,7 +84,7 @@ export function readNamedClient(text: string): string | undefined {
 }
 
 /** The signature was verified, so the claims have the form that `signAccessToken` writes. */
-function toClaims(payload: JWTPayload): AccessClaims {
+function toClaims(payload: JWTPayload, issuer: string): AccessClaims {
   return {
     familyId: String(payload["fam"]),
     clientId: String(payload["client_id"]),
@@ -93,5 +94,6 @@ function toClaims(payload: JWTPayload): AccessClaims {
     scopes: String(payload["scope"]).split(" ").filter(isScope),
     issuedAt: Number(payload.iat) * 1000,
     expiresAt: Number(payload.exp) * 1000,
+    resource: payload.aud === issuer ? null : String(payload.aud),
   };
 }

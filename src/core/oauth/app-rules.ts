@@ -2,7 +2,7 @@ import { isScope } from "../accounts/caller.ts";
 import { type AddressRules, checkWebhookUrl, findHttpsUrlFault } from "../addresses/address.ts";
 import { connectorById, myBrowserId } from "../connectors/catalogue.ts";
 import { invalidArgument } from "../failure.ts";
-import type { OAuthApp, ScopeConfig } from "./app.ts";
+import { nameForm, type OAuthApp, type ScopeConfig } from "./app.ts";
 import { findRedirectUriFault } from "./authorization.ts";
 import { isHttpsOrigin, originsMax } from "./https-origin.ts";
 
@@ -36,9 +36,6 @@ export type SettingsInput = Omit<AppSettings, "scopes" | "connectorUids" | "webh
   readonly webhookUrl: string;
   readonly scopeConfig: ScopesInput;
 };
-
-/** At least one visible character, and none that makes a name look like another (spec/decisions.md 29). */
-const nameForm = /^(?=.*\P{White_Space})[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]{1,100}$/u;
 
 /**
  * Validates settings and removes duplicates from them.

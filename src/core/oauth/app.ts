@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Role } from "../accounts/account.ts";
-import type { Caller, ScopeName } from "../accounts/caller.ts";
+import { type Caller, dangerousScope, type ScopeName, scopeNames } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { Failure, notFound } from "../failure.ts";
 import type { Ids, Random } from "../ids.ts";
@@ -10,6 +10,9 @@ import type { Tx } from "../store.ts";
 /** The most apps of a team, and active secrets of an app (spec/oauth.md 1.4, 13). */
 export const appsMax = 50;
 const activeSecretsMax = 5;
+
+/** A name: at least one visible character, and none that makes a name look like another (spec/decisions.md 29). */
+export const nameForm = /^(?=.*\P{White_Space})[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]{1,100}$/u;
 
 /** The scopes and connectors that an app may request from its users. */
 export interface ScopeConfig {
@@ -21,11 +24,30 @@ export interface ScopeConfig {
 /** The client of the command line, which every installation has (spec/oauth.md 14). */
 export const cliClientId = "atp-cli";
 
+/** The clients that the operator of an installation can turn off: no user can sign in with them, and their tokens end. */
+export interface ClientSwitches {
+  /** `CLI_SIGN_IN`: the command line. */
+  readonly cliSignIn: boolean;
+  /** `OAUTH_REGISTRATION`: clients that registered themselves. */
+  readonly registration: boolean;
+}
+
+const registeredPrefix = "dynamic_";
+
+/** The id of a client that registered itself. */
+export const registeredClientId = (short: string): string => `${registeredPrefix}${short}`;
+
+export const isTurnedOff = (clientId: string, { cliSignIn, registration }: ClientSwitches): boolean =>
+  (clientId === cliClientId && !cliSignIn) || (clientId.startsWith(registeredPrefix) && !registration);
+
+/** Whether a client id can be that of an app of a team. */
+export const isTeamClientId = (clientId: string): boolean => clientId.startsWith("client_");
+
 /** A third party's app, which belongs to one team (spec/oauth.md 1.3); or the client of the command line. */
 export interface OAuthApp extends ScopeConfig {
   /** `client_` and a short id; `atp-cli` for the command line. */
   readonly clientId: string;
-  /** Null for the command line, which belongs to no team: its users choose a space each time. */
+  /** Null for the command line and unverified clients, which belong to no team: their users choose a space each time. */
   readonly spaceId: string | null;
   /** The account that created it. */
   readonly creatorId: string;
@@ -41,11 +63,22 @@ export interface OAuthApp extends ScopeConfig {
   readonly confidentialOnly: boolean;
   /** A redirect to http on 127.0.0.1 or [::1] may name any port (RFC 8252 7.3). */
   readonly loopbackAnyPort: boolean;
+  /** False for a client that describes itself and is not registered here (spec/oauth.md 16): it gets the scopes of MCP only. */
+  readonly verified: boolean;
   /** Each expansion raises it: codes and tokens of an earlier generation are invalid (spec/decisions.md 30). */
   readonly generation: number;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
+
+/** The scopes that the tools of MCP use, for clients that are not registered here. */
+export const mcpScopes: readonly ScopeName[] = scopeNames.filter((name) =>
+  ["create_task", "manage_all_tasks", dangerousScope].includes(name),
+);
+
+/** The scopes that an app gets if it names none: no client gets the dangerous one without asking, and an unverified client the least. */
+export const defaultScopes = ({ scopes, verified }: Pick<OAuthApp, "scopes" | "verified">): readonly ScopeName[] =>
+  verified ? scopes.filter((name) => name !== dangerousScope) : ["create_task"];
 
 const editors: readonly (Role | null)[] = ["owner", "super_admin", "admin"];
 
@@ -80,6 +113,11 @@ export interface AppRows {
   update(app: OAuthApp): Promise<void>;
   /** Replaces the allowed origins. */
   setOrigins(clientId: string, origins: readonly string[]): Promise<void>;
+  /** Inserts an unverified client with a document, or replaces what an earlier document said; returns it with a lock on its row. */
+  putDocument(app: OAuthApp): Promise<OAuthApp>;
+  /** Whether the owner of a space forbids unverified clients in it. */
+  deniesUnverified(spaceId: string): Promise<boolean>;
+  setDeniesUnverified(spaceId: string, denies: boolean): Promise<void>;
   /** Tombstones the app. */
   remove(clientId: string, now: number): Promise<void>;
   insertSecret(secret: OAuthSecret): Promise<void>;
@@ -186,7 +224,7 @@ export interface ClientRows {
   allowsOrigin(clientId: string | null, origin: string): Promise<boolean>;
 }
 
-/** True for a text that has the form of a client id (spec/oauth.md 7). */
+/** True for a text that has the form of a client id of an installation (spec/oauth.md 7). */
 export const isClientId = (text: string): boolean => /^[A-Za-z0-9_-]{1,200}$/.test(text);
 
 /** Whether a secret is one of the client's active ones. Compares with every one, each in constant time. */

@@ -1,6 +1,7 @@
 import type { ScopeName } from "../accounts/caller.ts";
 import { findWebUrlFault, parseUri } from "../addresses/address.ts";
 import type { OAuthApp } from "./app.ts";
+import type { Resource } from "./resource.ts";
 
 /** Schemes that run code in a browser, or show a page with the rights of another (spec/oauth.md 1.5). */
 const forbiddenSchemes: readonly string[] = ["javascript", "data", "file", "about", "vbscript"];
@@ -20,19 +21,24 @@ export function findRedirectUriFault(text: string): string | undefined {
 }
 
 /** Scheme and host, port, and the rest of a loopback redirect (RFC 8252 7.3). */
-const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/s;
+const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::(\d{1,5}))?((?:[/?].*)?)$/s;
 const portMax = 65_535;
 
 /**
  * The redirect URI of an authorization: the requested one if it is registered, compared
  * character by character, or the only registered one when none is requested; otherwise null
- * (spec/oauth.md 1.5, 4). An app with `loopbackAnyPort` may use any port of a loopback address.
+ * (spec/oauth.md 1.5, 4). An app with `loopbackAnyPort` may use any port of a loopback address,
+ * and an unverified client also of `localhost`.
  */
-export function selectRedirectUri(app: Pick<OAuthApp, "redirectUris" | "loopbackAnyPort">, requested: string | null): string | null {
-  const { redirectUris, loopbackAnyPort } = app;
+export function selectRedirectUri(
+  { redirectUris, loopbackAnyPort, verified }: Pick<OAuthApp, "redirectUris" | "loopbackAnyPort" | "verified">,
+  requested: string | null,
+): string | null {
   if (requested === null) return redirectUris.length === 1 ? (redirectUris[0] ?? null) : null;
   const matches = redirectUris.some(
-    (registered) => registered === requested || (loopbackAnyPort && differsOnlyInPort(registered, requested)),
+    (registered) =>
+      registered === requested ||
+      (loopbackAnyPort && !(verified && registered.startsWith("http://localhost")) && differsOnlyInPort(registered, requested)),
   );
   return matches ? requested : null;
 }
@@ -53,14 +59,22 @@ export interface AuthorizationRequest {
   readonly state: string | null;
   /** The PKCE challenge, S256; null without PKCE. */
   readonly challenge: string | null;
+  /** The resource that the tokens are for. */
+  readonly resource: Resource;
   /** `consent` shows the page even when no new scope is requested. */
   readonly prompt: "consent" | null;
   /** The issuer identifier of this installation, sent in responses (RFC 9207). */
   readonly issuer: string;
 }
 
-/** The error codes of an authorization response (RFC 6749 4.1.2.1). */
-export type AuthorizationError = "invalid_request" | "unsupported_response_type" | "invalid_scope" | "access_denied" | "server_error";
+/** The error codes of an authorization response (RFC 6749 4.1.2.1, RFC 8707 2). */
+export type AuthorizationError =
+  | "invalid_request"
+  | "unsupported_response_type"
+  | "invalid_scope"
+  | "invalid_target"
+  | "access_denied"
+  | "server_error";
 
 /** The target of an authorization response, and the parameters that every response has. */
 export type ResponseTarget = Pick<AuthorizationRequest, "redirectUri" | "state" | "issuer">;

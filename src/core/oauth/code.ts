@@ -4,7 +4,8 @@ import type { Tx } from "../store.ts";
 import type { AuthenticatedClient } from "./app.ts";
 import { type AuthorizationState, isAuthorizationValid, type TokenFamily } from "./family.ts";
 import { auditFamily, type IssueContext, type IssuedTokens, newPair, toIssuedTokens } from "./issue.ts";
-import { invalidGrant, missingSecret, type OAuthRefusal, oauthRefusal } from "./refusal.ts";
+import { invalidGrant, invalidTarget, missingSecret, type OAuthRefusal, oauthRefusal } from "./refusal.ts";
+import type { Resource } from "./resource.ts";
 
 /** True for the form of an S256 challenge: 32 bytes in base64url without padding (RFC 7636 4.2). */
 export const isChallenge = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
@@ -35,6 +36,8 @@ export interface OAuthCode {
   readonly generation: number;
   readonly createdAt: number;
   readonly expiresAt: number;
+  /** The resource that the tokens are for. */
+  readonly resource: Resource;
 }
 
 /** A code with its use. */
@@ -67,6 +70,8 @@ export interface Exchange extends AuthenticatedClient {
   readonly redirectUri: string;
   /** Well-formed; null when the request has none. */
   readonly verifier: string | null;
+  /** The `resource` parameter; undefined when the request has none. */
+  readonly resource: Resource | undefined;
 }
 
 /** Two exchanges of one code within 2 s are a client's own race, if both present the same proof (spec/oauth.md 13). */
@@ -95,7 +100,7 @@ function findFault(code: IssuedCode, request: Exchange, now: number): OAuthRefus
   if (code.challenge === null && request.verifier !== null)
     return oauthRefusal("invalid_request", "code_verifier was sent without a code_challenge");
   if (!presentsSameProof(code, request) || code.redirectUri !== request.redirectUri) return invalidGrant;
-  return null;
+  return request.resource === undefined || request.resource === code.resource ? null : invalidTarget;
 }
 
 const presentsSameProof = ({ clientId, challenge }: IssuedCode, { client, verifier }: Exchange): boolean =>
@@ -126,8 +131,9 @@ function newFamily(
   { bySecret }: Exchange,
   code: IssuedCode,
 ): Omit<TokenFamily, keyof ReturnType<typeof newPair>["pair"]> {
-  const { clientId, grantId, accountId, spaceId, scopes, generation, challenge } = code;
-  return { id: ids.short(), clientId, grantId, accountId, spaceId, scopes, generation, challenge, needsSecret: bySecret, createdAt: now };
+  const { clientId, grantId, accountId, spaceId, scopes, generation, challenge, resource } = code;
+  const of = { clientId, grantId, accountId, spaceId, scopes, generation, challenge, resource };
+  return { id: ids.short(), ...of, needsSecret: bySecret, createdAt: now };
 }
 
 /** Refuses a used code and revokes the family that it created, unless the client raced with itself. */

@@ -81,11 +81,11 @@ export interface ApprovalResult {
  */
 export async function approve(tx: Tx, { now, ids }: CreationContext, approval: Approval, short = ids.short()): Promise<ApprovalResult> {
   const { request, accountId, spaceId } = approval;
-  const { app, redirectUri, scopes, challenge } = request;
+  const { app, redirectUri, scopes, challenge, resource } = request;
   const { clientId, generation } = app;
   const grantId = await writeGrant(tx, { now, ids }, approval);
   const code = codeText(clientId, short);
-  const of = { clientId, grantId, accountId, spaceId, redirectUri, scopes, challenge, generation };
+  const of = { clientId, grantId, accountId, spaceId, redirectUri, scopes, challenge, generation, resource };
   await tx.codes.insert({ ...of, digest: codeDigest(code), createdAt: now, expiresAt: now + codeMs });
   return { code, location: responseLocation(request, { code }), grantId };
 }

@@ -4,6 +4,7 @@ import type { ScopeName } from "../accounts/caller.ts";
 import type { Cipher } from "../cipher.ts";
 import { type Ids, isShortId, shortIdFrom } from "../ids.ts";
 import { isSame } from "../signed-token.ts";
+import type { Resource } from "./resource.ts";
 
 /** The state of the grant, app and membership that a code or a token family depends on. */
 export interface AuthorizationState {
@@ -70,6 +71,8 @@ export interface TokenFamily extends Omit<TokenPair, "accessId"> {
   /** Null once it is revoked. */
   readonly accessId: string | null;
   readonly createdAt: number;
+  /** The resource that the tokens are for. */
+  readonly resource: Resource;
 }
 
 /** The latest refresh of a family. */

@@ -45,13 +45,13 @@ const floorToSecond = (ms: number): number => Math.floor(ms / 1000) * 1000;
 /** The response for a pair. @param scopes the access token's. */
 export function toIssuedTokens(
   { now }: IssueContext,
-  family: Pick<TokenFamily, "id" | "clientId" | "accountId" | "generation">,
+  family: Pick<TokenFamily, "id" | "clientId" | "accountId" | "generation" | "resource">,
   { pair, refreshToken }: NewPair,
   scopes: readonly ScopeName[],
   { member }: AuthorizationState,
 ): IssuedTokens {
-  const { id: familyId, clientId, accountId, generation } = family;
-  const of = { familyId, clientId, accountId, generation, accessId: pair.accessId, scopes, teamId: member?.teamId ?? "" };
+  const { id: familyId, clientId, accountId, generation, resource } = family;
+  const of = { familyId, clientId, accountId, generation, resource, accessId: pair.accessId, scopes, teamId: member?.teamId ?? "" };
   return { access: { ...of, issuedAt: floorToSecond(now), expiresAt: pair.accessExpiresAt }, refreshToken };
 }
 

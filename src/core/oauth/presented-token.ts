@@ -5,6 +5,7 @@ import type { AuthenticatedClient, OAuthClient } from "./app.ts";
 import { type FamilyState, isAuthorizationValid } from "./family.ts";
 import { auditFamily, type IssueContext } from "./issue.ts";
 import { missingSecret, type OAuthRefusal } from "./refusal.ts";
+import type { Resource } from "./resource.ts";
 
 /** A token that a client presents for revocation or introspection: one of the two, or neither when it was never issued to this client. */
 export interface PresentedToken {
@@ -51,6 +52,8 @@ export interface ActiveToken {
   /** Unix milliseconds; null when unknown. */
   readonly issuedAt: number | null;
   readonly expiresAt: number;
+  /** The resource that the token is for. */
+  readonly resource: Resource;
 }
 
 /**
@@ -76,12 +79,13 @@ export async function introspect(
 function activeAccess({ family, authorization: standing }: FamilyState, access: NonNullable<PresentedToken["access"]>): ActiveToken | null {
   if (family.accessId !== access.accessId) return null;
   const scopes = access.scopes.filter((name) => family.scopes.includes(name) && standing.scopes.includes(name));
-  const { accessId, accountId, issuedAt, expiresAt } = access;
-  return { kind: "access", accountId, scopes, accessId, issuedAt, expiresAt };
+  const { accessId, accountId, issuedAt, expiresAt, resource } = access;
+  return { kind: "access", accountId, scopes, accessId, issuedAt, expiresAt, resource };
 }
 
 function activeRefresh({ family, authorization: standing }: FamilyState, digest: string): ActiveToken | null {
   if (family.refreshDigest !== digest) return null;
   const scopes = family.scopes.filter((name) => standing.scopes.includes(name));
-  return { kind: "refresh", accountId: family.accountId, scopes, accessId: null, issuedAt: null, expiresAt: family.refreshExpiresAt };
+  const { accountId, refreshExpiresAt: expiresAt, resource } = family;
+  return { kind: "refresh", accountId, scopes, accessId: null, issuedAt: null, expiresAt, resource };
 }

@@ -4,7 +4,8 @@ import type { AuthenticatedClient } from "./app.ts";
 import { challengeOf } from "./code.ts";
 import { type FamilyState, isAuthorizationValid, refreshDigest, type TokenFamily } from "./family.ts";
 import { auditFamily, type IssueContext, type IssuedTokens, newPair, toIssuedTokens } from "./issue.ts";
-import { invalidGrant, missingSecret, type OAuthRefusal, oauthRefusal } from "./refusal.ts";
+import { invalidGrant, invalidTarget, missingSecret, type OAuthRefusal, oauthRefusal } from "./refusal.ts";
+import type { Resource } from "./resource.ts";
 
 /** A request with the grant type refresh_token (spec/oauth.md 5.3). */
 export interface Refresh extends AuthenticatedClient {
@@ -13,6 +14,8 @@ export interface Refresh extends AuthenticatedClient {
   readonly verifier: string | null;
   /** The `scope` parameter; null when the request has none. */
   readonly scope: string | null;
+  /** The `resource` parameter; undefined when the request has none: the family's does not change. */
+  readonly resource: Resource | undefined;
 }
 
 /** Two refreshes within 10 s may be a client's race with itself (spec/decisions.md 31). */
@@ -34,6 +37,7 @@ export async function refresh(tx: Tx, issuing: IssueContext, request: Refresh): 
   if (state.family.refreshExpiresAt <= issuing.now) return invalidGrant;
   const fault = proofFault(state.family, request);
   if (fault !== null) return fault;
+  if (request.resource !== undefined && request.resource !== state.family.resource) return invalidTarget;
   const scopes = scopesFor(request, state);
   if (scopes === null) return oauthRefusal("invalid_scope", "a scope that was not authorized");
   return rotate(tx, issuing, request, state, digest, scopes);

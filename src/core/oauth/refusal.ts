@@ -1,10 +1,14 @@
-/** Error codes of the OAuth endpoints (RFC 6749 5.2, spec/oauth.md 5.6). */
+/** Error codes of the OAuth endpoints (RFC 6749 5.2, RFC 7591 3.2.2, RFC 8707 2, spec/oauth.md 5.6). */
 export type OAuthError =
   | "invalid_request"
   | "invalid_client"
   | "invalid_grant"
   | "unsupported_grant_type"
   | "invalid_scope"
+  | "invalid_target"
+  | "invalid_redirect_uri"
+  | "invalid_client_metadata"
+  | "invalid_token"
   | "server_error"
   | "temporarily_unavailable";
 
@@ -22,6 +26,9 @@ export const oauthRefusal = (error: OAuthError, description: string): OAuthRefus
 
 /** The same answer for every fault of a code or a refresh token: it reveals no reason. */
 export const invalidGrant = oauthRefusal("invalid_grant", "authorization grant is invalid or expired");
+
+/** A resource that is unknown, or that was not authorized (RFC 8707 2). */
+export const invalidTarget = oauthRefusal("invalid_target", "resource is not one that was authorized");
 
 /** A required secret is missing. */
 export const missingSecret = oauthRefusal("invalid_client", "client authentication failed");

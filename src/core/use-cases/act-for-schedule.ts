@@ -65,7 +65,7 @@ async function credentialOfApp(
   if (!scopes.includes("create_task") && !scopes.includes("manage_all_tasks"))
     throw new Failure("insufficient_scope", "the app has no scope for tasks");
   const connectorUids = app.connectorUids.filter((uid) => grant.connectorUids.includes(uid));
-  return { kind: "token", id, clientId, scopes, connectorUids };
+  return { kind: "token", id, clientId, scopes, connectorUids, resource: null };
 }
 
 /** Creates a task of a schedule. @throws Failure as task.create, and when a budget is spent or a connector is no longer granted. */

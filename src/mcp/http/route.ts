@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Admission } from "../../call/admission.ts";
 import type { Cipher } from "../../core/cipher.ts";
 import { type Failure, invalidArgument } from "../../core/failure.ts";
+import { mcpResource } from "../../core/oauth/resource.ts";
 import { signedTokens } from "../../core/signed-token.ts";
 import { Access_Credential } from "../../gen/proto/taskplatform/options/v1/options_pb.ts";
 import { callHeaders, refusalHeaders, setHeaders } from "../../http/answer-headers.ts";
@@ -14,7 +15,7 @@ import { parseBody } from "../../http/v2/parse.ts";
 import { type Call, inSteps, sendJson, wire } from "../../http/wire/wire.ts";
 import type { Operation, OperationTable } from "../../operations.ts";
 import type { Resumed } from "../tools/tool.ts";
-import { checkCredential } from "./credential.ts";
+import { checkMcpCredential, mcpChallenge, mcpCredentials } from "./credential.ts";
 import type { DoorParts } from "./handler.ts";
 import { type InProcessParts, inProcessOperations } from "./in-process.ts";
 import { createOriginCheck, type OriginRule } from "./origin.ts";
@@ -42,12 +43,14 @@ export function mcpRoutes(app: FastifyInstance, parts: McpParts): void {
   boundedBodies(app);
   const checkOrigin = createOriginCheck(parts);
   const entrance = entranceOf(parts.operations);
+  const resource = mcpResource(baseUrl);
+  const refuse = refusalsOf(baseUrl);
   const door = wire({ name: "mcp", readHead: readRequest, failureIn: failureOfError, report, refuse });
   const post = inSteps<Admission, unknown>({
     async admit({ head, request }) {
       checkOrigin(request.raw);
-      const admission = await parts.admit(entrance, head);
-      checkCredential(admission.caller, `${baseUrl}/mcp`);
+      const admission = await parts.admit(entrance, headFor(resource, head));
+      checkMcpCredential(admission.caller.credential, resource);
       return admission;
     },
     bound: () => ({ maxBytes: Math.min(messageBytesMax, bodyLimit), name: "/mcp" }),
@@ -58,7 +61,11 @@ export function mcpRoutes(app: FastifyInstance, parts: McpParts): void {
     },
     async encode(call, admission, message) {
       const { answerMcp } = await import("./handler.ts");
-      const answer = await answerMcp(webRequest(call, baseUrl), message, serverParts(parts, call, admission));
+      const answer = await answerMcp(
+        webRequest(call, baseUrl),
+        message,
+        serverParts(parts, { ...call, head: headFor(resource, call.head) }, admission),
+      );
       setHeaders(call.reply, callHeaders(call.head.requestId));
       await send(call.reply, answer);
     },
@@ -74,14 +81,24 @@ function entranceOf(operations: OperationTable): Operation {
   return { ...me, access: { ...me.access, credentials }, rateClass: "report", countedAs: "mcp", countedWith: ["/mcp"] };
 }
 
-/** A refusal before the message is read: the HTTP status, and an error of JSON-RPC without id. */
-async function refuse({ reply, head: { requestId } }: Call, failure: Failure): Promise<void> {
-  setHeaders(reply, [...refusalHeaders(failure), ...callHeaders(requestId)]);
-  const { reason, message, path } = failure;
-  const { status, code } = v2Answers[reason];
-  const data = { code, request_id: requestId, ...(path === undefined ? {} : { field: path }) };
-  sendJson(reply, status, JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32_000, message, data } }));
-}
+/** The head of a request with the credentials that count at an address. */
+const headFor = (resource: string, head: Call["head"]): Call["head"] => ({
+  ...head,
+  credentials: mcpCredentials(head.credentials, resource),
+});
+
+/** Answers a refusal before the message is read: the HTTP status, how to sign in (RFC 9728 5.1), and an error of JSON-RPC without id. */
+const refusalsOf =
+  (issuer: string) =>
+  async ({ reply, head: { requestId, credentials } }: Call, failure: Failure): Promise<void> => {
+    setHeaders(reply, [...refusalHeaders(failure), ...callHeaders(requestId)]);
+    const challenge = mcpChallenge(failure, issuer, credentials.bearer !== null);
+    if (challenge !== null) reply.header("www-authenticate", challenge);
+    const { reason, message, path } = failure;
+    const { status, code } = v2Answers[reason];
+    const data = { code, request_id: requestId, ...(path === undefined ? {} : { field: path }) };
+    sendJson(reply, status, JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32_000, message, data } }));
+  };
 
 /** The request in the form of the library, which reads its method and headers. */
 function webRequest({ request, gone }: Call, baseUrl: string): Request {

@@ -1,12 +1,13 @@
-import { defaultScopes, parseScopes } from "../../core/accounts/caller.ts";
-import type { OAuthApp } from "../../core/oauth/app.ts";
+import { parseScopes } from "../../core/accounts/caller.ts";
+import { defaultScopes, type OAuthApp } from "../../core/oauth/app.ts";
 import { type AuthorizationError, type AuthorizationRequest, errorLocation, selectRedirectUri } from "../../core/oauth/authorization.ts";
 import { isChallenge } from "../../core/oauth/code.ts";
+import { resourceOf } from "../../core/oauth/resource.ts";
 
 /** The known parameters of an authorization request; unknown ones are ignored (RFC 6749 3.1). */
 const names = [
   ...(["client_id", "redirect_uri", "response_type", "scope", "state"] as const),
-  ...(["code_challenge", "code_challenge_method", "prompt"] as const),
+  ...(["code_challenge", "code_challenge_method", "prompt", "resource"] as const),
 ] as const;
 export type ParameterName = (typeof names)[number];
 
@@ -31,7 +32,7 @@ function readParameters(query: URLSearchParams): Parameters {
 interface Rule {
   readonly error: AuthorizationError;
   readonly description: string;
-  isViolated(parameters: Parameters, app: OAuthApp): boolean;
+  isViolated(parameters: Parameters, app: OAuthApp, issuer: string): boolean;
 }
 
 /** In the order in which they are reported (spec/oauth.md 4). */
@@ -81,6 +82,12 @@ const rules: readonly Rule[] = [
       return requested !== null && parseScopes(requested, scopes) === null;
     },
   },
+  {
+    // RFC 8707 2
+    error: "invalid_target",
+    description: "resource is not one that the app can have tokens for",
+    isViolated: (parameters, app, issuer) => resourceOf(app, parameters.get("resource"), issuer) === undefined,
+  },
 ];
 
 /** The next step of an authorization request, decided before the user signs in (spec/decisions.md 27). */
@@ -107,7 +114,7 @@ export function checkAuthorization(parameters: Parameters, app: OAuthApp | null,
   const redirectUri = parameters.repeated === "redirect_uri" ? null : selectRedirectUri(app, parameters.get("redirect_uri"));
   if (redirectUri === null) return { kind: "page", reason: "redirect_uri" };
   const to = { redirectUri, state: parameters.get("state"), issuer };
-  const violated = rules.find((rule) => rule.isViolated(parameters, app));
+  const violated = rules.find((rule) => rule.isViolated(parameters, app, issuer));
   if (violated) return { kind: "redirect", location: errorLocation(to, violated.error, violated.description) };
   return { kind: "ask", request: toRequest(parameters, app, to) };
 }
@@ -122,8 +129,9 @@ function toRequest(
   return {
     ...to,
     app,
-    scopes: (requested === null ? null : parseScopes(requested, app.scopes)) ?? defaultScopes(app.scopes),
+    scopes: (requested === null ? null : parseScopes(requested, app.scopes)) ?? defaultScopes(app),
     challenge: parameters.get("code_challenge"),
+    resource: resourceOf(app, parameters.get("resource"), to.issuer) ?? null,
     prompt: prompts.includes("consent") ? "consent" : null,
   };
 }

@@ -1,8 +1,9 @@
 import { knownScopes } from "../../core/accounts/caller.ts";
-import type { AppRows, ClientRows } from "../../core/oauth/app.ts";
+import type { AppRows, ClientRows, OAuthApp } from "../../core/oauth/app.ts";
+import type { RegistrationRows } from "../../core/oauth/registration.ts";
 import { changeOf, type Session } from "../session.ts";
 import { empty, forUpdate, join, type Sql, sql } from "../statements.ts";
-import { boolean, tables, textOrNull } from "../table.ts";
+import { boolean, computedShape, integer, tables, textOrNull } from "../table.ts";
 
 /** An app of no space has an empty one. */
 const spaceOrNull = (spaceId: string): string | null => spaceId || null;
@@ -35,11 +36,12 @@ export const clientRows = (session: Session): ClientRows => ({
 const { oAuthApp, oAuthAppOrigin, oAuthSecret } = tables;
 const allowed = sql`(SELECT string_agg(o.origin, ' ') FROM oauth_app_origin o WHERE o.client_id = t.client_id)`;
 const app = oAuthApp
-  .omit("deletedAt")
+  .omit("deletedAt", "registrationDigest", "unusedSince")
   .with({ allowedOrigins: textOrNull(allowed) })
   .derive("spaceId", ["spaceId"], spaceOrNull)
   .derive("scopes", ["scopes"], knownScopes)
   .derive("allowedOrigins", ["allowedOrigins"], (texts) => texts?.split(" ").toSorted() ?? []);
+const denying = tables.space.pick("deniesUnverifiedClients");
 const secret = oAuthSecret.omit("revokedAt");
 const apps = sql`SELECT ${app.of("t")} FROM oauth_app t`;
 
@@ -73,6 +75,18 @@ export function appRows(session: Session): AppRows {
       await execute(sql`
         UPDATE oauth_app SET ${join(oAuthApp.set(changes))} WHERE client_id = ${clientId} AND deleted_at IS NULL`);
     },
+    async putDocument({ allowedOrigins: _, ...row }) {
+      const { name, redirectUris, homepageUrl, scopes, updatedAt } = row;
+      await execute(sql`
+        ${oAuthApp.insert({ ...row, spaceId: "" })}
+        ON CONFLICT (client_id) DO UPDATE SET ${join(oAuthApp.set({ name, redirectUris, homepageUrl, scopes, updatedAt }))}`);
+      return (await find(row.clientId, empty)) as OAuthApp; // Written just now.
+    },
+    deniesUnverified: async (spaceId) =>
+      (await denying.row(session)(sql`SELECT ${denying.of("s")} FROM space s WHERE s.id = ${spaceId}`))?.deniesUnverifiedClients ?? false,
+    async setDeniesUnverified(spaceId, denies) {
+      await execute(sql`UPDATE space SET ${join(tables.space.set({ deniesUnverifiedClients: denies }))} WHERE id = ${spaceId}`);
+    },
     async remove(clientId, now) {
       await execute(sql`UPDATE oauth_app SET deleted_at = ${now} WHERE client_id = ${clientId} AND deleted_at IS NULL`);
     },
@@ -87,6 +101,37 @@ export function appRows(session: Session): AppRows {
       const count = await execute(sql`
         UPDATE oauth_secret SET revoked_at = ${now} WHERE client_id = ${clientId} AND id = ${id} AND revoked_at IS NULL`);
       return count === 1;
+    },
+  };
+}
+
+const registered = oAuthApp.pick("registrationDigest");
+const counted = computedShape({ count: integer(sql`COUNT(*)`) });
+
+/** Registrations of clients as rows of apps. */
+export function registrationRows(session: Session): RegistrationRows {
+  const { dialect, execute } = session;
+  return {
+    async lock() {
+      changeOf(session);
+      if (dialect === "postgresql") await execute(sql`LOCK TABLE oauth_app IN SHARE ROW EXCLUSIVE MODE`);
+    },
+    async insert({ allowedOrigins: _, ...row }, registrationDigest) {
+      await execute(oAuthApp.insert({ ...row, spaceId: "", registrationDigest, unusedSince: row.createdAt }));
+    },
+    async countUnused() {
+      const row = await counted.row(session)(sql`
+        SELECT ${counted.of("t")} FROM oauth_app t WHERE t.unused_since IS NOT NULL AND t.deleted_at IS NULL`);
+      return row?.count ?? 0;
+    },
+    purge: (before) => execute(sql`DELETE FROM oauth_app WHERE unused_since < ${before}`),
+    async digest(clientId) {
+      const row = await registered.row(session)(sql`
+        SELECT ${registered.of("t")} FROM oauth_app t WHERE t.client_id = ${clientId} AND t.deleted_at IS NULL`);
+      return row?.registrationDigest ?? null;
+    },
+    async markUsed(clientId) {
+      await execute(sql`UPDATE oauth_app SET unused_since = NULL WHERE client_id = ${clientId} AND unused_since IS NOT NULL`);
     },
   };
 }

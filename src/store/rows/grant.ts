@@ -14,11 +14,12 @@ import { displayName } from "./usage.ts";
 /** An app that is not deleted: generation, scopes, connectors. */
 export type ActiveApp = readonly [generation: number, scopes: readonly string[], connectorUids: readonly string[]];
 
-/** The app of a grant `g` or a family `f`; null once it is deleted. */
+/** The app of a grant `g` or a family `f`; null once it is deleted, and for an unverified client where the space forbids those. */
 export const activeApp = (of: "g" | "f"): Computed<ActiveApp | null> =>
   json(sql`
   (SELECT '[' || CAST(p.generation AS TEXT) || ',' || p.scopes || ',' || p.connector_uids || ']'
-    FROM oauth_app p WHERE p.client_id = ${raw(of)}.client_id AND p.deleted_at IS NULL)`);
+    FROM oauth_app p WHERE p.client_id = ${raw(of)}.client_id AND p.deleted_at IS NULL AND (p.verified
+      OR NOT EXISTS (SELECT 1 FROM space s WHERE s.id = ${raw(of)}.space_id AND s.denies_unverified_clients)))`);
 
 /** A delegated profile grants no more access than an inactive one (spec/decisions.md 6). */
 const membershipColumns: Readonly<Record<"role" | "status" | "teamId", Sql>> = {

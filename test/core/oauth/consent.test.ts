@@ -17,6 +17,7 @@ const createRequest = (app: OAuthApp, members: Partial<AuthorizationRequest> = {
   app,
   redirectUri: "https://app.example/cb?a=b",
   scopes: app.scopes,
+  resource: null,
   state: "s",
   challenge: null,
   prompt: null,

@@ -2,8 +2,8 @@ import { assert, constantFrom, integer, property, string } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { selectRedirectUri } from "../../../src/core/oauth/authorization.ts";
 
-const fixed = (...redirectUris: string[]) => ({ redirectUris, loopbackAnyPort: false });
-const anyPort = (...redirectUris: string[]) => ({ redirectUris, loopbackAnyPort: true });
+const fixed = (...redirectUris: string[]) => ({ redirectUris, loopbackAnyPort: false, verified: true });
+const anyPort = (...redirectUris: string[]) => ({ redirectUris, loopbackAnyPort: true, verified: true });
 
 describe("a redirect URI", () => {
   test.each([

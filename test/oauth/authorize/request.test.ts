@@ -73,6 +73,7 @@ describe("the request for the user's consent", () => {
   test("has all scopes of the app, at its only redirect URI, when the request names none", async () => {
     expect(await requestIn("client_id=client_one")).toEqual({
       app: single,
+      resource: null,
       redirectUri: "https://app.example/cb",
       scopes: ["create_task", "create_project"],
       state: null,
@@ -86,7 +87,7 @@ describe("the request for the user's consent", () => {
     ["spec/oauth.md 4: response_type=code", "&response_type=code", {}],
     ["RFC 6749 3.1: an empty response_type is omitted", "&response_type=", {}],
     ["RFC 6749 3.1: an empty state is omitted", "&state=", { state: null }],
-    ["RFC 6749 3.1: unknown parameters are ignored, repeated too", "&nonce=1&nonce=2&resource=x&code=1", {}],
+    ["RFC 6749 3.1: unknown parameters are ignored, repeated too", "&nonce=1&nonce=2&audience=x&code=1", {}],
     ["spec/oauth.md 4: fewer scopes", "&scope=create_project", { scopes: ["create_project"] }],
     ["RFC 7636 4.3: a challenge", pkce, { challenge }],
     ["spec/oauth.md 13: prompt=consent", "&prompt=consent", { prompt: "consent" }],

@@ -140,6 +140,16 @@ export interface Rpcs {
     readonly request: ListOAuth2AppUsersRequest;
     readonly answer: ListOAuth2AppUsersResponse;
   };
+  /** Returns whether unverified clients may act in the space. */
+  readonly "oauth.v2.OAuth2AppService/GetOAuth2ClientPolicy": {
+    readonly request: GetOAuth2ClientPolicyRequest;
+    readonly answer: GetOAuth2ClientPolicyResponse;
+  };
+  /** Sets whether unverified clients may act in the space. */
+  readonly "oauth.v2.OAuth2AppService/SetOAuth2ClientPolicy": {
+    readonly request: SetOAuth2ClientPolicyRequest;
+    readonly answer: SetOAuth2ClientPolicyResponse;
+  };
 }
 
 /** Whether each operation changes something: changes are repeated with an idempotency key. */
@@ -184,6 +194,8 @@ export const rpcs: { readonly [Name in keyof Rpcs]: "read" | "change" } = {
   "oauth.v2.OAuth2AppService/ListOAuth2Grants": "read",
   "oauth.v2.OAuth2AppService/RevokeOAuth2Grant": "change",
   "oauth.v2.OAuth2AppService/ListOAuth2AppUsers": "read",
+  "oauth.v2.OAuth2AppService/GetOAuth2ClientPolicy": "read",
+  "oauth.v2.OAuth2AppService/SetOAuth2ClientPolicy": "change",
 };
 
 /** Request of GetConversation. */
@@ -1925,4 +1937,25 @@ export interface OAuth2AppUser {
   readonly createdAt?: string;
   /** Time at which the app last got an access token for the member, in Unix seconds; absent when it holds none. */
   readonly lastUsedAt?: string;
+}
+
+/** Request of GetOAuth2ClientPolicy. */
+export type GetOAuth2ClientPolicyRequest = object;
+
+/** Response of GetOAuth2ClientPolicy. */
+export interface GetOAuth2ClientPolicyResponse {
+  /** Whether clients that describe themselves, and that are not registered with this server, may act in the space. */
+  readonly allowUnverifiedClients?: boolean;
+}
+
+/** Request of SetOAuth2ClientPolicy. */
+export interface SetOAuth2ClientPolicyRequest {
+  /** Whether they may. Required. */
+  readonly allowUnverifiedClients: boolean;
+}
+
+/** Response of SetOAuth2ClientPolicy. */
+export interface SetOAuth2ClientPolicyResponse {
+  /** Whether they may from now on. */
+  readonly allowUnverifiedClients?: boolean;
 }

@@ -152,5 +152,7 @@ RPCS: dict[str, bool] = {
     "oauth.v2.OAuth2AppService/ListOAuth2Grants": False,
     "oauth.v2.OAuth2AppService/RevokeOAuth2Grant": True,
     "oauth.v2.OAuth2AppService/ListOAuth2AppUsers": False,
+    "oauth.v2.OAuth2AppService/GetOAuth2ClientPolicy": False,
+    "oauth.v2.OAuth2AppService/SetOAuth2ClientPolicy": True,
 }
 """Operations without a name in v2."""

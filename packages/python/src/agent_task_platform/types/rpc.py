@@ -1729,3 +1729,28 @@ class OAuth2AppUser(TypedDict):
     """Time of the first grant, in Unix seconds."""
     lastUsedAt: NotRequired[str]
     """Time at which the app last got an access token for the member, in Unix seconds; absent when it holds none."""
+
+
+class GetOAuth2ClientPolicyRequest(TypedDict):
+    """Request of GetOAuth2ClientPolicy."""
+
+
+class GetOAuth2ClientPolicyResponse(TypedDict):
+    """Response of GetOAuth2ClientPolicy."""
+
+    allowUnverifiedClients: NotRequired[bool]
+    """Whether clients that describe themselves, and that are not registered with this server, may act in the space."""
+
+
+class SetOAuth2ClientPolicyRequest(TypedDict):
+    """Request of SetOAuth2ClientPolicy."""
+
+    allowUnverifiedClients: bool
+    """Whether they may. Required."""
+
+
+class SetOAuth2ClientPolicyResponse(TypedDict):
+    """Response of SetOAuth2ClientPolicy."""
+
+    allowUnverifiedClients: NotRequired[bool]
+    """Whether they may from now on."""

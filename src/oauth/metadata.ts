@@ -1,0 +1,63 @@
+import { dangerousScope, type ScopeName, scopeNames } from "../core/accounts/caller.ts";
+import { mcpScopes } from "../core/oauth/app.ts";
+import { mcpResource } from "../core/oauth/resource.ts";
+
+/** What the metadata of an installation says. */
+export interface MetadataParts {
+  /** `BASE_URL` and `CONSENT_URL`. */
+  readonly issuer: string;
+  readonly consentUrl: string;
+  /** Clients can register themselves (`OAUTH_REGISTRATION`). */
+  readonly registration: boolean;
+}
+
+/** The address at which clients register themselves (RFC 7591). */
+export const registrationPath = "/oauth/register";
+
+const resourcePath = "/.well-known/oauth-protected-resource";
+
+/** The address of the metadata of the MCP server, for the `resource_metadata` of its challenges (RFC 9728 5.1). */
+export const mcpMetadataUrl = (issuer: string): string => `${issuer}${resourcePath}/mcp`;
+
+/** The metadata documents by their paths (RFC 8414, RFC 9728). */
+export const metadataDocuments = (parts: MetadataParts): Readonly<Record<string, object>> => ({
+  "/.well-known/oauth-authorization-server": authorizationServer(parts),
+  [resourcePath]: protectedResource(parts.issuer, parts.issuer, "The API", scopeNames),
+  [`${resourcePath}/mcp`]: protectedResource(parts.issuer, mcpResource(parts.issuer), "The MCP server", mcpScopes),
+});
+
+const methods = ["client_secret_basic", "client_secret_post"];
+
+/** RFC 8414 2: the issuer is `BASE_URL`. */
+const authorizationServer = ({ issuer, consentUrl, registration }: MetadataParts): object => ({
+  issuer,
+  authorization_endpoint: `${consentUrl}/openapi/oauth`,
+  token_endpoint: `${issuer}/oauth/token`,
+  revocation_endpoint: `${issuer}/oauth/revoke`,
+  introspection_endpoint: `${issuer}/oauth/introspect`,
+  ...(registration && { registration_endpoint: `${issuer}${registrationPath}` }),
+  jwks_uri: `${issuer}/oauth/jwks`,
+  scopes_supported: listed(scopeNames),
+  response_types_supported: ["code"],
+  response_modes_supported: ["query"],
+  grant_types_supported: ["authorization_code", "refresh_token"],
+  token_endpoint_auth_methods_supported: [...methods, "none"],
+  revocation_endpoint_auth_methods_supported: [...methods, "none"],
+  introspection_endpoint_auth_methods_supported: methods,
+  code_challenge_methods_supported: ["S256"],
+  authorization_response_iss_parameter_supported: true,
+  client_id_metadata_document_supported: true,
+  protected_resources: [issuer, mcpResource(issuer)],
+});
+
+/** The dangerous scope is not listed: clients ask for all that they read here. */
+const listed = (scopes: readonly ScopeName[]): readonly ScopeName[] => scopes.filter((scope) => scope !== dangerousScope);
+
+/** RFC 9728 2. */
+const protectedResource = (issuer: string, resource: string, name: string, scopes: readonly ScopeName[]): object => ({
+  resource,
+  authorization_servers: [issuer],
+  scopes_supported: listed(scopes),
+  bearer_methods_supported: ["header"],
+  resource_name: name,
+});
