@@ -118,7 +118,7 @@ export interface Range {
 
 /**
  * Adds tasks with these numbers, each with a title in the search index and `eventsEach` events. They belong to the owner and to
- * `accounts - 1` others in turn, and were created one after the other from `from` on, `stepMs` apart.
+ * `accounts - 1` others in turn, and were created in the order of their numbers from `from` on, `stepMs` apart.
  */
 export async function seedMore(
   { databaseUrl, owner }: Installed,

@@ -6,9 +6,9 @@ export type Rows = (sql: string) => Promise<readonly (readonly unknown[])[]>;
 
 /** What must hold after a day, each with the number of rows that break it. */
 export interface Violations {
-  /** Acknowledged tasks that do not exist, or belong to somebody else. */
+  /** Acknowledged tasks that do not exist, or belong to another person. */
   readonly lostTasks: number;
-  /** Tasks that nobody was told of; more than the unanswered calls can explain. */
+  /** Tasks whose create was not acknowledged; more than the unanswered calls can explain. */
   readonly unknownTasks: number;
   /** Acknowledged messages that no task has, or that were stored twice. */
   readonly messages: number;

@@ -61,7 +61,7 @@ const toPublicKey = ({ algorithm, text, createdAt, signsFrom, retiresAt }: Publi
     publicKey: text,
     algorithm: keyAlgorithms[algorithm],
     createdAt: seconds(createdAt),
-    // Keys of releases before 0.2.0 have no time of their own.
+    // Keys of releases before 0.2.0 have no separate time.
     signsFrom: seconds(signsFrom === 0 ? createdAt : signsFrom),
     ...(retiresAt === null ? {} : { retiresAt: seconds(retiresAt) }),
   }) satisfies MessageInitShape<typeof WebhookPublicKeySchema>;

@@ -4,9 +4,9 @@ import type { Clock } from "../../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../../src/core/ids.ts";
 import { createUserResolver } from "../../../src/egress/resolve.ts";
 import { openStore } from "../../../src/store/open.ts";
+import { deliveryKeys } from "../../../src/webhooks/keys.ts";
 import { webhookSender } from "../../../src/webhooks/send.ts";
 import { startSender } from "../../../src/webhooks/sender.ts";
-import { deliveryKeys } from "../../../src/webhooks/keys.ts";
 import { cipher } from "../../support/cipher.ts";
 
 /** A process that sends deliveries until it is killed, on a clock ten times as fast: `sender.ts DATABASE_URL EPOCH`. */
