@@ -305,6 +305,7 @@ const bad: Record<string, readonly string[]> = {
   DATA_DIR: ["a\0b"],
   DATA_DIR_SHARED: ["on", "1", "TRUE", "yes"],
   DATABASE_URL: ["mysql://db/x", "file:", "file::memory:", "file:data/", "./platform.db", "postgresql://", "postgresql://a b"],
+  DATABASE_READ_URL: ["file:platform.db", "mysql://db/x", "postgresql://a b", "db.example.com"],
   DATABASE_DIRECT_URL: ["file:platform.db", "mysql://db/x", "postgresql://a b", "db.example.com"],
   ENCRYPTION_KEY: [
     "short",

@@ -82,7 +82,7 @@ describeOnEach("a rotation of the encryption key", (kind) => {
     const before = await fillSealed(database, ring);
     await store.change((tx) => switchKey(tx, ring, 1));
     await expect(store.change((tx) => finishRotation(tx, ring, 100_000, before.length))).rejects.toThrow(
-      "9 values are encrypted by the old key",
+      `${before.length} values are encrypted by the old key`,
     );
     let calls = 0;
     const killed = () => {
