@@ -1,4 +1,4 @@
-import { dangerousScope, type ScopeName, scopeNames } from "../core/accounts/caller.ts";
+import { listedScopes, type ScopeName, scopeNames } from "../core/accounts/caller.ts";
 import { mcpScopes } from "../core/oauth/app.ts";
 import { mcpResource } from "../core/oauth/resource.ts";
 
@@ -37,7 +37,7 @@ const authorizationServer = ({ issuer, consentUrl, registration }: MetadataParts
   introspection_endpoint: `${issuer}/oauth/introspect`,
   ...(registration && { registration_endpoint: `${issuer}${registrationPath}` }),
   jwks_uri: `${issuer}/oauth/jwks`,
-  scopes_supported: listed(scopeNames),
+  scopes_supported: listedScopes(scopeNames),
   response_types_supported: ["code"],
   response_modes_supported: ["query"],
   grant_types_supported: ["authorization_code", "refresh_token"],
@@ -50,14 +50,11 @@ const authorizationServer = ({ issuer, consentUrl, registration }: MetadataParts
   protected_resources: [issuer, mcpResource(issuer)],
 });
 
-/** The dangerous scope is not listed: clients ask for all that they read here. */
-const listed = (scopes: readonly ScopeName[]): readonly ScopeName[] => scopes.filter((scope) => scope !== dangerousScope);
-
 /** RFC 9728 2. */
 const protectedResource = (issuer: string, resource: string, name: string, scopes: readonly ScopeName[]): object => ({
   resource,
   authorization_servers: [issuer],
-  scopes_supported: listed(scopes),
+  scopes_supported: listedScopes(scopes),
   bearer_methods_supported: ["header"],
   resource_name: name,
 });

@@ -1,3 +1,4 @@
+import { listedScopes } from "../core/accounts/caller.ts";
 import { Failure } from "../core/failure.ts";
 import type { Random } from "../core/ids.ts";
 import type { OAuthApp } from "../core/oauth/app.ts";
@@ -40,7 +41,7 @@ export function registrations({ store, clock, ids, random, limits, issuer }: Reg
     token_endpoint_auth_method: "none",
     grant_types: ["authorization_code", "refresh_token"],
     response_types: ["code"],
-    scope: app.scopes.join(" "),
+    scope: listedScopes(app.scopes).join(" "),
   });
 
   /** Runs a change on the client of the request. */

@@ -55,7 +55,7 @@ describe.skipIf(lacks("openssl"))("a metadata document (spec/oauth.md 16.1)", ()
     await using server = await openDocument(open);
     const { documents } = documentsWith();
     expect(await documents.find(server.clientId, "192.0.2.1")).toMatchObject({
-      ...{ clientId: server.clientId, spaceId: null, verified: false, scopes: ["create_task", "manage_all_tasks"] },
+      ...{ clientId: server.clientId, spaceId: null, verified: false, scopes: ["create_task", "manage_all_tasks", "approve:task"] },
       name: `Kiosk (127.0.0.1:${server.port})`,
       homepageUrl: `${server.url}/about`,
       redirectUris: [`${server.url}/cb`, "http://localhost/cb"],

@@ -19,6 +19,9 @@ export type ScopeName = (typeof scopeNames)[number];
  */
 export const dangerousScope = "approve:task" satisfies ScopeName;
 
+/** The scopes that clients learn of. */
+export const listedScopes = (scopes: readonly ScopeName[]): readonly ScopeName[] => scopes.filter((name) => name !== dangerousScope);
+
 /** True for the name of a scope; case matters (RFC 6749 3.3). */
 export const isScope = (text: string): text is ScopeName => scopeNames.some((name) => name === text);
 

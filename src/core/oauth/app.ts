@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Role } from "../accounts/account.ts";
-import { type Caller, dangerousScope, type ScopeName, scopeNames } from "../accounts/caller.ts";
+import { type Caller, dangerousScope, listedScopes, type ScopeName, scopeNames } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { Failure, notFound } from "../failure.ts";
 import type { Ids, Random } from "../ids.ts";
@@ -78,7 +78,7 @@ export const mcpScopes: readonly ScopeName[] = scopeNames.filter((name) =>
 
 /** The scopes that an app gets if it names none: no client gets the dangerous one without asking, and an unverified client the least. */
 export const defaultScopes = ({ scopes, verified }: Pick<OAuthApp, "scopes" | "verified">): readonly ScopeName[] =>
-  verified ? scopes.filter((name) => name !== dangerousScope) : ["create_task"];
+  verified ? listedScopes(scopes) : ["create_task"];
 
 const editors: readonly (Role | null)[] = ["owner", "super_admin", "admin"];
 
