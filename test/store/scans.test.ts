@@ -75,6 +75,9 @@ describe.each<Dialect>(["sqlite", "postgresql"])("statements (%s)", (dialect) =>
   });
 
   test.each(Object.entries(shortReads))("are not a scan: %s", async (_, read) => {
-    expect(await statementsOf(dialect, read)).toEqual({ direct: 1, scanned: 0 });
+    // A page without rows also looks at the archive.
+    const { direct, scanned } = await statementsOf(dialect, read);
+    expect(direct).toBeGreaterThan(0);
+    expect(scanned).toBe(0);
   });
 });
