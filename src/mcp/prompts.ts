@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
 import { type Json, type Operations, Refusal } from "./operations.ts";
 import { protocolErrors } from "./results.ts";
-import { type ServerParts, signalOf } from "./server.ts";
+import { type ServerParts, signalOf } from "./server-parts.ts";
 
 /** A skill as `skill.list` has it. */
 export interface Skill {

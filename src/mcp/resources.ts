@@ -2,7 +2,7 @@ import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, type Server } 
 import { type FileDetail, type Json, type Operations, Refusal } from "./operations.ts";
 import { listSkills, type Skill } from "./prompts.ts";
 import { protocolErrors, textMax } from "./results.ts";
-import { type ServerParts, signalOf } from "./server.ts";
+import { type ServerParts, signalOf } from "./server-parts.ts";
 import { fileBytesMax, fileUri, findFile } from "./tools/files.ts";
 import { turnView } from "./tools/settle.ts";
 import type { follow } from "./turn.ts";

@@ -1,23 +1,11 @@
 import { CLIENT_CAPABILITIES_META_KEY, ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@modelcontextprotocol/server";
-import type { Json, Operations } from "./operations.ts";
+import type { Json } from "./operations.ts";
 import { addPrompts } from "./prompts.ts";
 import { addResources } from "./resources.ts";
 import { errorResult, protocolErrors } from "./results.ts";
+import { type ServerParts, signalOf } from "./server-parts.ts";
 import { addTasks, tasksExtension } from "./tasks.ts";
-import type { Resumed, Tool, Use } from "./tools/tool.ts";
-
-/** What a server needs of the door that it stands behind. */
-export interface ServerParts {
-  readonly operations: Operations;
-  /** The tools of the caller. Each request reads them again. @throws Refusal */
-  listTools(signal: AbortSignal): Promise<readonly Tool[]>;
-  readonly version: string;
-  /** Aborted when the client is gone. */
-  readonly gone: AbortSignal;
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /** Signs a place in a conversation, and verifies it: it passes through the client. */
-  readonly places: { readonly seal: (place: Resumed) => string; readonly open: (text: string) => Resumed | null };
-}
+import type { Resumed, Use } from "./tools/tool.ts";
 
 const instructions =
   "Tasks are work that autonomous agents do. task_create starts one and waits for its result. A task can stop with a question, which task_answer answers, or with an action that only a person can approve.";
@@ -60,9 +48,6 @@ export function mcpServer(parts: ServerParts): Server {
   addTasks(server, parts);
   return server;
 }
-
-/** Aborted when the client cancels the request or is gone. */
-export const signalOf = ({ gone }: Pick<ServerParts, "gone">, signal: AbortSignal): AbortSignal => AbortSignal.any([gone, signal]);
 
 function useOf(parts: ServerParts, server: Server, { mcpReq }: ServerContext): Use {
   const { operations, places, sleep } = parts;

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { applyResponse, formOf } from "./ask.ts";
 import type { Json, Operations, TaskEvent } from "./operations.ts";
 import { jsonResult, protocolErrors } from "./results.ts";
-import { type ServerParts, signalOf } from "./server.ts";
+import { type ServerParts, signalOf } from "./server-parts.ts";
 import { handleFacts, turnOf } from "./task-handle.ts";
 import { turnView } from "./tools/settle.ts";
 import { detailsOf, readTask, type Turn, waitingOf } from "./turn.ts";

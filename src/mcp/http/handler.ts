@@ -1,5 +1,6 @@
 import { createMcpHandler } from "@modelcontextprotocol/server";
-import { mcpServer, type ServerParts } from "../server.ts";
+import { mcpServer } from "../server.ts";
+import type { ServerParts } from "../server-parts.ts";
 import { toolsOf } from "../tools/selection.ts";
 
 /** What one request brings: everything of a server but its tools, which a selection names. */

@@ -22,9 +22,8 @@ export function webhookKeyRows(session: Session): WebhookKeyRows {
     async remove(algorithm) {
       await (await db()).webhookKey.deleteMany({ where: { algorithm } });
     },
-    async purge(before) {
-      return (await (await db()).webhookKey.deleteMany({ where: { retiresAt: { lt: before } } })).count;
-    },
+    // A statement, because maintenance runs it at the start, which must not load the client.
+    purge: (before) => execute(sql`DELETE FROM webhook_key WHERE retires_at < ${before}`),
   };
 }
 
