@@ -132,6 +132,7 @@ test("commands that call the API import of this checkout the TypeScript client a
     "egress/public-address",
     "mcp/operations",
     "mcp/server",
+    "mcp/server-parts",
     "mcp/tools/selection",
     "@modelcontextprotocol/server/stdio",
     "@stricli/core",

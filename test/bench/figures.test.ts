@@ -5,6 +5,8 @@ test("every figure has its name, once, with the suffix .pg for PostgreSQL", () =
   expect(figureNames.toSorted()).toEqual([
     "export.archive",
     "export.archive.pg",
+    "export.others",
+    "export.others.pg",
     "export.tasks.deep",
     "export.tasks.deep.pg",
     "export.tasks.first",
