@@ -40,7 +40,7 @@ async function buildRelease({ commit }: Release, folder: string): Promise<Progra
   writeFileSync(join(tools, "npm"), "#!/bin/sh\nexit 0\n");
   chmodSync(join(tools, "npm"), 0o755);
   const path = [tools, join(root, "node_modules/.bin"), process.env["PATH"]].join(":");
-  await run(process.execPath, ["scripts/setup.mjs"], { cwd: folder, env: { ...process.env, PATH: path } });
+  await run(process.execPath, ["scripts/setup.mjs"], { cwd: folder, env: { ...process.env, npm_execpath: "", PATH: path } });
   return { folder, words: existsSync(join(folder, "cli/main.ts")) ? ["cli/main.ts", "serve"] : ["src/main.ts"] };
 }
 
