@@ -77,10 +77,12 @@ test("a server looks every 10 s, by its disk, its queue and the database's time"
   await using service = await openService({ clock, idle: true, disk: { free: 1, size: 100 }, databaseTime });
   const ann = await service.person();
   const texts = () => service.logged.filter(({ level }) => level === "warn").map(({ text }) => text);
-  await expect.poll(() => texts().toSorted()).toEqual([
-    "the clocks of this process and of the database differ by more than 5 s",
-    "the disk of the data folder is nearly full: less than 5% is free",
-  ]);
+  await expect
+    .poll(() => texts().toSorted())
+    .toEqual([
+      "the clocks of this process and of the database differ by more than 5 s",
+      "the disk of the data folder is nearly full: less than 5% is free",
+    ]);
   await ann.v2("task.create", { message: { content: "Wait." } });
   await untilTrue(async () => {
     await clock.advance(1_000);
