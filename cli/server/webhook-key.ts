@@ -33,7 +33,7 @@ interface Flags extends InstallationFlags {
 export const webhookKey = installationCommand({
   brief: "Replace the key that signs deliveries, and write the new public key",
   about:
-    "With --overlap the new key is published at once, and signs alone only after that time, so receivers that read `keys` of webhook.publicKey refuse no delivery. Without it the old key is deleted at once: use this if a key has leaked. Receivers then refuse deliveries until they fetch the new key, which takes about an hour; refused deliveries are retried. Running servers know the new key within a minute.",
+    "With --overlap the new key is published at once, and becomes current after that time, so receivers that read `keys` of webhook.publicKey refuse no delivery. Without it the old key is deleted at once: use this if a key has leaked. Receivers then refuse deliveries until they fetch the new key, which takes about an hour; refused deliveries are retried. Running servers know the new key within a minute.",
   examples: ["atp webhook-key rsa --overlap 2d", "atp webhook-key ed25519"],
   parameters: {
     flags: {
