@@ -142,11 +142,13 @@ async function emptyDatabase(kind: DatabaseKind): Promise<TestDatabase> {
   return { ...database, [Symbol.asyncDispose]: () => putBack(database) };
 }
 
-/** Keeps a database for the next test, unless it has other connections, which may still write, or its schema was changed. */
+/**
+ * Keeps a database for the next test, unless it has other connections, which may still write, or what the migrations made
+ * was changed: its schema, or the client of the command line, which one inserts.
+ */
 async function putBack(database: TestDatabase): Promise<void> {
   const { others, schema, used } = await stateOf(database);
   if (others > 0 || schema !== pristine) return database[Symbol.asyncDispose]();
-  // The client of the command line, which a migration inserts, stays.
   await runOn(database.url, `${used === null ? "" : `TRUNCATE ${used} CASCADE;`} DELETE FROM oauth_app WHERE client_id <> 'atp-cli'`);
   emptied.push(database);
 }
@@ -154,6 +156,7 @@ async function putBack(database: TestDatabase): Promise<void> {
 interface State {
   /** Connections other than the querying one. */
   readonly others: number;
+  /** Of the schema and of the rows that migrations insert. */
   readonly schema: string;
   /** The tables that have pages, without those in which migrations insert: each truncated table costs new files. */
   readonly used: string | null;
@@ -169,6 +172,7 @@ const stateQuery = `SELECT
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend') AS others,
   (SELECT concat_ws(' ', (SELECT md5(string_agg(relname, ' ' ORDER BY relname)) FROM pg_class WHERE relkind IN ('r', 'i')),
     (SELECT count(*) FROM pg_attribute), (SELECT count(*) FROM pg_proc),
+    (SELECT md5(a::text) FROM oauth_app a WHERE client_id = 'atp-cli'),
     (SELECT md5(string_agg(concat(migration_name, checksum, finished_at IS NULL), ' ' ORDER BY id)) FROM _prisma_migrations))) AS schema,
   (SELECT string_agg(oid::regclass::text, ', ') FROM pg_class
     WHERE relkind = 'r' AND pg_relation_size(oid) > 0 AND relname NOT IN ('_prisma_migrations', 'oauth_app')

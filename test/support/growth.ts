@@ -1,13 +1,21 @@
 /**
  * The growth factor of CPU time when the size of the work grows by 16: about 16 for linear time,
- * 256 for quadratic time. It measures CPU time instead of elapsed time, and takes the least of three tries,
- * so that a slow or busy machine changes it little.
+ * 256 for quadratic time. It measures CPU time instead of elapsed time, and takes the least of three tries, or of more while
+ * the growth is not linear, so that a slow or busy machine changes it little.
  */
 export async function growthOf(work: (size: number) => unknown, size: number): Promise<number> {
-  const least = async (of: number) => Math.min(await timeOf(work, of), await timeOf(work, of), await timeOf(work, of));
   await work(size);
-  return (await least(size * 16)) / Math.max(await least(size), shortestMicros);
+  let [small, large] = [Infinity, Infinity];
+  for (let round = 1; ; round++) {
+    small = Math.min(small, await timeOf(work, size));
+    large = Math.min(large, await timeOf(work, size * 16));
+    const growth = large / Math.max(small, shortestMicros);
+    if ((round >= 3 && growth < linearGrowth) || round === mostRounds) return growth;
+  }
 }
+
+/** The least of more times is closer to the work's own: a busy machine adds to some of them. */
+const mostRounds = 12;
 
 /** A bound above linear growth and below quadratic growth. */
 export const linearGrowth = 64;

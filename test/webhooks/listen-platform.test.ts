@@ -47,8 +47,8 @@ describeOnEach("a listener of a platform", (kind) => {
     const { body: health } = await ann.v2("webhook.health", { webhook_id: made["webhook"].id });
     expect(health).toMatchObject({ delivered: 0, failed: 0, pending: 2 });
     await listening.leave();
-    // The receiver refuses the deliveries of the webhook.
-    expect(service.problems.map(({ text }) => text)).toEqual(["deliveries to a webhook fail"]);
+    // The receiver refuses the deliveries of the webhook, and each process that sends one logs it once.
+    expect(new Set(service.problems.map(({ text }) => text))).toEqual(new Set(["deliveries to a webhook fail"]));
   });
 
   test("is deleted when another process revokes its key", async () => {
