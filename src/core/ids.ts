@@ -55,5 +55,21 @@ function uuidFrom(bytes: Uint8Array): string {
 /** The operating system's random source. */
 export const systemRandom: Random = (bytes) => randomBytes(bytes);
 
+/**
+ * Random bytes of a source that is asked for `size` bytes at a time, because each request of the operating system costs more than
+ * the bytes. For ids, never for secrets: bytes that are not taken yet stay in memory. Those that are taken are set to zero there.
+ */
+export function pooled(random: Random, size = 8_192): Random {
+  let pool = Buffer.alloc(0);
+  return (bytes) => {
+    if (bytes > size) return random(bytes);
+    if (pool.length < bytes) pool = Buffer.from(random(size));
+    const taken = Uint8Array.from(pool.subarray(0, bytes));
+    pool.fill(0, 0, bytes);
+    pool = pool.subarray(bytes);
+    return taken;
+  };
+}
+
 /** Ids from the operating system's random source. */
-export const systemIds: Ids = idsFrom(systemRandom);
+export const systemIds: Ids = idsFrom(pooled(systemRandom));
