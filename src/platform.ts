@@ -132,8 +132,7 @@ export async function startPlatform(
     writeAudit: auditWriter(clock, ids),
   };
   const perform = performer(store, handlers, idempotencyRecords(cipher, clock.now), { write: entry.writeAudit, noteRefusal: noteRefusal });
-  const notice = new AbortController();
-  const ready = readiness({ ...ambient, ping: store.ping, leaving: AbortSignal.any([notice.signal, front.draining]) });
+  const ready = readiness({ ...ambient, ping: store.ping, leaving: front.leaving });
   const app = httpServer({
     ...calls,
     ...entry,
@@ -183,7 +182,7 @@ export async function startPlatform(
     baseUrl: resolvePort(config.baseUrl, port),
     pagesUrl: resolvePort(config.consentUrl, port),
     async drain() {
-      notice.abort();
+      front.leave();
       // A load balancer keeps sending calls until its next readiness check; a worker receives none.
       if (config.role !== "worker" && config.noticeSeconds > 0) await clock.sleep(config.noticeSeconds * 1000);
       await drain(app, front, config.drainSeconds, [stopMaintenance, stopWatch, async () => work?.stop(), remote.drain]);

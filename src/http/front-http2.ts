@@ -1,25 +1,26 @@
 import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { FastifyServerFactoryHandler } from "fastify";
+import { afterTime, type Ending } from "./ending.ts";
 import type { FrontLimits } from "./front-limits.ts";
 
 /**
  * Serves connections of HTTP/2 with prior knowledge, under the same kinds of limits as
- * HTTP/1.1. When the drain begins they get a GOAWAY that names the last request that
- * will be answered: clients may safely repeat any later one.
+ * HTTP/1.1. They end by `endAfterRequests`.
  */
-export function http2Acceptor(handler: FastifyServerFactoryHandler, limits: FrontLimits, draining: AbortSignal): (socket: Socket) => void {
+export function http2Acceptor(handler: FastifyServerFactoryHandler, limits: FrontLimits, ending: Ending): (socket: Socket) => void {
   const settings = { maxConcurrentStreams: limits.streamsMax, enablePush: false };
   const server = createServer({ settings, ...resetsOf(limits) });
   server.on("request", handler);
   server.on("session", (session) => {
     closeWithoutSettings(session, limits.settingsMs);
-    closeIdle(session, limits.idleMs, draining);
+    closeIdle(session, limits.idleMs);
     pingSilent(session, limits);
   });
   return (socket) => {
     // HTTP/1.1 answers clients that have closed their sending side; an HTTP/2 session ends there.
     socket.allowHalfOpen = false;
+    server.once("session", (session) => endAfterRequests(session, socket, limits.arrivalMs, ending));
     server.emit("connection", socket);
   };
 }
@@ -37,12 +38,11 @@ function closeWithoutSettings(session: ServerHttp2Session, settingsMs: number): 
   session.once("remoteSettings", clear).once("close", clear);
 }
 
-/** Closes a session that is idle for too long. When the drain begins, closes any session after its open requests. */
-function closeIdle(session: ServerHttp2Session, idleMs: number, draining: AbortSignal): void {
+/** Closes a session that is idle for too long. */
+function closeIdle(session: ServerHttp2Session, idleMs: number): void {
   let open = 0;
   const close = (): void => session.close();
   let idle = setTimeout(close, idleMs);
-  draining.addEventListener("abort", close);
   session.on("stream", (stream: ServerHttp2Stream) => {
     open++;
     clearTimeout(idle);
@@ -50,10 +50,40 @@ function closeIdle(session: ServerHttp2Session, idleMs: number, draining: AbortS
       if (--open === 0 && !session.closed) idle = setTimeout(close, idleMs);
     });
   });
-  session.once("close", () => {
-    clearTimeout(idle);
-    draining.removeEventListener("abort", close);
-  });
+  session.once("close", () => clearTimeout(idle));
+}
+
+/**
+ * A GOAWAY that refuses no request: the client should send no more, and those on their way are answered (RFC 9113 6.8).
+ * Node's `goaway` would leave them without an answer.
+ */
+const notice = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
+
+/**
+ * Ends a session after its requests: `notice`, then after the answer to a PING, or after `arrivalMs`, a GOAWAY that names
+ * the last request that will be answered: clients may safely repeat any later one. This begins with `leaving`, or with
+ * the first request of a session that was opened later, and at the latest with the drain.
+ */
+function endAfterRequests(session: ServerHttp2Session, socket: Socket, arrivalMs: number, { leaving, draining }: Ending): void {
+  const end = (): void => {
+    forget();
+    if (session.destroyed) return;
+    // Settings come first. The answer to a PING shows that the client has seen the notice.
+    if (session.pendingSettingsAck) session.once("localSettings", () => socket.write(notice));
+    else socket.write(notice);
+    const close = (): void => session.close();
+    afterTime(socket, arrivalMs, close);
+    session.ping(close);
+  };
+  const forget = (): void => {
+    for (const signal of [leaving, draining]) signal.removeEventListener("abort", end);
+    session.off("stream", end);
+  };
+  if (leaving.aborted) session.once("stream", end);
+  else leaving.addEventListener("abort", end);
+  if (draining.aborted) afterTime(socket, arrivalMs, end);
+  else draining.addEventListener("abort", end);
+  session.once("close", forget);
 }
 
 /** Sends a PING when a request is open and the connection was silent for too long. Closes the connection when no answer arrives. */

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import type { FastifyServerFactory, FastifyServerFactoryHandler } from "fastify";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { connectionGuard } from "./budget.ts";
+import { acceptWaiting, afterTime, type Ending } from "./ending.ts";
 import { http1 } from "./front-http1.ts";
 import { http2Acceptor } from "./front-http2.ts";
 import { defaultLimits, type FrontLimits } from "./front-limits.ts";
@@ -57,15 +58,16 @@ export interface FrontOptions extends Partial<FrontLimits> {
 }
 
 /** One port for HTTP/1.1 and cleartext HTTP/2. */
-export interface Front {
+export interface Front extends Ending {
   /** Creates Fastify's server. Call it once. */
   readonly serverFactory: FastifyServerFactory;
-  /** Aborted when the drain begins: ends watches and held calls. */
-  readonly draining: AbortSignal;
+  /** From now on each connection ends after the answers to its requests. Connections are still accepted. */
+  leave(): void;
   /**
    * Stops accepting connections, closes idle ones, lets running calls finish, and
-   * destroys the remaining connections after `seconds`. Resolves when every connection
-   * is closed. A second drain joins the first, and the shorter time applies.
+   * destroys the remaining connections after `seconds`. A connection without its first
+   * request has `arrivalMs` for it. Resolves when every connection is closed.
+   * A second drain joins the first, and the shorter time applies.
    */
   drain(seconds: number): Promise<void>;
 }
@@ -88,8 +90,11 @@ export function httpFront({
   const watch = bodyWatch(limits, addressOf);
   const admitConnection = connectionGuard(limits.connectionsPerAddress);
   const begun = new AbortController();
-  // Every watch and held call adds a listener.
-  setMaxListeners(0, begun.signal);
+  const left = new AbortController();
+  begun.signal.addEventListener("abort", () => left.abort());
+  // Every watch, held call and connection adds a listener.
+  setMaxListeners(0, begun.signal, left.signal);
+  const ending: Ending = { leaving: left.signal, draining: begun.signal };
   const sockets = new Set<Socket>();
   let server: Server | undefined;
 
@@ -98,11 +103,15 @@ export function httpFront({
       watch(request, response);
       answer(request, response);
     };
-    const http1Side = http1(handler, limits, begun.signal);
-    const acceptHttp2 = http2Acceptor(handler, limits, begun.signal);
+    const http1Side = http1(handler, limits, ending);
+    const acceptHttp2 = http2Acceptor(handler, limits, ending);
     const undetected = new Set<Socket>();
+    const destroyLater = (socket: Socket): void =>
+      afterTime(socket, limits.arrivalMs, () => {
+        if (undetected.has(socket)) socket.destroy();
+      });
     begun.signal.addEventListener("abort", () => {
-      for (const socket of undetected) socket.destroy();
+      for (const socket of undetected) destroyLater(socket);
     });
     server = http1Side.server;
     server.maxConnections = limits.connectionsMax;
@@ -119,6 +128,7 @@ export function httpFront({
         sockets.delete(socket);
         undetected.delete(socket);
       });
+      if (begun.signal.aborted) destroyLater(socket);
       sniff(socket, limits.silentMs, (isHttp2) => {
         undetected.delete(socket);
         if (isHttp2) acceptHttp2(socket);
@@ -130,6 +140,8 @@ export function httpFront({
   }
 
   async function drain(seconds: number): Promise<void> {
+    left.abort();
+    if (server) await acceptWaiting(server);
     const closed = closeServer(server);
     const early = new AbortController();
     // Rejected only because everything closed before the deadline.
@@ -140,7 +152,7 @@ export function httpFront({
     await closed;
   }
 
-  return { serverFactory, draining: begun.signal, drain };
+  return { serverFactory, ...ending, leave: () => left.abort(), drain };
 }
 
 const remoteAddress = ({ remoteAddress = "" }: Socket): string => remoteAddress;

@@ -222,7 +222,16 @@ describe("connections", () => {
 
 test("the front's default limits are those that docs/operate/security.md and docs/operate/proxy.md state", () => {
   expect(defaultLimits).toMatchObject({
-    ...{ silentMs: 10_000, headersMs: 10_000, bodyMs: 60_000, anonymousMs: 15_000, unfinishedMax: 32, idleMs: 72_000, graceMs: 5_000 },
+    ...{
+      silentMs: 10_000,
+      headersMs: 10_000,
+      bodyMs: 60_000,
+      anonymousMs: 15_000,
+      unfinishedMax: 32,
+      idleMs: 72_000,
+      graceMs: 5_000,
+      arrivalMs: 1_000,
+    },
     ...{ streamsMax: 100, pingMs: 15_000, pingAnswerMs: 20_000, connectionsMax: 10_000, connectionsPerAddress: 256 },
   });
 });
@@ -254,7 +263,7 @@ describe("a quiet HTTP/2 connection", () => {
 
 describe("a drain", () => {
   test("closes idle connections at once and refuses new ones", async () => {
-    await using service = await open(echo);
+    await using service = await open(echo, { arrivalMs: 20 });
     const agent = new Agent({ keepAlive: true });
     await text(await answerOf(get(`http://127.0.0.1:${service.port}/`, { agent })));
     const [idle] = Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? []);
@@ -285,7 +294,7 @@ describe("a drain", () => {
 
   test("lets an answer that had begun finish, and closes the connection after it", async () => {
     const { handler, next } = held();
-    await using service = await open(handler);
+    await using service = await open(handler, { arrivalMs: 20 });
     const call = next();
     const sent = get(`http://127.0.0.1:${service.port}/`, { agent: new Agent({ keepAlive: true }) });
     const [, response] = await call;
@@ -336,29 +345,71 @@ describe("a drain", () => {
     await drained;
   });
 
-  test("lets a running HTTP/2 call finish, and reports which requests were too late", async () => {
+  test("answers HTTP/2 calls that are running or on their way, and reports which requests were too late", async () => {
     const { handler, next } = held();
-    await using service = await open(handler);
+    await using service = await open(handler, { arrivalMs: 60_000 });
     const client = session(service.port);
+    const lastStreams: number[] = [];
+    client.on("goaway", (_code, lastStream) => lastStreams.push(lastStream));
     const call = next();
-    const answer = callHttp2(client);
+    const noticed = once(client, "goaway");
+    const answers = [callHttp2(client)];
     const [, response] = await call;
-    const goaway = once(client, "goaway");
     const drained = service.front.drain(60);
-    const late = expect(callHttp2(client)).rejects.toThrow("NGHTTP2_REFUSED_STREAM");
-    const [code, lastStream] = await goaway;
-    expect([code, lastStream]).toEqual([0, 1]);
-    await late;
-    response.end("done");
-    expect(await answer).toBe("done");
+    const second = next();
+    answers.push(callHttp2(client));
+    const [, secondResponse] = await second;
+    await noticed;
+    await expect(callHttp2(client), "the client sends no more").rejects.toThrow("after receiving a GOAWAY");
+    response.end("one");
+    secondResponse.end("two");
+    expect(await Promise.all(answers)).toEqual(["one", "two"]);
     await drained;
+    expect([lastStreams[0], lastStreams.at(-1)]).toEqual([2 ** 31 - 1, 3]);
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["a part of a request", "GET /a HTTP/1.1\r\n"],
+    ["a part of HTTP/2's preface", preface.slice(0, 2)],
+  ])("answers the first request of a connection that had sent %s", async (_what, part) => {
+    const isHttp2 = part !== "" && preface.startsWith(part);
+    // The raw HTTP/2 client answers no PING, and its session ends after this time.
+    await using service = await open(echo, { arrivalMs: isHttp2 ? 300 : 60_000 });
+    const socket = raw(service.port);
+    const accepted = once(service.server, "connection");
+    socket.write(part);
+    const [inside] = (await accepted) as [Socket];
+    while (inside.bytesRead < part.length) await new Promise(setImmediate);
+    const drained = service.front.drain(60);
+    await once(service.front.draining, "abort");
+    const request = isHttp2 ? preface + emptySettings + getRequest : "GET /a HTTP/1.1\r\nHost: a\r\n\r\n";
+    socket.write(request.slice(part.length), "latin1");
+    const answer = await text(socket);
+    await drained;
+    if (isHttp2) expect(answer).toContain("GET / over 2.0");
+    else expect(answer).toMatch(/Connection: close[\s\S]*GET \/a over 1.1$/);
+  });
+
+  test("accepts connections after the process has said that it leaves, and ends each after its answer", async () => {
+    await using service = await open(echo);
+    service.front.leave();
+    expect(service.front.draining.aborted).toBe(false);
+    const agent = new Agent({ keepAlive: true });
+    const answer = await answerOf(get(`http://127.0.0.1:${service.port}/a`, { agent }));
+    expect([answer.headers.connection, await text(answer)]).toEqual(["close", "GET /a over 1.1"]);
+    const client = session(service.port);
+    const ended = once(client, "close");
+    expect(await callHttp2(client)).toBe("GET / over 2.0");
+    await ended;
   });
 
   test("ends a stream that listens to its signal", async () => {
-    await using service = await open((_request, response) => {
+    const respond: Handler = (_request, response) => {
       response.write("open;");
       service.front.draining.addEventListener("abort", () => response.end("ended"));
-    });
+    };
+    await using service = await open(respond, { arrivalMs: 20 });
     const client = session(service.port);
     const overHttp1 = await answerOf(get(`http://127.0.0.1:${service.port}/`));
     const overHttp2 = client.request({ ":path": "/" });
@@ -418,7 +469,6 @@ describe("Fastify", () => {
     const stream = client.request({ ":method": "POST", "content-type": "application/json" }, { endStream: false });
     stream.end('{"b":2}');
     expect(await text(stream)).toBe('{"over":"2.0","body":{"b":2}}');
-    await once(raw(port), "connect");
     await app.close();
     expect(front.draining.aborted).toBe(true);
   });

@@ -84,6 +84,25 @@ describeOnOne("retention of tasks", (database) => {
     await rig.ann.v2("task.stop", { task_id: runs });
   });
 
+  test("a pass handles many tasks in one change, with a row of the audit log for each", async () => {
+    const { store } = rig.service;
+    const ids = await Promise.all(Array.from({ length: 12 }, () => rig.runToEnd("[[tool browser]]")));
+    const changesOf = async (days: number, retention: Parameters<typeof retainAt>[2]) => {
+      let changes = 0;
+      const counting: typeof store.change = (work) => {
+        changes += 1;
+        return store.change(work);
+      };
+      await retainAt({ ...store, change: counting }, Date.now() + days * dayMs, retention);
+      return changes;
+    };
+    expect(await changesOf(64, { verboseEventDays: 10 })).toBeLessThan(ids.length);
+    for (const id of ids) expect(await types(id)).not.toContain("tool_used");
+    expect(await changesOf(66, { taskDays: 10 })).toBeLessThan(ids.length);
+    const audited = await rows("SELECT subject FROM audit_event WHERE operation = 'retention/DeleteTask'");
+    expect(audited.map(({ subject }) => subject)).toEqual(expect.arrayContaining(ids));
+  });
+
   test("keeps the tasks of a person or a space under legal hold until the hold ends", async () => {
     const bob = await rig.service.person({ with: rig.ann });
     const [his, hers] = [await rig.runToEnd(story, {}, bob), await rig.runToEnd(story)];

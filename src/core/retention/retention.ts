@@ -34,10 +34,10 @@ export interface AgedTask {
 export interface RetentionRows {
   /** The next tasks after an id, in the order of ids: all, so that the cost of a call does not depend on what is found. */
   walkTasks(after: string, max: number): Promise<readonly AgedTask[]>;
-  /** The task if it still is as `walkTasks` found it, at the same `updatedAt`. Its row stays locked until the change ends. */
-  lockTask(seen: AgedTask): Promise<boolean>;
-  /** Deletes events of a task, all or those that only `verbose` shows. Returns their number. */
-  deleteEvents(taskId: string, which: "all" | "verbose", max: number): Promise<number>;
+  /** The tasks that still are as `walkTasks` found them, at the same `updatedAt`. Their rows stay locked until the change ends. */
+  lockTasks(seen: readonly AgedTask[]): Promise<readonly AgedTask[]>;
+  /** Deletes events of tasks, all with the words of their texts, or those that only `verbose` shows. Returns the number of rows. */
+  deleteEvents(taskIds: readonly string[], which: "all" | "verbose", max: number): Promise<number>;
   /** Deletes tombstones of tasks that were deleted before this time, have no events left and are not held. Returns their number. */
   deleteTombstones(before: number, max: number): Promise<number>;
   /** The next spaces after an id, and whether each is under legal hold. */

@@ -59,6 +59,6 @@ export interface SegmentRows {
   list(taskId: string, afterSeq: number, max: number): Promise<readonly EventSegment[]>;
   /** Replaces a segment by one with fewer events, or removes it, and drops its bytes. False, without effect, when it has changed. */
   replace(before: EventSegment, after: EventSegment | null): Promise<boolean>;
-  /** Deletes up to `max` segments of a task and drops their bytes. Returns their number. */
-  deleteSome(taskId: string, max: number): Promise<number>;
+  /** Deletes up to `max` segments of tasks and drops their bytes. Returns their number. */
+  deleteSome(taskIds: readonly string[], max: number): Promise<number>;
 }

@@ -53,11 +53,14 @@ async function archiveTask(parts: ArchiveParts, task: AgedTask, signal: AbortSig
     if (first === undefined || last === undefined) return;
     const range = { taskId: task.id, spaceId: task.spaceId, firstSeq: first.seq, lastSeq: last.seq };
     isMoved = await writeSegment(parts, range, events, signal, async (tx, segment) => {
-      if (!(await tx.retention.lockTask(task))) return false;
+      if (!(await isUnchanged(tx, task))) return false;
       return tx.segments.insert(segment);
     });
   }
 }
+
+/** Whether a task is as it was found. Its row stays locked until the change ends. */
+const isUnchanged = async (tx: Tx, task: AgedTask): Promise<boolean> => (await tx.retention.lockTasks([task])).length === 1;
 
 /** Removes what only `verbose` shows from the files of a task: they are written again without it. */
 export async function removeVerbose(parts: ArchiveParts, task: AgedTask, signal: AbortSignal): Promise<void> {
@@ -72,7 +75,7 @@ async function thin(parts: ArchiveParts, task: AgedTask, segment: EventSegment, 
   const events = await parts.readSegment(segment);
   const left = events.filter(({ type }) => !verboseTypes.has(type));
   if (left.length === events.length) return;
-  const replace = async (tx: Tx, by: EventSegment | null) => (await tx.retention.lockTask(task)) && tx.segments.replace(segment, by);
+  const replace = async (tx: Tx, by: EventSegment | null) => (await isUnchanged(tx, task)) && tx.segments.replace(segment, by);
   if (left.length === 0) await parts.store.change((tx) => replace(tx, null));
   else await writeSegment(parts, segment, left, signal, replace);
 }

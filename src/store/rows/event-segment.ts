@@ -67,11 +67,11 @@ export function segmentRows(session: Session): SegmentRows {
       if (changed === 1) await drop([{ blobId }]);
       return changed === 1;
     },
-    async deleteSome(taskId, max) {
+    async deleteSome(taskIds, max) {
       changeOf(session);
       const deleted = await blobIds.rows(session)(sql`
-        DELETE FROM event_segment WHERE task_id = ${taskId} AND first_seq IN (
-          SELECT first_seq FROM event_segment WHERE task_id = ${taskId} ORDER BY first_seq LIMIT ${max}) RETURNING ${blobIds.of("event_segment")}`);
+        DELETE FROM event_segment WHERE (task_id, first_seq) IN (
+          SELECT task_id, first_seq FROM event_segment WHERE task_id ${inTexts(dialect, taskIds)} LIMIT ${max}) RETURNING ${blobIds.of("event_segment")}`);
       await drop(deleted);
       return deleted.length;
     },

@@ -1,7 +1,7 @@
 import type { RetentionRows } from "../../core/retention/retention.ts";
 import { verboseTypes } from "../../core/tasks/event.ts";
 import { changeOf, type Session } from "../session.ts";
-import { empty, forUpdate, join, type Sql, sql } from "../statements.ts";
+import { empty, forUpdate, inTexts, join, type Sql, sql } from "../statements.ts";
 import { boolean, tables } from "../table.ts";
 
 const isHeld = (...subjects: readonly Sql[]): Sql => sql`EXISTS (SELECT 1 FROM legal_hold h WHERE ${join([...subjects], " OR ")})`;
@@ -28,7 +28,8 @@ const space = tables.space.pick("id").with({
     ),
   ),
 });
-const ids = tables.task.pick("id");
+const states = tables.task.pick("id", "updatedAt", "status");
+const idsOf = (tasks: readonly { readonly id: string }[]): readonly string[] => tasks.map(({ id }) => id);
 const verbose = join([...verboseTypes]);
 
 /** What retention reads and deletes, as rows. */
@@ -36,19 +37,22 @@ export function retentionRows(session: Session): RetentionRows {
   const { dialect, execute } = session;
   return {
     walkTasks: (after, max) => agedTask.rows(session.scans)(sql`${aged} WHERE t.id > ${after} ORDER BY t.id LIMIT ${max}`),
-    async lockTask({ id, updatedAt, status }) {
+    async lockTasks(seen) {
       changeOf(session);
-      const row = await ids.row(session)(sql`
-        SELECT ${ids.of("t")} FROM task t
-        WHERE t.id = ${id} AND t.updated_at = ${updatedAt} AND t.status = ${status} AND t.deleted_at IS NULL ${forUpdate(dialect, "t")}`);
-      return row !== null;
+      const rows = await states.rows(session)(sql`
+        SELECT ${states.of("t")} FROM task t
+        WHERE t.id ${inTexts(dialect, idsOf(seen))} AND t.deleted_at IS NULL ORDER BY t.id ${forUpdate(dialect, "t")}`);
+      const now = new Map(rows.map((row) => [row.id, row]));
+      return seen.filter(({ id, updatedAt, status }) => now.get(id)?.updatedAt === updatedAt && now.get(id)?.status === status);
     },
-    async deleteEvents(taskId, which, max) {
-      const only = which === "all" ? empty : sql`AND type IN (${verbose})`;
-      const those = sql`task_id = ${taskId} AND seq IN (
-        SELECT seq FROM task_event WHERE task_id = ${taskId} ${only} ORDER BY seq LIMIT ${max})`;
-      if (which === "all") await execute(sql`DELETE FROM task_text WHERE ${those}`);
-      return await execute(sql`DELETE FROM task_event WHERE ${those}`);
+    async deleteEvents(taskIds, which, max) {
+      const some = (table: Sql, only: Sql, limit: number): Sql => sql`
+        DELETE FROM ${table} WHERE (task_id, seq) IN (
+          SELECT task_id, seq FROM ${table} WHERE task_id ${inTexts(dialect, taskIds)} ${only} LIMIT ${limit})`;
+      if (which === "verbose") return execute(some(sql`task_event`, sql`AND type IN (${verbose})`, max));
+      // The words of a title have the number 0, and stay.
+      const texts = await execute(some(sql`task_text`, sql`AND seq > 0`, max));
+      return texts === max ? max : texts + (await execute(some(sql`task_event`, empty, max - texts)));
     },
     deleteTombstones: (before, max) =>
       execute(sql`

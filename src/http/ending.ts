@@ -1,0 +1,34 @@
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
+import { setImmediate } from "node:timers/promises";
+
+/** The signals that end connections. The second also aborts the first. */
+export interface Ending {
+  /** Aborted when this process should receive no more calls: before the drain, or with it. */
+  readonly leaving: AbortSignal;
+  /** Aborted when the drain begins: ends watches and held calls. */
+  readonly draining: AbortSignal;
+}
+
+/** Calls a function after a time unless the connection is closed before. */
+export function afterTime(socket: Socket, ms: number, end: () => void): void {
+  const timer = setTimeout(end, ms);
+  socket.once("close", () => clearTimeout(timer));
+}
+
+/** Turns of the event loop in which waiting connections are accepted, at most. */
+const turnsMax = 100;
+
+/** Accepts the connections that wait in the kernel, which would reset them when the server closes. */
+export async function acceptWaiting(server: Server): Promise<void> {
+  let hasAccepted = true;
+  const note = (): void => {
+    hasAccepted = true;
+  };
+  server.on("connection", note);
+  for (let turn = 0; turn < turnsMax && hasAccepted; turn += 1) {
+    hasAccepted = false;
+    await setImmediate();
+  }
+  server.off("connection", note);
+}
