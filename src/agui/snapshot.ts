@@ -1,11 +1,8 @@
 import type { Json, Operations, TaskEvent } from "../mcp/operations.ts";
+import { readEvents } from "../narration/history.ts";
 import { messageId, textOf, toolUseOf } from "../narration/narrate.ts";
 import type { AgentMessage } from "./event.ts";
 import { factsOf, stateOfEvent } from "./translate.ts";
-
-/** Pages of events, the newest first, that make the messages of a task: 5,000 events. */
-const pagesMax = 25;
-const pageMax = 200;
 
 /** What a client has after the events of a task. */
 export interface History {
@@ -16,16 +13,7 @@ export interface History {
 
 /** The messages of a task up to an event, in the form of AG-UI. @throws Refusal */
 export async function readHistory(operations: Operations, taskId: string, lastSeq: number, signal: AbortSignal): Promise<History> {
-  const events: TaskEvent[] = [];
-  let cursor: unknown;
-  for (let page = 0; page < pagesMax; page += 1) {
-    const request = { task_id: taskId, order: "desc", verbose: true, limit: pageMax, ...(cursor ? { cursor } : {}) };
-    const { messages, next_cursor } = await operations.call("task.listMessages", request, signal);
-    events.push(...(messages as readonly TaskEvent[]).filter(({ seq }) => seq <= lastSeq)); // By the schema of the answer.
-    cursor = next_cursor;
-    if (!cursor) break;
-  }
-  events.reverse();
+  const events = await readEvents(operations, taskId, lastSeq, signal);
   const seen = new Set<string>();
   return {
     messages: events.flatMap((event) => messagesOf(event, seen)),
