@@ -41,6 +41,10 @@ export const clientCommands: Readonly<Record<string, Entry>> = {
     "Serve the Model Context Protocol over standard input and output, for a client on this machine",
     async () => (await import("./commands/mcp.ts")).mcp,
   ),
+  acp: entry(
+    "Serve the Agent Client Protocol over standard input and output, as the agent of an editor",
+    async () => (await import("./commands/acp.ts")).acp,
+  ),
   api: entry("Call any operation of the API, and write its answer as JSON", async () => (await import("./commands/api.ts")).api),
   check: entry(
     "Compare a server with the specification: each operation works, differs or is missing",

@@ -32,6 +32,7 @@ import type { Ambient } from "./installation.ts";
 import { type ListenAddress, listenAddresses, listenFailure } from "./listening.ts";
 import { operationTable } from "./operations.ts";
 import type { StartCheck } from "./runtime/lease.ts";
+import { createAgUiRoutes } from "./wiring/agui.ts";
 import { startAuditing } from "./wiring/auditing.ts";
 import { createConnectors } from "./wiring/connectors.ts";
 import { createFiles } from "./wiring/files.ts";
@@ -153,7 +154,7 @@ export async function startPlatform(
     corsOrigins: config.corsOrigins,
     conversationsOnly: config.role === "worker",
     sites: sites.server,
-    doors: [createMcpRoutes(context, files, { ...calls, ...entry, performer: perform })],
+    doors: [createMcpRoutes, createAgUiRoutes].map((create) => create(context, files, { ...calls, ...entry, performer: perform })),
     routes: webRoutes(
       context,
       files,

@@ -14,10 +14,10 @@ const callerMs = 60_000;
 
 /** The operations of an installation, for the credential of a client. */
 export function remoteOperations(client: Client, now: () => number, fetch: typeof globalThis.fetch): Operations {
-  const call = async (name: string, input: Json, signal: AbortSignal): Promise<Json> => {
+  const call = async (name: string, input: Json, signal: AbortSignal, idempotencyKey?: string): Promise<Json> => {
     // The adapter names operations of the catalogue, which the server checks.
     const { request_id, ...answer } = await refusing(() =>
-      client.call(name as OperationName, input as RequestOf<OperationName>, strict(signal)),
+      client.call(name as OperationName, input as RequestOf<OperationName>, { ...strict(signal), idempotencyKey }),
     );
     return answer;
   };

@@ -20,7 +20,13 @@ export async function formOf(operations: Operations, taskId: string, waiting: Wa
   return form === null || form.message.length > messageMax ? null : form;
 }
 
-async function readEvent(operations: Operations, taskId: string, eventId: string, signal: AbortSignal): Promise<TaskEvent | undefined> {
+/** An event of a task by its id; undefined when the task has none. @throws Refusal */
+export async function readEvent(
+  operations: Operations,
+  taskId: string,
+  eventId: string,
+  signal: AbortSignal,
+): Promise<TaskEvent | undefined> {
   const page = { task_id: taskId, start_event_id: eventId, limit: 1, verbose: true };
   const { messages } = await operations.call("task.listMessages", page, signal);
   const [event] = messages as readonly TaskEvent[];

@@ -24,6 +24,8 @@ export interface TextDelta {
   readonly attempt: number;
   readonly offset: number;
   readonly text: string;
+  /** Type of the event that will have the text: `assistant_message` or `explanation`. */
+  readonly type: string;
 }
 
 /** What a watch yields: an event, or a part of a text. */
@@ -53,8 +55,12 @@ export interface FilePage {
  */
 export interface Operations {
   caller(signal: AbortSignal): Promise<Caller>;
-  /** Calls an operation of v2 by its name, for instance `task.create`. */
-  call(name: string, input: Json, signal: AbortSignal): Promise<Json>;
+  /**
+   * Calls an operation of v2 by its name, for instance `task.create`.
+   *
+   * @param idempotencyKey 1 to 255 visible ASCII characters: a repeated change with the same key has the first answer.
+   */
+  call(name: string, input: Json, signal: AbortSignal, idempotencyKey?: string): Promise<Json>;
   /** Watches a task from the event after `afterSeq` until it does not run. */
   watch(taskId: string, afterSeq: number, signal: AbortSignal): AsyncIterable<Watched>;
   listFiles(input: Json, signal: AbortSignal): Promise<FilePage>;

@@ -1,9 +1,9 @@
-import { globSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { globSync } from "node:fs";
 import { expect, test } from "vitest";
 import { scopeList } from "../../src/console/consent/consent-page.ts";
 import { parseScopes, scopeNames } from "../../src/core/accounts/caller.ts";
 import { defaultScopes } from "../../src/core/oauth/app.ts";
+import { loadedWith } from "../support/loaded-with.ts";
 import { taskRig } from "../support/task-rig.ts";
 
 const rig = taskRig();
@@ -21,17 +21,6 @@ test("the page of consent lists approve:task first and marks it as dangerous (sp
   expect(page.indexOf("approve actions")).toBeLessThan(page.indexOf("create tasks"));
   expect(page).toContain("Dangerous");
 });
-
-/** The files that are loaded with a file: its imports, and theirs, without those that run later. */
-function loadedWith(path: string, seen = new Set<string>()): ReadonlySet<string> {
-  if (seen.has(path)) return seen;
-  seen.add(path);
-  for (const [, target = ""] of readFileSync(path, "utf8").matchAll(/^(?:import|export) (?!type )[^;]*?from "([^"]+)"/gm)) {
-    if (target.startsWith(".")) loadedWith(join(dirname(path), target), seen);
-    else seen.add(target);
-  }
-  return seen;
-}
 
 test("a server loads the protocol with its first request, and not before", () => {
   expect(globSync("src/mcp/http/*.ts")).toContain("src/mcp/http/handler.ts");

@@ -7,17 +7,14 @@ import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { expect, test } from "vitest";
 import { freePort } from "../support/free-port.ts";
 import { root } from "../support/server-process.ts";
+import { recordedStory, storyMessage, storyWords, tellByV2 } from "../support/story.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { untilStatus } from "../support/until.ts";
-import type { V2Body } from "../support/wires.ts";
 import { jsonOf, mcpClient, newClient } from "./client.ts";
 
 // Addresses of files lead to the server.
 const port = await freePort();
 const rig = taskRig({ env: { PORT: String(port), BASE_URL: `http://127.0.0.1:${port}` } });
-
-const words = "one two three four five six seven eight nine ten";
-const message = `[[stream ${words}]] [[ask Which colour? | red | blue]] [[confirm terminalExecute]] [[file sums.csv | tea,12]] [[say Done]]`;
 
 /** Answers the question with blue, and accepts the action. */
 const answer = ({ message: text }: Pick<ElicitRequestFormParams, "message">): ElicitResult => ({
@@ -35,11 +32,11 @@ const callsOf =
 /** The story by tools: create with deltas, a question, an approval and a file; then a turn that is stopped. */
 async function tellByTools(call: CallTool): Promise<string> {
   const progress: string[] = [];
-  const created = jsonOf(await call("task_create", { message }, (text) => progress.push(text)));
+  const created = jsonOf(await call("task_create", { message: storyMessage }, (text) => progress.push(text)));
   expect(created).toMatchObject({ status: "stopped", outcome: "finished" });
-  expect(progress).toEqual(expect.arrayContaining([words, "Done"]));
+  expect(progress).toEqual(expect.arrayContaining([storyWords, "Done"]));
   // Deltas are hints: a slow machine misses some of them (spec/api.md 8.72).
-  expect(progress.some((text) => text !== words && words.startsWith(text))).toBe(true);
+  expect(progress.some((text) => text !== storyWords && storyWords.startsWith(text))).toBe(true);
   const id = String(created["task_id"]);
   const { data } = jsonOf(await call("file_list", { task_id: id }));
   expect((await call("file_read", { file_id: data[0]?.id, task_id: id })).content).toEqual([{ type: "text", text: "tea,12" }]);
@@ -49,32 +46,6 @@ async function tellByTools(call: CallTool): Promise<string> {
   return id;
 }
 
-async function tellByV2(): Promise<string> {
-  const { store } = rig.service;
-  const id = await rig.create(message, { interactive_mode: true });
-  await untilStatus(store, id, "waiting");
-  await rig.send(id, "blue");
-  const approval = await expect
-    .poll(async () => (await rig.ann.v2("task.detail", { task_id: id })).body["task"].status_detail?.waiting_for_event_type)
-    .toBe("terminalExecute")
-    .then(async () => (await rig.ann.v2("task.detail", { task_id: id })).body["task"].status_detail);
-  await rig.ann.v2("task.confirmAction", { task_id: id, event_id: approval.waiting_for_event_id, input: { accept: true } });
-  await untilStatus(store, id, "stopped");
-  await rig.send(id, "[[forever]]");
-  await rig.ann.v2("task.stop", { task_id: id });
-  await untilStatus(store, id, "stopped");
-  return id;
-}
-
-/** The events without what differs from task to task. */
-const recorded = async (id: string): Promise<unknown> =>
-  JSON.parse(
-    JSON.stringify(
-      (await rig.events(id)).map(({ timestamp: _, ...event }: V2Body) => event),
-      (name, value) => (/^(id|url|action_id|step_id|waiting_for_event_id|started_at|end_at)$/.test(name) ? `a ${name}` : value),
-    ),
-  );
-
 const stdio = (key: string) => ({
   command: process.execPath,
   args: [join(root, "cli/main.ts"), "mcp"],
@@ -83,15 +54,15 @@ const stdio = (key: string) => ({
 
 test("one story has the same events by v2, over /mcp and over atp mcp, with clients of two revisions (spec/api.md 8.103)", async () => {
   const { ann, service } = rig;
-  const expected = await recorded(await tellByV2());
+  const expected = await recordedStory(rig, await tellByV2(rig));
 
   const web = await mcpClient(service.url, { headers: ann.headers, answer });
-  expect(await recorded(await tellByTools(callsOf(web)))).toEqual(expected);
+  expect(await recordedStory(rig, await tellByTools(callsOf(web)))).toEqual(expected);
   await web.close();
 
   const local = newClient({ answer });
   await local.connect(new StdioClientTransport(stdio(ann.key)));
-  expect(await recorded(await tellByTools(callsOf(local)))).toEqual(expected);
+  expect(await recordedStory(rig, await tellByTools(callsOf(local)))).toEqual(expected);
   await local.close();
 
   const earlier = new EarlierClient({ name: "earlier", version: "1" }, { capabilities: { elicitation: {} } });
@@ -102,6 +73,6 @@ test("one story has the same events by v2, over /mcp and over atp mcp, with clie
       timeout: 60_000,
       onprogress: ({ message: text = "" }) => report?.(text),
     })) as never;
-  expect(await recorded(await tellByTools(call))).toEqual(expected);
+  expect(await recordedStory(rig, await tellByTools(call))).toEqual(expected);
   await earlier.close();
 });

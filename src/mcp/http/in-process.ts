@@ -39,12 +39,12 @@ export function inProcessOperations(parts: InProcessParts, { body: _, ...head }:
   const { performer, uploads, blobs, store, clock, report } = parts;
   let observed = head.observed;
 
-  async function admitted(method: DescMethod, input: Json) {
+  async function admitted(method: DescMethod, input: Json, idempotencyKey: string | null = null) {
     const operation = parts.operations.byRpc(rpcName(method));
     if (!operation) throw new Error(`${rpcName(method)} is not an operation`);
     const { read } = formsOf(operation);
     // The call counts as its first operation.
-    const request: Request = { ...head, idempotencyKey: null, ...(observed ? { observed } : {}) };
+    const request: Request = { ...head, idempotencyKey, ...(observed ? { observed } : {}) };
     observed = undefined;
     const admission = await parts.admit(operation, request);
     const warnings = new Warnings();
@@ -53,9 +53,9 @@ export function inProcessOperations(parts: InProcessParts, { body: _, ...head }:
     return { operation, admission, message };
   }
 
-  async function perform(method: DescMethod, input: Json, signal: AbortSignal): Promise<Json> {
+  async function perform(method: DescMethod, input: Json, signal: AbortSignal, idempotencyKey?: string): Promise<Json> {
     return refusing(async () => {
-      const { operation, admission, message } = await admitted(method, input);
+      const { operation, admission, message } = await admitted(method, input, idempotencyKey);
       const { answer } = await performer.perform(admission, message, signal);
       const { ok, request_id, ...members } = JSON.parse(formsOf(operation).write(answer, head.requestId)) as Json;
       return members;
@@ -74,10 +74,10 @@ export function inProcessOperations(parts: InProcessParts, { body: _, ...head }:
 
   return {
     caller: async () => callerOf(caller),
-    async call(name, input, signal) {
+    async call(name, input, signal, idempotencyKey) {
       const method = parts.operations.byName(name)?.method;
       if (!method) throw new Error(`${name} is not an operation`);
-      return perform(method, input, signal);
+      return perform(method, input, signal, idempotencyKey);
     },
     async *watch(taskId, afterSeq, signal) {
       const input = { task_id: taskId, after_seq: afterSeq, until_settled: true, deltas: true };

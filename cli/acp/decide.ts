@@ -1,0 +1,66 @@
+import { type AgentContext, methods, type PermissionOption, type RequestPermissionRequest } from "@agentclientprotocol/sdk";
+import { formOf, readEvent } from "../../src/mcp/ask.ts";
+import type { Json, Operations } from "../../src/mcp/operations.ts";
+import type { Waiting } from "../../src/mcp/turn.ts";
+import { toolUseOf } from "../../src/narration/narrate.ts";
+import { toolFacts } from "./updates.ts";
+
+/** What came of asking the user about an action. */
+export type Decision = "decided" | "cancelled" | "cannot ask";
+
+/** The scope without which a token decides no approval. */
+const approvalScope = "approve:task";
+
+/**
+ * Asks the user of the editor about an action, which the request shows whole, and applies the decision. An action that cannot be shown whole, or
+ * whose decision is more than yes or no, and one that the credential may not decide, is left to the console.
+ */
+export async function decide(
+  operations: Operations,
+  client: AgentContext,
+  sessionId: string,
+  task: Json,
+  waiting: Waiting,
+  signal: AbortSignal,
+): Promise<Decision> {
+  const taskId = String(task["id"]);
+  const options = optionsOf(waiting);
+  const [{ kind, scopes }, form, event] = await Promise.all([
+    operations.caller(signal),
+    formOf(operations, taskId, waiting, signal),
+    readEvent(operations, taskId, waiting.eventId, signal),
+  ]);
+  const mayDecide = kind === "key" || scopes.includes(approvalScope);
+  if (!mayDecide || form === null || options.length === 0 || event?.type !== "tool_used") return "cannot ask";
+  const request: RequestPermissionRequest = {
+    sessionId,
+    options,
+    toolCall: {
+      ...toolFacts(toolUseOf(event)),
+      status: "pending",
+      content: [{ type: "content", content: { type: "text", text: form.message } }],
+    },
+  };
+  const { outcome } = await client.request(methods.client.session.requestPermission, request, { cancellationSignal: signal });
+  const input = outcome.outcome === "selected" ? inputs[outcome.optionId] : undefined;
+  if (input === undefined) return "cancelled";
+  await operations.call("task.confirmAction", { task_id: taskId, event_id: waiting.eventId, input }, signal);
+  return "decided";
+}
+
+const inputs: Readonly<Record<string, Json | undefined>> = {
+  allow: { accept: true },
+  always: { accept: true, always_allow: true },
+  reject: { accept: false },
+};
+
+/** The answers to an action; none when yes or no does not decide it. */
+function optionsOf({ schema = {} }: Waiting): PermissionOption[] {
+  const { properties = {}, required = [] } = schema as { readonly properties?: object; readonly required?: readonly string[] };
+  if (!("accept" in properties) || required.some((name) => name !== "accept")) return [];
+  return [
+    { optionId: "allow", name: "Allow", kind: "allow_once" },
+    ...("always_allow" in properties ? [{ optionId: "always", name: "Always allow", kind: "allow_always" } as const] : []),
+    { optionId: "reject", name: "Reject", kind: "reject_once" },
+  ];
+}

@@ -1,0 +1,102 @@
+import type { Json, TaskEvent, TextDelta, Watched } from "../mcp/operations.ts";
+import { detailsOf } from "../mcp/turn.ts";
+
+/** What an agent writes: its messages, or its reasoning. */
+export type Voice = "answer" | "thought";
+
+/** What a watch adds to a conversation. */
+export type Passage =
+  /** A part of a text; the first one with an id begins the text. */
+  | { readonly kind: "part"; readonly voice: Voice; readonly id: string; readonly text: string }
+  /** The end of a text: its parts are the text of the event. A text without parts has an id of its own. */
+  | { readonly kind: "end"; readonly voice: Voice; readonly id: string; readonly rest: string; readonly event: TaskEvent }
+  /** The text of this id is not continued: it is written again, or parts are missing. */
+  | { readonly kind: "lost"; readonly voice: Voice; readonly id: string }
+  | { readonly kind: "event"; readonly event: TaskEvent };
+
+interface Open {
+  readonly id: string;
+  readonly voice: Voice;
+  text: string;
+}
+
+/**
+ * Creates the reader of one watch, from the first item on. Parts of texts are hints (spec/api.md 8.72): it adds them as long as none is
+ * missing, and compares them with the event that has the complete text.
+ */
+export function createNarrator(): (item: Watched) => readonly Passage[] {
+  let open: Open | null = null;
+
+  function lose(): readonly Passage[] {
+    const lost = open;
+    open = null;
+    return lost === null ? [] : [{ kind: "lost", voice: lost.voice, id: lost.id }];
+  }
+
+  function partOf({ message_key, attempt, offset, text, type }: TextDelta): readonly Passage[] {
+    const voice: Voice = type === "explanation" ? "thought" : "answer";
+    const id = `${message_key}.${attempt}`;
+    const lost = open !== null && open.id !== id ? lose() : [];
+    if (open === null && offset === 0) open = { id, voice, text: "" };
+    if (open === null || open.text.length !== offset || text === "") return lost;
+    open.text += text;
+    return [...lost, { kind: "part", voice, id, text }];
+  }
+
+  function eventOf(event: TaskEvent): readonly Passage[] {
+    const voice = voices[event.type];
+    if (voice === undefined) return [...(endsTurn(event) ? lose() : []), { kind: "event", event }];
+    const content = textOf(event);
+    if (open?.voice === voice && content.startsWith(open.text)) {
+      const { id, text } = open;
+      open = null;
+      return [{ kind: "end", voice, id, rest: content.slice(text.length), event }];
+    }
+    const lost = open?.voice === voice ? lose() : [];
+    return [...lost, { kind: "end", voice, id: messageId(event), rest: content, event }];
+  }
+
+  return (item) => ("event" in item ? eventOf(item.event) : partOf(item.delta));
+}
+
+const voices: Readonly<Record<string, Voice | undefined>> = { assistant_message: "answer", explanation: "thought" };
+
+/** The id of an event's message. Clients choose those of other messages. */
+export const messageId = ({ id }: Pick<TaskEvent, "id">): string => `${ownIds}${id}`;
+
+/** How the ids begin that this server gives messages. */
+export const ownIds = "atp-";
+
+/** The text of an event of a message or of a reasoning. */
+export const textOf = (event: TaskEvent): string => String(detailsOf(event)["content"] ?? "");
+
+/** Whether no text of the turn is written any more (spec/api.md 8.72). */
+const endsTurn = (event: TaskEvent): boolean =>
+  event.type === "error_message" || event.type === "user_stop" || (event.type === "status_update" && statusOf(event) !== "running");
+
+const statusOf = (event: TaskEvent): unknown => detailsOf(event)["agent_status"];
+
+/** A use of a tool, as one of its events describes it. */
+export interface ToolUse {
+  readonly id: string;
+  readonly name: string;
+  /** `success`, `error`, `rollback`, or `pending_confirmation` while it is not decided. */
+  readonly status: string;
+  readonly brief: string;
+  readonly params: Json;
+  /** JSON of the result. */
+  readonly result: string;
+}
+
+/** The use of a tool in an event of the type `tool_used`. */
+export function toolUseOf(event: TaskEvent): ToolUse {
+  const { action_id, tool, status, brief, params, result } = detailsOf(event);
+  return {
+    id: String(action_id),
+    name: String(tool),
+    status: String(status),
+    brief: String(brief ?? ""),
+    params: (params ?? {}) as Json, // An object, by the schema of the event.
+    result: JSON.stringify(result ?? { status }),
+  };
+}
