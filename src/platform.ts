@@ -32,6 +32,7 @@ import type { Ambient } from "./installation.ts";
 import { type ListenAddress, listenAddresses, listenFailure } from "./listening.ts";
 import { operationTable } from "./operations.ts";
 import type { StartCheck } from "./runtime/lease.ts";
+import { createA2a } from "./wiring/a2a.ts";
 import { startAuditing } from "./wiring/auditing.ts";
 import { createConnectors } from "./wiring/connectors.ts";
 import { createFiles } from "./wiring/files.ts";
@@ -132,6 +133,7 @@ export async function startPlatform(
     writeAudit: auditWriter(clock, ids),
   };
   const perform = performer(store, handlers, idempotencyRecords(cipher, clock.now), { write: entry.writeAudit, noteRefusal: noteRefusal });
+  const a2a = createA2a(context, files, { ...calls, ...entry, performer: perform, anonymous: calls.limits.anonymous });
   const notice = new AbortController();
   const ready = readiness({ ...ambient, ping: store.ping, leaving: AbortSignal.any([notice.signal, front.draining]) });
   const app = httpServer({
@@ -154,7 +156,8 @@ export async function startPlatform(
     corsOrigins: config.corsOrigins,
     conversationsOnly: config.role === "worker",
     sites: sites.server,
-    doors: [createMcpRoutes(context, files, { ...calls, ...entry, performer: perform })],
+    doors: [createMcpRoutes(context, files, { ...calls, ...entry, performer: perform }), a2a.routes],
+    rpcDoors: [a2a.service],
     routes: webRoutes(
       context,
       files,

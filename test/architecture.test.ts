@@ -36,6 +36,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   scim: ["node:", "core", "call", "http", "operations", "gen/proto", "@bufbuild/", "fastify", "scim2-parse-filter"],
   mcp: ["node:", "@modelcontextprotocol/server", "zod"],
   "mcp/http": ["call", "core", "http", "oauth/metadata", "operations", "gen/proto", "@bufbuild/", "fastify"],
+  a2a: ["core", "mcp/operations", "mcp/turn", "http/failure", "gen/proto", "@bufbuild/", "@connectrpc/connect", "jose"],
+  "a2a/http": ["call", "core", "http", "mcp/http/in-process", "operations", "gen/proto", "@bufbuild/", "fastify"],
   jobs: ["node:", "core", "pg-boss"],
   runtime: ["node:", "core", "jobs"],
   "runtime/agents/model": ["type config/models", "ai", "@ai-sdk/", "ajv", "undici"],
