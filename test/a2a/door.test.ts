@@ -153,14 +153,19 @@ describe("tasks of A2A (spec/api.md 8.107)", () => {
     expect(errorOf(await rpc("SendMessage", message("More", { taskId: id }), { headers }))[1]).toBe("UNSUPPORTED_OPERATION");
     expect(errorOf(await rpc("SubscribeToTask", { id }, { headers }))[1]).toBe("UNSUPPORTED_OPERATION");
     expect(errorOf(await rpc("CancelTask", { id }, { headers }))).toEqual([-32_002, "TASK_NOT_CANCELABLE"]);
-    const next = await rpc("SendMessage", { ...message("More", { contextId }), configuration: { historyLength: 1 } }, { headers });
+    const next = await rpc("SendMessage", { ...message("[[say Again]]", { contextId }), configuration: { historyLength: 1 } }, { headers });
     expect(next.body.result.task).toMatchObject({ id, status: { state: "TASK_STATE_COMPLETED" }, history: [{}] });
     const mismatch = message("More", { contextId: "other", taskId: id });
     expect(errorOf(await rpc("SendMessage", mismatch, { headers }))[1]).toBe("INVALID_PARAMS");
     for (const method of ["GetTask", "CancelTask", "SubscribeToTask"])
       expect(errorOf(await rpc(method, { id }))).toEqual([-32_001, "TASK_NOT_FOUND"]);
     expect((await send(`/tasks/${id}`, { method: "GET" })).status).toBe(404);
-    expect((await send(`/tasks?contextId=${id}`, { method: "GET" })).body).toEqual({ pageSize: 50 });
+    expect((await send(`/tasks?contextId=${id}`, { method: "GET" })).body).toEqual({
+      tasks: [],
+      nextPageToken: "",
+      pageSize: 50,
+      totalSize: 0,
+    });
   });
 
   test("lists have pages and filters", async () => {
@@ -171,7 +176,7 @@ describe("tasks of A2A (spec/api.md 8.107)", () => {
     expect([first.tasks.length, first.totalSize, first.pageSize]).toEqual([2, 3, 2]);
     const second = await read(`pageSize=2&pageToken=${encodeURIComponent(first.nextPageToken)}`);
     expect(new Set([...first.tasks, ...second.tasks].map(({ id }) => id)).size).toBe(3);
-    expect((await read("status=TASK_STATE_FAILED")).tasks).toBeUndefined();
+    expect((await read("status=TASK_STATE_FAILED")).tasks).toEqual([]);
     expect((await read("status=TASK_STATE_COMPLETED&includeArtifacts=true")).tasks).toHaveLength(3);
     const { client, options } = grpc({ ...cy.headers, ...version });
     expect((await client.listTasks({ status: TaskState.TASK_STATE_COMPLETED }, options)).totalSize).toBe(3);

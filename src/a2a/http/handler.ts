@@ -1,7 +1,8 @@
-import { type DescMethod, type Message, toJsonString } from "@bufbuild/protobuf";
+import { type DescMethod, type Message, toJson } from "@bufbuild/protobuf";
 import type { FastifyReply } from "fastify";
 import type { Clock } from "../../core/clock.ts";
 import type { Failure } from "../../core/failure.ts";
+import { ListTasksResponseSchema } from "../../gen/proto/lf/a2a/v1/a2a_pb.ts";
 import { eventStream } from "../../http/v2/event-stream.ts";
 import { sendJson } from "../../http/wire/wire.ts";
 import { stream, unary } from "../methods.ts";
@@ -71,4 +72,8 @@ async function* framesOf(
   }
 }
 
-const jsonOf = ({ output }: DescMethod, message: Message): string => toJsonString(output, message);
+/** The JSON of an answer. A page has all of its members (A2A 1.0, 3.1.4), which other messages leave out when they are empty. */
+function jsonOf({ output }: DescMethod, message: Message): string {
+  const json = toJson(output, message);
+  return JSON.stringify(output === ListTasksResponseSchema ? { tasks: [], nextPageToken: "", totalSize: 0, ...Object(json) } : json);
+}
