@@ -392,6 +392,8 @@ const bad: Record<string, readonly string[]> = {
   CLIENT_ALLOW: range,
   CONNECTOR_COMMANDS: ["files", "files=mcp", "Files=/bin/x", "a=/x,a=/y", "=/x"],
   CONSOLE: ["ON", "yes", "1"],
+  A2A: ["ON", "yes", "1"],
+  A2A_PROFILES: [",", "manus-1.6,manus-1.6", "manus-1.6,"],
   PDF_RENDERER: ["chromium", "./chromium", "/usr/bin/a\0b"],
   PDF_RENDERER_UID: ["0", "-1", "4294967295", "nobody"],
   TRANSCRIBE_URL: ["127.0.0.1:8178", "ftp://example.com", "https://a@example.com", "https://example.com/?q", "https://example.com/#f"],

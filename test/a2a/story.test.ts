@@ -114,7 +114,7 @@ test("cards are public for the agents of A2A_PROFILES only, and signed with a pu
     await fetch(`${url}/a2a/manus-1.6-lite/extendedAgentCard`, { headers: { ...rig.ann.headers, "a2a-version": "1.0" } }),
   ];
   for (const answer of sent) await verify(await answer.json());
-  vi.spyOn(console, "log").mockReturnValue();
+  vi.spyOn(console, "debug").mockReturnValue();
   await expect(verify({ ...main, name: "Another" })).rejects.toThrow();
   for (const agent of ["manus-1.6-max", "unknown"])
     expect((await fetch(`${url}/a2a/${agent}/.well-known/agent-card.json`)).status).toBe(404);
