@@ -22,7 +22,7 @@ function partOf({ content, filename, mediaType }: Part, index: number): Json {
 }
 
 /** A decision about an approval. */
-export interface Decision {
+interface Decision {
   readonly event_id: string;
   readonly input: Json;
 }

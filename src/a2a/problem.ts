@@ -14,7 +14,7 @@ const protocolErrors = {
 } as const satisfies Readonly<Record<string, { readonly rpc: number; readonly reason: Reason }>>;
 
 /** The name of an error of the protocol. */
-export type ProtocolError = keyof typeof protocolErrors;
+type ProtocolError = keyof typeof protocolErrors;
 
 /** An error that the protocol names. */
 export class A2aFailure extends Failure {
@@ -40,7 +40,7 @@ export class RpcFailure extends Failure {
 const rpcCodes: Readonly<Partial<Record<Reason, number>>> = { invalid_argument: -32_602, internal: -32_603 };
 
 /** What a failure is on the bindings. */
-export interface Problem {
+interface Problem {
   readonly rpc: number;
   readonly http: number;
   /** The code of gRPC, for instance `NOT_FOUND`. */

@@ -8,7 +8,7 @@ import { isOver, stateOf } from "./task.ts";
 import { readTask, type Use } from "./use.ts";
 
 /** What a message began or continued: the task, and its last event before. */
-export interface Sent {
+interface Sent {
   readonly taskId: string;
   readonly seq: number;
 }

@@ -5,7 +5,7 @@ import type { Failure } from "../core/failure.ts";
 import type { Operation } from "../operations.ts";
 
 /** One call of a door that was admitted. */
-export interface DoorCall {
+interface DoorCall {
   readonly admission: Admission;
   /** Reads a header by its lower-case name. */
   readonly header: (name: string) => string | null;

@@ -13,7 +13,7 @@ export interface DoorParts extends InProcessParts {
 }
 
 /** The entrance of all bindings. */
-export interface Door {
+interface Door {
   /** Requests are admitted as calls of this operation and counted apart. The calls of their methods follow. */
   readonly entrance: Operation;
   /** Admits the head of a request. @throws Failure */

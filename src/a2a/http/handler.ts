@@ -12,7 +12,7 @@ import type { Item, Use } from "../use.ts";
 import type { MethodCall } from "./requests.ts";
 
 /** How a binding writes answers. */
-export interface Binding {
+interface Binding {
   /** The body of an answer, or of one item of a stream. */
   answer(json: string): string;
   /** The body of an error, and its status. */

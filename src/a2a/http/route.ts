@@ -52,6 +52,7 @@ export function a2aRoutes(app: FastifyInstance, parts: A2aParts): void {
         report(failure, head.requestId);
         if (head.observed) head.observed.reason = failure.reason;
         const { status, body: text } = binding.error(failure);
+        setHeaders(reply, refusalHeaders(failure));
         sendJson(reply, status, text);
       }
     },
