@@ -17,7 +17,7 @@ import { data, files } from "./config/storage.ts";
 import { type Network, readTelemetry, type TelemetryConfig, telemetry } from "./config/telemetry.ts";
 import { ConfigError, findMisspelt, type Reader, settingsReader, type Variable } from "./config/variable.ts";
 import { variableGroups } from "./config/variables.ts";
-import { agents, type CallLog, callLimits, oauth, processing, responses } from "./config/work.ts";
+import { a2a, agents, type CallLog, callLimits, oauth, processing, responses } from "./config/work.ts";
 import { findNearest } from "./core/nearest.ts";
 import { isReservedProfile, publicNames } from "./core/tasks/profile.ts";
 
@@ -93,6 +93,8 @@ export interface Config {
   readonly cliSignIn: boolean;
   /** Clients can register themselves. */
   readonly registration: boolean;
+  /** The profiles with a public card for A2A, the main one first; empty: there are no public cards. */
+  readonly a2aProfiles: readonly string[];
   readonly agentProfiles: Readonly<Record<string, AgentName>>;
   /** The labels that a worker needs for the tasks of a profile; profiles without labels are absent. */
   readonly profileLabels: Readonly<Record<string, readonly string[]>>;
@@ -264,6 +266,7 @@ function work(reader: Reader) {
     refreshReplaySeconds: read(oauth).OAUTH_REFRESH_REPLAY_SECONDS,
     cliSignIn: read(oauth).CLI_SIGN_IN,
     registration: read(oauth).OAUTH_REGISTRATION,
+    a2aProfiles: publicAgents(reader),
     ...profilesIn(runs.AGENT_PROFILES),
     models: readModels(reader),
     transcription: readTranscription(reader),
@@ -282,6 +285,14 @@ function work(reader: Reader) {
     telemetry: readTelemetry(reader),
     traceTrust: read(telemetry).TRACE_TRUST ?? [],
   };
+}
+
+/** The agents with public cards: none without `A2A=on`. */
+function publicAgents({ read, require: demand }: Reader): readonly string[] {
+  const { A2A: isOn, A2A_PROFILES: names } = read(a2a);
+  if (!isOn) return [];
+  demand(a2a, "A2A_PROFILES");
+  return names ?? [];
 }
 
 function people({ read, require: demand }: Reader) {
@@ -315,6 +326,8 @@ function checkTogether(config: Config, { noteInvalid: refuse, require: demand, n
   for (const profile of Object.keys(config.agentProfiles)) {
     if (isReservedProfile(profile) && !publicNames.includes(profile)) note("AGENT_PROFILES", reservedProfile(profile));
   }
+  const strange = config.a2aProfiles.find((name) => !publicNames.includes(name) && !Object.hasOwn(config.agentProfiles, name));
+  if (strange !== undefined) note("A2A_PROFILES", `A2A_PROFILES names ${strange}, which is not a profile of AGENT_PROFILES`);
   const { sitesDomain, consentUrl } = config;
   if (!isRefused("SITES_DOMAIN") && URL.canParse(consentUrl) && isSameSite(sitesDomain, consentUrl))
     refuse(sites, "SITES_DOMAIN", sitesDomain);

@@ -33,6 +33,7 @@ import { type ListenAddress, listenAddresses, listenFailure } from "./listening.
 import { operationTable } from "./operations.ts";
 import type { StartCheck } from "./runtime/lease.ts";
 import { createAgUiRoutes } from "./wiring/agui.ts";
+import { createA2a } from "./wiring/a2a.ts";
 import { startAuditing } from "./wiring/auditing.ts";
 import { createConnectors } from "./wiring/connectors.ts";
 import { createFiles } from "./wiring/files.ts";
@@ -133,6 +134,8 @@ export async function startPlatform(
     writeAudit: auditWriter(clock, ids),
   };
   const perform = performer(store, handlers, idempotencyRecords(cipher, clock.now), { write: entry.writeAudit, noteRefusal: noteRefusal });
+  const ofDoors = { ...calls, ...entry, performer: perform };
+  const a2a = createA2a(context, files, { ...ofDoors, anonymous: calls.limits.anonymous });
   const ready = readiness({ ...ambient, ping: store.ping, leaving: front.leaving });
   const app = httpServer({
     ...calls,
@@ -154,7 +157,8 @@ export async function startPlatform(
     corsOrigins: config.corsOrigins,
     conversationsOnly: config.role === "worker",
     sites: sites.server,
-    doors: [createMcpRoutes, createAgUiRoutes].map((create) => create(context, files, { ...calls, ...entry, performer: perform })),
+    doors: [createMcpRoutes(context, files, ofDoors), createAgUiRoutes(context, files, ofDoors), a2a.routes],
+    rpcDoors: [a2a.service],
     routes: webRoutes(
       context,
       files,

@@ -39,6 +39,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   narration: ["mcp/operations", "mcp/turn"],
   agui: ["node:", "core/failure", "mcp/ask", "mcp/operations", "mcp/turn", "narration", "type @ag-ui/core", "zod"],
   "agui/http": ["call", "core", "http", "mcp/http/in-process", "operations", "gen/proto", "fastify"],
+  a2a: ["core", "mcp/operations", "mcp/turn", "http/failure", "gen/proto", "@bufbuild/", "@connectrpc/connect", "jose"],
+  "a2a/http": ["call", "core", "http", "mcp/http/in-process", "operations", "gen/proto", "@bufbuild/", "fastify"],
   jobs: ["node:", "core", "pg-boss"],
   runtime: ["node:", "core", "jobs"],
   "runtime/agents/model": ["type config/models", "ai", "@ai-sdk/", "ajv", "undici"],

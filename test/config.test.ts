@@ -227,6 +227,7 @@ describe("a good value", () => {
 
 /** Variables that others require. */
 const company = {
+  A2A_PROFILES: "manus-1.6",
   OIDC_CLIENT_ID: "platform",
   OIDC_CLIENT_SECRET: "sesame",
   MAIL_FROM: "platform@example.com",
@@ -240,6 +241,7 @@ describe("a variable that requires another", () => {
     { env: { OIDC_ISSUER: "https://login.example.com" }, missing: ["OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"] },
     { env: { OIDC_ISSUER: "https://login.example.com", OIDC_CLIENT_ID: "platform" }, missing: ["OIDC_CLIENT_SECRET"] },
     { env: { SMTP_URL: "smtp://mail.example.com" }, missing: ["MAIL_FROM"] },
+    { env: { A2A: "on" }, missing: ["A2A_PROFILES"] },
     { env: { S3_ACCESS_KEY_ID: "platform" }, missing: ["S3_SECRET_ACCESS_KEY"] },
     { env: { S3_SECRET_ACCESS_KEY: "sesame" }, missing: ["S3_ACCESS_KEY_ID"] },
   ])("is reported as missing with $env", ({ env, missing }) => {
@@ -392,6 +394,8 @@ const bad: Record<string, readonly string[]> = {
   CLIENT_ALLOW: range,
   CONNECTOR_COMMANDS: ["files", "files=mcp", "Files=/bin/x", "a=/x,a=/y", "=/x"],
   CONSOLE: ["ON", "yes", "1"],
+  A2A: ["ON", "yes", "1"],
+  A2A_PROFILES: [",", "manus-1.6,manus-1.6", "manus-1.6,"],
   PDF_RENDERER: ["chromium", "./chromium", "/usr/bin/a\0b"],
   PDF_RENDERER_UID: ["0", "-1", "4294967295", "nobody"],
   TRANSCRIBE_URL: ["127.0.0.1:8178", "ftp://example.com", "https://a@example.com", "https://example.com/?q", "https://example.com/#f"],

@@ -5,7 +5,20 @@ import { type RemoteParent, type Span, type Tracing, untraced } from "../core/tr
 import type { Operation } from "../operations.ts";
 
 /** The wires, as metrics and log lines name them. */
-export type WireName = "connect" | "grpc" | "grpc-web" | "v2" | "v1" | "responses" | "files" | "oauth" | "scim" | "export-json" | "mcp" | "ag-ui";
+export type WireName =
+  | "connect"
+  | "grpc"
+  | "grpc-web"
+  | "v2"
+  | "v1"
+  | "responses"
+  | "files"
+  | "oauth"
+  | "scim"
+  | "export-json"
+  | "mcp"
+  | "ag-ui"
+  | "a2a";
 
 /** A response of Node, over HTTP/1.1 or HTTP/2. */
 interface Answer {

@@ -10,7 +10,7 @@ import { settingsFile } from "./sources.ts";
 import { speech } from "./speech.ts";
 import { data, files } from "./storage.ts";
 import { telemetry } from "./telemetry.ts";
-import { agents, callLimits, oauth, processing, responses } from "./work.ts";
+import { a2a, agents, callLimits, oauth, processing, responses } from "./work.ts";
 
 /** Every variable, by its heading in the documentation. */
 export const variableGroups = {
@@ -30,6 +30,7 @@ export const variableGroups = {
   Console: console,
   "OAuth 2.0": oauth,
   Agents: agents,
+  A2A: a2a,
   Credits: prices,
   Models: models,
   Speech: speech,

@@ -96,6 +96,32 @@ export const oauth = {
   }),
 };
 
+/** The public cards of the Agent2Agent protocol. */
+export const a2a = {
+  A2A: defineVariable({
+    type: "on or off",
+    fallback: "off",
+    rule: "on or off",
+    example: "on",
+    description:
+      "Whether callers without a credential can read the cards of the agents in A2A_PROFILES. The bindings of A2A, and cards for callers with a credential, do not depend on it ([a2a.md](../guides/a2a.md)).",
+    schema: onOff,
+  }),
+  A2A_PROFILES: defineVariable({
+    type: "list of names",
+    fallback: null,
+    unset: "no agent is public",
+    rule: "1 to 20 names of profiles, separated by commas, each once",
+    example: "manus-1.6,manus-1.6-max",
+    description:
+      "The agent profiles that public cards name. The card of the first one is at `/.well-known/agent-card.json`. Required with `A2A=on`.",
+    schema: z
+      .string()
+      .transform((text) => text.split(",").map((name) => name.trim()))
+      .refine((names) => names.length <= 20 && new Set(names).size === names.length && names.every((name) => name !== "")),
+  }),
+};
+
 /** Agents and their runs. */
 export const agents = {
   AGENT_PROFILES: defineVariable({

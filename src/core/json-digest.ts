@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { isObject, type Json } from "./json.ts";
 
-/** JSON with the members of each object sorted by name. */
-function stableJson(value: Json): string {
+/** JSON with the members of each object sorted by name. Without fractions in numbers it is that of RFC 8785. */
+export function stableJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(stableJson).join()}]`;
   if (!isObject(value)) return JSON.stringify(value);
   const members = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));

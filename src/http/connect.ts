@@ -16,7 +16,7 @@ import type { Admit } from "../call/admit.ts";
 import type { Limits } from "../call/limit.ts";
 import type { Performer } from "../call/perform.ts";
 import { Failure, failureOf, invalidArgument } from "../core/failure.ts";
-import { type Operation, type OperationTable, rpcName } from "../operations.ts";
+import { type OperationTable, rpcName } from "../operations.ts";
 import { applyWarnings, callHeaders, idempotencyHeaders, rateHeaders, refusalHeaders } from "./answer-headers.ts";
 import { anonymousBound, type Bound, boundOf, compressionOf } from "./bounds/bound.ts";
 import { readMessage } from "./bounds/connect-body.ts";
@@ -25,6 +25,7 @@ import { registerWithWarnings, setWarnings, warningsOf } from "./connect-warning
 import { errorDetails } from "./error-details.ts";
 import { connectCodes, senderFailure } from "./failure.ts";
 import type { ReadRequest, ReadSessionCookie } from "./request.ts";
+import type { RpcDoor } from "./rpc-door.ts";
 
 const requestKey = createContextKey<Request | undefined>(undefined);
 const admissionKey = createContextKey<Admission | undefined>(undefined);
@@ -45,11 +46,13 @@ export interface ConnectParts {
   readonly bodyLimit: number;
   /** Receives every failure with its private cause. */
   readonly report: (failure: Failure, requestId: string) => void;
+  /** Services of other protocols. */
+  readonly rpcDoors?: readonly RpcDoor[];
 }
 
 /** Serves Connect, gRPC and gRPC-Web through the call path: options and routes of one router. */
 export function connectRoutes(parts: ConnectParts) {
-  const { operations, admit, anonymous, performer, report, bodyLimit } = parts;
+  const { operations, admit, anonymous, performer, report, bodyLimit, rpcDoors = [] } = parts;
   const connectRequest = connectRequestReader(parts);
   /** Reports a failure and adds its headers to the error, unless the head already has them; each protocol sends them in its own place. */
   function refuse(thrown: unknown, context: HandlerContext, requestId: string): ConnectError {
@@ -64,8 +67,8 @@ export function connectRoutes(parts: ConnectParts) {
     return errorOf(failure, context, facts);
   }
 
-  async function admitCall(operation: Operation, request: Request, context: HandlerContext): Promise<void> {
-    const admission = await admit(operation, request);
+  async function admitCall(admitted: Promise<Admission>, context: HandlerContext): Promise<void> {
+    const admission = await admitted;
     for (const [name, value] of rateHeaders(admission.rate)) context.responseHeader.set(name, value);
     context.values.set(admissionKey, admission);
   }
@@ -76,7 +79,9 @@ export function connectRoutes(parts: ConnectParts) {
     for (const [name, value] of callHeaders(request.requestId)) context.responseHeader.set(name, value);
     try {
       const operation = operations.byRpc(rpcName(context.method));
-      if (operation) await admitCall(operation, request, context);
+      const door = rpcDoors.find(({ service }) => service === context.service);
+      if (operation) await admitCall(admit(operation, request), context);
+      else if (door) await admitCall(door.admit(request), context);
       else await anonymous(request.address);
       await checkQuery(context, operation ? boundOf(operation, bodyLimit) : anonymousBound(context.method));
       blameSender(context);
@@ -141,12 +146,54 @@ export function connectRoutes(parts: ConnectParts) {
     return { [Symbol.asyncIterator]: () => ({ next, return: close, throw: close }) };
   }
 
+  /** Calls a door. Its errors have more facts than those of operations. */
+  function doorHandlers(door: RpcDoor, method: DescMethod) {
+    const callOf = (admission: Admission, { requestHeader, signal }: HandlerContext) => ({
+      admission,
+      header: (name: string) => requestHeader.get(name),
+      signal,
+    });
+    const refuseCall = (thrown: unknown, context: HandlerContext, { request: { requestId } }: Admission): ConnectError => {
+      const failure = door.failureIn(thrown);
+      const error = refuse(failure, context, requestId);
+      error.details.push(...door.details(failure, requestId));
+      return error;
+    };
+    return {
+      async unary(message: Message, context: HandlerContext): Promise<Message> {
+        const admission = admissionOf(context);
+        context.values.set(begunKey, true);
+        try {
+          return await door.unary(method, message, callOf(admission, context));
+        } catch (thrown) {
+          throw refuseCall(thrown, context, admission);
+        }
+      },
+      async *stream(message: Message, context: HandlerContext): AsyncGenerator<Message> {
+        const admission = admissionOf(context);
+        context.values.set(begunKey, true);
+        try {
+          yield* door.stream(method, message, callOf(admission, context));
+        } catch (thrown) {
+          throw refuseCall(thrown, context, admission);
+        }
+      },
+    };
+  }
+
   return {
     requestGate,
     contextValues: ({ raw }: FastifyRequest) => setWarnings(createContextValues().set(requestKey, connectRequest(raw))),
     interceptors: [releaseBodies],
     /** @param conversationsOnly serve only streams both ways, which must reach the process that runs tasks. */
     routes(router: ConnectRouter, { conversationsOnly = false } = {}) {
+      for (const door of conversationsOnly ? [] : rpcDoors)
+        for (const method of door.service.methods) {
+          const handlers = doorHandlers(door, method);
+          const options = { readMaxBytes: door.maxBytes };
+          if (isUnary(method)) router.rpc(method, handlers.unary, options);
+          if (isServerStream(method)) router.rpc(method, handlers.stream, options);
+        }
       for (const operation of operations.all) {
         const { method } = operation;
         if (conversationsOnly && !isConversation(method)) continue;

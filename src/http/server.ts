@@ -32,6 +32,7 @@ import { openaiRoutes } from "./openai/routes.ts";
 import { reflection } from "./reflection.ts";
 import type { ReadSessionCookie } from "./request.ts";
 import { boundDeadline, compressionCheck, contentTypeCheck, plainGrpcMessage } from "./request-hooks.ts";
+import type { RpcDoor } from "./rpc-door.ts";
 import { v1Routes } from "./v1/routes.ts";
 import { type RefusalParts, v2Wire } from "./v2/refusal.ts";
 import { unknownOperation, v2Routes } from "./v2/route.ts";
@@ -67,6 +68,8 @@ export interface ServerParts extends RefusalParts, Pick<WatchAddressParts, "watc
   readonly sites?: SiteServer;
   /** Doors of other modules to the operations, which the same origins may call as the operations themselves. */
   readonly doors?: readonly ((app: FastifyInstance) => void)[];
+  /** The same on Connect, gRPC and gRPC-Web. */
+  readonly rpcDoors?: readonly RpcDoor[];
   /** Routes of other modules; the hooks and handlers of each apply only to its routes. */
   readonly routes?: readonly ((app: FastifyInstance) => void)[];
 }
@@ -162,8 +165,10 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
 }
 
 /** Begins the observation of a call to an operation that connect-es serves. Health and reflection do not count as operations. */
-function observeRpc(request: FastifyRequest, reply: FastifyReply, { operations, readRequest }: ServerParts): void {
-  const operation = operations.byRpc(methodPath(request)?.slice(1) ?? "");
+function observeRpc(request: FastifyRequest, reply: FastifyReply, { operations, readRequest, rpcDoors = [] }: ServerParts): void {
+  const name = methodPath(request)?.slice(1) ?? "";
+  const door = rpcDoors.find(({ service }) => name.startsWith(`${service.typeName}/`));
+  const operation = operations.byRpc(name) ?? door?.entrance;
   const { observed } = readRequest(request.raw);
   if (operation === undefined || observed === undefined) return;
   observed.operation = operation;
@@ -172,10 +177,13 @@ function observeRpc(request: FastifyRequest, reply: FastifyReply, { operations, 
 }
 
 /** The largest message of each method, by the method's path. */
-function methodBounds({ operations, bodyLimit }: ServerParts): ReadonlyMap<string, MethodBound> {
+function methodBounds({ operations, bodyLimit, rpcDoors = [] }: ServerParts): ReadonlyMap<string, MethodBound> {
   const standard = [Health, ServerReflection, ServerReflectionAlpha].flatMap(({ methods }) => methods);
   const bounds = [
     ...standard.map((method): MethodBound => ({ ...anonymousBound(method), method })),
+    ...rpcDoors.flatMap(({ service, maxBytes }) =>
+      service.methods.map((method): MethodBound => ({ method, maxBytes, name: rpcName(method) })),
+    ),
     ...operations.all.map((operation): MethodBound => ({ ...boundOf(operation, bodyLimit), method: operation.method })),
   ];
   return new Map(bounds.map((bound) => [`/${rpcName(bound.method)}`, bound]));
@@ -201,7 +209,8 @@ function connectOptions(parts: ServerParts): Parameters<typeof connectServices>[
       router.service(Health, healthService(readiness, names));
       connect.routes(router, { conversationsOnly });
       if (conversationsOnly) return;
-      const reflect = reflection([...served, Health]);
+      const doors = (parts.rpcDoors ?? []).map(({ service }) => service);
+      const reflect = reflection([...served, ...doors, Health]);
       router.service(ServerReflection, { serverReflectionInfo: reflect });
       router.service(ServerReflectionAlpha, { serverReflectionInfo: reflect });
     },

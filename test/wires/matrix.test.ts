@@ -9,6 +9,7 @@ import { openTestStore, type TestStore } from "../support/database.ts";
 import { share } from "../support/depth.ts";
 import { openService, type Service } from "../support/service.ts";
 import { createWorker } from "../workers/worker-rig.ts";
+import { askA2a } from "./a2a.ts";
 import { credentialOf } from "./access.ts";
 import { type Answer, type CallOver, callerOf, refused, someServedBy, type Wire } from "./call.ts";
 import { type Credentials, credentialsOf } from "./credentials.ts";
@@ -48,6 +49,13 @@ function verdict(wire: Wire, { access, method }: Operation, holder: Holder): str
   const roleFits = holder.role === null ? access.personal : access.roles.has(roleValue(holder.role));
   const hasRole = !ofPeople || access.roles.size === 0 || roleFits;
   return access.credentials.has(credential) && hasRole && !access.operator ? admitted : refused("permission_denied", wire);
+}
+
+/** The access to the entrance of A2A. The operations that its methods call have their own. */
+function a2aVerdict(holder: Holder): string {
+  if (holder.kind === "nobody" || holder.kind === "session") return "unauthenticated";
+  if (holder.kind === "two") return "invalid_argument";
+  return holder.kind === "token" || (holder.kind === "key" && holder.keyKind === "general") ? admitted : "permission_denied";
 }
 
 function tokenVerdict(wire: Wire, access: NonNullable<Operation["access"]>, scopes: readonly ScopeName[]): string {
@@ -90,13 +98,15 @@ describe.each(tested)("over %s every operation answers as its descriptor says to
 
   /** All operations with one credential; those that end the credential run last. */
   async function answers(headers: Readonly<Record<string, string>>): Promise<Readonly<Record<string, string>>> {
-    const all: Record<string, string> = {};
+    const all: Record<string, string> = { A2A: await askA2a(service.url, wire, headers) };
     for (const operation of servedBy(wire)) all[operation.rpc] = accessOf(wire, await call(wire, operation, { headers }));
     return all;
   }
 
-  const expected = (holder: Holder) =>
-    Object.fromEntries(servedBy(wire).map((operation) => [operation.rpc, verdict(wire, operation, holder)]));
+  const expected = (holder: Holder) => ({
+    A2A: a2aVerdict(holder),
+    ...Object.fromEntries(servedBy(wire).map((operation) => [operation.rpc, verdict(wire, operation, holder)])),
+  });
 
   test("no credential", async () => {
     expect(await answers({})).toEqual(expected({ kind: "nobody", why: missing }));

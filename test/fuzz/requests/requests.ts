@@ -133,7 +133,8 @@ const bodiless = new Set(["GET", "HEAD", "TRACE"]);
 
 function withHead({ method: own, path, headers, body }: Formed, head: Head, key: string): Formed {
   const method = head.method ?? own;
-  const all = Object.entries({ "x-service-api-key": key, ...headers, ...head.headers });
+  // Only A2A reads its version.
+  const all = Object.entries({ "x-service-api-key": key, "a2a-version": "1.0", ...headers, ...head.headers });
   return {
     method,
     path,

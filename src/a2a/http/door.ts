@@ -1,0 +1,52 @@
+import type { Admission, Request } from "../../call/admission.ts";
+import { Failure } from "../../core/failure.ts";
+import { Access_Credential } from "../../gen/proto/taskplatform/options/v1/options_pb.ts";
+import { type InProcessParts, inProcessOperations } from "../../mcp/http/in-process.ts";
+import type { Operation, OperationTable } from "../../operations.ts";
+import type { Agents } from "../agents.ts";
+import { basePath, type ReadHeader, serviceParameters } from "../protocol.ts";
+import type { Use } from "../use.ts";
+
+/** What all bindings of the protocol share. */
+export interface DoorParts extends InProcessParts {
+  readonly agents: Agents;
+}
+
+/** The entrance of all bindings. */
+interface Door {
+  /** Requests are admitted as calls of this operation and counted apart. The calls of their methods follow. */
+  readonly entrance: Operation;
+  /** Admits the head of a request. @throws Failure */
+  admit(head: Request): Promise<Admission>;
+  /** The use of a request that was admitted. @throws Failure */
+  use(admission: Admission, header: ReadHeader, signal: AbortSignal): Use;
+}
+
+export function createDoor(parts: DoorParts): Door {
+  const { admit, agents, clock } = parts;
+  const entrance = entranceOf(parts.operations);
+  return {
+    entrance,
+    async admit(head) {
+      const admission = await admit(entrance, { ...head, credentials: { ...head.credentials, session: null } });
+      const { credential } = admission.caller;
+      const isAccepted = credential.kind === "token" || (credential.kind === "key" && credential.keyKind === "general");
+      if (!isAccepted) throw new Failure("permission_denied", "A2A takes a general API key or an access token");
+      return admission;
+    },
+    use: ({ request, caller }, header, signal) => ({
+      ...serviceParameters(header),
+      operations: inProcessOperations(parts, request, caller),
+      agents,
+      signal,
+      sleep: clock.sleep,
+    }),
+  };
+}
+
+function entranceOf(operations: OperationTable): Operation {
+  const me = operations.byName("user.me");
+  if (!me?.access) throw new Error("user.me is not an operation");
+  const credentials = new Set([Access_Credential.API_KEY, Access_Credential.OAUTH]);
+  return { ...me, access: { ...me.access, credentials }, rateClass: "report", countedAs: "a2a", countedWith: [basePath] };
+}

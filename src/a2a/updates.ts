@@ -1,0 +1,69 @@
+import { create, type JsonObject } from "@bufbuild/protobuf";
+import { type StreamResponse, StreamResponseSchema, TaskState } from "../gen/proto/lf/a2a/v1/a2a_pb.ts";
+import type { Json, TaskEvent, Watched } from "../mcp/operations.ts";
+import { detailsOf } from "../mcp/turn.ts";
+import { eventsExtension } from "./protocol.ts";
+import { artifactOf, messageOf, type StatusInit, statusOf, taskOf } from "./task.ts";
+import { type Item, readEvents, readTask, type Use } from "./use.ts";
+
+type Update = Item<StreamResponse>;
+
+/**
+ * Follows a task from the event after `afterSeq` until it is over or waits: first the task, then its events in order, at last
+ * the state in which it is. With the extension every event is an update, and the text that the agent writes now too; without it
+ * only those that say something in the protocol.
+ */
+export async function* follow(task: Json, afterSeq: number, use: Use): AsyncGenerator<Update> {
+  const taskId = String(task["id"]);
+  const snapshot = taskOf(task, [], 0);
+  yield { message: create(StreamResponseSchema, { payload: { case: "task", value: snapshot } }) };
+  let seq = afterSeq;
+  let now: Json = task;
+  do {
+    for await (const item of use.operations.watch(taskId, seq, use.signal)) {
+      if ("event" in item) seq = item.event.seq;
+      yield* updatesOf(item, taskId, use);
+    }
+    now = await readTask(use, taskId);
+    // A message can arrive after the end of the watch.
+  } while (now["status"] === "running");
+  yield statusUpdate(taskId, statusOf(now, await readEvents(use, taskId)), { seq, ...(use.hasEvents && { facts: { seq } }) });
+}
+
+function* updatesOf(item: Watched, taskId: string, { hasEvents }: Use): Generator<Update> {
+  if (!("event" in item)) {
+    if (hasEvents) yield statusUpdate(taskId, working, { facts: { delta: item.delta } });
+    return;
+  }
+  const { event } = item;
+  const { seq } = event;
+  const artifact = artifactOf(event);
+  const status = textStatus(event, taskId);
+  const facts = hasEvents ? { seq, event } : undefined;
+  if (artifact) {
+    const value = { taskId, contextId: taskId, artifact, lastChunk: true, ...metadata(facts) };
+    yield { seq, message: create(StreamResponseSchema, { payload: { case: "artifactUpdate", value } }) };
+  } else if (status || facts) yield statusUpdate(taskId, status ?? working, { seq, facts });
+}
+
+const working = { state: TaskState.WORKING };
+
+/** The state while the agent speaks; undefined for an event that says nothing. The last update of a stream has questions. */
+function textStatus(event: TaskEvent, taskId: string): StatusInit | undefined {
+  const isSpeech = event.type === "assistant_message" && detailsOf(event)["delivery_kind"] === "progress";
+  const message = isSpeech ? messageOf(event, taskId) : undefined;
+  return message && { state: TaskState.WORKING, message };
+}
+
+function statusUpdate(
+  taskId: string,
+  status: StatusInit,
+  { seq, facts }: { readonly seq?: number; readonly facts?: object | undefined },
+): Update {
+  const value = { taskId, contextId: taskId, status, ...metadata(facts) };
+  return { seq, message: create(StreamResponseSchema, { payload: { case: "statusUpdate", value } }) };
+}
+
+/** The facts of the extension. They are JSON. */
+const metadata = (facts: object | undefined): { readonly metadata?: JsonObject } =>
+  facts ? { metadata: { [eventsExtension]: facts as JsonObject } } : {};

@@ -1,0 +1,35 @@
+import type { Message } from "@bufbuild/protobuf";
+import type { Json, Operations, TaskEvent } from "../mcp/operations.ts";
+import type { Agents } from "./agents.ts";
+import type { ServiceParameters } from "./protocol.ts";
+
+/** One request of a caller. */
+export interface Use extends ServiceParameters {
+  readonly operations: Operations;
+  readonly agents: Agents;
+  /** Aborted when the client is gone. */
+  readonly signal: AbortSignal;
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+/** One item of a stream. */
+export interface Item<M extends Message = Message> {
+  readonly message: M;
+  /** `seq` of the event of the item. */
+  readonly seq?: number | undefined;
+}
+
+/** The newest events from which the history and the artifacts of a task are made. */
+const eventsMax = 200;
+
+/** The newest events of a task, oldest first. @throws Refusal */
+export async function readEvents({ operations, signal }: Use, taskId: string): Promise<readonly TaskEvent[]> {
+  const { messages } = await operations.call("task.listMessages", { task_id: taskId, limit: eventsMax }, signal);
+  return (messages as readonly TaskEvent[]).toReversed(); // By the schema of the answer.
+}
+
+/** The task as `task.detail` returns it. @throws Refusal */
+export async function readTask({ operations, signal }: Use, taskId: string): Promise<Json> {
+  const { task } = await operations.call("task.detail", { task_id: taskId }, signal);
+  return task as Json; // By the schema of the answer.
+}

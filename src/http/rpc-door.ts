@@ -1,0 +1,30 @@
+import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
+import type { ConnectError } from "@connectrpc/connect";
+import type { Admission, Request } from "../call/admission.ts";
+import type { Failure } from "../core/failure.ts";
+import type { Operation } from "../operations.ts";
+
+/** One call of a door that was admitted. */
+interface DoorCall {
+  readonly admission: Admission;
+  /** Reads a header by its lower-case name. */
+  readonly header: (name: string) => string | null;
+  readonly signal: AbortSignal;
+}
+
+/** A service of another protocol that calls operations: it is served by Connect, gRPC and gRPC-Web beside the operations. */
+export interface RpcDoor {
+  readonly service: DescService;
+  /** What its calls count as in metrics and the log. */
+  readonly entrance: Operation;
+  /** The largest message in bytes. */
+  readonly maxBytes: number;
+  /** @throws Failure */
+  admit(request: Request): Promise<Admission>;
+  unary(method: DescMethod, message: Message, call: DoorCall): Promise<Message>;
+  stream(method: DescMethod, message: Message, call: DoorCall): AsyncIterable<Message>;
+  /** Any thrown value as a failure. */
+  failureIn(thrown: unknown): Failure;
+  /** What an error has besides the text. */
+  details(failure: Failure, requestId: string): ConnectError["details"];
+}

@@ -1,0 +1,217 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { TaskState } from "@a2a-js/sdk";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { describe, expect, test } from "vitest";
+import { A2AService } from "../../src/gen/proto/lf/a2a/v1/a2a_pb.ts";
+import { taskRig } from "../support/task-rig.ts";
+import { tokenOf } from "../support/token.ts";
+
+const rig = taskRig({ env: { RATE_LIMITS: "default" } });
+const version = { "a2a-version": "1.0" };
+const json = { "content-type": "application/json" };
+
+interface Sent {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly method?: string;
+  readonly body?: unknown;
+}
+
+async function send(path: string, { headers = { ...rig.ann.headers, ...version }, method = "POST", body }: Sent = {}) {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const answer = await fetch(`${rig.service.url}/a2a${path}`, {
+    method,
+    headers: { ...(body === undefined ? {} : json), ...headers },
+    ...(body !== undefined && { body: text }),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: answers are read as the client sees them
+  return { status: answer.status, headers: answer.headers, body: (await answer.json()) as any };
+}
+
+const rpc = (method: string, params: object = {}, sent: Sent = {}) =>
+  send("", { ...sent, body: { jsonrpc: "2.0", id: 7, method, params } });
+
+/** The error of JSON-RPC with the reason of its details. */
+const errorOf = ({ body }: Awaited<ReturnType<typeof send>>) => [body.error?.code, body.error?.data?.[0]?.reason];
+const grpc = (headers: Readonly<Record<string, string>> = { ...rig.ann.headers, ...version }) => {
+  const client = createClient(A2AService, createGrpcTransport({ baseUrl: rig.service.url }));
+  return { client, options: { headers } };
+};
+const refusal = async (call: Promise<unknown>): Promise<ConnectError> => {
+  const thrown = await call.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  return ConnectError.from(thrown);
+};
+
+describe("the entrance of A2A (spec/api.md 8.107)", () => {
+  test("a request without version counts as 0.3 and is refused in each binding; the query can have the version", async () => {
+    const { headers } = rig.ann;
+    for (const old of [{}, { "a2a-version": "0.3" }, { "a2a-version": "" }, { "a2a-version": "2.0" }]) {
+      const sent = { headers: { ...headers, ...old } };
+      expect(errorOf(await rpc("ListTasks", {}, sent))).toEqual([-32_009, "VERSION_NOT_SUPPORTED"]);
+      const rest = await send("/tasks", { ...sent, method: "GET" });
+      expect([rest.status, rest.body.error.details[0].reason]).toEqual([400, "VERSION_NOT_SUPPORTED"]);
+      const { client, options } = grpc(sent.headers);
+      const error = await refusal(client.listTasks({}, options));
+      expect(error.code).toBe(Code.FailedPrecondition);
+      expect(JSON.stringify(error.details)).toContain("google.rpc.ErrorInfo");
+    }
+    expect((await send("/tasks?A2A-Version=1.0", { headers, method: "GET" })).status).toBe(200);
+    expect((await rpc("ListTasks", {}, { headers: { ...headers, "a2a-version": "1.0.3" } })).body.result.tasks).toEqual([]);
+  });
+
+  test("a request without a credential, with a session, a key of another kind or a token for MCP is refused", async () => {
+    const session = (await rig.ann.session()).headers;
+    const siem = await rig.service.person({ kind: "siem" });
+    const mcp = await tokenOf(rig.service, rig.ann, { forMcp: true });
+    for (const [headers, status, code] of [
+      [{}, 401, Code.Unauthenticated],
+      [{ authorization: "Bearer nonsense" }, 401, Code.Unauthenticated],
+      [session, 401, Code.Unauthenticated],
+      [mcp.headers, 401, Code.Unauthenticated],
+      [siem.headers, 403, Code.PermissionDenied],
+    ] as const) {
+      const sent = { headers: { ...headers, ...version } };
+      const answer = await rpc("ListTasks", {}, sent);
+      expect(answer).toMatchObject({ status, body: { jsonrpc: "2.0", id: null, error: { code: -32_000 } } });
+      if (status === 401) expect(answer.headers.get("www-authenticate")).toContain("Bearer");
+      expect((await send("/tasks", { ...sent, method: "GET" })).body).toMatchObject({ error: { code: status } });
+      const { client, options } = grpc(sent.headers);
+      expect((await refusal(client.listTasks({}, options))).code).toBe(code);
+    }
+    expect((await rpc("ListTasks")).headers.get("ratelimit-limit")).toBe("600");
+  });
+
+  test("without A2A=on there are no public cards, and callers with a credential have one", async () => {
+    for (const path of ["/.well-known/agent-card.json", "/a2a/manus-1.6/.well-known/agent-card.json"])
+      expect((await fetch(`${rig.service.url}${path}`)).status).toBe(404);
+    expect((await send("/extendedAgentCard", { method: "GET" })).body).toMatchObject({ name: "Standard", signatures: [{}] });
+  });
+
+  test("malformed, unknown and long requests have the errors of the protocol", async () => {
+    const raw = async (body: string, headers = {}) => send("", { body, headers: { ...rig.ann.headers, ...version, ...headers } });
+    expect((await raw("{")).body).toMatchObject({ id: null, error: { code: -32_700 } });
+    for (const body of ["[]", "{}", '{"jsonrpc":"2.0","method":"GetTask"}']) expect(errorOf(await raw(body))[0]).toBe(-32_600);
+    expect(errorOf(await rpc("message/send"))[0]).toBe(-32_601);
+    for (const params of [{}, { message: { parts: "x" } }, { message: { role: "ROLE_USER" } }, { message: { parts: [{ text: "a" }] } }])
+      expect(errorOf(await rpc("SendMessage", params))).toEqual([-32_602, "INVALID_PARAMS"]);
+    const unknownAgent = { tenant: "nobody", message: { role: "ROLE_USER", parts: [{ text: "a" }] } };
+    expect(errorOf(await rpc("SendMessage", unknownAgent))).toEqual([-32_602, "INVALID_PARAMS"]);
+    expect((await raw("{}", { "content-type": "text/plain" })).body.error.code).toBe(-32_000);
+    expect((await raw(`{"a":"${"x".repeat(28 * 1_048_576)}"}`)).body.error.message).toContain("larger than");
+    expect((await raw(`[${"0,".repeat(100_001)}0]`)).body.error.message).toContain("100000");
+    expect((await send("/nowhere", { method: "GET" })).status).toBe(404);
+    expect((await send("/message:send", { method: "GET" })).status).toBe(400);
+    expect((await send("/tasks?pageSize=0", { method: "GET" })).body.error.status).toBe("INVALID_ARGUMENT");
+    expect((await send("", { method: "PUT", body: {} })).status).toBe(400);
+  });
+});
+
+/** A message as JSON. */
+const message = (parts: object | string, more: object = {}) => ({
+  message: { messageId: "m", role: "ROLE_USER", parts: [typeof parts === "string" ? { text: parts } : parts], ...more },
+});
+const states = (body: { readonly result: { readonly tasks: readonly { readonly status: { readonly state: string } }[] } }) =>
+  body.result.tasks.map(({ status }) => status.state);
+
+describe("tasks of A2A (spec/api.md 8.107)", () => {
+  test("an approval is not decided by a key, nor by a token without approve:task, nor by text", async () => {
+    const token = await tokenOf(rig.service, rig.ann);
+    for (const who of [rig.ann, token]) {
+      const headers = { ...who.headers, ...version };
+      const { body } = await rpc("SendMessage", message("[[confirm terminalExecute]] [[say Done]]"), { headers });
+      const { id: taskId, status } = body.result.task;
+      expect(status).toMatchObject({ state: "TASK_STATE_AUTH_REQUIRED" });
+      const decision = { data: { event_id: status.message.parts.at(-1).data.event_id, input: { accept: true } } };
+      for (const parts of [decision, "yes"])
+        expect((await rpc("SendMessage", message(parts, { taskId }), { headers })).body.error).toMatchObject({
+          code: -32_000,
+          data: [{ reason: "PERMISSION_DENIED" }],
+        });
+      expect((await send(`/tasks/${taskId}`, { method: "GET", headers })).body.status.state).toBe("TASK_STATE_AUTH_REQUIRED");
+    }
+    const waiting = await rpc("ListTasks", { status: "TASK_STATE_AUTH_REQUIRED" });
+    expect(states(waiting.body)).toEqual(["TASK_STATE_AUTH_REQUIRED", "TASK_STATE_AUTH_REQUIRED"]);
+  });
+
+  test("a task that is over takes no message, subscription or cancel; its context continues; other accounts see nothing", async () => {
+    const bo = await rig.service.person();
+    const headers = { ...bo.headers, ...version };
+    const parts = [
+      { text: "Say hello" },
+      { data: { a: 1 } },
+      { raw: Buffer.from("tea,12").toString("base64"), filename: "sums.csv", mediaType: "text/csv" },
+    ];
+    const sent = { message: { messageId: "m", role: "ROLE_USER", parts } };
+    const { body } = await rpc("SendMessage", sent, { headers });
+    const { id, contextId, status, history } = body.result.task;
+    expect(status.state).toBe("TASK_STATE_COMPLETED");
+    expect(history[0].parts).toMatchObject([{ text: 'Say hello\n{"a":1}' }, { filename: "sums.csv", mediaType: "text/csv" }]);
+    expect(errorOf(await rpc("SendMessage", message("More", { taskId: id }), { headers }))[1]).toBe("UNSUPPORTED_OPERATION");
+    expect(errorOf(await rpc("SubscribeToTask", { id }, { headers }))[1]).toBe("UNSUPPORTED_OPERATION");
+    expect(errorOf(await rpc("CancelTask", { id }, { headers }))).toEqual([-32_002, "TASK_NOT_CANCELABLE"]);
+    const next = await rpc("SendMessage", { ...message("[[say Again]]", { contextId }), configuration: { historyLength: 1 } }, { headers });
+    expect(next.body.result.task).toMatchObject({ id, status: { state: "TASK_STATE_COMPLETED" }, history: [{}] });
+    const mismatch = message("More", { contextId: "other", taskId: id });
+    expect(errorOf(await rpc("SendMessage", mismatch, { headers }))[1]).toBe("INVALID_PARAMS");
+    for (const method of ["GetTask", "CancelTask", "SubscribeToTask"])
+      expect(errorOf(await rpc(method, { id }))).toEqual([-32_001, "TASK_NOT_FOUND"]);
+    expect((await send(`/tasks/${id}`, { method: "GET" })).status).toBe(404);
+    expect((await send(`/tasks?contextId=${id}`, { method: "GET" })).body).toEqual({
+      tasks: [],
+      nextPageToken: "",
+      pageSize: 50,
+      totalSize: 0,
+    });
+  });
+
+  test("lists have pages and filters", async () => {
+    const cy = await rig.service.person();
+    for (const name of ["one", "two", "three"]) await rig.runToEnd(name, {}, cy);
+    const read = async (query: string) => (await send(`/tasks?${query}`, { method: "GET", headers: { ...cy.headers, ...version } })).body;
+    const first = await read("pageSize=2");
+    expect([first.tasks.length, first.totalSize, first.pageSize]).toEqual([2, 3, 2]);
+    const second = await read(`pageSize=2&pageToken=${encodeURIComponent(first.nextPageToken)}`);
+    expect(new Set([...first.tasks, ...second.tasks].map(({ id }) => id)).size).toBe(3);
+    expect((await read("status=TASK_STATE_FAILED")).tasks).toEqual([]);
+    expect((await read("status=TASK_STATE_COMPLETED&includeArtifacts=true")).tasks).toHaveLength(3);
+    const { client, options } = grpc({ ...cy.headers, ...version });
+    expect((await client.listTasks({ status: TaskState.TASK_STATE_COMPLETED }, options)).totalSize).toBe(3);
+  });
+
+  test("push notifications are refused in each binding", async () => {
+    const config = { taskId: "t", url: "https://example.com" };
+    expect(errorOf(await rpc("CreateTaskPushNotificationConfig", config))).toEqual([-32_003, "PUSH_NOTIFICATION_NOT_SUPPORTED"]);
+    const withConfig = { ...message("Hello"), configuration: { taskPushNotificationConfig: config } };
+    expect(errorOf(await rpc("SendMessage", withConfig))[0]).toBe(-32_003);
+    const path = "/tasks/t/pushNotificationConfigs";
+    for (const [method, end] of [
+      ["POST", ""],
+      ["GET", ""],
+      ["GET", "/c"],
+      ["DELETE", "/c"],
+    ] as const)
+      expect((await send(path + end, { method, ...(method === "POST" && { body: config }) })).status).toBe(400);
+    const { client, options } = grpc();
+    expect((await refusal(client.listTaskPushNotificationConfigs({ taskId: "t" }, options))).code).toBe(Code.FailedPrecondition);
+  });
+});
+
+/** The files that are loaded with a file: its imports, and theirs, without those that run later. */
+function loadedWith(path: string, seen = new Set<string>()): ReadonlySet<string> {
+  if (seen.has(path)) return seen;
+  seen.add(path);
+  for (const [, target = ""] of readFileSync(path, "utf8").matchAll(/^(?:import|export) (?!type )[^;]*?from "([^"]+)"/gm))
+    if (target.startsWith(".")) loadedWith(join(dirname(path), target), seen);
+  return seen;
+}
+
+test("a server loads the methods with the first request, and not before", () => {
+  const loaded = loadedWith("src/serve.ts");
+  expect([...loaded]).toContain("src/a2a/http/route.ts");
+  for (const file of ["methods", "updates", "send", "http/handler", "http/requests"])
+    expect([...loaded]).not.toContain(`src/a2a/${file}.ts`);
+});

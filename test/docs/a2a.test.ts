@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { openService } from "../support/service.ts";
+import { blocksIn, readPage, shell } from "./page.ts";
+
+const page = readPage("docs/guides/a2a.md");
+
+test("docs/guides/a2a.md: its commands print what it says", async () => {
+  await using service = await openService();
+  const { key } = await service.person();
+  const commands = blocksIn(page, "sh");
+  expect(commands).toHaveLength(3);
+  for (const command of commands) {
+    const expected = /^# (.+)$/m.exec(command)?.[1] ?? "no text";
+    expect(await shell(command, { BASE: service.url, KEY: key })).toContain(expected);
+  }
+  for (const text of blocksIn(page, "json")) expect(() => JSON.parse(text)).not.toThrow();
+});

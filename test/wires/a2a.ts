@@ -1,0 +1,37 @@
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { A2AService } from "../../src/gen/proto/lf/a2a/v1/a2a_pb.ts";
+import type { Wire } from "./call.ts";
+
+type Headers = Readonly<Record<string, string>>;
+
+/** How A2A answers a request that lists no task: `admitted`, or the reason of the refusal. Each wire has its binding. */
+export function askA2a(url: string, wire: Wire, credential: Headers): Promise<string> {
+  const headers = { ...credential, "a2a-version": "1.0" };
+  if (wire === "grpc") return overGrpc(url, headers);
+  return wire === "v2" ? overHttp(url, headers) : overJsonRpc(url, headers);
+}
+
+async function overGrpc(url: string, headers: Headers): Promise<string> {
+  const client = createClient(A2AService, createGrpcTransport({ baseUrl: url }));
+  try {
+    await client.listTasks({ contextId: "none" }, { headers });
+    return "admitted";
+  } catch (thrown) {
+    return Code[ConnectError.from(thrown).code].replace(/(?!^)[A-Z]/g, "_$&").toLowerCase();
+  }
+}
+
+async function overHttp(url: string, headers: Headers): Promise<string> {
+  const answer = await fetch(`${url}/a2a/tasks?contextId=none`, { headers });
+  return outcomeOf((await answer.json()).error?.status);
+}
+
+async function overJsonRpc(url: string, headers: Headers): Promise<string> {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ListTasks", params: { contextId: "none" } });
+  const answer = await fetch(`${url}/a2a`, { method: "POST", headers: { ...headers, "content-type": "application/json" }, body });
+  return outcomeOf((await answer.json()).error?.data[0].reason);
+}
+
+const outcomeOf = (reason: string | undefined): string =>
+  reason === undefined ? "admitted" : reason === "INVALID_PARAMS" ? "invalid_argument" : reason.toLowerCase();
