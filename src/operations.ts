@@ -1,5 +1,6 @@
 import { type DescMessage, type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import { isScope, type ScopeName } from "./core/accounts/caller.ts";
+import { isKeyScope, type KeyScope } from "./core/accounts/key-scopes.ts";
 import {
   type Access,
   Access_Credential,
@@ -25,6 +26,10 @@ export interface OperationAccess {
   readonly personal: boolean;
   /** Only sessions of operators may call. */
   readonly operator: boolean;
+  /** The scope that a general key with scopes needs; null: it is open to every general key, or to none. */
+  readonly keyScope: KeyScope | null;
+  /** General keys that are limited to projects may call. */
+  readonly inProjects: boolean;
 }
 
 /** The facts about an RPC that the call path needs, read from its descriptor. */
@@ -158,6 +163,8 @@ const readAccess = (access: Access): OperationAccess => ({
   roles: new Set(access.roles),
   personal: access.personal,
   operator: access.operator,
+  keyScope: isKeyScope(access.keyScope) ? access.keyScope : null,
+  inProjects: access.inProjects,
 });
 
 function accessGaps(access: Access): string[] {
@@ -170,6 +177,19 @@ function accessGaps(access: Access): string[] {
   if (access.roles.length > 0 && !has(Access_Credential.API_KEY) && !has(Access_Credential.SESSION))
     gaps.push("roles without API_KEY or SESSION");
   if (access.operator && (access.credentials.length !== 1 || !has(Access_Credential.SESSION))) gaps.push("operators without SESSION alone");
+  gaps.push(...keyGaps(access));
   for (const scope of access.anyScope) if (!isScope(scope)) gaps.push(`unknown scope ${scope}`);
   return gaps;
+}
+
+/** Without a scope of its own, an operation would be open to every key with scopes. */
+function keyGaps({ credentials, anyScope, keyScope, inProjects }: Access): string[] {
+  const takesKeys = credentials.includes(Access_Credential.API_KEY);
+  const isOpen = credentials.includes(Access_Credential.OAUTH) && anyScope.length === 0;
+  const gaps = [
+    keyScope !== "" && !isKeyScope(keyScope) && `unknown scope of keys ${keyScope}`,
+    takesKeys && keyScope === "" && !isOpen && "no scope of keys, although it takes general keys",
+    !takesKeys && (keyScope !== "" || inProjects) && "restrictions of keys without API_KEY",
+  ];
+  return gaps.filter((gap) => gap !== false);
 }

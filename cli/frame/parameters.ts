@@ -30,6 +30,16 @@ export const textsFlag = (brief: string, placeholder = "TEXT", proposeCompletion
     ...(proposeCompletions ? { proposeCompletions } : {}),
   }) as const;
 
+/** An optional flag with texts that are separated by commas. */
+export const listFlag = (brief: string, placeholder: string) =>
+  ({
+    kind: "parsed",
+    brief,
+    placeholder,
+    optional: true,
+    parse: (text: string): readonly string[] => text.split(",").map((part) => part.trim()),
+  }) as const;
+
 export const countFlag = (brief: string, least = 1) =>
   ({ kind: "parsed", brief, placeholder: "NUMBER", optional: true, parse: parseCount(least) }) as const;
 

@@ -25,8 +25,11 @@ export function remoteOperations(client: Client, now: () => number, fetch: typeo
 
   async function readCaller(signal: AbortSignal): Promise<Caller> {
     if (known && now() < known.until) return known.caller;
-    const { credential_kind: kind, scopes = [], role = null } = (await call("user.me", {}, signal)) as Me;
-    const caller: Caller = kind === "token" ? { kind, scopes, role: null } : { kind: "key", scopes: [], role };
+    const { credential_kind: kind, scopes = null, project_ids: projectIds, role = null } = (await call("user.me", {}, signal)) as Me;
+    const caller: Caller =
+      kind === "token"
+        ? { kind, scopes: scopes ?? [], isInProjects: false, role: null }
+        : { kind: "key", scopes, isInProjects: projectIds !== undefined, role };
     known = { caller, until: now() + callerMs };
     return caller;
   }
@@ -73,6 +76,7 @@ export function remoteOperations(client: Client, now: () => number, fetch: typeo
 interface Me extends Json {
   readonly credential_kind?: string;
   readonly scopes?: readonly string[];
+  readonly project_ids?: readonly string[];
   readonly role?: string;
 }
 

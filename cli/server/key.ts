@@ -4,8 +4,9 @@ import { auditCommand } from "../../src/core/audit/audit.ts";
 import { createKey, type HeldKey } from "../../src/core/keys/api-key.ts";
 import { keyExpiry, revokeKeyOfSpace } from "../../src/core/keys/api-keys.ts";
 import { findRecipient } from "../../src/core/keys/recipient.ts";
+import { checkRestrictions } from "../../src/core/keys/restrictions.ts";
 import type { Tx } from "../../src/core/store.ts";
-import { argument, choiceFlag, exactly } from "../frame/parameters.ts";
+import { argument, choiceFlag, exactly, listFlag } from "../frame/parameters.ts";
 import { type InstallationFlags, installationCommand, installationFlags, type OnInstallation } from "./frame/command.ts";
 import { type HolderFlags, holderFlags, neededText, parseSpan } from "./frame/parameters.ts";
 
@@ -13,11 +14,23 @@ interface CreateFlags extends InstallationFlags, HolderFlags {
   readonly name: string;
   readonly kind?: KeyKind;
   readonly expires?: number;
+  readonly scope?: readonly string[];
+  readonly project?: readonly string[];
+  readonly address?: readonly string[];
 }
+
+const restrictionFlags = {
+  scope: listFlag("Scopes that limit the key, separated by commas: task:read,task:write", "SCOPES"),
+  project: listFlag("Ids of the projects that limit the key, separated by commas", "IDS"),
+  address: listFlag("Addresses from which the key can be used, separated by commas: 10.0.0.0/8,2001:db8::/32", "RANGES"),
+};
 
 const create = installationCommand({
   brief: "Create an API key, and write only the key",
-  examples: ["atp key --name laptop", "atp key create --name reports --user ann@example.com --expires 30d"],
+  examples: [
+    "atp key --name laptop",
+    "atp key create --name reports --user ann@example.com --expires 30d --scope task:read,usage:read --address 10.0.0.0/8",
+  ],
   parameters: {
     flags: {
       ...installationFlags,
@@ -31,14 +44,17 @@ const create = installationCommand({
         optional: true,
         parse: parseSpan,
       },
+      ...restrictionFlags,
     },
   },
-  run: async (server: OnInstallation, { name, kind = "general", expires: lifeMs, user: email, team }: CreateFlags) => {
+  run: async (server: OnInstallation, { name, kind = "general", expires: lifeMs, user: email, team, ...limits }: CreateFlags) => {
+    const { scope: scopes = [], project: projectIds = [], address: addressRanges = [] } = limits;
     const made = await server.store.change(async (tx) => {
       const context = server.creationContext();
       const recipient = await findRecipient(tx, { email, team, kind });
       const expiresAt = keyExpiry(kind, lifeMs === undefined ? null : context.now + lifeMs, context.now);
-      const key = await createKey(tx, context, { ...recipient, kind, name, expiresAt });
+      const restrictions = await checkRestrictions(tx, recipient, kind, { scopes, projectIds, addressRanges });
+      const key = await createKey(tx, context, { ...recipient, kind, name, expiresAt, restrictions });
       await auditCommand(tx, context, recipient, "settings.v1.ApiKeyService/CreateApiKey");
       return key;
     });
@@ -62,15 +78,18 @@ async function keysOf(tx: Tx, spaceId: string, accountId: string | undefined, no
 
 const timeOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
-const shown = ({ id, kind, lastFour, email, createdAt, usedAt, expiresAt, name }: HeldKey) => ({
-  ...{ id, kind, last_four: lastFour, email, name },
+const shown = ({ id, kind, lastFour, email, createdAt, usedAt, expiresAt, name, scopes, projectIds, addressRanges }: HeldKey) => ({
+  ...{ id, kind, last_four: lastFour, email, name, scopes, project_ids: projectIds, address_ranges: addressRanges },
   ...{ created_at: timeOf(createdAt), used_at: timeOf(usedAt), expires_at: timeOf(expiresAt) },
 });
 
-const lineOf = ({ id, kind, last_four, email, created_at, used_at, expires_at, name }: ReturnType<typeof shown>): string => {
+function lineOf({ id, kind, last_four, email, created_at, used_at, expires_at, name, ...limits }: ReturnType<typeof shown>): string {
+  const { scopes, project_ids, address_ranges } = limits;
+  const limited = Object.entries({ scopes, projects: project_ids, addresses: address_ranges });
+  const shownLimits = limited.flatMap(([what, values]) => (values === null ? [] : `  ${what} ${values.join(",")}`)).join("");
   const times = `created ${created_at ?? ""}  used ${used_at ?? "never"}  expires ${expires_at ?? "never"}`;
-  return `${id}  ${kind}  …${last_four ?? "????"}  ${email ?? "-"}  ${times}  ${JSON.stringify(name)}`;
-};
+  return `${id}  ${kind}  …${last_four ?? "????"}  ${email ?? "-"}  ${times}${shownLimits}  ${JSON.stringify(name)}`;
+}
 
 const list = installationCommand({
   brief: "List the valid keys of the team, or of one person",

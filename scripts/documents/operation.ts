@@ -80,6 +80,8 @@ export function facts(operation: Operation): Json {
       : undefined,
     "x-max-request-bytes": maxRequestBytes,
     "x-roles": roles.length > 0 ? roles : undefined,
+    "x-key-scope": access?.keyScope ?? undefined,
+    "x-key-projects": access?.inProjects || undefined,
     "x-audited": isChange || isAudited,
   });
 }

@@ -1,6 +1,6 @@
 import { batchReads } from "../async/batch.ts";
 import type { Role } from "../core/accounts/account.ts";
-import type { Caller, CallerCredential, KeyKind, TokenCredential } from "../core/accounts/caller.ts";
+import type { Caller, CallerCredential, KeyCredential, KeyKind, ProjectLimit, TokenCredential } from "../core/accounts/caller.ts";
 import { Failure, failureOf } from "../core/failure.ts";
 import type { KeyUses } from "../core/keys/api-keys.ts";
 import { sessionMs } from "../core/sign-in/sign-in.ts";
@@ -9,7 +9,7 @@ import type { Operation, OperationAccess } from "../operations.ts";
 import type { Admission, Request } from "./admission.ts";
 import type { NoteRefusal } from "./audit.ts";
 import { noteChallenge } from "./challenge.ts";
-import type { Identify, RequestCredentials } from "./credential.ts";
+import type { Identify } from "./credential.ts";
 import type { Limits } from "./limit.ts";
 
 const keyCredentials: Record<KeyKind, Access_Credential> = {
@@ -50,12 +50,13 @@ const roleNames: Record<Role, Access_Role> = {
  * @throws Failure `permission_denied`; `insufficient_scope` for a token
  * (spec/decisions.md 2, spec/enterprise.md 1, spec/oauth.md 2.1, 9.2).
  */
-function checkAccess(operation: Operation, { credential, role }: Caller): void {
+function checkAccess(operation: Operation, { credential, role, within }: Caller): void {
   const { access } = operation;
   if (access === null) return;
   if (credential.kind === "token") checkScopes(access, credential);
   else {
     checkCredential(access, credentialOf(credential), role);
+    if (credential.kind === "key") checkRestrictions(access, credential, within);
     if (access.operator && !(credential.kind === "session" && credential.operator)) throw forbidden(access);
   }
 }
@@ -72,6 +73,15 @@ function checkScopes({ credentials, anyScope }: OperationAccess, { scopes }: Tok
     throw new Failure("insufficient_scope", "insufficient_scope: this operation accepts an API key only");
   if (anyScope.length === 0 || anyScope.some((scope) => scopes.includes(scope))) return;
   throw new Failure("insufficient_scope", `insufficient_scope: required one of [${anyScope.join(", ")}]`);
+}
+
+/** A key with restrictions may do what they name, and nothing else (spec/api.md 8.108). @throws Failure `permission_denied`. */
+function checkRestrictions({ keyScope, inProjects }: OperationAccess, { scopes }: KeyCredential, within: ProjectLimit | undefined): void {
+  // Enterprise keys have no scopes and no projects.
+  if (scopes !== null && keyScope !== null && !scopes.includes(keyScope))
+    throw new Failure("permission_denied", `this API key has no scope ${keyScope}; its scopes are ${scopes.join(", ")}`);
+  if (within !== undefined && !inProjects)
+    throw new Failure("permission_denied", "this API key is limited to projects, and this operation reaches more than projects");
 }
 
 function credentialOf(credential: Exclude<CallerCredential, TokenCredential>): Access_Credential {
@@ -114,7 +124,7 @@ export function createAdmit(identify: Identify, limits: Limits, noteRefusal: Not
   }
   async function identifyCaller(operation: Operation, request: Request): Promise<Caller> {
     try {
-      return await noteRefusals(operation, request, null, () => identify(request.credentials));
+      return await noteRefusals(operation, request, null, () => identify(request.credentials, request.address));
     } catch (thrown) {
       if (failureOf(thrown).reason === "unauthenticated") await limits.invalidCredential(request.address);
       throw thrown;
@@ -122,8 +132,9 @@ export function createAdmit(identify: Identify, limits: Limits, noteRefusal: Not
   }
   const callers = batchReads<Caller>();
   async function checkAgain(operation: Operation, request: Request): Promise<Caller> {
-    const { credentials } = request;
-    const caller = await noteRefusals(operation, request, null, () => callers(JSON.stringify(credentials), () => identify(credentials)));
+    const { credentials, address } = request;
+    const key = JSON.stringify([credentials, address]);
+    const caller = await noteRefusals(operation, request, null, () => callers(key, () => identify(credentials, address)));
     await noteRefusals(operation, request, caller, () => checkAccess(operation, caller));
     return caller;
   }
@@ -134,10 +145,11 @@ export function createAdmit(identify: Identify, limits: Limits, noteRefusal: Not
     return caller;
   }
   /** The person of a valid session, where the operation reads sessions; otherwise a caller without account. */
-  async function identifyVisitor({ readsSessions }: Operation, { keys, bearer, session }: RequestCredentials): Promise<Caller> {
+  async function identifyVisitor({ readsSessions }: Operation, { address, credentials }: Request): Promise<Caller> {
+    const { keys, bearer, session } = credentials;
     if (!readsSessions || session === null || keys.length > 0 || bearer !== null) return anonymousCaller;
     try {
-      return await callers(JSON.stringify(session), () => identify({ keys: [], bearer: null, session }));
+      return await callers(JSON.stringify(session), () => identify({ keys: [], bearer: null, session }, address));
     } catch (thrown) {
       if (failureOf(thrown).reason === "unauthenticated") return anonymousCaller;
       throw thrown;
@@ -146,7 +158,7 @@ export function createAdmit(identify: Identify, limits: Limits, noteRefusal: Not
   /** Admits a call that needs no credential. Its limit is that of the network address, also with a session. */
   async function admitVisitor(operation: Operation, request: Request): Promise<Admission> {
     const rate = await noteRefusals(operation, request, null, () => limits.visitor(request.address, operation));
-    const visitor = () => identifyVisitor(operation, request.credentials);
+    const visitor = () => identifyVisitor(operation, request);
     return { operation, request, caller: await visitor(), rate, checkAgain: visitor };
   }
   async function admit(operation: Operation, request: Request): Promise<Admission> {
@@ -181,7 +193,7 @@ const observing =
 const anonymousCaller: Caller = {
   accountId: "",
   spaceId: "",
-  credential: { kind: "key", keyKind: "general", id: "" },
+  credential: { kind: "key", keyKind: "general", id: "", scopes: null },
   role: null,
   locale: "en",
 };

@@ -5,6 +5,7 @@ import type { Clock } from "../core/clock.ts";
 import { Failure, invalidArgument } from "../core/failure.ts";
 import { isKeyText, type KeyHolder, keyDigest } from "../core/keys/api-key.ts";
 import type { KeyUses } from "../core/keys/api-keys.ts";
+import { isAllowedAddress } from "../core/keys/restrictions.ts";
 import type { ReadAccessToken } from "../core/oauth/access-token.ts";
 import { type ClientSwitches, isTurnedOff } from "../core/oauth/app.ts";
 import type { TokenHolder } from "../core/oauth/family.ts";
@@ -31,14 +32,14 @@ export interface RequestCredentials {
 export class RefusedCredential extends Failure {
   readonly known: KnownCredential | null;
 
-  constructor(message: string, known: KnownCredential | null) {
-    super("unauthenticated", message);
+  constructor(message: string, known: KnownCredential | null, reason: "unauthenticated" | "permission_denied" = "unauthenticated") {
+    super(reason, message);
     this.known = known;
   }
 }
 
-/** Identifies the caller. */
-export type Identify = (presentedCredential: RequestCredentials) => Promise<Caller>;
+/** Identifies the caller. `address` is the client's network address, as the setting TRUST_PROXY makes it known. */
+export type Identify = (presentedCredential: RequestCredentials, address: string) => Promise<Caller>;
 
 /** Every refusal of a credential begins with this text (spec/decisions.md 10). */
 const refusalText = "Invalid or missing API key";
@@ -79,7 +80,8 @@ export function readV1Credentials(header: (name: string) => string | null | unde
  *
  * @param switches the clients whose tokens count.
  * @returns a function that throws Failure `unauthenticated` for a missing, bad, expired or
- * revoked credential, `invalid_argument` for two different ones (spec/decisions.md 9, 10, 12).
+ * revoked credential, `invalid_argument` for two different ones (spec/decisions.md 9, 10, 12), `permission_denied` for a key that
+ * cannot be used from the address.
  */
 export function createIdentify(
   store: Tx,
@@ -96,22 +98,24 @@ export function createIdentify(
     return workerCaller(worker);
   }
 
-  async function byKey(key: string): Promise<Caller> {
+  async function byKey(key: string, address: string): Promise<Caller> {
     if (key.startsWith(workerPrefix)) return byWorker(key);
-    return byKeyHolder(isKeyText(key) ? await store.keys.holder(keyDigest(key)) : null);
+    return byKeyHolder(isKeyText(key) ? await store.keys.holder(keyDigest(key)) : null, address);
   }
 
-  async function byKeyHolder(holder: KeyHolder | null): Promise<Caller> {
+  async function byKeyHolder(holder: KeyHolder | null, address: string): Promise<Caller> {
     if (holder === null) throw refusal();
     if (!isValid(holder, clock.now())) throw refusal(undefined, knownBy("key", holder.key));
+    if (!isAllowedAddress(holder.key.addressRanges, address))
+      throw new RefusedCredential("this API key cannot be used from this network address", knownBy("key", holder.key), "permission_denied");
     keys.note(holder.key.id, holder.key.usedAt);
     return keyCaller(holder);
   }
 
-  async function byToken(text: string, resource: Resource): Promise<Caller> {
+  async function byToken(text: string, resource: Resource, address: string): Promise<Caller> {
     // A token is a JWT: no worker credential and no key has that form.
     if (text.startsWith(workerPrefix)) return byWorker(text);
-    if (isKeyText(text)) return byKey(text);
+    if (isKeyText(text)) return byKey(text, address);
     const claims = await readToken(text);
     if (claims === null) throw refusal("invalid token");
     const holder = await store.families.findHolder(claims.familyId);
@@ -139,8 +143,8 @@ export function createIdentify(
     return clientId === null ? caller : { ...caller, clientId };
   }
 
-  async function bySigned({ kind, id, clientId }: SignedCredential): Promise<Caller> {
-    if (kind === "key") return byKeyHolder(await store.keys.holderById(id));
+  async function bySigned({ kind, id, clientId }: SignedCredential, address: string): Promise<Caller> {
+    if (kind === "key") return byKeyHolder(await store.keys.holderById(id), address);
     if (kind === "session") return bySessionHolder(await store.sessions.holderById(id));
     return byFamily(id, clientId);
   }
@@ -155,13 +159,13 @@ export function createIdentify(
     return sessionCaller(holder);
   }
 
-  return async ({ keys, bearer, session, signed, resource = null }) => {
-    if (signed) return bySigned(signed);
+  return async ({ keys, bearer, session, signed, resource = null }, address) => {
+    if (signed) return bySigned(signed, address);
     const [key, other] = keys;
     const second = other ?? (key === undefined ? null : bearer);
     if (second !== null && second !== key) throw invalidArgument("", "a request carries one credential, this one carries two");
-    if (key !== undefined) return byKey(key);
-    if (bearer !== null) return byToken(bearer, resource);
+    if (key !== undefined) return byKey(key, address);
+    if (bearer !== null) return byToken(bearer, resource, address);
     if (session !== null) return bySession(session);
     throw refusal("missing authentication");
   };
@@ -185,7 +189,8 @@ export const credentialName = ({ kind, id }: Pick<Caller["credential"], "kind" |
 const keyCaller = ({ key, member, locale }: KeyHolder): Caller => ({
   accountId: key.accountId,
   spaceId: key.spaceId,
-  credential: { kind: "key", keyKind: key.kind, id: key.id },
+  ...(key.projectIds === null ? {} : { within: { projectIds: key.projectIds, apiKeyId: key.id } }),
+  credential: { kind: "key", keyKind: key.kind, id: key.id, scopes: key.scopes },
   role: member?.role ?? null,
   locale,
 });

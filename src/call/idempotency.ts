@@ -1,5 +1,5 @@
 import { create, type DescMessage, fromBinary, type Message, toBinary, toJson } from "@bufbuild/protobuf";
-import { appOf } from "../core/accounts/caller.ts";
+import { appOf, type Caller } from "../core/accounts/caller.ts";
 import type { Cipher } from "../core/cipher.ts";
 import { Failure, invalidArgument } from "../core/failure.ts";
 import { answerContext, type IdempotencyKey, type IdempotencyRecord } from "../core/idempotency/idempotency-record.ts";
@@ -90,9 +90,12 @@ interface KeyedCall {
 function keyedCall({ operation, caller, request }: Admission, message: Message): KeyedCall | null {
   if (request.idempotencyKey === null) return null;
   const { accountId, spaceId } = caller;
-  const place = { accountId, spaceId, clientId: appOf(caller) ?? "", operation: operation.rpc };
+  const place = { accountId, spaceId, clientId: appOf(caller) ?? limitedKeyOf(caller), operation: operation.rpc };
   return { key: { ...place, key: request.idempotencyKey }, hash: requestHash(operation.method.input, message) };
 }
+
+/** A key that is limited to projects has records of its own: another answer of its account can be from another project. */
+const limitedKeyOf = ({ within }: Caller): string => (within === undefined ? "" : `key:${within.apiKeyId}`);
 
 /** Binds a stored answer to its key: it cannot be decrypted under another. */
 

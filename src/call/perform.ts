@@ -187,7 +187,7 @@ const spanOf = ({ request }: Admission): Span | null => request.observed?.span ?
 
 const openCallOf = ({ operation, request, caller, checkAgain: again }: Admission, gone: AbortSignal): OpenCall => ({
   caller,
-  accessKey: JSON.stringify([operation.rpc, request.credentials]),
+  accessKey: JSON.stringify([operation.rpc, request.credentials, request.address]),
   reauthenticate: again,
   network: network(request.address),
   gone,

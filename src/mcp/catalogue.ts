@@ -42,6 +42,8 @@ interface DescribedCall {
   readonly description?: string;
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly "x-roles"?: readonly string[];
+  readonly "x-key-scope"?: string;
+  readonly "x-key-projects"?: boolean;
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Json }>> };
   readonly responses: Readonly<Record<string, { readonly content?: object }>>;
 }
@@ -67,8 +69,11 @@ function factsOf(call: DescribedCall, isRead: boolean, schemas: OpenApi["compone
   };
 }
 
-function isAllowed({ security = [], "x-roles": roles }: DescribedCall, { kind, scopes, role }: Caller): boolean {
-  if (kind === "token") return security.some(({ OAuth: needed }) => needed?.every((scope) => scopes.includes(scope)));
+function isAllowed(call: DescribedCall, { kind, scopes, role, isInProjects }: Caller): boolean {
+  const { security = [], "x-roles": roles, "x-key-scope": keyScope, "x-key-projects": takesProjects = false } = call;
+  if (kind === "token") return security.some(({ OAuth: needed }) => needed?.every((scope) => scopes?.includes(scope)));
+  if (keyScope !== undefined && scopes?.includes(keyScope) === false) return false;
+  if (isInProjects && !takesProjects) return false;
   const hasRole = roles === undefined || (role !== null && roles.includes(role.replaceAll("_", " ")));
   return hasRole && security.some((accepted) => "ApiKey" in accepted);
 }

@@ -4,8 +4,10 @@ export type Json = Readonly<Record<string, unknown>>;
 /** Who calls: it decides which tools are listed. */
 export interface Caller {
   readonly kind: "key" | "token";
-  /** The scopes of a token; empty for a key. */
-  readonly scopes: readonly string[];
+  /** The scopes of a token, or of a key that has scopes; null: a key without scopes. */
+  readonly scopes: readonly string[] | null;
+  /** It is a key that is limited to projects. */
+  readonly isInProjects: boolean;
   /** The role in the team, for instance `owner`; null in a personal space and for a token. */
   readonly role: string | null;
 }

@@ -4,6 +4,7 @@ import type { KeyKind } from "../core/accounts/caller.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { UsedKey } from "../core/keys/api-key.ts";
 import type { ApiKeys } from "../core/keys/api-keys.ts";
+import type { KeyRestrictions } from "../core/keys/restrictions.ts";
 import { ApiKeyKind, type ApiKeySchema } from "../gen/proto/settings/v1/api_key_pb.ts";
 import type { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
 import { pageEnd, seconds } from "./wire-values.ts";
@@ -33,8 +34,9 @@ const latest = 253_402_300_799n;
 /** API keys of an account (spec/decisions.md 3, 4). */
 export function apiKeyHandlers(keys: ApiKeys): Handlers<typeof ApiKeyService> {
   return {
-    async createApiKey(tx, caller, { name, kind, expiresAt }) {
-      const { key, text } = await keys.create(tx, caller, { name, kind: kinds[kind] ?? "general", expiresAt: milliseconds(expiresAt) });
+    async createApiKey(tx, caller, { name, kind, expiresAt, restrictions }) {
+      const input = { name, kind: kinds[kind] ?? "general", expiresAt: milliseconds(expiresAt), restrictions };
+      const { key, text } = await keys.create(tx, caller, input);
       return { apiKey: toMessage({ ...key, usedAt: null }), secret: text };
     },
     async listApiKeys(tx, caller) {
@@ -46,6 +48,9 @@ export function apiKeyHandlers(keys: ApiKeys): Handlers<typeof ApiKeyService> {
     },
     async renameApiKey(tx, caller, { id, name }) {
       return { apiKey: toMessage(await keys.rename(tx, caller, id, name)) };
+    },
+    async restrictApiKey(tx, caller, { id, restrictions }) {
+      return { apiKey: toMessage(await keys.restrict(tx, caller, id, restrictions)) };
     },
     async listSpaceApiKeys(tx, caller, { limit = 20, cursor, userId }) {
       const { items, next } = await keys.listOfSpace(tx, caller, userId || undefined, { limit, cursor });
@@ -65,7 +70,7 @@ function milliseconds(time: bigint | undefined): number | null {
   return time === undefined ? null : Number(time) * 1000;
 }
 
-const toMessage = ({ id, name, kind, createdAt, usedAt, expiresAt, lastFour }: UsedKey) =>
+const toMessage = ({ id, name, kind, createdAt, usedAt, expiresAt, lastFour, ...restrictions }: UsedKey) =>
   ({
     id,
     name,
@@ -74,4 +79,15 @@ const toMessage = ({ id, name, kind, createdAt, usedAt, expiresAt, lastFour }: U
     ...(usedAt === null ? {} : { lastUsedAt: seconds(usedAt) }),
     ...(expiresAt === null ? {} : { expiresAt: seconds(expiresAt) }),
     ...(lastFour === null ? {} : { lastFour }),
+    ...restrictionsOf(restrictions),
   }) satisfies MessageInitShape<typeof ApiKeySchema>;
+
+/** Absent for a key without restrictions. */
+function restrictionsOf({
+  scopes,
+  projectIds,
+  addressRanges,
+}: KeyRestrictions): Pick<MessageInitShape<typeof ApiKeySchema>, "restrictions"> {
+  if (scopes === null && projectIds === null && addressRanges === null) return {};
+  return { restrictions: { scopes: [...(scopes ?? [])], projectIds: [...(projectIds ?? [])], addressRanges: [...(addressRanges ?? [])] } };
+}

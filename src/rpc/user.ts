@@ -28,9 +28,15 @@ export const userHandlers: Handlers<typeof UserService> = {
     const me = { message: "ok", userId, credentialKind: credentialKinds[credential.kind] };
     if (credential.kind === "token") return { ...me, space: { id }, scopes: [...credential.scopes] };
     const operator = credential.kind === "session" ? { operator: credential.operator } : {};
-    return { ...me, ...(await personOf(tx, caller)), ...operator };
+    return { ...me, ...(await personOf(tx, caller)), ...operator, ...limitsOf(caller) };
   },
 };
+
+/** What limits a key. */
+const limitsOf = ({ credential, within }: Caller): { readonly scopes?: string[]; readonly projectIds?: string[] } => ({
+  ...(credential.kind === "key" && credential.scopes !== null ? { scopes: [...credential.scopes] } : {}),
+  ...(within === undefined ? {} : { projectIds: [...within.projectIds] }),
+});
 
 /** What only the person's own credentials show. */
 async function personOf(tx: Tx, { accountId, spaceId: id, role }: Caller): Promise<Me> {

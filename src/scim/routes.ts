@@ -89,7 +89,10 @@ function operationIn(operations: OperationTable, method: DescMethod): Operation 
 /** The operation, restricted to Team User Management keys. */
 const restricted = (operation: Operation): Operation => ({
   ...operation,
-  access: { credentials: new Set([Access_Credential.TEAM_USER_MGMT]), anyScope: [], roles: new Set(), personal: false, operator: false },
+  access: {
+    credentials: new Set([Access_Credential.TEAM_USER_MGMT]),
+    ...{ anyScope: [], roles: new Set(), personal: false, operator: false, keyScope: null, inProjects: false },
+  },
 });
 
 /** Reads the key from `Authorization: Bearer`. Only SCIM does this; a key in another header is a second credential. */

@@ -366,18 +366,27 @@ describeWithChromium("the console", (database) => {
     expect(await own.inputValue()).toBe("");
   });
 
-  test("makes a key, shows it once, and revokes it", async () => {
+  test("makes a key with limits, shows it once, changes its limits, and revokes it", async () => {
     await page.goto("/settings/keys");
     await page.getByRole("button", { name: "New key" }).click();
     await page.getByLabel("Name").fill("nightly");
+    await page.getByLabel("May do").selectOption("Only what you choose");
+    expect(await page.getByRole("dialog").getByRole("button", { name: "New key" }).isEnabled()).toBe(false);
+    await page.getByRole("dialog").getByRole("checkbox", { name: "Read" }).first().check();
     await page.getByRole("dialog").getByRole("button", { name: "New key" }).click();
     const secret = (await page.getByRole("dialog").locator("pre").textContent()) ?? "";
-    const call = () => fetch(`${stage.url}/v2/user.me`, { headers: { "x-service-api-key": secret } });
-    expect((await call()).status).toBe(200);
+    const call = (name = "user.me") => fetch(`${stage.url}/v2/${name}`, { headers: { "x-service-api-key": secret } });
+    expect([(await call()).status, (await call("task.list")).status, (await call("webhook.list")).status]).toEqual([200, 200, 403]);
     await page.getByRole("button", { name: "Done" }).click();
     const row = page.getByRole("listitem").filter({ hasText: "nightly" });
     await row.waitFor();
     expect(await page.content()).not.toContain(secret);
+    await row.getByText("Limits: task:read").waitFor();
+    await row.getByRole("button", { name: "Change limits" }).click();
+    await page.getByLabel("Only from these addresses").fill("192.0.2.0/24");
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await row.getByText("Limits: task:read · 192.0.2.0/24").waitFor();
+    expect((await call()).status).toBe(403);
     await row.getByRole("button", { name: "Revoke" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
     await row.waitFor({ state: "detached" });

@@ -32,7 +32,7 @@ const reportedText = ({ status, body }: V2Reply): string =>
 function admissionOf(name: string): Admission {
   const operation = operationTable().byName(name);
   if (!operation) throw new Error(`${name} is gone`);
-  const credential = { kind: "key", keyKind: "general", id: "k" } as const;
+  const credential = { kind: "key", keyKind: "general", id: "k", scopes: null } as const;
   const request = {
     requestId: "r",
     address: "127.0.0.1",

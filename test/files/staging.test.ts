@@ -18,7 +18,7 @@ const forever = new AbortController().signal;
 
 const callerOf = ({ accountId, spaceId, keyId }: Person): Caller => ({
   ...{ accountId, spaceId, role: "owner", locale: "en" },
-  credential: { kind: "key", keyKind: "general", id: keyId },
+  credential: { kind: "key", keyKind: "general", id: keyId, scopes: null },
 });
 
 /** Staging over the platform's store and folder, with its own quota. */

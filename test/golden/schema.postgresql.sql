@@ -47,6 +47,9 @@ TABLE api_key
   revoked_at bigint
   used_at bigint
   last_four text
+  address_ranges text
+  project_ids text
+  scopes text
   CONSTRAINT api_key_pkey PRIMARY KEY (id)
   CREATE INDEX api_key_account_id_kind_idx ON public.api_key USING btree (account_id, kind)
   CREATE UNIQUE INDEX api_key_digest_key ON public.api_key USING btree (digest)
@@ -285,6 +288,7 @@ TABLE file
   upload_until bigint NOT NULL
   expires_at bigint
   deleted_at bigint
+  api_key_id text
   CONSTRAINT file_pkey PRIMARY KEY (id)
   CREATE INDEX file_awaited ON public.file USING btree (upload_until) WHERE (status = 'pending'::text)
   CREATE INDEX file_deleted ON public.file USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)

@@ -40,7 +40,7 @@ CREATE TABLE "api_key" (
     "created_at" BIGINT NOT NULL,
     "expires_at" BIGINT,
     "revoked_at" BIGINT
-, "used_at" BIGINT, "last_four" TEXT)
+, "used_at" BIGINT, "last_four" TEXT, "address_ranges" TEXT, "project_ids" TEXT, "scopes" TEXT)
 CREATE INDEX "api_key_account_id_kind_idx" ON "api_key"("account_id", "kind")
 CREATE UNIQUE INDEX "api_key_digest_key" ON "api_key"("digest")
 CREATE INDEX "api_key_space_id_created_at_id_idx" ON "api_key"("space_id", "created_at", "id")
@@ -262,7 +262,7 @@ CREATE TABLE "file" (
     "upload_until" BIGINT NOT NULL,
     "expires_at" BIGINT,
     "deleted_at" BIGINT
-)
+, "api_key_id" TEXT)
 CREATE INDEX "file_awaited" ON "file"("upload_until") WHERE status = 'pending'
 CREATE INDEX "file_deleted" ON "file"("deleted_at") WHERE deleted_at IS NOT NULL
 CREATE INDEX "file_expiring" ON "file"("expires_at") WHERE status = 'uploaded' AND expires_at IS NOT NULL

@@ -43,7 +43,7 @@ export async function door(
   app.post("/mcp", async (request, reply) => {
     const credentials = readCredentials((name) => request.headers[name]?.toString());
     try {
-      const caller = await identify(mcpCredentials({ ...credentials, session: request.headers.cookie ?? null }, resource));
+      const caller = await identify(mcpCredentials({ ...credentials, session: request.headers.cookie ?? null }, resource), request.ip);
       checkMcpCredential(caller.credential, resource);
       return await answerMcp(request, reply);
     } catch (thrown) {

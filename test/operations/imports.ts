@@ -12,7 +12,17 @@ async function putUpload({ accountId, spaceId }: Person, store: Store): Promise<
     await tx.blobs.begin({ id: blobId, accountId, bytes: 1, leaseUntil: now + 60_000 }, 1_000);
     await tx.blobs.keep(blobId);
     await tx.files.insert({
-      ...{ id, accountId, spaceId, clientId: null, taskId: null, filename: "a.csv", contentType: "text/csv", status: "uploaded" },
+      ...{
+        id,
+        accountId,
+        spaceId,
+        clientId: null,
+        apiKeyId: null,
+        taskId: null,
+        filename: "a.csv",
+        contentType: "text/csv",
+        status: "uploaded",
+      },
       ...{ blobId, bytes: 1, sha256: "0".repeat(64), error: null, createdAt: now, uploadUntil: now, expiresAt: now + 3_600_000 },
       deletedAt: null,
     });

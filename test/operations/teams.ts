@@ -121,6 +121,7 @@ export const apiKeyEntries = entries(ApiKeyService, {
   listApiKeys: ["settings/keys", noInput],
   revokeApiKey: ["settings/keys", async ({ keyId }) => ({ id: keyId })],
   renameApiKey: ["settings/space-keys", async ({ keyId }) => ({ id: keyId, name: "ci" })],
+  restrictApiKey: ["settings/restricted-keys", async ({ keyId }) => ({ id: keyId, restrictions: { address_ranges: ["127.0.0.1"] } })],
   listSpaceApiKeys: ["settings/space-keys", noInput],
   revokeSpaceApiKey: ["settings/space-keys", async ({ keyId }) => ({ id: keyId })],
 });

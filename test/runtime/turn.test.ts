@@ -197,7 +197,7 @@ describeOnOne("a turn", (kind) => {
     try {
       const bytes = Readable.from([Buffer.from("a,b")], { objectMode: false });
       const staged = await files.staging.stage(bytes, { accountId: ann.accountId, max: 3, signal: new AbortController().signal });
-      const caller: Caller = { ...ann, role: null, locale: "en", credential: { kind: "key", keyKind: "general", id: "k" } };
+      const caller: Caller = { ...ann, role: null, locale: "en", credential: { kind: "key", keyKind: "general", id: "k", scopes: null } };
       const name = { filename: "a.csv", contentType: "text/csv" };
       const kept = await db.store.change((tx) => files.staging.keep(tx, caller, staged, name));
       const brought = { attachments: [attachmentOf(kept, "user")] };

@@ -20,7 +20,7 @@ import { describeOnOne, openTestStore, type TestStore } from "../support/databas
 import { checkTask, taskInStore } from "../support/invariants.ts";
 
 const clock = movableClock();
-const caller: Caller = { ...ann, role: null, locale: "en", credential: { kind: "key", keyKind: "general", id: "key" } };
+const caller: Caller = { ...ann, role: null, locale: "en", credential: { kind: "key", keyKind: "general", id: "key", scopes: null } };
 const finish: Outcome = { kind: "finish", content: "Done" };
 const asks = (memo: Turn["memo"] = null): Outcome => ({ kind: "ask", content: "Which?", options: ["This", "That"], memo });
 const confirms = (action: (Outcome & { kind: "confirm" })["action"], more: Partial<Outcome & { kind: "confirm" }> = {}): Outcome => ({

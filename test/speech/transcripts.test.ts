@@ -9,7 +9,7 @@ import { openSpeechService, type SpeechService, say } from "./service.ts";
 
 const caller = (accountId: string): Caller => ({
   ...{ accountId, spaceId: "space", role: null, locale: "en" },
-  credential: { kind: "key", keyKind: "general", id: "key" },
+  credential: { kind: "key", keyKind: "general", id: "key", scopes: null },
 });
 const recording = (index: number, bytes = 4): Recording => ({
   ...{ path: `message.content[${index}]`, filename: 'my "secret" name.WAV', bytes },

@@ -6,6 +6,7 @@ import type { NewComplianceExport, NewDataExport } from "../../src/core/exports/
 import type { StoredFile } from "../../src/core/files/file.ts";
 import type { IdempotencyKey } from "../../src/core/idempotency/idempotency-record.ts";
 import type { ApiKey } from "../../src/core/keys/api-key.ts";
+import { noRestrictions } from "../../src/core/keys/restrictions.ts";
 import { newProject, type Project } from "../../src/core/projects/project.ts";
 import type { Store } from "../../src/core/store.ts";
 import type { NewEvent } from "../../src/core/tasks/event.ts";
@@ -52,6 +53,7 @@ export const sampleFile = (members: Partial<StoredFile> = {}): StoredFile => ({
   id: newId("file"),
   ...ann,
   clientId: null,
+  apiKeyId: null,
   taskId: null,
   filename: "notes.txt",
   contentType: "text/plain",
@@ -77,6 +79,7 @@ export const sampleKey = (members: Partial<ApiKey> = {}): ApiKey => ({
   expiresAt: null,
   revokedAt: null,
   lastFour: "wxyz",
+  ...noRestrictions,
   ...members,
 });
 

@@ -146,6 +146,7 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["taskResources.deleteOfTask", (tx) => tx.taskResources.deleteOfTask("t")],
   ["keys.revokeInSpace", (tx) => tx.keys.revokeInSpace("north", "k", 1)],
   ["keys.renameOwn", (tx) => tx.keys.renameOwn(inNorth, "k", "n", 1)],
+  ["keys.restrictOwn", (tx) => tx.keys.restrictOwn(inNorth, "k", { scopes: ["task:read"], projectIds: null, addressRanges: null }, 1)],
   ["workers.recordFailure", (tx) => tx.workers.recordFailure({ workerId: "w", taskId: "t", kind: "lease", at: 1 }, 1)],
   ["workers.update", (tx) => tx.workers.update("north", "w", { name: "n" })],
   ["workers.purgeFailures", (tx) => tx.workers.purgeFailures(1)],

@@ -8,6 +8,7 @@ import { type Clock, systemClock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Disk } from "../../src/core/installation/checks.ts";
 import { keyDigest, newKeyText } from "../../src/core/keys/api-key.ts";
+import { type KeyRestrictions, noRestrictions } from "../../src/core/keys/restrictions.ts";
 import type { Log } from "../../src/core/log.ts";
 import type { Store, Tx } from "../../src/core/store.ts";
 import type { ProveDomain } from "../../src/core/websites/domain.ts";
@@ -58,6 +59,7 @@ export interface PersonOptions {
   readonly personal?: boolean;
   readonly kind?: KeyKind;
   readonly expiresAt?: number;
+  readonly restrictions?: Partial<KeyRestrictions>;
 }
 
 /** A line of the process log. */
@@ -247,6 +249,8 @@ async function newPerson(store: Store, place: Place, options: PersonOptions = {}
       expiresAt,
       revokedAt: null,
       lastFour: key.slice(-4),
+      ...noRestrictions,
+      ...options.restrictions,
     });
   });
   return {

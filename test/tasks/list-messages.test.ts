@@ -265,7 +265,12 @@ describeOnEach("task.listMessages", (database) => {
     const task = await store.tasks.find(rig.ann, id);
     await store.change((tx) => tx.tasks.advance(id, { now: Date.now(), events: [{ type: "explanation", payload: { content: "late" } }] }));
     const tx = { ...store, tasks: { ...store.tasks, find: async () => task } };
-    const caller = { ...rig.ann, role: "owner", locale: "en", credential: { kind: "key", keyKind: "general", id: rig.ann.keyId } } as const;
+    const caller = {
+      ...rig.ann,
+      role: "owner",
+      locale: "en",
+      credential: { kind: "key", keyKind: "general", id: rig.ann.keyId, scopes: null },
+    } as const;
     for (const order of ["asc", "desc"] as const) {
       const expected = { limit: 200, order, cursor: undefined, verbose: true, startEventId: undefined };
       const { items } = await listings.messages(tx, caller, id, expected);

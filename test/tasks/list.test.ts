@@ -2,6 +2,7 @@ import { Code } from "@connectrpc/connect";
 import { beforeAll, describe, expect, test } from "vitest";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { keyDigest, newKeyText } from "../../src/core/keys/api-key.ts";
+import { noRestrictions } from "../../src/core/keys/restrictions.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
 import { SortOrder, TaskScope } from "../../src/gen/proto/task/v2/task_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
@@ -306,7 +307,15 @@ async function keyOfPersonalSpace({ store }: Service, { accountId }: Person): Pr
   const [key, spaceId, createdAt] = [newKeyText(systemRandom), systemIds.short(), Date.now()];
   await store.change(async (tx) => {
     await tx.accounts.insertSpace({ id: spaceId, kind: "personal", createdAt, accountId });
-    const more = { name: "personal", digest: keyDigest(key), createdAt, expiresAt: null, revokedAt: null, lastFour: null };
+    const more = {
+      name: "personal",
+      digest: keyDigest(key),
+      createdAt,
+      expiresAt: null,
+      revokedAt: null,
+      lastFour: null,
+      ...noRestrictions,
+    };
     await tx.keys.insert({ id: systemIds.short(), accountId, spaceId, kind: "general", ...more });
   });
   return key;

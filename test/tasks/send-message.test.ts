@@ -191,7 +191,12 @@ describeOnOne("task.sendMessage", (database) => {
       throw new Failure("resource_exhausted", "full");
     };
     const full = tasks({ clock: systemClock, ids: systemIds, backlog: { add: enter }, steps: taskSteps(systemClock), keepsEvents: false });
-    const caller = { ...rig.ann, role: "owner", locale: "en", credential: { kind: "key", keyKind: "general", id: rig.ann.keyId } } as const;
+    const caller = {
+      ...rig.ann,
+      role: "owner",
+      locale: "en",
+      credential: { kind: "key", keyKind: "general", id: rig.ann.keyId, scopes: null },
+    } as const;
     const input = { texts: ["hi"], references: [] };
     await expect(store.change((tx) => full.send(tx, caller, id, input, {}))).rejects.toMatchObject({ reason: "resource_exhausted" });
     await rig.force(id, "running");

@@ -90,7 +90,7 @@ describe("the time of a stop", () => {
     spaceId: "space",
     role: null,
     locale: "en",
-    credential: { kind: "key", keyKind: "general", id: "key" },
+    credential: { kind: "key", keyKind: "general", id: "key", scopes: null },
   } as const;
   const taskInput = { input: { texts: ["hi"], references: [] }, interactive: false, hidden: false, shareVisibility: "private" } as const;
 

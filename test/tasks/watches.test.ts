@@ -16,7 +16,7 @@ import { step } from "./watch-rig.ts";
 const ann: Caller = {
   accountId: "account",
   spaceId: "space",
-  credential: { kind: "key", keyKind: "general", id: "key" },
+  credential: { kind: "key", keyKind: "general", id: "key", scopes: null },
   role: "owner",
   locale: "en",
 };

@@ -131,7 +131,7 @@ describeOnOne("fifty calls at once", (database) => {
     await removal;
     expect(await rowsIn(rig.db.url, `SELECT status FROM task WHERE id = '${id}'`)).toEqual([{ status: "stopped" }]);
     expect(await rig.service.store.change((tx) => tx.members.lockActive(at))).toBe(false);
-    const credential = { kind: "key", keyKind: "general", id: lea.keyId } as const;
+    const credential = { kind: "key", keyKind: "general", id: lea.keyId, scopes: null } as const;
     const late = rig.service.store.change((tx) => lockActiveMember(tx, { ...at, credential, role: "member", locale: "en" }));
     await expect(late).rejects.toMatchObject({ reason: "unauthenticated", message: "Invalid or missing API key" });
   });

@@ -52,7 +52,7 @@ const step = (name: string, work: (model: Model, real: Real) => Promise<void>): 
 const netCost = ({ days }: TaskModel): number => [...days.values()].reduce((sum, credits) => sum + credits, 0);
 const callerOf = (accountId: string, spaceId: string, role: Caller["role"]): Caller => ({
   ...{ accountId, spaceId, role, locale: "en" },
-  credential: { kind: "key", keyKind: "general", id: "k" },
+  credential: { kind: "key", keyKind: "general", id: "k", scopes: null },
 });
 
 /** A run writes credits, and tokens that have a price. */

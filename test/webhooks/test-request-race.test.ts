@@ -14,7 +14,7 @@ import { sampleApp } from "../support/oauth.ts";
 
 const ann: Caller = {
   ...{ accountId: "ann", spaceId: "north", role: null, locale: "en" },
-  credential: { kind: "key", keyKind: "general", id: "k" },
+  credential: { kind: "key", keyKind: "general", id: "k", scopes: null },
 };
 const sent: AttemptResult = { at: 1, status: 204, failure: null, latencyMs: 1, response: null, delivered: true, retryAfter: null };
 

@@ -1,6 +1,7 @@
 import type { Role } from "../../src/core/accounts/account.ts";
 import { type KeyKind, type ScopeName, scopeNames } from "../../src/core/accounts/caller.ts";
 import { systemClock } from "../../src/core/clock.ts";
+import type { KeyRestrictions } from "../../src/core/keys/restrictions.ts";
 import { mcpResource } from "../../src/core/oauth/resource.ts";
 import type { TestStore } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
@@ -15,6 +16,8 @@ export type CredentialHeaders = Readonly<Record<string, string>>;
 export interface Credentials {
   readonly owner: Person;
   key(kind: KeyKind): Promise<CredentialHeaders>;
+  /** A general key of the owner with limits. */
+  restrictedKey(restrictions: Partial<KeyRestrictions>): Promise<CredentialHeaders>;
   /** Null is a personal space. */
   keyOfRole(role: Role | null): Promise<CredentialHeaders>;
   sessionOfRole(role: Role | null): Promise<CredentialHeaders>;
@@ -103,6 +106,7 @@ export async function credentialsOf(service: Service, database: TestStore): Prom
   return {
     owner,
     key: async (kind) => keyHeader((await service.person({ as: owner, with: owner, kind })).key),
+    restrictedKey: async (restrictions) => keyHeader((await service.person({ as: owner, with: owner, restrictions })).key),
     keyOfRole: async (role) => keyHeader((await personOf(role)).key),
     sessionOfRole: async (role) => (await (await personOf(role)).session()).headers,
     token: async (scopes) => bearer((await tokensOf(service, owner, scopes)).access),

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Role, roles } from "../../src/core/accounts/account.ts";
 import { type KeyKind, keyKinds, type ScopeName, scopeNames } from "../../src/core/accounts/caller.ts";
+import { keyScopes } from "../../src/core/accounts/key-scopes.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import { newKeyText } from "../../src/core/keys/api-key.ts";
+import type { KeyRestrictions } from "../../src/core/keys/restrictions.ts";
 import { Access_Credential, Access_Role } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
 import type { Operation } from "../../src/operations.ts";
 import { openTestStore, type TestStore } from "../support/database.ts";
@@ -18,7 +20,7 @@ import { type Credentials, credentialsOf } from "./credentials.ts";
 type Holder =
   | { readonly kind: "nobody"; readonly why: string }
   | { readonly kind: "two" }
-  | { readonly kind: "key"; readonly keyKind: KeyKind; readonly role: Role | null }
+  | { readonly kind: "key"; readonly keyKind: KeyKind; readonly role: Role | null; readonly limits?: Partial<KeyRestrictions> }
   | { readonly kind: "worker" }
   | { readonly kind: "session"; readonly role: Role | null }
   | { readonly kind: "token"; readonly scopes: readonly ScopeName[] };
@@ -48,7 +50,17 @@ function verdict(wire: Wire, { access, method }: Operation, holder: Holder): str
   const ofPeople = credential === Access_Credential.SESSION || credential === Access_Credential.API_KEY;
   const roleFits = holder.role === null ? access.personal : access.roles.has(roleValue(holder.role));
   const hasRole = !ofPeople || access.roles.size === 0 || roleFits;
-  return access.credentials.has(credential) && hasRole && !access.operator ? admitted : refused("permission_denied", wire);
+  const isWithin = holder.kind !== "key" || isWithinLimits(access, holder.limits ?? {});
+  return access.credentials.has(credential) && hasRole && isWithin && !access.operator ? admitted : refused("permission_denied", wire);
+}
+
+/** A key with limits may call what they name; an operation without a scope of keys is open to every key. */
+function isWithinLimits(
+  access: NonNullable<Operation["access"]>,
+  { scopes, projectIds, addressRanges }: Partial<KeyRestrictions>,
+): boolean {
+  const hasScope = !scopes || access.keyScope === null || scopes.includes(access.keyScope);
+  return hasScope && (!projectIds || access.inProjects) && !addressRanges;
 }
 
 /** The access to the entrance of A2A. The operations that its methods call have their own. */
@@ -160,6 +172,21 @@ describe.each(tested)("over %s every operation answers as its descriptor says to
 
   test.each(keyKinds)("a key of the kind %s", async (keyKind) => {
     expect(await answers(await of.key(keyKind))).toEqual(expected({ kind: "key", keyKind, role: "owner" }));
+  });
+
+  // Each wire has a third of the scopes; the operations of a subject have at most three.
+  test.each(share(keyScopes, tested.indexOf(wire), 6).map((scope) => [scope]))("a general key with the scope %s", async (scope) => {
+    const limits = { scopes: [scope] };
+    expect(await answers(await of.restrictedKey(limits))).toEqual(expected({ kind: "key", keyKind: "general", role: "owner", limits }));
+  });
+
+  // Without addresses in the range of the caller, no operation is open.
+  test.each([
+    { projectIds: ["no-project"] },
+    { projectIds: ["no-project"], scopes: ["task:read", "webhook:read"] as const },
+    { addressRanges: ["192.0.2.0/24", "2001:db8::/32"] },
+  ])("a general key limited to %j", async (limits) => {
+    expect(await answers(await of.restrictedKey(limits))).toEqual(expected({ kind: "key", keyKind: "general", role: "owner", limits }));
   });
 
   test.each([...roles, null])("a general key of the role %s", async (role) => {

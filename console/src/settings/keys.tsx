@@ -8,11 +8,12 @@ import { FormDialog, SecretDialog } from "../ui/form-dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Ago, formatDateTime, fromSeconds } from "../ui/time.tsx";
 import { words } from "../words.ts";
+import { isComplete, LimitFields, limitsOf, limitText, restrictionsOf } from "./key-limits.tsx";
 import { ListPage } from "./list-page.tsx";
 
 const text = words(
   {
-    about: "Programs use a key to call the API as you. A person who has a key can do what you can do.",
+    about: "Programs use a key to call the API as you. Limit a key to what its program needs: without limits it can do what you can do.",
     create: "New key",
     name: "Name",
     nameHint: "What uses it, for example nightly-report",
@@ -29,6 +30,9 @@ const text = words(
     never: "Never",
     days: (count: number) => `After ${count} days`,
     made: "Copy the key now",
+    limits: "Limits",
+    limit: "Change limits",
+    save: "Save",
     revoke: "Revoke",
     revokeTitle: (name: string) => `Revoke ${name}?`,
     revokeText: "Programs with this key are refused at once. This cannot be undone.",
@@ -40,7 +44,8 @@ const text = words(
     empty: "You have no key yet. A program needs one to call the API.",
   },
   {
-    about: "Programme rufen mit einem Schlüssel die API in Ihrem Namen auf. Wer einen Schlüssel hat, kann alles, was Sie können.",
+    about:
+      "Programme rufen mit einem Schlüssel die API in Ihrem Namen auf. Beschränken Sie ihn auf das Nötige: Ohne Grenzen kann er alles, was Sie können.",
     create: "Neuer Schlüssel",
     name: "Name",
     nameHint: "Was ihn benutzt, zum Beispiel nightly-report",
@@ -57,6 +62,9 @@ const text = words(
     never: "Nie",
     days: (count: number) => `Nach ${count} Tagen`,
     made: "Kopieren Sie den Schlüssel jetzt",
+    limits: "Grenzen",
+    limit: "Grenzen ändern",
+    save: "Speichern",
     revoke: "Widerrufen",
     revokeTitle: (name: string) => `${name} widerrufen?`,
     revokeText: "Programme mit diesem Schlüssel werden sofort abgewiesen. Das lässt sich nicht rückgängig machen.",
@@ -72,12 +80,13 @@ const text = words(
 /** The keys of the person: made, shown once, and revoked. */
 export default function KeysPage() {
   const keys = useQuery(ApiKeyService.method.listApiKeys, {});
+  const [limited, setLimited] = useState<ApiKey>();
   return (
     <ListPage
       about={text.about}
       list={keys}
       items={keys.data?.data}
-      row={(key, onRevoke) => <KeyRow key={key.id} apiKey={key} onRevoke={onRevoke} />}
+      row={(key, onRevoke) => <KeyRow key={key.id} apiKey={key} onLimit={() => setLimited(key)} onRevoke={onRevoke} />}
       empty={text.empty}
       command={`curl -s ${location.origin}/v2/user.me -H "x-service-api-key: $KEY"`}
       add={{ label: text.create, dialog: ({ onClose, onDone }) => <NewKeyDialog onClose={onClose} onMade={onDone} /> }}
@@ -88,12 +97,14 @@ export default function KeysPage() {
         submit: text.revoke,
         text: text.revokeText,
       }}
-    />
+    >
+      {limited && <LimitsDialog apiKey={limited} onClose={() => setLimited(undefined)} onSaved={() => void keys.refetch()} />}
+    </ListPage>
   );
 }
 
-function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) {
-  const { name, kind, createdAt, lastUsedAt, expiresAt } = apiKey;
+function KeyRow({ apiKey, onLimit, onRevoke }: { apiKey: ApiKey; onLimit: () => void; onRevoke: () => void }) {
+  const { name, kind, createdAt, lastUsedAt, expiresAt, restrictions } = apiKey;
   const isExpired = expiresAt !== undefined && fromSeconds(expiresAt) < Date.now();
   return (
     <li>
@@ -111,7 +122,15 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
           )}
           {expiresAt !== undefined && ` · ${isExpired ? text.expired : text.expiresAt} ${formatDateTime(fromSeconds(expiresAt))}`}
         </small>
+        {restrictions && (
+          <small>
+            {text.limits}: {limitText(restrictions)}
+          </small>
+        )}
       </span>
+      <button type="button" className="button" onClick={onLimit}>
+        {text.limit}
+      </button>
       <button type="button" className="button danger" onClick={onRevoke}>
         {text.revoke}
       </button>
@@ -126,6 +145,7 @@ function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade: () => 
   const [name, setName] = useState("");
   const [kind, setKind] = useState<ApiKeyKind>(ApiKeyKind.GENERAL);
   const [days, setDays] = useState(0);
+  const [limits, setLimits] = useState(limitsOf(undefined));
   const create = useMutation(ApiKeyService.method.createApiKey, { onSuccess: onMade });
   if (create.data) return <SecretDialog title={text.made} secret={create.data.secret} onClose={onClose} />;
   const expiresAt = days === 0 ? {} : { expiresAt: BigInt(Math.floor(Date.now() / 1000) + days * 86_400) };
@@ -136,7 +156,8 @@ function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade: () => 
       draft="key new"
       error={create.error}
       isPending={create.isPending}
-      onSubmit={() => create.mutate({ name, kind, ...expiresAt })}
+      isReady={isComplete(limits)}
+      onSubmit={() => create.mutate({ name, kind, ...expiresAt, restrictions: restrictionsOf(limits, kind) })}
       onClose={onClose}
     >
       <TextField label={text.name} required maxLength={100} hint={text.nameHint} value={name} onValue={setName} />
@@ -163,6 +184,31 @@ function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade: () => 
           ))}
         </select>
       </label>
+      <LimitFields {...{ kind, limits }} onLimits={setLimits} />
+    </FormDialog>
+  );
+}
+
+function LimitsDialog({ apiKey, onClose, onSaved }: { apiKey: ApiKey; onClose: () => void; onSaved: () => void }) {
+  const { id, kind, restrictions } = apiKey;
+  const [limits, setLimits] = useState(limitsOf(restrictions));
+  const restrict = useMutation(ApiKeyService.method.restrictApiKey, {
+    onSuccess: () => {
+      onSaved();
+      onClose();
+    },
+  });
+  return (
+    <FormDialog
+      title={text.limit}
+      submit={text.save}
+      error={restrict.error}
+      isPending={restrict.isPending}
+      isReady={isComplete(limits)}
+      onSubmit={() => restrict.mutate({ id, restrictions: restrictionsOf(limits, kind) })}
+      onClose={onClose}
+    >
+      <LimitFields {...{ kind, limits }} onLimits={setLimits} />
     </FormDialog>
   );
 }

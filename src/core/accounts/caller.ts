@@ -1,6 +1,7 @@
 import { Failure } from "../failure.ts";
 import type { Tx } from "../store.ts";
 import type { Role } from "./account.ts";
+import type { KeyScope } from "./key-scopes.ts";
 
 /** What an app may do for its user (spec/oauth.md 2). */
 export const scopeNames = [
@@ -55,6 +56,8 @@ export interface KeyCredential {
   readonly kind: "key";
   readonly keyKind: KeyKind;
   readonly id: string;
+  /** The only scopes of the key; null: it has no scopes and may do everything that its kind may. */
+  readonly scopes: readonly KeyScope[] | null;
 }
 
 /** An OAuth access token: an app acts for its user. */
@@ -96,6 +99,13 @@ export interface WorkerCredential {
 /** The credential that authenticated a caller. */
 export type CallerCredential = KeyCredential | TokenCredential | SessionCredential | WorkerCredential;
 
+/** The projects that a key is limited to. */
+export interface ProjectLimit {
+  readonly projectIds: readonly string[];
+  /** The key: it reaches its own uploads only. */
+  readonly apiKeyId: string;
+}
+
 /**
  * The owner of the rows that a query may access: every read and every write goes through
  * a scope (spec/decisions.md 1). `clientId` is set for a token that can access only
@@ -105,6 +115,8 @@ export interface Scope {
   readonly accountId: string;
   readonly spaceId: string;
   readonly clientId?: string | undefined;
+  /** Set for a key that reaches only the tasks of some projects (spec/api.md 8.108). */
+  readonly within?: ProjectLimit | undefined;
 }
 
 /** Who calls: an account in one space, by one credential. */

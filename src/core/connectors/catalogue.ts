@@ -111,9 +111,16 @@ interface Granted {
 export const isGranted = ({ scopes, connectorUids }: Granted, uid: string): boolean =>
   uid === myBrowserId ? scopes.includes("use_my_browsers") : scopes.includes("use_connectors") && connectorUids.includes(uid);
 
-/** Returns the connectors that a caller may use: for an app those granted to it, for other callers all. */
-export const filterGranted = ({ credential }: Caller, uids: readonly string[]): readonly string[] =>
-  credential.kind === "token" ? uids.filter((uid) => isGranted(credential, uid)) : uids;
+/** Whether a caller may use some connectors only: an app those granted to it, a key with scopes none without `connector:use`. */
+export const isLimitedInConnectors = ({ credential }: Caller): boolean =>
+  credential.kind === "token" || (credential.kind === "key" && credential.scopes?.includes("connector:use") === false);
+
+/** Returns the connectors that a caller may use. */
+export function filterGranted(caller: Caller, uids: readonly string[]): readonly string[] {
+  const { credential } = caller;
+  if (credential.kind === "token") return uids.filter((uid) => isGranted(credential, uid));
+  return isLimitedInConnectors(caller) ? [] : uids;
+}
 
 /**
  * Refuses connectors that the user has not granted to the app.

@@ -2,7 +2,7 @@ import type { Caller } from "../accounts/caller.ts";
 import { invalidArgument } from "../failure.ts";
 import type { Tx } from "../store.ts";
 import type { RequestedResources } from "../tasks/task-resources.ts";
-import { filterGranted } from "./catalogue.ts";
+import { filterGranted, isLimitedInConnectors } from "./catalogue.ts";
 import { effectiveByUid, type InstalledConnector } from "./connector.ts";
 
 /** The ids from which the connectors of a task are resolved. */
@@ -79,7 +79,7 @@ export async function connectorsAtSend(
 ): Promise<readonly string[] | undefined> {
   if (clear) return [];
   if (requested.connectors.length > 0) return resolveAtSend(requested, clear, [], await readKnown(tx, caller, null));
-  if (caller.credential.kind !== "token") return undefined;
+  if (!isLimitedInConnectors(caller)) return undefined;
   const current = (await tx.taskResources.find(taskId))?.connectors ?? [];
   const keptUids = filterGranted(caller, current);
   return keptUids.length === current.length ? undefined : keptUids;

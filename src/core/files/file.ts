@@ -27,6 +27,8 @@ export interface StoredFile {
   readonly spaceId: string;
   /** The app that added it; null for a key. */
   readonly clientId: string | null;
+  /** The key that added it; null for other credentials, and for an artifact. */
+  readonly apiKeyId: string | null;
   /** The task whose artifact it is; null for a user's file. */
   readonly taskId: string | null;
   readonly filename: string;

@@ -1,4 +1,4 @@
-import { appOf, type Caller } from "../accounts/caller.ts";
+import { appOf, type Caller, keyOf } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { notFound } from "../failure.ts";
 import type { Ids } from "../ids.ts";
@@ -87,6 +87,7 @@ const pendingFile = (id: string, caller: Caller, filename: string, now: number):
   accountId: caller.accountId,
   spaceId: caller.spaceId,
   clientId: appOf(caller),
+  apiKeyId: keyOf(caller),
   taskId: null,
   filename,
   contentType: contentTypeOf(filename),

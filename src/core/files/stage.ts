@@ -1,4 +1,4 @@
-import { appOf } from "../accounts/caller.ts";
+import { appOf, keyOf } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import type { Ids } from "../ids.ts";
 import type { Store, Tx } from "../store.ts";
@@ -51,12 +51,12 @@ export function staging({ changeBytes, writer, clock, ids }: StagingParts): Stag
     discard: ({ blobId }) => writer.discard(blobId),
     keep(tx, caller, staged, name) {
       const { accountId, spaceId } = caller;
-      return insert(tx, { accountId, spaceId, clientId: appOf(caller), taskId: null }, staged, name, keptMs);
+      return insert(tx, { accountId, spaceId, clientId: appOf(caller), apiKeyId: keyOf(caller), taskId: null }, staged, name, keptMs);
     },
     keepArtifact(tx, { id, accountId, spaceId, clientId }, staged, name) {
-      return insert(tx, { accountId, spaceId, clientId, taskId: id }, staged, name, null);
+      return insert(tx, { accountId, spaceId, clientId, apiKeyId: null, taskId: id }, staged, name, null);
     },
   };
 }
 
-type Owner = Pick<StoredFile, "accountId" | "spaceId" | "clientId" | "taskId">;
+type Owner = Pick<StoredFile, "accountId" | "spaceId" | "clientId" | "apiKeyId" | "taskId">;

@@ -3,6 +3,7 @@ import type { KeyKind, Scope } from "../accounts/caller.ts";
 import { Failure, invalidArgument } from "../failure.ts";
 import type { Ids, Random } from "../ids.ts";
 import type { Tx } from "../store.ts";
+import { type KeyRestrictions, noRestrictions, toAuditFacts } from "./restrictions.ts";
 import { secretDigest, secretTexts } from "./secret-text.ts";
 
 /** The maximum number of active general keys per account, over all its spaces (spec/decisions.md 3). */
@@ -11,7 +12,7 @@ const activeKeysMax = 50;
 const texts = secretTexts("sk-", "api-key");
 
 /** An API key as stored: the SHA-256 of its text, never the text. */
-export interface ApiKey {
+export interface ApiKey extends KeyRestrictions {
   readonly id: string;
   readonly accountId: string;
   readonly spaceId: string;
@@ -74,6 +75,8 @@ export interface ApiKeyRows {
   revokeInSpace(spaceId: string, id: string, now: number): Promise<ApiKey | null>;
   /** Renames the caller's own active key and returns it with the new name; null when there is none. */
   renameOwn(scope: Scope, id: string, name: string, now: number): Promise<UsedKey | null>;
+  /** Replaces the restrictions of the caller's own active key and returns it as changed; null when there is none. */
+  restrictOwn(scope: Scope, id: string, restrictions: KeyRestrictions, now: number): Promise<UsedKey | null>;
   /** Records a use, unless the recorded one is newer or less than `everyMs` milliseconds older. */
   recordUse(id: string, at: number, everyMs: number): Promise<void>;
   /** The digest of the installation's only key, if it was never used or revoked; otherwise null. */
@@ -105,6 +108,8 @@ export interface KeyInput {
   readonly kind: KeyKind;
   readonly name: string;
   readonly expiresAt?: number | null;
+  /** By default none. They are checked (`checkRestrictions`). */
+  readonly restrictions?: KeyRestrictions;
 }
 
 /** The rule for names of credentials, as an error text. */
@@ -126,7 +131,7 @@ export async function createKey(
   input: KeyInput,
 ): Promise<{ readonly key: ApiKey; readonly text: string }> {
   if (!isKeyName(input.name)) throw invalidArgument("name", keyNameRule);
-  const { accountId, spaceId, kind, name, expiresAt = null } = input;
+  const { accountId, spaceId, kind, name, expiresAt = null, restrictions = noRestrictions } = input;
   // The row lock makes counting and inserting one step.
   await tx.accounts.lock(accountId);
   if (kind === "general" && (await tx.keys.countActive(accountId, now)) >= activeKeysMax) {
@@ -144,8 +149,9 @@ export async function createKey(
     expiresAt,
     revokedAt: null,
     lastFour: text.slice(-4),
+    ...restrictions,
   };
   await tx.keys.insert(key);
-  tx.audit.note({ subject: key.id, after: { name, kind, ...(expiresAt === null ? {} : { expiresAt }) } });
+  tx.audit.note({ subject: key.id, after: { name, kind, ...(expiresAt === null ? {} : { expiresAt }), ...toAuditFacts(restrictions) } });
   return { key, text };
 }

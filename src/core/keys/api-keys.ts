@@ -5,6 +5,7 @@ import type { Ids, Random } from "../ids.ts";
 import { type CursorBinding, decodeCursor, encodeCursor, type Page, type PageInput } from "../pagination/page.ts";
 import type { Store, Tx } from "../store.ts";
 import { type ApiKey, type ApiKeyRows, createKey, type HeldKey, isKeyName, keyNameRule, type UsedKey } from "./api-key.ts";
+import { checkRestrictions, type KeyRestrictions, noRestrictions, type RestrictionsInput, toAuditFacts } from "./restrictions.ts";
 
 /** The minimum time between two recorded uses of a key, in milliseconds. */
 export const useEveryMs = 60_000;
@@ -63,6 +64,8 @@ export interface ApiKeyInput {
   readonly kind: KeyKind;
   /** Unix milliseconds; null: never, except kinds with a maximum lifetime. */
   readonly expiresAt: number | null;
+  /** Undefined: none. */
+  readonly restrictions: RestrictionsInput | undefined;
 }
 
 /** API keys of the caller's account in the caller's space (spec/decisions.md 3, 4). */
@@ -78,6 +81,12 @@ export interface ApiKeys {
   revoke(tx: Tx, caller: Caller, id: string): Promise<void>;
   /** @throws Failure `invalid_argument` for an invalid name, `not_found`. */
   rename(tx: Tx, caller: Caller, id: string, name: string): Promise<UsedKey>;
+  /**
+   * Replaces the restrictions of a key of the caller; undefined: none. Only sessions come here, so no key changes what a key may do.
+   *
+   * @throws Failure `invalid_argument`, `not_found`.
+   */
+  restrict(tx: Tx, caller: Caller, id: string, restrictions: RestrictionsInput | undefined): Promise<UsedKey>;
   /** The active keys of all holders in the caller's space, newest first; or of one of them. @throws Failure `invalid_argument` for a cursor of another list. */
   listOfSpace(tx: Tx, caller: Caller, accountId: string | undefined, input: SpaceKeysInput): Promise<Page<HeldKey>>;
   /** Revokes a key of any holder in the caller's space. @throws Failure `not_found` */
@@ -89,14 +98,21 @@ type SpaceKeysInput = Pick<PageInput, "limit" | "cursor">;
 
 export function apiKeys({ clock, ids, random }: KeyParts): ApiKeys {
   return {
-    async create(tx, caller, { name, kind, expiresAt }) {
+    async create(tx, caller, { name, kind, expiresAt, restrictions }) {
       const { accountId, spaceId } = caller;
       const now = clock.now();
       if (kind !== "general") await checkOwner(tx, spaceId, accountId);
       const created = await createKey(
         tx,
         { now, ids, random },
-        { accountId, spaceId, kind, name, expiresAt: keyExpiry(kind, expiresAt, now) },
+        {
+          accountId,
+          spaceId,
+          kind,
+          name,
+          expiresAt: keyExpiry(kind, expiresAt, now),
+          restrictions: await checked(tx, caller, kind, restrictions),
+        },
       );
       // Lock order: the account, then the member.
       await lockActiveMember(tx, caller);
@@ -119,6 +135,14 @@ export function apiKeys({ clock, ids, random }: KeyParts): ApiKeys {
       tx.audit.note({ subject: id, before: { name: before.name }, after: { name } });
       return after;
     },
+    async restrict(tx, caller, id, input) {
+      const now = clock.now();
+      const before = (await tx.keys.list(caller, now)).find((active) => active.id === id);
+      const after = before && (await tx.keys.restrictOwn(caller, id, await checked(tx, caller, before.kind, input), now));
+      if (!after) throw notFound("API key");
+      tx.audit.note({ subject: id, before: toAuditFacts(before), after: toAuditFacts(after) });
+      return after;
+    },
     async listOfSpace(tx, { accountId, spaceId }, holder, { limit, cursor }) {
       const binding: CursorBinding = { accountId, spaceId, operation: "ListSpaceApiKeys", filter: { holder } };
       const position = cursor ? decodeCursor(binding, cursor) : undefined;
@@ -134,6 +158,9 @@ export function apiKeys({ clock, ids, random }: KeyParts): ApiKeys {
     },
   };
 }
+
+const checked = async (tx: Tx, caller: Caller, kind: KeyKind, input: RestrictionsInput | undefined): Promise<KeyRestrictions> =>
+  input === undefined ? noRestrictions : checkRestrictions(tx, caller, kind, input);
 
 /** Revokes a key of any holder in a space. @throws Failure `not_found` */
 export async function revokeKeyOfSpace(tx: Tx, spaceId: string, id: string, now: number): Promise<void> {

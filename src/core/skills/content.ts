@@ -18,7 +18,7 @@ export const parseDownloadId = (linked: string): string | undefined =>
 
 /** A skill's ZIP as a file that does not expire, for downloads. */
 export const toSkillFile = ({ id, spaceId, accountId, clientId, blobId, bytes, sha256, updatedAt }: Skill): StoredFile => ({
-  ...{ id: toDownloadId(id), accountId: accountId ?? "", spaceId: spaceId ?? "", clientId, taskId: null },
+  ...{ id: toDownloadId(id), accountId: accountId ?? "", spaceId: spaceId ?? "", clientId, apiKeyId: null, taskId: null },
   ...{ filename: `skill-${id}.zip`, contentType: "application/zip", status: "uploaded", blobId, bytes, sha256, error: null },
   ...{ createdAt: updatedAt, uploadUntil: updatedAt, expiresAt: null, deletedAt: null },
 });

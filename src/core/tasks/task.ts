@@ -332,7 +332,7 @@ export interface TaskRows {
   /** Counts the tasks of all pages of `list` by state, without regard to the states of the filter. Reads at most 5,000 tasks. */
   countByStatus(scope: Scope, filter: TaskFilter): Promise<TaskCounts>;
   /** The tasks of an account and its tombstones that changed at this time (Unix ms) or later, oldest change first; at most `max`. */
-  listChanged(scope: Pick<Scope, "accountId" | "spaceId">, since: number, max: number): Promise<readonly ChangedTask[]>;
+  listChanged(scope: Pick<Scope, "accountId" | "spaceId" | "within">, since: number, max: number): Promise<readonly ChangedTask[]>;
   /** The same for the tasks that the team of a space sees, and for those that it no longer sees since this time; at most twice `max`. */
   listChangedInTeam(spaceId: string, since: number, max: number): Promise<readonly ChangedTask[]>;
   /** Those of these tasks, at most 100, that `list` has. */

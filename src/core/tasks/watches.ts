@@ -164,9 +164,10 @@ export function watches(
   const takeTurn = pacer(sendersMax);
 
   async function find(tx: Tx, caller: Caller, id: string): Promise<WatchedTask> {
-    const { accountId, spaceId, clientId = null } = caller;
+    const { accountId, spaceId, clientId = null, within } = caller;
+    const limit = within === undefined ? null : JSON.stringify(within.projectIds);
     // The id may be any text, so it comes last in the key.
-    const task = await tasks(`${accountId} ${spaceId} ${clientId} ${id}`, () => source.find(tx, caller, id));
+    const task = await tasks(`${accountId} ${spaceId} ${clientId} ${limit} ${id}`, () => source.find(tx, caller, id));
     if (!task) throw notFound("task");
     return task;
   }

@@ -36,7 +36,7 @@ export async function actFor(tx: Tx, schedule: Owned): Promise<Acting> {
 const credentialOf = ({ id, apiKeyId }: Owned): CallerCredential =>
   apiKeyId === null
     ? { kind: "session", id, provedAt: 0, expiresAt: 0, operator: false }
-    : { kind: "key", keyKind: "general", id: apiKeyId };
+    : { kind: "key", keyKind: "general", id: apiKeyId, scopes: null };
 
 async function isActive(tx: Tx, caller: Caller): Promise<boolean> {
   try {

@@ -1,4 +1,5 @@
 import { appOf, type Caller, keyOf, lockActiveMember } from "../accounts/caller.ts";
+import type { KeyScope } from "../accounts/key-scopes.ts";
 import type { Clock } from "../clock.ts";
 import { checkGranted } from "../connectors/catalogue.ts";
 import { Failure, notFound, renameField } from "../failure.ts";
@@ -51,6 +52,7 @@ export function schedules({ clock, ids, tasks }: SchedulesParts): Schedules {
 
   return {
     async create(tx, caller, input) {
+      checkMaySchedule(caller);
       const { accountId, spaceId } = caller;
       // The row lock makes counting and inserting one step. It comes before the membership, as in the team's management.
       await tx.accounts.lock(accountId);
@@ -83,6 +85,7 @@ export function schedules({ clock, ids, tasks }: SchedulesParts): Schedules {
     get: async (tx, caller, id) => requireSchedule(await tx.schedules.find(caller, id)),
 
     async update(tx, caller, id, input) {
+      checkMaySchedule(caller);
       await lockActiveMember(tx, caller);
       const before = await lock(tx, caller, id);
       const now = clock.now();
@@ -104,6 +107,7 @@ export function schedules({ clock, ids, tasks }: SchedulesParts): Schedules {
     },
 
     async resume(tx, caller, id) {
+      checkMaySchedule(caller);
       await lockActiveMember(tx, caller);
       const before = await lock(tx, caller, id);
       tx.audit.note({ subject: id, before: { status: before.status, reason: before.pauseReason } });
@@ -113,6 +117,7 @@ export function schedules({ clock, ids, tasks }: SchedulesParts): Schedules {
     },
 
     async runNow(tx, caller, id) {
+      checkMaySchedule(caller);
       await lockActiveMember(tx, caller);
       const schedule = await lock(tx, caller, id);
       const acting = await requireActing(tx, schedule);
@@ -176,6 +181,22 @@ function checkMayChangeTask(caller: Caller, { clientId }: Schedule): void {
   if (app !== null && app !== clientId)
     throw new Failure("permission_denied", "schedule.task: an app can change only the task of a schedule that it has created");
 }
+
+/**
+ * A schedule acts with the rights of its person, whatever becomes of the key that wrote it.
+ *
+ * @throws Failure `permission_denied` for a key that could not create such tasks itself.
+ */
+function checkMaySchedule({ credential }: Caller): void {
+  const scopes = credential.kind === "key" ? credential.scopes : null;
+  const missing = scopes && neededToSchedule.find((name) => !scopes.includes(name));
+  if (missing)
+    throw new Failure(
+      "permission_denied",
+      `this API key has no scope ${missing}, which the tasks of a schedule need beside schedule:write`,
+    );
+}
+const neededToSchedule = ["task:write", "connector:use"] as const satisfies readonly KeyScope[];
 
 /** Not the task: its message is content. */
 const toAuditFacts = (

@@ -2,7 +2,7 @@ import { appOf, type Caller, canAccessProjects, keyOf, lockActiveMember } from "
 import { isQuestion } from "../actions/kind.ts";
 import type { Clock } from "../clock.ts";
 import { connectorsAtCreate, connectorsAtSend } from "../connectors/resolve.ts";
-import { Failure, notFound } from "../failure.ts";
+import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
 import type { SkillScope } from "../skills/skill.ts";
@@ -240,6 +240,7 @@ const newTaskPlace = (caller: Caller, projectId: string | undefined): SkillScope
 });
 
 async function checkProject(tx: Tx, caller: Caller, id: string | undefined): Promise<void> {
+  if (id === undefined && caller.within !== undefined) throw needsProject();
   if (id === undefined) return;
   const project = canAccessProjects(caller) ? await tx.projects.find(caller, id) : null;
   if (!project) throw notFound("project", "project_id");
@@ -255,14 +256,18 @@ async function moveTo(
   if (agentId !== null) throw new Failure("failed_precondition", "a task of an agent cannot be moved to another project");
   if (parentId !== null) throw new Failure("failed_precondition", "a subtask cannot be moved to another project");
   if (!canAccessProjects(caller)) throw notFound("project", "project_id");
+  if (id === null && caller.within !== undefined) throw needsProject();
   if (id === null) return { projectId: null, type: "standard" };
   if (!(await tx.projects.lock(caller, id))) throw notFound("project", "project_id");
   return { projectId: id, type: "project" };
 }
 
-/** Checks references of an app, which sees only its own tasks. For other callers, access is checked when the agent reads them (spec/api.md 9.8). */
+/** A task without a project would be out of the reach of the key that made it (spec/api.md 8.108). */
+const needsProject = (): Failure => invalidArgument("project_id", "must be one of the projects that this API key is limited to");
+
+/** Checks references of a caller that sees only a part of the account's tasks. For other callers, access is checked when the agent reads them (spec/api.md 9.8). */
 async function checkReferences(tx: Tx, caller: Caller, { references }: UserInput): Promise<void> {
-  if (caller.clientId === undefined || references.length === 0) return;
+  if ((caller.clientId === undefined && caller.within === undefined) || references.length === 0) return;
   const ids = [...new Set(references)];
   if ((await tx.tasks.countVisible(caller, ids)) < ids.length) throw notFound("task", "message.task_references");
 }

@@ -115,9 +115,10 @@ export function inProcessOperations(parts: InProcessParts, { body: _, ...head }:
   };
 }
 
-const callerOf = ({ credential, role }: Caller) => ({
+const callerOf = ({ credential, role, within }: Caller) => ({
   kind: credential.kind === "token" ? ("token" as const) : ("key" as const),
-  scopes: credential.kind === "token" ? credential.scopes : [],
+  scopes: credential.kind === "token" || credential.kind === "key" ? credential.scopes : null,
+  isInProjects: within !== undefined,
   role: credential.kind === "token" ? null : role,
 });
 

@@ -31,7 +31,7 @@ export function selectTools(catalogue: Catalogue, selection: string | null, call
   const generated = [...catalogue.keys()].filter((name) => !taken.has(toolName(name)) && name !== approval);
   const names = chosen([...own.map(({ operation, name }) => ({ operation, name })), ...generated.map(named)], selection);
   const tools = [...own, ...generated.map((name) => operationTool(catalogue, name))].filter(({ name }) => names.has(name));
-  if (caller.kind === "token" && caller.scopes.includes(approvalScope)) tools.push(operationTool(catalogue, approval));
+  if (caller.kind === "token" && caller.scopes?.includes(approvalScope)) tools.push(operationTool(catalogue, approval));
   return tools.filter(({ operation }) => isAllowed(catalogue, operation, caller));
 }
 

@@ -1,7 +1,7 @@
 import type { Space } from "../../core/accounts/account.ts";
 import type { ApiKeyRows, KeyHolder } from "../../core/keys/api-key.ts";
 import type { Session } from "../session.ts";
-import { allOf, type Sql, sql } from "../statements.ts";
+import { allOf, join, type Sql, sql } from "../statements.ts";
 import { computedShape, integer, json, type RowOf, tables, textOrNull } from "../table.ts";
 
 const { apiKey } = tables;
@@ -71,6 +71,11 @@ export function apiKeyRows(session: Session): ApiKeyRows {
     renameOwn: ({ accountId, spaceId }, id, name, now) =>
       apiKey.row(session)(sql`
         UPDATE api_key SET name = ${name} WHERE id = ${id} AND account_id = ${accountId} AND space_id = ${spaceId} AND ${isActive(now)}
+        RETURNING ${apiKey.of("api_key")}`),
+    restrictOwn: ({ accountId, spaceId }, id, { scopes, projectIds, addressRanges }, now) =>
+      apiKey.row(session)(sql`
+        UPDATE api_key SET ${join(apiKey.set({ scopes, projectIds, addressRanges }))}
+        WHERE id = ${id} AND account_id = ${accountId} AND space_id = ${spaceId} AND ${isActive(now)}
         RETURNING ${apiKey.of("api_key")}`),
     async recordUse(id, at, everyMs) {
       await execute(sql`UPDATE api_key SET used_at = ${at} WHERE id = ${id} AND (used_at IS NULL OR used_at <= ${at - everyMs})`);

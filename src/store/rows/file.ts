@@ -106,10 +106,11 @@ async function listFiles(
 const artifactsOf = ({ accountId, spaceId }: Scope, taskId: string): Sql =>
   sql`task_id = ${taskId} AND account_id = ${accountId} AND space_id = ${spaceId}`;
 
-/** An app sees only the files that it uploaded (spec/decisions.md 26). */
-function uploadedBy({ accountId, spaceId, clientId }: Scope): Sql {
+/** An app and a key that is limited to projects see only the files that they uploaded (spec/decisions.md 26, spec/api.md 8.108). */
+function uploadedBy({ accountId, spaceId, clientId, within }: Scope): Sql {
   const conditions = [sql`account_id = ${accountId}`, sql`space_id = ${spaceId}`, sql`task_id IS NULL`];
   if (clientId !== undefined) conditions.push(sql`client_id = ${clientId}`);
+  if (within !== undefined) conditions.push(sql`api_key_id = ${within.apiKeyId}`);
   return allOf(conditions);
 }
 

@@ -90,4 +90,8 @@ export function projectRows(session: Session): ProjectRows {
   };
 }
 
-const ownedBy = ({ accountId, spaceId }: Scope): Sql => sql`account_id = ${accountId} AND space_id = ${spaceId}`;
+/** A key that is limited to projects has no others (spec/api.md 8.108). */
+function ownedBy({ accountId, spaceId, within }: Scope): Sql {
+  const owned = sql`account_id = ${accountId} AND space_id = ${spaceId}`;
+  return within === undefined ? owned : sql`${owned} AND id IN (${join([...within.projectIds])})`;
+}

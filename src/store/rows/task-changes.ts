@@ -3,7 +3,7 @@ import type { ChangedTask, TaskRows } from "../../core/tasks/task.ts";
 import type { Session } from "../session.ts";
 import { type Sql, sql } from "../statements.ts";
 import { tables } from "../table.ts";
-import { goneFromTeam, visibleToTeam } from "./task-row.ts";
+import { goneFromTeam, inProjects, visibleToTeam } from "./task-row.ts";
 
 /** The columns that lists show and that change. Those of the latest events change with `lastSeq`. */
 const shape = tables.task.pick(
@@ -17,11 +17,12 @@ const shape = tables.task.pick(
  */
 export async function listChanged(
   session: Session,
-  { spaceId, accountId }: Parameters<TaskRows["listChanged"]>[0],
+  { spaceId, accountId, within }: Parameters<TaskRows["listChanged"]>[0],
   since: number,
   max: number,
 ): Promise<readonly ChangedTask[]> {
-  const owned = sql`t.space_id = ${spaceId} AND t.account_id = ${accountId}`;
+  const owner = sql`t.space_id = ${spaceId} AND t.account_id = ${accountId}`;
+  const owned = within === undefined ? owner : sql`${owner} AND ${inProjects(within)}`;
   const part = (where: Sql, at: Sql): Sql =>
     sql`SELECT f.id FROM (SELECT t.id FROM task t WHERE ${owned} AND ${where} AND ${at} >= ${since} ORDER BY ${at}, t.id LIMIT ${max}) f`;
   const present = part(sql`t.deleted_at IS NULL`, sql`t.updated_at`);

@@ -5,7 +5,7 @@ import type { Session } from "../session.ts";
 import { allOf, type Dialect, direction, inTexts, join, raw, type Sql, sql } from "../statements.ts";
 import { computedShape, integer, text } from "../table.ts";
 import { hasPair, tasksWithPair } from "./task-metadata.ts";
-import { begun, taskViewShape, visible, visibleToTeam } from "./task-row.ts";
+import { begun, inProjects, taskViewShape, visible, visibleToTeam } from "./task-row.ts";
 import { hasWord, tasksWithWord } from "./task-text.ts";
 
 /** The most tasks that are found by one condition and then sorted. */
@@ -105,10 +105,14 @@ function planOf(dialect: Dialect, scope: Scope, filter: TaskFilter, orderBy: Tas
   // The tasks of an agent are its subtasks, except for one.
   const kinds = kindOf(filter);
   const isServed = filter.type === "agent_subtask" && filter.agentId !== undefined && filter.projectId === undefined && first.length > 0;
+  const limit = scope.within && inProjects(scope.within);
   const unindexed = [...ranges(filter, orderBy === "createdAt" ? "updatedAt" : "createdAt"), ...(isServed ? [] : kinds)];
   return {
     served: [first[0]?.owner ?? owned, ...first.map(({ where }) => where), ...ranges(filter, orderBy), ...(isServed ? kinds : [])],
-    others: [...words, ...pairs, ...equal.slice(first.length), ...statesOf(filter, owned), ...unindexed.map((where) => ({ where }))],
+    others: [
+      ...(limit ? [{ where: limit, ids: sql`SELECT t.id FROM task t WHERE ${checkedOwner(dialect, scope)} AND ${limit}` }] : []),
+      ...[...words, ...pairs, ...equal.slice(first.length), ...statesOf(filter, owned), ...unindexed.map((where) => ({ where }))],
+    ],
   };
 }
 

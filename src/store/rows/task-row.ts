@@ -1,7 +1,7 @@
-import type { Scope } from "../../core/accounts/caller.ts";
+import type { ProjectLimit, Scope } from "../../core/accounts/caller.ts";
 import type { LatestStatus, TaskStatus } from "../../core/tasks/task.ts";
 import { applyCaps } from "../../core/visibility.ts";
-import { raw, type Sql, sql } from "../statements.ts";
+import { allOf, join, raw, type Sql, sql } from "../statements.ts";
 import { boolean, integer, integerOrNull, json, tables, textOrNull } from "../table.ts";
 
 /** Schema and memo may be large: a task has only flags for their presence. */
@@ -67,10 +67,15 @@ export const taskViewShape = taskShape.with({
 export const views = sql`SELECT ${taskViewShape.of("t")} FROM task t`;
 
 /** The rows that a caller may see (spec/decisions.md 1, 26). */
-export function visible({ accountId, spaceId, clientId }: Scope): Sql {
-  const own = sql`t.space_id = ${spaceId} AND t.account_id = ${accountId} AND t.deleted_at IS NULL`;
-  return clientId === undefined ? own : sql`${own} AND t.client_id = ${clientId}`;
+export function visible({ accountId, spaceId, clientId, within }: Scope): Sql {
+  const conditions = [sql`t.space_id = ${spaceId}`, sql`t.account_id = ${accountId}`, sql`t.deleted_at IS NULL`];
+  if (clientId !== undefined) conditions.push(sql`t.client_id = ${clientId}`);
+  if (within !== undefined) conditions.push(inProjects(within));
+  return allOf(conditions);
 }
+
+/** The tasks of the projects that a key is limited to; none when it has no project (spec/api.md 8.108). */
+export const inProjects = ({ projectIds }: ProjectLimit): Sql => sql`t.project_id IN (${join([...projectIds])})`;
 
 const withinCap = sql`t.share_visibility <> 'private' AND (t.max_visibility IS NULL OR t.max_visibility <> 'private')`;
 

@@ -59,6 +59,14 @@ async function openSpaces(page: Page): Promise<void> {
 
 const dialogs: readonly Scene[] = [
   { name: "dialog-key", path: "/settings/keys", act: press("New key") },
+  {
+    name: "dialog-key-limits",
+    path: "/settings/keys",
+    act: async (page) => {
+      await press("New key")(page);
+      await page.getByLabel("May do").selectOption("Only what you choose");
+    },
+  },
   { name: "dialog-webhook", path: "/settings/webhooks", act: press("New webhook") },
   { name: "deliveries", path: "/settings/webhooks", act: press(/^Deliveries: Old/) },
   { name: "webhook-code", path: "/settings/webhooks", act: openCode },

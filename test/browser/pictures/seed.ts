@@ -104,6 +104,8 @@ async function seedSettings(service: Service, owner: Person, servers: SeedServer
   const keys = browser.client(ApiKeyService);
   for (const name of ["nightly-report", "ci", "A key with a long name for the integration of the booking system"])
     await keys.createApiKey({ name, kind: 1 });
+  const restrictions = { scopes: ["task:read", "task:write", "file:write"], addressRanges: ["10.0.0.0/8", "2001:db8::/32"] };
+  await keys.createApiKey({ name: "deploy", kind: 1, restrictions });
   await keys.createApiKey({ name: "trial", kind: 1, expiresAt: BigInt(Math.floor(Date.now() / 1000) + 7 * 86_400) });
   const skills = browser.client(SkillService);
   for (const name of ["minutes", "expense-report", "brand-voice"]) await skills.createSkill({ ownerType: 1, archive: skillZip(name) });

@@ -2,7 +2,17 @@ import { expect, test } from "vitest";
 import { attachmentOf, type Origin, type StoredFile } from "../../../src/core/files/file.ts";
 
 const file = (contentType: string): StoredFile => ({
-  ...{ id: "file-1", accountId: "ann", spaceId: "north", clientId: null, taskId: null, filename: "a", contentType, status: "uploaded" },
+  ...{
+    id: "file-1",
+    accountId: "ann",
+    spaceId: "north",
+    clientId: null,
+    apiKeyId: null,
+    taskId: null,
+    filename: "a",
+    contentType,
+    status: "uploaded",
+  },
   ...{ blobId: "b", bytes: 7, sha256: "00", error: null, createdAt: 1, uploadUntil: 1, expiresAt: 2, deletedAt: null },
 });
 

@@ -60,7 +60,7 @@ function letIn(operation: Operation, request: Request): Admission {
   const caller: Admission["caller"] = {
     accountId,
     spaceId: "space",
-    credential: { kind: "key", keyKind: "general", id: "key" },
+    credential: { kind: "key", keyKind: "general", id: "key", scopes: null },
     role: null,
     locale: "en",
   };

@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 const clock = patientClock();
-const caller: Caller = { ...ann, role: null, locale: "en", credential: { kind: "key", keyKind: "general", id: "key" } };
+const caller: Caller = { ...ann, role: null, locale: "en", credential: { kind: "key", keyKind: "general", id: "key", scopes: null } };
 const call = (name: string, input: JsonObject) => ({ calls: [{ name, input }] });
 
 describeOnOne("a task of the model agent with tools", (kind) => {

@@ -876,6 +876,18 @@ export interface ApiKey {
   readonly expiresAt?: string;
   /** Last four characters of the key's text; absent for a key that was made before they were stored. */
   readonly lastFour?: string;
+  /** What the key is limited to; absent for a key without restrictions. */
+  readonly restrictions?: ApiKeyRestrictions;
+}
+
+/** Limits of an API key (spec/api.md 8.108). An empty list does not limit. */
+export interface ApiKeyRestrictions {
+  /** Scopes of the key, for example `task:read`: each operation names the one that it needs. Only for general keys. */
+  readonly scopes?: readonly string[];
+  /** Ids of the projects whose tasks the key reaches. Only for general keys. */
+  readonly projectIds?: readonly string[];
+  /** Addresses from which the key can be used: IPv4 and IPv6 addresses, or ranges like `10.0.0.0/8` and `2001:db8::/32`. */
+  readonly addressRanges?: readonly string[];
 }
 
 /** Request of RevokeApiKey. */

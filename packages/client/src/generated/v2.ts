@@ -3252,7 +3252,7 @@ export interface GetCurrentUserResponse {
   readonly credential_kind: "key" | "token" | "session";
   /** Space of the credential. All calls with the credential act in it. */
   readonly space: CurrentSpace;
-  /** Scopes of a token; absent for other credentials. */
+  /** Scopes of a token, or of an API key that has scopes; absent for other credentials. */
   readonly scopes?: readonly string[];
   /** The person's own name; absent for a token, and for an account without a name. */
   readonly name?: string;
@@ -3269,6 +3269,8 @@ export interface GetCurrentUserResponse {
     | "TEAM_MEMBER_ROLE_GUEST";
   /** Whether the session may call `operator.status`; absent for all other credentials. */
   readonly operator?: boolean;
+  /** Ids of the projects that an API key is limited to; absent for other credentials. */
+  readonly project_ids?: readonly string[];
 }
 
 /** The space that a credential acts in. */

@@ -657,6 +657,20 @@ class ApiKey(TypedDict):
     """Time at which the key expires, in Unix seconds; absent for a key that does not expire."""
     lastFour: NotRequired[str]
     """Last four characters of the key's text; absent for a key that was made before they were stored."""
+    restrictions: NotRequired[ApiKeyRestrictions]
+    """What the key is limited to; absent for a key without restrictions."""
+
+
+class ApiKeyRestrictions(TypedDict):
+    """Limits of an API key (spec/api.md 8.108). An empty list does not limit."""
+
+    scopes: NotRequired[list[str]]
+    """Scopes of the key, for example `task:read`: each operation names the one that it needs. Only for general keys."""
+    projectIds: NotRequired[list[str]]
+    """Ids of the projects whose tasks the key reaches. Only for general keys."""
+    addressRanges: NotRequired[list[str]]
+    """Addresses from which the key can be used: IPv4 and IPv6 addresses, or ranges like `10.0.0.0/8` and
+    `2001:db8::/32`."""
 
 
 class RevokeApiKeyRequest(TypedDict):

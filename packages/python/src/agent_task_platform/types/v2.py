@@ -3033,7 +3033,7 @@ class GetCurrentUserResponse(Envelope):
     space: CurrentSpace
     """Space of the credential. All calls with the credential act in it."""
     scopes: NotRequired[list[str]]
-    """Scopes of a token; absent for other credentials."""
+    """Scopes of a token, or of an API key that has scopes; absent for other credentials."""
     name: NotRequired[str]
     """The person's own name; absent for a token, and for an account without a name."""
     email: NotRequired[str]
@@ -3044,6 +3044,8 @@ class GetCurrentUserResponse(Envelope):
     """Role in the team of the space; absent for a token and in a personal space."""
     operator: NotRequired[bool]
     """Whether the session may call `operator.status`; absent for all other credentials."""
+    project_ids: NotRequired[list[str]]
+    """Ids of the projects that an API key is limited to; absent for other credentials."""
 
 
 class CurrentSpace(TypedDict):
