@@ -56,7 +56,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   storage: ["node:", "core", "flydrive", "@aws-sdk/"],
   egress: ["node:", "core", "undici"],
   exports: ["node:", "core", "yazl"],
-  connectors: ["core", "egress", "@modelcontextprotocol/sdk/"],
+  connectors: ["core", "egress", "@modelcontextprotocol/client"],
   webhooks: ["node:", "core", "egress", "undici"],
   config: ["node:", "core/nearest", "core/tasks/profile", "smol-toml", "zod", "tldts"],
   backup: ["node:", "core", "store", "storage/durable-file", "zod"],

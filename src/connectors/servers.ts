@@ -1,7 +1,5 @@
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { StreamableHTTPClientTransport, StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { Client, SdkErrorCode, SdkHttpError, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { AllowedAddresses } from "../config/address-range.ts";
 import type { OnBehalf } from "../core/accounts/caller.ts";
 import type { Clock } from "../core/clock.ts";
@@ -37,9 +35,7 @@ export function mcpServers(parts: ServersParts): ConnectorServers {
   return {
     listTools: (at, by) => use(parts, at, by, listTools),
     callTool: (at, { tool, input }, by) =>
-      use(parts, at, by, async (client, options) =>
-        boundedAnswer(await client.callTool({ name: tool, arguments: input }, undefined, options)),
-      ),
+      use(parts, at, by, async (client, options) => boundedAnswer(await client.callTool({ name: tool, arguments: input }, options))),
   };
 }
 
@@ -49,13 +45,21 @@ async function listTools(client: Client, options: Options) {
   const found: unknown[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < pagesMax; page += 1) {
-    const { tools, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, options);
+    // Not `listTools`: it reads all pages at once, and prepares each tool's own schemas.
+    const params = cursor === undefined ? {} : { cursor };
+    const { tools, nextCursor } = await client.request({ method: "tools/list", params }, options);
     found.push(...tools);
     cursor = nextCursor;
     if (cursor === undefined) break;
   }
   return boundedTools(found);
 }
+
+/**
+ * Over HTTP, the first request asks for the revisions of the server, and servers from before 2026-07-28 are used as before. A command
+ * would be started a second time for this, so it speaks the earlier revision, which is the one that servers of both kinds understand.
+ */
+const versionsOf = ({ transport }: ServerAddress): "auto" | "legacy" => (transport === "http" ? "auto" : "legacy");
 
 /** Connects, runs `work` and disconnects, within the limits. */
 async function use<T>(
@@ -68,11 +72,13 @@ async function use<T>(
   const time = limitTime(clock, useMs, AbortSignal.any([outer, tooMuch.signal]));
   const { signal } = time;
   const web = guardedFetch(allowed, resolve, { bytesMax, accountId, signal, onTooMuch: () => tooMuch.abort() });
-  const client = new Client({ name: "agent-task-platform", version: "1" });
+  const client = new Client({ name: "agent-task-platform", version: "1" }, { versionNegotiation: { mode: versionsOf(at) } });
   try {
-    const transport = transportTo(at, web.fetch, commands);
     // A connection attempt ignores its signal.
-    await unlessAborted(signal, client.connect(transport, { ...noTimeout, signal }));
+    const transport = await unlessAborted(
+      signal,
+      connect(client, () => transportTo(at, web.fetch, commands), { ...noTimeout, signal }),
+    );
     const done = await unlessAborted(signal, work(client, { ...noTimeout, signal }));
     await endSession(transport, clock, signal);
     return done;
@@ -83,6 +89,20 @@ async function use<T>(
     time.stop();
     web.end();
     await client.close().catch(() => undefined);
+  }
+}
+
+/** Connects, and once more in the earlier way to a server that fails when it is asked for its revisions. */
+async function connect(client: Client, newTransport: () => Transport, options: Options): Promise<Transport> {
+  const transport = newTransport();
+  try {
+    await client.connect(transport, options);
+    return transport;
+  } catch (thrown) {
+    if (!(thrown instanceof SdkHttpError && thrown.code === SdkErrorCode.EraNegotiationFailed && thrown.status >= 500)) throw thrown;
+    const again = newTransport();
+    await client.connect(again, { ...options, prior: { kind: "legacy" } });
+    return again;
   }
 }
 
@@ -107,20 +127,19 @@ function transportTo(at: ServerAddress, fetch: ReturnType<typeof guardedFetch>["
     // Refuses the stream of server messages: the server may only answer requests.
     fetch: async (url, init) => (init?.method === "GET" ? new Response(null, { status: 405 }) : fetch(url, init)),
     reconnectionOptions: { maxRetries: 0, initialReconnectionDelay: 1, maxReconnectionDelay: 1, reconnectionDelayGrowFactor: 1 },
-    // The SDK's types are invalid under exactOptionalPropertyTypes: its sessionId may be undefined.
-  }) as Transport;
+  });
 }
 
 /** The fault for a thrown error, as one of the platform's values. */
 function faultOf(thrown: unknown, late: boolean): ServerFault {
   if (thrown instanceof ServerFault) return thrown;
   if (late) return new ServerFault("timeout", thrown);
-  if (isRefused(thrown)) return new ServerFault("unreachable", thrown);
-  if (thrown instanceof StreamableHTTPError && (thrown.code === 401 || thrown.code === 403)) return new ServerFault("refused", thrown);
-  if (thrown instanceof Error && thrown.name === "UnauthorizedError") return new ServerFault("refused", thrown);
-  return new ServerFault(thrown instanceof TypeError ? "unreachable" : "broken", thrown);
+  if (thrown instanceof SdkHttpError && (thrown.status === 401 || thrown.status === 403)) return new ServerFault("refused", thrown);
+  return new ServerFault(isUnreachable(thrown) ? "unreachable" : "broken", thrown);
 }
 
-/** `fetch` wraps the reason of a refused connection. */
-const isRefused = (thrown: unknown): boolean =>
-  thrown instanceof RefusedDestination || (thrown instanceof Error && thrown.cause !== undefined && isRefused(thrown.cause));
+/** `fetch` throws a TypeError without a connection. It wraps the reason of a refused one, and the library wraps both. */
+const isUnreachable = (thrown: unknown): boolean =>
+  thrown instanceof RefusedDestination ||
+  thrown instanceof TypeError ||
+  (thrown instanceof Error && thrown.cause !== undefined && isUnreachable(thrown.cause));

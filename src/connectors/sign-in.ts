@@ -1,21 +1,20 @@
 import {
+  type AuthorizationServerMetadata,
+  checkResourceAllowed,
   discoverOAuthServerInfo,
   exchangeAuthorization,
-  refreshAuthorization,
-  registerClient,
-  startAuthorization,
-} from "@modelcontextprotocol/sdk/client/auth.js";
-import { OAuthError, ServerError, TemporarilyUnavailableError } from "@modelcontextprotocol/sdk/server/auth/errors.js";
-import {
-  type AuthorizationServerMetadata,
-  OAuthClientInformationFullSchema,
   type OAuthClientInformationMixed,
-  OAuthMetadataSchema,
+  OAuthError,
+  OAuthErrorCode,
   type OAuthProtectedResourceMetadata,
   type OAuthTokens,
-  OpenIdProviderDiscoveryMetadataSchema,
-} from "@modelcontextprotocol/sdk/shared/auth.js";
-import { checkResourceAllowed } from "@modelcontextprotocol/sdk/shared/auth-utils.js";
+  RegistrationRejectedError,
+  refreshAuthorization,
+  registerClient,
+  type StandardSchemaV1Sync,
+  specTypeSchemas,
+  startAuthorization,
+} from "@modelcontextprotocol/client";
 import type { AllowedAddresses } from "../config/address-range.ts";
 import type { OnBehalf } from "../core/accounts/caller.ts";
 import { type ConnectorSignIns, type OAuthCredentials, ServerFault } from "../core/connectors/server.ts";
@@ -114,7 +113,7 @@ export function connectorSignIns(parts: SignInParts): ConnectorSignIns {
           authorizationServerUrl,
           authorizationServerMetadata: metadata,
           resourceMetadata,
-        } = await discoverOAuthServerInfo(url, { fetchFn });
+        } = await discoverOAuthServerInfo(url, { fetchFn, skipIssuerMetadataValidation: true }); // `checkServer` compares addresses, not texts.
         checkServer(authorizationServerUrl, metadata);
         const known = credentials.client !== null && (credentials.issuer === "" || credentials.issuer === authorizationServerUrl);
         const client = known ? clientOf(credentials) : await register(authorizationServerUrl, metadata, redirectUrl, fetchFn);
@@ -143,7 +142,10 @@ export function connectorSignIns(parts: SignInParts): ConnectorSignIns {
     finish: ({ verifier, credentials }, { code, issuer }, by) =>
       inExchange(parts, by, async (fetchFn) => {
         checkIssuer(credentials, issuer);
-        const request = { ...requestOf(credentials), authorizationCode: code, codeVerifier: verifier, redirectUri: redirectUrl, fetchFn };
+        const request = {
+          ...{ ...requestOf(credentials), authorizationCode: code, codeVerifier: verifier, redirectUri: redirectUrl, fetchFn },
+          ...(issuer === "" ? {} : { iss: issuer }),
+        };
         return keep(credentials, await exchangeAuthorization(credentials.issuer, request));
       }),
 
@@ -156,15 +158,29 @@ export function connectorSignIns(parts: SignInParts): ConnectorSignIns {
   };
 }
 
-/** A registered client, or a configured one, which has no redirect addresses. */
-const clientSchema = OAuthClientInformationFullSchema.partial({ redirect_uris: true });
-const metadataSchema = OAuthMetadataSchema.or(OpenIdProviderDiscoveryMetadataSchema);
+/** A stored value as the library's type. @throws ServerFault for one that an earlier release stored differently */
+function read<T>(value: unknown, ...schemas: readonly StandardSchemaV1Sync<unknown, T>[]): T {
+  for (const schema of schemas) {
+    const result = schema["~standard"].validate(value);
+    if (result.issues === undefined) return result.value;
+  }
+  throw new ServerFault("broken", "stored values of another form");
+}
 
-const clientOf = ({ client }: OAuthCredentials): OAuthClientInformationMixed => clientSchema.parse(client ?? { client_id: "" });
+/** A registered client, or a configured one, which has no redirect addresses. */
+const clientOf = ({ client }: OAuthCredentials): OAuthClientInformationMixed =>
+  read<OAuthClientInformationMixed>(
+    client ?? { client_id: "" },
+    specTypeSchemas.OAuthClientInformationFull,
+    specTypeSchemas.OAuthClientInformation,
+  );
+
+const metadataOf = (metadata: JsonObject): AuthorizationServerMetadata =>
+  read<AuthorizationServerMetadata>(metadata, specTypeSchemas.OAuthMetadata, specTypeSchemas.OpenIdProviderDiscoveryMetadata);
 
 const requestOf = (credentials: OAuthCredentials) => ({
   clientInformation: clientOf(credentials),
-  ...(credentials.metadata === null ? {} : { metadata: metadataSchema.parse(credentials.metadata) }),
+  ...(credentials.metadata === null ? {} : { metadata: metadataOf(credentials.metadata) }),
   ...(credentials.resource === null ? {} : { resource: new URL(credentials.resource) }),
 });
 
@@ -200,11 +216,17 @@ async function inExchange<T>(
     outer.throwIfAborted();
     if (thrown instanceof ServerFault) throw thrown;
     if (time.signal.aborted) throw new ServerFault("timeout", thrown);
-    // A temporary error must not require a new sign-in.
-    const isTemporary = thrown instanceof ServerError || thrown instanceof TemporarilyUnavailableError;
-    throw new ServerFault(thrown instanceof OAuthError && !isTemporary ? "refused" : "unreachable", thrown);
+    throw new ServerFault(isRefusal(thrown) ? "refused" : "unreachable", thrown);
   } finally {
     time.stop();
     web.end();
   }
+}
+
+const temporary: readonly string[] = [OAuthErrorCode.ServerError, OAuthErrorCode.TemporarilyUnavailable];
+
+/** True for an error by which the server refuses the client or its request. A temporary error must not require a new sign-in. */
+function isRefusal(thrown: unknown): boolean {
+  if (thrown instanceof RegistrationRejectedError) return thrown.status < 500 && thrown.status !== 429;
+  return thrown instanceof OAuthError && !temporary.includes(thrown.code);
 }

@@ -21,7 +21,7 @@ export interface FetchBounds extends OnBehalf {
 
 /**
  * Requests to public addresses over https on port 443, and to addresses that the operator allows. Redirects are never
- * followed: each would send our credential to another address from outside.
+ * followed: each would send our credential to another address from outside. Answers have no `Location`, which libraries follow.
  */
 export function guardedFetch(
   allowed: readonly AllowedAddresses[],
@@ -62,7 +62,7 @@ export function guardedFetch(
       const { status, statusText } = answer;
       const empty = answer.body === null || [101, 204, 205, 304].includes(status);
       const body = empty || answer.body === null ? null : metered(answer.body);
-      return new Response(body, { status, statusText, headers: [...answer.headers] });
+      return new Response(body, { status, statusText, headers: [...answer.headers].filter(([name]) => name !== "location") });
     },
     end() {
       signal.removeEventListener("abort", end);

@@ -46,6 +46,13 @@ export async function openHostileServer(): Promise<HostileServer> {
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify({ jsonrpc: "2.0", id: call.id, result }));
     };
+    // A server from before 2026-07-28, except where even the first answer has no end.
+    if (call.method === "server/discover" && path !== "/endless") {
+      const error = { code: -32_601, message: "stranger" };
+      return void response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify({ jsonrpc: "2.0", id: call.id, error }));
+    }
     if (call.method === "initialize")
       return send({ protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "h", version: "1" } });
     if (call.method === undefined && call.id !== undefined) {

@@ -1,9 +1,6 @@
 import { join } from "node:path";
-import type { Client, ElicitRequestFormParams, ElicitResult } from "@modelcontextprotocol/client";
+import { Client, type ElicitRequestFormParams, type ElicitResult } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { Client as EarlierClient } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport as EarlierStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { expect, test } from "vitest";
 import { freePort } from "../support/free-port.ts";
 import { root } from "../support/server-process.ts";
@@ -65,14 +62,11 @@ test("one story has the same events by v2, over /mcp and over atp mcp, with clie
   expect(await recordedStory(rig, await tellByTools(callsOf(local)))).toEqual(expected);
   await local.close();
 
-  const earlier = new EarlierClient({ name: "earlier", version: "1" }, { capabilities: { elicitation: {} } });
-  earlier.setRequestHandler(ElicitRequestSchema, async ({ params }) => answer(params as ElicitRequestFormParams) as never);
-  await earlier.connect(new EarlierStdio(stdio(ann.key)));
-  const call: CallTool = async (name, input, report) =>
-    (await earlier.callTool({ name, arguments: input }, undefined, {
-      timeout: 60_000,
-      onprogress: ({ message: text = "" }) => report?.(text),
-    })) as never;
-  expect(await recordedStory(rig, await tellByTools(call))).toEqual(expected);
+  // Without negotiation, the library is a client of 2025-11-25: it begins with `initialize`.
+  const earlier = new Client({ name: "earlier", version: "1" }, { capabilities: { elicitation: {} } });
+  earlier.setRequestHandler("elicitation/create", async ({ params }) => answer(params as ElicitRequestFormParams));
+  await earlier.connect(new StdioClientTransport(stdio(ann.key)));
+  expect(earlier.getNegotiatedProtocolVersion()).toBe("2025-11-25");
+  expect(await recordedStory(rig, await tellByTools(callsOf(earlier)))).toEqual(expected);
   await earlier.close();
 });

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { json } from "node:stream/consumers";
+import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import { sendAnswer, webRequest } from "./web-answer.ts";
 
 /** A test's HTTP server on this machine. */
 export interface LocalServer extends AsyncDisposable {
@@ -24,7 +24,7 @@ export async function openLocal(listener: RequestListener): Promise<LocalServer>
   };
 }
 
-/** A server of the Model Context Protocol, built with the SDK's classes. */
+/** A server of all revisions of the Model Context Protocol, built with the official library. */
 export interface McpTestServer extends LocalServer {
   /** Calls of its tools, with their headers. */
   readonly calls: { readonly tool: string; readonly input: unknown; readonly authorization: string | undefined }[];
@@ -60,17 +60,15 @@ export async function openMcpServer(): Promise<McpTestServer> {
       return;
     }
     const mcp = new McpServer({ name: "garden", version: "1" });
-    mcp.registerTool("water", { description: state.description, inputSchema: { bed: z.string() } }, async (input) => {
+    mcp.registerTool("water", { description: state.description, inputSchema: z.object({ bed: z.string() }) }, async (input) => {
       calls.push({ tool: "water", input, authorization });
       return { content: [{ type: "text", text: `Watered ${input.bed}.` }] };
     });
     mcp.registerTool("fail", { description: injection }, async () => ({ content: [{ type: "text", text: "No water." }], isError: true }));
     for (const name of more) mcp.registerTool(name, { description: name }, async () => ({ content: [{ type: "text", text: name }] }));
-    const transport = new StreamableHTTPServerTransport();
-    // The SDK's types do not compile under exactOptionalPropertyTypes.
-    await mcp.connect(transport as unknown as Transport);
-    response.once("close", () => void mcp.close());
-    await transport.handleRequest(request, response);
+    const asked = webRequest(request, response);
+    const message = request.method === "POST" ? { parsedBody: await json(request) } : {};
+    sendAnswer(response, await createMcpHandler(() => mcp).fetch(asked, message));
   }
 
   return {

@@ -1,8 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Readable } from "node:stream";
 import { json } from "node:stream/consumers";
-import type { ReadableStream } from "node:stream/web";
 import { setTimeout as delay } from "node:timers/promises";
 import { Failure } from "../../../src/core/failure.ts";
 import { answerWith } from "../../../src/mcp/http/handler.ts";
@@ -10,6 +8,7 @@ import { createOriginCheck } from "../../../src/mcp/http/origin.ts";
 import { type FileDetail, type Operations, Refusal } from "../../../src/mcp/operations.ts";
 import type { Block } from "../../../src/mcp/results.ts";
 import { objectSchema, type Tool, type Use } from "../../../src/mcp/tools/tool.ts";
+import { sendAnswer, webRequest } from "../../support/web-answer.ts";
 
 /** A picture and a sound of one sample each. */
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -74,24 +73,19 @@ const file: FileDetail = { id: "file1", filename: "notes.txt", status: "uploaded
 export async function openFixture(): Promise<{ readonly url: string; close(): Promise<void> }> {
   const check = createOriginCheck({ urls: [], corsOrigins: [] });
   const server = createServer(async (request, response) => {
-    const gone = new AbortController();
-    response.on("close", () => gone.abort());
     try {
       check(request);
     } catch (thrown) {
       return void response.writeHead(thrown instanceof Failure ? 403 : 500).end();
     }
     if (request.method !== "POST") return void response.writeHead(405, { allow: "POST" }).end();
-    const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)] as [string, string]);
-    const asked = new Request(`http://${request.headers.host}/mcp`, { method: "POST", headers, body: "{}", signal: gone.signal });
+    const asked = webRequest(request, response);
     const answer = await answerWith(asked, await json(request), {
-      ...{ operations, listTools: async () => tools, version: "1", gone: gone.signal },
+      ...{ operations, listTools: async () => tools, version: "1", gone: asked.signal },
       sleep: (ms, signal) => delay(ms, undefined, { signal }),
       places: { seal: () => "", open: () => null },
     });
-    response.writeHead(answer.status, Object.fromEntries(answer.headers));
-    if (answer.body === null) response.end();
-    else Readable.fromWeb(answer.body as ReadableStream).pipe(response);
+    sendAnswer(response, answer);
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   return {
