@@ -24,6 +24,7 @@ export const families: readonly Family[] = [
   },
   { name: "failover", files: ["test/faults/failover.test.ts"] },
   { name: "rolling", files: ["test/rolling/"] },
+  { name: "proxies", files: ["test/proxies/"] },
   {
     name: "kills",
     files: [

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { postgresTemplate } from "../support/database.ts";
 import { depth, seed } from "../support/depth.ts";
 import { lacks } from "../support/needs.ts";
+import { testMs } from "../support/patience.ts";
 import type { Node } from "./harness/cluster.ts";
 import type { Pair, Victim } from "./harness/patroni.ts";
 import { evidenceOf, reportOf } from "./harness/report.ts";
@@ -12,6 +13,8 @@ import { type Timeline, timeline } from "./harness/timeline.ts";
 
 const kills = depth === "full" ? 50 : 5;
 const asynchronousKills = depth === "full" ? 10 : 2;
+/** A kill takes up to half a minute on a busy machine. */
+const timeout = testMs + kills * 60_000;
 /** Every fifth kill ends a complete machine, which is noticed later. */
 const victimOf = (kill: number): Victim => (kill % 5 === 4 ? "machine" : "PostgreSQL");
 
@@ -70,7 +73,7 @@ function timesText(times: readonly (readonly [Victim, number])[]): string {
 }
 
 describe.skipIf(postgresTemplate === undefined || lacks("patroni") || depth === "short")("a primary that is killed under load", () => {
-  test("loses no acknowledged change with a synchronous standby: nothing is doubled, and every task ends", async () => {
+  test("loses no acknowledged change with a synchronous standby: nothing is doubled, and every task ends", { timeout }, async () => {
     const times: [Victim, number][] = [];
     const outcome = await runFaults({
       setUp: withStandby,

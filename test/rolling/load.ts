@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { fetch } from "undici";
 import { expect } from "vitest";
-import { type Watcher, watch } from "../faults/harness/watch-record.ts";
+import { refusals, type Watcher, watch } from "../faults/harness/watch-record.ts";
 import { hangMs } from "../support/patience.ts";
 
 /** Users of an installation whose processes are replaced. A call that is not answered by 200 has failed: none is repeated. */
@@ -93,6 +93,7 @@ export function startLoad(address: () => string, key: string): Load {
     async prove() {
       isOver = true;
       await done;
+      for (const [what, times] of tally) if (what.startsWith(refusals)) stats.failed.push(`${times} ${what}`);
       return { calls: stats.calls, tasks: proved, reconnections: tally.get("watchers' reconnections") ?? 0 };
     },
   };

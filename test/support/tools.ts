@@ -65,6 +65,9 @@ const goPackages = "/usr/share/gocode/src/google.golang.org";
 const tools = {
   bash: { isThere: are("bash"), packages: "bash" },
   buildah: { isThere: are("buildah", "mmdebstrap", "bwrap"), packages: "buildah mmdebstrap bubblewrap" },
+  caddy: { isThere: are("caddy"), packages: "caddy" },
+  haproxy: { isThere: are("haproxy"), packages: "haproxy" },
+  nginx: { isThere: are("nginx"), packages: "nginx" },
   bubblewrap: { isThere: are("bwrap"), packages: "bubblewrap" },
   // The languages of examples/clients, with the plugins of protoc for them.
   go: {

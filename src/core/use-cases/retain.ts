@@ -1,5 +1,6 @@
 import { removeOldAudit } from "../audit/retention.ts";
 import type { Clock } from "../clock.ts";
+import { Failure } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import { type AgedTask, type EventProgress, eventProgress, hasEnded, type Retention, saveEventProgress } from "../retention/retention.ts";
 import type { Store, Tx } from "../store.ts";
@@ -66,18 +67,24 @@ interface Changes {
   overTasks(signal: AbortSignal, tasks: readonly AgedTask[], work: (tx: Tx, some: readonly AgedTask[]) => Promise<void>): Promise<void>;
 }
 
-/** A change that handles as much as fits into its time. */
+/** A change that handles as much as fits into its time. One that fails, for instance because it took too long, is tried again with less. */
 type PacedChange = <T>(work: (tx: Tx, size: number) => Promise<T>) => Promise<{ readonly size: number; readonly result: T }>;
 
 function pacedChange(store: Store, clock: Pick<Clock, "now">, { first, min, max }: Size): PacedChange {
   let next = first;
-  return async (work) => {
+  return async function change(work) {
     const [size, startedAt] = [next, clock.now()];
-    const result = await store.change((tx) => work(tx, size));
-    const took = clock.now() - startedAt;
-    if (took > changeMs) next = Math.max(min, Math.floor(size / 2));
-    else if (took < changeMs / 4) next = Math.min(max, size * 2);
-    return { size, result };
+    try {
+      const result = await store.change((tx) => work(tx, size));
+      const took = clock.now() - startedAt;
+      if (took > changeMs) next = Math.max(min, Math.floor(size / 2));
+      else if (took < changeMs / 4) next = Math.min(max, size * 2);
+      return { size, result };
+    } catch (thrown) {
+      if (size === min || !(thrown instanceof Failure)) throw thrown;
+      next = Math.max(min, Math.floor(size / 4));
+      return change(work);
+    }
   };
 }
 

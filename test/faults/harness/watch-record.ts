@@ -26,6 +26,9 @@ export interface Watcher {
   close(): void;
 }
 
+/** What the tally calls requests of watchers that failed. */
+export const refusals = "refusals of watchers";
+
 /** A connection without data for this long is closed: comments arrive every 10 s. */
 const silenceMs = 13_000;
 /** Pause before a reconnection. */
@@ -88,9 +91,17 @@ export function watch(caller: Pick<Caller, "headers" | "readyUrl" | "tally">, ta
     request.once("timeout", () => request.destroy());
     // It may break at any time; the reader of the answer gets the error.
     request.on("error", () => undefined);
-    const [reply] = (await once(request, "response")) as [IncomingMessage]; // The type of node:http.
+    const answered = once(request, "response") as Promise<[IncomingMessage]>; // The type of node:http.
+    const [reply] = await answered.catch((thrown: unknown) => {
+      if (!closed.signal.aborted) count(caller.tally, `${refusals}: no answer`);
+      throw thrown;
+    });
     if (reply.statusCode === 204) return;
-    if (reply.statusCode !== 200) return ended(JSON.parse(await readText(reply)));
+    if (reply.statusCode !== 200) {
+      // 503 is the answer of a process that drains.
+      if (reply.statusCode !== 503) count(caller.tally, `${refusals}: ${reply.statusCode}`);
+      return ended(JSON.parse(await readText(reply)));
+    }
     for await (const frame of framesIn(reply)) if (!("comment" in frame)) take(frame);
   }
 
