@@ -30,7 +30,7 @@ export async function decide(
     formOf(operations, taskId, waiting, signal),
     readEvent(operations, taskId, waiting.eventId, signal),
   ]);
-  const mayDecide = kind === "key" || scopes.includes(approvalScope);
+  const mayDecide = kind === "key" || scopes?.includes(approvalScope) === true;
   if (!mayDecide || form === null || options.length === 0 || event?.type !== "tool_used") return "cannot ask";
   const request: RequestPermissionRequest = {
     sessionId,

@@ -51,8 +51,8 @@ async function proceed(message: Message, task: Json, use: Use): Promise<Sent> {
 
 /** The caller is a program that may be led by a model: it decides approvals only if its user has granted that (spec/decisions.md 130). */
 async function checkApprover({ operations, signal }: Use, task: Json): Promise<void> {
-  const { scopes } = await operations.caller(signal);
-  if (!scopes.includes("approve:task"))
+  const { kind, scopes } = await operations.caller(signal);
+  if (kind !== "token" || !scopes?.includes("approve:task"))
     throw new Failure(
       "permission_denied",
       `the task waits for an approval, which a person gives at ${String(task["task_url"])}, or a token with the scope approve:task`,

@@ -109,5 +109,5 @@ async function answerQuestion(operations: Operations, task: Json, payload: unkno
 /** Whether the caller's credential can decide about actions. */
 export async function mayDecide(operations: Operations, signal: AbortSignal): Promise<boolean> {
   const { kind, scopes } = await operations.caller(signal);
-  return kind === "key" || scopes.includes(approvalScope);
+  return kind === "key" || scopes?.includes(approvalScope) === true;
 }

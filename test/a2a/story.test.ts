@@ -1,3 +1,4 @@
+import type { AgentCard } from "@a2a-js/sdk";
 import { type StreamResponse, TaskState, verifyAgentCardSignature } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
 import { beforeAll, expect, test, vi } from "vitest";
@@ -95,10 +96,10 @@ test("one story has the same events by v2 and over each binding of A2A, and a su
 
 test("cards are public for the agents of A2A_PROFILES only, and signed with a published key (spec/api.md 8.107)", async () => {
   const { url } = rig.service;
-  const { keys } = await (await fetch(`${url}/oauth/jwks`)).json();
+  const { keys } = (await (await fetch(`${url}/oauth/jwks`)).json()) as { readonly keys: readonly { readonly kid: string }[] };
   const verify = verifyAgentCardSignature(async (kid, jku) => {
     expect(jku).toMatch(/\/oauth\/jwks$/);
-    return keys.find((key: { readonly kid: string }) => key.kid === kid);
+    return keys.find((key) => key.kid === kid);
   });
   const main = await readCard(url);
   expect(main.supportedInterfaces.map(({ protocolBinding, tenant }) => [protocolBinding, tenant])).toEqual(
@@ -113,7 +114,7 @@ test("cards are public for the agents of A2A_PROFILES only, and signed with a pu
     await fetch(`${url}/.well-known/agent-card.json`),
     await fetch(`${url}/a2a/manus-1.6-lite/extendedAgentCard`, { headers: { ...rig.ann.headers, "a2a-version": "1.0" } }),
   ];
-  for (const answer of sent) await verify(await answer.json());
+  for (const answer of sent) await verify((await answer.json()) as AgentCard);
   vi.spyOn(console, "debug").mockReturnValue();
   await expect(verify({ ...main, name: "Another" })).rejects.toThrow();
   for (const agent of ["manus-1.6-max", "unknown"])
