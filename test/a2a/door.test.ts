@@ -8,7 +8,7 @@ import { A2AService } from "../../src/gen/proto/lf/a2a/v1/a2a_pb.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { tokenOf } from "../support/token.ts";
 
-const rig = taskRig({ env: { RATE_LIMITS: "default" } });
+const rig = taskRig({ env: { RATE_LIMITS: "default", WATCH_LIMIT: "2" } });
 const version = { "a2a-version": "1.0" };
 const json = { "content-type": "application/json" };
 
@@ -180,6 +180,21 @@ describe("tasks of A2A (spec/api.md 8.107)", () => {
     expect((await read("status=TASK_STATE_COMPLETED&includeArtifacts=true")).tasks).toHaveLength(3);
     const { client, options } = grpc({ ...cy.headers, ...version });
     expect((await client.listTasks({ status: TaskState.TASK_STATE_COMPLETED }, options)).totalSize).toBe(3);
+  });
+
+  test("open streams count toward WATCH_LIMIT, and end with their client", async () => {
+    const dee = await rig.service.person();
+    const headers = { ...dee.headers, ...version };
+    const id = await rig.create("[[forever]]", {}, dee);
+    const cut = new AbortController();
+    const open = () => fetch(`${rig.service.url}/a2a/tasks/${id}:subscribe`, { headers, signal: cut.signal });
+    const texts = (await Promise.all([open(), open(), open()])).map((answer) => answer.text());
+    const ended = await Promise.race(texts);
+    expect(ended).toMatch(/"task":.*event: error\ndata: .*RESOURCE_EXHAUSTED/s);
+    cut.abort();
+    await Promise.allSettled(texts);
+    const state = async () => (await rpc("SendMessage", message("[[say Hi]]"), { headers })).body.result?.task.status.state;
+    await expect.poll(state).toBe("TASK_STATE_COMPLETED");
   });
 
   test("push notifications are refused in each binding", async () => {

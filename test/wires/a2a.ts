@@ -5,7 +5,7 @@ import type { Wire } from "./call.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
-/** How A2A answers a request that lists no task: `admitted`, or the reason of the refusal. Each wire has its binding. */
+/** How A2A answers a request for a task that does not exist: `admitted`, or the reason of the refusal. Each wire has its binding. */
 export function askA2a(url: string, wire: Wire, credential: Headers): Promise<string> {
   const headers = { ...credential, "a2a-version": "1.0" };
   if (wire === "grpc") return overGrpc(url, headers);

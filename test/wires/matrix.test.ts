@@ -63,11 +63,15 @@ function isWithinLimits(
   return hasScope && (!projectIds || access.inProjects) && !addressRanges;
 }
 
-/** The access to the entrance of A2A. The operations that its methods call have their own. */
+/** The access to a task by A2A: that of its entrance, then that of task.detail. */
 function a2aVerdict(holder: Holder): string {
   if (holder.kind === "nobody" || holder.kind === "session") return "unauthenticated";
   if (holder.kind === "two") return "invalid_argument";
-  return holder.kind === "token" || (holder.kind === "key" && holder.keyKind === "general") ? admitted : "permission_denied";
+  const isAllowed =
+    holder.kind === "token"
+      ? holder.scopes.some((scope) => scope === "create_task" || scope === "manage_all_tasks")
+      : holder.kind === "key" && holder.keyKind === "general";
+  return isAllowed ? admitted : "permission_denied";
 }
 
 function tokenVerdict(wire: Wire, access: NonNullable<Operation["access"]>, scopes: readonly ScopeName[]): string {
