@@ -62,7 +62,8 @@ describeOnOne("a restricted key", (database) => {
     const ann = await rig.person();
     const keys = await browser(ann);
     const foreign = await project(await rig.person());
-    const made = (restrictions: object, kind: ApiKeyKind = ApiKeyKind.GENERAL) => outcomeOf(keys.createApiKey({ name: "ci", kind, restrictions }));
+    const made = (restrictions: object, kind: ApiKeyKind = ApiKeyKind.GENERAL) =>
+      outcomeOf(keys.createApiKey({ name: "ci", kind, restrictions }));
     expect(await made({ scopes: ["task:read", "task:all"] })).toContain("InvalidArgument: restrictions.scopes[1]: is not a scope");
     expect(await made({ projectIds: [foreign] })).toContain("InvalidArgument: restrictions.project_ids[0]: is not a project");
     for (const range of ["10.0.0.0/33", "::/129", "example.com", "10.1", "fe80::1%eth0", "1.2.3.4/"])
