@@ -86,7 +86,7 @@ describeOnOne("a restricted key", (database) => {
     const { body } = await call(secret, "task.watchUrl", { task_id: await taskIn(ann) });
     const signed = new URL(body["url"]);
     const watch = await fetch(`${rig.service.url}${signed.pathname}${signed.search}`, { headers: { "x-forwarded-for": "198.51.100.1" } });
-    expect([watch.status, await watch.text()]).toEqual([403, expect.stringContaining(refusal)]);
+    expect([watch.status, await watch.text()]).toEqual([404, expect.stringContaining("address not found")]);
     const headers = { "x-service-api-key": secret, "x-forwarded-for": "198.51.100.1" };
     await expect(mcpClient(rig.service.url, { headers })).rejects.toThrow(refusal);
     expect(isAllowedAddress(["fe80::/10"], "fe80::1%eth0")).toBe(true);
