@@ -14,6 +14,7 @@ const sharedRules = [
   "src/core/structured-output",
   "src/core/schedules",
   "src/core/oauth/https-origin.ts",
+  "src/core/accounts/key-scopes.ts",
   "src/core/failure.ts",
   "src/core/json.ts",
 ];

@@ -382,7 +382,7 @@ describeWithChromium("the console", (database) => {
     await row.waitFor();
     expect(await page.content()).not.toContain(secret);
     await row.getByText("Limits: task:read").waitFor();
-    await row.getByRole("button", { name: "Change limits" }).click();
+    await row.getByRole("button", { name: "Change limits: nightly" }).click();
     await page.getByLabel("Only from these addresses").fill("192.0.2.0/24");
     await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
     await row.getByText("Limits: task:read · 192.0.2.0/24").waitFor();

@@ -4,6 +4,7 @@ import { systemClock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { createKey } from "../../src/core/keys/api-key.ts";
 import { createFirstAccount } from "../../src/core/use-cases/initialize-installation.ts";
+import { blocksIn, readPage } from "../docs/page.ts";
 import { depth, sample, share } from "../support/depth.ts";
 import { type Checkout, copyCheckout, explained, install, type Serving, serve, serveByNpm, sharedCheckout } from "./checkout.ts";
 
@@ -72,6 +73,7 @@ describe("atp key", () => {
   test.each([
     { why: "an unknown address", words: ["--name", "x", "--user", "nobody@example.com"], says: "nobody@example.com" },
     { why: "no such team", words: ["--name", "x", "--team", "no such team"], says: '"no such team"' },
+    { why: "an unknown scope", words: ["--name", "x", "--scope", "task:all"], says: "restrictions.scopes[0]: is not a scope" },
     { why: "a name of blanks", words: ["--name", "  "], says: "name: must have" },
   ])("refuses with exit code 1 and nothing on standard output: $why", async ({ words, says }) => {
     await install(checkout, "refused");
@@ -94,13 +96,18 @@ describe("atp key", () => {
     await install(checkout, "manage");
     const kept = (await newKey("manage", "--name", "kept")).out.trim();
     const gone = (await newKey("manage", "create", "--name", "gone", "--expires", "30d")).out.trim();
+    const [, , ...limited] = (blocksIn(readPage("docs/guides/v2.md"), "sh").find((block) => block.startsWith("atp key")) ?? "")
+      .trim()
+      .split(" ");
+    expect(await newKey("manage", ...limited)).toMatchObject({ code: 0, out: expect.stringMatching(onlyKey) });
     const listed = await newKey("manage", "list");
     const lines = listed.out.trim().split("\n");
     const lineOf = (name: string) => lines.find((line) => line.endsWith(` "${name}"`)) ?? "";
     expect(lineOf("gone")).toMatch(
       new RegExp(`^\\S{22}  general  …${gone.slice(-4)}  \\S+@\\S+  created \\S+  used never  expires 20\\S+Z  "gone"$`),
     );
-    expect(lineOf("kept")).toContain("expires never");
+    expect(lineOf("kept")).toMatch(/expires never {2}"kept"$/);
+    expect(lineOf("ci")).toContain("  scopes task:read,task:write,file:write  addresses 10.0.0.0/8,2001:db8::/32  ");
     for (const text of [kept, gone]) expect(listed.out).not.toContain(text.slice(3, -4));
     const [id = ""] = lineOf("gone").split(" ");
     await using server = await serve(checkout, "manage");

@@ -62,7 +62,8 @@ describeOnOne("a restricted key", (database) => {
     const ann = await rig.person();
     const keys = await browser(ann);
     const foreign = await project(await rig.person());
-    const made = (restrictions: object, kind: ApiKeyKind = ApiKeyKind.GENERAL) => outcomeOf(keys.createApiKey({ name: "ci", kind, restrictions }));
+    const made = (restrictions: object, kind: ApiKeyKind = ApiKeyKind.GENERAL) =>
+      outcomeOf(keys.createApiKey({ name: "ci", kind, restrictions }));
     expect(await made({ scopes: ["task:read", "task:all"] })).toContain("InvalidArgument: restrictions.scopes[1]: is not a scope");
     expect(await made({ projectIds: [foreign] })).toContain("InvalidArgument: restrictions.project_ids[0]: is not a project");
     for (const range of ["10.0.0.0/33", "::/129", "example.com", "10.1", "fe80::1%eth0", "1.2.3.4/"])
@@ -85,9 +86,16 @@ describeOnOne("a restricted key", (database) => {
     const { body } = await call(secret, "task.watchUrl", { task_id: await taskIn(ann) });
     const signed = new URL(body["url"]);
     const watch = await fetch(`${rig.service.url}${signed.pathname}${signed.search}`, { headers: { "x-forwarded-for": "198.51.100.1" } });
-    expect([watch.status, await watch.text()]).toEqual([403, expect.stringContaining(refusal)]);
-    const headers = { "x-service-api-key": secret, "x-forwarded-for": "198.51.100.1" };
-    await expect(mcpClient(rig.service.url, { headers })).rejects.toThrow(refusal);
+    expect([watch.status, await watch.text()]).toEqual([404, expect.stringContaining("address not found")]);
+    const door = await fetch(`${rig.service.url}/mcp`, {
+      method: "POST",
+      headers: {
+        ...{ "x-service-api-key": secret, "x-forwarded-for": "198.51.100.1" },
+        ...{ "content-type": "application/json", accept: "application/json, text/event-stream" },
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+    });
+    expect([door.status, await door.text()]).toEqual([403, expect.stringContaining(refusal)]);
     expect(isAllowedAddress(["fe80::/10"], "fe80::1%eth0")).toBe(true);
     expect(isAllowedAddress(["0.0.0.0/0", "::/0"], "unknown")).toBe(false);
   });

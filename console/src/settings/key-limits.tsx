@@ -163,7 +163,7 @@ const Scopes = ({ scopes, onScopes }: { scopes: readonly string[]; onScopes: (sc
     <legend className="legend">{text.scopes}</legend>
     <div className={styles["scopes"]}>
       {bySubject.map(([subject, names = []]) => (
-        <div key={subject} className={styles["row"]}>
+        <fieldset key={subject} className={styles["row"]} aria-label={text.subjects[subject as Subject]}>
           <span>{text.subjects[subject as Subject]}</span>
           {names.map((name) => (
             <CheckField
@@ -173,7 +173,7 @@ const Scopes = ({ scopes, onScopes }: { scopes: readonly string[]; onScopes: (sc
               onValue={(checked) => onScopes(toggled(scopes, name, checked))}
             />
           ))}
-        </div>
+        </fieldset>
       ))}
     </div>
   </fieldset>

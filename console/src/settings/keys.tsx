@@ -30,6 +30,7 @@ const text = words(
     never: "Never",
     days: (count: number) => `After ${count} days`,
     made: "Copy the key now",
+    limited: "General, with limits",
     limits: "Limits",
     limit: "Change limits",
     save: "Save",
@@ -62,6 +63,7 @@ const text = words(
     never: "Nie",
     days: (count: number) => `Nach ${count} Tagen`,
     made: "Kopieren Sie den Schlüssel jetzt",
+    limited: "Allgemein, mit Grenzen",
     limits: "Grenzen",
     limit: "Grenzen ändern",
     save: "Speichern",
@@ -112,7 +114,8 @@ function KeyRow({ apiKey, onLimit, onRevoke }: { apiKey: ApiKey; onLimit: () => 
       <span className="main">
         <strong>{name}</strong>
         <small>
-          {text.kinds[kind as keyof typeof text.kinds]} · {text.made2} <Ago at={fromSeconds(createdAt)} /> ·{" "}
+          {restrictions && kind === ApiKeyKind.GENERAL ? text.limited : text.kinds[kind as keyof typeof text.kinds]} · {text.made2}{" "}
+          <Ago at={fromSeconds(createdAt)} /> ·{" "}
           {lastUsedAt === undefined ? (
             text.unused
           ) : (
@@ -128,8 +131,8 @@ function KeyRow({ apiKey, onLimit, onRevoke }: { apiKey: ApiKey; onLimit: () => 
           </small>
         )}
       </span>
-      <button type="button" className="button" onClick={onLimit}>
-        {text.limit}
+      <button type="button" className="button ghost square" aria-label={`${text.limit}: ${name}`} title={text.limit} onClick={onLimit}>
+        <Icon name="gear" />
       </button>
       <button type="button" className="button danger" onClick={onRevoke}>
         {text.revoke}
