@@ -1,6 +1,7 @@
 import type { AgentCard } from "@a2a-js/sdk";
 import { type StreamResponse, TaskState, verifyAgentCardSignature } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
+import type { JWK } from "jose";
 import { beforeAll, expect, test, vi } from "vitest";
 import { taskRig } from "../support/task-rig.ts";
 import { type Token, tokenOf } from "../support/token.ts";
@@ -96,10 +97,10 @@ test("one story has the same events by v2 and over each binding of A2A, and a su
 
 test("cards are public for the agents of A2A_PROFILES only, and signed with a published key (spec/api.md 8.107)", async () => {
   const { url } = rig.service;
-  const { keys } = (await (await fetch(`${url}/oauth/jwks`)).json()) as { readonly keys: readonly { readonly kid: string }[] };
+  const { keys } = (await (await fetch(`${url}/oauth/jwks`)).json()) as { readonly keys: readonly JWK[] };
   const verify = verifyAgentCardSignature(async (kid, jku) => {
     expect(jku).toMatch(/\/oauth\/jwks$/);
-    return keys.find((key) => key.kid === kid);
+    return keys.find((key) => key.kid === kid) ?? {};
   });
   const main = await readCard(url);
   expect(main.supportedInterfaces.map(({ protocolBinding, tenant }) => [protocolBinding, tenant])).toEqual(

@@ -30,7 +30,9 @@ async function overHttp(url: string, headers: Headers): Promise<string> {
 async function overJsonRpc(url: string, headers: Headers): Promise<string> {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ListTasks", params: { contextId: "none" } });
   const answer = await fetch(`${url}/a2a`, { method: "POST", headers: { ...headers, "content-type": "application/json" }, body });
-  return outcomeOf(((await answer.json()) as { readonly error?: { readonly data: readonly { readonly reason: string }[] } }).error?.data[0]?.reason);
+  return outcomeOf(
+    ((await answer.json()) as { readonly error?: { readonly data: readonly { readonly reason: string }[] } }).error?.data[0]?.reason,
+  );
 }
 
 const outcomeOf = (reason: string | undefined): string =>
