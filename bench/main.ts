@@ -9,15 +9,20 @@ import { databasesIn, MissingDependency } from "./databases.ts";
 import { runEndurance } from "./endurance.ts";
 import type { Figure, Stage } from "./figure.ts";
 import { figureNames, selectFigures } from "./figures.ts";
+import { runMigrations } from "./migrations.ts";
 import { peersIn } from "./peers.ts";
 import { formatLine, type Line } from "./report.ts";
 import { runYears } from "./years.ts";
 
-/** The arguments that request tests instead of figures: of endurance, of the web application, and of years of data. */
+/** The arguments that request tests instead of figures: of endurance, of the web application, of years of data, and of an upgrade. */
 const endurance = "endurance";
 const webApplication = "console";
 const twoYears = "years";
-const tests: readonly string[] = [endurance, webApplication, twoYears];
+const upgrade = "migrations";
+const tests: readonly string[] = [endurance, webApplication, twoYears, upgrade];
+
+/** Tasks of a large installation. */
+const largeTasks = 200_000;
 
 const print = (text: string): void => void process.stderr.write(`${text}\n`);
 
@@ -75,6 +80,8 @@ async function main(): Promise<void> {
     for (const line of await measure(figure, stage)) if (names.length === 0 || names.includes(line.figure)) report(line);
   if (requested.includes(webApplication)) await unlessMissing("its pages", () => runConsole(stage, report));
   if (requested.includes(twoYears)) await unlessMissing("its databases", () => runYears(stage, Number(values.tasks), report, print));
+  if (requested.includes(upgrade))
+    await unlessMissing("its database", () => runMigrations({ tasks: largeTasks, events: 5 * largeTasks }, report));
   if (requested.includes(endurance))
     await runEndurance(stage, { watchers: Number(values.watchers), minutes: Number(values.minutes) }, report);
 }
