@@ -80,6 +80,7 @@ export function facts(operation: Operation): Json {
       : undefined,
     "x-max-request-bytes": maxRequestBytes,
     "x-roles": roles.length > 0 ? roles : undefined,
+    "x-personal-space": (roles.length > 0 && access?.personal) || undefined,
     "x-audited": isChange || isAudited,
   });
 }
