@@ -82,6 +82,7 @@ export function facts(operation: Operation): Json {
     "x-roles": roles.length > 0 ? roles : undefined,
     "x-key-scope": access?.keyScope ?? undefined,
     "x-key-projects": access?.inProjects || undefined,
+    "x-personal-space": (roles.length > 0 && access?.personal) || undefined,
     "x-audited": isChange || isAudited,
   });
 }

@@ -18,7 +18,7 @@ const introduction = `Creates, steers and reads tasks of agents, and manages wha
 - A member of a request that is null counts as absent. Names in lowerCamelCase are accepted too, and names in \`x-aliases\`.
 - Unknown members of requests have no effect and are named in \`warnings\`. Answers can get new members, and enums new values, at any time.
 - Integers of 64 bits are JSON numbers within ±(2^53-1).
-- \`x-rate-limit\` is the number of calls in a minute, \`x-roles\` are the roles of which a key's account needs one, \`x-key-scope\` is the scope that a key with scopes needs, \`x-key-projects\` admits keys that are limited to projects, and \`x-max-request-bytes\` is the largest body.`;
+- \`x-rate-limit\` is the number of calls in a minute, \`x-roles\` are the roles of which a key's account needs one (in a personal space, which has no roles, the call is allowed only with \`x-personal-space\`), \`x-key-scope\` is the scope that a key with scopes needs, \`x-key-projects\` admits keys that are limited to projects, and \`x-max-request-bytes\` is the largest body.`;
 
 const requestId = { type: "string", description: "The id of the call, as in `X-Request-Id`." };
 export const warnings = {

@@ -13,6 +13,8 @@ export interface OperationFacts {
   readonly input: ReturnType<typeof inputSchema>;
   /** It has no side effects. */
   readonly isRead: boolean;
+  /** The scopes of which a token needs one; empty where no token is accepted, or every one is. */
+  readonly scopes: readonly string[];
   /** Whether this caller's credential is of a kind, scope and role that the operation accepts. */
   allows(caller: Caller): boolean;
 }
@@ -44,6 +46,8 @@ interface DescribedCall {
   readonly "x-roles"?: readonly string[];
   readonly "x-key-scope"?: string;
   readonly "x-key-projects"?: boolean;
+  /** With roles: the account of a personal space, which has no roles, may call too. */
+  readonly "x-personal-space"?: boolean;
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Json }>> };
   readonly responses: Readonly<Record<string, { readonly content?: object }>>;
 }
@@ -65,15 +69,17 @@ function factsOf(call: DescribedCall, isRead: boolean, schemas: OpenApi["compone
     description: description.slice(0, descriptionMax),
     input: inputSchema(request, schemas),
     isRead,
+    scopes: (call.security ?? []).flatMap(({ OAuth: scopes = [] }) => scopes),
     allows: (caller) => isAllowed(call, caller),
   };
 }
 
 function isAllowed(call: DescribedCall, { kind, scopes, role, isInProjects }: Caller): boolean {
   const { security = [], "x-roles": roles, "x-key-scope": keyScope, "x-key-projects": takesProjects = false } = call;
+  const { "x-personal-space": personal = false } = call;
   if (kind === "token") return security.some(({ OAuth: needed }) => needed?.every((scope) => scopes?.includes(scope)));
   if (keyScope !== undefined && scopes?.includes(keyScope) === false) return false;
   if (isInProjects && !takesProjects) return false;
-  const hasRole = roles === undefined || (role !== null && roles.includes(role.replaceAll("_", " ")));
+  const hasRole = roles === undefined || (role === null ? personal : roles.includes(role.replaceAll("_", " ")));
   return hasRole && security.some((accepted) => "ApiKey" in accepted);
 }

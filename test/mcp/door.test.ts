@@ -4,6 +4,7 @@ import { taskRig } from "../support/task-rig.ts";
 import { tokenOf } from "../support/token.ts";
 import { untilStatus } from "../support/until.ts";
 import { mcpClient } from "./client.ts";
+import { toolCall } from "./post.ts";
 
 const rig = taskRig({ env: { CORS_ORIGINS: "https://pages.example.com", RATE_LIMITS: "default" } });
 
@@ -62,6 +63,19 @@ describe("the door at /mcp (spec/api.md 8.103)", () => {
     expect((await send({ headers: {} })).headers["www-authenticate"]).toMatch(/^Bearer resource_metadata="/);
     expect((await mcp.v2("task.list")).status).toBe(401);
     expect((await api.v2("task.list")).status).toBe(200);
+  });
+
+  test("a token without the scope of a tool is told which one to ask for, and never approve:task (RFC 6750 3.1)", async () => {
+    const { headers } = await tokenOf(rig.service, rig.ann, { scopes: ["create_project"], forMcp: true });
+    const call = (name: string) => send({ headers, body: JSON.stringify(toolCall(name, {})) });
+    const refused = await call("task_wait");
+    expect(refused).toMatchObject({ status: 403, body: expect.stringContaining("insufficient_scope: the tool needs one of [create_task") });
+    expect(refused.headers["www-authenticate"]).toMatch(
+      /^Bearer error="insufficient_scope", resource_metadata="[^"]+\/\.well-known\/oauth-protected-resource\/mcp", scope="create_task"$/,
+    );
+    for (const name of ["task_confirm_action", "no_such_tool"])
+      expect(await call(name)).toMatchObject({ status: 200, body: expect.stringContaining("unknown tool") });
+    expect((await call("project_list")).status).toBe(200);
   });
 
   test("the name of another host and the origin of another page are refused", async () => {

@@ -7,7 +7,7 @@ import { runMaintenance } from "../support/maintenance.ts";
 import { issuer, type Members, type OAuthReply, postForm, replyOf } from "../support/oauth.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
-import { type Door, door } from "./door.ts";
+import { atDoor } from "./door.ts";
 import { tokensFor, unverifiedRequest } from "./unverified-rig.ts";
 
 const redirectUri = "http://127.0.0.1:4711/cb";
@@ -26,16 +26,16 @@ describeOnEach("dynamic registration (RFC 7591, RFC 7592, spec/oauth.md 16.2)", 
   let service: Service;
   let ann: Person;
   let browser: Visitor;
-  let mcpDoor: Door;
+  let store: TestStore;
   beforeAll(async () => {
-    service = await openService({ idle: true, database, env: { OAUTH_REGISTRATION: "on" } });
+    store = await openTestStore(database);
+    service = await openService({ idle: true, over: store, env: { OAUTH_REGISTRATION: "on" } });
     ann = await service.person();
     browser = await createSignedInVisitor(service.url, ann);
-    mcpDoor = await door(service, issuer);
   });
   afterAll(async () => {
-    await mcpDoor[Symbol.asyncDispose]();
     await service[Symbol.asyncDispose]();
+    await store[Symbol.asyncDispose]();
   });
   const registerOne = async (members: object = {}) => (await send(service.url, "", "POST", { ...metadata, ...members })).body;
   const use = (clientId: string, members: Members = {}) =>
@@ -60,8 +60,8 @@ describeOnEach("dynamic registration (RFC 7591, RFC 7592, spec/oauth.md 16.2)", 
     expect(page.text).toContain("It registered itself and chose its name.");
     const { access_token: token } = await use(made.body.client_id);
     const bearer = { authorization: `Bearer ${token}` };
-    expect([(await mcpDoor.call(bearer)).status, (await ann.v2("user.me", {}, { headers: bearer })).status]).not.toContain(500);
-    expect((await mcpDoor.call(bearer)).status).toBe(200);
+    expect([(await atDoor(service, bearer)).status, (await ann.v2("user.me", {}, { headers: bearer })).status]).not.toContain(500);
+    expect((await atDoor(service, bearer)).status).toBe(200);
     const metadataOf = await replyOf(await fetch(`${service.url}/.well-known/oauth-authorization-server`));
     expect(metadataOf.body.registration_endpoint).toBe(`${issuer}/oauth/register`);
   });
@@ -109,7 +109,7 @@ describeOnEach("dynamic registration (RFC 7591, RFC 7592, spec/oauth.md 16.2)", 
     expect(mistaken.body.error).toBe("invalid_client_metadata");
     const { access_token: access } = await use(one.client_id);
     expect((await send(service.url, `/${one.client_id}`, "DELETE", undefined, token)).status).toBe(204);
-    expect((await mcpDoor.call({ authorization: `Bearer ${access}` })).status).toBe(401);
+    expect((await atDoor(service, { authorization: `Bearer ${access}` })).status).toBe(401);
     expect((await send(service.url, `/${one.client_id}`, "GET", undefined, token)).status).toBe(401);
     expect((await browser.get(unverifiedRequest(one.client_id, redirectUri))).status).toBe(400);
   });
@@ -136,9 +136,9 @@ describeOnEach("dynamic registration (RFC 7591, RFC 7592, spec/oauth.md 16.2)", 
   test("switched off, its clients cannot sign in, and their tokens end (OAUTH_REGISTRATION)", async () => {
     const { client_id: id } = await registerOne();
     const tokens = await use(id);
-    await using off = await door(service, issuer, { registration: false });
-    expect((await off.call({ authorization: `Bearer ${tokens.access_token}` })).status).toBe(401);
-    expect((await mcpDoor.call({ authorization: `Bearer ${tokens.access_token}` })).status).toBe(200);
+    await using off = await openService({ idle: true, over: store });
+    expect((await atDoor(off, { authorization: `Bearer ${tokens.access_token}` })).status).toBe(401);
+    expect((await atDoor(service, { authorization: `Bearer ${tokens.access_token}` })).status).toBe(200);
   });
 });
 

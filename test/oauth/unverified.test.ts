@@ -6,7 +6,7 @@ import { describeOnEach } from "../support/database.ts";
 import { lacks } from "../support/needs.ts";
 import { issuer, postForm, userMe } from "../support/oauth.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
-import { type Door, door } from "./door.ts";
+import { atDoor } from "./door.ts";
 import {
   approveFor,
   type DocumentServer,
@@ -25,22 +25,19 @@ describe.skipIf(lacks("openssl"))("an unverified client (spec/oauth.md 16)", () 
     let ann: Person;
     let browser: Visitor;
     let client: DocumentServer;
-    let mcpDoor: Door;
     const redirectUri = "http://127.0.0.1:4711/cb";
     const request = (members = {}) => unverifiedRequest(client.clientId, redirectUri, members);
     const tokens = (spaceId = ann.spaceId, members = {}) =>
       tokensFor(service.url, browser, { clientId: client.clientId, redirectUri, spaceId }, members);
-    const atDoor = async (token: string) => (await mcpDoor.call({ authorization: `Bearer ${token}` })).status;
+    const statusWith = async (token: string) => (await atDoor(service, { authorization: `Bearer ${token}` })).status;
 
     beforeAll(async () => {
       client = await openDocument(open, () => ({ redirect_uris: ["http://127.0.0.1/cb", "http://localhost/cb"] }));
       service = await openService({ idle: true, database, env: { CLIENT_ALLOW: "loopback" } });
       ann = await service.person();
       browser = await createSignedInVisitor(service.url, ann);
-      mcpDoor = await door(service, issuer);
     });
     afterAll(async () => {
-      await mcpDoor[Symbol.asyncDispose]();
       await service[Symbol.asyncDispose]();
       await client[Symbol.asyncDispose]();
     });
@@ -56,7 +53,7 @@ describe.skipIf(lacks("openssl"))("an unverified client (spec/oauth.md 16)", () 
       for (const members of [{}, { resource: mcp }]) {
         const { access_token: token, refresh_token: refreshToken, scope } = await tokens(ann.spaceId, members);
         expect([decodeJwt(token).aud, scope]).toEqual([mcp, "create_task"]);
-        expect([await atDoor(token), (await userMe(service.url, token)).status]).toEqual([200, 401]);
+        expect([await statusWith(token), (await userMe(service.url, token)).status]).toEqual([200, 401]);
         const next = await postForm(service.url, "/oauth/token", {
           ...{ grant_type: "refresh_token", client_id: client.clientId, refresh_token: refreshToken },
         });
@@ -101,7 +98,7 @@ describe.skipIf(lacks("openssl"))("an unverified client (spec/oauth.md 16)", () 
       expect(data.map(({ clientId }) => clientId)).toEqual([client.clientId]);
       expect((await browser.get("/account/apps")).text).toContain("Not verified by this server.");
       await apps.revokeOAuth2Grant({ clientId: client.clientId });
-      expect(await atDoor(body.access_token)).toBe(401);
+      expect(await statusWith(body.access_token)).toBe(401);
     });
 
     test("the owner of a space forbids it: its tokens end until it is allowed again, and the page does not offer the space", async () => {
@@ -116,7 +113,7 @@ describe.skipIf(lacks("openssl"))("an unverified client (spec/oauth.md 16)", () 
       );
       await owner.client(OAuth2AppService).setOAuth2ClientPolicy({ allowUnverifiedClients: false });
       expect(await member.client(OAuth2AppService).getOAuth2ClientPolicy({})).toMatchObject({ allowUnverifiedClients: false });
-      expect(await atDoor(token)).toBe(401);
+      expect(await statusWith(token)).toBe(401);
       const refresh = { grant_type: "refresh_token", client_id: client.clientId, refresh_token: refreshToken };
       expect((await postForm(service.url, "/oauth/token", refresh)).body.error).toBe("invalid_grant");
       // A page that was loaded before does not help.
@@ -126,7 +123,7 @@ describe.skipIf(lacks("openssl"))("an unverified client (spec/oauth.md 16)", () 
       ]);
       expect([sent.status, sent.text.includes("does not allow such apps")]).toEqual([403, true]);
       await owner.client(OAuth2AppService).setOAuth2ClientPolicy({ allowUnverifiedClients: true });
-      expect(await atDoor(token)).toBe(200);
+      expect(await statusWith(token)).toBe(200);
     });
 
     test("two users who let it act at the same time both succeed", async () => {
@@ -139,7 +136,7 @@ describe.skipIf(lacks("openssl"))("an unverified client (spec/oauth.md 16)", () 
           tokensFor(service.url, await createSignedInVisitor(service.url, person), { ...of, spaceId: person.spaceId }),
         ),
       );
-      expect(await Promise.all(got.map(({ access_token: token }) => atDoor(token)))).toEqual([200, 200]);
+      expect(await Promise.all(got.map(({ access_token: token }) => statusWith(token)))).toEqual([200, 200]);
     });
   });
 

@@ -3,7 +3,7 @@ import type { ReadableStream } from "node:stream/web";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Admission } from "../../call/admission.ts";
 import type { Cipher } from "../../core/cipher.ts";
-import { type Failure, invalidArgument } from "../../core/failure.ts";
+import { Failure, invalidArgument } from "../../core/failure.ts";
 import { mcpResource } from "../../core/oauth/resource.ts";
 import { signedTokens } from "../../core/signed-token.ts";
 import { Access_Credential } from "../../gen/proto/taskplatform/options/v1/options_pb.ts";
@@ -60,12 +60,12 @@ export function mcpRoutes(app: FastifyInstance, parts: McpParts): void {
       return message;
     },
     async encode(call, admission, message) {
-      const { answerMcp } = await import("./handler.ts");
-      const answer = await answerMcp(
-        webRequest(call, baseUrl),
-        message,
-        serverParts(parts, { ...call, head: headFor(resource, call.head) }, admission),
-      );
+      const { answerMcp, scopesNeeded } = await import("./handler.ts");
+      const door = serverParts(parts, { ...call, head: headFor(resource, call.head) }, admission);
+      const scopes = await scopesNeeded(message, door);
+      // The client can ask its user for the scope, and call again.
+      if (scopes !== null) return refuse(call, lacking(scopes), scopes.slice(0, 1));
+      const answer = await answerMcp(webRequest(call, baseUrl), message, door);
       setHeaders(call.reply, callHeaders(call.head.requestId));
       await send(call.reply, answer);
     },
@@ -90,15 +90,18 @@ const headFor = (resource: string, head: Call["head"]): Call["head"] => ({
 /** Answers a refusal before the message is read: the HTTP status, how to sign in (RFC 9728 5.1), and an error of JSON-RPC without id. */
 const refusalsOf =
   (issuer: string) =>
-  async ({ reply, head: { requestId, credentials } }: Call, failure: Failure): Promise<void> => {
+  async ({ reply, head: { requestId, credentials } }: Call, failure: Failure, scopes?: readonly string[]): Promise<void> => {
     setHeaders(reply, [...refusalHeaders(failure), ...callHeaders(requestId)]);
-    const challenge = mcpChallenge(failure, issuer, credentials.bearer !== null);
+    const challenge = mcpChallenge(failure, issuer, credentials.bearer !== null, scopes);
     if (challenge !== null) reply.header("www-authenticate", challenge);
     const { reason, message, path } = failure;
     const { status, code } = v2Answers[reason];
     const data = { code, request_id: requestId, ...(path === undefined ? {} : { field: path }) };
     sendJson(reply, status, JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32_000, message, data } }));
   };
+
+const lacking = (scopes: readonly string[]): Failure =>
+  new Failure("insufficient_scope", `insufficient_scope: the tool needs one of [${scopes.join(", ")}]`);
 
 /** The request in the form of the library, which reads its method and headers. */
 function webRequest({ request, gone }: Call, baseUrl: string): Request {

@@ -36,6 +36,18 @@ export function selectTools(catalogue: Catalogue, selection: string | null, call
 }
 
 /**
+ * The scopes of which a token needs one for a tool that it lacks. Null for a tool that the token has, that no token has, or
+ * that does not exist, and for the decision on an action, which no client is led to.
+ */
+export function scopesFor(catalogue: Catalogue, tool: string, caller: Caller): readonly string[] | null {
+  const own = [...taskTools(catalogue), ...fileTools].find(({ name }) => name === tool)?.operation;
+  const operation = own ?? [...catalogue.keys()].find((name) => toolName(name) === tool);
+  if (operation === undefined || operation === approval || caller.kind !== "token" || isAllowed(catalogue, operation, caller)) return null;
+  const scopes = catalogue.get(rightsOf(operation))?.scopes ?? [];
+  return scopes.length === 0 ? null : scopes;
+}
+
+/**
  * Creates the list of a caller's tools. Only the catalogue, the selection and the credential decide: no text of a task or a
  * skill is read.
  */
@@ -51,8 +63,10 @@ interface Named {
 const named = (operation: string): Named => ({ operation, name: toolName(operation) });
 
 /** A stream is not an operation of the catalogue: task.watch is open to the callers of task.detail. */
+const rightsOf = (operation: string): string => (operation === "task.watch" ? "task.detail" : operation);
+
 const isAllowed = (catalogue: Catalogue, operation: string, caller: Caller): boolean =>
-  catalogue.get(operation === "task.watch" ? "task.detail" : operation)?.allows(caller) === true;
+  catalogue.get(rightsOf(operation))?.allows(caller) === true;
 
 function chosen(all: readonly Named[], selection: string | null): ReadonlySet<string> {
   const byDefault = all.filter(({ name, operation }) => usual.includes(operation) || composed.has(name)).map(({ name }) => name);
