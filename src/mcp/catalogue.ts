@@ -75,8 +75,8 @@ function factsOf(call: DescribedCall, isRead: boolean, schemas: OpenApi["compone
 }
 
 function isAllowed(call: DescribedCall, { kind, scopes, role, isInProjects }: Caller): boolean {
-  const { security = [], "x-roles": roles, "x-key-scope": keyScope, "x-key-projects": takesProjects = false } = call;
-  const { "x-personal-space": personal = false } = call;
+  const { security = [], "x-roles": roles, "x-personal-space": personal = false } = call;
+  const { "x-key-scope": keyScope, "x-key-projects": takesProjects = false } = call;
   if (kind === "token") return security.some(({ OAuth: needed }) => needed?.every((scope) => scopes?.includes(scope)));
   if (keyScope !== undefined && scopes?.includes(keyScope) === false) return false;
   if (isInProjects && !takesProjects) return false;
