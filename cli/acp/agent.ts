@@ -115,6 +115,7 @@ async function follow(operations: Operations, client: AgentContext, session: Ses
     if (!waiting || isQuestion(waiting)) return endOf(task, seen);
     const decision = await decide(operations, client, session.id, task, waiting, signal);
     if (decision === "decided") continue;
+    if (decision === "still waits") await update(client, session, notice("The action does not run. Your next message drops it."));
     if (decision === "cannot ask") await update(client, session, notice(`An action waits for a decision: ${String(task["task_url"])}`));
     return decision === "cancelled" ? "cancelled" : "end_turn";
   }

@@ -6,7 +6,7 @@ import { toolUseOf } from "../../src/narration/narrate.ts";
 import { toolFacts } from "./updates.ts";
 
 /** What came of asking the user about an action. */
-export type Decision = "decided" | "cancelled" | "cannot ask";
+export type Decision = "decided" | "cancelled" | "still waits" | "cannot ask";
 
 /** The scope without which a token decides no approval. */
 const approvalScope = "approve:task";
@@ -44,8 +44,10 @@ export async function decide(
   const { outcome } = await client.request(methods.client.session.requestPermission, request, { cancellationSignal: signal });
   const input = outcome.outcome === "selected" ? inputs[outcome.optionId] : undefined;
   if (input === undefined) return "cancelled";
-  await operations.call("task.confirmAction", { task_id: taskId, event_id: waiting.eventId, input }, signal);
-  return "decided";
+  const decision = { task_id: taskId, event_id: waiting.eventId, input };
+  const { confirmed } = await operations.call("task.confirmAction", decision, signal);
+  // Some kinds of action cannot be refused, only dropped by a message or a stop (spec/api.md 9.3).
+  return confirmed === true ? "decided" : "still waits";
 }
 
 const inputs: Readonly<Record<string, Json | undefined>> = {

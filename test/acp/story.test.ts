@@ -116,7 +116,7 @@ test("an editor tells the story of v2 by atp acp, and loads it later; the record
     expect(await say(editor, sessionId, "[[say Again]]")).toEqual({ stopReason: "end_turn" });
     expect(told(editor.updates).at(-1)).toBe("agent_message Again");
     const unknown = { sessionId: crypto.randomUUID(), cwd: "/work", mcpServers: [] };
-    await expect(editor.agent.request("session/load", unknown)).rejects.toMatchObject({ message: expect.stringContaining("ession") });
+    await expect(editor.agent.request("session/load", unknown)).rejects.toMatchObject({ code: -32_002 });
   });
 });
 
@@ -131,6 +131,7 @@ test("a task has the profile of the command and the resources of the prompt; a r
       ];
       expect(await editor.agent.request("session/prompt", { sessionId, prompt })).toEqual({ stopReason: "end_turn" });
       expect(told(editor.updates)).toEqual(expect.arrayContaining(["plan", "agent_thought Short", "tool_call"]));
+      expect(told(editor.updates).at(-1)).toBe("agent_message The action does not run. Your next message drops it.");
       const [task] = (await rig.ann.v2("task.list", { limit: 1 })).body["data"];
       expect(task.agent_profile).toContain("lite");
       const [message] = await rig.events(task.id);
