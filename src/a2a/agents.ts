@@ -59,7 +59,7 @@ const cardOf = (
   version: string,
 ): MessageInitShape<typeof AgentCardSchema> => ({
   name: title,
-  description: description || `Works on tasks on its own, as the profile ${id}.`,
+  description: description || `Works independently on tasks, as the profile ${id}.`,
   version,
   supportedInterfaces: [
     { url: `${baseUrl}${basePath}`, protocolBinding: "JSONRPC", tenant: id, protocolVersion },

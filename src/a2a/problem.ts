@@ -26,7 +26,7 @@ export class A2aFailure extends Failure {
   }
 }
 
-/** A refusal with another JSON-RPC code than that of its reason: the message is no JSON, no request, or names no method. */
+/** A refusal with another JSON-RPC code than that of its reason: the message is not JSON, not a request, or has an unknown method. */
 export class RpcFailure extends Failure {
   readonly rpc: number;
 

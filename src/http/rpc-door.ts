@@ -12,7 +12,7 @@ interface DoorCall {
   readonly signal: AbortSignal;
 }
 
-/** A service of another protocol that calls operations: it is served by Connect, gRPC and gRPC-Web beside the operations. */
+/** A service of another protocol that calls operations: it is served by Connect, gRPC and gRPC-Web in addition to the operations. */
 export interface RpcDoor {
   readonly service: DescService;
   /** What its calls count as in metrics and the log. */

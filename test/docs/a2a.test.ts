@@ -4,7 +4,7 @@ import { blocksIn, readPage, shell } from "./page.ts";
 
 const page = readPage("docs/guides/a2a.md");
 
-test("docs/guides/a2a.md: its commands print what it says", async () => {
+test("docs/guides/a2a.md: its commands print the texts below them", async () => {
   await using service = await openService();
   const { key } = await service.person();
   const commands = blocksIn(page, "sh");

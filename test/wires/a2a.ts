@@ -24,16 +24,21 @@ async function overGrpc(url: string, headers: Headers): Promise<string> {
 
 async function overHttp(url: string, headers: Headers): Promise<string> {
   const answer = await fetch(`${url}/a2a/tasks?contextId=none`, { headers });
-  return outcomeOf(((await answer.json()) as { readonly error?: { readonly status: string } }).error?.status);
+  return outcomeOf((await errorIn(answer))?.status);
 }
 
 async function overJsonRpc(url: string, headers: Headers): Promise<string> {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ListTasks", params: { contextId: "none" } });
   const answer = await fetch(`${url}/a2a`, { method: "POST", headers: { ...headers, "content-type": "application/json" }, body });
-  return outcomeOf(
-    ((await answer.json()) as { readonly error?: { readonly data: readonly { readonly reason: string }[] } }).error?.data[0]?.reason,
-  );
+  return outcomeOf((await errorIn(answer))?.data?.[0]?.reason);
 }
+
+interface ErrorBody {
+  readonly status?: string;
+  readonly data?: readonly { readonly reason: string }[];
+}
+
+const errorIn = async (answer: Response): Promise<ErrorBody | undefined> => ((await answer.json()) as { readonly error?: ErrorBody }).error; // The body of an answer of A2A.
 
 const outcomeOf = (reason: string | undefined): string =>
   reason === undefined ? "admitted" : reason === "INVALID_PARAMS" ? "invalid_argument" : reason.toLowerCase();

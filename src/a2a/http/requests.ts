@@ -60,7 +60,7 @@ export function restCall(http: string, url: string, body: JsonValue): MethodCall
   const { pathname, searchParams } = new URL(url, "http://host");
   const { name, fields } = ruleOf(http, pathname.slice(basePath.length));
   const method = methodNamed(name);
-  if (!method) throw new Error(`${name} is no method`);
+  if (!method) throw new Error(`${name} is not a method`);
   if (!isObject(body)) throw invalidArgument("", "the body must be a JSON object");
   const query = [...searchParams].flatMap(([field, text]) => (/^a2a-/i.test(field) ? [] : [[field, queryValue(method, field, text)]]));
   return { method, request: messageIn(method, { ...(body as JsonObject), ...Object.fromEntries(query), ...fields }) };
