@@ -48,7 +48,7 @@ const chunk = (voice: Voice, id: string, content: ContentBlock): SessionUpdate =
   content,
 });
 
-/** A text of this program, which is no event of the task. */
+/** A text of this program, without an event of the task. */
 export const notice = (text: string): SessionUpdate => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
 
 const filesOf = (event: TaskEvent): ContentBlock[] =>

@@ -8,7 +8,7 @@ export type Voice = "answer" | "thought";
 export type Passage =
   /** A part of a text; the first one with an id begins the text. */
   | { readonly kind: "part"; readonly voice: Voice; readonly id: string; readonly text: string }
-  /** The end of a text: its parts are the text of the event. A text without parts has an id of its own. */
+  /** The end of a text: its parts are the text of the event. A text without parts has the id of its event. */
   | { readonly kind: "end"; readonly voice: Voice; readonly id: string; readonly rest: string; readonly event: TaskEvent }
   /** The text of this id is not continued: it is written again, or parts are missing. */
   | { readonly kind: "lost"; readonly voice: Voice; readonly id: string }

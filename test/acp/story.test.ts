@@ -70,7 +70,7 @@ function told(updates: readonly SessionUpdate[]): string[] {
   return lines.map(({ line }) => line);
 }
 
-test("an editor tells the story of v2 by atp acp, and loads it later; the recorded events are equal (spec/api.md 8.111)", async () => {
+test("an editor runs the story of v2 by atp acp, and loads it later; the recorded events are equal (spec/api.md 8.111)", async () => {
   const expected = await recordedStory(rig, await tellByV2(rig));
   let sessionId = "";
   await withEditor(async (editor) => {

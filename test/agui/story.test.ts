@@ -29,7 +29,7 @@ const texts = (messages: readonly Message[]) =>
 const interruptsOf = (event: BaseEvent | undefined) =>
   (event as { outcome?: { interrupts?: { id: string }[] } })?.outcome?.interrupts ?? [];
 
-test("a front end tells the story of v2: deltas, a question, an approval, a file and a stop; the recorded events are equal (spec/api.md 8.110)", async () => {
+test("a front end runs the story of v2: deltas, a question, an approval, a file and a stop; the recorded events are equal (spec/api.md 8.110)", async () => {
   const expected = await recordedStory(rig, await tellByV2(rig));
   const { agent, run, say, typed } = frontEnd();
 

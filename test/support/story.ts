@@ -8,7 +8,7 @@ export const storyWords = "one two three four five six seven eight nine ten";
 /** The message of the story, which every door tells: deltas, a question, an approval and a file. A turn that is stopped follows. */
 export const storyMessage = `[[stream ${storyWords}]] [[ask Which colour? | red | blue]] [[confirm terminalExecute]] [[file sums.csv | tea,12]] [[say Done]]`;
 
-/** Tells the story by v2, and returns the id of the task. */
+/** Runs the story by v2, and returns the id of the task. */
 export async function tellByV2(rig: TaskRig): Promise<string> {
   const { store } = rig.service;
   const id = await rig.create(storyMessage, { interactive_mode: true });
