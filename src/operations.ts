@@ -182,7 +182,7 @@ function accessGaps(access: Access): string[] {
   return gaps;
 }
 
-/** Without a scope of its own, an operation would be open to every key with scopes. */
+/** Without a scope, an operation would be open to every key with scopes. */
 function keyGaps({ credentials, anyScope, keyScope, inProjects }: Access): string[] {
   const takesKeys = credentials.includes(Access_Credential.API_KEY);
   const isOpen = credentials.includes(Access_Credential.OAUTH) && anyScope.length === 0;

@@ -94,7 +94,7 @@ function keyedCall({ operation, caller, request }: Admission, message: Message):
   return { key: { ...place, key: request.idempotencyKey }, hash: requestHash(operation.method.input, message) };
 }
 
-/** A key that is limited to projects has records of its own: another answer of its account can be from another project. */
+/** A key that is limited to projects has separate records: another answer of its account can be from another project. */
 const limitedKeyOf = ({ within }: Caller): string => (within === undefined ? "" : `key:${within.apiKeyId}`);
 
 /** Binds a stored answer to its key: it cannot be decrypted under another. */

@@ -205,7 +205,7 @@ describeOnOne("a restricted key", (database) => {
     }
   });
 
-  test("cannot make a key, change limits, or give itself more, whatever its scopes", async () => {
+  test("cannot make a key, change limits, or give itself more, with any scopes", async () => {
     const ann = await rig.person();
     const keys = await browser(ann);
     const { apiKey, secret } = await keys.createApiKey({ name: "ci", restrictions: { scopes: ["key:read", "key:write"] } });

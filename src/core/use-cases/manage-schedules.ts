@@ -183,7 +183,7 @@ function checkMayChangeTask(caller: Caller, { clientId }: Schedule): void {
 }
 
 /**
- * A schedule acts with the rights of its person, whatever becomes of the key that wrote it.
+ * A schedule acts with the rights of its person, also after the key that wrote it is revoked.
  *
  * @throws Failure `permission_denied` for a key that could not create such tasks itself.
  */
@@ -193,7 +193,7 @@ function checkMaySchedule({ credential }: Caller): void {
   if (missing)
     throw new Failure(
       "permission_denied",
-      `this API key has no scope ${missing}, which the tasks of a schedule need beside schedule:write`,
+      `this API key has no scope ${missing}, which the tasks of a schedule need in addition to schedule:write`,
     );
 }
 const neededToSchedule = ["task:write", "connector:use"] as const satisfies readonly KeyScope[];
