@@ -103,7 +103,7 @@ describeOnEach("archived events", (kind) => {
   });
 });
 
-test("archived events are written to a bucket and read from it", async () => {
+test("archived events are written to a bucket and read from it; without the bucket, a call is refused with 503", async () => {
   await using s3 = await startS3();
   const { bucket } = s3;
   const env = {
@@ -117,4 +117,10 @@ test("archived events are written to a bucket and read from it", async () => {
   await archivePasses(platform.service.store, createS3Blobs(bucket))();
   expect(s3.objects()).toHaveLength(1);
   expect(await listed(ann, id)).toEqual(before);
+  await s3[Symbol.asyncDispose]();
+  expect(await ann.v2("task.listMessages", { task_id: id, verbose: true })).toMatchObject({
+    status: 503,
+    body: { error: { code: "unavailable", message: "the storage cannot be reached now" } },
+  });
+  expect(platform.service.problems.map(({ text }) => text)).not.toContainEqual(expect.stringContaining("missing or damaged"));
 });
