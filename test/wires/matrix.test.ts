@@ -56,7 +56,7 @@ function verdict(wire: Wire, { access, method }: Operation, holder: Holder): str
 
 /** A key with limits may call what they name; an operation without a scope of keys is open to every key. */
 function isWithinLimits(
-  access: NonNullable<Operation["access"]>,
+  access: Pick<NonNullable<Operation["access"]>, "keyScope" | "inProjects">,
   { scopes, projectIds, addressRanges }: Partial<KeyRestrictions>,
 ): boolean {
   const hasScope = !scopes || access.keyScope === null || scopes.includes(access.keyScope);
@@ -70,7 +70,9 @@ function a2aVerdict(holder: Holder): string {
   const isAllowed =
     holder.kind === "token"
       ? holder.scopes.some((scope) => scope === "create_task" || scope === "manage_all_tasks")
-      : holder.kind === "key" && holder.keyKind === "general";
+      : holder.kind === "key" &&
+        holder.keyKind === "general" &&
+        isWithinLimits({ keyScope: "task:read", inProjects: true }, holder.limits ?? {});
   return isAllowed ? admitted : "permission_denied";
 }
 
