@@ -68,10 +68,11 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     const { client_id: clientId } = (await registered.json()) as { readonly client_id: string }; // RFC 7591 3.2.1
     await using context = await open.open();
     const page = await context.newPage();
-    await open.goSignedIn(page, open.request("pkce", { client_id: clientId, scope: "create_task manage_all_tasks" }));
+    await open.goSignedIn(page, open.request("pkce", { client_id: clientId, scope: "create_task approve:task" }));
     await page.getByRole("heading", { name: `Allow Garden planner (${new URL(callback).host})?` }).waitFor();
     expect(await page.locator(".notice").textContent()).toContain("Not verified. The operators of this server have not checked this app.");
     expect(await page.locator("dl").textContent()).toContain(`${new URL(callback).host}, this computer`);
+    expect(await page.locator(".mark.danger").allTextContents()).toEqual(["Dangerous: decides in your place"]);
     await page.getByRole("button", allow).click();
     await page.getByRole("heading", { name: "Back in the app" }).waitFor();
     expect(open.callbacks.map((query) => query.has("code"))).toEqual([true]);

@@ -33,7 +33,8 @@ const byRisk = Object.keys(scopeTexts);
 /** A list of the scopes' permissions, ordered by risk; those that delete or decide are marked. */
 export function scopeList(scopes: readonly ScopeName[]): Html {
   const ordered = scopes.toSorted((a, b) => byRisk.indexOf(a) - byRisk.indexOf(b));
-  const mark = (name: ScopeName): Html | undefined | "" => dangers[name] && html` <strong class="mark">${dangers[name]}</strong>`;
+  const mark = (name: ScopeName): Html | undefined | "" =>
+    dangers[name] && html` <strong class="mark${name === dangerousScope && " danger"}">${dangers[name]}</strong>`;
   return html`<ul>${ordered.map((name) => html`<li>${scopeTexts[name]}${mark(name)}</li>`)}</ul>`;
 }
 

@@ -24,7 +24,7 @@ export function unverifiedPage(content: UnverifiedPageContent): Page {
   const isHere = /^(?:127\.0\.0\.1|\[::1\]|localhost)(?::|$)/.test(target.name);
   const host = app.clientId.startsWith("https://") ? new URL(app.clientId).host : null;
   const body = html`${notice !== null && noticeMessage(notice)}<p>${appName(app)} wants to act for you.</p>
-<p class="notice"><strong>Not verified.</strong> The operators of this server have not checked this app. ${
+<p class="notice alert"><strong>Not verified.</strong> The operators of this server have not checked this app. ${
     host === null ? html`It registered itself and chose its name.` : html`It chose its name; it is published at <strong>${host}</strong>.`
   } Continue only if you have just connected it yourself${isHere && html`: any program on this computer can open this page`}.</p>
 <dl>
