@@ -15,7 +15,8 @@ lint:
   use: [STANDARD]
   # Files are below atp/, so that generated code shadows no other package; the packages keep their names.
   except: [PACKAGE_DIRECTORY_MATCH]
-  ignore: [buf]
+  # The schema of the Agent2Agent protocol has its names.
+  ignore: [buf, atp/lf]
   ignore_only:
     ENUM_VALUE_PREFIX: [atp/taskplatform]
     ENUM_ZERO_VALUE_SUFFIX: [atp/taskplatform]

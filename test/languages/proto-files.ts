@@ -15,5 +15,8 @@ export const operations = operationTable(services)
   .all.map(({ rpc }) => rpc)
   .toSorted();
 
-/** The operations among these methods, without health and reflection. */
-export const operationsIn = (methods: Iterable<string>): string[] => [...methods].filter((rpc) => !rpc.startsWith("grpc.")).toSorted();
+/** Without the services of other protocols: health and reflection, and Agent2Agent, whose methods call operations. */
+export const ofPlatform = (names: Iterable<string>): string[] => [...names].filter((name) => !/^(grpc|lf\.a2a)\./.test(name));
+
+/** The operations among these methods. */
+export const operationsIn = (methods: Iterable<string>): string[] => ofPlatform(methods).toSorted();

@@ -5,7 +5,7 @@ import type { Ids, Random } from "../ids.ts";
 import { type CursorBinding, decodeCursor, encodeCursor, type Page, type PageInput } from "../pagination/page.ts";
 import type { Store, Tx } from "../store.ts";
 import { type ApiKey, type ApiKeyRows, createKey, type HeldKey, isKeyName, keyNameRule, type UsedKey } from "./api-key.ts";
-import { checkRestrictions, type KeyRestrictions, noRestrictions, type RestrictionsInput, toAuditFacts } from "./restrictions.ts";
+import { checkRestrictions, type KeyRestrictions, limitsOf, noRestrictions, type RestrictionsInput, toAuditFacts } from "./restrictions.ts";
 
 /** The minimum time between two recorded uses of a key, in milliseconds. */
 export const useEveryMs = 60_000;
@@ -140,7 +140,7 @@ export function apiKeys({ clock, ids, random }: KeyParts): ApiKeys {
       const before = (await tx.keys.list(caller, now)).find((active) => active.id === id);
       const after = before && (await tx.keys.restrictOwn(caller, id, await checked(tx, caller, before.kind, input), now));
       if (!after) throw notFound("API key");
-      tx.audit.note({ subject: id, before: toAuditFacts(before), after: toAuditFacts(after) });
+      tx.audit.note({ subject: id, before: limitsOf(before), after: limitsOf(after) });
       return after;
     },
     async listOfSpace(tx, { accountId, spaceId }, holder, { limit, cursor }) {

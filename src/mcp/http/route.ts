@@ -57,6 +57,7 @@ export function mcpRoutes(app: FastifyInstance, parts: McpParts): void {
     decode(_call, body) {
       const message = parseBody(body);
       if (Array.isArray(message)) throw invalidArgument("", "the body must be one message: the protocol has no batches");
+      if (typeof message !== "object" || message === null) throw invalidArgument("", "the body must be a message of JSON-RPC: an object");
       return message;
     },
     async encode(call, admission, message) {
