@@ -5,7 +5,7 @@ import type { Ids, Random } from "../ids.ts";
 import { type CursorBinding, decodeCursor, encodeCursor, type Page, type PageInput } from "../pagination/page.ts";
 import type { Store, Tx } from "../store.ts";
 import { type ApiKey, type ApiKeyRows, createKey, type HeldKey, isKeyName, keyNameRule, type UsedKey } from "./api-key.ts";
-import { checkRestrictions, type KeyRestrictions, limitsOf, noRestrictions, type RestrictionsInput, toAuditFacts } from "./restrictions.ts";
+import { checkRestrictions, type KeyRestrictions, limitsOf, noRestrictions, type RestrictionsInput } from "./restrictions.ts";
 
 /** The minimum time between two recorded uses of a key, in milliseconds. */
 export const useEveryMs = 60_000;
