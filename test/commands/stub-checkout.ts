@@ -70,6 +70,7 @@ const content: Readonly<Record<string, string>> = {
   "src/core/structured-output/a.ts": "",
   "src/core/schedules/a.ts": "",
   "src/core/oauth/https-origin.ts": "",
+  "src/core/accounts/key-scopes.ts": "",
   "src/core/failure.ts": "",
   "src/core/json.ts": "",
   "docs/guides/webhooks.md": "",
