@@ -137,10 +137,9 @@ export interface ChainReport {
 export async function verifyChain(tx: Pick<Tx, "auditChain">, spaceId: string, kept: ChainHead | null): Promise<ChainReport> {
   const anchor = await tx.auditChain.anchor(spaceId);
   const found = await verifyRows(tx, spaceId, kept, anchor);
-  const moved = (await tx.auditChain.anchor(spaceId))?.seq !== anchor?.seq;
-  // Rows were removed while they were read.
-  if (moved && found.fault !== null) return verifyChain(tx, spaceId, kept);
-  const fault = found.fault ?? (moved ? null : await anchorFault(tx, spaceId, anchor));
+  const fault = found.fault ?? (await anchorFault(tx, spaceId, anchor));
+  // Rows were removed in the meantime, so the anchor and what was read after it are of two states.
+  if (fault !== null && (await tx.auditChain.anchor(spaceId))?.seq !== anchor?.seq) return verifyChain(tx, spaceId, kept);
   return { anchor, head: found.head, fault, unsealed: await tx.auditChain.countUnsealed(spaceId) };
 }
 
