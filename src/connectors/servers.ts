@@ -92,7 +92,7 @@ async function use<T>(
   }
 }
 
-/** Connects, and once more in the earlier way to a server that fails when it is asked for its revisions. */
+/** Connects, and again in the earlier way to a server that fails when its revisions are requested. */
 async function connect(client: Client, newTransport: () => Transport, options: Options): Promise<Transport> {
   const transport = newTransport();
   try {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { idsFrom, isShortId, pooled } from "../../src/core/ids.ts";
 
-/** A source of the bytes 1, 2, 3 and so on, which records how many it was asked for. */
+/** A source of the bytes 1, 2, 3 and so on, which records how many were requested. */
 function counting() {
   const asked: number[] = [];
   let next = 0;

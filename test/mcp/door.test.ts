@@ -65,7 +65,7 @@ describe("the door at /mcp (spec/api.md 8.103)", () => {
     expect((await api.v2("task.list")).status).toBe(200);
   });
 
-  test("a token without the scope of a tool is told which one to ask for, and never approve:task (RFC 6750 3.1)", async () => {
+  test("a token without the scope of a tool gets the scope to request, and never approve:task (RFC 6750 3.1)", async () => {
     const { headers } = await tokenOf(rig.service, rig.ann, { scopes: ["create_project"], forMcp: true });
     const call = (name: string) => send({ headers, body: JSON.stringify(toolCall(name, {})) });
     const refused = await call("task_wait");

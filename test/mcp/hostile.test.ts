@@ -77,7 +77,7 @@ test("tools that are called with random and hostile arguments answer as their op
       const answer = await post(url(), ann.headers, toolCall(tool.name, input));
       expect(faultsOf(answer)).toEqual([]);
       const operation = operations.get(tool.name);
-      // Tools with more than one operation have inputs of their own.
+      // Tools with more than one operation have separate inputs.
       if (operation === undefined || tool.name in composed) return;
       const { body } = await ann.v2(operation, input);
       const isRead = tool.annotations?.readOnlyHint === true;
@@ -87,7 +87,7 @@ test("tools that are called with random and hostile arguments answer as their op
   );
 });
 
-test("messages that are no calls are refused without internal errors", async () => {
+test("messages that are not calls are refused without internal errors", async () => {
   const { ann } = rig;
   const names = ["tools/call", "tools/list", "resources/read", "prompts/get", "initialize", "server/discover", "tasks/get", "x", ""];
   const message = fc.record(
