@@ -1,8 +1,7 @@
 import type { Admission, Request } from "../../call/admission.ts";
 import { Failure } from "../../core/failure.ts";
-import { Access_Credential } from "../../gen/proto/taskplatform/options/v1/options_pb.ts";
-import { type InProcessParts, inProcessOperations } from "../../mcp/http/in-process.ts";
-import type { Operation, OperationTable } from "../../operations.ts";
+import { entranceOf, type InProcessParts, inProcessOperations } from "../../mcp/http/in-process.ts";
+import type { Operation } from "../../operations.ts";
 import type { Agents } from "../agents.ts";
 import { basePath, type ReadHeader, serviceParameters } from "../protocol.ts";
 import type { Use } from "../use.ts";
@@ -24,7 +23,7 @@ interface Door {
 
 export function createDoor(parts: DoorParts): Door {
   const { admit, agents, clock } = parts;
-  const entrance = entranceOf(parts.operations);
+  const entrance = entranceOf(parts.operations, "a2a", basePath);
   return {
     entrance,
     async admit(head) {
@@ -42,11 +41,4 @@ export function createDoor(parts: DoorParts): Door {
       sleep: clock.sleep,
     }),
   };
-}
-
-function entranceOf(operations: OperationTable): Operation {
-  const me = operations.byName("user.me");
-  if (!me?.access) throw new Error("user.me is not an operation");
-  const credentials = new Set([Access_Credential.API_KEY, Access_Credential.OAUTH]);
-  return { ...me, access: { ...me.access, credentials }, rateClass: "report", countedAs: "a2a", countedWith: [basePath] };
 }

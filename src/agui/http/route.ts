@@ -1,7 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Admission } from "../../call/admission.ts";
 import { type Failure, failureOf } from "../../core/failure.ts";
-import { Access_Credential } from "../../gen/proto/taskplatform/options/v1/options_pb.ts";
 import { callHeaders, refusalHeaders, setHeaders } from "../../http/answer-headers.ts";
 import { failureOfError, v2Answers } from "../../http/failure.ts";
 import type { ReadRequest } from "../../http/request.ts";
@@ -9,9 +8,8 @@ import { boundedBodies } from "../../http/request-body.ts";
 import { eventStream } from "../../http/v2/event-stream.ts";
 import { parseBody } from "../../http/v2/parse.ts";
 import { type Call, inSteps, sendJson, wire } from "../../http/wire/wire.ts";
-import { type InProcessParts, inProcessOperations } from "../../mcp/http/in-process.ts";
+import { entranceOf, type InProcessParts, inProcessOperations } from "../../mcp/http/in-process.ts";
 import type { Operations } from "../../mcp/operations.ts";
-import type { Operation, OperationTable } from "../../operations.ts";
 
 /** The dependencies of `/ag-ui`. */
 export interface AgUiParts extends InProcessParts {
@@ -29,7 +27,7 @@ const inputBytesMax = 4 * 1_048_576;
 export function agUiRoutes(app: FastifyInstance, parts: AgUiParts): void {
   const { readRequest, report, bodyLimit } = parts;
   boundedBodies(app);
-  const entrance = entranceOf(parts.operations);
+  const entrance = entranceOf(parts.operations, "ag-ui", "/ag-ui");
   const door = wire({ name: "ag-ui", readHead: readRequest, failureIn: failureOfError, report, refuse });
   const post = inSteps<Admission, unknown>({
     admit: ({ head }) => parts.admit(entrance, { ...head, credentials: { ...head.credentials, session: null } }),
@@ -41,14 +39,6 @@ export function agUiRoutes(app: FastifyInstance, parts: AgUiParts): void {
     },
   });
   door.route(app, "/ag-ui", { POST: post }, { text: () => "/ag-ui accepts POST: every run is a request" });
-}
-
-/** The head of a request is admitted as a call of user.me, and counted apart. The calls of its run follow. */
-function entranceOf(operations: OperationTable): Operation {
-  const me = operations.byName("user.me");
-  if (!me?.access) throw new Error("user.me is not an operation");
-  const credentials = new Set([Access_Credential.API_KEY, Access_Credential.OAUTH]);
-  return { ...me, access: { ...me.access, credentials }, rateClass: "report", countedAs: "ag-ui", countedWith: ["/ag-ui"] };
 }
 
 async function answer({ reply, head, gone }: Call, { clock, report }: AgUiParts, operations: Operations, body: unknown): Promise<void> {

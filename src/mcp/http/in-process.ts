@@ -15,6 +15,7 @@ import { FileService } from "../../gen/proto/file/v2/file_service_pb.ts";
 import { SkillService } from "../../gen/proto/settings/v1/skill_service_pb.ts";
 import { TaskEventSchema } from "../../gen/proto/task/v2/task_event_pb.ts";
 import { TaskService, TextDeltaSchema, type WatchTaskResponse } from "../../gen/proto/task/v2/task_service_pb.ts";
+import { Access_Credential } from "../../gen/proto/taskplatform/options/v1/options_pb.ts";
 import { v2Answers } from "../../http/failure.ts";
 import { compileReader } from "../../http/v2/message-reader.ts";
 import { compileBareWriter, compileWriter } from "../../http/v2/writer.ts";
@@ -32,6 +33,17 @@ export interface InProcessParts {
   readonly store: Pick<Tx, "files">;
   readonly clock: Clock;
   readonly report: (failure: Failure, requestId: string) => void;
+}
+
+/**
+ * The operation as which the head of a request at `path` is admitted: user.me for keys and access tokens, with a separate limit.
+ * The calls of the request follow.
+ */
+export function entranceOf(operations: OperationTable, countedAs: string, path: string): Operation {
+  const me = operations.byName("user.me");
+  if (!me?.access) throw new Error("user.me is not an operation");
+  const credentials = new Set([Access_Credential.API_KEY, Access_Credential.OAUTH]);
+  return { ...me, access: { ...me.access, credentials }, rateClass: "report", countedAs, countedWith: [path] };
 }
 
 /** The operations for one request: each is admitted and performed as on every other wire, with its limit and its audit row. */

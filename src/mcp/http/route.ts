@@ -6,18 +6,16 @@ import type { Cipher } from "../../core/cipher.ts";
 import { Failure, invalidArgument } from "../../core/failure.ts";
 import { mcpResource } from "../../core/oauth/resource.ts";
 import { signedTokens } from "../../core/signed-token.ts";
-import { Access_Credential } from "../../gen/proto/taskplatform/options/v1/options_pb.ts";
 import { callHeaders, refusalHeaders, setHeaders } from "../../http/answer-headers.ts";
 import { failureOfError, v2Answers } from "../../http/failure.ts";
 import type { ReadRequest } from "../../http/request.ts";
 import { boundedBodies } from "../../http/request-body.ts";
 import { parseBody } from "../../http/v2/parse.ts";
 import { type Call, inSteps, sendJson, wire } from "../../http/wire/wire.ts";
-import type { Operation, OperationTable } from "../../operations.ts";
 import type { Resumed } from "../tools/tool.ts";
 import { checkMcpCredential, mcpChallenge, mcpCredentials } from "./credential.ts";
 import type { DoorParts } from "./handler.ts";
-import { type InProcessParts, inProcessOperations } from "./in-process.ts";
+import { entranceOf, type InProcessParts, inProcessOperations } from "./in-process.ts";
 import { createOriginCheck, type OriginRule } from "./origin.ts";
 
 /** The dependencies of `/mcp`. */
@@ -42,7 +40,7 @@ export function mcpRoutes(app: FastifyInstance, parts: McpParts): void {
   const { readRequest, report, bodyLimit, baseUrl } = parts;
   boundedBodies(app);
   const checkOrigin = createOriginCheck(parts);
-  const entrance = entranceOf(parts.operations);
+  const entrance = entranceOf(parts.operations, "mcp", "/mcp");
   const resource = mcpResource(baseUrl);
   const refuse = refusalsOf(baseUrl);
   const door = wire({ name: "mcp", readHead: readRequest, failureIn: failureOfError, report, refuse });
@@ -72,14 +70,6 @@ export function mcpRoutes(app: FastifyInstance, parts: McpParts): void {
     },
   });
   door.route(app, "/mcp", { POST: post }, { text: () => "/mcp accepts POST: the server keeps no sessions" });
-}
-
-/** The head of a request is admitted as a call of user.me, and counted apart. The calls of its message follow. */
-function entranceOf(operations: OperationTable): Operation {
-  const me = operations.byName("user.me");
-  if (!me?.access) throw new Error("user.me is not an operation");
-  const credentials = new Set([Access_Credential.API_KEY, Access_Credential.OAUTH]);
-  return { ...me, access: { ...me.access, credentials }, rateClass: "report", countedAs: "mcp", countedWith: ["/mcp"] };
 }
 
 /** The head of a request with the credentials that count at an address. */
