@@ -100,6 +100,18 @@ describeOnEach("AUDIT_DAYS", (kind) => {
     expect((await checkChain(database.store)).fault).toBe(fault);
   });
 
+  test("is no fault for a verification that reads the anchor before a removal, and its record after it", async () => {
+    await using database = await openLog(kind, 20);
+    const { store } = database;
+    let removals = 0;
+    const lastRemoval: typeof store.auditChain.lastRemoval = async (spaceId) => {
+      if (removals++ === 0) await retain(database, muchLater);
+      return store.auditChain.lastRemoval(spaceId);
+    };
+    const { fault, anchor } = await verifyChain({ auditChain: { ...store.auditChain, lastRemoval } }, "north", null);
+    expect([fault, anchor?.seq, removals]).toEqual([null, 20, 2]);
+  });
+
   test("keeps the chain intact while processes seal, remove and verify at once", async () => {
     await using database = await openLog(kind, 200);
     const writes = async (from: number) => {
