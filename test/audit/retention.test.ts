@@ -100,7 +100,7 @@ describeOnEach("AUDIT_DAYS", (kind) => {
     expect((await checkChain(database.store)).fault).toBe(fault);
   });
 
-  test("is no fault for a verification that reads the anchor before a removal, and its record after it", async () => {
+  test("a verification that reads the anchor before a removal, and its record after it, finds no fault", async () => {
     await using database = await openLog(kind, 20);
     const { store } = database;
     let removals = 0;
