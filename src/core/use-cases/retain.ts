@@ -70,13 +70,13 @@ interface Changes {
 /** A change that handles as much as fits into its time. One that fails, for instance because it took too long, is tried again with less. */
 type PacedChange = <T>(work: (tx: Tx, size: number) => Promise<T>) => Promise<{ readonly size: number; readonly result: T }>;
 
-function pacedChange(store: Store, clock: Pick<Clock, "now">, { first, min, max }: Size): PacedChange {
+function pacedChange(store: Store, clock: Pick<Clock, "monotonic">, { first, min, max }: Size): PacedChange {
   let next = first;
   return async function change(work) {
-    const [size, startedAt] = [next, clock.now()];
+    const [size, startedAt] = [next, clock.monotonic()];
     try {
       const result = await store.change((tx) => work(tx, size));
-      const took = clock.now() - startedAt;
+      const took = clock.monotonic() - startedAt;
       if (took > changeMs) next = Math.max(min, Math.floor(size / 2));
       else if (took < changeMs / 4) next = Math.min(max, size * 2);
       return { size, result };
@@ -88,7 +88,7 @@ function pacedChange(store: Store, clock: Pick<Clock, "now">, { first, min, max 
   };
 }
 
-function batchesOf(store: Store, clock: Pick<Clock, "now">): Changes["inBatches"] {
+function batchesOf(store: Store, clock: Pick<Clock, "monotonic">): Changes["inBatches"] {
   const change = pacedChange(store, clock, rowsOf);
   return async (signal, work) => {
     for (let isLast = false; !isLast && !signal.aborted; ) {
@@ -98,7 +98,7 @@ function batchesOf(store: Store, clock: Pick<Clock, "now">): Changes["inBatches"
   };
 }
 
-function groupsOf(store: Store, clock: Pick<Clock, "now">): Changes["overTasks"] {
+function groupsOf(store: Store, clock: Pick<Clock, "monotonic">): Changes["overTasks"] {
   const change = pacedChange(store, clock, tasksOf);
   return async (signal, tasks, work) => {
     for (let left = tasks; left.length > 0 && !signal.aborted; ) {
