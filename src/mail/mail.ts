@@ -1,4 +1,4 @@
-import { createTransport } from "nodemailer";
+import type { Transporter } from "nodemailer";
 
 /** A mail to one person. */
 export interface Mail {
@@ -25,7 +25,7 @@ const silenceMs = 20_000;
 export function createMailer(settings: MailSettings): SendMail {
   const { from } = settings;
   return async ({ to, subject, text }) => {
-    const transport = transportOf(settings);
+    const transport = await transportOf(settings);
     try {
       // The address is passed as an object, so that its text cannot name a second recipient.
       await transport.sendMail({ from, to: { name: "", address: to }, subject, text, disableFileAccess: true, disableUrlAccess: true });
@@ -37,7 +37,7 @@ export function createMailer(settings: MailSettings): SendMail {
 
 /** Connects to the mail server, greets it and gives it the credentials; sends nothing. @throws when it does not accept them */
 export async function checkMailServer(settings: MailSettings, signal: AbortSignal): Promise<void> {
-  const transport = transportOf(settings);
+  const transport = await transportOf(settings);
   signal.addEventListener("abort", () => transport.close(), { once: true });
   try {
     await transport.verify();
@@ -46,14 +46,17 @@ export async function checkMailServer(settings: MailSettings, signal: AbortSigna
   }
 }
 
-const transportOf = ({ url, demandTls }: MailSettings) =>
-  createTransport({
+/** The library is loaded with the first mail: a process that sends none saves its memory. */
+async function transportOf({ url, demandTls }: MailSettings): Promise<Transporter> {
+  const { createTransport } = await import("nodemailer");
+  return createTransport({
     url,
     requireTLS: demandTls,
     connectionTimeout: connectMs,
     greetingTimeout: connectMs,
     socketTimeout: silenceMs,
   });
+}
 
 /** The mail to the owner of a webhook that was switched off. It shows only the host of the address, because the rest may be secret. */
 export function webhookOffMail({ email, url, reason }: { readonly email: string; readonly url: string; readonly reason: string }): Mail {
