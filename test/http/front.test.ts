@@ -391,6 +391,22 @@ describe("a drain", () => {
     else expect(answer).toMatch(/Connection: close[\s\S]*GET \/a over 1.1$/);
   });
 
+  test("answers a connection that arrives in a long turn of the event loop, after connections were accepted in it", async () => {
+    await using service = await open(echo);
+    const arrived = Promise.withResolvers<Socket>();
+    setImmediate(() => {
+      const socket = raw(service.port);
+      socket.write("GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
+      arrived.resolve(socket);
+      process.nextTick(() => {
+        for (const begin = performance.now(); performance.now() - begin < 5; );
+      });
+    });
+    const drained = service.front.drain(60);
+    expect(await text(await arrived.promise)).toMatch(/Connection: close[\s\S]*GET \/a over 1.1$/);
+    await drained;
+  });
+
   test("accepts connections after the process has said that it leaves, and ends each after its answer", async () => {
     await using service = await open(echo);
     service.front.leave();
