@@ -13,7 +13,7 @@ import { CreateWebhookRequestSchema, CreateWebhookResponseSchema } from "../../s
 import { operationTable } from "../../src/operations.ts";
 import { openReceiver } from "../egress/receiver.ts";
 import { v1Of } from "../http/v1/caller.ts";
-import { describeOnEach, nodesOf, openTestStore } from "../support/database.ts";
+import { describeOnPostgres, nodesOf, openTestStore } from "../support/database.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { type RpcWire, rpcWires, type V2Reply } from "../support/wires.ts";
@@ -61,7 +61,7 @@ async function createOver(wire: RpcWire, person: Person, key: string, name: stri
   return { id: answer.project?.id ?? "", replayed };
 }
 
-describeOnEach("a change with an Idempotency-Key", (database) => {
+describeOnPostgres("a change with an Idempotency-Key", (database) => {
   let service: Service;
   beforeAll(async () => {
     service = await openService({ database, nodes: nodesOf(database), idle: true });

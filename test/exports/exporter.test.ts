@@ -10,7 +10,7 @@ import type { Exporter } from "../../src/exports/exporter.ts";
 import { createLocalBlobs } from "../../src/storage/local.ts";
 import { readBlobTotals, storedFiles, until } from "../files/files-rig.ts";
 import { agentMessage, ann, sampleTask, userMessage } from "../store/samples.ts";
-import { type DatabaseKind, describeOnEach, openTestStore } from "../support/database.ts";
+import { type DatabaseKind, describeOnOne, openTestStore } from "../support/database.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 import { createExporter, requestExport } from "./export-rig.ts";
 
@@ -69,7 +69,7 @@ async function createExporters(kind: DatabaseKind) {
 
 const timeOf = (clock: Clock) => clock.now();
 
-describeOnEach("an archive being made", (kind) => {
+describeOnOne("an archive being made", (kind) => {
   test("is released by a drain immediately, leaves nothing, does not count as a claim, and is made again", async () => {
     await using exporters = await createExporters(kind);
     await exporters.fill(3);

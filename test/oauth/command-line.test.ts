@@ -5,7 +5,7 @@ import { BudgetService } from "../../src/gen/proto/settings/v1/budget_service_pb
 import { answerIn, authorizePath, createSignedInVisitor, createVisitor, decline, type Visitor } from "../console/consent-rig.ts";
 import { patchOf, scimOf } from "../scim/scim-rig.ts";
 import { outcomeOf } from "../settings/settings-rig.ts";
-import { describeOnEach, rowsIn } from "../support/database.ts";
+import { describeOnOne, rowsIn } from "../support/database.ts";
 import { type Members, postForm, userMe } from "../support/oauth.ts";
 import type { Person } from "../support/service.ts";
 import { type Member, type Team, teamsRig } from "../teams/teams-rig.ts";
@@ -14,7 +14,7 @@ import { allowIn, approveIn, callback, callingAs, cliRequest, codeIn, ended, exc
 const choices = (text: string): Record<string, boolean> =>
   Object.fromEntries([...text.matchAll(/name="space" value="([^"]*)" required( checked)?>/g)].map(([, id = "", on]) => [id, Boolean(on)]));
 
-describeOnEach("the client of the command line", (database) => {
+describeOnOne("the client of the command line", (database) => {
   const rig = teamsRig(database);
   let team: Team;
   let lea: Member;

@@ -15,7 +15,7 @@ import { openStore } from "../../src/store/open.ts";
 import { putTask } from "../store/samples.ts";
 import { withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
-import { type DatabaseKind, describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { type DatabaseKind, describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { checkAnswered, taskInStore } from "../support/invariants.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
@@ -72,7 +72,7 @@ function createHoldingAgent(): HoldingAgent {
   };
 }
 
-describeOnEach("the runs of a process", (kind: DatabaseKind) => {
+describeOnOne("the runs of a process", (kind: DatabaseKind) => {
   let db: TestStore;
   let clock: StillClock;
   let processes: Process[];

@@ -15,7 +15,7 @@ import { eraseParts } from "../../src/wiring/erasure.ts";
 import { moveBetween, openMoveRig } from "../backup/move-rig.ts";
 import { openBackupRig } from "../backup/rig.ts";
 import { openFilePlatform } from "../files/files-rig.ts";
-import { type DatabaseKind, describeOnEach, postgresTemplate } from "../support/database.ts";
+import { type DatabaseKind, describeOnOne, postgresTemplate } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { startS3 } from "../support/s3-server.ts";
 import { type Calling, callingWith, openService } from "../support/service.ts";
@@ -26,7 +26,7 @@ const silent = () => undefined;
 const listed = async (who: Calling, id: string) =>
   (await who.v2("task.listMessages", { task_id: id, order: "asc", verbose: true, limit: 200 })).body["messages"];
 
-describeOnEach("archived events", (kind) => {
+describeOnOne("archived events", (kind) => {
   const other: DatabaseKind = kind === "sqlite" ? "postgresql" : "sqlite";
 
   test("are in a backup and are restored with it", async () => {

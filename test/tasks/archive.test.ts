@@ -12,13 +12,13 @@ import { segmentReader } from "../../src/core/tasks/segment-file.ts";
 import { createLocalBlobs } from "../../src/storage/local.ts";
 import { type FilePlatform, openFilePlatform } from "../files/files-rig.ts";
 import { cipher } from "../support/cipher.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import type { Person } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { allPages, archivePasses, dayMs, putTask, readings, turn } from "./archive-rig.ts";
 
-describeOnEach("the archive", (kind) => {
+describeOnOne("the archive", (kind) => {
   let platform: FilePlatform;
   let ann: Person;
   let archive: ReturnType<typeof archivePasses>;

@@ -5,7 +5,7 @@ import { listings } from "../../src/core/tasks/listings.ts";
 import { type TaskEvent, TaskEventTypeSchema } from "../../src/gen/proto/task/v2/task_event_pb.ts";
 import { SortOrder } from "../../src/gen/proto/task/v2/task_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 import type { V2Body } from "../support/wires.ts";
 
@@ -47,7 +47,7 @@ const everyKind: readonly NewEvent[] = [
   { type: "explanation", payload: { content: "Because." } },
 ];
 
-describeOnEach("task.listMessages", (database) => {
+describeOnOne("task.listMessages", (database) => {
   const rig = taskRig({ database });
   const list = async (id: string, query: object = {}) => (await rig.ann.v2("task.listMessages", { task_id: id, ...query })).body;
 

@@ -6,7 +6,7 @@ import type { Agent, Hold } from "../../src/runtime/agent.ts";
 import { append } from "../../src/runtime/ending.ts";
 import { newId } from "../store/samples.ts";
 import { withoutFiles } from "../support/agent-files.ts";
-import { describeOnEach, rowsIn } from "../support/database.ts";
+import { describeOnOne, rowsIn } from "../support/database.ts";
 import { budgetRig, prices } from "./budget-rig.ts";
 
 const thoughtEvent = { type: "explanation", payload: { content: "Hm" } } as const;
@@ -41,7 +41,7 @@ const spending = (credits: number): Agent =>
     return done;
   };
 
-describeOnEach("a budget", (kind) => {
+describeOnOne("a budget", (kind) => {
   const rig = budgetRig(kind);
   const space = () => ({ spaceId: newId("space"), accountId: newId("account") });
   const store = () => rig.db.store;
@@ -187,7 +187,7 @@ describeOnEach("a budget", (kind) => {
   });
 });
 
-describeOnEach("the cost of a task", (kind) => {
+describeOnOne("the cost of a task", (kind) => {
   const rig = budgetRig(kind);
 
   test("is the price of all its usage, rounded up once; a turn costs only if it ends normally", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ann, putPeople, sampleMember } from "../store/samples.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { sampleApp } from "../support/oauth.ts";
 import { failureResult, type SenderRig, senderRig, successResult } from "./sender-rig.ts";
@@ -10,7 +10,7 @@ const types = (rig: SenderRig) => rig.requests.map(({ eventId }) => eventId.spli
 const second = 1_000;
 const minute = 60 * second;
 
-describeOnEach("the sender", (kind) => {
+describeOnOne("the sender", (kind) => {
   test("makes due deliveries, counts the attempt when it claims it, and stores the result", async () => {
     await using rig = await senderRig(kind);
     const webhook = await rig.putWebhook();

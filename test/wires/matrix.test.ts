@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Role, roles } from "../../src/core/accounts/account.ts";
 import { type KeyKind, keyKinds, type ScopeName, scopeNames } from "../../src/core/accounts/caller.ts";
 import { keyScopes } from "../../src/core/accounts/key-scopes.ts";
@@ -28,7 +28,13 @@ type Holder =
 type Headers = Readonly<Record<string, string>>;
 type Invalid = readonly [what: string, headers: (of: Credentials) => Headers | Promise<Headers>, why: string];
 
-const servedBy = (wire: Wire) => someServedBy(wire, 3);
+/** The number of the test. */
+let turn = 0;
+beforeEach(() => {
+  turn += 1;
+});
+
+const servedBy = (wire: Wire) => someServedBy(wire, 12, turn);
 
 const roleValue = (role: Role): Access_Role => Access_Role[role.toUpperCase() as keyof typeof Access_Role];
 
