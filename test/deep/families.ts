@@ -18,7 +18,7 @@ const filesWith = (pattern: RegExp): readonly string[] =>
 /** The files of suites that `npm test` runs on one of the databases. */
 const onOne = filesWith(/describeOn(One|Postgres)\(/);
 /** The files of tests of which `npm test` runs a sample. */
-const sampled = filesWith(/\b(share|sample|halfFor)\(|\bdepth [!=]==/);
+const sampled = filesWith(/\b(share|sample|halfFor|sampledTest)\(|\bdepth [!=]==/);
 
 export const families: readonly Family[] = [
   { name: "model", files: ["test/teams/model/"] },
