@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { copyFile, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
 import { PrismaPg } from "@prisma/adapter-pg";
@@ -106,7 +105,7 @@ export async function databaseUrl(kind: DatabaseKind, { empty = false }: { reado
 }
 
 async function freshFile(): Promise<TestDatabase> {
-  const folder = await mkdtemp(join(tmpdir(), "test-store-"));
+  const folder = await mkdtemp(join(inject("databaseFolder"), "test-store-"));
   return {
     kind: "sqlite",
     url: `file:${join(folder, "platform.db")}`,

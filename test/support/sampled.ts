@@ -1,29 +1,22 @@
-import { type TestFunction, type TestOptions, test } from "vitest";
+import { test } from "vitest";
 import { depth, seed } from "./depth.ts";
-
-type Rest = readonly [TestFunction] | readonly [TestOptions, TestFunction];
-type DefineTest = (title: string, ...rest: Rest) => void;
-
-/** The `test` of a file, of which `each` and `concurrent` are not sampled: their tables use `share`. */
-type SampledTest = DefineTest & Pick<typeof test, "each" | "concurrent"> & { skipIf(condition: boolean): DefineTest };
 
 /**
  * The `test` of a file whose tests are slow and do not need each other: a short run has about one of `parts` of them, any other run has all.
- * The first title and the seed choose where they begin, so that files of a single test are sampled too.
+ * The first title and the seed choose where they begin, so that files of a single test are sampled too. Tables (`test.each`) are complete:
+ * they use `share`.
  */
-export function sampledTest(parts: number): SampledTest {
+export function sampledTest(parts: number): typeof test {
   let turn = seed;
   const isChosen = (title: string): boolean => {
     turn += turn === seed ? sumOf(title) : 1;
     return depth !== "short" || turn % parts === 0;
   };
-  const defining =
-    (isSkipped: boolean): DefineTest =>
-    (title, ...[second, third]) => {
-      const [options, run] = typeof second === "function" ? [{}, second] : [second, third];
-      test.skipIf(!isChosen(title) || isSkipped)(title, options, run);
-    };
-  return Object.assign(defining(false), { skipIf: defining, each: test.each, concurrent: test.concurrent });
+  return new Proxy(test, {
+    apply: (each, _this, call: Parameters<typeof test>) => Reflect.apply(isChosen(call[0].toString()) ? each : each.skip, undefined, call),
+    get: (each, name, sampled) =>
+      name === "skipIf" ? (isSkipped: boolean) => (isSkipped ? each.skip : sampled) : Reflect.get(each, name, each),
+  });
 }
 
 const sumOf = (text: string): number => [...text].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0);
