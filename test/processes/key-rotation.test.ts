@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import { cipherFrom, type KeyRing } from "../../src/core/cipher.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { createSeal, openArchive } from "../../src/core/exports/seal.ts";
@@ -17,10 +17,7 @@ import { showKeys } from "../../src/wiring/key-ring.ts";
 import { fill } from "../erasure/filled.ts";
 
 import { describeOnEach, openTestStore, rowsIn, type TestDatabase } from "../support/database.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { stillClock } from "../support/still-clock.ts";
-
-const test = sampledTest(2);
 
 const [oldKey, newKey, otherKey] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2), Buffer.alloc(32, 3)];
 const ringOf = (key: Uint8Array, previous: Uint8Array | null = null): KeyRing => cipherFrom(key, systemRandom, previous);
