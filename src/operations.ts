@@ -85,8 +85,13 @@ const rateClasses: Record<Operation_RateClass, RateClass | null> = {
 /** The RPC's name in logs, audit rows and limits. */
 export const rpcName = (method: DescMethod): string => `${method.parent.typeName}/${method.name}`;
 
-/** The table of these services. @throws Error that lists every gap, so that the start fails with the reason. */
-export function operationTable(of: readonly DescService[] = services): OperationTable {
+let ofPlatform: OperationTable | undefined;
+
+/** The table of the platform's services, which is read once, or of others. @throws Error that lists every gap, so that the start fails with the reason. */
+export const operationTable = (of?: readonly DescService[]): OperationTable =>
+  of === undefined ? (ofPlatform ??= readTable(services)) : readTable(of);
+
+function readTable(of: readonly DescService[]): OperationTable {
   const gaps: string[] = [];
   const read = of.flatMap((service) => service.methods).flatMap((method) => readOperation(method, gaps) ?? []);
   const counted = read.map((op) => ({

@@ -5,14 +5,17 @@ import { mkdtempDisposable } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { systemIds, systemRandom } from "../src/core/ids.ts";
 import { keyDigest } from "../src/core/keys/api-key.ts";
 import { firstSignInSetting, linkDigest } from "../src/core/sign-in/link.ts";
 import { firstKeys, type Output } from "../src/first-key.ts";
 import { describeOnOne, openTestStore, rowsIn, type TestStore } from "./support/database.ts";
 import { share } from "./support/depth.ts";
+import { sampledTest } from "./support/sampled.ts";
 import { ownEnvironment, root } from "./support/server-process.ts";
+
+const test = sampledTest(2);
 
 const emptyFolder = () => mkdtempDisposable(join(tmpdir(), "first-key-"));
 const keyForm = /sk-[A-Za-z0-9_-]{49}/;

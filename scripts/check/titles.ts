@@ -1,7 +1,7 @@
 import { parseSync, Visitor } from "oxc-parser";
 
 const testFunctions = new Set(["test", "it"]);
-const groupFunctions = new Set(["describe", "describeOnEach", "describeOnOne"]);
+const groupFunctions = new Set(["describe", "describeOnEach", "describeOnOne", "describeOnPostgres"]);
 
 interface Span {
   readonly start: number;

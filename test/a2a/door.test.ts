@@ -3,10 +3,13 @@ import { dirname, join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { A2AService } from "../../src/gen/proto/lf/a2a/v1/a2a_pb.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { tokenOf } from "../support/token.ts";
+
+const test = sampledTest(2);
 
 const rig = taskRig({ env: { RATE_LIMITS: "default", WATCH_LIMIT: "2" } });
 const version = { "a2a-version": "1.0" };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { verifyChain } from "../../src/core/audit/chain.ts";
 import { sealer } from "../../src/core/audit/seal.ts";
-import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { retainAt } from "../support/retain.ts";
 import { auditRows, checkChain, putRows } from "./chain-rig.ts";
@@ -24,7 +24,7 @@ const seal = ({ store }: TestStore) => sealer(store, { now: () => 1_790_000_000_
 const retain = ({ store }: TestStore, now: number, auditDays = 30) => retainAt(store, now, { auditDays });
 const operations = async (database: TestStore) => (await auditRows(database)).map(({ operation }) => operation);
 
-describeOnEach("AUDIT_DAYS", (kind) => {
+describeOnOne("AUDIT_DAYS", (kind) => {
   test("removes sealed rows that are older, records the removal, and the rest of the chain is intact", async () => {
     await using database = await openLog(kind, 300);
     await putRows(database.store, 2, { from: 90 * dayMs });

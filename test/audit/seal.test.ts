@@ -4,14 +4,14 @@ import { type Seal, sealer } from "../../src/core/audit/seal.ts";
 import { Failure } from "../../src/core/failure.ts";
 import type { Store } from "../../src/core/store.ts";
 import { sampleAudit } from "../store/samples.ts";
-import { describeOnEach, openTestStore, storeOfSuite } from "../support/database.ts";
+import { describeOnOne, openTestStore, storeOfSuite } from "../support/database.ts";
 import { auditRows, checkChain, putRows } from "./chain-rig.ts";
 
 const never = new AbortController().signal;
 const later = { now: () => 1_790_000_000_000 };
 const sealAll = (store: Store): ReturnType<Seal> => sealer(store, later)(never);
 
-describeOnEach("sealing", (kind) => {
+describeOnOne("sealing", (kind) => {
   test("numbers each space's rows from 1 by time and id, and chains each hash to the previous one", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
@@ -103,7 +103,7 @@ describeOnEach("sealing", (kind) => {
   });
 });
 
-describeOnEach("a chain with a locked head", (kind) => {
+describeOnOne("a chain with a locked head", (kind) => {
   const database = storeOfSuite(kind);
 
   test.skipIf(kind === "sqlite")("blocks neither changes of the team nor other sealers", async () => {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { openInstallation } from "../../src/installation.ts";
@@ -12,9 +12,12 @@ import { uploadFile } from "../files/files-rig.ts";
 import { describeOnOne, postgresTemplate, rowsIn } from "../support/database.ts";
 import { sample } from "../support/depth.ts";
 import { testMs } from "../support/patience.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { ownEnvironment, root } from "../support/server-process.ts";
 import { contentOf, type MovePlace, openMoveRig } from "./move-rig.ts";
 import { openBackupRig } from "./rig.ts";
+
+const test = sampledTest(3);
 
 const ambient = { clock: systemClock, ids: systemIds, random: systemRandom, log: () => undefined };
 const key = Buffer.alloc(32, 7).toString("base64");

@@ -1,10 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect } from "vitest";
 import { goodPassword } from "../sign-in/people-rig.ts";
 import { share } from "../support/depth.ts";
 import { exchangeProof, modes, postForm } from "../support/oauth.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { callV2 } from "../support/wires.ts";
 import { hasChromium } from "./chromium.ts";
 import { type BrowserRig, fillSignIn, openBrowserRig } from "./stage.ts";
+
+const test = sampledTest(3);
 
 const allow = { name: "Allow" } as const;
 

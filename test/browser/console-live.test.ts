@@ -1,6 +1,9 @@
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
+import { sampledTest } from "../support/sampled.ts";
 import { consoleStage, describeWithChromium } from "./console-stage.ts";
+
+const test = sampledTest(3);
 
 describeWithChromium("the list of tasks", (database) => {
   let page: Page;

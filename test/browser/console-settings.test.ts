@@ -1,11 +1,14 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { FileService } from "../../src/gen/proto/file/v2/file_service_pb.ts";
 import { AccountService } from "../../src/gen/proto/settings/v1/account_service_pb.ts";
 import { skillZip } from "../core/skills/zip-maker.ts";
 import { type LocalServer, type McpTestServer, openLocal, openMcpServer } from "../support/mcp-server.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { consoleStage, describeWithChromium } from "./console-stage.ts";
+
+const test = sampledTest(3);
 
 describeWithChromium("the settings of the console", (database) => {
   let page: Page;

@@ -1,5 +1,5 @@
 import type { BrowserContext, Locator, Page } from "playwright-core";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { AgentProfileService } from "../../src/gen/proto/agent/v2/agent_profile_service_pb.ts";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { BudgetService } from "../../src/gen/proto/settings/v1/budget_service_pb.ts";
@@ -7,8 +7,11 @@ import { TeamService } from "../../src/gen/proto/settings/v1/team_service_pb.ts"
 import { WorkerService } from "../../src/gen/proto/settings/v1/worker_service_pb.ts";
 import { skillZip } from "../core/skills/zip-maker.ts";
 import { putApp } from "../support/oauth.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { tokenOf } from "../support/token.ts";
 import { consoleStage, describeWithChromium } from "./console-stage.ts";
+
+const test = sampledTest(3);
 
 describeWithChromium("the console of a team", (database) => {
   let context: BrowserContext;

@@ -1,12 +1,15 @@
 import type { BrowserContext, Page } from "playwright-core";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { SkillOwnerType } from "../../src/gen/proto/settings/v1/skill_pb.ts";
 import { SkillService } from "../../src/gen/proto/settings/v1/skill_service_pb.ts";
 import { fakeBrowser } from "../browsers/fake-browser.ts";
 import { skillZip } from "../core/skills/zip-maker.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { createWorker, type RunOf } from "../workers/worker-rig.ts";
 import { untilWatched, writeAll } from "../workers/written-text.ts";
 import { consoleStage, describeWithChromium, signInto } from "./console-stage.ts";
+
+const test = sampledTest(3);
 
 describeWithChromium("the console", (database) => {
   let context: BrowserContext;

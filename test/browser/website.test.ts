@@ -1,13 +1,16 @@
 import type { Browser, BrowserContext, Request } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { hashPassword } from "../../src/core/sign-in/password.ts";
 import { goodPassword } from "../sign-in/people-rig.ts";
 import { runDirectly } from "../support/direct.ts";
 import { freePort } from "../support/free-port.ts";
+import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
 import { openSiteRig, page as pageOf, publish, runOfflineTask, type SiteRig } from "../websites/site.ts";
 import { hasChromium, openContext, sharedChromium } from "./chromium.ts";
 import { fillSignIn } from "./stage.ts";
+
+const test = sampledTest(2);
 
 /** The attempts of a hostile page with the visitor's session, and the result of each. */
 const hostile = (platform: string): string => `<!doctype html><title>loading</title>

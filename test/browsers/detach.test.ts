@@ -2,7 +2,7 @@ import { Code } from "@connectrpc/connect";
 import { afterAll, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
 import { BrowserService } from "../../src/gen/proto/browser/v2/browser_service_pb.ts";
-import { describeOnEach, nodesOf } from "../support/database.ts";
+import { describeOnPostgres, nodesOf } from "../support/database.ts";
 import { modelsFile } from "../support/model/rig.ts";
 import { openModelServer } from "../support/model/server.ts";
 import type { Person } from "../support/service.ts";
@@ -23,7 +23,7 @@ afterAll(async () => {
 const open = { calls: [{ name: "browser_open", input: { url: "http://shop.example/" } }] };
 const read = { calls: [{ name: "browser_read", input: {} }] };
 
-describeOnEach("the use of a browser by a task", (database) => {
+describeOnPostgres("the use of a browser by a task", (database) => {
   const rig = taskRig({ database, nodes: nodesOf(database), env: models.env });
   const select = (taskId: string, { spaceId }: Person, browserId: string | null) =>
     rig.service.store.change((tx) => tx.taskResources.set({ id: taskId, spaceId }, { browserId }));

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
-import { describeOnEach, nodesOf } from "../support/database.ts";
+import { describeOnPostgres, nodesOf } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 import { until } from "../support/until.ts";
 import { fakeBrowser } from "./fake-browser.ts";
 
-describeOnEach("a task that needs a browser", (database) => {
+describeOnPostgres("a task that needs a browser", (database) => {
   const rig = taskRig({ database, nodes: nodesOf(database) });
 
   async function waiting(

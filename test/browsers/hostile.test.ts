@@ -1,13 +1,16 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
 import { hasChromium } from "../browser/chromium.ts";
 import { sample, share } from "../support/depth.ts";
 import { pacedClock } from "../support/paced-clock.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { until } from "../support/until.ts";
 import { type AttachedChromium, openAttachedChromium } from "./attached-chromium.ts";
+
+const test = sampledTest(2);
 
 const script = (code: string, body = "<p>Here</p>") => `<!doctype html><title>Trap</title><body>${body}<script>${code}</script>`;
 const buttonThat = (code: string) => `<!doctype html><title>Trap</title><button onclick="${code}">Go</button><p id="out">Here</p>`;

@@ -1,6 +1,6 @@
 import { create, type JsonObject } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import type { Admission } from "../../src/call/admission.ts";
 import { idempotencyRecords } from "../../src/call/idempotency.ts";
 import { cipherFrom } from "../../src/core/cipher.ts";
@@ -13,10 +13,13 @@ import { CreateWebhookRequestSchema, CreateWebhookResponseSchema } from "../../s
 import { operationTable } from "../../src/operations.ts";
 import { openReceiver } from "../egress/receiver.ts";
 import { v1Of } from "../http/v1/caller.ts";
-import { describeOnEach, nodesOf, openTestStore } from "../support/database.ts";
+import { describeOnPostgres, nodesOf, openTestStore } from "../support/database.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { type RpcWire, rpcWires, type V2Reply } from "../support/wires.ts";
+
+const test = sampledTest(2);
 
 const createProject = "project.v2.ProjectService/CreateProject";
 
@@ -61,7 +64,7 @@ async function createOver(wire: RpcWire, person: Person, key: string, name: stri
   return { id: answer.project?.id ?? "", replayed };
 }
 
-describeOnEach("a change with an Idempotency-Key", (database) => {
+describeOnPostgres("a change with an Idempotency-Key", (database) => {
   let service: Service;
   beforeAll(async () => {
     service = await openService({ database, nodes: nodesOf(database), idle: true });

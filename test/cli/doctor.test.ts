@@ -8,7 +8,7 @@ import { examine, type Named, ok } from "../../cli/server/doctor/finding.ts";
 import { judgeCertificate, judgeSkew } from "../../cli/server/doctor/network.ts";
 import { openReceiver, type Receiver, selfSigned } from "../egress/receiver.ts";
 import { openAuthorizationServer } from "../support/authorization-server.ts";
-import { describeOnEach, openTestStore, postgresTemplate } from "../support/database.ts";
+import { describeOnOne, openTestStore, postgresTemplate } from "../support/database.ts";
 import { freePort } from "../support/free-port.ts";
 import { openMailServer } from "../support/mail-server.ts";
 import { lacks } from "../support/needs.ts";
@@ -91,7 +91,7 @@ describe("atp doctor", () => {
   });
 });
 
-describeOnEach("a database", (kind) => {
+describeOnOne("a database", (kind) => {
   const settings = (url: string) => ({
     DATABASE_URL: url,
     ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),

@@ -65,10 +65,10 @@ const others = unary
   .filter((operation) => isRpc(operation.rpc) && takesKey(operation))
   .map((operation) => ({ operation, name: operation.rpc }));
 
-/** Rows for each client. A short run has a half of them with the first client, and an eighth with each of the others. */
+/** Rows for each client. A short run has an eighth of them with the first client, and a few with each of the others. */
 const withClients = <Row>(rows: readonly Row[]) =>
   clients.flatMap((language, index) => {
-    const chosen = language.isMissing ? [] : index === 0 ? share(rows, 0, 2) : share(rows, index, 8);
+    const chosen = language.isMissing ? [] : share(rows, index, index === 0 ? 8 : 24);
     return chosen.map((row) => ({ language: language.name, client: language, ...row }));
   });
 
@@ -92,7 +92,7 @@ describe("every operation of v2", () => {
     expect(differences(answerType(operation), answer)).toEqual([]);
   });
 
-  test.each(share(withClients(named), 0, 4))("refuses $language without a credential with a typed error: $name", async ({
+  test.each(share(withClients(named), 0, 12))("refuses $language without a credential with a typed error: $name", async ({
     name,
     client,
   }) => {

@@ -2,14 +2,17 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect } from "vitest";
 import type { TaskHandle } from "../../packages/client/src/index.ts";
 import { depth } from "../support/depth.ts";
 import { lacks } from "../support/needs.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { root } from "../support/server-process.ts";
 import { pythonWith } from "../support/tools.ts";
 import { createWorker, remoteRig } from "../workers/worker-rig.ts";
 import { clientFor } from "./rig.ts";
+
+const test = sampledTest(3);
 
 const rig = remoteRig();
 /** The checks of the worker protocol meet these in a short run (`atp worker-check`). */

@@ -1,14 +1,17 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import type { WatchEvent } from "../../packages/client/src/index.ts";
 import { share } from "../support/depth.ts";
 import { lacks } from "../support/needs.ts";
 import { codeFor, issuer, putApp, type TestApp, verifier } from "../support/oauth.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { openFaultyNetwork } from "./faulty-network.ts";
 import { openPython, type Python, type Ref } from "./python.ts";
+
+const test = sampledTest(3);
 
 const rig = taskRig();
 const platform = "https://platform.test";

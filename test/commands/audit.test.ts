@@ -1,9 +1,12 @@
 import { existsSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { databaseKinds, databaseUrl, postgresTemplate } from "../support/database.ts";
 import { share } from "../support/depth.ts";
 import { runDirectly } from "../support/direct.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { type Checkout, explained, serve, sharedCheckout } from "./checkout.ts";
+
+const test = sampledTest(3);
 
 let checkout: Checkout;
 beforeAll(() => {

@@ -1,8 +1,11 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { rowsIn } from "../support/database.ts";
 import { type McpTestServer, openMcpServer } from "../support/mcp-server.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { type Checkout, explained, install, sharedCheckout } from "./checkout.ts";
+
+const test = sampledTest(3);
 
 let checkout: Checkout;
 let server: McpTestServer;

@@ -1,7 +1,10 @@
 import { existsSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { share } from "../support/depth.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { type Checkout, explained, install, sharedCheckout } from "./checkout.ts";
+
+const test = sampledTest(3);
 
 let checkout: Checkout;
 beforeAll(() => {

@@ -1,12 +1,15 @@
 import { existsSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { createKey } from "../../src/core/keys/api-key.ts";
 import { createFirstAccount } from "../../src/core/use-cases/initialize-installation.ts";
 import { blocksIn, readPage } from "../docs/page.ts";
 import { depth, sample, share } from "../support/depth.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { type Checkout, copyCheckout, explained, install, type Serving, serve, serveByNpm, sharedCheckout } from "./checkout.ts";
+
+const test = sampledTest(3);
 
 const onlyKey = /^sk-[A-Za-z0-9_-]{49}\n$/;
 

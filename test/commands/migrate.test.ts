@@ -1,6 +1,9 @@
 import { existsSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
+import { sampledTest } from "../support/sampled.ts";
 import { sharedCheckout } from "./checkout.ts";
+
+const test = sampledTest(3);
 
 test("atp migrate migrates an empty database, which a second run finds up to date, and creates no account", async () => {
   using checkout = sharedCheckout();

@@ -13,11 +13,14 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, vi } from "vitest";
 import { serverCommands } from "../../cli/commands.ts";
 import { hangMs } from "../support/patience.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { root } from "../support/server-process.ts";
 import { copyOf, stubCheckout } from "./stub-checkout.ts";
+
+const test = sampledTest(2);
 
 /** The tools of a first set-up, in order. */
 const all = ["npm", "buf", "prisma", "buf-browser", "vite"];

@@ -1,10 +1,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { manifest, skillZip } from "../core/skills/zip-maker.ts";
 import { rowsIn } from "../support/database.ts";
 import { share } from "../support/depth.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { type Checkout, explained, install, sharedCheckout } from "./checkout.ts";
+
+const test = sampledTest(3);
 
 let checkout: Checkout;
 beforeAll(async () => {

@@ -1,6 +1,9 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { runOn } from "../support/database.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { explained, serve, sharedCheckout } from "./checkout.ts";
+
+const test = sampledTest(3);
 
 test("atp status shows one screen, and exits with 1 once a task has waited for a worker for more than a minute", async () => {
   using checkout = sharedCheckout();

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import { linkDigest } from "../../src/core/sign-in/link.ts";
@@ -7,7 +7,10 @@ import { openStore } from "../../src/store/open.ts";
 import { rowsIn, runOn } from "../support/database.ts";
 import { share } from "../support/depth.ts";
 import { openMailServer } from "../support/mail-server.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { type Checkout, explained, install, serve, sharedCheckout } from "./checkout.ts";
+
+const test = sampledTest(3);
 
 const onlyLink = /^https:\/\/accounts\.example\.com\/link\/([A-Za-z0-9_-]{43})\n$/;
 

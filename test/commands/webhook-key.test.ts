@@ -1,9 +1,12 @@
 import { createPublicKey } from "node:crypto";
 import { existsSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { rowsIn } from "../support/database.ts";
 import { share } from "../support/depth.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { type Checkout, explained, install, type Serving, serve, sharedCheckout } from "./checkout.ts";
+
+const test = sampledTest(3);
 
 let checkout: Checkout;
 beforeAll(() => {

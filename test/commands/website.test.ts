@@ -1,10 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { share } from "../support/depth.ts";
 import { freePort } from "../support/free-port.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { visit } from "../websites/site.ts";
 import { type Checkout, explained, install, type Serving, serve, sharedCheckout } from "./checkout.ts";
+
+const test = sampledTest(3);
 
 let checkout: Checkout;
 let server: Serving;

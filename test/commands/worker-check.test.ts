@@ -61,7 +61,7 @@ describe.concurrent("atp worker-check", () => {
   });
 
   const parts = ["turn", "kill", "repeat", "late", "drain", "message", "lost", "stop", "restart", "revoked"];
-  test.each([share(parts, 0, 5)])("checks a worker without knowing what its agent does: %s", async (...only) => {
+  test.each([share(parts, 0, 10)])("checks a worker without knowing what its agent does: %s", async (...only) => {
     const asked = only.flatMap((name) => ["--only", name]);
     const agentWords = ["--protocol", "--message", "slow 2", "--turn", "40", "--patience", "40"];
     const { code, out } = await workerCheck("--cmd", `${process.execPath} examples/workers/worker.ts`, ...agentWords, ...asked);
@@ -90,7 +90,7 @@ describe.concurrent("atp worker-check", () => {
     { command: `PYTHONPATH=packages/python/src ${python} examples/workers/sdk.py`, tools: ["python-httpx"] },
   ];
 
-  const chosen = share(checks, 0, 3);
+  const chosen = share(checks, 0, 6);
 
   test.each(share(examples, 0, 5))(`$command passes ${chosen.length} of ${checks.length} checks`, async ({ command, tools }) => {
     need(...tools);
@@ -261,9 +261,9 @@ describe.concurrent("worker-check finds a worker that", () => {
     expect(timeless(verdict?.errors.join("\n") ?? "")).toContain(timeless(says));
   }
 
-  for (const each of share(wrong, 0, 7)) test(each.how, () => expectFound(each, checks, each.check, each.says));
+  for (const each of share(wrong, 0, 14)) test(each.how, () => expectFound(each, checks, each.check, each.says));
 
   const known = wrong.flatMap((each) => (each.protocol ? [{ each, protocol: each.protocol }] : []));
-  for (const { each, protocol } of share(known, 0, 3))
+  for (const { each, protocol } of share(known, 0, 6))
     test(`${each.how}, whatever its agent does`, () => expectFound(each, protocolChecks({ ...agent, message: "slow 4" }), ...protocol));
 });

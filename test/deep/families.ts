@@ -12,8 +12,13 @@ export interface Family {
 
 const named = (folder: string, names: string): readonly string[] => names.split(" ").map((name) => `test/${folder}/${name}.test.ts`);
 
+const filesWith = (pattern: RegExp): readonly string[] =>
+  globSync("test/**/*.test.ts").filter((path) => pattern.test(readFileSync(path, "utf8")));
+
 /** The files of suites that `npm test` runs on one of the databases. */
-const onOne = globSync("test/**/*.test.ts").filter((path) => readFileSync(path, "utf8").includes("describeOnOne("));
+const onOne = filesWith(/describeOn(One|Postgres)\(/);
+/** The files of tests of which `npm test` runs a sample. */
+const sampled = filesWith(/\b(share|sample|halfFor|sampledTest)\(|\bdepth [!=]==/);
 
 export const families: readonly Family[] = [
   { name: "model", files: ["test/teams/model/"] },
@@ -63,6 +68,7 @@ export const families: readonly Family[] = [
   { name: "package", files: ["test/package/"] },
   { name: "databases", files: [...onOne, "test/sign-in/session.test.ts", "test/store/outside-change.test.ts"] },
   { name: "memory", files: ["test/exports/memory.test.ts", "test/files/memory.test.ts"] },
+  { name: "samples", files: sampled },
 ];
 
 /** A step of a deep run: a test file of a family, or its command. */

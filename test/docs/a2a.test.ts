@@ -1,6 +1,9 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
+import { sampledTest } from "../support/sampled.ts";
 import { openService } from "../support/service.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
+
+const test = sampledTest(3);
 
 const page = readPage("docs/guides/a2a.md");
 

@@ -1,13 +1,16 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { checks } from "../../conformance/checks/checks.ts";
 import { protocolChecks } from "../../conformance/checks/protocol.ts";
 import { file_worker_v1_event } from "../../src/gen/proto/worker/v1/event_pb.ts";
 import { file_worker_v1_run } from "../../src/gen/proto/worker/v1/run_pb.ts";
 import { file_worker_v1_worker_service, WorkerService } from "../../src/gen/proto/worker/v1/worker_service_pb.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { root, startServer } from "../support/server-process.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
+
+const test = sampledTest(3);
 
 const page = readPage("docs/guides/agents.md");
 const run = promisify(execFile);

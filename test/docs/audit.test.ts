@@ -1,11 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { openTestStore } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { openService } from "../support/service.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
+
+const test = sampledTest(3);
 
 const page = readPage("docs/operate/audit.md");
 

@@ -1,7 +1,10 @@
 import { mkdirSync, readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { explained, install, serve, sharedCheckout } from "../commands/checkout.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { blocksIn, readPage } from "./page.ts";
+
+const test = sampledTest(3);
 
 test("the commands of docs/operate/backup.md back up a serving installation, check the copy, restore it held, and resume it", async () => {
   using checkout = sharedCheckout();

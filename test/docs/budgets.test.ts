@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { type Checkout, freePort, sharedCheckout } from "../commands/checkout.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { blocksIn, readPage } from "./page.ts";
+
+const test = sampledTest(3);
 
 const page = readPage("docs/operate/budgets.md");
 const [start = ""] = blocksIn(page, "bash");

@@ -1,7 +1,10 @@
 import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { explained, install, serve, sharedCheckout } from "../commands/checkout.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { blocksIn, readPage } from "./page.ts";
+
+const test = sampledTest(3);
 
 test("the commands of docs/operate/erasure.md hold, count and erase a person while a server runs, and erase again after a restore", async () => {
   using checkout = sharedCheckout();

@@ -1,10 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { openFilePlatform } from "../files/files-rig.ts";
 import { freePort } from "../support/free-port.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
+
+const test = sampledTest(3);
 
 const page = readPage("docs/guides/files.md");
 const blocks = blocksIn(page, "sh");

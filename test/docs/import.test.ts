@@ -1,8 +1,11 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { putSourceTask } from "../imports/import-rig.ts";
 import { freePort } from "../support/free-port.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { openService } from "../support/service.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
+
+const test = sampledTest(3);
 
 const openAt = async () => {
   const port = `${await freePort()}`;

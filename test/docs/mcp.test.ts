@@ -1,7 +1,10 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { toolsOf } from "../../src/mcp/tools/selection.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { openService } from "../support/service.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
+
+const test = sampledTest(3);
 
 const page = readPage("docs/guides/mcp.md");
 

@@ -1,10 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { type Checkout, freePort, sharedCheckout } from "../commands/checkout.ts";
 import { lacks, need } from "../support/needs.ts";
 import { openOtlpReceiver } from "../support/otlp-receiver.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { root } from "../support/server-process.ts";
 import { blocksIn, readPage } from "./page.ts";
+
+const test = sampledTest(3);
 
 const page = readPage("docs/operate/monitoring.md");
 const [start = "", scrapes = "", guarded = "", withToken = "", checks = "", traces = ""] = blocksIn(page, "sh");

@@ -1,10 +1,13 @@
 import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { install, sharedCheckout } from "../commands/checkout.ts";
 import { databaseUrl, postgresTemplate } from "../support/database.ts";
 import { depth } from "../support/depth.ts";
 import { startS3 } from "../support/s3-server.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { blocksIn, readPage } from "./page.ts";
+
+const test = sampledTest(3);
 
 test.skipIf(postgresTemplate === undefined)(
   "the commands of docs/operate/move.md move an installation to PostgreSQL and back, give a move up, and copy files to a bucket",

@@ -1,8 +1,11 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { allow, authorizePath, createVisitor } from "../console/consent-rig.ts";
 import { openSignInPlatform } from "../sign-in/people-rig.ts";
 import { freePort } from "../support/free-port.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
+
+const test = sampledTest(3);
 
 const [create = "", begin = "", live = ""] = blocksIn(readPage("docs/guides/oauth.md"), "sh");
 const [exchange = "", createTask = "", refresh = ""] = live.split("\n\n");

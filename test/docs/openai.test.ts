@@ -1,6 +1,9 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
+import { sampledTest } from "../support/sampled.ts";
 import { openService } from "../support/service.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
+
+const test = sampledTest(3);
 
 test("docs/guides/openai.md shows the life of a response, and of a file, by its commands", async () => {
   await using service = await openService();

@@ -1,10 +1,13 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import { openStore } from "../../src/store/open.ts";
 import { postgresTemplate, rowsIn, runOn } from "../support/database.ts";
 import { startCluster } from "../support/postgres-cluster.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { blocksIn, readPage } from "./page.ts";
+
+const test = sampledTest(3);
 
 test.skipIf(postgresTemplate === undefined)(
   "the commands of docs/operate/backup.md recover PostgreSQL to a moment: what was before it is there, what came after it is not",

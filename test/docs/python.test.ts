@@ -4,16 +4,19 @@ import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { clientFor } from "../client/rig.ts";
 import { depth, share } from "../support/depth.ts";
 import { freePort } from "../support/free-port.ts";
 import { lacks } from "../support/needs.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { root } from "../support/server-process.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { pythonWith } from "../support/tools.ts";
 import { createWorker } from "../workers/worker-rig.ts";
 import { blocksIn, expectPrinted, readPage } from "./page.ts";
+
+const test = sampledTest(3);
 
 const run = promisify(execFile);
 const page = readPage("docs/guides/python.md");

@@ -1,10 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { type Checkout, sharedCheckout } from "../commands/checkout.ts";
 import { freePort } from "../support/free-port.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { blocksIn, expectPrinted, readPage } from "./page.ts";
+
+const test = sampledTest(3);
 
 let checkout: Checkout;
 const home = mkdtempSync(join(tmpdir(), "operator-"));

@@ -5,16 +5,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { buildClient } from "../../scripts/client/build.ts";
 import { allow, authorizePath, createSignedInVisitor } from "../console/consent-rig.ts";
 import { freePort } from "../support/free-port.ts";
 import { lacks, needInShell } from "../support/needs.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { root } from "../support/server-process.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { pythonWith } from "../support/tools.ts";
 import { createWorker } from "../workers/worker-rig.ts";
 import { blocksIn, expectPrinted, readPage, shell, tabIn } from "./page.ts";
+
+const test = sampledTest(3);
 
 const run = promisify(execFile);
 const api = readPage("docs/quickstart/api.md");

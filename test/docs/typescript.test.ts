@@ -4,15 +4,18 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { buildClient } from "../../scripts/client/build.ts";
 import { clientFor } from "../client/rig.ts";
 import { share } from "../support/depth.ts";
 import { freePort } from "../support/free-port.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { root } from "../support/server-process.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { createWorker } from "../workers/worker-rig.ts";
 import { blocksIn, expectPrinted, readPage } from "./page.ts";
+
+const test = sampledTest(3);
 
 const run = promisify(execFile);
 const blocks = blocksIn(readPage("docs/guides/typescript.md"), "ts");

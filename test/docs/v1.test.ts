@@ -1,7 +1,10 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { v1Table } from "../../src/http/v1/routes.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
 import { sharedServer } from "./shared-server.ts";
+
+const test = sampledTest(3);
 
 const page = readPage("docs/guides/v1.md");
 const [, calls = ""] = (blocksIn(page, "sh")[0] ?? "").split("\n\n");

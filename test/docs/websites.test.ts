@@ -1,11 +1,14 @@
 import { readFileSync } from "node:fs";
-import { expect, test, vi } from "vitest";
+import { expect, vi } from "vitest";
 import { siteBytesMax, siteFilesMax } from "../../src/core/websites/checkpoint.ts";
 import { checkpointsMax } from "../../src/core/websites/save.ts";
 import { freePort } from "../support/free-port.ts";
 import { hangMs } from "../support/patience.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { openSiteRig } from "../websites/site.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
+
+const test = sampledTest(3);
 
 const page = readPage("docs/guides/websites.md");
 

@@ -2,13 +2,16 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { type FilePlatform, openFilePlatform, uploadFile } from "../files/files-rig.ts";
 import { describeOnOne } from "../support/database.ts";
 import { lacks } from "../support/needs.ts";
+import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
 import { until, untilStatus } from "../support/until.ts";
 import { requestArchive } from "./export-rig.ts";
+
+const test = sampledTest(2);
 
 const sessions = ["user.json", "session_info.json", "session_file_info.json"];
 const everything = [

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import type { Clock } from "../../src/core/clock.ts";
 import { Failure } from "../../src/core/failure.ts";
 import type { Blobs } from "../../src/core/files/blob.ts";
@@ -10,9 +10,12 @@ import type { Exporter } from "../../src/exports/exporter.ts";
 import { createLocalBlobs } from "../../src/storage/local.ts";
 import { readBlobTotals, storedFiles, until } from "../files/files-rig.ts";
 import { agentMessage, ann, sampleTask, userMessage } from "../store/samples.ts";
-import { type DatabaseKind, describeOnEach, openTestStore } from "../support/database.ts";
+import { type DatabaseKind, describeOnOne, openTestStore } from "../support/database.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 import { createExporter, requestExport } from "./export-rig.ts";
+
+const test = sampledTest(2);
 
 interface Process {
   readonly exporter: Exporter;
@@ -69,7 +72,7 @@ async function createExporters(kind: DatabaseKind) {
 
 const timeOf = (clock: Clock) => clock.now();
 
-describeOnEach("an archive being made", (kind) => {
+describeOnOne("an archive being made", (kind) => {
   test("is released by a drain immediately, leaves nothing, does not count as a claim, and is made again", async () => {
     await using exporters = await createExporters(kind);
     await exporters.fill(3);

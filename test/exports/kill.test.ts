@@ -1,5 +1,5 @@
 import { basename, join } from "node:path";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { exportLinks } from "../../src/core/exports/links.ts";
 import { seededRandom } from "../faults/harness/seeded-random.ts";
 import { installation, userOf } from "../faults/server.ts";
@@ -9,7 +9,10 @@ import type { TestDatabase } from "../support/database.ts";
 import { sample } from "../support/depth.ts";
 import { runDirectly } from "../support/direct.ts";
 import { testMs } from "../support/patience.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { readZip } from "./export-rig.ts";
+
+const test = sampledTest(3);
 
 const rounds = sample(20, 1);
 const [tasks, eventsEach] = [800, 20];

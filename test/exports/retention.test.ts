@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { createLocalBlobs } from "../../src/storage/local.ts";
 import { openFilePlatform, readBlobTotals, until } from "../files/files-rig.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { createExporter, downloadUrl, requestExport, waitForExport } from "./export-rig.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-describeOnEach("an archive", (kind) => {
+describeOnOne("an archive", (kind) => {
   test("is kept for 30 days after its completion, also across downtime, then purged; its row stays", async () => {
     const clock = stillClock();
     await using town = await openFilePlatform(kind, { clock });

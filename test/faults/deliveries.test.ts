@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { json } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
 import { newWebhookSecret, sealWebhookSecret } from "../../src/core/webhooks/new-webhook.ts";
@@ -13,7 +13,10 @@ import { cipher } from "../support/cipher.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
 import { sample } from "../support/depth.ts";
 import { runDirectly } from "../support/direct.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { eventually } from "./server.ts";
+
+const test = sampledTest(3);
 
 const kills = sample(50, 2);
 const events = sample(2000, 60);

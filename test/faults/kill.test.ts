@@ -1,13 +1,16 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import type { TestDatabase } from "../support/database.ts";
 import { sample } from "../support/depth.ts";
 import { runDirectly } from "../support/direct.ts";
 import { checkAnswered } from "../support/invariants.ts";
 import { testMs } from "../support/patience.ts";
+import { sampledTest } from "../support/sampled.ts";
 import type { V2Reply } from "../support/wires.ts";
 import { eventually, installation, type Server, type User, userOf } from "./server.ts";
+
+const test = sampledTest(3);
 
 const rounds = sample(5, 2);
 const many = sample(50, 10);

@@ -4,13 +4,16 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { openReceiver } from "../egress/receiver.ts";
 import { type DatabaseKind, databaseKinds, databaseUrl, postgresTemplate, type TestDatabase } from "../support/database.ts";
 import { depth, sample } from "../support/depth.ts";
 import { runDirectly } from "../support/direct.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { type SeededRandom, seededRandom } from "./harness/seeded-random.ts";
 import { eventually, type Installation, installation, type Server, userOf } from "./server.ts";
+
+const test = sampledTest(3);
 
 // PostgreSQL in full runs only.
 const isFull = depth === "full";

@@ -1,13 +1,16 @@
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { type SeededRandom, seededRandom } from "../faults/harness/seeded-random.ts";
 import { installation, type Server, type User, userOf } from "../faults/server.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { sample } from "../support/depth.ts";
 import { runDirectly } from "../support/direct.ts";
 import { testMs } from "../support/patience.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { openPut, readBlobTotals, sha256, storedFiles, until } from "./files-rig.ts";
+
+const test = sampledTest(3);
 
 const rounds = sample(20, 2);
 const many = 50;

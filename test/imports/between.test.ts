@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import {
   comparable,
@@ -14,7 +14,7 @@ import {
   tasksOf,
 } from "./import-rig.ts";
 
-describeOnEach("an import between two installations", (database) => {
+describeOnOne("an import between two installations", (database) => {
   let [source, target]: [Service, Service] = [undefined as never, undefined as never];
   let [ann, bo]: [Person, Person] = [undefined as never, undefined as never];
   const run = (...flags: readonly string[]) => runImport(fetchBetween(source, target), { source: ann.key, target: bo.key }, ...flags);

@@ -1,14 +1,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { seededRandom } from "../faults/harness/seeded-random.ts";
 import { installation, type Server, type User, userOf } from "../faults/server.ts";
 import { sample } from "../support/depth.ts";
 import { freePort } from "../support/free-port.ts";
 import { testMs } from "../support/patience.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { ownEnvironment, root } from "../support/server-process.ts";
 import { comparableEvents } from "./import-rig.ts";
+
+const test = sampledTest(3);
 
 const rounds = sample(100, 3);
 const tasksEach = 3;

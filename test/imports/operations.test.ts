@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { depthMax } from "../../src/core/tasks/subtasks.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { eventsOf } from "./import-rig.ts";
 
@@ -14,7 +14,7 @@ function newSource() {
 const times = { created_at: 1_700_000_000, updated_at: 1_700_000_100 };
 const said = (id: string, timestamp: number, more: object = {}) => ({ id, timestamp, user_message: { content: `Message ${id}`, ...more } });
 
-describeOnEach("operations of an import", (database) => {
+describeOnOne("operations of an import", (database) => {
   let service: Service;
   let ann: Person;
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { scrapeReader } from "../../src/metrics/installation.ts";
-import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import { openDirect, runDirectly } from "../support/direct.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 import { putWebhook } from "../support/webhooks.ts";
@@ -9,7 +9,7 @@ import { type MeasuredService, openMeasured, sumOf } from "./metrics-rig.ts";
 
 const env = { AGENT_PROFILES: "manus-1.6=offline,manus-1.6-max=remote", WEBHOOK_ALLOW: "loopback" };
 
-describeOnEach("gauges of an installation where nothing runs", (kind) => {
+describeOnOne("gauges of an installation where nothing runs", (kind) => {
   let clock: StillClock;
   let database: TestStore;
   let rig: MeasuredService;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { openLocal } from "../support/mcp-server.ts";
 import { modelsFile } from "../support/model/rig.ts";
 import { type ModelServer, openModelServer } from "../support/model/server.ts";
@@ -13,7 +13,7 @@ import { type MeasuredService, openMeasured, sumOf } from "./metrics-rig.ts";
 const offline = { agent_profile: "manus-1.6-lite" };
 const remote = { agent_profile: "manus-1.6-max" };
 
-describeOnEach("metrics of a serving process", (database) => {
+describeOnOne("metrics of a serving process", (database) => {
   let model: ModelServer;
   let rig: MeasuredService;
   let ann: Person;

@@ -1,8 +1,11 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { postgresTemplate } from "../support/database.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { openService, type Person, type Service, type ServiceNode } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
 import { callV2, type V2Reply } from "../support/wires.ts";
+
+const test = sampledTest(2);
 
 /** Three processes that only answer calls; the minute of their rate limits does not end. */
 const openNodes = (env: Readonly<Record<string, string>> = {}): Promise<Service> =>

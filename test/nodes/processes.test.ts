@@ -1,10 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { eventually, installation, type User, userOf } from "../faults/server.ts";
 import { databaseUrl, postgresTemplate } from "../support/database.ts";
 import { sample } from "../support/depth.ts";
 import { runDirectly } from "../support/direct.ts";
 import { checkAnswered } from "../support/invariants.ts";
+import { sampledTest } from "../support/sampled.ts";
+
+const test = sampledTest(2);
 
 const perWorker = sample(10, 4);
 

@@ -1,9 +1,12 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { stop } from "../../src/core/tasks/lifecycle.ts";
 import { postgresTemplate } from "../support/database.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { openService } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { callV2 } from "../support/wires.ts";
+
+const test = sampledTest(2);
 
 const depth = 10;
 

@@ -1,9 +1,12 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { openTestStore, postgresTemplate } from "../support/database.ts";
 import { storeWithFaults } from "../support/faults.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { openService } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { callV2 } from "../support/wires.ts";
+
+const test = sampledTest(2);
 
 /** A probe over a separate connection, as a load balancer sends it. */
 async function probe(url: string): Promise<number> {

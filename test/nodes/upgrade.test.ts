@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
-import { expect, test, vi } from "vitest";
+import { expect, vi } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -9,7 +9,10 @@ import { type Checkout, copyCheckout } from "../commands/checkout.ts";
 import { openTestStore, postgresTemplate, rowsIn } from "../support/database.ts";
 import { sample } from "../support/depth.ts";
 import { hangMs } from "../support/patience.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { openService, type Person } from "../support/service.ts";
+
+const test = sampledTest(2);
 
 /** Number of calls that must succeed at each stage. */
 const some = sample(100, 20);

@@ -1,10 +1,13 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect } from "vitest";
 import type { Clock } from "../../src/core/clock.ts";
 import { postgresTemplate } from "../support/database.ts";
 import { checkAnswered, taskInStore } from "../support/invariants.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
+
+const test = sampledTest(2);
 
 /** Every node polls once in this interval. */
 const lookMs = 1_000;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { putApp, type TestApp } from "../support/oauth.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { type Token, tokenOf } from "../support/token.ts";
@@ -9,7 +9,7 @@ import { send } from "../wires/raw.ts";
 const page = "https://app.example.com";
 const port = "https://app.example.com:8443";
 
-describeOnEach("pages of an app's allowed origins", (database) => {
+describeOnOne("pages of an app's allowed origins", (database) => {
   let service: Service;
   let ann: Person;
   let app: TestApp;

@@ -1,20 +1,23 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect } from "vitest";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { BudgetKind, BudgetPeriod } from "../../src/gen/proto/settings/v1/budget_pb.ts";
 import { BudgetService } from "../../src/gen/proto/settings/v1/budget_service_pb.ts";
 import { answerIn, authorizePath, createSignedInVisitor, createVisitor, decline, type Visitor } from "../console/consent-rig.ts";
 import { patchOf, scimOf } from "../scim/scim-rig.ts";
 import { outcomeOf } from "../settings/settings-rig.ts";
-import { describeOnEach, rowsIn } from "../support/database.ts";
+import { describeOnOne, rowsIn } from "../support/database.ts";
 import { type Members, postForm, userMe } from "../support/oauth.ts";
+import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
 import { type Member, type Team, teamsRig } from "../teams/teams-rig.ts";
 import { allowIn, approveIn, callback, callingAs, cliRequest, codeIn, ended, exchange, logIn, refresh, uses } from "./cli-rig.ts";
 
+const test = sampledTest(2);
+
 const choices = (text: string): Record<string, boolean> =>
   Object.fromEntries([...text.matchAll(/name="space" value="([^"]*)" required( checked)?>/g)].map(([, id = "", on]) => [id, Boolean(on)]));
 
-describeOnEach("the client of the command line", (database) => {
+describeOnOne("the client of the command line", (database) => {
   const rig = teamsRig(database);
   let team: Team;
   let lea: Member;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type DatabaseKind, describeOnEach, nodesOf } from "../support/database.ts";
+import { type DatabaseKind, describeOnOne, nodesOf } from "../support/database.ts";
 import { type OAuthReply, pairOf, postForm, putApp } from "../support/oauth.ts";
 import { openService } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
@@ -16,7 +16,7 @@ const times = <T>(count: number, work: (n: number) => Promise<T>): Promise<T[]> 
 const from = (address: string) => ({ headers: { "x-forwarded-for": address } });
 const statusesOf = (replies: readonly OAuthReply[]) => Object.groupBy(replies, ({ status }) => `${status}`);
 
-describeOnEach("limits of the OAuth endpoints (spec/decisions.md 32)", (kind) => {
+describeOnOne("limits of the OAuth endpoints (spec/decisions.md 32)", (kind) => {
   test.each([
     "/oauth/token",
     "/oauth/revoke",

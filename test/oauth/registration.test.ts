@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { managedClient, register } from "../../src/core/oauth/registration.ts";
 import { createSignedInVisitor, type Visitor } from "../console/consent-rig.ts";
-import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import { runMaintenance } from "../support/maintenance.ts";
 import { issuer, type Members, type OAuthReply, postForm, replyOf } from "../support/oauth.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
@@ -22,7 +22,7 @@ const send = async (url: string, path: string, method: string, body?: unknown, t
     }),
   );
 
-describeOnEach("dynamic registration (RFC 7591, RFC 7592, spec/oauth.md 16.2)", (database) => {
+describeOnOne("dynamic registration (RFC 7591, RFC 7592, spec/oauth.md 16.2)", (database) => {
   let service: Service;
   let ann: Person;
   let browser: Visitor;
@@ -161,7 +161,7 @@ test("an address can register 10 clients an hour", async () => {
   expect((await send(service.url, "", "POST", metadata)).status).toBe(201);
 });
 
-describeOnEach("unused registrations", (database) => {
+describeOnOne("unused registrations", (database) => {
   let db: TestStore;
   beforeAll(async () => {
     db = await openTestStore(database);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
 import { signingKeys } from "../../src/core/oauth/signing-key.ts";
 import { cipher } from "../support/cipher.ts";
-import { describeOnEach, nodesOf, openTestStore, rowsIn } from "../support/database.ts";
+import { describeOnPostgres, nodesOf, openTestStore, rowsIn } from "../support/database.ts";
 import { issuer, pairOf, putApp, refreshWith, replyOf, userMe } from "../support/oauth.ts";
 import { openService } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
@@ -13,7 +13,7 @@ const kidOf = (token: string): string | undefined => decodeProtectedHeader(token
 
 const published = async (url: string): Promise<{ readonly kid: string }[]> => (await replyOf(await fetch(`${url}/oauth/jwks`))).body.keys;
 
-describeOnEach("signing keys", (kind) => {
+describeOnPostgres("signing keys", (kind) => {
   test("are replaced after 90 days; the old key is published for a day after its last token expires (spec/oauth.md 13)", async () => {
     const clock = stillClock();
     await using service = await openService({ database: kind, nodes: nodesOf(kind), idle: true, clock });

@@ -2,7 +2,7 @@ import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { answerIn, authorizePath, createSignedInVisitor, type Visitor } from "../console/consent-rig.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { lacks } from "../support/needs.ts";
 import { issuer, postForm, userMe } from "../support/oauth.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
@@ -20,7 +20,7 @@ import {
 
 describe.skipIf(lacks("openssl"))("an unverified client (spec/oauth.md 16)", () => {
   const open = trustedServers();
-  describeOnEach("over", (database) => {
+  describeOnOne("over", (database) => {
     let service: Service;
     let ann: Person;
     let browser: Visitor;

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect } from "vitest";
 import { type ScopeName, scopeNames } from "../../src/core/accounts/caller.ts";
 import { connectors, myBrowserId } from "../../src/core/connectors/catalogue.ts";
 import { systemIds } from "../../src/core/ids.ts";
@@ -7,10 +7,13 @@ import { operationTable } from "../../src/operations.ts";
 import { settingsRig } from "../settings/settings-rig.ts";
 import { describeOnOne } from "../support/database.ts";
 import type { TestApp } from "../support/oauth.ts";
+import { sampledTest } from "../support/sampled.ts";
 import type { Calling, Person } from "../support/service.ts";
 import { newApp, type Token, type TokenOptions, tokenOf } from "../support/token.ts";
 import type { V2Reply } from "../support/wires.ts";
 import { sampleOf } from "../wires/sample.ts";
+
+const test = sampledTest(2);
 
 const message = { content: "Say hello" };
 

@@ -4,7 +4,7 @@ import { BudgetService } from "../../src/gen/proto/settings/v1/budget_service_pb
 import { settingsRig } from "../settings/settings-rig.ts";
 import { createSkill, listSkillNames, ofProject } from "../skills/skills-rig.ts";
 import { sampleTask } from "../store/samples.ts";
-import { describeOnEach, describeOnOne, rowsIn, runOn } from "../support/database.ts";
+import { describeOnOne, rowsIn, runOn } from "../support/database.ts";
 import { runMaintenance } from "../support/maintenance.ts";
 import type { Person } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
@@ -126,7 +126,7 @@ describeOnOne("a project", (database) => {
   });
 });
 
-describeOnEach("the tasks of a deleted project", (database) => {
+describeOnOne("the tasks of a deleted project", (database) => {
   const clock = stillClock(quarterPast);
   const rig = settingsRig(database, { clock });
 

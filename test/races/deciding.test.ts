@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { eventId } from "../../src/core/tasks/event.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnPostgres } from "../support/database.ts";
 import { type CheckedTask, checkTask, taskInStore } from "../support/invariants.ts";
 import { until, untilStatus } from "../support/until.ts";
 import type { V2Reply } from "../support/wires.ts";
@@ -16,7 +16,7 @@ const schemaOf = (name: string) => ({
   additionalProperties: false,
 });
 
-describeOnEach("a decision", (kind) => {
+describeOnPostgres("a decision", (kind) => {
   const rig = raceRig(kind);
 
   /** A task that waits for an approval, and the call that approves it. */

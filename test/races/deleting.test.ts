@@ -1,13 +1,13 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { agentMessage } from "../store/samples.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnPostgres } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { checkAnswered, taskInStore } from "../support/invariants.ts";
 import { until } from "../support/until.ts";
 import { atOnce, callCount, raceRig } from "./race-rig.ts";
 
-describeOnEach("deleting", (kind) => {
+describeOnPostgres("deleting", (kind) => {
   const rig = raceRig(kind);
 
   const eventsLeft = async (id: string) =>

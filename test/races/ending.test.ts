@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnPostgres } from "../support/database.ts";
 import { type CheckedTask, checkAnswered, taskInStore } from "../support/invariants.ts";
 import { atOnce, callCount, raceRig } from "./race-rig.ts";
 
@@ -10,7 +10,7 @@ const writing = Array.from({ length: 20 }, (_, i) => `[[say ${i}]]`).join(" ");
 const count = ({ events }: CheckedTask, type: string, text?: string) =>
   events.filter((event) => event.type === type && (text === undefined || event.text === text)).length;
 
-describeOnEach("the end of a turn", (kind) => {
+describeOnPostgres("the end of a turn", (kind) => {
   const rig = raceRig(kind);
 
   describe(`against ${callCount} stops`, () => {

@@ -1,13 +1,13 @@
 import { beforeAll, expect, test } from "vitest";
 import { eventId, type TaskEvent } from "../../src/core/tasks/event.ts";
 import { webhookEventTypes } from "../../src/core/webhooks/webhook.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnPostgres } from "../support/database.ts";
 import { eventsFor, type OutboxEvent, putWebhook } from "../support/webhooks.ts";
 import { atOnce, raceRig } from "./race-rig.ts";
 
 const schema = { type: "object", properties: { total: { type: "number" } }, required: ["total"], additionalProperties: false };
 
-describeOnEach("what webhooks are notified", (kind) => {
+describeOnPostgres("what webhooks are notified", (kind) => {
   const rig = raceRig(kind);
   let webhookId: string;
   beforeAll(async () => {

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { BudgetKind } from "../../src/gen/proto/settings/v1/budget_pb.ts";
 import { BudgetService } from "../../src/gen/proto/settings/v1/budget_service_pb.ts";
 import { createSkill, ofProject } from "../skills/skills-rig.ts";
-import { describeOnEach, openTestStore, rowsIn, type TestStore } from "../support/database.ts";
+import { describeOnPostgres, openTestStore, rowsIn, type TestStore } from "../support/database.ts";
 import { openService, type Service } from "../support/service.ts";
 
-describeOnEach("a project that is deleted while it gets a skill and a budget", (database) => {
+describeOnPostgres("a project that is deleted while it gets a skill and a budget", (database) => {
   let db: TestStore;
   let service: Service;
   beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnPostgres } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { checkAnswered, taskInStore } from "../support/invariants.ts";
 import { atOnce, callCount, raceRig } from "./race-rig.ts";
 
-describeOnEach(`one idempotency key ${callCount} times at once`, (kind) => {
+describeOnPostgres(`one idempotency key ${callCount} times at once`, (kind) => {
   const rig = raceRig(kind);
   const tasks = async () => Number((await runDirectly(rig.db, "SELECT COUNT(*) AS n FROM task"))[0]?.["n"]);
 

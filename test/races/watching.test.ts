@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { describeOnEach, halfFor } from "../support/database.ts";
+import { describeOnPostgres, halfFor } from "../support/database.ts";
 import { sample } from "../support/depth.ts";
 import { type WatchWire, watchWires } from "../support/watcher.ts";
 import { numbersUpTo, seqsOf, step } from "../tasks/watch-rig.ts";
@@ -27,7 +27,7 @@ const cuts = fc.array(
 /** Events of each transaction. */
 const sizes = fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 12 });
 
-describeOnEach("watching", (kind) => {
+describeOnPostgres("watching", (kind) => {
   const rig = watchingRig(kind);
   // Connect writes its warnings here.
   beforeAll(() => void vi.spyOn(console, "error"));

@@ -11,13 +11,13 @@ import { putQueue } from "../store/queues.ts";
 import { putTask } from "../store/samples.ts";
 import { withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
-import { describeOnEach, nodesOf, openTestStore, type TestStore } from "../support/database.ts";
+import { describeOnPostgres, nodesOf, openTestStore, type TestStore } from "../support/database.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 import { passTime, passUntil, type WatchedStore, watchedStore } from "./watched-store.ts";
 
 const runMs = 10_000;
 
-describeOnEach("with 10,000 queued tasks of one account", (kind) => {
+describeOnPostgres("with 10,000 queued tasks of one account", (kind) => {
   let db: TestStore;
   let clock: StillClock;
   let stores: Store[];

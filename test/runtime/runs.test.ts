@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
@@ -15,11 +15,14 @@ import { openStore } from "../../src/store/open.ts";
 import { putTask } from "../store/samples.ts";
 import { withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
-import { type DatabaseKind, describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
+import { type DatabaseKind, describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { checkAnswered, taskInStore } from "../support/invariants.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 import { passTime, passUntil, type WatchedStore, watchedStore } from "./watched-store.ts";
+
+const test = sampledTest(2);
 
 const done: Outcome = { kind: "finish", content: "Done" };
 
@@ -72,7 +75,7 @@ function createHoldingAgent(): HoldingAgent {
   };
 }
 
-describeOnEach("the runs of a process", (kind: DatabaseKind) => {
+describeOnOne("the runs of a process", (kind: DatabaseKind) => {
   let db: TestStore;
   let clock: StillClock;
   let processes: Process[];

@@ -14,7 +14,7 @@ import { ann } from "../store/samples.ts";
 import { withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
 import { movableClock } from "../support/clock.ts";
-import { describeOnEach, openTestStore, rowsIn } from "../support/database.ts";
+import { describeOnOne, openTestStore, rowsIn } from "../support/database.ts";
 
 const state = (status: Task["status"]): SubtaskEnd => ({ id: status, title: "", status, lastSeq: 1 });
 const calm = { now: 5, hasMessage: false };
@@ -50,7 +50,7 @@ test.each([
   expect(waitBrief({ mode, subtasks: Array.from({ length: count }, String) })).toBe(text);
 });
 
-describeOnEach("a waiting task", (kind) => {
+describeOnOne("a waiting task", (kind) => {
   const clock = movableClock();
   let open: Awaited<ReturnType<typeof openTestStore>>;
   beforeAll(async () => {

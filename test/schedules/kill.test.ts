@@ -1,13 +1,16 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { seededRandom } from "../faults/harness/seeded-random.ts";
 import { describeOnEach, rowsIn } from "../support/database.ts";
 import { sample, seed } from "../support/depth.ts";
 import { testMs } from "../support/patience.ts";
+import { sampledTest } from "../support/sampled.ts";
 import type { Look, Moment, Reply } from "./process.ts";
 import { everyMinute, minuteMs, type SchedulesRig, schedulesRig } from "./schedules-rig.ts";
+
+const test = sampledTest(3);
 
 /** A process that handles due schedules when the test says so. */
 interface Handler extends Disposable {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { schedulesMax } from "../../src/core/schedules/schedule.ts";
 import { endMembership } from "../../src/core/use-cases/end-membership.ts";
 import { appsOf } from "../settings/settings-rig.ts";
-import { describeOnEach, describeOnOne } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { newApp, tokenOf } from "../support/token.ts";
 import { everyMinute, schedulesRig } from "./schedules-rig.ts";
 
@@ -10,7 +10,7 @@ const inGmail = "9444d960-ab7e-450f-9cb9-b9467fb0adda";
 const task = { message: { content: "Report." } };
 const cron = { name: "Report", cron: "0 9 * * 1", task };
 
-describeOnEach("a schedule", (database) => {
+describeOnOne("a schedule", (database) => {
   const rig = schedulesRig(database);
 
   test("is returned as it was set, with defaults, on detail and list", async () => {
@@ -147,7 +147,7 @@ describeOnOne("the reach of callers", (database) => {
   });
 });
 
-describeOnEach("the end of an access", (database) => {
+describeOnOne("the end of an access", (database) => {
   const rig = schedulesRig(database);
 
   test("pauses schedules in its own change, and reactivation does not resume them", async () => {

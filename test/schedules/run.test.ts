@@ -1,17 +1,20 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { systemRandom } from "../../src/core/ids.ts";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { ConnectorService } from "../../src/gen/proto/settings/v1/connector_service_pb.ts";
 import { openStore } from "../../src/store/open.ts";
-import { describeOnEach, describeOnOne, nodesOf } from "../support/database.ts";
+import { describeOnOne, describeOnPostgres, nodesOf } from "../support/database.ts";
 import { hangMs } from "../support/patience.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { openService } from "../support/service.ts";
 import { newApp, tokenOf } from "../support/token.ts";
 import { everyMinute, minuteMs, schedulesRig } from "./schedules-rig.ts";
 
+const test = sampledTest(2);
+
 const gmail = "9444d960-ab7e-450f-9cb9-b9467fb0adda";
 
-describeOnEach("a due time", (database) => {
+describeOnPostgres("a due time", (database) => {
   const rig = schedulesRig(database);
 
   test("has exactly one task, also when several processes handle it many times at once", async () => {
@@ -263,7 +266,7 @@ describeOnOne("failures", (database) => {
   });
 });
 
-describeOnEach("the processes of a platform", (database) => {
+describeOnPostgres("the processes of a platform", (database) => {
   test("create one task for each due time, and count its end", async () => {
     await using service = await openService({ database, nodes: nodesOf(database) });
     const ann = await service.person();

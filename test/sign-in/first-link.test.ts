@@ -7,7 +7,7 @@ import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { createFirstLink } from "../../src/core/use-cases/first-sign-in.ts";
 import { initializeInstallation } from "../../src/core/use-cases/initialize-installation.ts";
 import { invitePerson } from "../../src/core/use-cases/invite-person.ts";
-import { type DatabaseKind, describeOnEach, nodesOf, openTestStore, rowsIn, runOn } from "../support/database.ts";
+import { type DatabaseKind, describeOnPostgres, nodesOf, openTestStore, rowsIn, runOn } from "../support/database.ts";
 import { openService, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { openBrowser } from "./browser.ts";
@@ -57,7 +57,7 @@ async function press({ browser }: Installation, link: string) {
   return visitor.submit(await visitor.get(link), link);
 }
 
-describeOnEach("the first link of an installation", (kind) => {
+describeOnPostgres("the first link of an installation", (kind) => {
   test("signs the owner in once, leads to the first page, deletes the file of the first key, and is in no log", async () => {
     await using installation = await openNewInstallation(kind);
     const link = await installation.link();

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -10,7 +10,10 @@ import { depth, share } from "../support/depth.ts";
 import { lacks } from "../support/needs.ts";
 import { hangMs } from "../support/patience.ts";
 import { startPgBouncer } from "../support/pgbouncer.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { openService } from "../support/service.ts";
+
+const test = sampledTest(2);
 
 const open = (url: string, poolerUrl: string | null = null) =>
   openStore({ databaseUrl: url, poolerUrl, clock: systemClock, random: systemRandom });

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { copyFile, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
 import { PrismaPg } from "@prisma/adapter-pg";
@@ -11,7 +10,7 @@ import { systemRandom } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
 import { pathOf } from "../../src/store/backend.ts";
 import { openStore, type StoreOptions } from "../../src/store/open.ts";
-import { share } from "./depth.ts";
+import { depth, share } from "./depth.ts";
 import { lacks } from "./needs.ts";
 
 export const databaseKinds = ["sqlite", "postgresql"] as const;
@@ -48,6 +47,10 @@ export function describeOnOne(name: string, suite: Suite): void {
   const letters = [...name].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0);
   describeOn(postgresTemplate === undefined ? ["sqlite"] : share(databaseKinds, letters, databaseKinds.length), name, suite);
 }
+
+/** Like `describeOnOne`, for suites about several processes: in short runs on PostgreSQL, which has them. */
+export const describeOnPostgres = (name: string, suite: Suite): void =>
+  describeOn(depth === "full" || postgresTemplate === undefined ? databaseKinds : ["postgresql"], name, suite);
 
 function describeOn(kinds: readonly DatabaseKind[], name: string, suite: Suite): void {
   for (const kind of kinds)
@@ -102,7 +105,7 @@ export async function databaseUrl(kind: DatabaseKind, { empty = false }: { reado
 }
 
 async function freshFile(): Promise<TestDatabase> {
-  const folder = await mkdtemp(join(tmpdir(), "test-store-"));
+  const folder = await mkdtemp(join(inject("databaseFolder"), "test-store-"));
   return {
     kind: "sqlite",
     url: `file:${join(folder, "platform.db")}`,

@@ -54,7 +54,8 @@ export interface Checker {
 }
 
 export function checkerOf(document: Part): Checker {
-  const ajv = new Ajv2020({ strict: false, allErrors: false, inlineRefs: false });
+  // test/documents/openapi.test.ts validates the documents themselves.
+  const ajv = new Ajv2020({ strict: false, allErrors: false, inlineRefs: false, validateSchema: false });
   formats.default(ajv);
   const components = partAt(document, "components", "schemas");
   ajv.addSchema({ $id: "document", components: { schemas: components } });

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { archive as archiveCheck } from "../../cli/server/doctor/archive.ts";
 import { loadConfig } from "../../src/config.ts";
 import { systemClock } from "../../src/core/clock.ts";
@@ -15,18 +15,21 @@ import { eraseParts } from "../../src/wiring/erasure.ts";
 import { moveBetween, openMoveRig } from "../backup/move-rig.ts";
 import { openBackupRig } from "../backup/rig.ts";
 import { openFilePlatform } from "../files/files-rig.ts";
-import { type DatabaseKind, describeOnEach, postgresTemplate } from "../support/database.ts";
+import { type DatabaseKind, describeOnOne, postgresTemplate } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { startS3 } from "../support/s3-server.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { type Calling, callingWith, openService } from "../support/service.ts";
 import { archivePasses, putTask, turn } from "./archive-rig.ts";
+
+const test = sampledTest(2);
 
 const never = new AbortController().signal;
 const silent = () => undefined;
 const listed = async (who: Calling, id: string) =>
   (await who.v2("task.listMessages", { task_id: id, order: "asc", verbose: true, limit: 200 })).body["messages"];
 
-describeOnEach("archived events", (kind) => {
+describeOnOne("archived events", (kind) => {
   const other: DatabaseKind = kind === "sqlite" ? "postgresql" : "sqlite";
 
   test("are in a backup and are restored with it", async () => {

@@ -1,21 +1,24 @@
 import { Code } from "@connectrpc/connect";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect } from "vitest";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { keyDigest, newKeyText } from "../../src/core/keys/api-key.ts";
 import { noRestrictions } from "../../src/core/keys/restrictions.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
 import { SortOrder, TaskScope } from "../../src/gen/proto/task/v2/task_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { putApp } from "../support/oauth.ts";
+import { sampledTest } from "../support/sampled.ts";
 import type { Person, Service } from "../support/service.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 import { tokenOf } from "../support/token.ts";
 import { callV2 } from "../support/wires.ts";
 
+const test = sampledTest(2);
+
 const idsOf = (items: readonly { readonly id: string }[]): string[] => items.map(({ id }) => id);
 
-describeOnEach("task.list", (database) => {
+describeOnOne("task.list", (database) => {
   const rig = taskRig({ database });
   const list = async (who: Person, query: object = {}) => (await who.v2("task.list", query)).body;
 

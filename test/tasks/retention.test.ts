@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeOnEach, nodesOf } from "../support/database.ts";
+import { describeOnOne, nodesOf } from "../support/database.ts";
 import { runMaintenance } from "../support/maintenance.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
@@ -21,7 +21,7 @@ const eventCount = async ({ store }: Service, id: string) =>
 /** One maintenance round of a process, at an offset from now. */
 const runLater = ({ store }: Service, ms: number) => runMaintenance(store, stillClock(Date.now() + ms), { deletedTaskDays: 2 });
 
-describeOnEach("DELETED_TASK_DAYS", (database) => {
+describeOnOne("DELETED_TASK_DAYS", (database) => {
   test("keeps a team's events this many days, invisible to callers, and deletes a personal space's immediately (spec/decisions.md 14)", async () => {
     await using service = await openService({ database, nodes: nodesOf(database), env: { DELETED_TASK_DAYS: "2" } });
     const [ann, solo] = [await service.person(), await service.person({ personal: true })];

@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
 import type { WatchSharedTaskResponse } from "../../src/gen/proto/task/v2/shared_task_service_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { describeOnEach, describeOnOne } from "../support/database.ts";
+import { describeOnOne, describeOnPostgres } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import type { Person } from "../support/service.ts";
 import { rpcWires } from "../support/wires.ts";
@@ -58,7 +58,7 @@ function watch(
 const say = (content: string) => ({ type: "assistant_message", payload: { content } }) as const;
 const thought = { type: "explanation", payload: { content: "hidden" } } as const;
 
-describeOnEach("a watch of a shared task", (database) => {
+describeOnPostgres("a watch of a shared task", (database) => {
   const rig = sharedRig(database);
   let ann: Headers;
   beforeAll(async () => {

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, test } from "vitest";
 import { operationTable } from "../../src/operations.ts";
+import { share } from "../support/depth.ts";
 import { runDirectly } from "../support/direct.ts";
 import type { Person } from "../support/service.ts";
 import type { V2Body } from "../support/wires.ts";
@@ -33,7 +34,7 @@ function answerOf({ outcome, message, body }: Answer): WaitAnswer {
   };
 }
 
-describe.each(wires)("waiting over %s", (wire) => {
+describe.each(share(wires, 0, 3))("waiting over %s", (wire) => {
   const rig = watchRig();
   let call: CallOver;
   beforeAll(() => {

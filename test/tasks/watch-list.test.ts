@@ -1,13 +1,16 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { TaskStatus } from "../../src/gen/proto/task/v2/task_pb.ts";
 import { TaskService, type WatchTasksRequestSchema, type WatchTasksResponse } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { describeOnEach, nodesOf } from "../support/database.ts";
+import { describeOnPostgres, nodesOf } from "../support/database.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 import { clientOf } from "../support/wires.ts";
 import { outcomeOf } from "./shared-rig.ts";
+
+const test = sampledTest(2);
 
 type Request = MessageInitShape<typeof WatchTasksRequestSchema>;
 
@@ -16,7 +19,7 @@ const collectMs = 250;
 /** A stream checks its credential this often. */
 const recheckMs = 5_000;
 
-describeOnEach("a watch of a task list", (database) => {
+describeOnPostgres("a watch of a task list", (database) => {
   const limit = 3;
   const open: { close(): void; readonly end: Promise<string> }[] = [];
   let clock: StillClock;

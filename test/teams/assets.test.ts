@@ -1,13 +1,16 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { type KeyKind, keyKinds } from "../../src/core/accounts/caller.ts";
 import { TeamAssetAuditApiV2Service } from "../../src/gen/proto/team/v2/team_asset_audit_service_pb.ts";
 import { TeamAssetManageApiV2Service } from "../../src/gen/proto/team/v2/team_asset_manage_service_pb.ts";
 import { AssetType, ShareScope } from "../../src/gen/proto/team/v2/team_asset_pb.ts";
 import { describeOnOne } from "../support/database.ts";
+import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
 import { rpcWires, type V2Reply } from "../support/wires.ts";
 import { hostOf, openSiteRig, publish, type SiteRig, saveSite } from "../websites/site.ts";
+
+const test = sampledTest(2);
 
 const SHARES = "ASSET_TYPE_SESSION_SHARE";
 const SITES = "ASSET_TYPE_WEBSITE_PUBLISH";

@@ -3,13 +3,13 @@ import type { Role } from "../../src/core/accounts/account.ts";
 import { TeamService } from "../../src/gen/proto/settings/v1/team_service_pb.ts";
 import { outcomeOf } from "../settings/settings-rig.ts";
 import { sampleWebhook } from "../store/samples.ts";
-import { describeOnEach, rowsIn } from "../support/database.ts";
+import { describeOnOne, rowsIn } from "../support/database.ts";
 import { openMailServer } from "../support/mail-server.ts";
 import { openService } from "../support/service.ts";
 import { type Team, teamsRig } from "./teams-rig.ts";
 
 // spec/enterprise.md 5.10
-describeOnEach("a team's directory", (database) => {
+describeOnOne("a team's directory", (database) => {
   const rig = teamsRig(database);
   const of = async (team: Team, role: Role) => (await (await rig.member(team, role)).session()).client(TeamService);
   const ownerOf = async (team: Team) => (await team.owner.session()).client(TeamService);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { systemRandom } from "../../src/core/ids.ts";
 import { createLink, linkDigest } from "../../src/core/sign-in/link.ts";
 import { ApiKeyService } from "../../src/gen/proto/settings/v1/api_key_service_pb.ts";
-import { describeOnEach, rowsIn } from "../support/database.ts";
+import { describeOnOne, rowsIn } from "../support/database.ts";
 import { codeFor, exchangeCode, refreshWith, type TestApp } from "../support/oauth.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
 import { newApp, tokenOf } from "../support/token.ts";
@@ -24,7 +24,7 @@ const none: Working = {
   running: false,
 };
 
-describeOnEach("the end of a membership", (database) => {
+describeOnOne("the end of a membership", (database) => {
   const rig = teamsRig(database, { clock: stillClock() });
 
   /** Everything that a member can have, with a check whether each part still works. */

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { Failure } from "../../src/core/failure.ts";
 import { systemIds } from "../../src/core/ids.ts";
 import { releaseStale, reserve } from "../../src/core/usage/spend.ts";
@@ -6,8 +6,11 @@ import type { Agent, Hold } from "../../src/runtime/agent.ts";
 import { append } from "../../src/runtime/ending.ts";
 import { newId } from "../store/samples.ts";
 import { withoutFiles } from "../support/agent-files.ts";
-import { describeOnEach, rowsIn } from "../support/database.ts";
+import { describeOnOne, rowsIn } from "../support/database.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { budgetRig, prices } from "./budget-rig.ts";
+
+const test = sampledTest(2);
 
 const thoughtEvent = { type: "explanation", payload: { content: "Hm" } } as const;
 const tokens = (inputTokens: number) => ({ inputTokens, outputTokens: 0, toolCalls: 0 });
@@ -41,7 +44,7 @@ const spending = (credits: number): Agent =>
     return done;
   };
 
-describeOnEach("a budget", (kind) => {
+describeOnOne("a budget", (kind) => {
   const rig = budgetRig(kind);
   const space = () => ({ spaceId: newId("space"), accountId: newId("account") });
   const store = () => rig.db.store;
@@ -187,7 +190,7 @@ describeOnEach("a budget", (kind) => {
   });
 });
 
-describeOnEach("the cost of a task", (kind) => {
+describeOnOne("the cost of a task", (kind) => {
   const rig = budgetRig(kind);
 
   test("is the price of all its usage, rounded up once; a turn costs only if it ends normally", async () => {

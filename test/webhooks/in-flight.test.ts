@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { describeOnEach, nodesOf, rowsIn } from "../support/database.ts";
+import { describeOnPostgres, nodesOf, rowsIn } from "../support/database.ts";
 import { hangMs } from "../support/patience.ts";
 import type { Person } from "../support/service.ts";
 import { createTestWebhook, webhookRig, webhooksOf } from "./rig.ts";
 
-describeOnEach("a delivery in flight", (database) => {
+describeOnPostgres("a delivery in flight", (database) => {
   const rig = webhookRig(database, { idle: false, nodes: nodesOf(database) });
   const create = async (person: Person): Promise<string> =>
     (await person.v2("task.create", { message: { content: "[[forever]]" } })).body["task_id"];

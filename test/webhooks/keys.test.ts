@@ -6,7 +6,7 @@ import type { PublicWebhookKeys } from "../../src/core/webhooks/webhook.ts";
 import { type DeliveryKeys, deliveryKeys } from "../../src/webhooks/keys.ts";
 import { signedHeaders } from "../../src/webhooks/sign.ts";
 import { cipher } from "../support/cipher.ts";
-import { describeOnEach, describeOnOne, openTestStore } from "../support/database.ts";
+import { describeOnOne, openTestStore } from "../support/database.ts";
 import { stillClock } from "../support/still-clock.ts";
 
 /** SubjectPublicKeyInfo of ed25519 before its 32 bytes (RFC 8410 4). */
@@ -114,7 +114,7 @@ describe("a replacement of both keys with an overlap of 4 hours (spec/decisions.
   });
 });
 
-describeOnEach("a replaced key of deliveries", (kind) => {
+describeOnOne("a replaced key of deliveries", (kind) => {
   test("is deleted when it is retired, and a replacement that waits refuses another", async () => {
     await using database = await openTestStore(kind);
     const clock = stillClock();

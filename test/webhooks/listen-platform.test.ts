@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { constructEvent, type HeadersLike } from "../../packages/client/src/index.ts";
 import { openReceiver } from "../egress/receiver.ts";
-import { describeOnEach, nodesOf, openTestStore, rowsIn } from "../support/database.ts";
+import { describeOnPostgres, nodesOf, openTestStore, rowsIn } from "../support/database.ts";
 import { openService } from "../support/service.ts";
 import { createTask, listenAs } from "./listen-rig.ts";
 
@@ -19,7 +19,7 @@ async function openFailingHook() {
 
 const typesOfTask = { message: { content: "[[say Done]]" } };
 
-describeOnEach("a listener of a platform", (kind) => {
+describeOnPostgres("a listener of a platform", (kind) => {
   test("gets the bytes, the id and the signatures of a webhook's delivery, and affects no webhook", async () => {
     await using hook = await openFailingHook();
     await using service = await openService({ database: kind, nodes: nodesOf(kind), env: { WEBHOOK_ALLOW: "loopback" } });

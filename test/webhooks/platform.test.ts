@@ -5,7 +5,7 @@ import { Webhook as StandardWebhook } from "standardwebhooks";
 import { expect, test } from "vitest";
 import { signedContent } from "../../src/webhooks/sign.ts";
 import { openReceiver } from "../egress/receiver.ts";
-import { describeOnEach, nodesOf } from "../support/database.ts";
+import { describeOnPostgres, nodesOf } from "../support/database.ts";
 import { openMailServer } from "../support/mail-server.ts";
 import { openService } from "../support/service.ts";
 
@@ -25,7 +25,7 @@ async function openRecordingReceiver(status = () => 200) {
   return { got: requests, types, url: `${server.url}/in?tenant=7`, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
-describeOnEach("a platform", (kind) => {
+describeOnPostgres("a platform", (kind) => {
   test("delivers the events of a task, in order, and each delivery verifies with the published keys", async () => {
     await using hook = await openRecordingReceiver();
     await using service = await openService({ database: kind, nodes: nodesOf(kind), env: { WEBHOOK_ALLOW: "loopback" } });

@@ -1,16 +1,19 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { ann, putPeople, sampleMember } from "../store/samples.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { sampleApp } from "../support/oauth.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { failureResult, type SenderRig, senderRig, successResult } from "./sender-rig.ts";
+
+const test = sampledTest(2);
 
 const states = async (rig: SenderRig) => (await rig.deliveries()).map(({ state, attempts }) => [state, attempts]);
 const types = (rig: SenderRig) => rig.requests.map(({ eventId }) => eventId.split("_").slice(0, 2).join("_"));
 const second = 1_000;
 const minute = 60 * second;
 
-describeOnEach("the sender", (kind) => {
+describeOnOne("the sender", (kind) => {
   test("makes due deliveries, counts the attempt when it claims it, and stores the result", async () => {
     await using rig = await senderRig(kind);
     const webhook = await rig.putWebhook();

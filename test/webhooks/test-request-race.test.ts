@@ -9,7 +9,7 @@ import { testRequests } from "../../src/core/webhooks/test-request.ts";
 import { webhooks } from "../../src/core/webhooks/webhooks.ts";
 import { sampleWebhook } from "../store/samples.ts";
 import { cipher } from "../support/cipher.ts";
-import { describeOnEach, storeOfSuite } from "../support/database.ts";
+import { describeOnOne, storeOfSuite } from "../support/database.ts";
 import { sampleApp } from "../support/oauth.ts";
 
 const ann: Caller = {
@@ -18,7 +18,7 @@ const ann: Caller = {
 };
 const sent: AttemptResult = { at: 1, status: 204, failure: null, latencyMs: 1, response: null, delivered: true, retryAfter: null };
 
-describeOnEach("between a test request and the change", (kind) => {
+describeOnOne("between a test request and the change", (kind) => {
   const suite = storeOfSuite(kind);
   const parts = () => ({
     ...{ store: suite.store, clock: systemClock, ids: systemIds, random: systemRandom, cipher },

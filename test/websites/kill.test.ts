@@ -1,9 +1,12 @@
-import { expect, test, vi } from "vitest";
+import { expect, vi } from "vitest";
 import { seededRandom } from "../faults/harness/seeded-random.ts";
 import { installation, userOf } from "../faults/server.ts";
 import { sample } from "../support/depth.ts";
 import { hangMs, testMs } from "../support/patience.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { visit } from "./site.ts";
+
+const test = sampledTest(3);
 
 const rounds = sample(20, 2);
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { type Clock, systemClock } from "../../src/core/clock.ts";
 import { fileSweep } from "../../src/core/files/sweep.ts";
 import { createDeploy } from "../../src/core/websites/save.ts";
@@ -15,7 +15,10 @@ import { putTask } from "../store/samples.ts";
 import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import { sample } from "../support/depth.ts";
 import { testMs } from "../support/patience.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { paths, visibilityOf } from "./publisher-version.ts";
+
+const test = sampledTest(3);
 
 const rounds = sample(200, 1);
 

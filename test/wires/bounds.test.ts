@@ -166,8 +166,8 @@ describe.each(wires.map((wire, nth) => [wire.name, wire, nth] as const))("over %
   const served = operationTable().all.filter(
     (operation) => wire.serves(operation) && canOpen(operation, wire.name.startsWith("Connect") ? "connect-json" : "grpc"),
   );
-  // In short runs each operation over one or two wires, and at least one operation over each wire.
-  const operations = share(served, nth, Math.min(12, served.length));
+  // In short runs most operations over one wire, and at least one operation over each wire.
+  const operations = share(served, nth, Math.min(36, served.length));
 
   async function outcomes(bytesOf: (limit: number) => Uint8Array, among = operations): Promise<readonly (readonly [string, string])[]> {
     const found: (readonly [string, string])[] = [];

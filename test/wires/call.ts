@@ -22,13 +22,13 @@ export const servedBy = (wire: Wire): readonly Operation[] =>
   });
 
 /**
- * A part of the operations that a wire serves, chosen by the seed: all wires together have each operation at least once. A full
- * run has all of them over each wire.
+ * One of `parts` equal parts of the operations that a wire serves, chosen by the seed, the wire and the turn. A full run has all of them
+ * over each wire.
  *
- * @param parts the number of parts, at most the number of wires.
+ * @param turn the number of the test: the tests of a suite call different operations, and together each of them.
  */
-export function someServedBy(wire: Wire, parts: number): readonly Operation[] {
-  const some = new Set(share(table.all, wires.indexOf(wire), parts));
+export function someServedBy(wire: Wire, parts: number, turn = 0): readonly Operation[] {
+  const some = new Set(share(table.all, wires.indexOf(wire) + turn, parts));
   return servedBy(wire).filter((operation) => some.has(operation));
 }
 

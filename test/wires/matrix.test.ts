@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Role, roles } from "../../src/core/accounts/account.ts";
 import { type KeyKind, keyKinds, type ScopeName, scopeNames } from "../../src/core/accounts/caller.ts";
 import { keyScopes } from "../../src/core/accounts/key-scopes.ts";
@@ -28,7 +28,13 @@ type Holder =
 type Headers = Readonly<Record<string, string>>;
 type Invalid = readonly [what: string, headers: (of: Credentials) => Headers | Promise<Headers>, why: string];
 
-const servedBy = (wire: Wire) => someServedBy(wire, 3);
+/** The number of the test. */
+let turn = 0;
+beforeEach(() => {
+  turn += 1;
+});
+
+const servedBy = (wire: Wire) => someServedBy(wire, 12, turn);
 
 const roleValue = (role: Role): Access_Role => Access_Role[role.toUpperCase() as keyof typeof Access_Role];
 
@@ -95,7 +101,8 @@ function accessOf(wire: Wire, { outcome, message }: Answer): string {
 
 const revoked = " or access token: bearer token is invalid or revoked";
 
-const tested = ["connect-json", "grpc", "v2"] as const;
+// A short run has one of them: table.test.ts has the access to operations over every wire.
+const tested = share(["connect-json", "grpc", "v2"] as const, 0, 3);
 
 describe.each(tested)("over %s every operation answers as its descriptor says to", (wire) => {
   let database: TestStore;
@@ -130,7 +137,6 @@ describe.each(tested)("over %s every operation answers as its descriptor says to
     expect(await answers({})).toEqual(expected({ kind: "nobody", why: missing }));
   });
 
-  // A short run tests each of them over one wire: an invalid credential is detected before the operation is known.
   const invalid: readonly Invalid[] = [
     ["a malformed key", () => ({ "x-service-api-key": "sk-no-key" }), ""],
     ["a mistyped key", (of) => ({ "x-service-api-key": `${of.owner.key.slice(0, -1)}${of.owner.key.endsWith("A") ? "B" : "A"}` }), ""],
@@ -153,7 +159,7 @@ describe.each(tested)("over %s every operation answers as its descriptor says to
     ["a session of another site's page", (of) => of.sessionFromElsewhere(), missing],
   ];
 
-  test.each(share(invalid, tested.indexOf(wire), tested.length))("%s", async (_what, headers, why) => {
+  test.each(invalid)("%s", async (_what, headers, why) => {
     expect(await answers(await headers(of))).toEqual(expected({ kind: "nobody", why }));
   });
 
@@ -180,8 +186,8 @@ describe.each(tested)("over %s every operation answers as its descriptor says to
     expect(await answers(await of.key(keyKind))).toEqual(expected({ kind: "key", keyKind, role: "owner" }));
   });
 
-  // Each wire has a third of the scopes; the operations of a subject have at most three.
-  test.each(share(keyScopes, tested.indexOf(wire), 6).map((scope) => [scope]))("a general key with the scope %s", async (scope) => {
+  // The operations of a subject have at most three scopes.
+  test.each(share(keyScopes, tested.indexOf(wire), 3).map((scope) => [scope]))("a general key with the scope %s", async (scope) => {
     const limits = { scopes: [scope] };
     expect(await answers(await of.restrictedKey(limits))).toEqual(expected({ kind: "key", keyKind: "general", role: "owner", limits }));
   });
@@ -211,7 +217,7 @@ describe.each(tested)("over %s every operation answers as its descriptor says to
     );
   });
 
-  // A short run tests half of the scopes over each wire.
+  // A short run tests half of the scopes.
   const single = share(scopeNames, tested.indexOf(wire), 2).map((scope) => [scope]);
 
   test.each([[[]], ...single.map((scope) => [scope]), [scopeNames]] as [readonly ScopeName[]][])("a token with %j", async (scopes) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Role, roles } from "../../src/core/accounts/account.ts";
 import { keyKinds } from "../../src/core/accounts/caller.ts";
 import { systemRandom } from "../../src/core/ids.ts";
@@ -32,8 +32,14 @@ const withKey = (key: string): Call => ({ headers: { "x-service-api-key": key } 
 /** One outcome per operation, so that a difference names the operation. */
 type Outcomes = Record<string, string>;
 
+/** The number of the test. */
+let turn = 0;
+beforeEach(() => {
+  turn += 1;
+});
+
 /** Without operations that need no credential: test/tasks/shared-limits.test.ts has their refusals. */
-const servedBy = (wire: Wire) => someServedBy(wire, 3).filter(({ access }) => access !== null);
+const servedBy = (wire: Wire) => someServedBy(wire, 12, turn).filter(({ access }) => access !== null);
 
 type Among = (operation: Operation) => boolean;
 const all: Among = () => true;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { WorkerService } from "../../src/gen/proto/settings/v1/worker_service_pb.ts";
 import { endOverdueTurns } from "../../src/runtime/time-limits.ts";
-import { describeOnEach, describeOnOne, nodesOf } from "../support/database.ts";
+import { describeOnOne, describeOnPostgres, nodesOf } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { untilClaimed } from "../support/until.ts";
@@ -83,7 +83,7 @@ describeOnOne("the labels of a profile", (database) => {
   });
 });
 
-describeOnEach("the limits of a remote profile", (database) => {
+describeOnPostgres("the limits of a remote profile", (database) => {
   const rig = taskRig({ database, nodes: nodesOf(database), env: { AGENT_PROFILES: "plain=remote" } });
   const limit = (more: object) => rig.ann.v2("agentProfile.update", { agent_profile: "plain", ...more });
 
@@ -129,7 +129,7 @@ describeOnEach("the limits of a remote profile", (database) => {
   });
 });
 
-describeOnEach("the limits of a profile of the platform's agents", (database) => {
+describeOnPostgres("the limits of a profile of the platform's agents", (database) => {
   const rig = taskRig({ database, nodes: nodesOf(database), env: { AGENT_PROFILES: "busy=offline" } });
 
   test("hold for all processes, and a run that ends lets the next one begin", async () => {

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { type Clock, systemClock } from "../../src/core/clock.ts";
-import { describeOnEach } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
 import { openService } from "../support/service.ts";
 import { createWorker, explain, remoteEnv } from "./worker-rig.ts";
 
 /** Long sleeps never end, so that no maintenance runs in between. */
 const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms < 900 ? ms : 2 ** 31 - 1, signal) };
 
-describeOnEach("statements of a worker's call", (database) => {
+describeOnOne("statements of a worker's call", (database) => {
   test("are a few, BEGIN and COMMIT among them, however many events there are", async () => {
     await using service = await openService({ database, idle: true, clock, env: remoteEnv });
     const ann = await service.person();

@@ -1,9 +1,12 @@
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect } from "vitest";
 import { depthMax, livingMax, subtasksMax } from "../../src/core/tasks/subtasks.ts";
-import { describeOnEach, describeOnOne } from "../support/database.ts";
+import { describeOnOne } from "../support/database.ts";
+import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
 import { rpcWires } from "../support/wires.ts";
 import { createWorker, explain, type Reply, type RunOf, remoteRig, type TestWorker } from "./worker-rig.ts";
+
+const test = sampledTest(2);
 
 const shortcut = "agent-default-main_task";
 
@@ -169,7 +172,7 @@ describeOnOne("StartSubtask", (database) => {
   });
 });
 
-describeOnEach("a run that ends with a wait for subtasks", (database) => {
+describeOnOne("a run that ends with a wait for subtasks", (database) => {
   const rig = remoteRig({ database });
   let ben: Person;
   let worker: TestWorker;

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, expect, test } from "vitest";
-import { describeOnEach, describeOnOne, nodesOf } from "../support/database.ts";
+import { describeOnOne, describeOnPostgres, nodesOf } from "../support/database.ts";
 import type { Calling } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import type { TaskRig } from "../support/task-rig.ts";
@@ -33,7 +33,7 @@ function watching(rig: TaskRig): (query: WatchQuery, who?: Calling) => Watcher {
 const lost = { status: 400, body: { code: "failed_precondition", message: expect.stringContaining("fence") } };
 const soon = { interval: 5 };
 // spec/api.md 8.75, spec/decisions.md 94
-describeOnEach("text that a worker writes", (database) => {
+describeOnPostgres("text that a worker writes", (database) => {
   const rig = remoteRig({ database, nodes: nodesOf(database) });
   const watch = watching(rig);
   let worker: TestWorker;

@@ -4,11 +4,11 @@ import { systemIds, systemRandom } from "../../../src/core/ids.ts";
 import { keyDigest } from "../../../src/core/keys/api-key.ts";
 import { createFirstAccount, initializeInstallation } from "../../../src/core/use-cases/initialize-installation.ts";
 import { openStore } from "../../../src/store/open.ts";
-import { databaseUrl, describeOnEach, openTestStore } from "../../support/database.ts";
+import { databaseUrl, describeOnOne, openTestStore } from "../../support/database.ts";
 
 const making = { now: 1_790_000_000_000, ids: systemIds, random: systemRandom };
 
-describeOnEach("the first start", (kind) => {
+describeOnOne("the first start", (kind) => {
   test("makes an account, its team and space, the owner's membership, and a general key", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;

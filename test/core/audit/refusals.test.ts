@@ -7,7 +7,7 @@ import type { Log } from "../../../src/core/log.ts";
 import type { Tx } from "../../../src/core/store.ts";
 import { checkChain } from "../../audit/chain-rig.ts";
 import { movableClock } from "../../support/clock.ts";
-import { describeOnEach, openTestStore } from "../../support/database.ts";
+import { describeOnOne, openTestStore } from "../../support/database.ts";
 import { runDirectly } from "../../support/direct.ts";
 
 /** The start of a minute. */
@@ -123,7 +123,7 @@ test("rows that cannot be written are written later, together with refusals coun
   expect(written.map(({ requestId, count }) => [requestId, count])).toEqual([["req_1", 2]]);
 });
 
-describeOnEach("refusals of several processes", (kind) => {
+describeOnOne("refusals of several processes", (kind) => {
   test("are one row with the sum of their counts, sealed when no process adds to it any more", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;

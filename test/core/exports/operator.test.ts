@@ -3,11 +3,11 @@ import { cancelExport, listOpenExports } from "../../../src/core/exports/exports
 import { systemIds, systemRandom } from "../../../src/core/ids.ts";
 import { requestExport } from "../../exports/export-rig.ts";
 import { ann, bo, sampleCompliance } from "../../store/samples.ts";
-import { describeOnEach, openTestStore, rowsIn } from "../../support/database.ts";
+import { describeOnOne, openTestStore, rowsIn } from "../../support/database.ts";
 
 const making = { now: 5_000, ids: systemIds, random: systemRandom };
 
-describeOnEach("an operator", (kind) => {
+describeOnOne("an operator", (kind) => {
   test("sees the unfinished exports of all accounts, with their progress", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;

@@ -3,13 +3,13 @@ import { keyUses } from "../../../src/core/keys/api-keys.ts";
 import type { Store } from "../../../src/core/store.ts";
 import { ApiKeyService } from "../../../src/gen/proto/settings/v1/api_key_service_pb.ts";
 import { sampleKey } from "../../store/samples.ts";
-import { describeOnEach, nodesOf, openTestStore } from "../../support/database.ts";
+import { describeOnPostgres, nodesOf, openTestStore } from "../../support/database.ts";
 import { openService, type Person } from "../../support/service.ts";
 import { stillClock } from "../../support/still-clock.ts";
 
 const minute = 60_000;
 
-describeOnEach("the last use of a key", (database) => {
+describeOnPostgres("the last use of a key", (database) => {
   async function openKeyStore() {
     const clock = stillClock(10 * minute);
     const db = await openTestStore(database, { clock });
@@ -76,7 +76,7 @@ describeOnEach("the last use of a key", (database) => {
   });
 });
 
-describeOnEach("a platform", (database) => {
+describeOnPostgres("a platform", (database) => {
   const lastUse = async (bo: Person) => (await bo.client(ApiKeyService).listApiKeys({})).data.find(({ id }) => id === bo.keyId)?.lastUsedAt;
 
   test("reports when a key was last used, written outside the calls and before the platform stops", async () => {

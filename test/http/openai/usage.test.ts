@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { systemIds } from "../../../src/core/ids.ts";
-import { describeOnEach } from "../../support/database.ts";
+import { describeOnOne } from "../../support/database.ts";
 import { modelsFile } from "../../support/model/rig.ts";
 import { openModelServer } from "../../support/model/server.ts";
 import { taskRig } from "../../support/task-rig.ts";
 import { sdk } from "./facade-rig.ts";
 
-describeOnEach("the usage of a response", (database) => {
+describeOnOne("the usage of a response", (database) => {
   const rig = taskRig({ database, idle: true });
 
   test("is the sum of the costs of its task, without refunds and other tasks", async () => {

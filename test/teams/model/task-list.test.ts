@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { describeOnEach, nodesOf } from "../../support/database.ts";
+import { describeOnOne, nodesOf } from "../../support/database.ts";
 import { depth, sample } from "../../support/depth.ts";
 import { openService, type Service } from "../../support/service.ts";
 import { type StillClock, stillClock } from "../../support/still-clock.ts";
@@ -102,7 +102,7 @@ const listing = command(
 
 const commands = [...Array.from({ length: 5 }, () => creation), deletion, removal, ...Array.from({ length: 4 }, () => listing)];
 
-describeOnEach("the tasks of an enterprise's users", (kind) => {
+describeOnOne("the tasks of an enterprise's users", (kind) => {
   let shared: { service: Service; clock: StillClock; tally: Map<string, number> };
   beforeAll(async () => {
     const clock = stillClock();
