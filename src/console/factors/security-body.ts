@@ -30,18 +30,18 @@ export async function securityBody(parts: ConsoleParts, { session }: SessionHold
   ]);
   const href = (path: string): string => visits.href(`/account/security${path}`);
   return html`${shown.notice}${alertMessage(shown.wrong)}${!shown.isFresh && proofNotice(visits.href)}
-<section aria-labelledby="passkeys">
+<section class="part" aria-labelledby="passkeys">
 <h2 id="passkeys">Passkeys</h2>
 <p class="quiet">Sign in with your fingerprint, face or screen lock, without a password or a code.</p>
 ${passkeys.length > 0 && html`<ul class="factors">${passkeys.map((passkey) => passkeyRow(passkey, href, shown))}</ul>`}
 ${relyingParty === null && html`<p class="quiet small">Passkeys need an https address with a host name. Ask your administrator.</p>`}
 ${relyingParty !== null && shown.isFresh && addForm(href, shown)}
 </section>
-<section aria-labelledby="app">
+<section class="part" aria-labelledby="app">
 <h2 id="app">Authenticator app${authenticator !== null && html` <span class="mark on">On</span>`}</h2>
 ${appPart(authenticator, left, href, shown)}
 </section>
-<section aria-labelledby="password">
+<section class="part" aria-labelledby="password">
 <h2 id="password">Password</h2>
 <p><a href="${visits.href("/account/password")}">${password === null ? "Choose a password" : "Change the password"}</a></p>
 </section>
