@@ -146,13 +146,14 @@ const resetSecondFactor = installationCommand({
   about: "It ends all of their sessions and their open links. The password stays; the person signs in with it, or with a new link.",
   examples: ["atp user reset-factors --email ann@example.com"],
   parameters: { flags: { ...installationFlags, email: neededText("E-mail address", "EMAIL") } },
-  run: async ({ store, creationContext, print }: OnInstallation, { email }: ResetFlags) => {
+  run: async ({ store, creationContext, print }: OnInstallation, { email: typed }: ResetFlags) => {
     const { hasPassword } = await store.change(async (tx) => {
       const context = creationContext();
-      const whom = await resetFactors(tx, email, context.now);
+      const whom = await resetFactors(tx, typed, context.now);
       await auditCommand(tx, context, whom, "command/ResetFactors");
       return whom;
     });
+    const email = typed.trim().toLowerCase();
     print.result(
       { email, hasPassword },
       hasPassword ? `${email} signs in with the password.` : `${email} needs a link: atp user --email ${email}`,

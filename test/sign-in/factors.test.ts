@@ -194,7 +194,9 @@ describeOnEach("second factors", (kind) => {
     const page = await browser.get(securityPath);
     const id = /name="passkey" value="([^"]*)"/.exec(page.text)?.[1] ?? "";
     const csrf = tokenIn(page);
-    const changes = ["/passkey/options", "/passkey", "/rename", "/remove", "/app", "/app/remove", "/codes"].map((path) => securityPath + path);
+    const changes = ["/passkey/options", "/passkey", "/rename", "/remove", "/app", "/app/remove", "/codes"].map(
+      (path) => securityPath + path,
+    );
 
     // Another person's session does not find it; another site's form is refused.
     const stranger = await people.signedIn(other);

@@ -8,7 +8,7 @@ import { alertMessage, field, hiddenField } from "../form.ts";
 import { type Html, html } from "../html.ts";
 import { sendPage } from "../page.ts";
 import type { ConsoleParts } from "../parts.ts";
-import type { SecurityPages } from "./security.ts";
+import type { SecurityPages } from "./security-pages.ts";
 
 const path = "/account/security/app";
 /** The time to set up the app: then the page makes a new secret. */

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { addPasskey } from "../../core/sign-in/factors.ts";
 import type { ConsoleParts } from "../parts.ts";
 import { keepChallenge, spendChallenge, takeChallenge } from "./challenges.ts";
-import type { SecurityPages } from "./security.ts";
+import type { SecurityPages } from "./security-pages.ts";
 import { creationOptions, type RelyingParty, verifyCreation } from "./webauthn.ts";
 
 const path = "/account/security/passkey";

@@ -62,7 +62,7 @@ ${
 <div class="field"><label for="name-${id}">Name</label><input id="name-${id}" name="name" type="text" autocomplete="off" required maxlength="60" value="${name}"></div>
 <button class="secondary" type="submit">Rename</button></form>
 <form method="post" action="${href("/remove")}">${token}${hiddenField("passkey", id)}
-<button class="danger" type="submit" aria-label="Remove ${name}">Remove this passkey</button></form>
+<button class="danger" type="submit" aria-label="Remove this passkey: ${name}">Remove this passkey</button></form>
 </details>`
 }</li>`;
 

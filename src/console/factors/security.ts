@@ -1,27 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type FactorChange, isFresh, removeAuthenticator, removePasskey, renamePasskey, StaleProof } from "../../core/sign-in/factors.ts";
+import { isFresh, removeAuthenticator, removePasskey, renamePasskey, StaleProof } from "../../core/sign-in/factors.ts";
 import type { SessionHolder } from "../../core/sign-in/sign-in.ts";
 import { noticeOf, withNotice } from "../notice.ts";
 import { sendPage, sendRedirect } from "../page.ts";
-import { type ConsoleParts, creationContext, type Handle, requestOrigin, requireSignIn } from "../parts.ts";
+import { type ConsoleParts, creationContext, requestOrigin, requireSignIn } from "../parts.ts";
 import { authenticatorRoutes } from "./authenticator.ts";
 import { passkeyScript } from "./passkey-form.ts";
 import { passkeyRoutes, readPasskeyName } from "./passkeys.ts";
 import { securityBody } from "./security-body.ts";
-
-export const securityPath = "/account/security";
-
-/** What the pages of the factors share. */
-export interface SecurityPages {
-  /** Wraps a handler for a signed-in person: without a fresh proof of identity they go to the page that asks for it. */
-  readonly proven: (handle: Handle) => ReturnType<ReturnType<typeof requireSignIn>>;
-  /** Runs one change of what the person signs in with. */
-  change<T>(request: FastifyRequest, who: SessionHolder, work: (change: FactorChange) => Promise<T>): Promise<T>;
-  /** Shows the page again with what was wrong. */
-  refuse(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, wrong: string): Promise<FastifyReply>;
-  /** Leads back to the page, which tells that it was done. */
-  done(reply: FastifyReply): FastifyReply;
-}
+import { type SecurityPages, securityPath } from "./security-pages.ts";
 
 /** `/account/security`: passkeys, the authenticator app and recovery codes of the signed-in person. Only sessions get here. */
 export function securityRoutes(app: FastifyInstance, parts: ConsoleParts): void {

@@ -6,7 +6,7 @@ import type { Random } from "../ids.ts";
 import type { RateCounters } from "../processes/shared.ts";
 import type { Tx } from "../store.ts";
 import { authenticatorContext } from "./factor.ts";
-import type { IdentityProof } from "./start-session.ts";
+import type { IdentityProof, SecondProof } from "./start-session.ts";
 import { base32, isCode, stepOf } from "./totp.ts";
 
 /** The time to enter the code after the password. */
@@ -25,9 +25,6 @@ export interface SecondStep {
   /** The space of a link; null: the person chooses. */
   readonly spaceId: string | null;
 }
-
-/** How a second step was proven. */
-export type SecondProof = "code" | "recovery code";
 
 /** The digest under which a ticket is stored once it was used. */
 export const ticketDigest = (id: string): string => createHash("sha256").update(`ticket ${id}`).digest("hex");

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import type { CreationContext } from "../keys/api-key.ts";
 import type { Tx } from "../store.ts";
-import type { SecondProof } from "./second-step.ts";
 import { newSessionText, type Session, type SignInSpace, sessionDigest, sessionMs } from "./sign-in.ts";
+
+/** How a second step was proven. */
+export type SecondProof = "code" | "recovery code";
 
 /** A proof of an account's identity. No space is chosen yet. */
 export interface IdentityProof {
