@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { relyingParty } from "../../src/console/factors/webauthn.ts";
 import { base32, codeAt, otpauthUrl, stepOf } from "../../src/core/sign-in/totp.ts";
 import { describeOnEach } from "../support/database.ts";
+import { openMailServer } from "../support/mail-server.ts";
 import type { Browser } from "./browser.ts";
 import { factorsOf, securityPath, tokenIn } from "./factors-rig.ts";
 import { goodPassword, openSignInPlatform, type SignInPlatform } from "./people-rig.ts";
@@ -28,8 +30,19 @@ test("codes are those of RFC 6238 appendix B, and count for one step before and 
   );
 });
 
+test("passkeys belong to the host of CONSENT_URL, with https or on localhost, and never to an IP address", () => {
+  expect(relyingParty("https://tasks.example.com:8443/platform")).toEqual({
+    id: "tasks.example.com",
+    origin: "https://tasks.example.com:8443",
+  });
+  expect(relyingParty("http://localhost:8080")).toEqual({ id: "localhost", origin: "http://localhost:8080" });
+  for (const url of ["http://tasks.example.com", "https://127.0.0.1", "http://127.0.0.1:8080", "https://[::1]:8080"])
+    expect(relyingParty(url)).toBeNull();
+});
+
 describeOnEach("second factors", (kind) => {
   let platform: SignInPlatform;
+  let mail: Awaited<ReturnType<typeof openMailServer>>;
   let people: ReturnType<typeof factorsOf>;
   let count = 0;
   /** A new member. */
@@ -50,10 +63,14 @@ describeOnEach("second factors", (kind) => {
       typeof after === "string" ? JSON.parse(after) : after,
     );
   beforeAll(async () => {
-    platform = await openSignInPlatform(kind);
+    mail = await openMailServer();
+    platform = await openSignInPlatform(kind, { SMTP_URL: mail.url, MAIL_FROM: "platform@example.com" });
     people = factorsOf(platform);
   });
-  afterAll(() => platform[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await platform[Symbol.asyncDispose]();
+    await mail[Symbol.asyncDispose]();
+  });
   // Limits count per minute and hour, and a code is accepted once.
   beforeEach(() => platform.clock.step(3_600_000));
 
@@ -164,6 +181,9 @@ describeOnEach("second factors", (kind) => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 401, 401]);
     expect(answers.find(({ status }) => status === 303)?.location).toBe("/account?notice=recovery-code");
     expect((await auditOf("console/SignIn")).at(-1)).toEqual({ by: "link", second: "recovery code" });
+    await expect
+      .poll(() => mail.received.map(({ to, text }) => [to, text]))
+      .toEqual([[[email], expect.stringContaining("You have 9 left")]]);
 
     platform.clock.step(60_000);
     const page = await browser.get(securityPath);

@@ -16,7 +16,7 @@ interface Shown {
 }
 
 const day = (at: number): string =>
-  new Date(at).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+  new Date(at).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 
 /** The content of `/account/security`. */
 export async function securityBody(parts: ConsoleParts, { session }: SessionHolder, shown: Shown): Promise<Html> {
@@ -83,9 +83,9 @@ ${isFresh && html`<p><a class="button secondary" href="${href("/app")}">Set up a
   return html`<p class="quiet">Set up on ${day(authenticator.createdAt)}. You have ${left} of 10 recovery codes left.</p>
 ${
   isFresh &&
-  html`<div class="actions"><details><summary>New recovery codes</summary>
+  html`<details><summary>New recovery codes</summary>
 <form method="post" action="${href("/codes")}">${token}<p>The codes that you have will not work any more.</p><button type="submit">Make new codes</button></form></details>
 <details><summary>Remove the app</summary>
-<form method="post" action="${href("/app/remove")}">${token}<p>Your password alone will be enough to sign in. All your other sessions will end.</p><button class="danger" type="submit">Remove the app</button></form></details></div>`
+<form method="post" action="${href("/app/remove")}">${token}<p>Your password alone will be enough to sign in. All your other sessions will end.</p><button class="danger" type="submit">Remove the app</button></form></details>`
 }`;
 }
