@@ -70,7 +70,7 @@ export const serverCommands: Readonly<Record<string, Entry>> = {
   ),
   config: entry("Show the settings with their sources, and check them", async () => (await import("./server/config.ts")).config),
   key: entry("Create, list and revoke API keys", async () => (await import("./server/key.ts")).key),
-  user: entry("Invite people, and name operators", async () => (await import("./server/user.ts")).user),
+  user: entry("Invite people, name operators, and reset second factors", async () => (await import("./server/user.ts")).user),
   "worker-key": entry(
     "Create a credential for remote workers, and write only the credential",
     async () => (await import("./server/worker-key.ts")).workerKey,

@@ -166,6 +166,7 @@ export async function startPlatform(
       {
         ...calls,
         askOwner: teams.askOwner,
+        tellOfRecovery: teams.tellOfRecovery,
         scim: { ...entry, teamUsers: teams.teamUsers, groups: teams.groups, bodyLimit: config.bodyLimit },
       },
     ),

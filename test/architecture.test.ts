@@ -46,6 +46,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "runtime/agents/model": ["type config/models", "ai", "@ai-sdk/", "ajv", "undici"],
   "runtime/agents/model/tools": ["csv-parse", "htmlparser2", "unpdf"],
   console: ["node:", "call", "core", "http", "fastify", "mime", "openid-client"],
+  "console/factors": ["@simplewebauthn/server", "uqr", "zod"],
   "console/consent": ["oauth/authorize"],
   docs: ["node:", "fastify", "marked"],
   mail: ["node:", "core", "nodemailer"],

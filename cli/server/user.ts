@@ -4,6 +4,7 @@ import { type Role, roles } from "../../src/core/accounts/account.ts";
 import { setOperator } from "../../src/core/accounts/operator.ts";
 import { auditCommand } from "../../src/core/audit/audit.ts";
 import { Failure } from "../../src/core/failure.ts";
+import { resetFactors } from "../../src/core/sign-in/factors.ts";
 import type { Tx } from "../../src/core/store.ts";
 import { createFirstLink } from "../../src/core/use-cases/first-sign-in.ts";
 import { type Invitation, invitePerson } from "../../src/core/use-cases/invite-person.ts";
@@ -136,8 +137,32 @@ const operator = installationCommand({
   },
 });
 
+interface ResetFlags extends InstallationFlags {
+  readonly email: string;
+}
+
+const resetSecondFactor = installationCommand({
+  brief: "Remove the passkeys, the authenticator app and the recovery codes of a person",
+  about: "It ends all of their sessions and their open links. The password stays; the person signs in with it, or with a new link.",
+  examples: ["atp user reset-factors --email ann@example.com"],
+  parameters: { flags: { ...installationFlags, email: neededText("E-mail address", "EMAIL") } },
+  run: async ({ store, creationContext, print }: OnInstallation, { email: typed }: ResetFlags) => {
+    const { hasPassword } = await store.change(async (tx) => {
+      const context = creationContext();
+      const whom = await resetFactors(tx, typed, context.now);
+      await auditCommand(tx, context, whom, "command/ResetFactors");
+      return whom;
+    });
+    const email = typed.trim().toLowerCase();
+    print.result(
+      { email, hasPassword },
+      hasPassword ? `${email} signs in with the password.` : `${email} needs a link: atp user --email ${email}`,
+    );
+  },
+});
+
 export const user = buildRouteMap({
-  docs: { brief: "Invite people, and name operators" },
-  routes: { invite, "first-link": firstLink, operator },
+  docs: { brief: "Invite people, name operators, and reset second factors" },
+  routes: { invite, "first-link": firstLink, operator, "reset-factors": resetSecondFactor },
   defaultCommand: "invite",
 });

@@ -14,6 +14,7 @@ const copied = [
   "prisma/sqlite/migrations",
   "prisma/postgresql/migrations",
   "src/gen/console",
+  "src/console/factors/passkey.js",
 ];
 
 /** Builds the package in a folder, which it replaces. */

@@ -29,7 +29,7 @@ export type Subject = z.infer<typeof subject>;
 
 /** The files of statements, in the order of the page. */
 export const subjectFiles =
-  "calls credentials limits tasks schedules messages waits objects usage webhooks oauth v1 responses team-users exports imports workers mcp a2a agui acp clients".split(
+  "calls credentials limits tasks schedules messages waits objects usage webhooks oauth v1 responses team-users exports imports workers mcp a2a agui acp clients sign-in".split(
     " ",
   );
 

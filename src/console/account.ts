@@ -31,6 +31,7 @@ ${member && html`<dt>Role</dt><dd>${roleNames[member.role]}</dd>`}
 </dl>
 ${others.length > 0 && html`<h2>Other spaces</h2><ul class="rows">${others.map((place) => switchForm(place, token))}</ul>`}
 <p><a href="${visits.href("/account/apps")}">Apps that act for you</a></p>
+<p><a href="${visits.href("/account/security")}">Sign-in and security</a></p>
 <p><a href="${visits.href("/account/password")}">Change the password</a></p>
 <p><a href="${visits.href("/sign-in")}">Sign in with another account</a></p>
 <form method="post" action="${visits.href("/sign-out")}">${token}<button class="secondary" type="submit">Sign out</button></form>`;

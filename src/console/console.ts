@@ -2,11 +2,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Failure, failureOf, type Reason } from "../core/failure.ts";
 import { accessRequestRoutes } from "./access-request.ts";
 import { accountRoutes } from "./account.ts";
+import { passkeyScriptRoute } from "./factors/passkey-form.ts";
+import { secondStepRoutes } from "./factors/second-step.ts";
+import { securityRoutes } from "./factors/security.ts";
 import { acceptFormBodies } from "./form.ts";
 import { html } from "./html.ts";
 import { type Page, sendPage, styleRoute } from "./page.ts";
 import { type ConsoleParts, requestOrigin } from "./parts.ts";
-import { passwordRoutes, proveRoutes } from "./password.ts";
+import { passwordRoutes } from "./password.ts";
+import { proveRoutes } from "./prove.ts";
 import { linkRoutes, signInRoutes } from "./sign-in.ts";
 import { singleSignOnRoutes } from "./single-sign-on.ts";
 
@@ -65,12 +69,15 @@ export function consolePages(app: FastifyInstance, parts: ConsoleParts, more: re
   });
   app.setErrorHandler((thrown, request, reply) => sendRefusal(parts, request, reply, thrown));
   styleRoute(app);
+  passkeyScriptRoute(app);
   signInRoutes(app, parts);
+  secondStepRoutes(app, parts);
   accessRequestRoutes(app, parts);
   linkRoutes(app, parts);
   accountRoutes(app, parts);
   passwordRoutes(app, parts);
   proveRoutes(app, parts);
+  securityRoutes(app, parts);
   if (parts.provider) singleSignOnRoutes(app, parts, parts.provider);
   for (const pages of more) pages(app, parts);
 }

@@ -75,7 +75,8 @@ export async function chooseSpace(parts: ConsoleParts, request: FastifyRequest, 
   return enterSpace(parts, request, reply, proven, form.text("space"), form.text("next"));
 }
 
-async function enterSpace(
+/** Signs in to this space. */
+export async function enterSpace(
   parts: ConsoleParts,
   request: FastifyRequest,
   reply: FastifyReply,

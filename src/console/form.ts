@@ -10,9 +10,11 @@ export interface Field {
   readonly name: string;
   readonly label: string;
   readonly type: "email" | "password" | "text";
-  readonly autocomplete: "username" | "current-password" | "new-password";
+  readonly autocomplete: "username" | "current-password" | "new-password" | "one-time-code" | "off";
   readonly value?: string;
   readonly hint?: string;
+  /** The most characters; any number if omitted. */
+  readonly maxLength?: number;
   /** The form was submitted, and this value must be corrected. */
   readonly isInvalid?: boolean;
 }
@@ -20,11 +22,11 @@ export interface Field {
 const alertId = "alert";
 
 /** Renders a field. Its id is its name, so names are unique on a page. */
-export function field({ name, label, type, autocomplete, value, hint, isInvalid: wrong = false }: Field): Html {
+export function field({ name, label, type, autocomplete, value, hint, maxLength, isInvalid: wrong = false }: Field): Html {
   const describedBy = [hint && `${name}-hint`, wrong && alertId].filter(Boolean).join(" ");
   return html`<div class="field">
 <label for="${name}">${label}</label>
-<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" required${value !== undefined && html` value="${value}"`}${describedBy !== "" && html` aria-describedby="${describedBy}"`}${wrong && html` aria-invalid="true"`}>
+<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" required${maxLength !== undefined && html` maxlength="${maxLength}"`}${value !== undefined && html` value="${value}"`}${describedBy !== "" && html` aria-describedby="${describedBy}"`}${wrong && html` aria-invalid="true"`}>
 ${hint && html`<span class="hint" id="${name}-hint">${hint}</span>`}
 </div>`;
 }

@@ -8,6 +8,8 @@ const parameter = "notice";
 const notices = {
   "signed-out": "You are signed out.",
   password: "Your new password is set. All your other sessions have ended.",
+  security: "Your change is saved.",
+  "recovery-code": "You signed in with a recovery code, which is used up. Under sign-in and security you see how many are left.",
   revoked: "The app has lost its access. Its tasks stay. To undo this, open the app and allow it again.",
 } as const;
 

@@ -29,22 +29,28 @@ export interface Page {
   readonly status?: number;
   /** More allowed targets of its forms and their redirects in addition to this origin: origins or schemes (spec/decisions.md 36). */
   readonly formAction?: readonly string[];
+  /** The path of its script; none if omitted. */
+  readonly script?: string;
 }
 
 /** A CSP source: an origin, or a scheme with its colon; it cannot contain another directive. */
 const source = /^([a-z][a-z0-9+.-]*:|https?:\/\/[a-z0-9.:[\]-]+)$/;
 
+/** One script of this site, which cannot turn texts into code, and its calls. */
+const scriptPolicy = ["script-src 'self'", "connect-src 'self'", "require-trusted-types-for 'script'", "trusted-types 'none'"];
+
 /**
- * The security policy of a page: no scripts, styles and images of this origin only, forms to
+ * The security policy of a page: no scripts unless it has one of this site, styles and images of this origin only, forms to
  * this origin, no embedding in other pages.
  *
  * @throws Error for an invalid source: the caller must have checked it.
  */
-export function contentSecurityPolicy(formAction: readonly string[] = []): string {
+export function contentSecurityPolicy(formAction: readonly string[] = [], hasScript = false): string {
   const invalid = formAction.find((entry) => !source.test(entry));
   if (invalid !== undefined) throw new Error("a form action is neither an origin nor a scheme");
   return [
     "default-src 'none'",
+    ...(hasScript ? scriptPolicy : []),
     "style-src 'self'",
     "img-src 'self' data:",
     ["form-action 'self'", ...formAction].join(" "),
@@ -73,7 +79,7 @@ export interface Site {
 export function sendPage(reply: FastifyReply, site: Site, page: Page): FastifyReply {
   return reply
     .code(page.status ?? 200)
-    .headers({ ...pageHeaders, "Content-Security-Policy": contentSecurityPolicy(page.formAction) })
+    .headers({ ...pageHeaders, "Content-Security-Policy": contentSecurityPolicy(page.formAction, page.script !== undefined) })
     .send(documentOf(site, page).toString());
 }
 
@@ -84,7 +90,7 @@ export function sendRedirect(reply: FastifyReply, location: string): FastifyRepl
 
 const mark = html`<svg viewBox="0 0 24 24" aria-hidden="true" focusable="false"><rect x="2" y="2" width="20" height="20" rx="6" fill="none" stroke="currentColor" stroke-width="2"/><path d="M7 12.5l3.5 3.5L17 9" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"/></svg>`;
 
-const documentOf = ({ base, home }: Site, { title, body }: Page): Html => html`<!doctype html>
+const documentOf = ({ base, home }: Site, { title, body, script }: Page): Html => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -93,7 +99,11 @@ const documentOf = ({ base, home }: Site, { title, body }: Page): Html => html`<
 <meta name="robots" content="noindex">
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${base}${stylePath}">
-</head>
+${
+  script !== undefined &&
+  html`<script src="${base}${script}" defer></script>
+`
+}</head>
 <body>
 <a class="skip" href="#main">Skip to content</a>
 <header><a href="${home}">${mark}Agent Task Platform</a></header>

@@ -11,6 +11,7 @@ import type { SessionHolder } from "../core/sign-in/sign-in.ts";
 import type { RequestOrigin } from "../core/sign-in/start-session.ts";
 import type { Store } from "../core/store.ts";
 import type { ReadRequest } from "../http/request.ts";
+import type { RelyingParty } from "./factors/webauthn.ts";
 import { sendRedirect } from "./page.ts";
 import type { Provider } from "./provider.ts";
 import type { Visits } from "./visits.ts";
@@ -23,6 +24,13 @@ export interface AccessRequest {
   readonly email: string;
   readonly app: string;
   readonly team: string;
+}
+
+/** A sign-in with a recovery code. */
+export interface RecoveryUse {
+  readonly email: string;
+  /** How many codes the person still has. */
+  readonly left: number;
 }
 
 /** Dependencies of the pages. */
@@ -41,6 +49,10 @@ export interface ConsoleParts {
   readonly welcome: () => Promise<string>;
   /** Mails a request for access to the owner of a team, without waiting for the mail server; null: no mail server. */
   readonly askOwner: ((request: AccessRequest) => void) | null;
+  /** Mails a person that a recovery code of theirs was used, without waiting for the mail server; null: no mail server. */
+  readonly tellOfRecovery: ((use: RecoveryUse) => void) | null;
+  /** The site that passkeys are for; null where browsers have none. */
+  readonly relyingParty: RelyingParty | null;
   /** Single sign-on; null: none. */
   readonly provider: Provider | null;
 }

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { hashPassword, isNewPassword, mayChoosePassword, passwordRule, setPassword } from "../core/sign-in/password.ts";
 import type { SessionHolder } from "../core/sign-in/sign-in.ts";
-import { auditSession } from "../core/sign-in/start-session.ts";
 import { authorizePath } from "./consent/approval.ts";
 import { signInTarget } from "./entrance.ts";
 import { alertMessage, type FormFields, field, hiddenField } from "./form.ts";
@@ -78,56 +77,3 @@ const currentPasswordField = (wrong: boolean): Html =>
 const newPasswordFields = (wrong: boolean): Html =>
   html`${field({ name: "password", label: "New password", type: "password", autocomplete: "new-password", hint: `${passwordRule}. You can use several words.`, isInvalid: wrong })}
 ${field({ name: "again", label: "Repeat new password", type: "password", autocomplete: "new-password", isInvalid: wrong })}`;
-
-/** `/account/prove`: the signed-in user authenticates again before a sensitive operation (spec/decisions.md 7). */
-export function proveRoutes(app: FastifyInstance, parts: ConsoleParts): void {
-  const { visits, store, clock } = parts;
-  const signedIn = requireSignIn(visits);
-
-  async function show(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { session }: SessionHolder,
-    { next, wrong }: Shown,
-  ): Promise<FastifyReply> {
-    const hasPassword = (await store.signIns.password(session.accountId)) !== null;
-    const body = html`<p>This operation is sensitive. Please authenticate again.</p>
-${hasPassword && form(request, next, wrong)}
-${parts.provider && singleSignOnLink(parts.provider.label, next)}
-${!hasPassword && !parts.provider && html`<p>You have no password yet. Ask your administrator for a new sign-in link.</p>`}`;
-    return sendPage(reply, visits, { title: "Confirm that it is you", body, status: wrong === null ? 200 : 401 });
-  }
-
-  const form = (
-    request: FastifyRequest,
-    next: string,
-    wrong: string | null,
-  ): Html => html`<form method="post" action="${visits.href("/account/prove")}">
-${alertMessage(wrong)}${visits.sessionToken(request)}${hiddenField("next", next)}
-${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password", isInvalid: wrong !== null })}
-<button type="submit">Continue</button>
-</form>`;
-
-  const singleSignOnLink = (label: string, next: string): Html =>
-    html`<p class="or">or</p><p><a class="button secondary" href="${visits.href("/account/prove/single")}?next=${encodeURIComponent(next)}">Continue with ${label}</a></p>`;
-
-  app.get(
-    "/account/prove",
-    signedIn((request, reply, who) => show(request, reply, who, { next: signInTarget(parts, queryText(request, "next")), wrong: null })),
-  );
-
-  app.post(
-    "/account/prove",
-    signedIn(async (request, reply, who) => {
-      const sent = visits.sessionForm(request);
-      const next = signInTarget(parts, sent.text("next"));
-      const proves = await verifyOwnPassword(parts, request, who, sent.text("password"));
-      if (!proves) return show(request, reply, who, { next, wrong: "The password is wrong." });
-      await store.change(async (tx) => {
-        await tx.sessions.recordProof(who.session.id, clock.now());
-        await auditSession(tx, creationContext(parts), who.session, requestOrigin(parts, request), "Reauthenticate", { by: "password" });
-      });
-      return sendRedirect(reply, next);
-    }),
-  );
-}

@@ -1,8 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { isLinkText, linkDigest, signInByLink } from "../core/sign-in/link.ts";
+import { isLinkText, type LinkProof, linkDigest, signInByLink } from "../core/sign-in/link.ts";
 import { proveByPassword } from "../core/sign-in/prove.ts";
 import { accessPath, isAppRequest, isTeamAppRequest } from "./access-request.ts";
-import { chooseSpace, enterOrChooseSpace, findCurrentSession, nextPath, signInTarget } from "./entrance.ts";
+import { chooseSpace, findCurrentSession, nextPath, signInTarget } from "./entrance.ts";
+import { passkeyScript } from "./factors/passkey-form.ts";
+import { passkeyButton, passkeySignInRoutes } from "./factors/passkey-sign-in.ts";
+import { askForCode, enterOrAskForCode } from "./factors/second-step.ts";
 import { alertMessage, field, hiddenField } from "./form.ts";
 import { type Html, html } from "./html.ts";
 import { noticeOf } from "./notice.ts";
@@ -25,20 +28,27 @@ export function signInRoutes(app: FastifyInstance, parts: ConsoleParts): void {
 
   async function form(request: FastifyRequest, reply: FastifyReply, { next, email, wrong }: FormValues): Promise<FastifyReply> {
     const signedIn = await visits.currentSession(request, reply);
+    const token = visits.visitorToken(request, reply);
     const body = html`${wrong === null && noticeOf(request)}${signedIn && signedInNotice(signedIn.email, next)}
 <form method="post" action="${visits.href("/sign-in")}">
-${alertMessage(wrong)}${visits.visitorToken(request, reply)}${hiddenField("next", next)}
+${alertMessage(wrong)}${token}${hiddenField("next", next)}
 ${field({ name: "email", label: "E-mail address", type: "email", autocomplete: "username", value: email ?? "" })}
 ${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password", isInvalid: wrong !== null })}
 <button type="submit">Sign in</button>
 </form>
+${passkeyButton(parts, token, next)}
 ${parts.provider && singleSignOnLink(parts.provider.label, next)}
 <p class="quiet small">No password yet, or forgotten? ${
       isTeamAppRequest(parts, next)
         ? html`<a href="${visits.href(accessPath)}?next=${encodeURIComponent(next)}">Ask the owner of the team for access</a>.`
         : "Ask your administrator for a sign-in link."
     }</p>`;
-    return sendPage(reply, visits, { title: "Sign in", body, status: wrong === null ? 200 : 401 });
+    return sendPage(reply, visits, {
+      title: "Sign in",
+      body,
+      status: wrong === null ? 200 : 401,
+      ...(parts.relyingParty ? { script: passkeyScript } : {}),
+    });
   }
 
   const signedInNotice = (email: string, next: string): Html =>
@@ -57,8 +67,11 @@ ${parts.provider && singleSignOnLink(parts.provider.label, next)}
     const proven = await proveByPassword(parts.store, parts.clock, parts.countAttempt, credentials);
     return proven === null
       ? form(request, reply, { next, email, wrong: refusal })
-      : enterOrChooseSpace(parts, request, reply, proven, next);
+      : enterOrAskForCode(parts, request, reply, { proven, email: email.trim().toLowerCase(), next, spaceId: null });
   });
+
+  if (parts.relyingParty)
+    passkeySignInRoutes(app, parts, parts.relyingParty, (request, reply, next, wrong) => form(request, reply, { next, wrong }));
 
   app.post("/sign-in/space", (request, reply) => chooseSpace(parts, request, reply));
 }
@@ -90,6 +103,12 @@ export function linkRoutes(app: FastifyInstance, parts: ConsoleParts): void {
     return `/account/password?next=${encodeURIComponent(next)}`;
   }
 
+  /** A link proves only who reads the mail: an account with an authenticator app needs its code too. */
+  async function askForCodeAfterLink(request: FastifyRequest, reply: FastifyReply, { proven, spaceId }: LinkProof): Promise<FastifyReply> {
+    const { email = "" } = (await store.accounts.profile(proven.accountId, spaceId)) ?? {};
+    return askForCode(parts, reply, { proven, email, next: visits.href(passwordPath(request, reply)), spaceId });
+  }
+
   app.get<WildcardRoute>("/link/*", async (request, reply) => {
     const text = request.params["*"];
     const link = isLinkText(text) ? await store.links.findOpen(linkDigest(text), clock.now()) : null;
@@ -108,6 +127,7 @@ ${parts.provider && html`<p class="or">or</p><p><a class="button secondary" href
     const visit = { from: requestOrigin(parts, request), replaced: await findCurrentSession(parts, request, reply) };
     const session = await signInByLink(store.change, () => creationContext(parts), request.params["*"], visit);
     if (session === null) return sendUnusable(request, reply);
+    if ("proven" in session) return askForCodeAfterLink(request, reply, session);
     visits.setSession(reply, session.cookie);
     return sendRedirect(reply, visits.href(session.isFirst ? await parts.welcome() : passwordPath(request, reply)));
   });

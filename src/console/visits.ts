@@ -31,8 +31,11 @@ export interface Visits extends Site {
   cookie(request: FastifyRequest, name: CookieName): string | null;
 }
 
-/** Cookies in addition to the session: for forms before sign-in, for a pending single sign-on, and for the request of an app that waits for an invitation. */
-export type CookieName = "visitor" | "single-sign-on" | "return";
+/**
+ * Cookies in addition to the session: for forms before sign-in, for a pending single sign-on, for the request of an app that waits for
+ * an invitation, for the challenge of a passkey, and for a sign-in that waits for its second step.
+ */
+export type CookieName = "visitor" | "single-sign-on" | "return" | "passkey" | "second-step";
 
 /** Dependencies of `visits`. */
 export interface VisitParts {

@@ -29,6 +29,7 @@ import type { JobRows, NodeRows, RateCounters, SettingRows } from "./processes/s
 import type { ProjectRows } from "./projects/project.ts";
 import type { RetentionRows } from "./retention/retention.ts";
 import type { ScheduleRows } from "./schedules/schedule.ts";
+import type { FactorRows } from "./sign-in/factor.ts";
 import type { LinkRows } from "./sign-in/link.ts";
 import type { SessionRows, SignInRows } from "./sign-in/sign-in.ts";
 import type { SkillRows } from "./skills/skill.ts";
@@ -70,6 +71,7 @@ export interface Tx {
   readonly sessions: SessionRows;
   readonly signIns: SignInRows;
   readonly links: LinkRows;
+  readonly factors: FactorRows;
   readonly apps: AppRows;
   readonly clients: ClientRows;
   readonly registrations: RegistrationRows;

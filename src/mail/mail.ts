@@ -143,3 +143,17 @@ Otherwise ignore this mail.
 `,
   };
 }
+
+/** The mail to a person who signed in with a recovery code. */
+export function recoveryMail({ email, left, url }: { readonly email: string; readonly left: number; readonly url: string }): Mail {
+  return {
+    to: email,
+    subject: "A recovery code was used to sign in",
+    text: `Hello,
+
+your account was signed in to with your password or a link and one of your recovery codes. You have ${left} left.
+
+If it was not you, change your password and make new recovery codes: ${url}
+`,
+  };
+}

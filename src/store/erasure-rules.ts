@@ -38,6 +38,7 @@ const personOwns: TableRules = { person: ofAccount, space: ofSpace };
 const taskOwns: TableRules = { person: ofTaskOfAccount, space: ofTaskOfSpace };
 const teamOwns = { person: "belongs to the team", space: ofSpace } as const;
 const usage = { person: "accounts of the team's costs, without text; the account id is a pseudonym", space: ofSpace } as const;
+const accountOwns = { person: ofAccount, space: "belongs to a person, who has other spaces" } as const;
 const installation = (why: string): TableRules => ({ person: why, space: why });
 
 const ofAppOfSpace = ({ spaceId }: Space) => sql`client_id IN (SELECT client_id FROM oauth_app WHERE space_id = ${spaceId})`;
@@ -57,6 +58,9 @@ const listenerEvents = (owned: Sql, ofTask: Sql) =>
 export const erasureRules: Readonly<Record<keyof Rows | "taskText", TableRules>> = {
   session: personOwns,
   signInLink: personOwns,
+  passkey: accountOwns,
+  authenticator: accountOwns,
+  recoveryCode: accountOwns,
   apiKey: personOwns,
   oAuthCode: personOwns,
   oAuthFamily: personOwns,
@@ -175,6 +179,7 @@ export const erasureRules: Readonly<Record<keyof Rows | "taskText", TableRules>>
   node: installation("processes of the installation"),
   processKeys: installation("processes of the installation"),
   setting: installation("facts about the installation"),
+  spentTicket: installation("digests of used tickets, deleted when they would have expired"),
   rateCounter: installation("counts of a minute, deleted after three"),
   profileLabel: installation("labels of the operator's settings"),
   signingKey: installation("keys of the installation"),

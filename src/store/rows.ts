@@ -18,6 +18,7 @@ import { erasureRows } from "./rows/erasure.ts";
 import { eventRows } from "./rows/event.ts";
 import { segmentRows } from "./rows/event-segment.ts";
 import { exportRows } from "./rows/export.ts";
+import { factorRows } from "./rows/factor.ts";
 import { familyRows } from "./rows/family.ts";
 import { fileRows } from "./rows/file.ts";
 import { codeRows, grantRows } from "./rows/grant.ts";
@@ -60,6 +61,7 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     sessions: sessionRows(session),
     signIns: signInRows(session),
     links: linkRows(session),
+    factors: factorRows(session),
     apps: appRows(session),
     clients: clientRows(session),
     registrations: registrationRows(session),

@@ -2,6 +2,7 @@ import { inputContext } from "../core/actions/action.ts";
 import { credentialsContext, signInContext } from "../core/connectors/server.ts";
 import { answerContext } from "../core/idempotency/idempotency-record.ts";
 import { signingKeyContext } from "../core/oauth/signing-key.ts";
+import { authenticatorContext } from "../core/sign-in/factor.ts";
 import { segmentContext } from "../core/tasks/segment.ts";
 import { webhookSecretContext } from "../core/webhooks/new-webhook.ts";
 import { webhookKeyContext } from "../core/webhooks/webhook.ts";
@@ -31,6 +32,7 @@ function column<T extends keyof Rows, const K extends readonly (keyof Rows[T])[]
 
 /** Every encrypted column: each column of bytes is one. */
 export const sealedColumns: readonly SealedColumn[] = [
+  column("authenticator", "secret", ["accountId"], authenticatorContext),
   column("connector", "credentials", ["id"], credentialsContext),
   column("connectorAuthorization", "sealed", ["digest"], signInContext),
   column("eventSegment", "dataKey", ["taskId", "firstSeq"], (taskId, firstSeq) => segmentContext({ taskId, firstSeq })),

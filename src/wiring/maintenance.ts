@@ -141,6 +141,7 @@ export function startMaintenance(
         // A used link is kept for a day: it shows how its session began.
         await tx.links.purge(clock.now() - dayMs);
         await tx.siteVisits.purge(clock.now());
+        await tx.factors.purgeTickets(clock.now());
       });
     }),
     every(hourMs, async function purgeDeletedTasks() {

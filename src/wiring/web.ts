@@ -7,6 +7,7 @@ import { connectorPages } from "../console/connectors.ts";
 import { consentPages } from "../console/consent/pages.ts";
 import { consolePages } from "../console/console.ts";
 import { errorPages } from "../console/error-pages.ts";
+import { relyingParty } from "../console/factors/webauthn.ts";
 import type { ConsoleParts } from "../console/parts.ts";
 import { oidcProvider } from "../console/provider.ts";
 import { siteEntrance } from "../console/site-entrance.ts";
@@ -68,7 +69,7 @@ export const customDomainCheck =
 /** What the web routes share with the operations. */
 export interface WebCalls
   extends Pick<OAuthRoutesParts, "limits" | "keys" | "readToken" | "readRequest" | "report">,
-    Pick<ConsoleParts, "askOwner">,
+    Pick<ConsoleParts, "askOwner" | "tellOfRecovery">,
     RefusalParts {
   readonly scim: Pick<ScimRoutesParts, "operations" | "admit" | "writeAudit" | "teamUsers" | "groups" | "bodyLimit">;
 }
@@ -145,17 +146,18 @@ function fileOrigins({ bucket }: Pick<Config, "bucket">): readonly string[] {
 
 function consoleParts(
   { config, store, cipher, clock, ids, random, log }: ProcessContext,
-  { readRequest, report, askOwner }: WebCalls,
+  { readRequest, report, askOwner, tellOfRecovery }: WebCalls,
 ): ConsoleParts {
   const { consentUrl, singleSignOn, dataDir } = config;
   return {
-    ...{ store, clock, ids, random, cipher, log, readRequest, report, askOwner },
+    ...{ store, clock, ids, random, cipher, log, readRequest, report, askOwner, tellOfRecovery },
     visits: visits({ store, clock, random, consentUrl, home: config.console ? "/" : "/account" }),
     countAttempt: attemptCounter(store.counters, clock, network),
     async welcome() {
       await deleteFirstKey(dataDir).catch((error: unknown) => log("warn", "the file of the first key was not deleted", { error }));
       return config.console ? "/welcome" : "/account/password";
     },
+    relyingParty: relyingParty(consentUrl),
     provider: singleSignOn && oidcProvider({ ...singleSignOn, redirectUri: `${consentUrl}/sign-in/callback` }),
   };
 }

@@ -69,7 +69,7 @@ export async function openBrowserRig(
 export async function fillSignIn(page: Page, email: string): Promise<void> {
   await page.getByLabel("E-mail address").fill(email);
   await page.getByLabel("Password", { exact: true }).fill(goodPassword);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
 }
 
 /** The app's site: stores the queries of callbacks and shows a page. */

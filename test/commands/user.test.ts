@@ -131,6 +131,33 @@ describe("atp user", () => {
     expect(audit.map(({ operation }) => operation)).toEqual(["command/GrantOperator", "command/RevokeOperator"]);
   });
 
+  test("reset-factors removes passkeys, app and codes, and ends the sessions and links of the person", async () => {
+    await install(checkout, "factors");
+    await invite("factors", ["--email", "bo@example.com"]);
+    const databaseUrl = `file:${checkout.path("factors/platform.db")}`;
+    const [account] = await rowsIn(databaseUrl, "SELECT id FROM account WHERE email = 'bo@example.com'");
+    const id = String(account?.["id"]);
+    for (const statement of [
+      `INSERT INTO passkey VALUES ('p', '${id}', 'c', 'k', 'u', 'Laptop', 0, 1, NULL)`,
+      `INSERT INTO authenticator VALUES ('${id}', CAST('x' AS BLOB), 1, 1)`,
+      `INSERT INTO recovery_code VALUES ('d', '${id}', 1)`,
+      `INSERT INTO session (id, digest, account_id, space_id, created_at, proved_at, expires_at) VALUES ('s', 'd', '${id}', 'n', 1, 1, 9)`,
+    ])
+      await runOn(databaseUrl, statement);
+    const reset = await invite("factors", ["reset-factors", "--email", "BO@example.com"]);
+    expect(reset).toMatchObject({ code: 0, out: "bo@example.com needs a link: atp user --email bo@example.com\n" });
+    const left = await rowsIn(
+      databaseUrl,
+      `SELECT (SELECT COUNT(*) FROM passkey) + (SELECT COUNT(*) FROM authenticator) + (SELECT COUNT(*) FROM recovery_code)
+        + (SELECT COUNT(*) FROM session) + (SELECT COUNT(*) FROM sign_in_link WHERE used_at IS NULL AND account_id = '${id}') AS number`,
+    );
+    expect(Number(left[0]?.["number"])).toBe(0);
+    const audit = await rowsIn(databaseUrl, "SELECT before FROM audit_event WHERE operation = 'command/ResetFactors'");
+    expect(JSON.parse(String(audit[0]?.["before"]))).toEqual({ passkeys: 1, authenticator: true });
+    const unknown = await invite("factors", ["reset-factors", "--email", "no@example.com"]);
+    expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining("an account of no@example.com not found") });
+  });
+
   test("mails the link when a mail server is set, and then does not print it", async () => {
     await using server = await openMailServer();
     await install(checkout, "mail");

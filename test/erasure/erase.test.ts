@@ -166,7 +166,9 @@ describeOnEach("an erasure", (kind) => {
     await erase(rig, "space", "north");
     const after = await dump(database);
     expect(after["account"]).toHaveLength(3);
-    const left = Object.values(without(after, ["account", "storage", "audit_event"])).flat();
+    const ofPeople = ["account", "storage", "passkey", "authenticator", "recovery_code"];
+    for (const table of ofPeople) expect(after[table], table).not.toEqual([]);
+    const left = Object.values(without(after, [...ofPeople, "audit_event"])).flat();
     expect(left.filter((line) => /"north"|-wrote-/.test(line) && !line.includes('"kind":"space"'))).toEqual([
       ...(after["audit_head"] ?? []).filter((line) => line.includes("north")),
     ]);

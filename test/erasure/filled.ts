@@ -16,7 +16,7 @@ const never = new AbortController().signal;
 /** Tables that have no row of one person, or whose rows the tests insert themselves. */
 const unfilled = new Set<string>([
   ...["account", "space", "team", "membership", "auditEvent", "auditHead", "auditAnchor", "erasure", "legalHold", "blob"],
-  ...["job", "node", "processKeys", "setting", "rateCounter", "profileLabel", "signingKey", "webhookKey"],
+  ...["job", "node", "processKeys", "setting", "rateCounter", "profileLabel", "signingKey", "webhookKey", "spentTicket"],
 ]);
 /** Rows of the team, which are not the person's. */
 export const ofTeam = new Set<string>([

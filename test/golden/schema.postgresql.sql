@@ -90,6 +90,13 @@ TABLE audit_head
   hash text NOT NULL
   CONSTRAINT audit_head_pkey PRIMARY KEY (space_id)
   CREATE UNIQUE INDEX audit_head_pkey ON public.audit_head USING btree (space_id)
+TABLE authenticator
+  account_id text NOT NULL
+  secret bytea NOT NULL
+  last_step bigint NOT NULL
+  created_at bigint NOT NULL
+  CONSTRAINT authenticator_pkey PRIMARY KEY (account_id)
+  CREATE UNIQUE INDEX authenticator_pkey ON public.authenticator USING btree (account_id)
 TABLE blob
   id text NOT NULL
   account_id text
@@ -488,6 +495,20 @@ TABLE parent_task
   CONSTRAINT parent_task_pkey PRIMARY KEY (task_id)
   CREATE INDEX parent_task_due ON public.parent_task USING btree (look_at) WHERE (look_at IS NOT NULL)
   CREATE UNIQUE INDEX parent_task_pkey ON public.parent_task USING btree (task_id)
+TABLE passkey
+  id text NOT NULL
+  account_id text NOT NULL
+  credential_id text NOT NULL
+  public_key text NOT NULL
+  user_handle text NOT NULL
+  name text NOT NULL
+  counter bigint NOT NULL
+  created_at bigint NOT NULL
+  used_at bigint
+  CONSTRAINT passkey_pkey PRIMARY KEY (id)
+  CREATE INDEX passkey_account_id_idx ON public.passkey USING btree (account_id)
+  CREATE UNIQUE INDEX passkey_credential_id_key ON public.passkey USING btree (credential_id)
+  CREATE UNIQUE INDEX passkey_pkey ON public.passkey USING btree (id)
 TABLE pending_action
   task_id text NOT NULL
   seq integer NOT NULL
@@ -536,6 +557,13 @@ UNLOGGED TABLE rate_counter
   CONSTRAINT rate_counter_pkey PRIMARY KEY (key, minute)
   CREATE INDEX rate_counter_minute_idx ON public.rate_counter USING btree (minute)
   CREATE UNIQUE INDEX rate_counter_pkey ON public.rate_counter USING btree (key, minute)
+TABLE recovery_code
+  digest text NOT NULL
+  account_id text NOT NULL
+  created_at bigint NOT NULL
+  CONSTRAINT recovery_code_pkey PRIMARY KEY (digest)
+  CREATE INDEX recovery_code_account_id_idx ON public.recovery_code USING btree (account_id)
+  CREATE UNIQUE INDEX recovery_code_pkey ON public.recovery_code USING btree (digest)
 TABLE schedule
   id text NOT NULL
   account_id text NOT NULL
@@ -675,6 +703,12 @@ TABLE space
   CONSTRAINT space_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX space_account_id_key ON public.space USING btree (account_id)
   CREATE UNIQUE INDEX space_pkey ON public.space USING btree (id)
+TABLE spent_ticket
+  digest text NOT NULL
+  expires_at bigint NOT NULL
+  CONSTRAINT spent_ticket_pkey PRIMARY KEY (digest)
+  CREATE INDEX spent_ticket_expires_at_idx ON public.spent_ticket USING btree (expires_at)
+  CREATE UNIQUE INDEX spent_ticket_pkey ON public.spent_ticket USING btree (digest)
 TABLE storage
   account_id text NOT NULL
   bytes bigint NOT NULL

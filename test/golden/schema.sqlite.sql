@@ -71,6 +71,12 @@ CREATE TABLE "audit_head" (
     "seq" INTEGER NOT NULL,
     "hash" TEXT NOT NULL
 )
+CREATE TABLE "authenticator" (
+    "account_id" TEXT NOT NULL PRIMARY KEY,
+    "secret" BLOB NOT NULL,
+    "last_step" BIGINT NOT NULL,
+    "created_at" BIGINT NOT NULL
+)
 CREATE TABLE "blob" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "account_id" TEXT,
@@ -442,6 +448,19 @@ CREATE TABLE "parent_task" (
     "stop_turn" INTEGER NOT NULL DEFAULT 0
 )
 CREATE INDEX "parent_task_due" ON "parent_task"("look_at") WHERE look_at IS NOT NULL
+CREATE TABLE "passkey" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "account_id" TEXT NOT NULL,
+    "credential_id" TEXT NOT NULL,
+    "public_key" TEXT NOT NULL,
+    "user_handle" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "counter" BIGINT NOT NULL,
+    "created_at" BIGINT NOT NULL,
+    "used_at" BIGINT
+)
+CREATE INDEX "passkey_account_id_idx" ON "passkey"("account_id")
+CREATE UNIQUE INDEX "passkey_credential_id_key" ON "passkey"("credential_id")
 CREATE TABLE "pending_action" (
     "task_id" TEXT NOT NULL,
     "seq" INTEGER NOT NULL,
@@ -491,6 +510,12 @@ CREATE TABLE "rate_counter" (
     PRIMARY KEY ("key", "minute")
 )
 CREATE INDEX "rate_counter_minute_idx" ON "rate_counter"("minute")
+CREATE TABLE "recovery_code" (
+    "digest" TEXT NOT NULL PRIMARY KEY,
+    "account_id" TEXT NOT NULL,
+    "created_at" BIGINT NOT NULL
+)
+CREATE INDEX "recovery_code_account_id_idx" ON "recovery_code"("account_id")
 CREATE TABLE "schedule" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "account_id" TEXT NOT NULL,
@@ -620,6 +645,11 @@ CREATE TABLE "space" (
     "created_at" BIGINT NOT NULL
 , "denies_unverified_clients" BOOLEAN NOT NULL DEFAULT false)
 CREATE UNIQUE INDEX "space_account_id_key" ON "space"("account_id")
+CREATE TABLE "spent_ticket" (
+    "digest" TEXT NOT NULL PRIMARY KEY,
+    "expires_at" BIGINT NOT NULL
+)
+CREATE INDEX "spent_ticket_expires_at_idx" ON "spent_ticket"("expires_at")
 CREATE TABLE "storage" (
     "account_id" TEXT NOT NULL PRIMARY KEY,
     "bytes" BIGINT NOT NULL

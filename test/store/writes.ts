@@ -29,6 +29,11 @@ const sampleSkill = {
   ...{ blobId: "b", bytes: 1, sha256: "x", createdAt: 1, updatedAt: 1 },
 };
 const sampleLink = { ...inNorth, digest: "d", createdAt: 1, expiresAt: 2, isFirst: false };
+const samplePasskey = {
+  ...{ id: "p", accountId: "ann", credentialId: "c", publicKey: "k", userHandle: "u", name: "n" },
+  ...{ counter: 0, createdAt: 1, usedAt: null },
+};
+const sampleAuthenticator = { accountId: "ann", secret: new Uint8Array(1), lastStep: 0, createdAt: 1 };
 const sampleGrant = { ...inNorth, id: "g", clientId: "c", scopes: [], connectorUids: [], generation: 1, createdAt: 1, updatedAt: 1 };
 const codeOf = {
   ...inNorth,
@@ -175,6 +180,17 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["links.use", (tx) => tx.links.use("d", 1)],
   ["links.useUp", (tx) => tx.links.useUp("ann", null, 1)],
   ["links.purge", (tx) => tx.links.purge(9)],
+  ["factors.insertPasskey", (tx) => tx.factors.insertPasskey(samplePasskey)],
+  ["factors.renamePasskey", (tx) => tx.factors.renamePasskey("ann", "p", "n")],
+  ["factors.removePasskey", (tx) => tx.factors.removePasskey("ann", "p")],
+  ["factors.recordPasskeyUse", (tx) => tx.factors.recordPasskeyUse("p", 1, 1)],
+  ["factors.insertAuthenticator", (tx) => tx.factors.insertAuthenticator(sampleAuthenticator)],
+  ["factors.removeAuthenticator", (tx) => tx.factors.removeAuthenticator("ann")],
+  ["factors.useStep", (tx) => tx.factors.useStep("ann", 1)],
+  ["factors.replaceRecoveryCodes", (tx) => tx.factors.replaceRecoveryCodes("ann", ["d"], 1)],
+  ["factors.useRecoveryCode", (tx) => tx.factors.useRecoveryCode("ann", "d")],
+  ["factors.spend", (tx) => tx.factors.spend("d", 1)],
+  ["factors.purgeTickets", (tx) => tx.factors.purgeTickets(9)],
   ["apps.insert", (tx) => tx.apps.insert(sampleApp())],
   ["apps.lock", (tx) => tx.apps.lock("c")],
   ["apps.setOrigins", (tx) => tx.apps.setOrigins("client", ["https://app.example.com"])],

@@ -30,6 +30,7 @@ const text = words(
     ends: "ends",
     end: "End",
     security: "Sign-in",
+    factors: "Passkeys and second step",
     password: "Change the password",
     account: "Account and spaces",
   },
@@ -52,6 +53,7 @@ const text = words(
     ends: "endet",
     end: "Beenden",
     security: "Anmeldung",
+    factors: "Passkeys und zweiter Schritt",
     password: "Passwort ändern",
     account: "Konto und Bereiche",
   },
@@ -67,6 +69,9 @@ export default function ProfilePage() {
       <section className="card padded stack tight">
         <h2>{text.security}</h2>
         <p className="actions">
+          <a className="button" href="/account/security">
+            {text.factors}
+          </a>
           <a className="button" href="/account/password">
             {text.password}
           </a>

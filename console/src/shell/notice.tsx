@@ -4,8 +4,17 @@ import { words } from "../words.ts";
 import styles from "./shell.module.css";
 
 const text = words(
-  { password: "Your new password is set. All your other sessions have ended.", close: "Close" },
-  { password: "Ihr neues Passwort gilt. Alle Ihre anderen Sitzungen sind beendet.", close: "Schließen" },
+  {
+    password: "Your new password is set. All your other sessions have ended.",
+    recovery: "You signed in with a recovery code, which is used up. Under sign-in and security you see how many are left.",
+    close: "Close",
+  },
+  {
+    password: "Ihr neues Passwort gilt. Alle Ihre anderen Sitzungen sind beendet.",
+    recovery:
+      "Sie haben sich mit einem Wiederherstellungscode angemeldet, der jetzt verbraucht ist. Wie viele Sie noch haben, steht unter Anmeldung und Sicherheit.",
+    close: "Schließen",
+  },
 );
 
 /** The notice that the address named when the page was loaded. It is taken from the address, so that a reload does not repeat it. */
@@ -17,6 +26,7 @@ function takeNotice(): string | null {
   if (name === null) return null;
   address.searchParams.delete("notice");
   history.replaceState(history.state, "", address);
+  if (name === "recovery-code") return text.recovery;
   return name === "password" ? text.password : null;
 }
 

@@ -5,7 +5,7 @@ import type { Tx } from "../store.ts";
 import type { Caller } from "./caller.ts";
 
 /** How long a proof of identity is valid (spec/decisions.md 7). */
-const proofMs = 5 * 60_000;
+export const proofMs = 5 * 60_000;
 /** Password attempts per account and minute. RATE_LIMITS does not change this limit. */
 const attemptsPerMinute = 10;
 

@@ -3,7 +3,7 @@ import type { Random } from "../ids.ts";
 import type { CreationContext } from "../keys/api-key.ts";
 import type { Tx } from "../store.ts";
 import type { Session } from "./sign-in.ts";
-import { type RequestOrigin, startSession } from "./start-session.ts";
+import { type IdentityProof, needsSecondStep, type RequestOrigin, startSession } from "./start-session.ts";
 
 /** Lifetime of a link: 24 hours. */
 export const linkMs = 24 * 3_600_000;
@@ -75,6 +75,12 @@ export interface LinkSession {
   readonly isFirst: boolean;
 }
 
+/** A link that was used for an account with an authenticator app: a code of it comes next. */
+export interface LinkProof {
+  readonly proven: IdentityProof;
+  readonly spaceId: string;
+}
+
 /** The link cannot be used. The answer does not reveal why. */
 class UnusableLink extends Error {}
 
@@ -90,7 +96,7 @@ export async function signInByLink(
   newContext: () => CreationContext,
   text: string,
   request: { readonly from: RequestOrigin; readonly replaced: Session | null },
-): Promise<LinkSession | null> {
+): Promise<LinkSession | LinkProof | null> {
   if (!isLinkText(text)) return null;
   try {
     return await change(async (tx) => {
@@ -103,6 +109,7 @@ export async function signInByLink(
       if (!link) throw new UnusableLink();
       await tx.links.useUp(link.accountId, link.spaceId, context.now);
       const proven = { accountId: link.accountId, provedAt: context.now, by: "link", password: null } as const;
+      if (await needsSecondStep(tx, proven)) return { proven, spaceId: link.spaceId };
       const cookie = await startSession(tx, context, proven, link.spaceId, request);
       if (cookie === null) throw new UnusableLink();
       if (link.isFirst) await tx.settings.put(firstSignInSetting, "done");

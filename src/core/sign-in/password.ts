@@ -13,9 +13,9 @@ const choosingMs = 3_600_000;
 
 /** True when a new password may be set without the old one: shortly after a one-time link, or with a fresh proof when the account has no password. */
 export async function mayChoosePassword(tx: Pick<Tx, "links" | "signIns">, session: Session, now: number): Promise<boolean> {
-  const { accountId, createdAt, provedAt } = session;
-  // A session created by a link has the time of that link's use, to the millisecond: one transaction wrote both.
-  if (now - createdAt < choosingMs && provedAt === createdAt && (await tx.links.wasUsedAt(accountId, createdAt))) return true;
+  const { accountId, provedAt } = session;
+  // A session of a link was proved at the time of the link's use, to the millisecond, also when a code followed.
+  if (now - provedAt < choosingMs && (await tx.links.wasUsedAt(accountId, provedAt))) return true;
   return now - provedAt < freshMs && (await tx.signIns.password(accountId)) === null;
 }
 

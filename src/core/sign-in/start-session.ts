@@ -3,13 +3,20 @@ import type { CreationContext } from "../keys/api-key.ts";
 import type { Tx } from "../store.ts";
 import { newSessionText, type Session, type SignInSpace, sessionDigest, sessionMs } from "./sign-in.ts";
 
+/** How a second step was proven. */
+export type SecondProof = "code" | "recovery code";
+
 /** A proof of an account's identity. No space is chosen yet. */
 export interface IdentityProof {
   readonly accountId: string;
   readonly provedAt: number;
-  readonly by: "password" | "link" | "single sign-on" | "another space";
+  readonly by: "password" | "link" | "single sign-on" | "another space" | "passkey";
   /** Digest of the stored password that was verified: a change of the password invalidates the proof. Null for the other ways. */
   readonly password: string | null;
+  /** How the second step was proven, where the account needs one. */
+  readonly second?: SecondProof;
+  /** The passkey that was used: its removal invalidates the proof. */
+  readonly passkeyId?: string;
 }
 
 /** The origin of a request, for the audit log. */
@@ -53,11 +60,24 @@ export async function startSession(
   if (replaced) await tx.sessions.end(replaced.id);
   await tx.sessions.insert(session);
   await recordSignIn(tx, context, membership);
-  await auditSession(tx, context, session, from, "SignIn", { by: proven.by });
+  await auditSession(tx, context, session, from, "SignIn", {
+    by: proven.by,
+    ...(proven.second ? { second: proven.second } : {}),
+  });
   return text;
 }
 
-async function isStillValid(tx: Tx, { accountId, password }: IdentityProof): Promise<boolean> {
+/** Whether the account needs a code after this proof. A passkey and a provider's identity need none. */
+export async function needsSecondStep(tx: Pick<Tx, "factors">, { by, accountId, second }: IdentityProof): Promise<boolean> {
+  const isFirst = (by === "password" || by === "link") && second === undefined;
+  return isFirst && (await tx.factors.authenticator(accountId)) !== null;
+}
+
+async function isStillValid(tx: Tx, proven: IdentityProof): Promise<boolean> {
+  const { accountId, password, passkeyId } = proven;
+  // Also for a proof that is older than the authenticator app.
+  if (await needsSecondStep(tx, proven)) return false;
+  if (passkeyId !== undefined) return (await tx.factors.passkeys(accountId)).some(({ id }) => id === passkeyId);
   if (password === null) return true;
   const stored = await tx.signIns.password(accountId);
   return stored !== null && passwordDigest(stored) === password;
@@ -79,13 +99,26 @@ export async function switchSpace(
   return startSession(tx, context, { accountId, provedAt, by: "another space", password: null }, spaceId, { from, replaced: session });
 }
 
-/** Writes the audit row of a change of a session. */
+/** Changes of a session, and of what its person signs in with, as the audit log names them after `console/`. */
+export type SessionChange =
+  | "SignIn"
+  | "SignOut"
+  | "ChangePassword"
+  | "Reauthenticate"
+  | "AddPasskey"
+  | "RenamePasskey"
+  | "RemovePasskey"
+  | "AddAuthenticator"
+  | "RemoveAuthenticator"
+  | "ReplaceRecoveryCodes";
+
+/** Writes the audit row of such a change. */
 export async function auditSession(
   tx: Tx,
   { now, ids }: CreationContext,
   { id, accountId, spaceId }: Session,
   { requestId, address }: RequestOrigin,
-  what: "SignIn" | "SignOut" | "ChangePassword" | "Reauthenticate",
+  what: SessionChange,
   after: Readonly<Record<string, unknown>> | null = null,
 ): Promise<void> {
   const entry = { id: ids.short(), at: now, spaceId, accountId, credential: `session:${id}`, requestId, address };

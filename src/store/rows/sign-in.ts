@@ -91,6 +91,7 @@ function holderOf({ locale, email, name, operator, teamName, spaceKind, member, 
 /** Sessions end, so memberships, passwords and identities count too. */
 const hasSignIns = sql`(
   EXISTS (SELECT 1 FROM session) OR EXISTS (SELECT 1 FROM membership WHERE signed_in_at IS NOT NULL)
+  OR EXISTS (SELECT 1 FROM passkey)
   OR EXISTS (SELECT 1 FROM account WHERE password IS NOT NULL OR issuer IS NOT NULL))`;
 const signIns = computedShape({ any: boolean(hasSignIns) });
 
