@@ -101,6 +101,8 @@ const appOf = ({ accountId, spaceId }: Installed["owner"], now: number): OAuthAp
   skillIds: [],
   confidentialOnly: false,
   loopbackAnyPort: false,
+  deviceAuthorization: false,
+  serviceAccountId: null,
   verified: true,
   generation: 1,
   createdAt: now,

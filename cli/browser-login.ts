@@ -49,9 +49,10 @@ export interface BrowserLogin {
  * Signs in with the browser: authorization code with PKCE, and a redirect to a port of 127.0.0.1 that is open as long as this takes
  * (RFC 8252 7.3).
  *
+ * @returns null if a browser should open and there is none.
  * @throws OAuthError when the user refuses; CommandError after 5 minutes
  */
-export async function signInWithBrowser(context: CliContext, { origin, clientId, opens, show }: BrowserLogin): Promise<Tokens> {
+export async function signInWithBrowser(context: CliContext, { origin, clientId, opens, show }: BrowserLogin): Promise<Tokens | null> {
   const callbacks = Promise.withResolvers<Tokens>();
   const over = new AbortController();
   const server = createServer();
@@ -63,9 +64,9 @@ export async function signInWithBrowser(context: CliContext, { origin, clientId,
     const begun = await oauth.begin();
     originOf(begun.url); // The page is encrypted, or on this machine.
     server.on("request", answerCallback(oauth, begun, callbacks));
+    if (opens && !(await context.openUrl(begun.url))) return null;
     show(begun.url);
-    if (opens) await context.openUrl(begun.url);
-    else if (isInteractive(context))
+    if (!opens && isInteractive(context))
       readPasted(context, over.signal, (url) => oauth.finish(url, begun)).then(callbacks.resolve, callbacks.reject);
     return await callbacks.promise;
   } finally {

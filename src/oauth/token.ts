@@ -1,6 +1,7 @@
 import { type AccessTokenContent, accessMs } from "../core/oauth/access-token.ts";
 import { signAccessToken } from "../core/oauth/access-tokens.ts";
 import type { AuthenticatedClient } from "../core/oauth/app.ts";
+import { exchangeDevice } from "../core/oauth/device-exchange.ts";
 import { codeDigest, exchange, isVerifier } from "../core/oauth/code.ts";
 import { refreshDigest } from "../core/oauth/family.ts";
 import type { IssueContext, IssuedTokens } from "../core/oauth/issue.ts";
@@ -11,6 +12,7 @@ import { parseResource, type Resource } from "../core/oauth/resource.ts";
 import type { Tx } from "../core/store.ts";
 import { type Endpoint, endpoint, type Form, identifyToken, type OAuthParts, type PostedForm } from "./endpoint.ts";
 import { invalidClient, invalidRequest, OAuthFailure } from "./failure.ts";
+import { deviceGrantType, grantTypes } from "./metadata.ts";
 
 type Change = (tx: Tx, issuing: IssueContext) => Promise<IssuedTokens | OAuthRefusal>;
 
@@ -56,13 +58,17 @@ function readGrant(client: AuthenticatedClient, form: PostedForm["form"], issuer
       const request = { ...proof, refreshToken: requireParameter(form, "refresh_token"), scope: form.get("scope") ?? null };
       return (tx, issuing) => refresh(tx, issuing, request);
     }
+    case deviceGrantType: {
+      const request = { ...proof, deviceCode: requireParameter(form, "device_code") };
+      return (tx, issuing) => exchangeDevice(tx, issuing, request);
+    }
     default:
-      throw new OAuthFailure(oauthRefusal("unsupported_grant_type", "grant_type must be authorization_code or refresh_token"));
+      throw new OAuthFailure(oauthRefusal("unsupported_grant_type", `grant_type must be one of ${grantTypes.join(", ")}`));
   }
 }
 
 /** Reads a required parameter. @throws OAuthFailure `invalid_request` */
-function requireParameter(form: Form, name: "grant_type" | "code" | "redirect_uri" | "refresh_token" | "token"): string {
+function requireParameter(form: Form, name: "grant_type" | "code" | "redirect_uri" | "refresh_token" | "device_code" | "token"): string {
   const value = form.get(name);
   if (value === undefined) throw invalidRequest(`${name} is missing`);
   return value;

@@ -30,6 +30,7 @@ const settingsOf = ({ scopeConfig, ...request }: CreateOAuth2AppRequest): Settin
   skillIds: request.skillIds,
   confidentialOnly: request.confidentialOnly,
   loopbackAnyPort: request.loopbackAnyPort,
+  deviceAuthorization: request.deviceAuthorization,
   scopeConfig: scopesOf(scopeConfig),
 });
 
@@ -59,6 +60,10 @@ const settings: Readonly<Record<string, Setting>> = {
   loopback_any_port: {
     isSet: ({ loopbackAnyPort }) => loopbackAnyPort !== undefined,
     value: ({ loopbackAnyPort = false }) => ({ loopbackAnyPort }),
+  },
+  device_authorization: {
+    isSet: ({ deviceAuthorization }) => deviceAuthorization !== undefined,
+    value: ({ deviceAuthorization = false }) => ({ deviceAuthorization }),
   },
 };
 
@@ -174,6 +179,7 @@ const appMessage = ({ scopes, connectorUids, webhookUrl, webhookId, ...app }: Ap
   skillIds: [...app.skillIds],
   confidentialOnly: app.confidentialOnly,
   loopbackAnyPort: app.loopbackAnyPort,
+  deviceAuthorization: app.deviceAuthorization,
   creatorId: app.creatorId,
   createdAt: seconds(app.createdAt),
   updatedAt: seconds(app.updatedAt),

@@ -59,6 +59,7 @@ export const erasureRules: Readonly<Record<keyof Rows | "taskText", TableRules>>
   signInLink: personOwns,
   apiKey: personOwns,
   oAuthCode: personOwns,
+  oAuthDevice: personOwns,
   oAuthFamily: personOwns,
   oAuthGrant: personOwns,
   siteVisit: personOwns,

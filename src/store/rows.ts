@@ -35,6 +35,7 @@ import { processKeyRows, sealedRows } from "./rows/sealed.ts";
 import { shareRows } from "./rows/share.ts";
 import { linkRows, sessionRows, signInRows } from "./rows/sign-in.ts";
 import { signingKeyRows } from "./rows/signing-key.ts";
+import { deviceRows } from "./rows/device.ts";
 import { domainRows } from "./rows/site-domain.ts";
 import { siteVisitRows, viewerRows } from "./rows/site-visit.ts";
 import { skillRows } from "./rows/skill.ts";
@@ -65,6 +66,7 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     registrations: registrationRows(session),
     grants: grantRows(session),
     codes: codeRows(session),
+    devices: deviceRows(session),
     families: familyRows(session),
     signingKeys: signingKeyRows(session),
     projects: projectRows(session),

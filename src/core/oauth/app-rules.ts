@@ -27,6 +27,7 @@ export type AppSettings = Pick<
   | "skillIds"
   | "confidentialOnly"
   | "loopbackAnyPort"
+  | "deviceAuthorization"
   | "scopes"
   | "connectorUids"
 >;

@@ -69,7 +69,7 @@ export function apps({ clock, ids, random, store, webhooks, rules }: AppsParts):
         await tx.accounts.lockSpace(spaceId);
         if ((await tx.apps.list(spaceId)).length >= appsMax) throw new Failure("resource_exhausted", `a team has at most ${appsMax} apps`);
         const now = clock.now();
-        const app: OAuthApp = { ...settings, clientId, spaceId, creatorId, verified: true, generation: 1, createdAt: now, updatedAt: now };
+        const app: OAuthApp = { ...settings, serviceAccountId: null, clientId, spaceId, creatorId, verified: true, generation: 1, createdAt: now, updatedAt: now };
         const { secret, text } = newSecret({ now, ids, random }, clientId);
         await tx.apps.insert(app);
         if (app.allowedOrigins.length > 0) await tx.apps.setOrigins(clientId, app.allowedOrigins);
@@ -153,6 +153,7 @@ const toInput = ({ scopes, connectorUids, webhookUrl, ...app }: OAuthApp): Setti
   skillIds: app.skillIds,
   confidentialOnly: app.confidentialOnly,
   loopbackAnyPort: app.loopbackAnyPort,
+  deviceAuthorization: app.deviceAuthorization,
   scopeConfig: { scopes, connectorUids },
 });
 
@@ -169,6 +170,7 @@ const toAuditFacts = ({ webhookUrl, ...app }: AppSettings): AuditFacts => ({
   skillIds: app.skillIds,
   confidentialOnly: app.confidentialOnly,
   loopbackAnyPort: app.loopbackAnyPort,
+  deviceAuthorization: app.deviceAuthorization,
   scopes: app.scopes,
   connectorUids: app.connectorUids,
 });

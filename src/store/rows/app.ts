@@ -12,7 +12,7 @@ const spaceOrNull = (spaceId: string): string | null => spaceId || null;
 const digests = sql`
   (SELECT string_agg(s.digest, ' ') FROM oauth_secret s WHERE s.client_id = p.client_id AND s.revoked_at IS NULL)`;
 const client = tables.oAuthApp
-  .pick("clientId", "spaceId", "scopes", "confidentialOnly")
+  .pick("clientId", "spaceId", "scopes", "confidentialOnly", "deviceAuthorization")
   .with({ deleted: boolean(sql`p.deleted_at IS NOT NULL`), secretDigests: textOrNull(digests) })
   .derive("spaceId", ["spaceId"], spaceOrNull)
   .derive("scopes", ["scopes"], knownScopes)

@@ -29,6 +29,10 @@ export function memoryCounters(): RateCounters {
       taken.set(key, before + granted);
       return { granted, left: Math.max(0, limit - before - granted) };
     },
+    async give(key, minute, count) {
+      const taken = takenIn(minute);
+      taken.set(key, Math.max(0, (taken.get(key) ?? 0) - count));
+    },
   };
 }
 
@@ -60,6 +64,11 @@ export function sharedCounters(statements: Statements, failed: (thrown: unknown)
         WHERE c.taken < ${most} RETURNING ${counted.of("c")}`);
       await purge(minute);
       return row ? { granted: row.granted, left: limit - row.taken } : { granted: 0, left: 0 };
+    },
+    async give(key, minute, count) {
+      const given = sql`CAST(${count} AS INTEGER)`;
+      await statements.execute(sql`
+        UPDATE rate_counter SET taken = GREATEST(taken - ${given}, 0) WHERE key = ${key} AND minute = ${minute}`);
     },
   };
 }
