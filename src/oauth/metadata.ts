@@ -31,7 +31,7 @@ export const devicePath = "/oauth/device_authorization";
 export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
 
 /** The grant types of the token endpoint. */
-export const grantTypes: readonly string[] = ["authorization_code", "refresh_token", deviceGrantType];
+export const grantTypes: readonly string[] = ["authorization_code", "refresh_token", "client_credentials", deviceGrantType];
 
 const methods = ["client_secret_basic", "client_secret_post"];
 

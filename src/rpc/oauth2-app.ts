@@ -31,6 +31,7 @@ const settingsOf = ({ scopeConfig, ...request }: CreateOAuth2AppRequest): Settin
   confidentialOnly: request.confidentialOnly,
   loopbackAnyPort: request.loopbackAnyPort,
   deviceAuthorization: request.deviceAuthorization,
+  clientCredentials: request.clientCredentials,
   scopeConfig: scopesOf(scopeConfig),
 });
 
@@ -64,6 +65,10 @@ const settings: Readonly<Record<string, Setting>> = {
   device_authorization: {
     isSet: ({ deviceAuthorization }) => deviceAuthorization !== undefined,
     value: ({ deviceAuthorization = false }) => ({ deviceAuthorization }),
+  },
+  client_credentials: {
+    isSet: ({ clientCredentials }) => clientCredentials !== undefined,
+    value: ({ clientCredentials = false }) => ({ clientCredentials }),
   },
 };
 
@@ -180,6 +185,8 @@ const appMessage = ({ scopes, connectorUids, webhookUrl, webhookId, ...app }: Ap
   confidentialOnly: app.confidentialOnly,
   loopbackAnyPort: app.loopbackAnyPort,
   deviceAuthorization: app.deviceAuthorization,
+  clientCredentials: app.serviceAccountId !== null,
+  clientCredentialsUserId: app.serviceAccountId ?? "",
   creatorId: app.creatorId,
   createdAt: seconds(app.createdAt),
   updatedAt: seconds(app.updatedAt),

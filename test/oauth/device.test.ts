@@ -3,7 +3,7 @@ import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_servic
 import { allow, createSignedInVisitor, createVisitor, decline, type Visitor } from "../console/consent-rig.ts";
 import type { PageResponse } from "../sign-in/browser.ts";
 import { describeOnEach, rowsIn } from "../support/database.ts";
-import { type MovableClock, movableClock } from "../support/clock.ts";
+import { stillClock } from "../support/still-clock.ts";
 import { issuer, type Members, type OAuthReply, postForm, putApp, type TestApp, userMe } from "../support/oauth.ts";
 import type { Person } from "../support/service.ts";
 import { type Member, type Team, teamsRig } from "../teams/teams-rig.ts";
@@ -16,7 +16,7 @@ const times = <T>(count: number, work: (n: number) => Promise<T>): Promise<T[]> 
   Promise.all(Array.from({ length: count }, (_, n) => work(n)));
 
 describeOnEach("device authorization (spec/api.md 8.113)", (database) => {
-  const clock: MovableClock = movableClock(Date.now());
+  const clock = stillClock(Date.now());
   const rig = teamsRig(database, { clock, idle: true, env: { TRUST_PROXY: "x-forwarded-for" } });
   let team: Team;
   let lea: Member;
@@ -59,11 +59,11 @@ describeOnEach("device authorization (spec/api.md 8.113)", (database) => {
       ...{ expires_in: 600, interval: 5 },
     });
     expect((await poll(code)).body.error).toBe("authorization_pending");
-    clock.pass(2_000);
+    clock.step(2_000);
     expect((await poll(code)).body.error).toBe("slow_down");
-    clock.pass(6_000);
+    clock.step(6_000);
     expect((await poll(code)).body.error, "the interval is 10 s now").toBe("slow_down");
-    clock.pass(15_000);
+    clock.step(15_000);
     expect((await poll(code)).body.error).toBe("authorization_pending");
 
     const link = await browser.get(`/device?user_code=${typed}`);
@@ -86,10 +86,11 @@ describeOnEach("device authorization (spec/api.md 8.113)", (database) => {
     expect((await userMe(rig.service.url, issued.body.access_token)).body).toMatchObject({
       ...{ user_id: lea.accountId, space: { id: home.spaceId }, credential_kind: "token" },
     });
+    expect((await postForm(rig.service.url, "/oauth/revoke", { ...cli, token: "refresh_x" })).status).toBe(200);
     expect((await poll(code)).body.error, "its own race").toBe("invalid_grant");
     const tokens = { access: issued.body.access_token, refresh: issued.body.refresh_token };
     expect(await uses(rig.service, tokens)).toEqual(["200", "ok", "200"]);
-    clock.pass(3_000);
+    clock.step(3_000);
     expect((await poll(code)).body.error, "somebody else has the code").toBe("invalid_grant");
     expect((await userMe(rig.service.url, tokens.access)).status).toBe(401);
     expect((await audit("console/ApproveDevice")).at(-1)).toContain("atp-cli");
@@ -108,7 +109,7 @@ describeOnEach("device authorization (spec/api.md 8.113)", (database) => {
 
     const late = (await begin()).body;
     const open = await enter(late.user_code);
-    clock.pass(600_000);
+    clock.step(600_000);
     expect((await poll(late.device_code)).body.error).toBe("expired_token");
     expect((await approveBy(open)).status).toBe(409);
     expect((await enter(late.user_code)).status).toBe(400);
@@ -124,7 +125,7 @@ describeOnEach("device authorization (spec/api.md 8.113)", (database) => {
     expect(new Set(replies.filter(({ status }) => status !== 200).map((reply) => reply.body.error))).toEqual(new Set(["invalid_grant"]));
 
     for (let round = 0; round < 4; round += 1) {
-      clock.pass(hourMs);
+      clock.step(hourMs);
       const raced = (await begin()).body;
       const page = await enter(raced.user_code);
       const answers = await times(6, (n) => (n % 2 ? approveBy(page) : browser.send(page, "/device/answer", decline)));
@@ -136,7 +137,7 @@ describeOnEach("device authorization (spec/api.md 8.113)", (database) => {
   });
 
   test("a session has 5 wrong codes an hour, however many it sends at once, and an address 20; right codes do not count", async () => {
-    clock.pass(hourMs);
+    clock.step(hourMs);
     const { body } = await begin();
     for (let n = 0; n < 7; n += 1) expect((await enter(body.user_code)).status).toBe(200);
     const page = await browser.get("/device");
@@ -152,7 +153,7 @@ describeOnEach("device authorization (spec/api.md 8.113)", (database) => {
     for (const each of sessions) await times(4, () => enter("nothing", each, from));
     expect((await enter(body.user_code, other, from)).status).toBe(429);
     expect((await enter(body.user_code, other)).status).toBe(200);
-    clock.pass(hourMs);
+    clock.step(hourMs);
     expect((await enter("BBBB-BBBB")).status).toBe(400);
   });
 
@@ -225,7 +226,7 @@ describeOnEach("device authorization (spec/api.md 8.113)", (database) => {
     expect(replies.map(({ status }) => status).toSorted()).toEqual([...Array(10).fill(200), ...Array(4).fill(429)]);
     expect((await begin({ client_id: app.app.clientId }, from)).status).toBe(200);
     expect((await begin()).status).toBe(200);
-    clock.pass(600_000);
+    clock.step(600_000);
     expect((await begin(cli, from)).status).toBe(200);
     const before = (await rowsIn(rig.db.url, "SELECT digest FROM oauth_device")).length;
     await rig.service.store.change((tx) => tx.devices.purge(clock.now()));

@@ -45,8 +45,8 @@ export async function openDevice(
   return isAllowed ? { app, device } : null;
 }
 
-/** The app of an answered request; or why the answer does not count. */
-export type DeviceOutcome = { readonly app: OAuthApp } | "over" | "outsider";
+/** The app of the request, and whether the answer counts: not of a person who may not act in the space. */
+export type DeviceOutcome = { readonly kind: "answered" | "outsider"; readonly app: OAuthApp } | { readonly kind: "over" };
 
 /** Locks the app and then the request, so that one of several answers counts. */
 async function lockOpen(tx: Tx, { ticket }: DeviceAnswer, settings: AuthorizationSettings, now: number): Promise<OpenDevice | null> {
@@ -65,16 +65,16 @@ export async function approveDevice(
 ): Promise<DeviceOutcome> {
   const { session, ticket } = answer;
   const open = await lockOpen(tx, answer, settings, making.now);
-  if (open === null) return "over";
+  if (open === null) return { kind: "over" };
   const { app, device } = open;
   const { accountId } = session;
   const spaceId = await lockSpace(tx, app, accountId, answer.spaceId);
-  if (spaceId === null) return "outsider";
+  if (spaceId === null) return { kind: "outsider", app };
   const connectorUids = hasConnectors(app, device.scopes) ? answer.connectorUids : null;
   const grantId = await writeGrant(tx, making, { request: { app, scopes: device.scopes }, accountId, spaceId, connectorUids });
   await tx.devices.decide(ticket.digest, { accountId, spaceId, grantId, generation: app.generation }, making.now);
   await auditConsent(tx, making, { session, spaceId }, answer.from, "ApproveDevice");
-  return { app };
+  return { kind: "answered", app };
 }
 
 /** Denies a request, once. */
@@ -86,10 +86,10 @@ export async function denyDevice(
 ): Promise<DeviceOutcome> {
   const { session, ticket, from } = answer;
   const open = await lockOpen(tx, answer, settings, making.now);
-  if (open === null) return "over";
+  if (open === null) return { kind: "over" };
   const { accountId, spaceId } = session;
   await tx.devices.decide(ticket.digest, { accountId, spaceId, grantId: null, generation: null }, making.now);
   tx.audit.note({ subject: open.app.clientId, after: { address: open.device.address } });
   await auditConsent(tx, making, { session, spaceId }, from, "DenyDevice");
-  return { app: open.app };
+  return { kind: "answered", app: open.app };
 }

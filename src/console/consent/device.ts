@@ -81,7 +81,8 @@ export function deviceRoutes(app: FastifyInstance, parts: ConsoleParts, settings
       const isYes = form.text("decision") === "approve";
       const decide = isYes ? approveDevice : denyDevice;
       const outcome = await store.change((tx) => decide(tx, creationContext(parts), settings, answer));
-      if (typeof outcome === "string") return send(reply, overPage(visits.href(path)));
+      if (outcome.kind === "over") return send(reply, overPage(visits.href(path)));
+      if (outcome.kind === "outsider") return send(reply, deviceOutsiderPage(outcome.app, who.email, switchHref));
       return send(reply, (isYes ? approvedPage : deniedPage)(outcome.app));
     }),
   );

@@ -53,7 +53,7 @@ async function useUp(tx: Tx, issuing: IssueContext, { bySecret }: DevicePoll, de
   const state = await tx.grants.findState(grantId);
   if (state === null || !isAuthorizationValid(state, generation)) return invalidGrant;
   const of = { clientId, grantId, accountId, spaceId, scopes, generation, resource };
-  const family = { id: issuing.ids.short(), ...of, challenge: null, needsSecret: bySecret, createdAt: issuing.now };
+  const family = { id: issuing.ids.short(), ...of, challenge: null, needsSecret: bySecret, createdAt: issuing.now, service: false };
   // A concurrent request was first.
   if (!(await tx.devices.use(digest, family.id, issuing.now))) return invalidGrant;
   const issued = newPair(issuing, family.id, clientId);

@@ -88,6 +88,7 @@ async function closeSites(tx: Tx, person: Person): Promise<void> {
 async function revokePermanently(tx: Tx, { accountId, spaceId }: Person, now: number): Promise<number> {
   await tx.links.useUp(accountId, spaceId, now);
   await tx.grants.revokeAll(accountId, spaceId, now);
+  await tx.apps.endService(accountId, spaceId);
   return tx.keys.revokeAll(accountId, spaceId, now);
 }
 

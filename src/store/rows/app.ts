@@ -75,6 +75,10 @@ export function appRows(session: Session): AppRows {
       await execute(sql`
         UPDATE oauth_app SET ${join(oAuthApp.set(changes))} WHERE client_id = ${clientId} AND deleted_at IS NULL`);
     },
+    async endService(accountId, spaceId) {
+      await execute(sql`
+        UPDATE oauth_app SET service_account_id = NULL WHERE space_id = ${spaceId} AND service_account_id = ${accountId}`);
+    },
     async putDocument({ allowedOrigins: _, ...row }) {
       const { name, redirectUris, homepageUrl, scopes, updatedAt } = row;
       await execute(sql`

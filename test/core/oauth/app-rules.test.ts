@@ -16,6 +16,7 @@ const sound: SettingsInput = {
   confidentialOnly: false,
   loopbackAnyPort: false,
   deviceAuthorization: false,
+  clientCredentials: false,
   scopeConfig: { scopes: ["create_task"], connectorUids: [] },
 };
 const check = (part: Partial<SettingsInput>) => checkSettings({ ...sound, ...part }, { plainLoopback: false });
