@@ -74,7 +74,9 @@ const openedText = (url: string): string => `Sign in with the browser. If it doe
 const deviceLogin = (cli: Cli, origin: string, clientId: string): DeviceLogin => ({
   ...{ origin, clientId },
   show: ({ verificationUri, userCode }) =>
-    cli.print.note(`Open this page in a browser of any device:\n${verificationUri}\nand enter the code ${userCode}\nIt is valid for 10 minutes. Waiting for the answer…`),
+    cli.print.note(
+      `Open this page in a browser of any device:\n${verificationUri}\nand enter the code ${userCode}\nIt is valid for 10 minutes. Waiting for the answer…`,
+    ),
 });
 
 export const login = command({

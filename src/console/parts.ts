@@ -73,11 +73,14 @@ export function queryText(request: FastifyRequest, name: string): string {
 export type Handle = (request: FastifyRequest, reply: FastifyReply, who: SessionHolder) => Promise<FastifyReply> | FastifyReply;
 
 /** Wraps a page for signed-in users: other users are redirected to sign-in, which leads back. @param home where a form leads back to */
-export const requireSignIn = (visits: Visits, home = "/account") => (handle: Handle) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const who = await visits.currentSession(request, reply);
-  const back = request.method === "GET" ? request.url : home;
-  return who === null ? sendRedirect(reply, visits.signInHref(visits.href(back))) : handle(request, reply, who);
-};
+export const requireSignIn =
+  (visits: Visits, home = "/account") =>
+  (handle: Handle) =>
+  async (request: FastifyRequest, reply: FastifyReply) => {
+    const who = await visits.currentSession(request, reply);
+    const back = request.method === "GET" ? request.url : home;
+    return who === null ? sendRedirect(reply, visits.signInHref(visits.href(back))) : handle(request, reply, who);
+  };
 
 /** Checks the signed-in user's password. Attempts count like sign-ins, so that an open session cannot be used to guess it. */
 export async function verifyOwnPassword(parts: ConsoleParts, request: FastifyRequest, who: SessionHolder, text: string): Promise<boolean> {

@@ -1,8 +1,8 @@
 import { accessMs } from "../core/oauth/access-token.ts";
 import { signAccessToken } from "../core/oauth/access-tokens.ts";
 import type { AuthenticatedClient } from "../core/oauth/app.ts";
-import { exchangeDevice } from "../core/oauth/device-exchange.ts";
 import { codeDigest, exchange, isVerifier } from "../core/oauth/code.ts";
+import { exchangeDevice } from "../core/oauth/device-exchange.ts";
 import { refreshDigest } from "../core/oauth/family.ts";
 import type { IssueContext, IssuedTokens } from "../core/oauth/issue.ts";
 import { type ActiveToken, introspect, revokeToken } from "../core/oauth/presented-token.ts";

@@ -3,9 +3,9 @@ import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_servic
 import { allow, createSignedInVisitor, createVisitor, decline, type Visitor } from "../console/consent-rig.ts";
 import type { PageResponse } from "../sign-in/browser.ts";
 import { describeOnEach, rowsIn } from "../support/database.ts";
-import { stillClock } from "../support/still-clock.ts";
 import { issuer, type Members, type OAuthReply, postForm, putApp, type TestApp, userMe } from "../support/oauth.ts";
 import type { Person } from "../support/service.ts";
+import { stillClock } from "../support/still-clock.ts";
 import { type Member, type Team, teamsRig } from "../teams/teams-rig.ts";
 import { allowIn, uses } from "./cli-rig.ts";
 
@@ -33,7 +33,10 @@ describeOnEach("device authorization (spec/api.md 8.113)", (database) => {
 
   let sender = 0;
   /** An address that no other test has used. */
-  const newAddress = () => ({ "x-forwarded-for": `10.9.${Math.floor((sender += 1) / 250)}.${sender % 250}` });
+  function newAddress() {
+    sender += 1;
+    return { "x-forwarded-for": `10.9.${Math.floor(sender / 250)}.${sender % 250}` };
+  }
   const begin = (members: Members = cli, headers = newAddress()): Promise<OAuthReply> =>
     postForm(rig.service.url, "/oauth/device_authorization", members, { headers });
   const poll = (code: string, members: Members = cli): Promise<OAuthReply> =>
@@ -45,7 +48,8 @@ describeOnEach("device authorization (spec/api.md 8.113)", (database) => {
     (await rowsIn(rig.db.url, `SELECT * FROM audit_event WHERE operation = '${operation}' ORDER BY at`)).map(({ after }) => String(after));
 
   test("a person enters the code of a terminal, sees what asks, approves, and the terminal gets tokens once", async () => {
-    const metadata = await (await fetch(`${rig.service.url}/.well-known/oauth-authorization-server`)).json();
+    const reply = await fetch(`${rig.service.url}/.well-known/oauth-authorization-server`);
+    const metadata = (await reply.json()) as { device_authorization_endpoint: string; grant_types_supported: string[] };
     expect(metadata.device_authorization_endpoint).toBe(`${issuer}/oauth/device_authorization`);
     expect(metadata.grant_types_supported).toContain(grantType);
     const begun = await begin(cli, { "x-forwarded-for": "192.0.2.7" });
@@ -68,10 +72,11 @@ describeOnEach("device authorization (spec/api.md 8.113)", (database) => {
 
     const link = await browser.get(`/device?user_code=${typed}`);
     expect(link.text).toContain(`value="${typed}"`);
-    expect(link.text, "a link shows nothing and answers nothing").not.toContain("Command line");
+    expect(link.text, "a link shows nothing and answers nothing").not.toContain("command line");
     const page = await enter(` ${typed.toLowerCase().replace("-", ". ")}`);
-    expect(page.text).toContain("<h1>Connect Command line?</h1>");
-    for (const shown of [typed, "192.0.2.7", "Part of this server", "create tasks for you", "UTC</time>"]) expect(page.text).toContain(shown);
+    expect(page.text).toContain("<h1>Connect the command line?</h1>");
+    for (const shown of [typed, "192.0.2.7", "Part of this server", "create tasks for you", "UTC</time>"])
+      expect(page.text).toContain(shown);
     expect(page.headers.get("content-security-policy")).toContain("form-action 'self';");
 
     expect((await browser.send(page, "/device/answer", allowIn(home.spaceId))).text).toContain("The device is connected");

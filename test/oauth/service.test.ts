@@ -106,7 +106,7 @@ describeOnEach("an app that acts as itself (spec/api.md 8.114)", (database) => {
     await rig.ok(team, "update", { team_user_id: ivo.id, status: "USER_STATUS_ACTIVE" });
     expect(await status(third)).toBe(401);
     expect((await ask(his)).status, "the permission stays with the profile").toBe(200);
-    await rig.ok(team, "delete", { team_user_id: ivo.id });
+    await rig.ok(team, "remove", { team_user_id: ivo.id });
     expect((await ask(his)).body.error).toBe("unauthorized_client");
     const [row] = await rowsIn(rig.db.url, `SELECT service_account_id FROM oauth_app WHERE client_id = '${his.app.clientId}'`);
     expect(row).toEqual({ service_account_id: null });

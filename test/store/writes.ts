@@ -72,7 +72,7 @@ const sampleVisit = { ...inNorth, digest: "d", kind: "ticket", websiteId: "w", e
 
 const sampleFamily = {
   ...{ ...inNorth, id: "f", clientId: "c", grantId: "g", scopes: [] },
-  ...{ generation: 1, challenge: null, needsSecret: false, createdAt: 1 },
+  ...{ generation: 1, challenge: null, needsSecret: false, createdAt: 1, service: false },
   resource: null,
 };
 const importedKey = { ...inNorth, origin: "https://source.example", kind: "task", sourceId: "1" } as const;

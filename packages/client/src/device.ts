@@ -1,6 +1,6 @@
 import { ConnectionError } from "./errors.ts";
-import { OAuthError } from "./oauth-error.ts";
 import type { Tokens } from "./oauth.ts";
+import { OAuthError } from "./oauth-error.ts";
 
 /** A sign-in on another device that has begun (RFC 8628): show the user the address and the code. */
 export interface DeviceBegun {

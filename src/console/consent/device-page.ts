@@ -59,8 +59,8 @@ export interface DevicePageContent {
 export function devicePage(content: DevicePageContent): Page {
   const { app, device, account, appsHref } = content;
   return {
-    title: `Connect ${app.name}?`,
-    body: html`<p>${appName(app)} on another device wants to act for you${content.teamName !== null && html` in the team ${content.teamName}`}.</p>
+    title: content.teamName === null ? "Connect the command line?" : `Connect ${app.name}?`,
+    body: html`<p>${content.teamName === null ? html`The command line <code>atp</code>` : appName(app)} on another device wants to act for you${content.teamName !== null && html` in the team ${content.teamName}`}.</p>
 <p class="notice">Approve only if you have just started this yourself, and your device shows the code <strong>${shownUserCode(content.userCode)}</strong>. If somebody sent you the code, choose Deny.</p>
 <dl>
 <dt>Asked from</dt><dd>${device.address}</dd>
@@ -93,15 +93,18 @@ const choice = ({ app, device, spaces, currentSpaceId }: DevicePageContent): Htm
 export const hasConnectors = ({ connectorUids }: OAuthApp, scopes: readonly ScopeName[]): boolean =>
   scopes.includes("use_connectors") && connectorUids.length > 0;
 
+/** The app at the beginning of a sentence. */
+const subject = ({ spaceId, name }: OAuthApp): string => (spaceId === null ? "The command line" : name);
+
 export const approvedPage = (app: OAuthApp): Page => ({
   title: "The device is connected",
-  body: html`<p>${app.name} can act for you now. Return to your device: it continues by itself within a few seconds.</p>
+  body: html`<p>${subject(app)} can act for you now. Return to your device: it continues by itself within a few seconds.</p>
 <p class="quiet">You can close this page.</p>`,
 });
 
 export const deniedPage = (app: OAuthApp): Page => ({
   title: "The request is denied",
-  body: html`<p>${app.name} has no access. If you did not start this yourself, somebody may have tried to use your account: no more is needed.</p>
+  body: html`<p>${subject(app)} got no access. If you did not start this yourself, somebody may have tried to get into your account. You need to do nothing more.</p>
 <p class="quiet">You can close this page.</p>`,
 });
 

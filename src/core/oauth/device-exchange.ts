@@ -59,7 +59,13 @@ async function useUp(tx: Tx, issuing: IssueContext, { bySecret }: DevicePoll, de
   const issued = newPair(issuing, family.id, clientId);
   await tx.families.insert({ ...family, ...issued.pair });
   await auditFamily(tx, issuing, "oauth/token", family, "token_issued");
-  return toIssuedTokens(issuing, family, issued, scopes.filter((name) => state.scopes.includes(name)), state);
+  return toIssuedTokens(
+    issuing,
+    family,
+    issued,
+    scopes.filter((name) => state.scopes.includes(name)),
+    state,
+  );
 }
 
 /** Refuses a used code, and revokes the family that it created, unless the client raced with itself. */

@@ -4,7 +4,7 @@ import { Failure } from "../failure.ts";
 import type { Random } from "../ids.ts";
 import type { Tx } from "../store.ts";
 import { type AuthenticatedClient, defaultScopes } from "./app.ts";
-import { missingSecret, type OAuthRefusal, oauthRefusal, invalidTarget, unauthorizedClient } from "./refusal.ts";
+import { invalidTarget, missingSecret, type OAuthRefusal, oauthRefusal, unauthorizedClient } from "./refusal.ts";
 import { type Resource, resourceOf } from "./resource.ts";
 import { newUserCode, userCodeDigest } from "./user-code.ts";
 

@@ -11,6 +11,10 @@ export const serviceMs = 900_000;
 /** What an app may do as itself: only what reaches nothing but its own. */
 const serviceScopes: readonly ScopeName[] = ["create_task"];
 
+/** The scopes of an app that acts as itself. */
+export const serviceScopesOf = ({ scopes }: Pick<OAuthApp, "scopes">): readonly ScopeName[] =>
+  serviceScopes.filter((name) => scopes.includes(name));
+
 /** A request with the grant type client_credentials (RFC 6749 4.4). */
 export interface ServiceRequest extends AuthenticatedClient {
   /** The `scope` parameter; null when the request has none. */
@@ -49,7 +53,7 @@ export async function issueServiceToken(tx: Tx, issuing: IssueContext, request: 
 }
 
 function readScopes(app: OAuthApp, requested: string | null): readonly ScopeName[] | null {
-  const allowed = serviceScopes.filter((name) => app.scopes.includes(name));
+  const allowed = serviceScopesOf(app);
   return requested === null ? allowed : parseScopes(requested, allowed);
 }
 

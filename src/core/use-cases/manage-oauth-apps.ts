@@ -75,7 +75,17 @@ export function apps({ clock, ids, random, store, webhooks, rules }: AppsParts):
         await tx.accounts.lockSpace(spaceId);
         if ((await tx.apps.list(spaceId)).length >= appsMax) throw new Failure("resource_exhausted", `a team has at most ${appsMax} apps`);
         const now = clock.now();
-        const app: OAuthApp = { ...settings, serviceAccountId: serviceAccountOf(input, null, caller), clientId, spaceId, creatorId, verified: true, generation: 1, createdAt: now, updatedAt: now };
+        const app: OAuthApp = {
+          ...settings,
+          serviceAccountId: serviceAccountOf(input, null, caller),
+          clientId,
+          spaceId,
+          creatorId,
+          verified: true,
+          generation: 1,
+          createdAt: now,
+          updatedAt: now,
+        };
         const { secret, text } = newSecret({ now, ids, random }, clientId);
         await tx.apps.insert(app);
         if (app.allowedOrigins.length > 0) await tx.apps.setOrigins(clientId, app.allowedOrigins);
