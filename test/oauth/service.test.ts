@@ -75,7 +75,7 @@ describeOnEach("an app that acts as itself (spec/api.md 8.114)", (database) => {
     const { task } = (await lea.v2("task.detail", { task_id: made.body["task_id"] })).body;
     expect(task.created_by_app).toEqual({ client_id: of.app.clientId, name: of.app.name });
     const refused = await app.v2("task.confirmAction", { task_id: made.body["task_id"], event_id: "x", input: { accept: true } });
-    expect([refused.status, refused.body.error?.message]).toEqual([403, expect.stringContaining("cannot decide on actions")]);
+    expect([refused.status, refused.body.error?.message]).toEqual([403, expect.stringContaining("a person must decide")]);
     for (const name of ["team.user.create", "webhook.list", "project.list", "usage.list"])
       expect([401, 403, 404], name).toContain((await app.v2(name, {})).status);
     await expect(change(of, { name: "x" }, app as unknown as Person)).rejects.toThrow("insufficient_scope");

@@ -64,7 +64,6 @@ export function confirmations({ clock, cipher, backlog, steps, schedules }: Conf
 
   return {
     async confirm(tx, caller, id, event, inputOrNone) {
-      refuseService(caller);
       await lockActiveMember(tx, caller);
       const task = await steps.lock(tx, caller, id);
       tx.audit.note({ subject: task.id });
@@ -111,10 +110,4 @@ async function checkIndices(tx: Tx, action: Action, { indices }: JsonObject): Pr
   const count = Array.isArray(messages) ? messages.length : 0;
   const invalid = indices.findIndex((index) => Number(index) >= count);
   if (invalid >= 0) throw invalidArgument(`input.indices[${invalid}]`, `must be the position of one of the ${count} messages`);
-}
-
-/** An approval is a person's. @throws Failure `permission_denied` for an app that acts as itself */
-function refuseService({ credential }: Caller): void {
-  if (credential.kind === "token" && credential.service)
-    throw new Failure("permission_denied", "an app that acts as itself cannot decide on actions: a person must do it");
 }
