@@ -1,12 +1,9 @@
 import { network } from "../call/limit.ts";
 import type { Random } from "../core/ids.ts";
-import { beginDevice, deviceMs, pollMs } from "../core/oauth/device.ts";
+import { beginDevice, deviceMs, devicePagePath, pollMs } from "../core/oauth/device.ts";
 import { shownUserCode } from "../core/oauth/user-code.ts";
 import { type Endpoint, endpoint, type OAuthParts } from "./endpoint.ts";
 import { OAuthFailure } from "./failure.ts";
-
-/** The page on which a person enters the code of a device. */
-export const devicePagePath = "/device";
 
 /** `POST /oauth/device_authorization` (RFC 8628 3.1, spec/api.md 8.113). */
 export function deviceEndpoint(parts: OAuthParts & { readonly random: Random }): Endpoint {

@@ -15,7 +15,7 @@ describeOnEach("an app that acts as itself (spec/api.md 8.114)", (database) => {
   let team: Team;
   let lea: Member;
   /** Lea in her browser. */
-  let signedIn: Person;
+  let signedIn: Pick<Person, "client">;
   beforeAll(async () => {
     team = await rig.team();
     lea = await rig.member(team);
@@ -24,7 +24,7 @@ describeOnEach("an app that acts as itself (spec/api.md 8.114)", (database) => {
 
   const newApp = (members: Parameters<typeof putApp>[2] = {}): Promise<TestApp> =>
     putApp(rig.service, lea, { scopes: ["create_task", "manage_all_tasks", "create_project"], ...members });
-  const change = (of: TestApp, members: object, who: Person = signedIn) =>
+  const change = (of: TestApp, members: object, who: Pick<Person, "client"> = signedIn) =>
     who.client(OAuth2AppService).updateOAuth2App({ clientId: of.app.clientId, ...members });
   const ask = ({ app, secret }: TestApp, members: Members = {}): Promise<OAuthReply> =>
     postForm(rig.service.url, "/oauth/token", {
@@ -78,7 +78,7 @@ describeOnEach("an app that acts as itself (spec/api.md 8.114)", (database) => {
     expect([refused.status, refused.body.error?.message]).toEqual([403, expect.stringContaining("a person must decide")]);
     for (const name of ["team.user.create", "webhook.list", "project.list", "usage.list"])
       expect([401, 403, 404], name).toContain((await app.v2(name, {})).status);
-    await expect(change(of, { name: "x" }, app as unknown as Person)).rejects.toThrow("insufficient_scope");
+    await expect(change(of, { name: "x" }, app)).rejects.toThrow("insufficient_scope");
   });
 
   test("loses its tokens at once when the permission, the app, the secret's owner or the membership ends", async () => {

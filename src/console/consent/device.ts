@@ -1,9 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { openExpiring, sealExpiring } from "../../core/cipher.ts";
-import { deviceMs } from "../../core/oauth/device.ts";
+import { deviceMs, devicePagePath as path } from "../../core/oauth/device.ts";
 import { parseUserCode, userCodeDigest } from "../../core/oauth/user-code.ts";
 import type { SessionHolder } from "../../core/sign-in/sign-in.ts";
-import { devicePagePath as path } from "../../oauth/device.ts";
 import { hiddenField } from "../form.ts";
 import { html } from "../html.ts";
 import { type Page, sendPage } from "../page.ts";

@@ -8,6 +8,9 @@ import { invalidTarget, missingSecret, type OAuthRefusal, oauthRefusal, unauthor
 import { type Resource, resourceOf } from "./resource.ts";
 import { newUserCode, userCodeDigest } from "./user-code.ts";
 
+/** The page on which a person enters the code of a device, at CONSENT_URL. */
+export const devicePagePath = "/device";
+
 /** How long a person may take. */
 export const deviceMs = 600_000;
 /** How often a client may ask at first, and what a client that asks sooner has to wait longer (RFC 8628 3.5). */
