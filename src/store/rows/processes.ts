@@ -8,6 +8,9 @@ const counted = tables.rateCounter.pick("taken", "granted");
 /** Minutes that are kept in addition to the current one, because the clocks of processes differ. */
 const keptMinutes = 2;
 
+/** A counter of an hour has the hour's last minute, which is in the future: it must not purge those of the present minute. */
+const mayBeHour = (minute: number): boolean => minute % 60 === 59;
+
 /** Counters in memory: only one process uses a SQLite database. */
 export function memoryCounters(): RateCounters {
   const minutes = new Map<number, Map<string, number>>();
@@ -15,7 +18,7 @@ export function memoryCounters(): RateCounters {
   function takenIn(minute: number): Map<string, number> {
     const known = minutes.get(minute);
     if (known) return known;
-    for (const old of minutes.keys()) if (old < minute - keptMinutes) minutes.delete(old);
+    if (!mayBeHour(minute)) for (const old of minutes.keys()) if (old < minute - keptMinutes) minutes.delete(old);
     const fresh = new Map<string, number>();
     minutes.set(minute, fresh);
     return fresh;
@@ -46,7 +49,7 @@ export function sharedCounters(statements: Statements, failed: (thrown: unknown)
   let newest = 0;
 
   async function purge(minute: number): Promise<void> {
-    if (minute <= newest) return;
+    if (minute <= newest || mayBeHour(minute)) return;
     newest = minute;
     await statements.execute(sql`DELETE FROM rate_counter WHERE minute < ${minute - keptMinutes}`).catch(failed);
   }
