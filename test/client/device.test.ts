@@ -2,7 +2,13 @@ import { expect, test } from "vitest";
 import { readDevice, waitForUser } from "../../packages/client/src/device.ts";
 import { ConnectionError, OAuthError, type Tokens } from "../../packages/client/src/index.ts";
 
-const answer = { device_code: "device_x", user_code: "WDJB-MJHT", verification_uri: "https://a.example/device", expires_in: 600, interval: 5 };
+const answer = {
+  device_code: "device_x",
+  user_code: "WDJB-MJHT",
+  verification_uri: "https://a.example/device",
+  expires_in: 600,
+  interval: 5,
+};
 
 /** Waits with these answers; returns the pauses and the result. */
 async function waitWith(answers: readonly (Error | Tokens)[]) {
@@ -28,7 +34,13 @@ const tokens: Tokens = { accessToken: "a", refreshToken: "r", expiresAt: 1 };
 const refused = (code: string) => new OAuthError(code, code);
 
 test("a device asks no sooner than the server allows, waits longer when it is told to, and half as often after a lost connection", async () => {
-  const answers = [refused("authorization_pending"), refused("slow_down"), new ConnectionError("gone"), refused("temporarily_unavailable"), tokens];
+  const answers = [
+    refused("authorization_pending"),
+    refused("slow_down"),
+    new ConnectionError("gone"),
+    refused("temporarily_unavailable"),
+    tokens,
+  ];
   expect(await waitWith(answers)).toEqual({ pauses: [5_000, 5_000, 10_000, 20_000, 25_000], result: tokens });
 });
 

@@ -108,7 +108,10 @@ export async function credentialsOf(service: Service, database: TestStore): Prom
   }
 
   async function serviceTokenOf(): Promise<{ readonly clientId: string; readonly access: string }> {
-    const { app, secret } = await putApp(service, owner, { scopes: scopeNames.filter((name) => name !== "use_connectors"), serviceAccountId: owner.accountId });
+    const { app, secret } = await putApp(service, owner, {
+      scopes: scopeNames.filter((name) => name !== "use_connectors"),
+      serviceAccountId: owner.accountId,
+    });
     const members = { grant_type: "client_credentials", client_id: app.clientId, client_secret: secret };
     const { body } = await postForm(service.url, "/oauth/token", members);
     return { clientId: app.clientId, access: body.access_token };
