@@ -14,8 +14,13 @@ const path = "/callback";
 const waitMs = 5 * 60_000;
 
 /** The OAuth client of an installation. Apps for the command line are public: they have no secret. */
-export const clientOf = ({ fetch, now }: Pick<CliContext, "fetch" | "now">, origin: string, clientId: string, port = 0): OAuthClient =>
-  oauthClient({ issuer: origin, clientId, redirectUri: `http://127.0.0.1:${port}${path}`, fetch: within(origin, fetch), now });
+export const clientOf = (
+  { fetch, now, sleep }: Pick<CliContext, "fetch" | "now" | "sleep">,
+  origin: string,
+  clientId: string,
+  port = 0,
+): OAuthClient =>
+  oauthClient({ issuer: origin, clientId, redirectUri: `http://127.0.0.1:${port}${path}`, fetch: within(origin, fetch), now, sleep });
 
 /** Codes and tokens are sent to the origin of the installation only, and to no other endpoint that it names. */
 const within =
