@@ -56,7 +56,7 @@ export async function seedApp({ env, owner }: Installed): Promise<SeededApp> {
     const id = systemIds.short();
     const { pair, refreshToken } = newPair({ ...issuing, now }, id, clientId);
     const seeded: SeededFamily = { refreshToken, row: { family_id: id, digest: pair.refreshDigest } };
-    return { seeded, row: { ...base, ...pair, id, needsSecret: true, createdAt: now } };
+    return { seeded, row: { ...base, ...pair, id, needsSecret: true, createdAt: now, service: false } };
   }
 
   function newCode(now: number) {
@@ -101,6 +101,8 @@ const appOf = ({ accountId, spaceId }: Installed["owner"], now: number): OAuthAp
   skillIds: [],
   confidentialOnly: false,
   loopbackAnyPort: false,
+  deviceAuthorization: false,
+  serviceAccountId: null,
   verified: true,
   generation: 1,
   createdAt: now,

@@ -14,8 +14,13 @@ const path = "/callback";
 const waitMs = 5 * 60_000;
 
 /** The OAuth client of an installation. Apps for the command line are public: they have no secret. */
-export const clientOf = ({ fetch, now }: Pick<CliContext, "fetch" | "now">, origin: string, clientId: string, port = 0): OAuthClient =>
-  oauthClient({ issuer: origin, clientId, redirectUri: `http://127.0.0.1:${port}${path}`, fetch: within(origin, fetch), now });
+export const clientOf = (
+  { fetch, now, sleep }: Pick<CliContext, "fetch" | "now" | "sleep">,
+  origin: string,
+  clientId: string,
+  port = 0,
+): OAuthClient =>
+  oauthClient({ issuer: origin, clientId, redirectUri: `http://127.0.0.1:${port}${path}`, fetch: within(origin, fetch), now, sleep });
 
 /** Codes and tokens are sent to the origin of the installation only, and to no other endpoint that it names. */
 const within =
@@ -49,9 +54,10 @@ export interface BrowserLogin {
  * Signs in with the browser: authorization code with PKCE, and a redirect to a port of 127.0.0.1 that is open as long as this takes
  * (RFC 8252 7.3).
  *
+ * @returns null if a browser should open and there is none.
  * @throws OAuthError when the user refuses; CommandError after 5 minutes
  */
-export async function signInWithBrowser(context: CliContext, { origin, clientId, opens, show }: BrowserLogin): Promise<Tokens> {
+export async function signInWithBrowser(context: CliContext, { origin, clientId, opens, show }: BrowserLogin): Promise<Tokens | null> {
   const callbacks = Promise.withResolvers<Tokens>();
   const over = new AbortController();
   const server = createServer();
@@ -63,9 +69,9 @@ export async function signInWithBrowser(context: CliContext, { origin, clientId,
     const begun = await oauth.begin();
     originOf(begun.url); // The page is encrypted, or on this machine.
     server.on("request", answerCallback(oauth, begun, callbacks));
+    if (opens && !(await context.openUrl(begun.url))) return null;
     show(begun.url);
-    if (opens) await context.openUrl(begun.url);
-    else if (isInteractive(context))
+    if (!opens && isInteractive(context))
       readPasted(context, over.signal, (url) => oauth.finish(url, begun)).then(callbacks.resolve, callbacks.reject);
     return await callbacks.promise;
   } finally {

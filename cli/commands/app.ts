@@ -27,6 +27,7 @@ interface CreateFlags extends ClientFlags {
   readonly scope?: readonly (typeof scopeNames)[number][];
   readonly description?: string;
   readonly loopback?: boolean;
+  readonly device?: boolean;
 }
 const create = command({
   brief: "Register an OAuth app; its secret is shown once",
@@ -44,10 +45,11 @@ const create = command({
       },
       description: textFlag("What the app does, for its users"),
       loopback: switchFlag("A redirect to http on 127.0.0.1 may have any port"),
+      device: switchFlag("Users may sign in on another device, with a code"),
     },
     positional: exactly(argument("Name of the app", "NAME")),
   },
-  run: async (cli: Cli, { redirect = [], scope = [], description, loopback = false }: CreateFlags, name: string) => {
+  run: async (cli: Cli, { redirect = [], scope = [], description, loopback = false, device = false }: CreateFlags, name: string) => {
     if (redirect.length === 0) throw new UsageError("--redirect: at least one address is needed");
     const answer = await cli.client().rpc("oauth.v2.OAuth2AppService/CreateOAuth2App", {
       name,
@@ -55,6 +57,7 @@ const create = command({
       scopeConfig: { scopes: scope },
       ...(description === undefined ? {} : { description }),
       ...(loopback ? { loopbackAnyPort: true } : {}),
+      ...(device ? { deviceAuthorization: true } : {}),
     });
     cli.print.result(answer, `${answer.app?.clientId}\t${answer.clientSecret ?? ""}`);
   },

@@ -1,14 +1,16 @@
-import { createClient, memoryStore } from "../../packages/client/src/index.ts";
+import { createClient, memoryStore, type Tokens } from "../../packages/client/src/index.ts";
 import { cliClientId, clientOf, signInWithBrowser, tokensIn } from "../browser-login.ts";
+import { type DeviceLogin, hasNoDevices, signInWithDevice } from "../device-login.ts";
 import { ask, isInteractive, readInput } from "../frame/ask.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
-import { UsageError } from "../frame/failures.ts";
+import { CommandError, UsageError } from "../frame/failures.ts";
 import { type ClientFlags, exactly, jsonFlag, optionalArgument, switchFlag, textFlag } from "../frame/parameters.ts";
 import { openProfiles, originOf, type Profile } from "../profiles.ts";
 
 interface LoginFlags {
   readonly json?: boolean;
   readonly "no-browser"?: boolean;
+  readonly device?: boolean;
   readonly key?: boolean;
   readonly "key-stdin"?: boolean;
   readonly name?: string;
@@ -47,30 +49,50 @@ async function keep(cli: Cli, profile: Profile): Promise<void> {
   cli.print.result(value, `Signed in to ${origin} as ${me.name ?? me.email ?? me.user_id} (profile ${profile.name}).`);
 }
 
-/** Signs in with the browser. Without a terminal the address is shown only if a flag requests it. */
-async function signIn(cli: Cli, origin: string, { "client-id": clientId, "no-browser": isShown = false }: LoginFlags) {
-  if (clientId === undefined && !isShown && !isInteractive(cli.context))
-    throw new UsageError("there is no terminal: use --key-stdin, or --no-browser, which shows the address to open");
-  const show = (url: string) =>
-    cli.print.note(
-      isShown ? `Open this address in a browser:\n${url}` : `Sign in with the browser. If it does not open, open this address:\n${url}`,
-    );
-  return await signInWithBrowser(cli.context, { origin, clientId: clientId ?? cliClientId, opens: !isShown, show });
+/** Signs in with a browser: of this computer, or of another device if this one has none or a flag requests it. */
+async function signIn(cli: Cli, origin: string, { "client-id": clientId = cliClientId, ...flags }: LoginFlags): Promise<Tokens> {
+  const { "no-browser": isShown = false, device = false } = flags;
+  if (clientId === cliClientId && !isShown && !device && !isInteractive(cli.context))
+    throw new UsageError("there is no terminal: use --key-stdin, --device, or --no-browser, which shows the address to open");
+  if (device) return await signInWithDevice(cli.context, deviceLogin(cli, origin, clientId));
+  const login = { origin, clientId, show: (url: string) => cli.print.note(isShown ? shownText(url) : openedText(url)) };
+  const tokens = await signInWithBrowser(cli.context, { ...login, opens: !isShown });
+  if (tokens) return tokens;
+  try {
+    return await signInWithDevice(cli.context, deviceLogin(cli, origin, clientId));
+  } catch (error) {
+    if (!hasNoDevices(error)) throw error;
+  }
+  const shown = await signInWithBrowser(cli.context, { ...login, opens: false, show: (url) => cli.print.note(shownText(url)) });
+  if (!shown) throw new CommandError("the login ended without an answer");
+  return shown;
 }
+
+const shownText = (url: string): string => `Open this address in a browser:\n${url}`;
+const openedText = (url: string): string => `Sign in with the browser. If it does not open, open this address:\n${url}`;
+
+const deviceLogin = (cli: Cli, origin: string, clientId: string): DeviceLogin => ({
+  ...{ origin, clientId },
+  show: ({ verificationUri, userCode }) =>
+    cli.print.note(
+      `Open this page in a browser of any device:\n${verificationUri}\nand enter the code ${userCode}\nIt is valid for 10 minutes. Waiting for the answer…`,
+    ),
+});
 
 export const login = command({
   brief: "Sign in to an installation, and store the credential in a profile",
   examples: [
     "atp login https://agents.example.com",
-    "atp login https://agents.example.com --no-browser",
+    "atp login https://agents.example.com --device",
     'printf %s "$KEY" | atp login https://agents.example.com --key-stdin --name work',
   ],
   about:
-    "The browser opens, and you choose the space in which the command line acts for you. --no-browser shows the address instead, and takes the address of the last page from a browser of another computer. With --client-id, the command line has the scopes of that OAuth app, which needs the redirect http://127.0.0.1/callback with any port. With --key, an API key is asked without showing it: it can call every operation that you can. The credential is checked, and stored in a file that only you can read; it is sent to this installation only. Later commands use the profile of the last login, or that of --profile.",
+    "The browser opens, and you choose the space in which the command line acts for you. Where no browser can be opened, and with --device, it shows a page and a code instead, to be entered in a browser of any device. --no-browser shows the address, and takes the address of the last page from a browser of another computer. With --client-id, the command line has the scopes of that OAuth app, which needs the redirect http://127.0.0.1/callback with any port. With --key, an API key is asked without showing it: it can call every operation that you can. The credential is checked, and stored in a file that only you can read; it is sent to this installation only. Later commands use the profile of the last login, or that of --profile.",
   parameters: {
     flags: {
       ...jsonFlag,
       "no-browser": switchFlag("Show the address to open, and open no browser"),
+      device: switchFlag("Show a code to enter in a browser of another device"),
       key: switchFlag("Ask for an API key instead"),
       "key-stdin": switchFlag("Read the API key from standard input"),
       name: textFlag("Name of the profile; by default the host", "NAME"),
@@ -82,9 +104,10 @@ export const login = command({
     const origin = addressOf(cli, address);
     const name = flags.name ?? new URL(origin).host;
     const { "client-id": clientId = cliClientId, key = false, "key-stdin": fromInput = false } = flags;
-    const ways = [key, fromInput, flags["client-id"] !== undefined || flags["no-browser"] === true];
-    if (ways.filter(Boolean).length > 1)
-      throw new UsageError("give one of --key, --key-stdin, and --client-id with or without --no-browser");
+    const browsers = [flags["no-browser"], flags.device];
+    const ways = [key, fromInput, flags["client-id"] !== undefined || browsers.some(Boolean)];
+    if (ways.filter(Boolean).length > 1 || browsers.filter(Boolean).length > 1)
+      throw new UsageError("give one of --key, --key-stdin, and --client-id with or without one of --no-browser and --device");
     if (key || fromInput) return await keep(cli, { name, origin, key: await readKey(cli, origin, fromInput) });
     const tokens = await signIn(cli, origin, flags);
     await keep(cli, { name, origin, oauth: { clientId, tokens } });

@@ -1,6 +1,7 @@
 import { batchReads } from "../async/batch.ts";
 import type { Role } from "../core/accounts/account.ts";
 import type { Caller, CallerCredential, KeyCredential, KeyKind, ProjectLimit, TokenCredential } from "../core/accounts/caller.ts";
+import type { KeyScope } from "../core/accounts/key-scopes.ts";
 import { Failure, failureOf } from "../core/failure.ts";
 import type { KeyUses } from "../core/keys/api-keys.ts";
 import { sessionMs } from "../core/sign-in/sign-in.ts";
@@ -68,9 +69,14 @@ function checkCredential(access: OperationAccess, credential: Access_Credential,
   if (roleNeeded && !hasRole) throw forbidden(access);
 }
 
-function checkScopes({ credentials, anyScope }: OperationAccess, { scopes }: TokenCredential): void {
+/** The decisions that are a person's: an app that acts as itself makes none (spec/api.md 8.114). */
+const decidingScope: KeyScope = "task:approve";
+
+function checkScopes({ credentials, anyScope, keyScope }: OperationAccess, { scopes, service }: TokenCredential): void {
   if (!credentials.has(Access_Credential.OAUTH))
     throw new Failure("insufficient_scope", "insufficient_scope: this operation accepts an API key only");
+  if (service && keyScope === decidingScope)
+    throw new Failure("insufficient_scope", "insufficient_scope: a person must decide: this app acts as itself");
   if (anyScope.length === 0 || anyScope.some((scope) => scopes.includes(scope))) return;
   throw new Failure("insufficient_scope", `insufficient_scope: required one of [${anyScope.join(", ")}]`);
 }

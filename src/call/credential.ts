@@ -210,11 +210,22 @@ interface HeldToken extends TokenHolder {
 }
 
 /** A token without manage_all_tasks reaches only what its app made (spec/oauth.md 9.1). */
-const tokenCaller = ({ familyId, clientId, accountId, spaceId, scopes, connectorUids, member, locale, resource }: HeldToken): Caller => ({
+const tokenCaller = ({
+  familyId,
+  clientId,
+  accountId,
+  spaceId,
+  scopes,
+  connectorUids,
+  member,
+  locale,
+  resource,
+  service,
+}: HeldToken): Caller => ({
   accountId,
   spaceId,
   clientId: scopes.includes("manage_all_tasks") ? undefined : clientId,
-  credential: { kind: "token", id: familyId, clientId, scopes, connectorUids, resource },
+  credential: { kind: "token", id: familyId, clientId, scopes, connectorUids, resource, service },
   role: member?.role ?? null,
   locale,
 });

@@ -39,13 +39,18 @@ function sendRefusal(parts: ConsoleParts, request: FastifyRequest, reply: Fastif
   return sendPage(reply, parts.visits, refusalPage(failure, requestId));
 }
 
-function refusalPage({ reason }: Failure, requestId: string): Page {
+/** When to try again, if that is not within a minute or two. */
+const laterText = ({ retryAfter = 0 }: Failure): string | false =>
+  retryAfter > 120 && `Try again in ${Math.ceil(retryAfter / 60)} minutes.`;
+
+function refusalPage(failure: Failure, requestId: string): Page {
+  const { reason } = failure;
   const [status, title, text] = answers[reason] ?? [
     500,
     "Something went wrong",
     "This is an error on our side. It was logged. Try again in a moment.",
   ];
-  return { status, title, body: html`<p>${text}</p><p class="quiet small">Request ${requestId}</p>` };
+  return { status, title, body: html`<p>${laterText(failure) || text}</p><p class="quiet small">Request ${requestId}</p>` };
 }
 
 /** Converts Fastify's own refusals: a body too large, or not a form. */

@@ -17,16 +17,18 @@ export interface Field {
   readonly maxLength?: number;
   /** The form was submitted, and this value must be corrected. */
   readonly isInvalid?: boolean;
+  /** A code in capital letters, which no browser corrects. */
+  readonly isCode?: boolean;
 }
 
 const alertId = "alert";
 
 /** Renders a field. Its id is its name, so names are unique on a page. */
-export function field({ name, label, type, autocomplete, value, hint, maxLength, isInvalid: wrong = false }: Field): Html {
+export function field({ name, label, type, autocomplete, value, hint, maxLength, isInvalid: wrong = false, isCode = false }: Field): Html {
   const describedBy = [hint && `${name}-hint`, wrong && alertId].filter(Boolean).join(" ");
   return html`<div class="field">
 <label for="${name}">${label}</label>
-<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" required${maxLength !== undefined && html` maxlength="${maxLength}"`}${value !== undefined && html` value="${value}"`}${describedBy !== "" && html` aria-describedby="${describedBy}"`}${wrong && html` aria-invalid="true"`}>
+<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" required${isCode && html` class="code" autocapitalize="characters" autocorrect="off" spellcheck="false"`}${maxLength !== undefined && html` maxlength="${maxLength}"`}${value !== undefined && html` value="${value}"`}${describedBy !== "" && html` aria-describedby="${describedBy}"`}${wrong && html` aria-invalid="true"`}>
 ${hint && html`<span class="hint" id="${name}-hint">${hint}</span>`}
 </div>`;
 }

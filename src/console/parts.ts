@@ -5,6 +5,7 @@ import type { Failure } from "../core/failure.ts";
 import type { Ids, Random } from "../core/ids.ts";
 import type { CreationContext } from "../core/keys/api-key.ts";
 import type { Log } from "../core/log.ts";
+import type { CodeEntries } from "../core/oauth/user-code.ts";
 import { checkPassword } from "../core/sign-in/password.ts";
 import type { CountAttempt } from "../core/sign-in/prove.ts";
 import type { SessionHolder } from "../core/sign-in/sign-in.ts";
@@ -43,6 +44,7 @@ export interface ConsoleParts {
   readonly cipher: Cipher;
   readonly log: Log;
   readonly countAttempt: CountAttempt;
+  readonly codeEntries: CodeEntries;
   readonly readRequest: ReadRequest;
   readonly report: (failure: Failure, requestId: string) => void;
   /** Called once the first link has signed its owner in. Returns the path of the page that follows. */
@@ -82,12 +84,15 @@ export function queryText(request: FastifyRequest, name: string): string {
 /** Answers a request of a signed-in user. */
 export type Handle = (request: FastifyRequest, reply: FastifyReply, who: SessionHolder) => Promise<FastifyReply> | FastifyReply;
 
-/** Wraps a page for signed-in users: other users are redirected to sign-in, which leads back. */
-export const requireSignIn = (visits: Visits) => (handle: Handle) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const who = await visits.currentSession(request, reply);
-  const back = request.method === "GET" ? request.url : "/account";
-  return who === null ? sendRedirect(reply, visits.signInHref(visits.href(back))) : handle(request, reply, who);
-};
+/** Wraps a page for signed-in users: other users are redirected to sign-in, which leads back. @param home where a form leads back to */
+export const requireSignIn =
+  (visits: Visits, home = "/account") =>
+  (handle: Handle) =>
+  async (request: FastifyRequest, reply: FastifyReply) => {
+    const who = await visits.currentSession(request, reply);
+    const back = request.method === "GET" ? request.url : home;
+    return who === null ? sendRedirect(reply, visits.signInHref(visits.href(back))) : handle(request, reply, who);
+  };
 
 /** Checks the signed-in user's password. Attempts count like sign-ins, so that an open session cannot be used to guess it. */
 export async function verifyOwnPassword(parts: ConsoleParts, request: FastifyRequest, who: SessionHolder, text: string): Promise<boolean> {

@@ -20,6 +20,7 @@ import type { TransferRows } from "./installation/transfer.ts";
 import type { ApiKeyRows } from "./keys/api-key.ts";
 import type { AppRows, ClientRows } from "./oauth/app.ts";
 import type { CodeRows } from "./oauth/code.ts";
+import type { DeviceRows } from "./oauth/device.ts";
 import type { FamilyRows } from "./oauth/family.ts";
 import type { GrantRows } from "./oauth/grant.ts";
 import type { RegistrationRows } from "./oauth/registration.ts";
@@ -77,6 +78,7 @@ export interface Tx {
   readonly registrations: RegistrationRows;
   readonly grants: GrantRows;
   readonly codes: CodeRows;
+  readonly devices: DeviceRows;
   readonly families: FamilyRows;
   readonly signingKeys: SigningKeyRows;
   readonly projects: ProjectRows;

@@ -38,7 +38,7 @@ function requireUnique(pairs: readonly Pair[]): Form {
 
 /** The parameters of all endpoints; other members of any type are ignored. */
 const knownParameters: ReadonlySet<string> = new Set([
-  ...["grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "scope", "resource"],
+  ...["grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "scope", "resource", "device_code"],
   ...["client_id", "client_secret", "token", "token_type_hint"],
 ]);
 
@@ -138,7 +138,7 @@ export type Endpoint = (posted: PostedForm) => Promise<object>;
 
 /** One endpoint: how a request without a secret authenticates, and its action. */
 interface Rules {
-  readonly name: "token" | "revoke" | "introspect";
+  readonly name: "token" | "revoke" | "introspect" | "device_authorization";
   /** Whether the form contains a code or a token that was issued to this client. */
   readonly hasIssuedToken: (clientId: string, form: Form) => Promise<boolean>;
   readonly answer: (client: AuthenticatedClient, posted: PostedForm) => Promise<object>;

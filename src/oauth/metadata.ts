@@ -26,6 +26,13 @@ export const metadataDocuments = (parts: MetadataParts): Readonly<Record<string,
   [`${resourcePath}/mcp`]: protectedResource(parts.issuer, mcpResource(parts.issuer), "The MCP server", mcpScopes),
 });
 
+/** The address at which devices without a browser begin (RFC 8628 3.1), and the grant type of their codes. */
+export const devicePath = "/oauth/device_authorization";
+export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
+
+/** The grant types of the token endpoint. */
+export const grantTypes: readonly string[] = ["authorization_code", "refresh_token", "client_credentials", deviceGrantType];
+
 const methods = ["client_secret_basic", "client_secret_post"];
 
 /** RFC 8414 2: the issuer is `BASE_URL`. */
@@ -35,12 +42,13 @@ const authorizationServer = ({ issuer, consentUrl, registration }: MetadataParts
   token_endpoint: `${issuer}/oauth/token`,
   revocation_endpoint: `${issuer}/oauth/revoke`,
   introspection_endpoint: `${issuer}/oauth/introspect`,
+  device_authorization_endpoint: `${issuer}${devicePath}`,
   ...(registration && { registration_endpoint: `${issuer}${registrationPath}` }),
   jwks_uri: `${issuer}/oauth/jwks`,
   scopes_supported: listedScopes(scopeNames),
   response_types_supported: ["code"],
   response_modes_supported: ["query"],
-  grant_types_supported: ["authorization_code", "refresh_token"],
+  grant_types_supported: grantTypes,
   token_endpoint_auth_methods_supported: [...methods, "none"],
   revocation_endpoint_auth_methods_supported: [...methods, "none"],
   introspection_endpoint_auth_methods_supported: methods,

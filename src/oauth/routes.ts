@@ -4,9 +4,10 @@ import { failureOfError } from "../http/failure.ts";
 import type { ReadRequest } from "../http/request.ts";
 import { anonymousBodyBound } from "../http/request-body.ts";
 import { anonymousSteps, type Call, type Handle, inSteps, sendJson, type Wire, wire } from "../http/wire/wire.ts";
+import { deviceEndpoint } from "./device.ts";
 import { type Endpoint, type OAuthParts, readForm } from "./endpoint.ts";
 import { OAuthFailure, toOAuthAnswer } from "./failure.ts";
-import { metadataDocuments, registrationPath } from "./metadata.ts";
+import { devicePath, metadataDocuments, registrationPath } from "./metadata.ts";
 import { type ManagementRequest, type RegistrationParts, type Registrations, registrations } from "./registration.ts";
 import { introspectEndpoint, revokeEndpoint, tokenEndpoint } from "./token.ts";
 
@@ -68,6 +69,7 @@ export function oauthRoutes(app: FastifyInstance, parts: OAuthRoutesParts): void
   post("/oauth/token", tokenEndpoint(parts));
   post("/oauth/revoke", revokeEndpoint(parts));
   post("/oauth/introspect", introspectEndpoint(parts));
+  post(devicePath, deviceEndpoint(parts));
   for (const [path, document] of Object.entries(metadataDocuments(parts))) get(path, async () => document);
   get("/oauth/jwks", async () => ({ keys: await keys.listPublicKeys() }));
 }

@@ -1,16 +1,19 @@
-import { type AccessTokenContent, accessMs } from "../core/oauth/access-token.ts";
+import { accessMs } from "../core/oauth/access-token.ts";
 import { signAccessToken } from "../core/oauth/access-tokens.ts";
 import type { AuthenticatedClient } from "../core/oauth/app.ts";
 import { codeDigest, exchange, isVerifier } from "../core/oauth/code.ts";
+import { exchangeDevice } from "../core/oauth/device-exchange.ts";
 import { refreshDigest } from "../core/oauth/family.ts";
 import type { IssueContext, IssuedTokens } from "../core/oauth/issue.ts";
 import { type ActiveToken, introspect, revokeToken } from "../core/oauth/presented-token.ts";
 import { refresh } from "../core/oauth/refresh.ts";
 import { invalidTarget, type OAuthRefusal, oauthRefusal } from "../core/oauth/refusal.ts";
 import { parseResource, type Resource } from "../core/oauth/resource.ts";
+import { issueServiceToken, serviceMs } from "../core/oauth/service.ts";
 import type { Tx } from "../core/store.ts";
 import { type Endpoint, endpoint, type Form, identifyToken, type OAuthParts, type PostedForm } from "./endpoint.ts";
 import { invalidClient, invalidRequest, OAuthFailure } from "./failure.ts";
+import { deviceGrantType, grantTypes } from "./metadata.ts";
 
 type Change = (tx: Tx, issuing: IssueContext) => Promise<IssuedTokens | OAuthRefusal>;
 
@@ -30,18 +33,18 @@ export function tokenEndpoint(parts: OAuthParts): Endpoint {
       await keys.current();
       const result = await store.change((tx) => change(tx, { now, ids, refreshTokens, requestId, address }));
       if ("refused" in result) throw new OAuthFailure(result);
-      return tokenBody(await signAccessToken(keys, issuer, result.access), result.refreshToken, result.access);
+      return tokenBody(await signAccessToken(keys, issuer, result.access), result, form.get("grant_type") === "client_credentials");
     },
   });
 }
 
-/** All five members, in both grants (spec/oauth.md 5.5). */
-const tokenBody = (accessToken: string, refreshToken: string, { scopes }: AccessTokenContent) => ({
+/** All five members, in all grants but client_credentials, which has no refresh token (spec/oauth.md 5.5, RFC 6749 4.4.3). */
+const tokenBody = (accessToken: string, { access, refreshToken }: IssuedTokens, isService: boolean) => ({
   access_token: accessToken,
   token_type: "Bearer",
-  expires_in: accessMs / 1000,
-  refresh_token: refreshToken,
-  scope: scopes.join(" "),
+  expires_in: (isService ? serviceMs : accessMs) / 1000,
+  ...(!isService && { refresh_token: refreshToken }),
+  scope: access.scopes.join(" "),
 });
 
 /** @throws OAuthFailure `invalid_request` for a missing or malformed parameter, `invalid_target`, `unsupported_grant_type` */
@@ -56,13 +59,21 @@ function readGrant(client: AuthenticatedClient, form: PostedForm["form"], issuer
       const request = { ...proof, refreshToken: requireParameter(form, "refresh_token"), scope: form.get("scope") ?? null };
       return (tx, issuing) => refresh(tx, issuing, request);
     }
+    case "client_credentials": {
+      const request = { ...proof, scope: form.get("scope") ?? null };
+      return (tx, issuing) => issueServiceToken(tx, issuing, request);
+    }
+    case deviceGrantType: {
+      const request = { ...proof, deviceCode: requireParameter(form, "device_code") };
+      return (tx, issuing) => exchangeDevice(tx, issuing, request);
+    }
     default:
-      throw new OAuthFailure(oauthRefusal("unsupported_grant_type", "grant_type must be authorization_code or refresh_token"));
+      throw new OAuthFailure(oauthRefusal("unsupported_grant_type", `grant_type must be one of ${grantTypes.join(", ")}`));
   }
 }
 
 /** Reads a required parameter. @throws OAuthFailure `invalid_request` */
-function requireParameter(form: Form, name: "grant_type" | "code" | "redirect_uri" | "refresh_token" | "token"): string {
+function requireParameter(form: Form, name: "grant_type" | "code" | "redirect_uri" | "refresh_token" | "device_code" | "token"): string {
   const value = form.get(name);
   if (value === undefined) throw invalidRequest(`${name} is missing`);
   return value;

@@ -30,6 +30,8 @@ const settingsOf = ({ scopeConfig, ...request }: CreateOAuth2AppRequest): Settin
   skillIds: request.skillIds,
   confidentialOnly: request.confidentialOnly,
   loopbackAnyPort: request.loopbackAnyPort,
+  deviceAuthorization: request.deviceAuthorization,
+  clientCredentials: request.clientCredentials,
   scopeConfig: scopesOf(scopeConfig),
 });
 
@@ -59,6 +61,14 @@ const settings: Readonly<Record<string, Setting>> = {
   loopback_any_port: {
     isSet: ({ loopbackAnyPort }) => loopbackAnyPort !== undefined,
     value: ({ loopbackAnyPort = false }) => ({ loopbackAnyPort }),
+  },
+  device_authorization: {
+    isSet: ({ deviceAuthorization }) => deviceAuthorization !== undefined,
+    value: ({ deviceAuthorization = false }) => ({ deviceAuthorization }),
+  },
+  client_credentials: {
+    isSet: ({ clientCredentials }) => clientCredentials !== undefined,
+    value: ({ clientCredentials = false }) => ({ clientCredentials }),
   },
 };
 
@@ -174,6 +184,9 @@ const appMessage = ({ scopes, connectorUids, webhookUrl, webhookId, ...app }: Ap
   skillIds: [...app.skillIds],
   confidentialOnly: app.confidentialOnly,
   loopbackAnyPort: app.loopbackAnyPort,
+  deviceAuthorization: app.deviceAuthorization,
+  clientCredentials: app.serviceAccountId !== null,
+  clientCredentialsUserId: app.serviceAccountId ?? "",
   creatorId: app.creatorId,
   createdAt: seconds(app.createdAt),
   updatedAt: seconds(app.updatedAt),

@@ -63,6 +63,7 @@ export const erasureRules: Readonly<Record<keyof Rows | "taskText", TableRules>>
   recoveryCode: accountOwns,
   apiKey: personOwns,
   oAuthCode: personOwns,
+  oAuthDevice: personOwns,
   oAuthFamily: personOwns,
   oAuthGrant: personOwns,
   siteVisit: personOwns,

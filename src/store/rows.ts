@@ -14,6 +14,7 @@ import { connectorRows } from "./rows/connector.ts";
 import { conversationRows } from "./rows/conversation.ts";
 import { deliveryRows } from "./rows/delivery.ts";
 import { deliveryLogRows } from "./rows/delivery-log.ts";
+import { deviceRows } from "./rows/device.ts";
 import { erasureRows } from "./rows/erasure.ts";
 import { eventRows } from "./rows/event.ts";
 import { segmentRows } from "./rows/event-segment.ts";
@@ -67,6 +68,7 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     registrations: registrationRows(session),
     grants: grantRows(session),
     codes: codeRows(session),
+    devices: deviceRows(session),
     families: familyRows(session),
     signingKeys: signingKeyRows(session),
     projects: projectRows(session),

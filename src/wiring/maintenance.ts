@@ -175,7 +175,10 @@ export function startMaintenance(
     }),
     every(hourMs, async function purgeTokens() {
       // Kept for a day after they expire, to detect a second use.
-      await store.change((tx) => tx.codes.purge(clock.now() - dayMs));
+      await store.change(async (tx) => {
+        await tx.codes.purge(clock.now() - dayMs);
+        await tx.devices.purge(clock.now() - dayMs);
+      });
       await store.change((tx) => tx.families.purge(clock.now() - dayMs));
       await signingKeys.retire();
     }),

@@ -17,6 +17,7 @@ import { exportLinks } from "../core/exports/links.ts";
 import type { Blobs } from "../core/files/blob.ts";
 import { clientDocuments } from "../core/oauth/client-documents.ts";
 import { refreshTokens } from "../core/oauth/family.ts";
+import { codeEntries } from "../core/oauth/user-code.ts";
 import { attemptCounter } from "../core/sign-in/prove.ts";
 import { type SiteVisits, siteVisits } from "../core/websites/visit.ts";
 import { docsRoutes } from "../docs/routes.ts";
@@ -153,6 +154,7 @@ function consoleParts(
     ...{ store, clock, ids, random, cipher, log, readRequest, report, askOwner, tellOfRecovery },
     visits: visits({ store, clock, random, consentUrl, home: config.console ? "/" : "/account" }),
     countAttempt: attemptCounter(store.counters, clock, network),
+    codeEntries: codeEntries(store.counters, clock, network),
     async welcome() {
       await deleteFirstKey(dataDir).catch((error: unknown) => log("warn", "the file of the first key was not deleted", { error }));
       return config.console ? "/welcome" : "/account/password";

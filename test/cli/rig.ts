@@ -97,6 +97,7 @@ export function runOnTerminal(
   env: Readonly<Record<string, string>>,
   args: readonly string[],
   fetching = fetchOf(service),
+  over: Partial<CliContext> = {},
 ) {
   const shown = screen();
   const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
@@ -117,6 +118,7 @@ export function runOnTerminal(
       interrupts.add(stop);
       return () => void interrupts.delete(stop);
     },
+    ...over,
   };
   return {
     code: runCli(args, context),

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { withLock, withLockAsync } from "../../cli/file-lock.ts";
 import { refreshDigest } from "../../src/core/oauth/family.ts";
-import { authorizePath, createSignedInVisitor } from "../console/consent-rig.ts";
+import { authorizePath, createSignedInVisitor, type FormFields } from "../console/consent-rig.ts";
 import { allowIn } from "../oauth/cli-rig.ts";
 import { freePort } from "../support/free-port.ts";
 import { issuer, userMe } from "../support/oauth.ts";
@@ -63,6 +63,35 @@ describe("atp login", () => {
     expect((await userMe(service.url, stored().oauth.tokens.accessToken)).body.space.id).toBe(ann.spaceId);
   });
 
+  test("with --device, and where no browser can be opened, shows a page and a code, and waits for the answer; logout ends the tokens", async () => {
+    const pauses: number[] = [];
+    /** Runs a login, and sends the answer of the page after the first poll. */
+    async function connect(flags: readonly string[], answer: FormFields, openUrl = async (_url: string) => true) {
+      const answered = Promise.withResolvers<void>();
+      const sleep = async (ms: number) => {
+        if (pauses.push(ms) % 2 === 0) await answered.promise;
+      };
+      const session = runOnTerminal(home, service, {}, ["login", issuer, ...flags], undefined, { sleep, openUrl });
+      await session.screen.until("enter the code");
+      const [code = ""] = /[A-Z]{4}-[A-Z]{4}/.exec(session.screen.raw()) ?? [];
+      const browser = await createSignedInVisitor(service.url, ann);
+      const page = await browser.send(await browser.get("/device"), "/device", [["user_code", code]]);
+      await browser.send(page, "/device/answer", answer);
+      answered.resolve();
+      return { code: await session.code, text: session.screen.text() };
+    }
+    expect((await connect([], allowIn(ann.spaceId), async () => false)).code).toBe(0);
+    expect((await userMe(service.url, stored().oauth.tokens.accessToken)).body.space.id).toBe(ann.spaceId);
+    const refused = await connect(["--device"], [["decision", "decline"]]);
+    expect([refused.code, refused.text]).toEqual([1, expect.stringContaining("the user has declined")]);
+    expect((await connect(["--device"], allowIn(ann.spaceId))).code).toBe(0);
+    expect(pauses).toEqual([5_000, 5_000, 5_000, 5_000, 5_000, 5_000]);
+    const { accessToken } = stored().oauth.tokens;
+    expect((await runWith(home, service, ["logout"])).code).toBe(0);
+    expect((await userMe(service.url, accessToken)).status).toBe(401);
+    expect((await connect(["--device"], allowIn(ann.spaceId))).code).toBe(0);
+  });
+
   test("with --no-browser refuses a pasted address of another login", async () => {
     const before = stored();
     const session = runOnTerminal(home, service, {}, ["login", issuer, "--no-browser"]);
@@ -73,9 +102,10 @@ describe("atp login", () => {
   });
 
   test.each([
-    { flags: [], says: "there is no terminal: use --key-stdin, or --no-browser" },
+    { flags: [], says: "there is no terminal: use --key-stdin, --device, or --no-browser" },
     { flags: ["--key"], says: "there is no terminal to ask for the key" },
     { flags: ["--key", "--no-browser"], says: "give one of" },
+    { flags: ["--device", "--no-browser"], says: "give one of" },
     { flags: ["--key-stdin", "--client-id", "client_x"], says: "give one of" },
   ])("without a terminal and with the flags $flags is refused", async ({ flags, says }) => {
     expect(await runWith(home, service, ["login", issuer, ...flags])).toMatchObject({ code: 2, err: expect.stringContaining(says) });

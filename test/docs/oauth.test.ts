@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { allow, authorizePath, createVisitor } from "../console/consent-rig.ts";
 import { openSignInPlatform } from "../sign-in/people-rig.ts";
 import { freePort } from "../support/free-port.ts";
@@ -7,7 +8,8 @@ import { blocksIn, readPage, shell } from "./page.ts";
 
 const test = sampledTest(3);
 
-const [create = "", begin = "", live = ""] = blocksIn(readPage("docs/guides/oauth.md"), "sh");
+const [create = "", begin = "", live = "", device = "", service = ""] = blocksIn(readPage("docs/guides/oauth.md"), "sh");
+const [beginDevice = "", poll = ""] = device.split("\n\n");
 const [exchange = "", createTask = "", refresh = ""] = live.split("\n\n");
 
 test("docs/guides/oauth.md runs from an app to a task by its commands, and to a fresh token pair", async () => {
@@ -35,4 +37,15 @@ test("docs/guides/oauth.md runs from an app to a task by its commands, and to a 
   expect(JSON.parse(await shell(createTask, known))).toMatchObject({ ok: true });
   const second = JSON.parse(await shell(refresh, known));
   expect(second.refresh_token).not.toBe(first.refresh_token);
+
+  const editor = (await ann.session()).client(OAuth2AppService);
+  await editor.updateOAuth2App({ clientId: app.clientId, deviceAuthorization: true, clientCredentials: true });
+  const begun = JSON.parse(await shell(beginDevice, known));
+  Object.assign(known, { DEVICE_CODE: begun.device_code });
+  expect(JSON.parse(await shell(poll, known)).error).toBe("authorization_pending");
+  const visitor = createVisitor(address, cookie);
+  const asked = await visitor.send(await visitor.get("/device"), "/device", [["user_code", begun.user_code]]);
+  await visitor.send(asked, "/device/answer", allow);
+  expect(JSON.parse(await shell(poll, known))).toMatchObject({ token_type: "Bearer", scope: "create_task" });
+  expect(JSON.parse(await shell(service, known))).toMatchObject({ expires_in: 900, scope: "create_task" });
 });

@@ -409,6 +409,8 @@ TABLE oauth_app
   verified boolean NOT NULL DEFAULT true
   registration_digest text
   unused_since bigint
+  device_authorization boolean NOT NULL DEFAULT false
+  service_account_id text
   CONSTRAINT oauth_app_pkey PRIMARY KEY (client_id)
   CREATE UNIQUE INDEX oauth_app_pkey ON public.oauth_app USING btree (client_id)
   CREATE INDEX oauth_app_space_id_created_at_client_id_idx ON public.oauth_app USING btree (space_id, created_at, client_id)
@@ -438,6 +440,31 @@ TABLE oauth_code
   CREATE INDEX oauth_code_expires_at_idx ON public.oauth_code USING btree (expires_at)
   CREATE INDEX oauth_code_grant_id_idx ON public.oauth_code USING btree (grant_id)
   CREATE UNIQUE INDEX oauth_code_pkey ON public.oauth_code USING btree (digest)
+TABLE oauth_device
+  digest text NOT NULL
+  user_digest text NOT NULL
+  client_id text NOT NULL
+  scopes text NOT NULL
+  resource text
+  network text NOT NULL
+  address text NOT NULL
+  created_at bigint NOT NULL
+  expires_at bigint NOT NULL
+  interval_ms integer NOT NULL
+  polled_at bigint
+  decided_at bigint
+  account_id text
+  space_id text
+  grant_id text
+  generation integer
+  used_at bigint
+  family_id text
+  CONSTRAINT oauth_device_pkey PRIMARY KEY (digest)
+  CREATE INDEX oauth_device_client_id_network_idx ON public.oauth_device USING btree (client_id, network)
+  CREATE INDEX oauth_device_expires_at_idx ON public.oauth_device USING btree (expires_at)
+  CREATE INDEX oauth_device_grant_id_idx ON public.oauth_device USING btree (grant_id)
+  CREATE UNIQUE INDEX oauth_device_pkey ON public.oauth_device USING btree (digest)
+  CREATE UNIQUE INDEX oauth_device_user_digest_idx ON public.oauth_device USING btree (user_digest)
 TABLE oauth_family
   id text NOT NULL
   client_id text NOT NULL
@@ -458,6 +485,7 @@ TABLE oauth_family
   created_at bigint NOT NULL
   revoked_at bigint
   resource text
+  service boolean NOT NULL DEFAULT false
   CONSTRAINT oauth_family_pkey PRIMARY KEY (id)
   CREATE INDEX oauth_family_grant_id_idx ON public.oauth_family USING btree (grant_id)
   CREATE UNIQUE INDEX oauth_family_pkey ON public.oauth_family USING btree (id)

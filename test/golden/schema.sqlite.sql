@@ -369,7 +369,7 @@ CREATE TABLE "oauth_app" (
     "created_at" BIGINT NOT NULL,
     "updated_at" BIGINT NOT NULL,
     "deleted_at" BIGINT
-, "verified" BOOLEAN NOT NULL DEFAULT true, "registration_digest" TEXT, "unused_since" BIGINT)
+, "verified" BOOLEAN NOT NULL DEFAULT true, "registration_digest" TEXT, "unused_since" BIGINT, "device_authorization" BOOLEAN NOT NULL DEFAULT false, "service_account_id" TEXT)
 CREATE INDEX "oauth_app_space_id_created_at_client_id_idx" ON "oauth_app"("space_id", "created_at", "client_id")
 CREATE INDEX "oauth_app_unused_since_idx" ON "oauth_app"("unused_since")
 CREATE TABLE "oauth_app_origin" (
@@ -396,6 +396,30 @@ CREATE TABLE "oauth_code" (
 , "resource" TEXT)
 CREATE INDEX "oauth_code_expires_at_idx" ON "oauth_code"("expires_at")
 CREATE INDEX "oauth_code_grant_id_idx" ON "oauth_code"("grant_id")
+CREATE TABLE "oauth_device" (
+    "digest" TEXT NOT NULL PRIMARY KEY,
+    "user_digest" TEXT NOT NULL,
+    "client_id" TEXT NOT NULL,
+    "scopes" TEXT NOT NULL,
+    "resource" TEXT,
+    "network" TEXT NOT NULL,
+    "address" TEXT NOT NULL,
+    "created_at" BIGINT NOT NULL,
+    "expires_at" BIGINT NOT NULL,
+    "interval_ms" INTEGER NOT NULL,
+    "polled_at" BIGINT,
+    "decided_at" BIGINT,
+    "account_id" TEXT,
+    "space_id" TEXT,
+    "grant_id" TEXT,
+    "generation" INTEGER,
+    "used_at" BIGINT,
+    "family_id" TEXT
+)
+CREATE INDEX "oauth_device_client_id_network_idx" ON "oauth_device"("client_id", "network")
+CREATE INDEX "oauth_device_expires_at_idx" ON "oauth_device"("expires_at")
+CREATE INDEX "oauth_device_grant_id_idx" ON "oauth_device"("grant_id")
+CREATE UNIQUE INDEX "oauth_device_user_digest_idx" ON "oauth_device"("user_digest")
 CREATE TABLE "oauth_family" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "client_id" TEXT NOT NULL,
@@ -415,7 +439,7 @@ CREATE TABLE "oauth_family" (
     "refresh_expires_at" BIGINT NOT NULL,
     "created_at" BIGINT NOT NULL,
     "revoked_at" BIGINT
-, "resource" TEXT)
+, "resource" TEXT, "service" BOOLEAN NOT NULL DEFAULT false)
 CREATE INDEX "oauth_family_grant_id_idx" ON "oauth_family"("grant_id")
 CREATE INDEX "oauth_family_refresh_expires_at_idx" ON "oauth_family"("refresh_expires_at")
 CREATE TABLE "oauth_grant" (

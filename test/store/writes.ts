@@ -45,6 +45,10 @@ const codeOf = {
   resource: null,
 };
 const sampleCode = { ...codeOf, digest: "d", generation: 1, createdAt: 1, expiresAt: 2 };
+const sampleDevice = {
+  ...({ digest: "d", userDigest: "u", clientId: "c", scopes: ["create_task"], resource: null } as const),
+  ...{ network: "n", address: "a", createdAt: 1, expiresAt: 2, intervalMs: 5_000 },
+};
 const sampleListener = {
   ...({ ...inNorth, id: "l", eventTypes: ["task_created"], projectId: null } as const),
   ...{ secret: new Uint8Array(1), expiresAt: 2, renewedAt: 1 },
@@ -73,7 +77,7 @@ const sampleVisit = { ...inNorth, digest: "d", kind: "ticket", websiteId: "w", e
 
 const sampleFamily = {
   ...{ ...inNorth, id: "f", clientId: "c", grantId: "g", scopes: [] },
-  ...{ generation: 1, challenge: null, needsSecret: false, createdAt: 1 },
+  ...{ generation: 1, challenge: null, needsSecret: false, createdAt: 1, service: false },
   resource: null,
 };
 const importedKey = { ...inNorth, origin: "https://source.example", kind: "task", sourceId: "1" } as const;
@@ -141,6 +145,7 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["sessions.endIn", (tx) => tx.sessions.endIn("ann", "north")],
   ["keys.revokeAll", (tx) => tx.keys.revokeAll("ann", "north", 1)],
   ["codes.useUpAll", (tx) => tx.codes.useUpAll("ann", "north", 1)],
+  ["devices.useUpAll", (tx) => tx.devices.useUpAll("ann", "north", 1)],
   ["families.revokeAll", (tx) => tx.families.revokeAll("ann", "north", 1)],
   ["skills.insert", (tx) => tx.skills.insert(sampleSkill)],
   ["skills.setEnabled", (tx) => tx.skills.setEnabled("s", false, 1)],
@@ -211,6 +216,14 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["codes.insert", (tx) => tx.codes.insert(sampleCode)],
   ["codes.use", (tx) => tx.codes.use("d", "f", 1)],
   ["codes.purge", (tx) => tx.codes.purge(9)],
+  ["devices.insert", (tx) => tx.devices.insert(sampleDevice)],
+  ["devices.lock", (tx) => tx.devices.lock("d")],
+  ["devices.poll", (tx) => tx.devices.poll("d", 1, 5_000)],
+  ["devices.decide", (tx) => tx.devices.decide("d", { accountId: "ann", spaceId: "north", grantId: "g", generation: 1 }, 1)],
+  ["devices.use", (tx) => tx.devices.use("d", "f", 1)],
+  ["devices.purge", (tx) => tx.devices.purge(9)],
+  ["apps.endService", (tx) => tx.apps.endService("ann", "north")],
+  ["families.revokeService", (tx) => tx.families.revokeService("c", 1)],
   ["families.rotate", (tx) => tx.families.rotate("f", { digest: "d", at: 1, from: "a" }, samplePair)],
   ["families.revoke", (tx) => tx.families.revoke("f", 1)],
   ["families.revokeAccess", (tx) => tx.families.revokeAccess("f", "a")],

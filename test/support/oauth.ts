@@ -27,6 +27,8 @@ export const sampleApp = (members: Partial<OAuthApp> = {}): OAuthApp => ({
   skillIds: [],
   confidentialOnly: false,
   loopbackAnyPort: false,
+  deviceAuthorization: false,
+  serviceAccountId: null,
   verified: true,
   generation: 1,
   createdAt: 1000,

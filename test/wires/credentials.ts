@@ -23,6 +23,10 @@ export interface Credentials {
   sessionOfRole(role: Role | null): Promise<CredentialHeaders>;
   /** A token of an app with only these scopes. */
   token(scopes: readonly ScopeName[]): Promise<CredentialHeaders>;
+  /** A token with which an app acts as itself. */
+  serviceToken(): Promise<CredentialHeaders>;
+  /** The same after the permission of the app has ended. */
+  endedServiceToken(): Promise<CredentialHeaders>;
   revokedKey(): Promise<CredentialHeaders>;
   expiredKey(): Promise<CredentialHeaders>;
   removedMembersKey(): Promise<CredentialHeaders>;
@@ -103,8 +107,24 @@ export async function credentialsOf(service: Service, database: TestStore): Prom
     return headers;
   }
 
+  async function serviceTokenOf(): Promise<{ readonly clientId: string; readonly access: string }> {
+    const { app, secret } = await putApp(service, owner, {
+      scopes: scopeNames.filter((name) => name !== "use_connectors"),
+      serviceAccountId: owner.accountId,
+    });
+    const members = { grant_type: "client_credentials", client_id: app.clientId, client_secret: secret };
+    const { body } = await postForm(service.url, "/oauth/token", members);
+    return { clientId: app.clientId, access: body.access_token };
+  }
+
   return {
     owner,
+    serviceToken: async () => bearer((await serviceTokenOf()).access),
+    async endedServiceToken() {
+      const { clientId, access } = await serviceTokenOf();
+      await store.change((tx) => tx.families.revokeService(clientId, Date.now()));
+      return bearer(access);
+    },
     key: async (kind) => keyHeader((await service.person({ as: owner, with: owner, kind })).key),
     restrictedKey: async (restrictions) => keyHeader((await service.person({ as: owner, with: owner, restrictions })).key),
     keyOfRole: async (role) => keyHeader((await personOf(role)).key),

@@ -23,7 +23,8 @@ type Holder =
   | { readonly kind: "key"; readonly keyKind: KeyKind; readonly role: Role | null; readonly limits?: Partial<KeyRestrictions> }
   | { readonly kind: "worker" }
   | { readonly kind: "session"; readonly role: Role | null }
-  | { readonly kind: "token"; readonly scopes: readonly ScopeName[] };
+  | { readonly kind: "token"; readonly scopes: readonly ScopeName[] }
+  | { readonly kind: "service" };
 
 type Headers = Readonly<Record<string, string>>;
 type Invalid = readonly [what: string, headers: (of: Credentials) => Headers | Promise<Headers>, why: string];
@@ -48,6 +49,10 @@ function verdict(wire: Wire, { access, method }: Operation, holder: Holder): str
   if (holder.kind === "nobody") return unauthenticated(wire, holder.why);
   if (holder.kind === "two") return `${refused("invalid_argument", wire)}: a request carries one credential, this one carries two`;
   if (holder.kind === "token") return tokenVerdict(wire, access, holder.scopes);
+  if (holder.kind === "service")
+    return access.keyScope === "task:approve"
+      ? `${refused("permission_denied", wire)}: insufficient_scope: a person must decide: this app acts as itself`
+      : tokenVerdict(wire, access, ["create_task"]);
   // A session is a credential for Connect's unary calls and server streams only (spec/decisions.md 35, 55).
   if (holder.kind === "session" && (!wire.startsWith("connect") || method.methodKind === "bidi_streaming"))
     return unauthenticated(wire, missing);
@@ -73,6 +78,7 @@ function isWithinLimits(
 function a2aVerdict(holder: Holder): string {
   if (holder.kind === "nobody" || holder.kind === "session") return "unauthenticated";
   if (holder.kind === "two") return "invalid_argument";
+  if (holder.kind === "service") return admitted;
   const isAllowed =
     holder.kind === "token"
       ? holder.scopes.some((scope) => scope === "create_task" || scope === "manage_all_tasks")
@@ -151,6 +157,7 @@ describe.each(tested)("over %s every operation answers as its descriptor says to
     ["a token for the MCP address", (of) => of.mcpToken(), " or access token: invalid token"],
     ["a token that was refreshed away", (of) => of.refreshedToken(), revoked],
     ["a token of a revoked grant", (of) => of.tokenOfRevokedGrant(), revoked],
+    ["a token of an app that may not act as itself any more", (of) => of.endedServiceToken(), revoked],
     ["a token of a deleted app", (of) => of.tokenOfDeletedApp(), revoked],
     ["a token of a removed member", (of) => of.tokenOfRemovedMember(), revoked],
     ["a token of before the app's expansion", (of) => of.tokenOfEarlierGeneration(), " or access token: reauthorization_required"],
@@ -215,6 +222,10 @@ describe.each(tested)("over %s every operation answers as its descriptor says to
     expect(await answers({ ...session, ...(await of.token(["create_project"])) })).toEqual(
       expected({ kind: "token", scopes: ["create_project"] }),
     );
+  });
+
+  test("a token of an app that acts as itself, which cannot decide on actions", async () => {
+    expect(await answers(await of.serviceToken())).toEqual(expected({ kind: "service" }));
   });
 
   // A short run tests half of the scopes.

@@ -30,6 +30,10 @@ const text = words(
     confidentialHint: "Choose it for an app on a server. PKCE alone is then not enough.",
     loopback: "Any port on 127.0.0.1",
     loopbackHint: "Choose it for an app on people's own computers.",
+    device: "Sign-in with a code",
+    deviceHint: "For terminals and devices without a browser: people enter a short code on a page of this server.",
+    service: "Acts as itself, with its secret",
+    serviceHint: "Without a person. It creates tasks on your account, reaches only what it created, and cannot approve actions.",
     expands: "New scopes or connectors end all tokens of the app: its users must agree again.",
   },
   {
@@ -52,13 +56,17 @@ const text = words(
     confidentialHint: "Für eine App auf einem Server. PKCE allein genügt dann nicht.",
     loopback: "Jeder Port auf 127.0.0.1",
     loopbackHint: "Für eine App auf den Rechnern der Personen.",
+    device: "Anmeldung mit einem Code",
+    deviceHint: "Für Terminals und Geräte ohne Browser: Personen geben einen kurzen Code auf einer Seite dieses Servers ein.",
+    service: "Handelt als sie selbst, mit ihrem Secret",
+    serviceHint: "Ohne eine Person. Sie erstellt Aufgaben auf Ihrem Konto, erreicht nur, was sie erstellt hat, und kann nichts freigeben.",
     expands: "Neue Rechte oder Konnektoren beenden alle Token der App: ihre Nutzer müssen erneut zustimmen.",
   },
 );
 
 const changed = [
   ...["name", "description", "redirect_uris", "allowed_origins", "homepage_url", "webhook_url"],
-  ...["confidential_only", "loopback_any_port", "scope_config"],
+  ...["confidential_only", "loopback_any_port", "scope_config", "device_authorization", "client_credentials"],
 ];
 
 const valuesOf = (app: OAuth2App | undefined) => ({
@@ -72,6 +80,8 @@ const valuesOf = (app: OAuth2App | undefined) => ({
   connectorUids: app?.scopeConfig?.connectorUids ?? [],
   confidentialOnly: app?.confidentialOnly ?? false,
   loopbackAnyPort: app?.loopbackAnyPort ?? false,
+  deviceAuthorization: app?.deviceAuthorization ?? false,
+  clientCredentials: app?.clientCredentials ?? false,
 });
 
 type Values = ReturnType<typeof valuesOf>;
@@ -164,6 +174,18 @@ export function AppDialog({ app, onClose, onSaved, onMade }: DialogProps) {
         hint={text.loopbackHint}
         checked={values.loopbackAnyPort}
         onValue={(loopbackAnyPort) => set({ loopbackAnyPort })}
+      />
+      <CheckField
+        label={text.device}
+        hint={text.deviceHint}
+        checked={values.deviceAuthorization}
+        onValue={(deviceAuthorization) => set({ deviceAuthorization })}
+      />
+      <CheckField
+        label={text.service}
+        hint={text.serviceHint}
+        checked={values.clientCredentials}
+        onValue={(clientCredentials) => set({ clientCredentials })}
       />
     </FormDialog>
   );

@@ -12,6 +12,7 @@ export {
   rpcNames,
 } from "./calls.ts";
 export { type Client, type CreateTask, createClient, type Tasks, type Webhooks } from "./client.ts";
+export type { DeviceBegun } from "./device.ts";
 export * from "./errors.ts";
 export type { Files, Readable, UploadOptions, UploadProgress, UploadSource } from "./files.ts";
 export type { ActionInputs } from "./generated/actions.ts";
@@ -20,6 +21,7 @@ export type * from "./generated/v2.ts";
 export type { JsonObject, JsonValue } from "./json.ts";
 export type { ListenEvent, ListenOptions } from "./listen.ts";
 export * from "./oauth.ts";
+export { OAuthError } from "./oauth-error.ts";
 export type { Paged } from "./pages.ts";
 export type { MessageLike, OutputReader, StandardSchema, StartedTask, TaskActions, TaskHandle, WaitOptions } from "./task.ts";
 export type { CallOptions, ClientOptions, TokenSource } from "./transport.ts";

@@ -1,4 +1,6 @@
-import { ConnectionError, PlatformError } from "./errors.ts";
+import { type DeviceBegun, readDevice, waitForUser } from "./device.ts";
+import { ConnectionError } from "./errors.ts";
+import { OAuthError } from "./oauth-error.ts";
 import { fetchDirectly, randomHex, sleep, timeLimit, toBase64, toBase64Url } from "./runtime.ts";
 import { readError, type TokenSource } from "./transport.ts";
 
@@ -55,23 +57,20 @@ export interface Begun {
   readonly verifier: string;
 }
 
-/** The authorization server refused. With `invalid_grant` the user must authorize again. */
-export class OAuthError extends PlatformError {
-  override readonly name = "OAuthError";
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
 /** The authorization code flow with PKCE (RFC 6749, RFC 7636, RFC 9207) for one app. */
 export interface OAuthClient {
   /** Begins an authorization. */
   begin(): Promise<Begun>;
   /** Exchanges the code in the address to which the user came back. @throws OAuthError when the user refused, or the state differs */
   finish(callback: string | URL, begun: Pick<Begun, "state" | "verifier">): Promise<Tokens>;
+  /**
+   * Begins a sign-in on another device, for programs without a browser (RFC 8628). The app needs no redirect for it.
+   *
+   * @throws OAuthError `unsupported_grant_type` for a server without it, `unauthorized_client` for an app that does not allow it
+   */
+  beginDevice(): Promise<DeviceBegun>;
+  /** Waits for the user's answer. @throws OAuthError `access_denied` when the user refused, `expired_token` after 10 minutes */
+  finishDevice(begun: DeviceBegun): Promise<Tokens>;
   /** Supplies tokens of a store to a client, and refreshes them once however many calls need it. */
   source(store: TokenStore): TokenSource;
   /** Ends the tokens, and removes them from the store. */
@@ -83,6 +82,7 @@ interface Metadata {
   readonly authorization_endpoint: string;
   readonly token_endpoint: string;
   readonly revocation_endpoint: string;
+  readonly device_authorization_endpoint?: string;
   readonly authorization_response_iss_parameter_supported?: boolean;
 }
 
@@ -141,11 +141,15 @@ export function oauthClient(options: OAuthOptions): OAuthClient {
     );
   }
 
-  async function tokensBy(fields: Readonly<Record<string, string>>, verifier?: string): Promise<Tokens> {
-    const reply = await post((await metadata()).token_endpoint, fields);
+  async function answerOf(reply: Response): Promise<Readonly<Record<string, unknown>>> {
     const answer = (await reply.json().catch(() => ({}))) as Readonly<Record<string, unknown>>;
     if (!reply.ok)
       throw new OAuthError(String(answer["error"] ?? "server_error"), String(answer["error_description"] ?? `HTTP ${reply.status}`));
+    return answer;
+  }
+
+  async function tokensBy(fields: Readonly<Record<string, string>>, verifier?: string): Promise<Tokens> {
+    const answer = await answerOf(await post((await metadata()).token_endpoint, fields));
     return {
       accessToken: String(answer["access_token"]),
       refreshToken: String(answer["refresh_token"]),
@@ -185,6 +189,17 @@ export function oauthClient(options: OAuthOptions): OAuthClient {
       { grant_type: "authorization_code", code, redirect_uri: redirectUri, code_verifier: verifier },
       clientSecret ? verifier : undefined,
     );
+  }
+
+  async function beginDevice(): Promise<DeviceBegun> {
+    const { device_authorization_endpoint: endpoint } = await metadata();
+    if (endpoint === undefined) throw new OAuthError("unsupported_grant_type", "the server has no sign-in on another device");
+    return readDevice(await answerOf(await post(endpoint, {})), now());
+  }
+
+  function finishDevice(begun: DeviceBegun): Promise<Tokens> {
+    const fields = { grant_type: "urn:ietf:params:oauth:grant-type:device_code", device_code: begun.deviceCode };
+    return waitForUser(begun, { ask: () => tokensBy(fields), pause, now });
   }
 
   /** One refresh. When another process was first, its pair is in the store soon. */
@@ -241,5 +256,5 @@ export function oauthClient(options: OAuthOptions): OAuthClient {
     await store.save(undefined);
   }
 
-  return { begin, finish, source, revoke };
+  return { begin, finish, beginDevice, finishDevice, source, revoke };
 }

@@ -96,7 +96,7 @@ export function readCurrentAuthorization(
 }
 
 /** A user's action on an app in the console. */
-export type ConsentChange = "AuthorizeApp" | "ChooseConnectors" | "RevokeApp";
+export type ConsentChange = "AuthorizeApp" | "ApproveDevice" | "DenyDevice" | "ChooseConnectors" | "RevokeApp";
 
 /** Writes the audit row of this change's notes. @param spaceId the space of the grant, which can differ from the session's. */
 export async function auditConsent(
@@ -151,7 +151,7 @@ export async function approveOnce(tx: Tx, making: CreationContext, yes: ConsentF
   const { request } = authorization;
   const { clientId } = request.app;
   const { accountId } = session;
-  const spaceId = await lockSpace(tx, request.app, yes);
+  const spaceId = await lockSpace(tx, request.app, accountId, yes.spaceId);
   if (spaceId === null) return { kind: request.app.spaceId === null ? "changed" : "outsider" };
   const grant = await tx.grants.find({ accountId, spaceId, clientId });
   const hasUnseen = ticket.generation !== request.app.generation || (!ticket.full && requiresConsent(grant, request));
@@ -174,7 +174,7 @@ export async function approveOnce(tx: Tx, making: CreationContext, yes: ConsentF
  * The space that the app will act in: its team's, or for an app of no team the one that the user chose. Null when the account may
  * not act in it. A change that ends the membership waits for this change and then revokes the grant.
  */
-async function lockSpace(tx: Tx, app: OAuthApp, { session: { accountId }, spaceId: chosen }: ConsentForm): Promise<string | null> {
+export async function lockSpace(tx: Tx, app: OAuthApp, accountId: string, chosen: string): Promise<string | null> {
   const spaceId = app.spaceId ?? chosen;
   if (!app.verified && (await tx.apps.deniesUnverified(spaceId))) return null;
   const isPersonal = app.spaceId === null && (await tx.accounts.personalSpace(accountId))?.id === spaceId;

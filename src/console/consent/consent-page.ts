@@ -185,9 +185,10 @@ export const form = (
   { action, fields }: Pick<CommonContent, "action" | "fields">,
   approveLabel: string,
   choice: Html | false,
+  declineLabel = "Decline",
 ): Html => html`<form method="post" action="${action}">
 ${fields}${choice}
-<div class="actions"><button type="submit" name="decision" value="approve">${approveLabel}</button><button class="secondary" type="submit" name="decision" value="decline">Decline</button></div>
+<div class="actions"><button type="submit" name="decision" value="approve">${approveLabel}</button><button class="secondary" type="submit" name="decision" value="decline">${declineLabel}</button></div>
 </form>`;
 
 /** A link to the page for another account. */

@@ -15,6 +15,7 @@ import { type AuthorizationSettings, auditConsent } from "./approval.ts";
 import { authorizeRoutes } from "./authorize.ts";
 import { connectorRoutes, connectorsHref, appsPath as path } from "./connectors.ts";
 import { appName, connectorName, scopeList } from "./consent-page.ts";
+import { deviceRoutes } from "./device.ts";
 
 const dateForm = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" });
 
@@ -77,13 +78,14 @@ function ignoreNotFound(thrown: unknown): void {
 }
 
 /** Only pages are below these paths: unknown paths are answered with a page. */
-const pagePaths = ["/openapi/*", "/oauth-apps/*", "/account/*", "/sign-in/*"];
+const pagePaths = ["/openapi/*", "/oauth-apps/*", "/account/*", "/sign-in/*", "/device/*"];
 
 /** The pages on which users authorize apps and revoke the authorization. */
 export const consentPages =
   (settings: AuthorizationSettings): MorePages =>
   (app, parts) => {
     authorizeRoutes(app, parts, settings);
+    deviceRoutes(app, parts, settings);
     connectorRoutes(app, parts);
     appsRoutes(app, parts);
     const refuseUnknown = async () => {

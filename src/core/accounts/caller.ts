@@ -70,6 +70,8 @@ export interface TokenCredential {
   readonly scopes: readonly ScopeName[];
   /** Connectors that the user granted to the app. */
   readonly connectorUids: readonly string[];
+  /** The app acts as itself, not for its user: it decides nothing in a person's place. */
+  readonly service: boolean;
   /** The only resource that accepts the token; null: the API. */
   readonly resource: string | null;
 }

@@ -27,12 +27,15 @@ export type AppSettings = Pick<
   | "skillIds"
   | "confidentialOnly"
   | "loopbackAnyPort"
+  | "deviceAuthorization"
   | "scopes"
   | "connectorUids"
 >;
 
 /** Settings as a request states them. An empty webhook URL means no webhook. */
 export type SettingsInput = Omit<AppSettings, "scopes" | "connectorUids" | "webhookUrl"> & {
+  /** The app may act as itself. */
+  readonly clientCredentials: boolean;
   readonly webhookUrl: string;
   readonly scopeConfig: ScopesInput;
 };
@@ -43,7 +46,7 @@ export type SettingsInput = Omit<AppSettings, "scopes" | "connectorUids" | "webh
  * @throws Failure `invalid_argument` with the path of the first member that breaks a rule
  * (spec/oauth.md 1.3 to 1.5, 13).
  */
-export function checkSettings({ scopeConfig, ...input }: SettingsInput, rules: AddressRules): AppSettings {
+export function checkSettings({ scopeConfig, clientCredentials: _, ...input }: SettingsInput, rules: AddressRules): AppSettings {
   checkName(input.name);
   checkHomepage(input.homepageUrl);
   return {

@@ -63,6 +63,10 @@ export interface OAuthApp extends ScopeConfig {
   readonly confidentialOnly: boolean;
   /** A redirect to http on 127.0.0.1 or [::1] may name any port (RFC 8252 7.3). */
   readonly loopbackAnyPort: boolean;
+  /** Its users may sign in on another device, with a short code (RFC 8628). */
+  readonly deviceAuthorization: boolean;
+  /** The member who lets the app act as itself, with its secret (RFC 6749 4.4); null: nobody does. */
+  readonly serviceAccountId: string | null;
   /** False for a client that describes itself and is not registered here (spec/oauth.md 16): it gets the scopes of MCP only. */
   readonly verified: boolean;
   /** Each expansion raises it: codes and tokens of an earlier generation are invalid (spec/decisions.md 30). */
@@ -111,6 +115,8 @@ export interface AppRows {
   listGranted(accountId: string, spaceId: string): Promise<OAuthApp[]>;
   /** Sets all but the space and the origins. */
   update(app: OAuthApp): Promise<void>;
+  /** Ends the permission of a member for apps of a space to act as themselves. */
+  endService(accountId: string, spaceId: string): Promise<void>;
   /** Replaces the allowed origins. */
   setOrigins(clientId: string, origins: readonly string[]): Promise<void>;
   /** Inserts an unverified client with a document, or replaces what an earlier document said; returns it with a lock on its row. */
@@ -206,6 +212,7 @@ export interface OAuthClient {
   readonly spaceId: string | null;
   readonly scopes: readonly ScopeName[];
   readonly confidentialOnly: boolean;
+  readonly deviceAuthorization: boolean;
   readonly deleted: boolean;
   /** SHA-256 of each active secret, lower-case hex. */
   readonly secretDigests: readonly string[];

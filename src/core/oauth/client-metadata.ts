@@ -66,5 +66,6 @@ export const unverifiedApp = (clientId: string, origin: string, { name, ...metad
   clientId,
   name: name === null ? origin : `${name} (${origin})`,
   ...{ spaceId: null, creatorId: "", description: "", webhookUrl: null, verified: false, confidentialOnly: false, loopbackAnyPort: true },
+  ...{ deviceAuthorization: false, serviceAccountId: null },
   ...{ scopes: mcpScopes, connectorUids: [], skillIds: [], allowedOrigins: [], generation: 1, createdAt: now, updatedAt: now },
 });

@@ -133,7 +133,7 @@ function newFamily(
 ): Omit<TokenFamily, keyof ReturnType<typeof newPair>["pair"]> {
   const { clientId, grantId, accountId, spaceId, scopes, generation, challenge, resource } = code;
   const of = { clientId, grantId, accountId, spaceId, scopes, generation, challenge, resource };
-  return { id: ids.short(), ...of, needsSecret: bySecret, createdAt: now };
+  return { id: ids.short(), ...of, needsSecret: bySecret, createdAt: now, service: false };
 }
 
 /** Refuses a used code and revokes the family that it created, unless the client raced with itself. */

@@ -38,6 +38,8 @@ export interface TokenHolder {
   readonly appGeneration: number;
   /** Token ∩ app: a scope removed from the app is removed from its tokens. */
   readonly scopes: readonly ScopeName[];
+  /** The app acts as itself (spec/api.md 8.114). */
+  readonly service: boolean;
   /** Grant ∩ app. */
   readonly connectorUids: readonly string[];
   /** The account's membership in the team of the space; active and without a role in its personal space; null when there is none. */
@@ -73,6 +75,8 @@ export interface TokenFamily extends Omit<TokenPair, "accessId"> {
   readonly createdAt: number;
   /** The resource that the tokens are for. */
   readonly resource: Resource;
+  /** The app acts as itself: there is no grant, and the refresh token is given to nobody. */
+  readonly service: boolean;
 }
 
 /** The latest refresh of a family. */
@@ -104,6 +108,8 @@ export interface FamilyRows {
   revoke(familyId: string, now: number): Promise<boolean>;
   /** Revokes all families of an account in a space. */
   revokeAll(accountId: string, spaceId: string, now: number): Promise<void>;
+  /** Revokes the tokens with which an app acts as itself. */
+  revokeService(clientId: string, now: number): Promise<void>;
   /** Revokes only this access token. False when it is not the active one. */
   revokeAccess(familyId: string, accessId: string): Promise<boolean>;
   /** Deletes families that were revoked, or whose refresh token expired, before the given time; returns how many. */

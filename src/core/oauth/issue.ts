@@ -40,7 +40,7 @@ export function newPair({ now, ids, refreshTokens }: IssueContext, familyId: str
 }
 
 /** Times in a JWT are whole seconds. */
-const floorToSecond = (ms: number): number => Math.floor(ms / 1000) * 1000;
+export const floorToSecond = (ms: number): number => Math.floor(ms / 1000) * 1000;
 
 /** The response for a pair. @param scopes the access token's. */
 export function toIssuedTokens(
@@ -58,6 +58,7 @@ export function toIssuedTokens(
 /** Changes of a family, for the audit log of its space (spec/decisions.md 31). */
 export type FamilyEvent =
   | "token_issued"
+  | "service_token_issued"
   | "token_revoked"
   | "access_token_revoked"
   | "code_raced"

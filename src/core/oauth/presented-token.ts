@@ -30,8 +30,8 @@ export async function revokeToken(
   const familyId = refreshFamilyId ?? access?.familyId ?? null;
   const state = familyId === null ? null : await tx.families.findState(familyId);
   if (state === null || state.revoked || state.family.clientId !== client.clientId) return null;
-  // A family created by PKCE needs no secret (spec/oauth.md 6, 13).
-  if (!bySecret && state.family.challenge === null) return missingSecret;
+  // A family that was created without a secret needs none, and one of PKCE neither (spec/oauth.md 6, 13).
+  if (!bySecret && state.family.challenge === null && state.family.needsSecret) return missingSecret;
   if (refreshFamilyId !== null) await revokeFamily(tx, context, state);
   else if (access !== null && (await tx.families.revokeAccess(access.familyId, access.accessId)))
     await auditFamily(tx, context, "oauth/revoke", state.family, "access_token_revoked");

@@ -1,14 +1,19 @@
-/** Error codes of the OAuth endpoints (RFC 6749 5.2, RFC 7591 3.2.2, RFC 8707 2, spec/oauth.md 5.6). */
+/** Error codes of the OAuth endpoints (RFC 6749 5.2, RFC 7591 3.2.2, RFC 8628 3.5, RFC 8707 2, spec/oauth.md 5.6). */
 export type OAuthError =
   | "invalid_request"
   | "invalid_client"
   | "invalid_grant"
   | "unsupported_grant_type"
+  | "unauthorized_client"
   | "invalid_scope"
   | "invalid_target"
   | "invalid_redirect_uri"
   | "invalid_client_metadata"
   | "invalid_token"
+  | "authorization_pending"
+  | "slow_down"
+  | "expired_token"
+  | "access_denied"
   | "server_error"
   | "temporarily_unavailable";
 
@@ -32,3 +37,6 @@ export const invalidTarget = oauthRefusal("invalid_target", "resource is not one
 
 /** A required secret is missing. */
 export const missingSecret = oauthRefusal("invalid_client", "client authentication failed");
+
+/** The app has not been allowed this way to get tokens; the same for a deleted app. */
+export const unauthorizedClient = oauthRefusal("unauthorized_client", "the app is not allowed to use this grant type");

@@ -1,6 +1,8 @@
 import { type Caller, type CallerCredential, knownScopes, lockActiveMember, type TokenCredential } from "../accounts/caller.ts";
 import { checkGranted } from "../connectors/catalogue.ts";
 import { Failure } from "../failure.ts";
+import type { OAuthApp } from "../oauth/app.ts";
+import { serviceScopesOf } from "../oauth/service.ts";
 import type { PauseReason, Schedule } from "../schedules/schedule.ts";
 import type { Tx } from "../store.ts";
 import type { Task } from "../tasks/task.ts";
@@ -59,14 +61,19 @@ async function credentialOfApp(
   const app = await tx.apps.find(clientId);
   if (!app) return "app_deleted";
   const grant = await tx.grants.find({ accountId, spaceId, clientId });
-  if (!grant) return "grant_revoked";
+  if (!grant) return app.serviceAccountId === accountId ? serviceCredential(id, app) : "grant_revoked";
   if (grant.generation !== app.generation) throw new Failure("permission_denied", "the app asks for more than its user has allowed");
   const scopes = knownScopes(app.scopes).filter((scope) => grant.scopes.includes(scope));
   if (!scopes.includes("create_task") && !scopes.includes("manage_all_tasks"))
     throw new Failure("insufficient_scope", "the app has no scope for tasks");
   const connectorUids = app.connectorUids.filter((uid) => grant.connectorUids.includes(uid));
-  return { kind: "token", id, clientId, scopes, connectorUids, resource: null };
+  return { kind: "token", id, clientId, scopes, connectorUids, resource: null, service: false };
 }
+
+/** The rights of an app that acts as itself. */
+const serviceCredential = (id: string, app: OAuthApp): TokenCredential => ({
+  ...{ kind: "token", id, clientId: app.clientId, scopes: serviceScopesOf(app), connectorUids: [], resource: null, service: true },
+});
 
 /** Creates a task of a schedule. @throws Failure as task.create, and when a budget is spent or a connector is no longer granted. */
 export async function createTaskOf(tx: Tx, tasks: Pick<Tasks, "create">, schedule: Schedule, caller: Caller, now: number): Promise<Task> {

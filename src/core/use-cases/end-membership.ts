@@ -48,6 +48,7 @@ export async function endMembership(tx: Tx, clock: Pick<Clock, "now">, person: P
   await tx.sessions.endIn(accountId, spaceId);
   // Order: codes before tokens. This waits for a concurrent exchange; the next statement finds its tokens.
   await tx.codes.useUpAll(accountId, spaceId, now);
+  await tx.devices.useUpAll(accountId, spaceId, now);
   await tx.families.revokeAll(accountId, spaceId, now);
   const keys = withKeys ? await revokePermanently(tx, person, now) : 0;
   if (webhooks) await tombstoneWebhooks(tx, person, now);
@@ -87,6 +88,7 @@ async function closeSites(tx: Tx, person: Person): Promise<void> {
 async function revokePermanently(tx: Tx, { accountId, spaceId }: Person, now: number): Promise<number> {
   await tx.links.useUp(accountId, spaceId, now);
   await tx.grants.revokeAll(accountId, spaceId, now);
+  await tx.apps.endService(accountId, spaceId);
   return tx.keys.revokeAll(accountId, spaceId, now);
 }
 

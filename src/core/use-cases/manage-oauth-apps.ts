@@ -58,6 +58,12 @@ export function apps({ clock, ids, random, store, webhooks, rules }: AppsParts):
     return webhooks.prepare(app, checkSettings(edit(toInput(app)), rules).webhookUrl);
   }
 
+  /** Ends the tokens with which an app acts as itself, and pauses the schedules that it has for the member. */
+  async function endService(tx: Tx, { clientId, spaceId }: TeamApp, accountId: string): Promise<void> {
+    await tx.families.revokeService(clientId, clock.now());
+    await tx.schedules.pauseAll({ accountId, spaceId, clientId }, "grant_revoked", clock.now());
+  }
+
   return {
     async create(caller, input) {
       const { accountId: creatorId, spaceId } = caller;
@@ -69,7 +75,17 @@ export function apps({ clock, ids, random, store, webhooks, rules }: AppsParts):
         await tx.accounts.lockSpace(spaceId);
         if ((await tx.apps.list(spaceId)).length >= appsMax) throw new Failure("resource_exhausted", `a team has at most ${appsMax} apps`);
         const now = clock.now();
-        const app: OAuthApp = { ...settings, clientId, spaceId, creatorId, verified: true, generation: 1, createdAt: now, updatedAt: now };
+        const app: OAuthApp = {
+          ...settings,
+          serviceAccountId: serviceAccountOf(input, null, caller),
+          clientId,
+          spaceId,
+          creatorId,
+          verified: true,
+          generation: 1,
+          createdAt: now,
+          updatedAt: now,
+        };
         const { secret, text } = newSecret({ now, ids, random }, clientId);
         await tx.apps.insert(app);
         if (app.allowedOrigins.length > 0) await tx.apps.setOrigins(clientId, app.allowedOrigins);
@@ -95,12 +111,15 @@ export function apps({ clock, ids, random, store, webhooks, rules }: AppsParts):
       return async (tx) => {
         const setWebhook = getSetter();
         const before = await lockEditable(tx, caller, clientId);
-        const settings = checkSettings(edit(toInput(before)), rules);
+        const input = edit(toInput(before));
+        const settings = checkSettings(input, rules);
+        const serviceAccountId = serviceAccountOf(input, before.serviceAccountId, caller);
         await checkPrivate(tx, before, settings.skillIds);
         // Users who consented to less must consent again, also to scopes that they granted before (spec/decisions.md 30).
         const generation = before.generation + (isExpansion(before, settings) ? 1 : 0);
-        const after: OAuthApp = { ...before, ...settings, generation, updatedAt: clock.now() };
+        const after: OAuthApp = { ...before, ...settings, serviceAccountId, generation, updatedAt: clock.now() };
         await tx.apps.update(after);
+        if (serviceAccountId === null && before.serviceAccountId !== null) await endService(tx, before, before.serviceAccountId);
         if (after.allowedOrigins.join() !== before.allowedOrigins.join()) await tx.apps.setOrigins(clientId, after.allowedOrigins);
         const webhookId = await setWebhook(tx, after.webhookUrl);
         tx.audit.note({ subject: clientId, ...findDifference(before, after) });
@@ -118,6 +137,18 @@ export function apps({ clock, ids, random, store, webhooks, rules }: AppsParts):
       tx.audit.note({ subject: clientId, before: toAuditFacts(app), ...(paused === 0 ? {} : { after: { schedules: paused } }) });
     },
   };
+}
+
+/**
+ * The member for whom an app acts as itself: who allows it. A key, which may be limited, cannot allow an app more than it can do itself.
+ *
+ * @throws Failure `permission_denied` without a session.
+ */
+function serviceAccountOf({ clientCredentials }: SettingsInput, before: string | null, { accountId, credential }: Caller): string | null {
+  if (!clientCredentials) return null;
+  if (before !== null) return before;
+  if (credential.kind === "session") return accountId;
+  throw new Failure("permission_denied", "client_credentials: only a signed-in person can let an app act as itself");
 }
 
 /** The owner of an app's private skills (spec/oauth.md 11). */
@@ -143,7 +174,8 @@ async function checkPrivate(tx: Tx, app: TeamApp | null, ids: readonly string[])
   if (foreign !== undefined) throw invalidArgument(`skill_ids[${ids.indexOf(foreign)}]`, "is not a private skill of this app");
 }
 
-const toInput = ({ scopes, connectorUids, webhookUrl, ...app }: OAuthApp): SettingsInput => ({
+const toInput = ({ scopes, connectorUids, webhookUrl, serviceAccountId, ...app }: OAuthApp): SettingsInput => ({
+  clientCredentials: serviceAccountId !== null,
   name: app.name,
   description: app.description,
   redirectUris: app.redirectUris,
@@ -153,13 +185,14 @@ const toInput = ({ scopes, connectorUids, webhookUrl, ...app }: OAuthApp): Setti
   skillIds: app.skillIds,
   confidentialOnly: app.confidentialOnly,
   loopbackAnyPort: app.loopbackAnyPort,
+  deviceAuthorization: app.deviceAuthorization,
   scopeConfig: { scopes, connectorUids },
 });
 
 type AuditFacts = Readonly<Record<string, unknown>>;
 
 /** Contains only the host of the webhook's URL: its path may be a secret (spec/decisions.md 44). */
-const toAuditFacts = ({ webhookUrl, ...app }: AppSettings): AuditFacts => ({
+const toAuditFacts = ({ webhookUrl, ...app }: AppSettings & Pick<OAuthApp, "serviceAccountId">): AuditFacts => ({
   name: app.name,
   description: app.description,
   redirectUris: app.redirectUris,
@@ -169,6 +202,8 @@ const toAuditFacts = ({ webhookUrl, ...app }: AppSettings): AuditFacts => ({
   skillIds: app.skillIds,
   confidentialOnly: app.confidentialOnly,
   loopbackAnyPort: app.loopbackAnyPort,
+  deviceAuthorization: app.deviceAuthorization,
+  serviceAccountId: app.serviceAccountId,
   scopes: app.scopes,
   connectorUids: app.connectorUids,
 });

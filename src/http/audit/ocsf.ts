@@ -59,6 +59,7 @@ const activities: Readonly<Record<string, Activity>> = {
   "command/RevokeOperator": revoke,
   "command/ErasePerson": account(6, "Delete"),
   "console/AuthorizeApp": assign,
+  "console/ApproveDevice": assign,
   "console/ChooseConnectors": assign,
   "console/RevokeApp": revoke,
   "oauth.v2.OAuth2AppService/RevokeOAuth2Grant": revoke,

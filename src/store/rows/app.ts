@@ -12,7 +12,7 @@ const spaceOrNull = (spaceId: string): string | null => spaceId || null;
 const digests = sql`
   (SELECT string_agg(s.digest, ' ') FROM oauth_secret s WHERE s.client_id = p.client_id AND s.revoked_at IS NULL)`;
 const client = tables.oAuthApp
-  .pick("clientId", "spaceId", "scopes", "confidentialOnly")
+  .pick("clientId", "spaceId", "scopes", "confidentialOnly", "deviceAuthorization")
   .with({ deleted: boolean(sql`p.deleted_at IS NOT NULL`), secretDigests: textOrNull(digests) })
   .derive("spaceId", ["spaceId"], spaceOrNull)
   .derive("scopes", ["scopes"], knownScopes)
@@ -74,6 +74,10 @@ export function appRows(session: Session): AppRows {
     async update({ clientId, spaceId: _space, allowedOrigins: _origins, ...changes }) {
       await execute(sql`
         UPDATE oauth_app SET ${join(oAuthApp.set(changes))} WHERE client_id = ${clientId} AND deleted_at IS NULL`);
+    },
+    async endService(accountId, spaceId) {
+      await execute(sql`
+        UPDATE oauth_app SET service_account_id = NULL WHERE space_id = ${spaceId} AND service_account_id = ${accountId}`);
     },
     async putDocument({ allowedOrigins: _, ...row }) {
       const { name, redirectUris, homepageUrl, scopes, updatedAt } = row;

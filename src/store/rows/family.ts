@@ -7,8 +7,8 @@ import { activeApp, authorizationColumns, authorizationStateOf, membership, ofGr
 
 const { oAuthFamily } = tables;
 
-const holder = oAuthFamily.pick("id", "clientId", "accountId", "spaceId", "scopes", "generation", "accessId", "revokedAt").with({
-  /** Null once the grant is revoked. */
+const holder = oAuthFamily.pick("id", "clientId", "accountId", "spaceId", "scopes", "generation", "accessId", "revokedAt", "service").with({
+  /** Null once the grant is revoked, and for an app that acts as itself. */
   grantUids: json<readonly string[] | null>(
     sql`(SELECT g.connector_uids FROM oauth_grant g WHERE g.id = f.grant_id AND g.revoked_at IS NULL)`,
   ),
@@ -21,7 +21,7 @@ const holder = oAuthFamily.pick("id", "clientId", "accountId", "spaceId", "scope
 const state = oAuthFamily
   .with({
     ...authorizationColumns("f"),
-    grantLives: boolean(sql`EXISTS (SELECT 1 FROM oauth_grant g WHERE g.id = f.grant_id AND g.revoked_at IS NULL)`),
+    grantLives: boolean(sql`f.service OR EXISTS (SELECT 1 FROM oauth_grant g WHERE g.id = f.grant_id AND g.revoked_at IS NULL)`),
   })
   .derive("scopes", ["scopes"], knownScopes);
 
@@ -54,7 +54,11 @@ export function familyRows(session: Session): FamilyRows {
     },
     async revokeAll(accountId, spaceId, now) {
       await execute(sql`
-        UPDATE oauth_family SET revoked_at = ${now}, access_id = NULL WHERE ${ofGrants(accountId, spaceId)} AND revoked_at IS NULL`);
+        UPDATE oauth_family SET revoked_at = ${now}, access_id = NULL WHERE (${ofGrants(accountId, spaceId)} OR (service AND account_id = ${accountId} AND space_id = ${spaceId})) AND revoked_at IS NULL`);
+    },
+    async revokeService(clientId, now) {
+      await execute(sql`
+        UPDATE oauth_family SET revoked_at = ${now}, access_id = NULL WHERE client_id = ${clientId} AND service AND revoked_at IS NULL`);
     },
     async revokeAccess(familyId, accessId) {
       const count = await execute(sql`
@@ -86,7 +90,8 @@ function holderOf({ app, locale, membership, grantUids, revokedAt, ...family }: 
     spaceId: family.spaceId,
     locale,
     accessId: family.accessId,
-    isActive: revokedAt === null && grantUids !== null && app !== null,
+    service: family.service,
+    isActive: revokedAt === null && (family.service || grantUids !== null) && app !== null,
     generation: family.generation,
     appGeneration,
     scopes: knownScopes(intersect(family.scopes, appScopes)),

@@ -8,6 +8,9 @@ const counted = tables.rateCounter.pick("taken", "granted");
 /** Minutes that are kept in addition to the current one, because the clocks of processes differ. */
 const keptMinutes = 2;
 
+/** A counter of an hour has the hour's last minute, which is in the future: it must not purge those of the present minute. */
+const mayBeHour = (minute: number): boolean => minute % 60 === 59;
+
 /** Counters in memory: only one process uses a SQLite database. */
 export function memoryCounters(): RateCounters {
   const minutes = new Map<number, Map<string, number>>();
@@ -15,7 +18,7 @@ export function memoryCounters(): RateCounters {
   function takenIn(minute: number): Map<string, number> {
     const known = minutes.get(minute);
     if (known) return known;
-    for (const old of minutes.keys()) if (old < minute - keptMinutes) minutes.delete(old);
+    if (!mayBeHour(minute)) for (const old of minutes.keys()) if (old < minute - keptMinutes) minutes.delete(old);
     const fresh = new Map<string, number>();
     minutes.set(minute, fresh);
     return fresh;
@@ -28,6 +31,10 @@ export function memoryCounters(): RateCounters {
       const granted = Math.max(0, Math.min(want, limit - before));
       taken.set(key, before + granted);
       return { granted, left: Math.max(0, limit - before - granted) };
+    },
+    async give(key, minute, count) {
+      const taken = takenIn(minute);
+      taken.set(key, Math.max(0, (taken.get(key) ?? 0) - count));
     },
   };
 }
@@ -42,7 +49,7 @@ export function sharedCounters(statements: Statements, failed: (thrown: unknown)
   let newest = 0;
 
   async function purge(minute: number): Promise<void> {
-    if (minute <= newest) return;
+    if (minute <= newest || mayBeHour(minute)) return;
     newest = minute;
     await statements.execute(sql`DELETE FROM rate_counter WHERE minute < ${minute - keptMinutes}`).catch(failed);
   }
@@ -60,6 +67,11 @@ export function sharedCounters(statements: Statements, failed: (thrown: unknown)
         WHERE c.taken < ${most} RETURNING ${counted.of("c")}`);
       await purge(minute);
       return row ? { granted: row.granted, left: limit - row.taken } : { granted: 0, left: 0 };
+    },
+    async give(key, minute, count) {
+      const given = sql`CAST(${count} AS INTEGER)`;
+      await statements.execute(sql`
+        UPDATE rate_counter SET taken = GREATEST(taken - ${given}, 0) WHERE key = ${key} AND minute = ${minute}`);
     },
   };
 }

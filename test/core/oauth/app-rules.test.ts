@@ -15,6 +15,8 @@ const sound: SettingsInput = {
   skillIds: [],
   confidentialOnly: false,
   loopbackAnyPort: false,
+  deviceAuthorization: false,
+  clientCredentials: false,
   scopeConfig: { scopes: ["create_task"], connectorUids: [] },
 };
 const check = (part: Partial<SettingsInput>) => checkSettings({ ...sound, ...part }, { plainLoopback: false });

@@ -59,7 +59,17 @@ const line = (members: Partial<AuditEvent> = {}): AuditEvent =>
     members,
   );
 
-const pages = ["Invite", "SignIn", "SignOut", "ChangePassword", "Reauthenticate", "AuthorizeApp", "ChooseConnectors", "RevokeApp"];
+const pages = [
+  "Invite",
+  "SignIn",
+  "SignOut",
+  "ChangePassword",
+  "Reauthenticate",
+  "AuthorizeApp",
+  "ApproveDevice",
+  "ChooseConnectors",
+  "RevokeApp",
+];
 const operations = [...operationTable().all.map(({ rpc }) => rpc), ...pages.map((name) => `console/${name}`)].concat([
   ...["oauth/token", "oauth/revoke", "command/ReplaceWebhookKey", "command/GrantOperator", "command/RevokeOperator", "of/SomeLaterRelease"],
 ]);

@@ -15,6 +15,10 @@ describeOnEach("counters", (kind) => {
     expect(await counters.take("b", 1, 1, 10)).toEqual({ granted: 1, left: 9 });
     expect(await counters.take("a", 2, 99, 10)).toEqual({ granted: 10, left: 0 });
     expect(await counters.take("a", 1, 1, 10)).toEqual({ granted: 0, left: 0 });
+    await counters.give("a", 1, 1);
+    expect(await counters.take("a", 1, 5, 10), "what was given back").toEqual({ granted: 1, left: 0 });
+    await counters.take("hour", 59, 1, 5);
+    expect(await counters.take("a", 1, 1, 10), "after one of an hour, in the future").toEqual({ granted: 0, left: 0 });
   });
 
   test("never exceed the limit, for any number of simultaneous calls", async () => {

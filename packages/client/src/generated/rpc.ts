@@ -1626,6 +1626,10 @@ export interface CreateOAuth2AppRequest {
    * Rules: at most 10 items; each 1 to 255 characters.
    */
   readonly allowedOrigins?: readonly string[];
+  /** Whether users can sign in on another device, with a short code (RFC 8628). Default false. */
+  readonly deviceAuthorization?: boolean;
+  /** Whether the app can act as itself, with a secret and without a user (RFC 6749 4.4). Its tasks belong to the caller. Default false. */
+  readonly clientCredentials?: boolean;
 }
 
 /** Scopes and connectors that an app can request from its users (spec/oauth.md 2). */
@@ -1682,6 +1686,12 @@ export interface OAuth2App {
   readonly webhookId?: string;
   /** Origins whose pages can call the API with access tokens of the app (spec/api.md 8.91). */
   readonly allowedOrigins?: readonly string[];
+  /** Whether users can sign in to the app on another device, with a short code (RFC 8628, spec/api.md 8.113). */
+  readonly deviceAuthorization?: boolean;
+  /** Whether the app can act as itself, with a secret and without a user (RFC 6749 4.4, spec/api.md 8.114). */
+  readonly clientCredentials?: boolean;
+  /** Account id of the member who lets the app act as itself; empty when nobody does. */
+  readonly clientCredentialsUserId?: string;
 }
 
 /** Scopes and connectors that an app can request from its users (spec/oauth.md 2). */
@@ -1775,6 +1785,10 @@ export interface UpdateOAuth2AppRequest {
    * Rules: at most 10 items; each 1 to 255 characters.
    */
   readonly allowedOrigins?: readonly string[];
+  /** Whether users can sign in on another device, with a short code (RFC 8628). Requests that are pending end when it becomes false. */
+  readonly deviceAuthorization?: boolean;
+  /** Whether the app can act as itself, with a secret and without a user (RFC 6749 4.4). True: its tasks belong from now on to the caller, if nobody lets it act so far. False: its tokens end. */
+  readonly clientCredentials?: boolean;
 }
 
 /** Response of UpdateOAuth2App. */

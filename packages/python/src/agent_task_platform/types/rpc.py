@@ -1408,6 +1408,11 @@ class CreateOAuth2AppRequest(TypedDict):
 
     Rules: at most 10 items; each 1 to 255 characters.
     """
+    deviceAuthorization: NotRequired[bool]
+    """Whether users can sign in on another device, with a short code (RFC 8628). Default false."""
+    clientCredentials: NotRequired[bool]
+    """Whether the app can act as itself, with a secret and without a user (RFC 6749 4.4). Its tasks belong to the
+    caller. Default false."""
 
 
 class ScopeConfigInput(TypedDict):
@@ -1468,6 +1473,12 @@ class OAuth2App(TypedDict):
     """Id of the webhook behind `webhook_url`, for the methods of WebhookService; empty without a webhook."""
     allowedOrigins: NotRequired[list[str]]
     """Origins whose pages can call the API with access tokens of the app (spec/api.md 8.91)."""
+    deviceAuthorization: NotRequired[bool]
+    """Whether users can sign in to the app on another device, with a short code (RFC 8628, spec/api.md 8.113)."""
+    clientCredentials: NotRequired[bool]
+    """Whether the app can act as itself, with a secret and without a user (RFC 6749 4.4, spec/api.md 8.114)."""
+    clientCredentialsUserId: NotRequired[str]
+    """Account id of the member who lets the app act as itself; empty when nobody does."""
 
 
 class ScopeConfig(TypedDict):
@@ -1559,6 +1570,12 @@ class UpdateOAuth2AppRequest(TypedDict):
 
     Rules: at most 10 items; each 1 to 255 characters.
     """
+    deviceAuthorization: NotRequired[bool]
+    """Whether users can sign in on another device, with a short code (RFC 8628). Requests that are pending end when it
+    becomes false."""
+    clientCredentials: NotRequired[bool]
+    """Whether the app can act as itself, with a secret and without a user (RFC 6749 4.4). True: its tasks belong from
+    now on to the caller, if nobody lets it act so far. False: its tokens end."""
 
 
 class UpdateOAuth2AppResponse(TypedDict):
