@@ -101,7 +101,7 @@ ${field({ name: "code", label: "Code", type: "text", autocomplete: "one-time-cod
     }
   }
 
-  /** A recovery code may be in the hands of somebody else. */
+  /** A recovery code may be known to another person. */
   async function warn({ email, proven }: SecondStep): Promise<void> {
     parts.tellOfRecovery?.({ email, left: await store.factors.countRecoveryCodes(proven.accountId) });
   }

@@ -78,7 +78,7 @@ const addForm = (href: Href, { token }: Shown): Html =>
 
 function appPart(authenticator: Authenticator | null, left: number, href: Href, { token, isFresh }: Shown): Html {
   if (authenticator === null)
-    return html`<p class="quiet">After your password, a code from your phone. It protects the account when somebody else knows the password.</p>
+    return html`<p class="quiet">After your password, a code from your phone. It protects the account when another person knows the password.</p>
 ${isFresh && html`<p><a class="button secondary" href="${href("/app")}">Set up an app</a></p>`}`;
   return html`<p class="quiet">Set up on ${day(authenticator.createdAt)}. You have ${left} of 10 recovery codes left.</p>
 ${

@@ -13,6 +13,6 @@ export interface SecurityPages {
   change<T>(request: FastifyRequest, who: SessionHolder, work: (change: FactorChange) => Promise<T>): Promise<T>;
   /** Shows the page again with what was wrong. */
   refuse(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, wrong: string): Promise<FastifyReply>;
-  /** Leads back to the page, which tells that it was done. */
+  /** Leads back to the page, with a notice. */
   done(reply: FastifyReply): FastifyReply;
 }

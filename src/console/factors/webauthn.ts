@@ -53,7 +53,7 @@ function readJson<T>(schema: z.ZodType<T>, sent: string): T | null {
   }
 }
 
-/** What the browser is asked for when a passkey is added. */
+/** The request to the browser for a new passkey. */
 export function creationOptions(
   party: RelyingParty,
   person: { readonly email: string; readonly userHandle: string; readonly known: readonly Passkey[] },
@@ -71,7 +71,7 @@ export function creationOptions(
   });
 }
 
-/** What the browser is asked for when a passkey is used. @param known only these passkeys; none: any that the device has */
+/** The request to the browser for the use of a passkey. @param known only these passkeys; none: any that the device has */
 export function requestOptions(party: RelyingParty, known: readonly Passkey[]): Promise<PublicKeyCredentialRequestOptionsJSON> {
   return generateAuthenticationOptions({
     rpID: party.id,

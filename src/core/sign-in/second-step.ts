@@ -15,7 +15,7 @@ const recoveryCodes = 10;
 /** Codes per account and hour: guesses of someone who knows the password. Of a million codes three are valid at a time. */
 const codesPerHour = 20;
 
-/** A first proof that waits for a code. Only this installation can seal it; it opens nothing else, and it works once. */
+/** A first proof that waits for a code. Only this installation can seal it; it grants no other access, and it works once. */
 export interface SecondStep {
   /** Random. */
   readonly id: string;
