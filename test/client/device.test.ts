@@ -33,7 +33,7 @@ async function waitWith(answers: readonly (Error | Tokens)[]) {
 const tokens: Tokens = { accessToken: "a", refreshToken: "r", expiresAt: 1 };
 const refused = (code: string) => new OAuthError(code, code);
 
-test("a device asks no sooner than the server allows, waits longer when it is told to, and half as often after a lost connection", async () => {
+test("a device asks no sooner than the server allows, waits longer when the server asks for it, and half as often after a lost connection", async () => {
   const answers = [
     refused("authorization_pending"),
     refused("slow_down"),

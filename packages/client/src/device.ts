@@ -51,7 +51,7 @@ const isTooFast = (error: unknown): boolean =>
 /**
  * Asks until the user has answered (RFC 8628 3.5): no sooner than the server allows, and half as often after each lost connection.
  *
- * @throws OAuthError `access_denied` when the user refuses, `expired_token` when nobody answered in time
+ * @throws OAuthError `access_denied` when the user refuses, `expired_token` without an answer in time
  */
 export async function waitForUser({ expiresAt, intervalMs }: DeviceBegun, { ask, pause, now }: Waiting): Promise<Tokens> {
   let wait = intervalMs;
@@ -65,5 +65,5 @@ export async function waitForUser({ expiresAt, intervalMs }: DeviceBegun, { ask,
       else if (!isPending(error)) throw error;
     }
   }
-  throw new OAuthError("expired_token", "nobody has answered in time");
+  throw new OAuthError("expired_token", "the user has not answered in time");
 }

@@ -61,7 +61,7 @@ export function devicePage(content: DevicePageContent): Page {
   return {
     title: content.teamName === null ? "Connect the command line?" : `Connect ${app.name}?`,
     body: html`<p>${content.teamName === null ? html`The command line <code>atp</code>` : appName(app)} on another device wants to act for you${content.teamName !== null && html` in the team ${content.teamName}`}.</p>
-<p class="notice">Approve only if you have just started this yourself, and your device shows the code <strong>${shownUserCode(content.userCode)}</strong>. If somebody sent you the code, choose Deny.</p>
+<p class="notice">Approve only if you have just started this yourself, and your device shows the code <strong>${shownUserCode(content.userCode)}</strong>. If you got the code from another person, choose Deny.</p>
 <dl>
 <dt>Asked from</dt><dd>${device.address}</dd>
 <dt>Asked at</dt><dd><time datetime="${new Date(device.createdAt).toISOString()}">${timeForm.format(device.createdAt)} UTC</time></dd>
@@ -104,7 +104,7 @@ export const approvedPage = (app: OAuthApp): Page => ({
 
 export const deniedPage = (app: OAuthApp): Page => ({
   title: "The request is denied",
-  body: html`<p>${subject(app)} got no access. If you did not start this yourself, somebody may have tried to get into your account. You need to do nothing more.</p>
+  body: html`<p>${subject(app)} got no access. If you did not start this yourself, another person may have tried to get into your account. You need to do nothing more.</p>
 <p class="quiet">You can close this page.</p>`,
 });
 

@@ -65,7 +65,7 @@ export interface OAuthApp extends ScopeConfig {
   readonly loopbackAnyPort: boolean;
   /** Its users may sign in on another device, with a short code (RFC 8628). */
   readonly deviceAuthorization: boolean;
-  /** The member who lets the app act as itself, with its secret (RFC 6749 4.4); null: nobody does. */
+  /** The member who lets the app act as itself, with its secret (RFC 6749 4.4); null: no member does. */
   readonly serviceAccountId: string | null;
   /** False for a client that describes itself and is not registered here (spec/oauth.md 16): it gets the scopes of MCP only. */
   readonly verified: boolean;

@@ -21,7 +21,7 @@ const earlyMs = 1_000;
 /** Two uses of one code within 2 s are a client's own race. */
 const raceMs = 2_000;
 
-const pending = oauthRefusal("authorization_pending", "nobody has answered yet");
+const pending = oauthRefusal("authorization_pending", "the user has not answered yet");
 const slowDown = oauthRefusal("slow_down", "wait 5 seconds longer between two requests");
 const expired = oauthRefusal("expired_token", "the device code has expired");
 const denied = oauthRefusal("access_denied", "the user has declined");

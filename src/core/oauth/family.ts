@@ -75,7 +75,7 @@ export interface TokenFamily extends Omit<TokenPair, "accessId"> {
   readonly createdAt: number;
   /** The resource that the tokens are for. */
   readonly resource: Resource;
-  /** The app acts as itself: there is no grant, and the refresh token is given to nobody. */
+  /** The app acts as itself: there is no grant, and no client gets the refresh token. */
   readonly service: boolean;
 }
 

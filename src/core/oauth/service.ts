@@ -8,7 +8,7 @@ import type { Resource } from "./resource.ts";
 /** Lifetime of a token of an app that acts as itself: 15 minutes. It has no refresh token. */
 export const serviceMs = 900_000;
 
-/** What an app may do as itself: only what reaches nothing but its own. */
+/** What an app may do as itself: it reaches only its own rows. */
 const serviceScopes: readonly ScopeName[] = ["create_task"];
 
 /** The scopes of an app that acts as itself. */
@@ -57,7 +57,7 @@ function readScopes(app: OAuthApp, requested: string | null): readonly ScopeName
   return requested === null ? allowed : parseScopes(requested, allowed);
 }
 
-/** A pair whose refresh token nobody gets, and which ends early. */
+/** A pair whose refresh token no client gets, and which ends early. */
 function newServicePair(issuing: IssueContext, familyId: string, clientId: string): NewPair {
   const made = newPair(issuing, familyId, clientId);
   const expiresAt = floorToSecond(issuing.now) + serviceMs;

@@ -4,7 +4,7 @@ import { Failure } from "../failure.ts";
 import type { Random } from "../ids.ts";
 import type { RateCounters } from "../processes/shared.ts";
 
-/** Consonants only, so that a code is no word (RFC 8628 6.1). */
+/** Consonants only, so that no code is a word (RFC 8628 6.1). */
 const letters = "BCDFGHJKLMNPQRSTVWXZ";
 const length = 8;
 /** Bytes at or above it are dropped, so that all letters are equally likely. */
@@ -25,7 +25,7 @@ export function newUserCode(random: Random): string {
 /** The code in the form in which people read it: `XXXX-XXXX`. */
 export const shownUserCode = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`;
 
-/** The code that a person typed, whatever its case, spaces and punctuation; null for another text. */
+/** The code that a person typed, in any case, with any spaces and punctuation; null for another text. */
 export function parseUserCode(typed: string): string | null {
   if (typed.length > typedMax) return null;
   const code = typed.toUpperCase().replace(/[^\p{L}\p{N}]/gu, "");

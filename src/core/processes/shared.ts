@@ -33,7 +33,7 @@ export interface RateCounters {
    * Returns how many were granted, 0 to `want`, and how many remain.
    */
   take(key: string, minute: number, want: number, limit: number): Promise<{ readonly granted: number; readonly left: number }>;
-  /** Gives back what was taken and not needed. */
+  /** Returns what was taken and not needed. */
   give(key: string, minute: number, count: number): Promise<void>;
 }
 

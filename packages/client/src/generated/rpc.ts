@@ -1690,7 +1690,7 @@ export interface OAuth2App {
   readonly deviceAuthorization?: boolean;
   /** Whether the app can act as itself, with a secret and without a user (RFC 6749 4.4, spec/api.md 8.114). */
   readonly clientCredentials?: boolean;
-  /** Account id of the member who lets the app act as itself; empty when nobody does. */
+  /** Account id of the member who lets the app act as itself; empty without one. */
   readonly clientCredentialsUserId?: string;
 }
 
@@ -1787,7 +1787,7 @@ export interface UpdateOAuth2AppRequest {
   readonly allowedOrigins?: readonly string[];
   /** Whether users can sign in on another device, with a short code (RFC 8628). Requests that are pending end when it becomes false. */
   readonly deviceAuthorization?: boolean;
-  /** Whether the app can act as itself, with a secret and without a user (RFC 6749 4.4). True: its tasks belong from now on to the caller, if nobody lets it act so far. False: its tokens end. */
+  /** Whether the app can act as itself, with a secret and without a user (RFC 6749 4.4). True: its tasks belong from now on to the caller, if it could not do so before. False: its tokens end. */
   readonly clientCredentials?: boolean;
 }
 

@@ -1478,7 +1478,7 @@ class OAuth2App(TypedDict):
     clientCredentials: NotRequired[bool]
     """Whether the app can act as itself, with a secret and without a user (RFC 6749 4.4, spec/api.md 8.114)."""
     clientCredentialsUserId: NotRequired[str]
-    """Account id of the member who lets the app act as itself; empty when nobody does."""
+    """Account id of the member who lets the app act as itself; empty without one."""
 
 
 class ScopeConfig(TypedDict):
@@ -1575,7 +1575,7 @@ class UpdateOAuth2AppRequest(TypedDict):
     becomes false."""
     clientCredentials: NotRequired[bool]
     """Whether the app can act as itself, with a secret and without a user (RFC 6749 4.4). True: its tasks belong from
-    now on to the caller, if nobody lets it act so far. False: its tokens end."""
+    now on to the caller, if it could not do so before. False: its tokens end."""
 
 
 class UpdateOAuth2AppResponse(TypedDict):
