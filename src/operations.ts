@@ -87,7 +87,11 @@ export const rpcName = (method: DescMethod): string => `${method.parent.typeName
 
 let ofPlatform: OperationTable | undefined;
 
-/** The table of the platform's services, which is read once, or of others. @throws Error that lists every gap, so that the start fails with the reason. */
+/**
+ * The table of the platform's services, which is read once, or of others.
+ *
+ * @throws Error that lists every gap, so that the start fails with the reason.
+ */
 export const operationTable = (of?: readonly DescService[]): OperationTable =>
   of === undefined ? (ofPlatform ??= readTable(services)) : readTable(of);
 
