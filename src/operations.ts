@@ -92,8 +92,11 @@ let ofPlatform: OperationTable | undefined;
  *
  * @throws Error that lists every gap, so that the start fails with the reason.
  */
-export const operationTable = (of?: readonly DescService[]): OperationTable =>
-  of === undefined ? (ofPlatform ??= readTable(services)) : readTable(of);
+export function operationTable(of?: readonly DescService[]): OperationTable {
+  if (of !== undefined) return readTable(of);
+  ofPlatform ??= readTable(services);
+  return ofPlatform;
+}
 
 function readTable(of: readonly DescService[]): OperationTable {
   const gaps: string[] = [];
