@@ -87,9 +87,16 @@ export const rpcName = (method: DescMethod): string => `${method.parent.typeName
 
 let ofPlatform: OperationTable | undefined;
 
-/** The table of the platform's services, which is read once, or of others. @throws Error that lists every gap, so that the start fails with the reason. */
-export const operationTable = (of?: readonly DescService[]): OperationTable =>
-  of === undefined ? (ofPlatform ??= readTable(services)) : readTable(of);
+/**
+ * The table of the platform's services, which is read once, or of others.
+ *
+ * @throws Error that lists every gap, so that the start fails with the reason.
+ */
+export function operationTable(of?: readonly DescService[]): OperationTable {
+  if (of !== undefined) return readTable(of);
+  ofPlatform ??= readTable(services);
+  return ofPlatform;
+}
 
 function readTable(of: readonly DescService[]): OperationTable {
   const gaps: string[] = [];

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { afterAll, beforeAll, expect } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { cipherFrom } from "../../src/core/cipher.ts";
 import { type Clock, systemClock } from "../../src/core/clock.ts";
 import { removeLegalHold } from "../../src/core/erasure/legal-holds.ts";
@@ -14,12 +14,9 @@ import { type FilePlatform, openFilePlatform } from "../files/files-rig.ts";
 import { cipher } from "../support/cipher.ts";
 import { describeOnOne } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
-import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { allPages, archivePasses, dayMs, putTask, readings, turn } from "./archive-rig.ts";
-
-const test = sampledTest(2);
 
 describeOnOne("the archive", (kind) => {
   let platform: FilePlatform;
