@@ -1,8 +1,8 @@
 import { toJson } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { invalidArgument } from "../core/failure.ts";
+import type { Json } from "../doors/operations.ts";
 import { type Message, type Part, Role } from "../gen/proto/lf/a2a/v1/a2a_pb.ts";
-import type { Json } from "../mcp/operations.ts";
 
 /** The `content` of a message of v2 with the parts of a message of the protocol. @throws Failure `invalid_argument` */
 export function contentOf({ parts, role }: Message): readonly Json[] {

@@ -1,7 +1,7 @@
 import { Failure, invalidArgument } from "../core/failure.ts";
+import type { Json } from "../doors/operations.ts";
+import { isQuestion, waitingOf } from "../doors/turn.ts";
 import type { Message, SendMessageRequest } from "../gen/proto/lf/a2a/v1/a2a_pb.ts";
-import type { Json } from "../mcp/operations.ts";
-import { isQuestion, waitingOf } from "../mcp/turn.ts";
 import { contentOf, decisionIn } from "./message.ts";
 import { A2aFailure } from "./problem.ts";
 import { isOver, stateOf } from "./task.ts";

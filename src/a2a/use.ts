@@ -1,5 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { Json, Operations, TaskEvent } from "../mcp/operations.ts";
+import type { Json, Operations, TaskEvent } from "../doors/operations.ts";
 import type { Agents } from "./agents.ts";
 import type { ServiceParameters } from "./protocol.ts";
 
