@@ -27,12 +27,12 @@ interface Decision {
   readonly input: Json;
 }
 
-/** The decision in a message: a data part with `event_id` and `input`, as task.confirmAction takes them. @throws Failure */
-export function decisionIn({ parts }: Message): Decision {
+/** The decision in a message: a data part with `event_id` and `input`, as task.confirmAction takes them; undefined without one. */
+export function decisionIn({ parts }: Message): Decision | undefined {
   for (const { content } of parts) {
     if (content.case !== "data") continue;
     const { event_id: id, input } = (toJson(ValueSchema, content.value) ?? {}) as Json;
     if (typeof id === "string" && typeof input === "object" && input !== null) return { event_id: id, input: input as Json };
   }
-  throw invalidArgument("message.parts", "the task waits for an approval: send a data part with event_id and input");
+  return undefined;
 }

@@ -37,6 +37,7 @@ export function createDoor(parts: DoorParts): Door {
       ...serviceParameters(header),
       operations: inProcessOperations(parts, request, caller),
       agents,
+      keyId: caller.credential.kind === "key" ? caller.credential.id : "",
       signal,
       sleep: clock.sleep,
     }),
