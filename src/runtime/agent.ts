@@ -197,7 +197,7 @@ export interface Turn {
   readonly signal: AbortSignal;
 }
 
-/** The reason of a turn's signal when the task was stopped, so that nobody continues the turn. */
+/** The reason of a turn's signal when the task was stopped. */
 export const stopped = "stopped";
 
 /**

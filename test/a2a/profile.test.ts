@@ -27,7 +27,7 @@ let database: TestStore;
 let service: Service;
 let ann: Person;
 
-/** Answers by what it is told: with a message alone, with parts of an artifact, or not at all. */
+/** Answers with a message alone, with an artifact in parts, or with a refusal, by the text that it receives. */
 const executor: AgentExecutor = {
   async execute({ userMessage, taskId, contextId }, bus) {
     const [part] = userMessage.parts;

@@ -162,7 +162,7 @@ async function* conclude(seen: Seen, turn: Turn, { name, fetchFile }: A2aAgentPa
     if (files.length > 0 && !hasFiles(turn))
       yield { events: [{ type: "assistant_message", payload: { content: "", deliveryKind: "progress" }, files }] };
     if (!turn.interactive)
-      return { kind: "fail", errorType: "agent_failed", content: `The agent ${name} asks, and nobody can answer: ${content}` };
+      return { kind: "fail", errorType: "agent_failed", content: `The agent ${name} asks, and the task is not interactive: ${content}` };
     const options = isOutside ? ["Continue"] : optionsIn(dataIn(seen.message()));
     return { kind: "ask", content: content || "The agent waits for an answer.", options, memo: memoOf(place, isOutside) };
   }
