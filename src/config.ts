@@ -1,8 +1,9 @@
 import { isIP, isIPv6 } from "node:net";
 import { join } from "node:path";
+import { type A2aAgentConfig, readA2aAgents } from "./config/a2a-agents.ts";
 import type { AllowedAddresses } from "./config/address-range.ts";
 import { type AdminConfig, readAdmin } from "./config/admin.ts";
-import { type AgentName, isModelAgent, modelName, type ProfileAgent } from "./config/agent-profiles.ts";
+import { type AgentName, a2aName, isA2aAgent, isModelAgent, modelName, type ProfileAgent } from "./config/agent-profiles.ts";
 import { type Bucket, readBucket } from "./config/bucket.ts";
 import { type ModelConfig, readModels } from "./config/models.ts";
 import { addresses, listening, outgoing } from "./config/network.ts";
@@ -100,6 +101,8 @@ export interface Config {
   readonly profileLabels: Readonly<Record<string, readonly string[]>>;
   /** By the name that AGENT_PROFILES uses. */
   readonly models: Readonly<Record<string, ModelConfig>>;
+  /** Agents of other systems, by the name that AGENT_PROFILES uses. */
+  readonly a2aAgents: Readonly<Record<string, A2aAgentConfig>>;
   /** The service that transcribes voice parts; null: they are not transcribed. */
   readonly transcription: TranscriptionConfig | null;
   /** The Chromium that makes PDFs, and the id of its user (null: that of the server); null: no PDFs are made. */
@@ -269,6 +272,7 @@ function work(reader: Reader) {
     a2aProfiles: publicAgents(reader),
     ...profilesIn(runs.AGENT_PROFILES),
     models: readModels(reader),
+    a2aAgents: readA2aAgents(reader),
     transcription: readTranscription(reader),
     pdf: readPdf(reader),
     prices: costs.PRICES,
@@ -323,6 +327,8 @@ function checkTogether(config: Config, { noteInvalid: refuse, require: demand, n
     (agent) => isModelAgent(agent) && !Object.hasOwn(config.models, modelName(agent)),
   );
   if (unknown !== undefined) note("AGENT_PROFILES", `AGENT_PROFILES names ${unknown}, which MODELS_FILE does not have`);
+  const absent = Object.values(config.agentProfiles).find((agent) => isA2aAgent(agent) && !Object.hasOwn(config.a2aAgents, a2aName(agent)));
+  if (absent !== undefined) note("AGENT_PROFILES", `AGENT_PROFILES names ${absent}, which A2A_AGENTS_FILE does not have`);
   for (const profile of Object.keys(config.agentProfiles)) {
     if (isReservedProfile(profile) && !publicNames.includes(profile)) note("AGENT_PROFILES", reservedProfile(profile));
   }

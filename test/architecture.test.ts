@@ -2,6 +2,8 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
+/** What the doors of other protocols share, without the call path of this process. */
+const doors = ["doors/ask", "doors/operations", "doors/turn"];
 /** Allowed imports of each module besides itself, `async` and the configuration's type: modules, files, packages by prefix. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   async: ["node:"],
@@ -34,15 +36,18 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   oauth: ["node:", "core", "call", "http", "fastify", "@fastify/"],
   websites: ["node:", "core", "http"],
   scim: ["node:", "core", "call", "http", "operations", "gen/proto", "@bufbuild/", "fastify", "scim2-parse-filter"],
-  mcp: ["node:", "@modelcontextprotocol/server", "zod"],
-  "mcp/http": ["call", "core", "http", "oauth/metadata", "operations", "gen/proto", "@bufbuild/", "fastify"],
-  narration: ["mcp/operations", "mcp/turn"],
-  agui: ["node:", "core/failure", "mcp/ask", "mcp/operations", "mcp/turn", "narration", "type @ag-ui/core", "zod"],
-  "agui/http": ["call", "core", "http", "mcp/http/in-process", "operations", "gen/proto", "fastify"],
-  a2a: ["core", "mcp/operations", "mcp/turn", "http/failure", "gen/proto", "@bufbuild/", "@connectrpc/connect", "jose"],
-  "a2a/http": ["call", "core", "http", "mcp/http/in-process", "operations", "gen/proto", "@bufbuild/", "fastify"],
+  doors: ["type @modelcontextprotocol/server"],
+  "doors/http": ["node:", "call", "core", "http", "operations", "gen/proto", "@bufbuild/"],
+  mcp: ["node:", ...doors, "@modelcontextprotocol/server", "zod"],
+  "mcp/http": ["call", "core", "doors/http", "http", "oauth/metadata", "operations", "gen/proto", "@bufbuild/", "fastify"],
+  narration: ["doors/operations", "doors/turn"],
+  agui: ["node:", "core/failure", ...doors, "narration", "type @ag-ui/core", "zod"],
+  "agui/http": ["call", "core", "doors/http", "http", "operations", "gen/proto", "fastify"],
+  a2a: ["node:", "core", ...doors, "http/failure", "gen/proto", "@bufbuild/", "@connectrpc/connect", "jose"],
+  "a2a/http": ["call", "core", "doors/http", "http", "operations", "gen/proto", "@bufbuild/", "fastify"],
   jobs: ["node:", "core", "pg-boss"],
   runtime: ["node:", "core", "jobs"],
+  "runtime/agents/a2a": ["gen/proto", "@bufbuild/"],
   "runtime/agents/model": ["type config/models", "ai", "@ai-sdk/", "ajv", "undici"],
   "runtime/agents/model/tools": ["csv-parse", "htmlparser2", "unpdf"],
   console: ["node:", "call", "core", "http", "fastify", "mime", "openid-client"],
@@ -136,9 +141,7 @@ test("commands that call the API import of this checkout the TypeScript client a
     "packages/client/src/index",
     "packages/client/src/node",
     "egress/public-address",
-    "mcp/ask",
-    "mcp/operations",
-    "mcp/turn",
+    ...doors,
     "narration",
     "mcp/server",
     "mcp/server-parts",

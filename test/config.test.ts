@@ -217,9 +217,11 @@ describe("a good value", () => {
     expect(loadConfig(env)).toMatchObject(expected);
   });
 
-  // The examples of the encryption keys are placeholders, and the files of the other two do not exist.
+  // The examples of the encryption keys are placeholders, and the files of the others do not exist.
   test.each(
-    entries.filter(([name]) => !["ENCRYPTION_KEY", "ENCRYPTION_KEY_PREVIOUS", "MODELS_FILE", "CONFIG_FILE"].includes(name)),
+    entries.filter(
+      ([name]) => !["ENCRYPTION_KEY", "ENCRYPTION_KEY_PREVIOUS", "MODELS_FILE", "A2A_AGENTS_FILE", "CONFIG_FILE"].includes(name),
+    ),
   )("of %s is its own example", (name, { example }) => {
     expect(() => loadConfig({ ...postgres, ...company, DATA_DIR_SHARED: "true", [name]: example })).not.toThrow();
   });
@@ -361,8 +363,11 @@ const bad: Record<string, readonly string[]> = {
     "a=remote;labels=",
     "a=remote;labels=A",
     "a=remote;zone=eu",
+    "a=a2a:",
+    "a=a2a:other;labels=gpu",
   ],
   MODELS_FILE: ["a\0b"],
+  A2A_AGENTS_FILE: ["a\0b"],
   CONFIG_FILE: ["atp.yaml", "a\0.toml"],
   SANDBOX_COMMAND: ["bwrap {workspace}", "/bin/sh -c", "/bin/box {folder}", "/bin/b\0 {workspace}"],
   S3_BUCKET: ["ab", "Files", "a_b", "a/b", "-files", "x".repeat(64)],

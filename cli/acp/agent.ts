@@ -8,8 +8,8 @@ import {
   type SessionUpdate,
   type StopReason,
 } from "@agentclientprotocol/sdk";
-import { type Json, type Operations, Refusal, type TaskEvent } from "../../src/mcp/operations.ts";
-import { detailsOf, isQuestion, readTask, waitingOf } from "../../src/mcp/turn.ts";
+import { type Json, type Operations, Refusal, type TaskEvent } from "../../src/doors/operations.ts";
+import { detailsOf, isQuestion, readTask, waitingOf } from "../../src/doors/turn.ts";
 import { readEvents } from "../../src/narration/history.ts";
 import { createNarrator, type Passage } from "../../src/narration/narrate.ts";
 import { decide } from "./decide.ts";

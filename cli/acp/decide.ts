@@ -1,7 +1,7 @@
 import { type AgentContext, methods, type PermissionOption, type RequestPermissionRequest } from "@agentclientprotocol/sdk";
-import { formOf, readEvent } from "../../src/mcp/ask.ts";
-import type { Json, Operations } from "../../src/mcp/operations.ts";
-import type { Waiting } from "../../src/mcp/turn.ts";
+import { formOf, readEvent } from "../../src/doors/ask.ts";
+import type { Json, Operations } from "../../src/doors/operations.ts";
+import type { Waiting } from "../../src/doors/turn.ts";
 import { toolUseOf } from "../../src/narration/narrate.ts";
 import { toolFacts } from "./updates.ts";
 

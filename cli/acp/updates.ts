@@ -1,6 +1,6 @@
 import type { ContentBlock, PlanEntry, SessionUpdate, ToolKind } from "@agentclientprotocol/sdk";
-import type { Json, TaskEvent } from "../../src/mcp/operations.ts";
-import { detailsOf } from "../../src/mcp/turn.ts";
+import type { Json, TaskEvent } from "../../src/doors/operations.ts";
+import { detailsOf } from "../../src/doors/turn.ts";
 import { messageId, type Passage, type ToolUse, textOf, toolUseOf, type Voice } from "../../src/narration/narrate.ts";
 
 /** Translates the passages of a session. The ids of the uses of tools that the editor has are remembered, the newest 10,000. */

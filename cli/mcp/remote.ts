@@ -7,7 +7,7 @@ import {
   type Operations,
   Refusal,
   type Watched,
-} from "../../src/mcp/operations.ts";
+} from "../../src/doors/operations.ts";
 
 /** How long the scopes and the role of the credential are remembered. */
 const callerMs = 60_000;

@@ -1,8 +1,8 @@
 import { toJson } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { invalidArgument } from "../core/failure.ts";
+import type { Json } from "../doors/operations.ts";
 import { type Message, type Part, Role } from "../gen/proto/lf/a2a/v1/a2a_pb.ts";
-import type { Json } from "../mcp/operations.ts";
 
 /** The `content` of a message of v2 with the parts of a message of the protocol. @throws Failure `invalid_argument` */
 export function contentOf({ parts, role }: Message): readonly Json[] {
@@ -27,12 +27,12 @@ interface Decision {
   readonly input: Json;
 }
 
-/** The decision in a message: a data part with `event_id` and `input`, as task.confirmAction takes them. @throws Failure */
-export function decisionIn({ parts }: Message): Decision {
+/** The decision in a message: a data part with `event_id` and `input`, as task.confirmAction takes them; undefined without one. */
+export function decisionIn({ parts }: Message): Decision | undefined {
   for (const { content } of parts) {
     if (content.case !== "data") continue;
     const { event_id: id, input } = (toJson(ValueSchema, content.value) ?? {}) as Json;
     if (typeof id === "string" && typeof input === "object" && input !== null) return { event_id: id, input: input as Json };
   }
-  throw invalidArgument("message.parts", "the task waits for an approval: send a data part with event_id and input");
+  return undefined;
 }

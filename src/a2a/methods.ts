@@ -2,6 +2,7 @@ import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { Failure, invalidArgument } from "../core/failure.ts";
 import type { ProfileText } from "../core/tasks/profile.ts";
+import { type Json, Refusal } from "../doors/operations.ts";
 import {
   type CancelTaskRequest,
   type GetExtendedAgentCardRequest,
@@ -14,7 +15,6 @@ import {
   type SubscribeToTaskRequest,
   TaskState,
 } from "../gen/proto/lf/a2a/v1/a2a_pb.ts";
-import { type Json, Refusal } from "../mcp/operations.ts";
 import type { CardSkill } from "./agents.ts";
 import { A2aFailure } from "./problem.ts";
 import { noPush, send } from "./send.ts";

@@ -1,7 +1,7 @@
 import { Code } from "@connectrpc/connect";
 import { Failure, type Reason } from "../core/failure.ts";
+import { Refusal } from "../doors/operations.ts";
 import { connectAnswers, connectCodes, failureOfError } from "../http/failure.ts";
-import { Refusal } from "../mcp/operations.ts";
 
 /** The errors that the protocol names, with their JSON-RPC codes (A2A 1.0, 5.4). */
 const protocolErrors = {

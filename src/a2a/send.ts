@@ -1,7 +1,8 @@
+import { createHash } from "node:crypto";
 import { Failure, invalidArgument } from "../core/failure.ts";
+import type { Json } from "../doors/operations.ts";
+import { isQuestion, waitingOf } from "../doors/turn.ts";
 import type { Message, SendMessageRequest } from "../gen/proto/lf/a2a/v1/a2a_pb.ts";
-import type { Json } from "../mcp/operations.ts";
-import { isQuestion, waitingOf } from "../mcp/turn.ts";
 import { contentOf, decisionIn } from "./message.ts";
 import { A2aFailure } from "./problem.ts";
 import { isOver, stateOf } from "./task.ts";
@@ -13,7 +14,12 @@ interface Sent {
   readonly seq: number;
 }
 
-/** Sends the message of a request: to its task, to the task of its context, or as a new task. @throws Failure, Refusal */
+/**
+ * Sends the message of a request: to its task, to the task of its context, or as a new task. A message that was sent before, with the
+ * same id by the same credential, is not sent again.
+ *
+ * @throws Failure, Refusal
+ */
 export async function send({ tenant, message, configuration }: SendMessageRequest, use: Use): Promise<Sent> {
   const profile = use.agents.profileOf(tenant);
   if (!message) throw invalidArgument("message", "is required");
@@ -22,31 +28,61 @@ export async function send({ tenant, message, configuration }: SendMessageReques
   if (taskId !== "" && contextId !== "" && taskId !== contextId)
     throw invalidArgument("message.context_id", "is not the context of the task");
   if (taskId === "" && contextId === "") return begin(message, profile, use);
-  const task = await readTask(use, taskId || contextId);
-  if (taskId !== "" && isOver(stateOf(task)))
-    throw new A2aFailure("UNSUPPORTED_OPERATION", "the task is over: a message with its context_id alone continues the conversation");
-  return proceed(message, task, use);
+  return proceed(message, await readTask(use, taskId || contextId), use);
 }
 
 /** The refusal of configurations of push notifications. */
 export const noPush = (): Failure =>
   new A2aFailure("PUSH_NOTIFICATION_NOT_SUPPORTED", "push notifications are not supported: subscribe to the task, or create a webhook");
 
-async function begin(message: Message, profile: string | undefined, { operations, signal }: Use): Promise<Sent> {
+async function begin(message: Message, profile: string | undefined, use: Use): Promise<Sent> {
   const request = { interactive_mode: true, message: { content: contentOf(message) }, ...(profile && { agent_profile: profile }) };
-  const { task_id } = await operations.call("task.create", request, signal);
+  const { task_id } = await use.operations.call("task.create", request, use.signal, keyOf(message, use));
   return { taskId: String(task_id), seq: 0 };
 }
 
 async function proceed(message: Message, task: Json, use: Use): Promise<Sent> {
-  const { operations, signal } = use;
-  const sent = { taskId: String(task["id"]), seq: Number(task["last_seq"]) };
+  const sent = { taskId: String(task["id"]), seq: use.lastSeq ?? Number(task["last_seq"]) };
+  const calls = callsOf(message, sent.taskId);
   const waiting = waitingOf(task);
-  if (waiting && !isQuestion(waiting)) {
-    await checkApprover(use, task);
-    await operations.call("task.confirmAction", { task_id: sent.taskId, ...decisionIn(message) }, signal);
-  } else await operations.call("task.sendMessage", { task_id: sent.taskId, message: { content: contentOf(message) } }, signal);
+  const isApproval = waiting !== null && !isQuestion(waiting);
+  const isEnded = message.taskId !== "" && isOver(stateOf(task));
+  const fits = isApproval ? calls.confirm !== undefined : !isEnded && calls.confirm === undefined;
+  // The task may be as it is because of this very message.
+  if (!fits && (await wasSent(Object.values(calls), message, use))) return sent;
+  if (isEnded)
+    throw new A2aFailure("UNSUPPORTED_OPERATION", "the task is over: a message with its context_id alone continues the conversation");
+  if (isApproval) await checkApprover(use, task);
+  if (isApproval && !calls.confirm)
+    throw invalidArgument("message.parts", "the task waits for an approval: send a data part with event_id and input");
+  const [name, input] = isApproval && calls.confirm ? calls.confirm : calls.send;
+  await use.operations.call(name, input, use.signal, keyOf(message, use));
   return sent;
+}
+
+type Call = readonly [name: string, input: Json];
+
+/** What a message to a task can be: a message, and a decision when it has one. */
+function callsOf(message: Message, taskId: string): { readonly send: Call; readonly confirm?: Call } {
+  const decision = decisionIn(message);
+  return {
+    send: ["task.sendMessage", { task_id: taskId, message: { content: contentOf(message) } }],
+    ...(decision && { confirm: ["task.confirmAction", { task_id: taskId, ...decision }] }),
+  };
+}
+
+async function wasSent(calls: readonly Call[], message: Message, use: Use): Promise<boolean> {
+  const key = keyOf(message, use);
+  if (key === undefined) return false;
+  for (const [name, input] of calls) if (await use.operations.wasMade(name, input, use.signal, key)) return true;
+  return false;
+}
+
+/** The idempotency key of a message: its id within its conversation. The records of tokens are those of their app and user. */
+function keyOf({ messageId, contextId, taskId }: Message, { keyId }: Use): string | undefined {
+  if (messageId === "") return undefined;
+  const place = JSON.stringify([keyId, taskId || contextId, messageId]);
+  return `a2a-${createHash("sha256").update(place).digest("base64url")}`;
 }
 
 /** The caller is a program that may be led by a model: it decides approvals only if its user has granted that (spec/decisions.md 130). */

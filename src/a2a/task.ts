@@ -1,5 +1,7 @@
 import { create, fromJson, type JsonValue, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs, ValueSchema } from "@bufbuild/protobuf/wkt";
+import type { Json, TaskEvent } from "../doors/operations.ts";
+import { detailsOf, isQuestion, waitingOf } from "../doors/turn.ts";
 import {
   type ArtifactSchema,
   type MessageSchema,
@@ -10,8 +12,6 @@ import {
   TaskState,
   type TaskStatusSchema,
 } from "../gen/proto/lf/a2a/v1/a2a_pb.ts";
-import type { Json, TaskEvent } from "../mcp/operations.ts";
-import { detailsOf, isQuestion, waitingOf } from "../mcp/turn.ts";
 
 type MessageInit = MessageInitShape<typeof MessageSchema>;
 type ArtifactInit = MessageInitShape<typeof ArtifactSchema>;

@@ -1,7 +1,7 @@
 import { create, type JsonObject } from "@bufbuild/protobuf";
+import type { Json, TaskEvent, Watched } from "../doors/operations.ts";
+import { detailsOf } from "../doors/turn.ts";
 import { type StreamResponse, StreamResponseSchema, TaskState } from "../gen/proto/lf/a2a/v1/a2a_pb.ts";
-import type { Json, TaskEvent, Watched } from "../mcp/operations.ts";
-import { detailsOf } from "../mcp/turn.ts";
 import { eventsExtension } from "./protocol.ts";
 import { artifactOf, messageOf, type StatusInit, statusOf, taskOf } from "./task.ts";
 import { type Item, readEvents, readTask, type Use } from "./use.ts";

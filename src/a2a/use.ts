@@ -1,11 +1,13 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { Json, Operations, TaskEvent } from "../mcp/operations.ts";
+import type { Json, RecordedOperations, TaskEvent } from "../doors/operations.ts";
 import type { Agents } from "./agents.ts";
 import type { ServiceParameters } from "./protocol.ts";
 
 /** One request of a caller. */
 export interface Use extends ServiceParameters {
-  readonly operations: Operations;
+  readonly operations: RecordedOperations;
+  /** The id of the caller's API key; empty for a token, whose records are those of its app and user. */
+  readonly keyId: string;
   readonly agents: Agents;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { readEvent } from "../mcp/ask.ts";
-import { type Json, type Operations, Refusal } from "../mcp/operations.ts";
-import { isQuestion, readTask, type Turn, waitingOf } from "../mcp/turn.ts";
+import { readEvent } from "../doors/ask.ts";
+import { type Json, type Operations, Refusal } from "../doors/operations.ts";
+import { isQuestion, readTask, type Turn, waitingOf } from "../doors/turn.ts";
 import { ownIds } from "../narration/narrate.ts";
 import { contentOf, type InputMessage, type Resume, type RunInput } from "./input.ts";
 

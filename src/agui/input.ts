@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { invalidArgument } from "../core/failure.ts";
-import { type Json, Refusal } from "../mcp/operations.ts";
+import { type Json, Refusal } from "../doors/operations.ts";
 
 const id = z.string().min(1).max(255);
 const json = z.record(z.string(), z.unknown());

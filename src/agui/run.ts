@@ -1,6 +1,6 @@
-import { formOf } from "../mcp/ask.ts";
-import { type Json, type Operations, Refusal, type TaskEvent } from "../mcp/operations.ts";
-import { detailsOf, isQuestion, readTask, type Waiting, waitingOf } from "../mcp/turn.ts";
+import { formOf } from "../doors/ask.ts";
+import { type Json, type Operations, Refusal, type TaskEvent } from "../doors/operations.ts";
+import { detailsOf, isQuestion, readTask, type Waiting, waitingOf } from "../doors/turn.ts";
 import { createNarrator } from "../narration/narrate.ts";
 import { type Begun, begin, mayDecide } from "./begin.ts";
 import { type AgentEvent, protocolVersion } from "./event.ts";

@@ -1,4 +1,4 @@
-import type { Json, Operations, TaskEvent } from "../mcp/operations.ts";
+import type { Json, Operations, TaskEvent } from "../doors/operations.ts";
 import { readEvents } from "../narration/history.ts";
 import { messageId, textOf, toolUseOf } from "../narration/narrate.ts";
 import type { AgentMessage } from "./event.ts";

@@ -1,5 +1,5 @@
-import type { Json, TaskEvent } from "../mcp/operations.ts";
-import { detailsOf } from "../mcp/turn.ts";
+import type { Json, TaskEvent } from "../doors/operations.ts";
+import { detailsOf } from "../doors/turn.ts";
 import { messageId, type Passage, textOf, toolUseOf, type Voice } from "../narration/narrate.ts";
 import type { AgentEvent } from "./event.ts";
 

@@ -39,6 +39,12 @@ export interface Performer {
    */
   perform(admission: Admission, message: Message, gone: AbortSignal): Promise<Outcome>;
   /**
+   * Reads the answer that an earlier call with the same `Idempotency-Key` made; null when there is none.
+   *
+   * @throws Failure `already_exists` when the key was used with another request.
+   */
+  recorded(admission: Admission, message: Message): Promise<Message | null>;
+  /**
    * Makes the answers of a server stream; null when there are none and never will be.
    *
    * @throws Failure of any reason: the promise before the first answer, the stream after it.
@@ -165,6 +171,8 @@ export function performer(store: Store, handlers: HandlerTable, records: Idempot
         throw thrown;
       }
     },
+
+    recorded: (admission, message) => records.find(store, admission, message),
 
     async stream(admission, message, gone) {
       try {

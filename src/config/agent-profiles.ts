@@ -2,12 +2,13 @@ import { z } from "zod";
 
 /** Agents that a profile can name in addition to models. */
 const agentNames = ["offline", "remote"] as const;
-/** An agent as AGENT_PROFILES names it; `model:NAME` uses a model of MODELS_FILE, `remote` is a polling worker. */
-export type AgentName = (typeof agentNames)[number] | ModelAgentName;
+/** An agent as AGENT_PROFILES names it; `model:NAME` uses a model of MODELS_FILE, `a2a:NAME` an agent of A2A_AGENTS_FILE, `remote` is a polling worker. */
+export type AgentName = (typeof agentNames)[number] | ModelAgentName | A2aAgentName;
 type ModelAgentName = `model:${string}`;
+type A2aAgentName = `a2a:${string}`;
 
 /** The rule of `agentProfiles` for messages and documentation. */
-export const agentProfilesRule = `profile=agent pairs separated by commas, each profile once, the agent one of: ${agentNames.join(", ")}, model:NAME; remote may be followed by ;labels= and labels separated by +`;
+export const agentProfilesRule = `profile=agent pairs separated by commas, each profile once, the agent one of: ${agentNames.join(", ")}, model:NAME, a2a:NAME; remote may be followed by ;labels= and labels separated by +`;
 
 /** Whether an agent uses a model. */
 export const isModelAgent = (text: string): text is ModelAgentName => /^model:[a-z][a-z0-9-]{0,62}$/.test(text);
@@ -15,7 +16,13 @@ export const isModelAgent = (text: string): text is ModelAgentName => /^model:[a
 /** The name of an agent's model. */
 export const modelName = (agent: ModelAgentName): string => agent.slice("model:".length);
 
-const isAgent = (text: string): text is AgentName => isModelAgent(text) || agentNames.some((name) => name === text);
+/** Whether an agent is one of another system. */
+export const isA2aAgent = (text: string): text is A2aAgentName => /^a2a:[a-z][a-z0-9-]{0,62}$/.test(text);
+
+/** The name of an agent of another system. */
+export const a2aName = (agent: A2aAgentName): string => agent.slice("a2a:".length);
+
+const isAgent = (text: string): text is AgentName => isModelAgent(text) || isA2aAgent(text) || agentNames.some((name) => name === text);
 const name = "[a-z0-9][a-z0-9.-]{0,62}";
 const pair = new RegExp(`^(?<profile>${name})=(?<agent>[a-z][a-z0-9:-]{0,99})(?:;labels=(?<labels>${name}(?:\\+${name}){0,19}))?$`);
 

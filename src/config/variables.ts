@@ -1,3 +1,4 @@
+import { a2aAgents } from "./a2a-agents.ts";
 import { objectStorage } from "./bucket.ts";
 import { models } from "./models.ts";
 import { addresses, listening, outgoing } from "./network.ts";
@@ -30,7 +31,7 @@ export const variableGroups = {
   Console: console,
   "OAuth 2.0": oauth,
   Agents: agents,
-  A2A: a2a,
+  A2A: { ...a2a, ...a2aAgents },
   Credits: prices,
   Models: models,
   Speech: speech,

@@ -130,7 +130,7 @@ export const agents = {
     rule: agentProfilesRule,
     example: "manus-1.6=offline,manus-1.6-lite=offline",
     description:
-      "The agent for each profile. `offline` needs no model and no network; `model:NAME` is a model of MODELS_FILE; `remote` leaves the tasks to workers that poll. Names other than those of the public API are new profiles, which tasks can have as `agent_profile`. `remote;labels=gpu+eu` leaves the tasks to workers whose credential has all of these labels ([agents.md](../guides/agents.md#profiles)).",
+      "The agent for each profile. `offline` needs no model and no network; `model:NAME` is a model of MODELS_FILE; `a2a:NAME` is an agent of another system in A2A_AGENTS_FILE; `remote` leaves the tasks to workers that poll. Names other than those of the public API are new profiles, which tasks can have as `agent_profile`. `remote;labels=gpu+eu` leaves the tasks to workers whose credential has all of these labels ([agents.md](../guides/agents.md#profiles)).",
     schema: agentProfiles,
   }),
   SANDBOX_COMMAND: defineVariable({

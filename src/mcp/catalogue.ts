@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import type { Caller, Json } from "./operations.ts";
+import type { Caller, Json } from "../doors/operations.ts";
 import { inputSchema } from "./schema.ts";
 
 /** The facts of an operation, from the document that `node scripts/documents.ts --write` makes of `proto/`. */

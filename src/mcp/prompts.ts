@@ -1,5 +1,5 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
-import { type Json, type Operations, Refusal } from "./operations.ts";
+import { type Json, type Operations, Refusal } from "../doors/operations.ts";
 import { protocolErrors } from "./results.ts";
 import { type ServerParts, signalOf } from "./server-parts.ts";
 

@@ -1,11 +1,11 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, type Server } from "@modelcontextprotocol/server";
-import { type FileDetail, type Json, type Operations, Refusal } from "./operations.ts";
+import { type FileDetail, type Json, type Operations, Refusal } from "../doors/operations.ts";
+import type { follow } from "../doors/turn.ts";
 import { listSkills, type Skill } from "./prompts.ts";
 import { protocolErrors, textMax } from "./results.ts";
 import { type ServerParts, signalOf } from "./server-parts.ts";
 import { fileBytesMax, fileUri, findFile } from "./tools/files.ts";
 import { turnView } from "./tools/settle.ts";
-import type { follow } from "./turn.ts";
 
 /** Resources of a page. */
 const pageSize = 50;

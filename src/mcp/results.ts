@@ -1,5 +1,5 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import { Refusal } from "./operations.ts";
+import { Refusal } from "../doors/operations.ts";
 
 /** A block of a tool's result. */
 export type Block =

@@ -1,4 +1,4 @@
-import type { Json } from "./operations.ts";
+import type { Json } from "../doors/operations.ts";
 
 /** The deepest nesting that is written out: a schema that contains itself would never end. */
 const depthMax = 8;

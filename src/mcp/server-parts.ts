@@ -1,4 +1,4 @@
-import type { Operations } from "./operations.ts";
+import type { Operations } from "../doors/operations.ts";
 import type { Resumed, Tool } from "./tools/tool.ts";
 
 /** What a server needs of the door that it stands behind. */

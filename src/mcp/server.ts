@@ -1,5 +1,5 @@
 import { CLIENT_CAPABILITIES_META_KEY, ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@modelcontextprotocol/server";
-import type { Json } from "./operations.ts";
+import type { Json } from "../doors/operations.ts";
 import { addPrompts } from "./prompts.ts";
 import { addResources } from "./resources.ts";
 import { errorResult, protocolErrors } from "./results.ts";

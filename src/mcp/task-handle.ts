@@ -1,6 +1,6 @@
-import type { Json } from "./operations.ts";
+import type { Json } from "../doors/operations.ts";
+import type { Turn } from "../doors/turn.ts";
 import type { TaskStarted } from "./tools/tool.ts";
-import type { Turn } from "./turn.ts";
 
 /** How often a client should look, in milliseconds. */
 const pollMs = 2_000;

@@ -1,12 +1,12 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { applyResponse, formOf } from "./ask.ts";
-import type { Json, Operations, TaskEvent } from "./operations.ts";
+import { applyResponse, formOf } from "../doors/ask.ts";
+import type { Json, Operations, TaskEvent } from "../doors/operations.ts";
+import { detailsOf, readTask, type Turn, waitingOf } from "../doors/turn.ts";
 import { jsonResult, protocolErrors } from "./results.ts";
 import { type ServerParts, signalOf } from "./server-parts.ts";
 import { handleFacts, turnOf } from "./task-handle.ts";
 import { turnView } from "./tools/settle.ts";
-import { detailsOf, readTask, type Turn, waitingOf } from "./turn.ts";
 
 /** The name of the extension. */
 export const tasksExtension = "io.modelcontextprotocol/tasks";

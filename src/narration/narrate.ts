@@ -1,5 +1,5 @@
-import type { Json, TaskEvent, TextDelta, Watched } from "../mcp/operations.ts";
-import { detailsOf } from "../mcp/turn.ts";
+import type { Json, TaskEvent, TextDelta, Watched } from "../doors/operations.ts";
+import { detailsOf } from "../doors/turn.ts";
 
 /** What an agent writes: its messages, or its reasoning. */
 export type Voice = "answer" | "thought";

@@ -2,6 +2,7 @@ import { Failure } from "../core/failure.ts";
 import { runSpan } from "../core/span-names.ts";
 import type { Task } from "../core/tasks/task.ts";
 import { endAfter, storedParent, type Tracing, untraced } from "../core/trace.ts";
+import type { stopped } from "./agent.ts";
 import { releaseClaim } from "./claims.ts";
 import { type ModelCalls, modelCalls } from "./model-calls.ts";
 import { type RunParts, runTask } from "./run.ts";
@@ -23,7 +24,8 @@ export interface ActiveRuns {
   start(task: Task): void;
   /** Aborts the runs for which `holds` returns false. */
   abortUnlessHeld(holds: (taskId: string, fenceOf: number) => boolean): void;
-  abort(taskId: string): void;
+  /** The task's run has lost its task, or the task was stopped. */
+  abort(taskId: string, why?: typeof stopped): void;
   abortAll(why: string): void;
   /** Aborts the runs that have not begun a call of a model. The others end before their next call. */
   drain(): void;
@@ -78,7 +80,7 @@ export function activeRuns(parts: ActiveRunsParts, onEnd: (taskId: string) => vo
     abortUnlessHeld(holds) {
       for (const [taskId, { fence, abort }] of activeOnly()) if (!holds(taskId, fence)) abort.abort();
     },
-    abort: (taskId) => runs.get(taskId)?.abort.abort(),
+    abort: (taskId, why) => runs.get(taskId)?.abort.abort(why),
     abortAll(why) {
       const active = activeOnly();
       if (active.length > 0) log("info", "runs are given up", { runs: active.length, why });

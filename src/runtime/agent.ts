@@ -193,9 +193,12 @@ export interface Turn {
   /** 1 for the first run of this turn, more when an earlier one was lost or the turn has waited. */
   readonly claim: number;
   readonly clock: Clock;
-  /** Aborted when this process loses the run: by a stop, a drain or a lost lease. */
+  /** Aborted when this process loses the run: by a stop, with the reason `stopped`, a drain or a lost lease. */
   readonly signal: AbortSignal;
 }
+
+/** The reason of a turn's signal when the task was stopped. */
+export const stopped = "stopped";
 
 /**
  * The text of the message that an agent writes now, for watchers: begin it, write its parts, and yield its event. To begin

@@ -5,6 +5,7 @@ import { type Claim, unobserved } from "../core/observe.ts";
 import type { Tx } from "../core/store.ts";
 import type { ClaimableTask, QueueFilter } from "../core/tasks/task.ts";
 import { type ActiveRunsParts, activeRuns } from "./active-runs.ts";
+import { stopped } from "./agent.ts";
 import { claimWithinLimits, releaseClaim } from "./claims.ts";
 import { heartbeatMs, type Lease } from "./lease.ts";
 
@@ -147,7 +148,9 @@ export function startRuns(parts: RunsParts): Runs {
   const unsubscribeTasks = store.feed.onTask(({ taskId, fence, status }) => {
     const ownFence = active.fence(taskId);
     // Fences only grow: a late notification with a lower fence is about an earlier run.
-    if (ownFence !== undefined && (fence > ownFence || (fence === ownFence && status !== "running"))) active.abort(taskId);
+    if (ownFence === undefined || fence < ownFence) return;
+    if (status !== "running") active.abort(taskId, stopped);
+    else if (fence > ownFence) active.abort(taskId);
   });
   const unsubscribeLosses = store.feed.onLost(() => void sweepOnce().catch(logFailure("sweeping after lost notifications failed")));
 

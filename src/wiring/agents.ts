@@ -1,7 +1,9 @@
-import { isModelAgent, modelName } from "../config/agent-profiles.ts";
+import { a2aName, isA2aAgent, isModelAgent, modelName } from "../config/agent-profiles.ts";
 import type { ModelConfig } from "../config/models.ts";
 import { publicNames } from "../core/tasks/profile.ts";
+import { RefusedDestination } from "../egress/agent.ts";
 import { fetchFile } from "../egress/fetch-file.ts";
+import { guardedFetch } from "../egress/guarded-fetch.ts";
 import type { Agent } from "../runtime/agent.ts";
 import type { ToolsFor } from "../runtime/agents/model/tool.ts";
 import { offlineAgent } from "../runtime/agents/offline/offline.ts";
@@ -13,11 +15,12 @@ import type { ProcessContext } from "./process-context.ts";
  */
 export async function createAgents(context: ProcessContext, toolsFor: ToolsFor): Promise<(profile: string) => Agent | null> {
   const { agentProfiles } = context.config;
-  const models = await modelAgents(context, toolsFor);
+  const [models, others] = await Promise.all([modelAgents(context, toolsFor), a2aAgents(context)]);
   return (profile) => {
     const name = agentProfiles[profile] ?? (publicNames.includes(profile) ? "offline" : null);
     if (name === null) return missingAgent;
     if (name === "remote") return null;
+    if (isA2aAgent(name)) return others.get(a2aName(name)) ?? missingAgent;
     return (isModelAgent(name) ? models.get(modelName(name)) : undefined) ?? offlineAgent;
   };
 }
@@ -30,6 +33,36 @@ const missingAgent: Agent = async function* ({ profile }) {
     content: `The profile ${profile} does not exist any more. Send a message with another agent_profile.`,
   };
 };
+
+/** The most bytes that an agent of another system sends in a run. */
+const a2aBytesMax = 256 * 1_048_576;
+
+/** The agents of other systems. Their client is loaded only if one is configured. */
+async function a2aAgents({ config, clock, resolve }: ProcessContext): Promise<ReadonlyMap<string, Agent>> {
+  const agents = Object.entries(config.a2aAgents);
+  if (agents.length === 0) return new Map();
+  const [{ a2aAgent }, { AgentFault }] = await Promise.all([
+    import("../runtime/agents/a2a/a2a.ts"),
+    import("../runtime/agents/a2a/fault.ts"),
+  ]);
+  const fetchOne = fetchFile(config.fetchAllow, clock, resolve);
+  return new Map(
+    agents.map(([name, { allow, ...agent }]) => {
+      const connect = (accountId: string, signal: AbortSignal) => {
+        const guarded = guardedFetch(allow, resolve, { bytesMax: a2aBytesMax, accountId, signal, onTooMuch: () => undefined });
+        const refused = (thrown: unknown) => {
+          const isRefused = [thrown, thrown instanceof Error ? thrown.cause : undefined].some(
+            (fault) => fault instanceof RefusedDestination,
+          );
+          if (!isRefused) throw thrown;
+          throw new AgentFault("its address is not public, and `allow` does not have it", { isLost: false });
+        };
+        return { ...guarded, fetch: (url: string, init: RequestInit) => guarded.fetch(url, init).catch(refused) };
+      };
+      return [name, a2aAgent({ ...agent, name, connect, fetchFile: fetchOne })];
+    }),
+  );
+}
 
 /** The SDKs of models are loaded only if a model is configured. */
 async function modelAgents({ config, random, log, observe }: ProcessContext, toolsFor: ToolsFor): Promise<ReadonlyMap<string, Agent>> {

@@ -1,13 +1,16 @@
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
+import { fromJson } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { describe, expect } from "vitest";
-import { A2AService } from "../../src/gen/proto/lf/a2a/v1/a2a_pb.ts";
+import { A2AService, SendMessageRequestSchema } from "../../src/gen/proto/lf/a2a/v1/a2a_pb.ts";
 import { sampledTest } from "../support/sampled.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { tokenOf } from "../support/token.ts";
+import { untilStatus } from "../support/until.ts";
 
 const test = sampledTest(2);
 
@@ -115,7 +118,7 @@ describe("the entrance of A2A (spec/api.md 8.107)", () => {
 
 /** A message as JSON. */
 const message = (parts: object | string, more: object = {}) => ({
-  message: { messageId: "m", role: "ROLE_USER", parts: [typeof parts === "string" ? { text: parts } : parts], ...more },
+  message: { messageId: randomUUID(), role: "ROLE_USER", parts: [typeof parts === "string" ? { text: parts } : parts], ...more },
 });
 const states = (body: { readonly result: { readonly tasks: readonly { readonly status: { readonly state: string } }[] } }) =>
   body.result.tasks.map(({ status }) => status.state);
@@ -169,6 +172,38 @@ describe("tasks of A2A (spec/api.md 8.107)", () => {
       pageSize: 50,
       totalSize: 0,
     });
+  });
+
+  test("a message that is sent again, also at the same time, makes one task or one answer of the same credential", async () => {
+    const eve = await rig.service.person();
+    const headers = { ...eve.headers, ...version };
+    const other = { ...(await tokenOf(rig.service, eve)).headers, ...version };
+    const at = { configuration: { returnImmediately: true } };
+    const first = { ...message("[[ask Which colour?]] [[say Done]]"), ...at };
+    const sentBy = async (body: object, by: Readonly<Record<string, string>> = headers) =>
+      (await rpc("SendMessage", body, { headers: by })).body;
+    const answers = await Promise.all(Array.from({ length: 5 }, () => sentBy(first)));
+    expect(answers.map(({ error }) => error)).toEqual(answers.map(() => undefined));
+    const [taskId, ...others] = new Set(answers.map(({ result }) => result.task.id));
+    expect(others).toEqual([]);
+    const { client, options } = grpc(headers);
+    const request = fromJson(SendMessageRequestSchema, JSON.parse(JSON.stringify(first)));
+    expect((await client.sendMessage(request, options)).payload.value).toMatchObject({ id: taskId });
+    expect((await send("/message:send", { headers, body: first })).body.task.id).toBe(taskId);
+    expect((await sentBy(first, other)).result.task.id).not.toBe(taskId);
+    await untilStatus(rig.service.store, String(taskId), "waiting");
+    const changed = { message: { ...first.message, parts: [{ text: "Another" }] } };
+    expect((await sentBy(changed)).error.data[0].reason).toBe("ALREADY_EXISTS");
+
+    // The repeats meet a task that waits, runs or is over.
+    const answer = { ...message("blue", { taskId }), ...at };
+    const early = await Promise.all([sentBy(answer), sentBy(answer), sentBy(answer)]);
+    await untilStatus(rig.service.store, String(taskId), "stopped");
+    for (const { result } of [...early, await sentBy(answer)]) expect(result.task.id).toBe(taskId);
+    expect((await sentBy(message("blue", { taskId }))).error.data[0].reason).toBe("UNSUPPORTED_OPERATION");
+    const events = (await eve.v2("task.listMessages", { task_id: taskId, limit: 200 })).body["messages"];
+    expect(events.filter(({ type }: { readonly type: string }) => type === "user_message")).toHaveLength(2);
+    expect((await eve.v2("task.list", {})).body["data"]).toHaveLength(2);
   });
 
   test("lists have pages and filters", async () => {

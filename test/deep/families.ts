@@ -36,6 +36,7 @@ export const families: readonly Family[] = [
       ...named("faults", "kill takeover drain deliveries webhooks texts"),
       ...named("websites", "kill publisher"),
       ...[
+        "test/a2a/profile-kill.test.ts",
         "test/backup/kill.test.ts",
         "test/exports/kill.test.ts",
         "test/files/kill.test.ts",

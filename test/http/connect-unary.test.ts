@@ -17,6 +17,7 @@ beforeAll(async () => {
       operations: operationTable(),
       admit: () => Promise.reject(new Failure("unauthenticated", "access is refused")),
       performer: {
+        recorded: () => Promise.reject(new Error("not asked")),
         perform: () => Promise.reject(new Error("not asked")),
         stream: () => Promise.reject(new Error("not asked")),
         reserve: () => undefined,

@@ -1,6 +1,6 @@
 import type { Admission, Request } from "../../call/admission.ts";
 import { Failure } from "../../core/failure.ts";
-import { entranceOf, type InProcessParts, inProcessOperations } from "../../mcp/http/in-process.ts";
+import { entranceOf, type InProcessParts, inProcessOperations } from "../../doors/http/in-process.ts";
 import type { Operation } from "../../operations.ts";
 import type { Agents } from "../agents.ts";
 import { basePath, type ReadHeader, serviceParameters } from "../protocol.ts";
@@ -37,6 +37,7 @@ export function createDoor(parts: DoorParts): Door {
       ...serviceParameters(header),
       operations: inProcessOperations(parts, request, caller),
       agents,
+      keyId: caller.credential.kind === "key" ? caller.credential.id : "",
       signal,
       sleep: clock.sleep,
     }),

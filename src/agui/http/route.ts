@@ -1,6 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import type { Admission } from "../../call/admission.ts";
 import { type Failure, failureOf } from "../../core/failure.ts";
+import { entranceOf, type InProcessParts, inProcessOperations } from "../../doors/http/in-process.ts";
+import type { Operations } from "../../doors/operations.ts";
 import { callHeaders, refusalHeaders, setHeaders } from "../../http/answer-headers.ts";
 import { failureOfError, v2Answers } from "../../http/failure.ts";
 import type { ReadRequest } from "../../http/request.ts";
@@ -8,8 +10,6 @@ import { boundedBodies } from "../../http/request-body.ts";
 import { eventStream } from "../../http/v2/event-stream.ts";
 import { parseBody } from "../../http/v2/parse.ts";
 import { type Call, inSteps, sendJson, wire } from "../../http/wire/wire.ts";
-import { entranceOf, type InProcessParts, inProcessOperations } from "../../mcp/http/in-process.ts";
-import type { Operations } from "../../mcp/operations.ts";
 
 /** The dependencies of `/ag-ui`. */
 export interface AgUiParts extends InProcessParts {

@@ -6,6 +6,7 @@ import type { Cipher } from "../../core/cipher.ts";
 import { Failure, invalidArgument } from "../../core/failure.ts";
 import { mcpResource } from "../../core/oauth/resource.ts";
 import { signedTokens } from "../../core/signed-token.ts";
+import { entranceOf, type InProcessParts, inProcessOperations } from "../../doors/http/in-process.ts";
 import { callHeaders, refusalHeaders, setHeaders } from "../../http/answer-headers.ts";
 import { failureOfError, v2Answers } from "../../http/failure.ts";
 import type { ReadRequest } from "../../http/request.ts";
@@ -15,7 +16,6 @@ import { type Call, inSteps, sendJson, wire } from "../../http/wire/wire.ts";
 import type { Resumed } from "../tools/tool.ts";
 import { checkMcpCredential, mcpChallenge, mcpCredentials } from "./credential.ts";
 import type { DoorParts } from "./handler.ts";
-import { entranceOf, type InProcessParts, inProcessOperations } from "./in-process.ts";
 import { createOriginCheck, type OriginRule } from "./origin.ts";
 
 /** The dependencies of `/mcp`. */

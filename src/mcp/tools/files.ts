@@ -1,4 +1,4 @@
-import { type FileDetail, type Json, type Operations, Refusal } from "../operations.ts";
+import { type FileDetail, type Json, type Operations, Refusal } from "../../doors/operations.ts";
 import { jsonResult, type ToolResult, textMax } from "../results.ts";
 import { checkMembers, numberIn, pick, textIn } from "./input.ts";
 import { objectSchema as object, type Tool, type Use } from "./tool.ts";

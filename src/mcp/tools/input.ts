@@ -1,4 +1,4 @@
-import { type Json, Refusal } from "../operations.ts";
+import { type Json, Refusal } from "../../doors/operations.ts";
 
 const wrong = (field: string, rule: string): Refusal => new Refusal("invalid_argument", `${field}: ${rule}`, { field });
 

@@ -1,5 +1,5 @@
+import { type Caller, type Operations, Refusal } from "../../doors/operations.ts";
 import { type Catalogue, readCatalogue } from "../catalogue.ts";
-import { type Caller, type Operations, Refusal } from "../operations.ts";
 import { jsonResult } from "../results.ts";
 import { fileTools } from "./files.ts";
 import { taskTools } from "./tasks.ts";

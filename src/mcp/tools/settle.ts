@@ -1,9 +1,9 @@
 import { type InputRequiredResult, inputRequired } from "@modelcontextprotocol/server";
-import { applyResponse, formOf } from "../ask.ts";
-import type { Json, TaskEvent } from "../operations.ts";
+import { applyResponse, formOf } from "../../doors/ask.ts";
+import type { Json, TaskEvent } from "../../doors/operations.ts";
+import { detailsOf, follow, isQuestion, type Progress, readTask, type Turn, waitingOf } from "../../doors/turn.ts";
 import { jsonResult, type ToolResult } from "../results.ts";
 import { startedTask } from "../task-handle.ts";
-import { detailsOf, follow, isQuestion, type Progress, readTask, type Turn, waitingOf } from "../turn.ts";
 import type { TaskStarted, Use } from "./tool.ts";
 
 /** The newest messages of a turn in a result. */

@@ -1,7 +1,7 @@
+import { type Json, Refusal } from "../../doors/operations.ts";
+import { isQuestion, readTask, waitingOf } from "../../doors/turn.ts";
 import type { Catalogue } from "../catalogue.ts";
-import { type Json, Refusal } from "../operations.ts";
 import { jsonResult } from "../results.ts";
-import { isQuestion, readTask, waitingOf } from "../turn.ts";
 import { checkMembers, numberIn, pick, textIn, textsIn } from "./input.ts";
 import { settle } from "./settle.ts";
 import { objectSchema as object, type Tool, type Use } from "./tool.ts";

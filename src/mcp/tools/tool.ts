@@ -1,7 +1,7 @@
 import type { InputRequiredResult, Tool as ListedTool } from "@modelcontextprotocol/server";
-import type { Json, Operations } from "../operations.ts";
+import type { Json, Operations } from "../../doors/operations.ts";
+import type { Turn } from "../../doors/turn.ts";
 import type { Block, ToolResult } from "../results.ts";
-import type { Turn } from "../turn.ts";
 
 /** The call continues as a task of the protocol (extension `io.modelcontextprotocol/tasks`). */
 export interface TaskStarted {

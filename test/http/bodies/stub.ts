@@ -27,6 +27,7 @@ export async function openStub(
     anonymous,
     performer: {
       perform: async ({ operation }) => ({ answer: create(operation.method.output), isReplayed: false }),
+      recorded: async () => null,
       reserve: () => undefined,
       stream: async () => null,
       converse: () => never(),

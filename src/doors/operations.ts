@@ -73,6 +73,12 @@ export interface Operations {
   download(file: FileDetail, most: number, signal: AbortSignal): Promise<Uint8Array>;
 }
 
+/** Operations that know their idempotency records. */
+export interface RecordedOperations extends Operations {
+  /** Whether a change with this key was made before, by the same request. @throws Refusal `already_exists` after another request. */
+  wasMade(name: string, input: Json, signal: AbortSignal, idempotencyKey: string): Promise<boolean>;
+}
+
 /** A refusal by an operation. */
 export class Refusal extends Error {
   /** The code of v2, for instance `not_found`. */

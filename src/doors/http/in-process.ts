@@ -21,7 +21,7 @@ import { compileReader } from "../../http/v2/message-reader.ts";
 import { compileBareWriter, compileWriter } from "../../http/v2/writer.ts";
 import { Warnings } from "../../http/warnings/warnings.ts";
 import { type Operation, type OperationTable, rpcName } from "../../operations.ts";
-import { type FileDetail, type FilePage, type Json, type Operations, Refusal, type Watched } from "../operations.ts";
+import { type FileDetail, type FilePage, type Json, type RecordedOperations, Refusal, type Watched } from "../operations.ts";
 
 /** The parts of the call path that tools use. */
 export interface InProcessParts {
@@ -47,9 +47,15 @@ export function entranceOf(operations: OperationTable, countedAs: string, path: 
 }
 
 /** The operations for one request: each is admitted and performed as on every other wire, with its limit and its audit row. */
-export function inProcessOperations(parts: InProcessParts, { body: _, ...head }: Request, caller: Caller): Operations {
+export function inProcessOperations(parts: InProcessParts, { body: _, ...head }: Request, caller: Caller): RecordedOperations {
   const { performer, uploads, blobs, store, clock, report } = parts;
   let observed = head.observed;
+
+  function methodNamed(name: string): DescMethod {
+    const method = parts.operations.byName(name)?.method;
+    if (!method) throw new Error(`${name} is not an operation`);
+    return method;
+  }
 
   async function admitted(method: DescMethod, input: Json, idempotencyKey: string | null = null) {
     const operation = parts.operations.byRpc(rpcName(method));
@@ -86,11 +92,12 @@ export function inProcessOperations(parts: InProcessParts, { body: _, ...head }:
 
   return {
     caller: async () => callerOf(caller),
-    async call(name, input, signal, idempotencyKey) {
-      const method = parts.operations.byName(name)?.method;
-      if (!method) throw new Error(`${name} is not an operation`);
-      return perform(method, input, signal, idempotencyKey);
-    },
+    call: async (name, input, signal, idempotencyKey) => perform(methodNamed(name), input, signal, idempotencyKey),
+    wasMade: (name, input, _signal, idempotencyKey) =>
+      refusing(async () => {
+        const { admission, message } = await admitted(methodNamed(name), input, idempotencyKey);
+        return (await performer.recorded(admission, message)) !== null;
+      }),
     async *watch(taskId, afterSeq, signal) {
       const input = { task_id: taskId, after_seq: afterSeq, until_settled: true, deltas: true };
       const answers = await refusing(async () => {
