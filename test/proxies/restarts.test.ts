@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { installation, spawnServer } from "../faults/server.ts";
+import { eventually, installation, spawnServer } from "../faults/server.ts";
 import { startLoad } from "../rolling/load.ts";
 import { databaseUrl, postgresTemplate } from "../support/database.ts";
 import { depth, seed } from "../support/depth.ts";
 import { freePort } from "../support/free-port.ts";
 import { lacks } from "../support/needs.ts";
+import { testMs } from "../support/patience.ts";
 import { startGrpcLoad } from "./grpc-load.ts";
 import { type ProxyName, proxyNames, startProxy } from "./proxies.ts";
 
@@ -43,7 +44,9 @@ async function restartBehind(name: ProxyName): Promise<void> {
     const old = processes[nth];
     old?.child.kill("SIGTERM");
     expect(await old?.ended, "the process drains").toBe(0);
-    processes[nth] = await start(ports[nth] ?? 0);
+    const life = await start(ports[nth] ?? 0);
+    processes[nth] = life;
+    await eventually("the proxy uses the new process", async () => life.stderrText().includes('"operation":"task.'));
     await load.more(some);
     const failed = [...load.stats.failed, ...grpc.stats.failed];
     console.info(`${name}, restart ${restart + 1}: ${load.stats.calls} calls, ${failed.length} failed ${failed[0] ?? ""}`);
@@ -58,5 +61,9 @@ async function restartBehind(name: ProxyName): Promise<void> {
 
 describe.skipIf(postgresTemplate === undefined || depth === "short")("two processes that are restarted one by one", () => {
   for (const name of names)
-    test.skipIf(lacks(name))(`lose no call and no event behind ${name}, with the file of deploy/proxy`, () => restartBehind(name));
+    test.skipIf(lacks(name))(
+      `lose no call and no event behind ${name}, with the file of deploy/proxy`,
+      { timeout: testMs + restarts * 60_000 },
+      () => restartBehind(name),
+    );
 });

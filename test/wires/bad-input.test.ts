@@ -55,7 +55,7 @@ describe("over v2, every field", () => {
   // An account has few streams that stay open, so accepted calls of them are in webhooks/listen.test.ts.
   const answered = (turn: number) => operations(turn).filter(([name]) => !staysOpen(name));
 
-  /** Makes what an operation makes only once, so that it answers all further calls alike. */
+  /** Makes what an operation makes only once, so that it answers all further calls in the same way. */
   const make = (operation: Operation) => call("v2", operation, { headers: keys.permitted(operation) });
 
   test.each(operations(0))("of %s refuses what does not fit it, with its path and rule", async (_name, operation) => {
