@@ -5,14 +5,11 @@ import { TaskState } from "@a2a-js/sdk";
 import { fromJson } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { describe, expect } from "vitest";
+import { describe, expect, test } from "vitest";
 import { A2AService, SendMessageRequestSchema } from "../../src/gen/proto/lf/a2a/v1/a2a_pb.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { tokenOf } from "../support/token.ts";
 import { untilStatus } from "../support/until.ts";
-
-const test = sampledTest(2);
 
 const rig = taskRig({ env: { RATE_LIMITS: "default", WATCH_LIMIT: "2" } });
 const version = { "a2a-version": "1.0" };

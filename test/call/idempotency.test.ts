@@ -1,6 +1,6 @@
 import { create, type JsonObject } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { afterAll, beforeAll, describe, expect } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Admission } from "../../src/call/admission.ts";
 import { idempotencyRecords } from "../../src/call/idempotency.ts";
 import { cipherFrom } from "../../src/core/cipher.ts";
@@ -14,12 +14,9 @@ import { operationTable } from "../../src/operations.ts";
 import { openReceiver } from "../egress/receiver.ts";
 import { v1Of } from "../http/v1/caller.ts";
 import { describeOnPostgres, nodesOf, openTestStore } from "../support/database.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { type RpcWire, rpcWires, type V2Reply } from "../support/wires.ts";
-
-const test = sampledTest(2);
 
 const createProject = "project.v2.ProjectService/CreateProject";
 

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { roles } from "../../src/core/accounts/account.ts";
 import { myBrowserId } from "../../src/core/connectors/catalogue.ts";
 import { ConnectorService } from "../../src/gen/proto/settings/v1/connector_service_pb.ts";
 import { outcomeOf, settingsRig } from "../settings/settings-rig.ts";
 import { describeOnOne, rowsIn } from "../support/database.ts";
 import { type McpTestServer, openMcpServer } from "../support/mcp-server.ts";
-import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
 import { tokenOf } from "../support/token.ts";
-
-const test = sampledTest(2);
 
 const github = "bbb0df76-66bd-4a24-ae4f-2aac4750d90b";
 const gmail = "9444d960-ab7e-450f-9cb9-b9467fb0adda";

@@ -1,9 +1,8 @@
-import { beforeAll, describe, expect } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { OAuthApp } from "../../src/core/oauth/app.ts";
 import { appsOf, settingsRig } from "../settings/settings-rig.ts";
 import { describeOnOne, rowsIn, runOn } from "../support/database.ts";
 import { exchangeCode, putApp, type TestApp } from "../support/oauth.ts";
-import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
 import {
   allow,
@@ -16,8 +15,6 @@ import {
   requestOf,
   type Visitor,
 } from "./consent-rig.ts";
-
-const test = sampledTest(2);
 
 const gmail = "9444d960-ab7e-450f-9cb9-b9467fb0adda";
 const slack = "001e6a99-5585-4b3e-b8cb-533fe24d7788";

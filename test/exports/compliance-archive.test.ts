@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ComplianceExport, type StepFilter, stepNames } from "../../src/core/exports/export.ts";
 import { systemIds } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
@@ -8,12 +8,9 @@ import { eventId, type TaskEvent } from "../../src/core/tasks/event.ts";
 import { packCompliance } from "../../src/exports/compliance.ts";
 import { type FilePlatform, openFilePlatform, until, uploadFile } from "../files/files-rig.ts";
 import { describeOnOne } from "../support/database.ts";
-import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
 import { untilStatus } from "../support/until.ts";
 import { readZip } from "./export-rig.ts";
-
-const test = sampledTest(2);
 
 // biome-ignore lint/suspicious/noExplicitAny: a line is read as the recipient sees it
 type Line = any;

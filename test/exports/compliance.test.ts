@@ -1,14 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { cancelExport } from "../../src/core/exports/exports.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { describeOnOne, rowsIn } from "../support/database.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { openService } from "../support/service.ts";
 import { type ExportsRig, exportsRig } from "./exports-rig.ts";
 import { complianceSurfaces, type Method, refusal, type Surface, type SurfaceReply } from "./surfaces.ts";
-
-const test = sampledTest(2);
 
 const minute = 60_000;
 const day = 1440 * minute;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import type { Clock } from "../../src/core/clock.ts";
 import { Failure } from "../../src/core/failure.ts";
 import type { Blobs } from "../../src/core/files/blob.ts";
@@ -11,11 +11,8 @@ import { createLocalBlobs } from "../../src/storage/local.ts";
 import { readBlobTotals, storedFiles, until } from "../files/files-rig.ts";
 import { agentMessage, ann, sampleTask, userMessage } from "../store/samples.ts";
 import { type DatabaseKind, describeOnOne, openTestStore } from "../support/database.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 import { createExporter, requestExport } from "./export-rig.ts";
-
-const test = sampledTest(2);
 
 interface Process {
   readonly exporter: Exporter;

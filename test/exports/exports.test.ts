@@ -1,12 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, describe, expect } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ExportScope } from "../../src/core/exports/export.ts";
 import { describeOnOne, rowsIn } from "../support/database.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { type ExportsRig, exportsRig } from "./exports-rig.ts";
 import { type Method, refusal, type Surface, type SurfaceReply, surfaces } from "./surfaces.ts";
-
-const test = sampledTest(2);
 
 const minute = 60_000;
 const day = 1440 * minute;

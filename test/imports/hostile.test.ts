@@ -1,14 +1,11 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { beforeAll, describe, expect } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { openDownload, publicLookup } from "../../cli/import/download.ts";
 import { sourceOrigin as originOf } from "../../cli/import/source.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { fetchBetween, runImport, tasksOf } from "./import-rig.ts";
-
-const test = sampledTest(2);
 
 type Answers = Readonly<Record<string, (request: Readonly<Record<string, unknown>>, response: ServerResponse) => unknown>>;
 

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadConfig } from "../../src/config.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { createMetrics } from "../../src/metrics/metrics.ts";
@@ -10,11 +10,8 @@ import { operationTable } from "../../src/operations.ts";
 import { openTestStore } from "../support/database.ts";
 import { storeWithFaults } from "../support/faults.ts";
 import { lacks } from "../support/needs.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { openService } from "../support/service.ts";
 import { type MeasuredService, namesIn, openMeasured, sumOf, valuesOf } from "./metrics-rig.ts";
-
-const test = sampledTest(2);
 
 const noRows = { count: 0, due: 0, oldestDueAt: null };
 const idle = {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
 import { describeOnOne } from "../support/database.ts";
 import {
@@ -18,11 +18,8 @@ import {
   userMe,
   verifier,
 } from "../support/oauth.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
-
-const test = sampledTest(2);
 
 const other = "a".repeat(43);
 const day = 24 * 3_600_000;

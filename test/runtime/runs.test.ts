@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
@@ -18,11 +18,8 @@ import { cipher } from "../support/cipher.ts";
 import { type DatabaseKind, describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { checkAnswered, taskInStore } from "../support/invariants.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 import { passTime, passUntil, type WatchedStore, watchedStore } from "./watched-store.ts";
-
-const test = sampledTest(2);
 
 const done: Outcome = { kind: "finish", content: "Done" };
 

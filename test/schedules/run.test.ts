@@ -1,16 +1,13 @@
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import { systemRandom } from "../../src/core/ids.ts";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { ConnectorService } from "../../src/gen/proto/settings/v1/connector_service_pb.ts";
 import { openStore } from "../../src/store/open.ts";
 import { describeOnOne, describeOnPostgres, nodesOf } from "../support/database.ts";
 import { hangMs } from "../support/patience.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { openService } from "../support/service.ts";
 import { newApp, tokenOf } from "../support/token.ts";
 import { everyMinute, minuteMs, schedulesRig } from "./schedules-rig.ts";
-
-const test = sampledTest(2);
 
 const gmail = "9444d960-ab7e-450f-9cb9-b9467fb0adda";
 

@@ -1,11 +1,8 @@
-import { beforeAll, describe, expect } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { settingsRig } from "../settings/settings-rig.ts";
 import { describeOnOne } from "../support/database.ts";
-import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
 import { type CallScim, patchOf, scimOf, userSchema } from "./scim-rig.ts";
-
-const test = sampledTest(2);
 
 const service = "team.v2.TeamUserManagementApiV2Service";
 const list = (resources: readonly unknown[], facts = {}) => ({

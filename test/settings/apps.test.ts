@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { FieldMaskSchema } from "@bufbuild/protobuf/wkt";
-import { beforeAll, describe, expect } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { connectors } from "../../src/core/connectors/catalogue.ts";
 import { secretDigest } from "../../src/core/oauth/app.ts";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
@@ -8,12 +8,9 @@ import { SkillOwnerType } from "../../src/gen/proto/settings/v1/skill_pb.ts";
 import { SkillService } from "../../src/gen/proto/settings/v1/skill_service_pb.ts";
 import { skillZip } from "../core/skills/zip-maker.ts";
 import { describeOnOne, rowsIn } from "../support/database.ts";
-import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
 import { webhookRig } from "../webhooks/rig.ts";
 import { appsOf, garden, outcomeOf } from "./settings-rig.ts";
-
-const test = sampledTest(2);
 
 const [one = "", other = ""] = connectors.map(({ id }) => id);
 const mask = (...paths: string[]) => ({ updateMask: create(FieldMaskSchema, { paths }) });

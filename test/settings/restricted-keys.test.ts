@@ -1,17 +1,14 @@
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import { isAllowedAddress } from "../../src/core/keys/restrictions.ts";
 import { ApiKeyKind } from "../../src/gen/proto/settings/v1/api_key_pb.ts";
 import { ApiKeyService } from "../../src/gen/proto/settings/v1/api_key_service_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { mcpClient, namesOf } from "../mcp/client.ts";
 import { describeOnOne, nodesOf } from "../support/database.ts";
-import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { callV2, clientOf } from "../support/wires.ts";
 import { outcomeOf, settingsRig } from "./settings-rig.ts";
-
-const test = sampledTest(2);
 
 const message = { content: "Hello" };
 const noScope = (name: string, ...scopes: string[]) => `this API key has no scope ${name}; its scopes are ${scopes.join(", ")}`;

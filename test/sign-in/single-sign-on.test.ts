@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { confirmIdentity } from "../../src/console/provider.ts";
-import { sampledTest } from "../support/sampled.ts";
 import type { Browser, PageResponse } from "./browser.ts";
 import { openSignInPlatform, type SignInPlatform } from "./people-rig.ts";
 import { client, openProvider, type ProviderRig } from "./provider-rig.ts";
-
-const test = sampledTest(2);
 
 let provider: ProviderRig;
 let platform: SignInPlatform;

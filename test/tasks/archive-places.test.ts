@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import { archive as archiveCheck } from "../../cli/server/doctor/archive.ts";
 import { loadConfig } from "../../src/config.ts";
 import { systemClock } from "../../src/core/clock.ts";
@@ -18,11 +18,8 @@ import { openFilePlatform } from "../files/files-rig.ts";
 import { type DatabaseKind, describeOnOne, postgresTemplate } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { startS3 } from "../support/s3-server.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { type Calling, callingWith, openService } from "../support/service.ts";
 import { archivePasses, putTask, turn } from "./archive-rig.ts";
-
-const test = sampledTest(2);
 
 const never = new AbortController().signal;
 const silent = () => undefined;

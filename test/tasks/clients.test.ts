@@ -1,12 +1,9 @@
-import { describe, expect } from "vitest";
+import { describe, expect, test } from "vitest";
 import { sample } from "../support/depth.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { openService } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { callV2, type V2Body } from "../support/wires.ts";
-
-const test = sampledTest(2);
 
 /** The rules for existing clients (spec/clients.md) about tasks on v2: one test per rule, by its number. */
 describe("clients.md", () => {

@@ -1,14 +1,11 @@
 import { Code } from "@connectrpc/connect";
-import { describe, expect } from "vitest";
+import { describe, expect, test } from "vitest";
 import { inputSchema, isKind, isQuestion, type KindName, kindOf, kinds, variantsOf } from "../../src/core/actions/kind.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { insertOnline } from "../browsers/online-row.ts";
 import { describeOnOne, halfFor, nodesOf } from "../support/database.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 import { rpcWires } from "../support/wires.ts";
-
-const test = sampledTest(2);
 
 /** An input that each kind accepts. */
 const accepted: Partial<Record<KindName, object>> = {

@@ -1,13 +1,10 @@
 import { Code } from "@connectrpc/connect";
-import { describe, expect } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ContentPartType } from "../../src/gen/proto/task/v2/message_pb.ts";
 import { ShareVisibility } from "../../src/gen/proto/task/v2/task_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { describeOnOne } from "../support/database.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
-
-const test = sampledTest(2);
 
 const shortId = /^[2-9A-HJ-NP-Za-km-z]{22}$/;
 const ref = (n: number): string => `${"A".repeat(19)}${100 + n}`;

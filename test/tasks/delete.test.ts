@@ -1,15 +1,12 @@
 import { Code } from "@connectrpc/connect";
-import { afterAll, beforeAll, expect } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { describeOnPostgres, nodesOf, openTestStore, type TestStore } from "../support/database.ts";
 import { type DirectRow, runDirectly } from "../support/direct.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 import { untilStatus } from "../support/until.ts";
-
-const test = sampledTest(2);
 
 describeOnPostgres("task.delete", (database) => {
   const rig = taskRig({ database });

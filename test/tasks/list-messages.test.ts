@@ -1,16 +1,13 @@
 import { Code } from "@connectrpc/connect";
-import { beforeAll, describe, expect } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { type NewEvent, verboseTypes } from "../../src/core/tasks/event.ts";
 import { listings } from "../../src/core/tasks/listings.ts";
 import { type TaskEvent, TaskEventTypeSchema } from "../../src/gen/proto/task/v2/task_event_pb.ts";
 import { SortOrder } from "../../src/gen/proto/task/v2/task_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { describeOnOne } from "../support/database.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 import type { V2Body } from "../support/wires.ts";
-
-const test = sampledTest(2);
 
 const idsOf = (events: readonly V2Body[]): string[] => events.map((event) => event["id"]);
 const seqsOf = (events: readonly V2Body[]): number[] => events.map((event) => event["seq"]);

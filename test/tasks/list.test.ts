@@ -1,5 +1,5 @@
 import { Code } from "@connectrpc/connect";
-import { beforeAll, describe, expect } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { keyDigest, newKeyText } from "../../src/core/keys/api-key.ts";
 import { noRestrictions } from "../../src/core/keys/restrictions.ts";
@@ -8,13 +8,10 @@ import { SortOrder, TaskScope } from "../../src/gen/proto/task/v2/task_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { describeOnOne } from "../support/database.ts";
 import { putApp } from "../support/oauth.ts";
-import { sampledTest } from "../support/sampled.ts";
 import type { Person, Service } from "../support/service.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 import { tokenOf } from "../support/token.ts";
 import { callV2 } from "../support/wires.ts";
-
-const test = sampledTest(2);
 
 const idsOf = (items: readonly { readonly id: string }[]): string[] => items.map(({ id }) => id);
 

@@ -1,14 +1,11 @@
-import { describe, expect } from "vitest";
+import { describe, expect, test } from "vitest";
 import { isQuestion, type KindName, kindOf, kinds } from "../../src/core/actions/kind.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import { insertOnline } from "../browsers/online-row.ts";
 import { describeOnOne } from "../support/database.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { untilSeq } from "../support/until.ts";
 import type { V2Body } from "../support/wires.ts";
-
-const test = sampledTest(2);
 
 /** An input that accepts, with a member that its schema requires. */
 const acceptingInputs: Readonly<Record<string, JsonObject>> = {

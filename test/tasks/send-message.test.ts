@@ -1,5 +1,5 @@
 import { Code } from "@connectrpc/connect";
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { systemIds } from "../../src/core/ids.ts";
@@ -8,11 +8,8 @@ import { tasks } from "../../src/core/use-cases/manage-tasks.ts";
 import { ContentPartType } from "../../src/gen/proto/task/v2/message_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { describeOnOne, nodesOf } from "../support/database.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 import { untilClaimed } from "../support/until.ts";
-
-const test = sampledTest(2);
 
 const ref = (n: number): string => `${"B".repeat(19)}${100 + n}`;
 const refs = (from: number, count: number): string[] => Array.from({ length: count }, (_, n) => ref(from + n));

@@ -1,17 +1,14 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { beforeEach, expect } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { SortOrder, TaskListView, TaskScope, TaskStatus } from "../../src/gen/proto/task/v2/task_pb.ts";
 import { type ListTasksRequestSchema, TaskService, type WatchTasksResponse } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { describeOnOne } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
-import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
 import { tokenOf } from "../support/token.ts";
 import { clientOf } from "../support/wires.ts";
 import { type Headers, outcomeOf, sharedRig } from "./shared-rig.ts";
-
-const test = sampledTest(2);
 
 type Request = MessageInitShape<typeof ListTasksRequestSchema>;
 const view = TaskListView.TEAM;

@@ -1,16 +1,13 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { TaskStatus } from "../../src/gen/proto/task/v2/task_pb.ts";
 import { TaskService, type WatchTasksRequestSchema, type WatchTasksResponse } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { describeOnPostgres, nodesOf } from "../support/database.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 import { clientOf } from "../support/wires.ts";
 import { outcomeOf } from "./shared-rig.ts";
-
-const test = sampledTest(2);
 
 type Request = MessageInitShape<typeof WatchTasksRequestSchema>;
 

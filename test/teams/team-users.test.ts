@@ -1,12 +1,9 @@
-import { describe, expect } from "vitest";
+import { describe, expect, test } from "vitest";
 import { describeOnOne } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { callConnect } from "./call-connect.ts";
 import { newEmail, outcomeOn, teamsRig, wires } from "./teams-rig.ts";
-
-const test = sampledTest(2);
 
 const MEMBER = "TEAM_MEMBER_ROLE_MEMBER";
 const inactive = { status: "USER_STATUS_INACTIVE" };

@@ -1,4 +1,4 @@
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import { Failure } from "../../src/core/failure.ts";
 import { systemIds } from "../../src/core/ids.ts";
 import { releaseStale, reserve } from "../../src/core/usage/spend.ts";
@@ -7,10 +7,7 @@ import { append } from "../../src/runtime/ending.ts";
 import { newId } from "../store/samples.ts";
 import { withoutFiles } from "../support/agent-files.ts";
 import { describeOnOne, rowsIn } from "../support/database.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { budgetRig, prices } from "./budget-rig.ts";
-
-const test = sampledTest(2);
 
 const thoughtEvent = { type: "explanation", payload: { content: "Hm" } } as const;
 const tokens = (inputTokens: number) => ({ inputTokens, outputTokens: 0, toolCalls: 0 });

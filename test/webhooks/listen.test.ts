@@ -1,16 +1,13 @@
-import { afterEach, beforeAll, describe, expect } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { WebhookEventType } from "../../src/gen/proto/webhook/v2/webhook_pb.ts";
 import { WebhookService } from "../../src/gen/proto/webhook/v2/webhook_service_pb.ts";
 import { describeOnEach, rowsIn } from "../support/database.ts";
 import { runMaintenance } from "../support/maintenance.ts";
-import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
 import { clientOf, rpcWires } from "../support/wires.ts";
 import { createTask, type Listening, listenAs } from "./listen-rig.ts";
 import { webhookRig } from "./rig.ts";
-
-const test = sampledTest(2);
 
 const listenRpc = "webhook.v2.WebhookService/ListenWebhook";
 const atMost = "an account has at most 5 listeners: end another one";

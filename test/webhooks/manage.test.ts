@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { openWebhookSecret } from "../../src/core/webhooks/new-webhook.ts";
 import { webhookEventTypes } from "../../src/core/webhooks/webhook.ts";
 import { WebhookEventType, WebhookStatus } from "../../src/gen/proto/webhook/v2/webhook_pb.ts";
@@ -6,13 +6,10 @@ import { outcomeOf } from "../settings/settings-rig.ts";
 import { putTask, sampleDelivery, sampleEvent } from "../store/samples.ts";
 import { cipher } from "../support/cipher.ts";
 import { describeOnOne, rowsIn, runOn } from "../support/database.ts";
-import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
 import { putDelivery, stateOf } from "./deliveries.ts";
 import { createTestApp, createTestWebhook, type Hook, webhookRig, webhooksOf } from "./rig.ts";
-
-const test = sampledTest(2);
 
 const dayMs = 24 * 3_600_000;
 

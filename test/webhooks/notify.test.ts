@@ -1,13 +1,10 @@
-import { describe, expect } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { TaskStatus } from "../../src/core/tasks/task.ts";
 import { describeOnOne } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { tokenOf } from "../support/token.ts";
 import { putWebhook } from "../support/webhooks.ts";
 import { notifyRig } from "./notify-rig.ts";
-
-const test = sampledTest(2);
 
 /** The ways in which a task can leave `running`, and the event of each. */
 const ways: readonly {

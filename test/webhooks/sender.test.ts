@@ -1,12 +1,9 @@
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import { ann, putPeople, sampleMember } from "../store/samples.ts";
 import { describeOnOne } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { sampleApp } from "../support/oauth.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { failureResult, type SenderRig, senderRig, successResult } from "./sender-rig.ts";
-
-const test = sampledTest(2);
 
 const states = async (rig: SenderRig) => (await rig.deliveries()).map(({ state, attempts }) => [state, attempts]);
 const types = (rig: SenderRig) => rig.requests.map(({ eventId }) => eventId.split("_").slice(0, 2).join("_"));

@@ -3,13 +3,10 @@ import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { siteContentType } from "../../src/core/websites/checkpoint.ts";
-import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
 import { hostOf, openSiteRig, publish, runOfflineTask, type SiteRig, saveSite, visitHttp2 } from "./site.ts";
-
-const test = sampledTest(2);
 
 const megabyte = 1024 ** 2;
 const film = randomBytes(40 * megabyte);

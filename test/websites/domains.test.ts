@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Clock, systemClock } from "../../src/core/clock.ts";
 import type { ProveDomain } from "../../src/core/websites/domain.ts";
 import { checkDomains } from "../../src/core/websites/domains.ts";
 import { describeOnOne } from "../support/database.ts";
 import { freePort } from "../support/free-port.ts";
 import { runMaintenance } from "../support/maintenance.ts";
-import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
 import { hostOf, openSiteRig, page, publish, removeMember, runOfflineTask, type SiteRig, visit, visitHttp2 } from "./site.ts";
-
-const test = sampledTest(2);
 
 const dayMs = 24 * 3_600_000;
 

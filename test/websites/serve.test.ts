@@ -1,9 +1,6 @@
-import { afterAll, beforeAll, describe, expect } from "vitest";
-import { sampledTest } from "../support/sampled.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Person } from "../support/service.ts";
 import { hostOf, openSiteRig, page, publish, runOfflineTask, type SiteRig, saveSite, visitHttp2 } from "./site.ts";
-
-const test = sampledTest(2);
 
 const files = {
   "index.html": page("home"),

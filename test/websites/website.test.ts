@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { checkpointsMax } from "../../src/core/websites/save.ts";
 import { WebsiteVisibility } from "../../src/gen/proto/website/v2/website_pb.ts";
 import { WebsiteService } from "../../src/gen/proto/website/v2/website_service_pb.ts";
 import { describeOnOne } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { hangMs } from "../support/patience.ts";
-import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
 import { rpcWires } from "../support/wires.ts";
 import { openSiteRig, page, publish, runOfflineTask, type SiteRig, saveSite, settledStatus } from "./site.ts";
-
-const test = sampledTest(2);
 
 const operations = ["website.status", "website.listCheckpoints", "website.publish", "website.update"] as const;
 

@@ -1,12 +1,9 @@
-import { beforeEach, expect } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { depthMax, livingMax, subtasksMax } from "../../src/core/tasks/subtasks.ts";
 import { describeOnOne } from "../support/database.ts";
-import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
 import { rpcWires } from "../support/wires.ts";
 import { createWorker, explain, type Reply, type RunOf, remoteRig, type TestWorker } from "./worker-rig.ts";
-
-const test = sampledTest(2);
 
 const shortcut = "agent-default-main_task";
 

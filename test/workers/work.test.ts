@@ -1,9 +1,6 @@
-import { beforeAll, expect } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { describeOnOne } from "../support/database.ts";
-import { sampledTest } from "../support/sampled.ts";
 import { createWorker, explain, remoteRig, type TestWorker } from "./worker-rig.ts";
-
-const test = sampledTest(2);
 
 const lostRun = { status: 400, body: { code: "failed_precondition", message: expect.stringContaining("fence") } };
 

@@ -1,11 +1,8 @@
 import OpenAI, { toFile } from "openai";
 import type { Response } from "openai/resources/responses/responses";
-import { describe, expect } from "vitest";
-import { sampledTest } from "../../support/sampled.ts";
+import { describe, expect, test } from "vitest";
 import { taskRig } from "../../support/task-rig.ts";
 import { prefixes, sdk } from "./facade-rig.ts";
-
-const test = sampledTest(2);
 
 /** The facade's extensions, which the SDK's types do not know. */
 const wordsOf = ({ status, metadata }: Response) => ({ status: String(status), metadata });

@@ -1,14 +1,11 @@
-import { beforeAll, describe, expect } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { NewEvent } from "../../../src/core/tasks/event.ts";
 import { idleTask } from "../../../src/core/tasks/lifecycle.ts";
 import type { Task } from "../../../src/core/tasks/task.ts";
 import { describeOnOne } from "../../support/database.ts";
-import { sampledTest } from "../../support/sampled.ts";
 import type { Person } from "../../support/service.ts";
 import { taskRig } from "../../support/task-rig.ts";
 import { type CallV1, refusal, v1Of } from "./caller.ts";
-
-const test = sampledTest(2);
 
 const userSaid = (content: string): NewEvent => ({ type: "user_message", payload: { content, messageType: "text" } });
 const agentSaid = (content: string): NewEvent => ({ type: "assistant_message", payload: { content } });
