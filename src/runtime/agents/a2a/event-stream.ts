@@ -1,7 +1,8 @@
 import { AgentFault } from "./fault.ts";
 
 /**
- * Reads the data of server-sent events (WHATWG HTML, 9.2.6). Other fields and comments are ignored.
+ * Reads the data of server-sent events (WHATWG HTML, 9.2.6). Other fields and comments are ignored. The time grows with the bytes, not
+ * with the number of pieces in which an event arrives.
  *
  * @param inTime waits for a step.
  * @param max characters of one event. @throws AgentFault for a longer one
@@ -12,18 +13,21 @@ export async function* readEvents(
   max: number,
 ): AsyncGenerator<string> {
   const reader = body.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader();
-  let rest = "";
+  const takeLine = eventReader(max);
+  let [line, endsWithReturn]: [string[], boolean] = [[], false];
   try {
     for (;;) {
       const { done, value } = await inTime(reader.read());
       if (done) return;
-      rest += value;
-      if (rest.length > max) throw new AgentFault("it sent an event that is too long", { isLost: false });
-      const events = rest.split(/\r\n\r\n|\n\n|\r\r/);
-      rest = events.pop() ?? "";
-      for (const event of events) {
-        const data = dataIn(event);
-        if (data !== "") yield data;
+      // A line end of two characters can come in two pieces.
+      const parts = (endsWithReturn && value.startsWith("\n") ? value.slice(1) : value).split(/\r\n|\n|\r/);
+      endsWithReturn = value.endsWith("\r");
+      for (const [at, part] of parts.entries()) {
+        line.push(part);
+        const isWhole = at < parts.length - 1;
+        const data = takeLine(isWhole ? line.join("") : null, part.length);
+        if (isWhole) line = [];
+        if (data !== undefined) yield data;
       }
     }
   } finally {
@@ -31,8 +35,16 @@ export async function* readEvents(
   }
 }
 
-const dataIn = (event: string): string =>
-  event
-    .split(/\r\n|\n|\r/)
-    .flatMap((line) => (line.startsWith("data:") ? [line.slice(5).replace(/^ /, "")] : []))
-    .join("\n");
+/** Collects the lines of an event. The reader takes a line, or null for a part of one, and returns the data at the end of an event that has any. */
+function eventReader(max: number): (line: string | null, added: number) => string | undefined {
+  let [data, length]: [string[], number] = [[], 0];
+  return (line, added) => {
+    length += added;
+    if (length > max) throw new AgentFault("it sent an event that is too long", { isLost: false });
+    if (line?.startsWith("data:")) data.push(line.slice(5).replace(/^ /, ""));
+    if (line !== "") return undefined;
+    const whole = data.join("\n");
+    [data, length] = [[], 0];
+    return whole === "" ? undefined : whole;
+  };
+}
