@@ -244,6 +244,20 @@ describeWithChromium("the console of a team", (database) => {
     expect(await grants()).toBe(0);
   });
 
+  test("lets the owner forbid unverified apps after a question, and allow them again", async () => {
+    const isAllowed = async () => (await stage.owner.client(OAuth2AppService).getOAuth2ClientPolicy({})).allowUnverifiedClients;
+    await page.goto("/settings/authorized-apps");
+    await press("Forbid");
+    await dialog().getByText("refused from their next call on").waitFor();
+    await press("Forbid", dialog());
+    await page.getByText("Nobody can let them act in this space.").waitFor();
+    expect(await isAllowed()).toBe(false);
+    await press("Allow");
+    await press("Allow", dialog());
+    await page.getByText("Each person of this space can let them act.").waitFor();
+    expect(await isAllowed()).toBe(true);
+  });
+
   test("renames an agent, and makes and revokes a worker", async () => {
     const workers = async () => (await stage.owner.client(WorkerService).listWorkers({})).data.map(({ name }) => name);
     await page.goto("/settings/agents");

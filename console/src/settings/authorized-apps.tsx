@@ -8,6 +8,7 @@ import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Ago, formatNumber, fromSeconds } from "../ui/time.tsx";
 import { words } from "../words.ts";
+import { ClientPolicyCard } from "./client-policy.tsx";
 import { ScopeList } from "./scopes.tsx";
 
 const text = words(
@@ -63,6 +64,7 @@ export default function AuthorizedAppsPage() {
       {grants.data?.data.map((grant) => (
         <GrantCard key={grant.id} grant={grant} onRevoke={() => setRevoked(grant)} />
       ))}
+      <ClientPolicyCard />
       {revoked && (
         <CallDialog
           method={OAuth2AppService.method.revokeOAuth2Grant}
