@@ -51,7 +51,10 @@ describe.skipIf(postgresTemplate === undefined)("the queue of PostgreSQL", () =>
   test("continues after its connections were closed, and logs it", async () => {
     const { logged } = await take();
     await rig.pass(300);
-    await runDirectly(rig.db, `SELECT pg_terminate_backend(pid) ${connections}`);
+    const closed = (await runDirectly(rig.db, `SELECT pid, pg_terminate_backend(pid) ${connections}`)).map(({ pid }) => pid);
+    const isLeft = async () => (await runDirectly(rig.db, `SELECT pid ${connections}`)).some(({ pid }) => closed.includes(pid));
+    // The pools notice it in the next turns of the event loop, and the rig's statements must not meet a closed connection.
+    await expect.poll(isLeft).toBe(false);
     await expect.poll(() => logged).toContain("taking jobs failed");
     await put("a");
     await rig.passUntil(() => keys.length > 0);

@@ -248,7 +248,9 @@ describeOnOne("tasks of v1", (database) => {
 
     test("queries tasks once and messages once, however many there are", async () => {
       const ask = v1Of(rig.service, bo);
-      const reads = () => rig.service.statements.filter((sql) => /t\.space_id|task_event/.test(sql)).length;
+      // The platform looks at the queue each second, and for deleted tasks now and then.
+      const isOfPlatform = (sql: string) => /full_profile|deleted_at </.test(sql);
+      const reads = () => rig.service.statements.filter((sql) => /t\.space_id|task_event/.test(sql) && !isOfPlatform(sql)).length;
       const cost = async (at: string) => {
         const before = reads();
         await ask(at);
