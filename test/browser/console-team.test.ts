@@ -250,7 +250,7 @@ describeWithChromium("the console of a team", (database) => {
     await press("Forbid");
     await dialog().getByText("refused from their next call on").waitFor();
     await press("Forbid", dialog());
-    await page.getByText("Nobody can let them act in this space.").waitFor();
+    await page.getByText("They cannot act in this space.").waitFor();
     expect(await isAllowed()).toBe(false);
     await press("Allow");
     await press("Allow", dialog());

@@ -96,7 +96,7 @@ describeOnEach("device authorization (spec/api.md 8.113)", (database) => {
     const tokens = { access: issued.body.access_token, refresh: issued.body.refresh_token };
     expect(await uses(rig.service, tokens)).toEqual(["200", "ok", "200"]);
     clock.step(3_000);
-    expect((await poll(code)).body.error, "somebody else has the code").toBe("invalid_grant");
+    expect((await poll(code)).body.error, "a replay").toBe("invalid_grant");
     expect((await userMe(rig.service.url, tokens.access)).status).toBe(401);
     expect((await audit("console/ApproveDevice")).at(-1)).toContain("atp-cli");
     expect((await audit("oauth/token")).slice(-3).join()).toMatch(/token_issued.*code_raced.*code_replayed/);

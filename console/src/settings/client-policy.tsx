@@ -9,9 +9,9 @@ import { words } from "../words.ts";
 const text = words(
   {
     title: "Unverified apps",
-    about: "Apps that describe themselves, such as MCP clients, are not registered with this server, and nobody has verified them.",
+    about: "Apps that describe themselves, such as MCP clients, are neither registered on this server nor verified.",
     allowed: "Each person of this space can let them act.",
-    forbidden: "Nobody can let them act in this space.",
+    forbidden: "They cannot act in this space.",
     owner: "Only the owner can change this.",
     forbid: "Forbid",
     forbidTitle: "Forbid unverified apps?",
@@ -24,7 +24,7 @@ const text = words(
     title: "Nicht geprüfte Apps",
     about: "Apps, die sich selbst beschreiben, etwa MCP-Clients, sind auf diesem Server nicht registriert, und niemand hat sie geprüft.",
     allowed: "Jede Person in diesem Bereich kann sie handeln lassen.",
-    forbidden: "Niemand kann sie in diesem Bereich handeln lassen.",
+    forbidden: "Sie können in diesem Bereich nicht handeln.",
     owner: "Nur der Inhaber kann das ändern.",
     forbid: "Verbieten",
     forbidTitle: "Nicht geprüfte Apps verbieten?",

@@ -27,7 +27,7 @@ export interface CodePageContent {
 export const codePage = ({ action, fields, typed, wrong, account, switchHref }: CodePageContent): Page => ({
   title: "Connect a device",
   status: wrong === null ? 200 : 400,
-  body: html`<p>Enter the code that your device or terminal shows. On the next page you see what asks, and decide.</p>
+  body: html`<p>Enter the code that your device or terminal shows. The next page shows the request, and you decide.</p>
 <form method="post" action="${action}">
 ${alertMessage(wrong)}${fields}
 ${field({ name: "user_code", label: "Code", type: "text", autocomplete: "one-time-code", value: typed, hint: "8 letters, for example WDJB-MJHT", isCode: true, maxLength: 16, isInvalid: wrong !== null })}
