@@ -52,17 +52,23 @@ const nowOf: Record<Dialect, string> = { sqlite: "CAST(unixepoch('subsec') * 100
  * the process dies before the commit, nothing changes.
  *
  * @param ifMissing thrown, without any change, for a database to which no migration was applied.
+ * @param textOf the part of a migration's SQL that runs in the transaction.
  * @throws Failure `failed_precondition` when the database is newer than this program, or its
  * migrations are not this program's.
  */
-export async function migrate(dialect: Dialect, target: MigrationTarget, ifMissing?: Error): Promise<void> {
+export async function migrate(
+  dialect: Dialect,
+  target: MigrationTarget,
+  ifMissing?: Error,
+  textOf: (sql: string) => string = (sql) => sql,
+): Promise<void> {
   const known = migrationsOf(dialect);
   await target.script(migrationTables[dialect]);
   const applied = await appliedTo(target);
   if (ifMissing && applied.length === 0) throw ifMissing;
   check(known, applied);
   for (const { name, sql, checksum } of known.slice(applied.length)) {
-    await target.script(sql);
+    await target.script(textOf(sql));
     await target.script(
       `INSERT INTO _prisma_migrations (id, checksum, started_at, finished_at, migration_name, applied_steps_count)
        VALUES ('${randomUUID()}', '${checksum}', ${nowOf[dialect]}, ${nowOf[dialect]}, '${name}', 1)`,

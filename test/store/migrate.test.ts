@@ -146,6 +146,15 @@ describeOnEach("the migration of the command line's client", (kind) => {
   });
 });
 
+describeOnEach("the migrations of an upgrade", (kind) => {
+  test("lead a database of 0.1.0 to the schema of a new one", async () => {
+    await using database = await migratedBefore(kind, "0012_node_address");
+    await (await open(database.url)).close();
+    const lines = (await rowsIn(database.url, schemas[kind])).map(({ line }) => String(line));
+    expectGolden(`schema.${kind}.sql`, `${lines.join("\n")}\n`);
+  });
+});
+
 test.skipIf(lacks("postgresql"))("the migrations of both databases lead to the models", async () => {
   const server = new URL("/postgres", inject("postgresTemplate") ?? "").href;
   expect(await migrationDrift(server)).toEqual({ sqlite: "", postgresql: "" });
