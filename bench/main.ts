@@ -10,16 +10,18 @@ import { runEndurance } from "./endurance.ts";
 import type { Figure, Stage } from "./figure.ts";
 import { figureNames, selectFigures } from "./figures.ts";
 import { runMigrations } from "./migrations.ts";
+import { runOpen } from "./open.ts";
 import { peersIn } from "./peers.ts";
 import { formatLine, type Line } from "./report.ts";
 import { runYears } from "./years.ts";
 
-/** The arguments that request tests instead of figures: of endurance, of the web application, of years of data, and of an upgrade. */
+/** The arguments that request tests instead of figures: of endurance, of fixed rates, of the web application, of years of data, and of an upgrade. */
 const endurance = "endurance";
 const webApplication = "console";
 const twoYears = "years";
 const upgrade = "migrations";
-const tests: readonly string[] = [endurance, webApplication, twoYears, upgrade];
+const fixedRates = "open";
+const tests: readonly string[] = [endurance, fixedRates, webApplication, twoYears, upgrade];
 
 /** Tasks of a large installation. */
 const largeTasks = 200_000;
@@ -49,6 +51,8 @@ const options = {
   minutes: { type: "string", default: "10" },
   tasks: { type: "string", default: "50000" },
   sizes: { type: "string", default: "10000,1000000" },
+  rate: { type: "string", default: "25" },
+  seconds: { type: "string", default: "10" },
   against: { type: "string" },
 } as const;
 
@@ -78,6 +82,8 @@ async function main(): Promise<void> {
   const figures = requested.length > 0 && names.length === 0 ? [] : selectFigures(names);
   for (const figure of figures)
     for (const line of await measure(figure, stage)) if (names.length === 0 || names.includes(line.figure)) report(line);
+  if (requested.includes(fixedRates))
+    await unlessMissing("its rates", () => runOpen(stage, { rate: Number(values.rate), seconds: Number(values.seconds) }, report));
   if (requested.includes(webApplication)) await unlessMissing("its pages", () => runConsole(stage, report));
   if (requested.includes(twoYears)) await unlessMissing("its databases", () => runYears(stage, Number(values.tasks), report, print));
   if (requested.includes(upgrade))

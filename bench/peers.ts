@@ -7,7 +7,7 @@ import { type Server, startPeer } from "./servers.ts";
 /** Other servers for agents' tasks; they are not part of the project and are installed when first needed. */
 export interface Peers {
   /** Returns null if they cannot be installed or do not start: they are skipped then. */
-  start(name: string, headers?: Readonly<Record<string, string>>): Promise<Server | null>;
+  start(name: string, headers?: Readonly<Record<string, string>>, env?: Readonly<Record<string, string>>): Promise<Server | null>;
 }
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -29,11 +29,11 @@ export function peersIn(folder: string, print: (text: string) => void): Peers {
   }
 
   return {
-    async start(name, headers) {
+    async start(name, headers, env) {
       installed ??= install();
       if (!installed) return null;
       try {
-        return await startPeer(name, mkdtempSync(join(folder, "peer-")), headers);
+        return await startPeer(name, mkdtempSync(join(folder, "peer-")), headers, env);
       } catch (thrown) {
         print(`*** ${name} does not start and is SKIPPED: ${thrown instanceof Error ? thrown.message : thrown} ***`);
         return null;

@@ -71,8 +71,8 @@ export const startProbed = ({ env, key }: Installed, more: Environment = {}): Pr
 export const startFloor = (name: string, env: Environment = {}): Promise<Server> => start({ args: [`bench/floors/${name}.ts`], env });
 
 /** Starts a peer: a server of bench/peers. */
-export const startPeer = (name: string, folder: string, headers: Environment = {}): Promise<Server> =>
-  start({ args: [`bench/peers/${name}.mjs`], env: { FOLDER: folder, LOG_LEVEL: "error", LOG_JSON: "true" }, headers });
+export const startPeer = (name: string, folder: string, headers: Environment = {}, env: Environment = {}): Promise<Server> =>
+  start({ args: [`bench/peers/${name}.mjs`], env: { FOLDER: folder, LOG_LEVEL: "error", LOG_JSON: "true", ...env }, headers });
 
 interface Start {
   readonly args: readonly string[];

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { openLoop } from "../open-loop.ts";
 import type { Server } from "../servers.ts";
 import { percentile, roundSignificant } from "../statistics.ts";
 import type { Action, Arrival } from "./arrivals.ts";
@@ -20,8 +20,6 @@ export interface DayResult {
   readonly error?: string;
 }
 
-/** How long answers may come after the end of the day. */
-const patienceMs = 30_000;
 const actions: readonly Action[] = ["create", "send", "detail", "list"];
 
 /** Makes each call at its time, whether or not earlier calls were answered. Servers take turns. */
@@ -32,31 +30,25 @@ export async function runDay(
 ): Promise<DayResult> {
   const times: Record<Action, number[]> = { create: [], send: [], detail: [], list: [] };
   const errors: string[] = [];
-  const open = new Set<Promise<void>>();
-  let [messages, latestMs] = [0, 0];
-  const startedAt = performance.now();
+  let messages = 0;
 
-  async function call(index: number, { at, person: number, action }: Arrival): Promise<void> {
+  async function call(index: number, elapsedMs: () => number): Promise<void> {
+    const { person: number, action } = arrivals[index] as Arrival;
     const person = people.get(number);
     const server = servers[index % servers.length];
     if (!person || !server) throw new RangeError(`no person ${number}`);
     try {
-      const acknowledged = await act(server, person, action);
-      messages += acknowledged;
-      times[action].push(performance.now() - startedAt - at);
+      messages += await act(server, person, action);
+      times[action].push(elapsedMs());
     } catch (thrown) {
       errors.push(String(thrown));
     }
   }
 
-  for (const [index, arrival] of arrivals.entries()) {
-    const early = startedAt + arrival.at - performance.now();
-    if (early > 1) await sleep(early);
-    latestMs = Math.max(latestMs, performance.now() - startedAt - arrival.at);
-    const made = call(index, arrival).finally(() => open.delete(made));
-    open.add(made);
-  }
-  await Promise.race([Promise.all(open), sleep(patienceMs, undefined, { ref: false })]);
+  const { unanswered, latestMs } = await openLoop(
+    arrivals.map(({ at }) => at),
+    call,
+  );
   const at = (part: number) =>
     Object.fromEntries(
       actions.map((action) => [
@@ -69,7 +61,7 @@ export async function runDay(
         ),
       ]),
     ) as Record<Action, number>;
-  const counts = { calls: arrivals.length, failed: errors.length, unanswered: open.size, messages };
+  const counts = { calls: arrivals.length, failed: errors.length, unanswered, messages };
   const [error] = errors;
   return { ...counts, p50Ms: at(0.5), p99Ms: at(0.99), latestMs: roundSignificant(latestMs), ...(error === undefined ? {} : { error }) };
 }
