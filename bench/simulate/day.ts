@@ -38,7 +38,8 @@ export async function runDay(
     const server = servers[index % servers.length];
     if (!person || !server) throw new RangeError(`no person ${number}`);
     try {
-      messages += await act(server, person, action);
+      const acknowledged = await act(server, person, action);
+      messages += acknowledged;
       times[action].push(elapsedMs());
     } catch (thrown) {
       errors.push(String(thrown));
