@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import type { Dialect } from "../src/store/statements.ts";
 import { compareWith } from "./against.ts";
 import { runConsole } from "./console.ts";
 import { databasesIn, MissingDependency } from "./databases.ts";
@@ -23,6 +24,8 @@ const upgrade = "migrations";
 const fixedRates = "open";
 const tests: readonly string[] = [endurance, fixedRates, webApplication, twoYears, upgrade];
 
+const dialects: readonly Dialect[] = ["sqlite", "postgresql"];
+
 /** Tasks of a large installation. */
 const largeTasks = 200_000;
 
@@ -39,6 +42,13 @@ async function unlessMissing<T>(what: string, run: () => Promise<T>): Promise<T 
   }
 }
 
+/** The databases of `--database`; all without it. */
+function dialectsOf(name: string | undefined): readonly Dialect[] {
+  const found = dialects.filter((dialect) => name === undefined || dialect === name);
+  if (found.length === 0) throw new Error(`--database must be one of ${dialects.join(", ")}`);
+  return found;
+}
+
 async function measure(figure: Figure, stage: Stage): Promise<readonly Line[]> {
   await using stack = new AsyncDisposableStack();
   const lines = await unlessMissing(figure.names.join(" and "), () => figure.measure({ ...stage, stack }));
@@ -50,6 +60,7 @@ const options = {
   watchers: { type: "string", default: "10000" },
   minutes: { type: "string", default: "10" },
   tasks: { type: "string", default: "50000" },
+  database: { type: "string" },
   sizes: { type: "string", default: "10000,1000000" },
   rate: { type: "string", default: "25" },
   seconds: { type: "string", default: "10" },
@@ -85,7 +96,10 @@ async function main(): Promise<void> {
   if (requested.includes(fixedRates))
     await unlessMissing("its rates", () => runOpen(stage, { rate: Number(values.rate), seconds: Number(values.seconds) }, report));
   if (requested.includes(webApplication)) await unlessMissing("its pages", () => runConsole(stage, report));
-  if (requested.includes(twoYears)) await unlessMissing("its databases", () => runYears(stage, Number(values.tasks), report, print));
+  if (requested.includes(twoYears))
+    await unlessMissing("its databases", () =>
+      runYears(stage, { tasksEach: Number(values.tasks), dialects: dialectsOf(values.database) }, report, print),
+    );
   if (requested.includes(upgrade))
     await unlessMissing("its database", () => runMigrations({ tasks: largeTasks, events: 5 * largeTasks }, report));
   if (requested.includes(endurance))

@@ -10,6 +10,7 @@ import type { Store } from "../src/core/store.ts";
 import { type RetainParts, retainer } from "../src/core/use-cases/retain.ts";
 import { pathOf } from "../src/store/backend.ts";
 import { openStore } from "../src/store/open.ts";
+import type { Dialect } from "../src/store/statements.ts";
 import type { Finding } from "./endurance/finding.ts";
 import type { Stage } from "./figure.ts";
 import type { Installed } from "./installed.ts";
@@ -171,11 +172,11 @@ const steadyFrom = 13;
 /** Two years on each database. The last year is compared with its first month, and lists with those of the first month. */
 export async function runYears(
   { databases }: Stage,
-  tasksEach: number,
+  { tasksEach, dialects }: { readonly tasksEach: number; readonly dialects: readonly Dialect[] },
   report: (finding: Finding) => void,
   print: (text: string) => void,
 ): Promise<void> {
-  for (const dialect of ["sqlite", "postgresql"] as const) {
+  for (const dialect of dialects) {
     const months: Month[] = [];
     const years = { months: 24, tasksEach, accounts: 50, eventsEach: 10, retention: halfYear, lists: 1_000 };
     for await (const month of liveYears(await databases.empty(dialect), years)) {
