@@ -1,3 +1,4 @@
+import { toolName } from "../../../src/mcp/tools/tool.ts";
 import type { Callee } from "../call-targets.ts";
 import type { FuzzRequest, Headers, Wire } from "../request.ts";
 import type { Coding } from "./codings.ts";
@@ -28,6 +29,8 @@ export const spellingsOf: Readonly<Record<Wire, readonly Spelling[]>> = {
   grpc: ["proto"],
   "grpc-web": ["proto"],
   "grpc-web-text": ["proto"],
+  mcp: ["tool"],
+  "ag-ui": [],
 };
 
 export const v2Path = ({ operation }: Callee): string => `/v2/${operation?.name}`;
@@ -81,8 +84,22 @@ const grpc =
     body: encode(envelope(coding.apply(payload))),
   });
 
-/** Calls by their wire form; a v2 GET has a query instead of a message. */
-export const forms: Readonly<Record<Exclude<Wire, "v2-get">, Form>> = {
+/** A call of a tool, with the message as its input. */
+const mcp: Form = ({ operation }, { payload, coding }) => {
+  const name = toolName(operation?.name ?? "");
+  const around = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: "@" } }).split('"@"');
+  const message = Buffer.concat([Buffer.from(around[0] ?? ""), payload, Buffer.from(around[1] ?? "")]);
+  return {
+    method: "POST",
+    path: "/mcp?tools=all",
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...httpCoded(coding) },
+    body: coding.apply(message).bytes,
+  };
+};
+
+/** Calls by their wire form; a v2 GET has a query instead of a message, and AG-UI has messages of its own. */
+export const forms: Readonly<Record<Exclude<Wire, "v2-get" | "ag-ui">, Form>> = {
+  mcp,
   v2: (callee, { payload, coding }) => ({
     method: "POST",
     path: v2Path(callee),
@@ -96,6 +113,14 @@ export const forms: Readonly<Record<Exclude<Wire, "v2-get">, Form>> = {
   "grpc-web": grpc("application/grpc-web+proto", { "x-grpc-web": "1" }),
   "grpc-web-text": grpc("application/grpc-web-text+proto", { "x-grpc-web": "1" }, (body) => Buffer.from(body.toString("base64"))),
 };
+
+/** A run of AG-UI. */
+export const ran = (payload: Uint8Array, coding: Coding): Formed => ({
+  method: "POST",
+  path: "/ag-ui",
+  headers: { "content-type": "application/json", ...httpCoded(coding) },
+  body: coding.apply(payload).bytes,
+});
 
 /** A v2 read by GET. */
 export const queried = (callee: Callee, query: string): Formed => ({
