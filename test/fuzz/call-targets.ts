@@ -34,6 +34,7 @@ const noSideEffects = 1;
 /** Whether a wire form has this call. */
 export function has(wire: Wire, { rpc, method, operation }: Callee): boolean {
   if (wire === "ag-ui" || rpc === agUiRun.rpc) return wire === "ag-ui" && rpc === agUiRun.rpc;
+  if (wire === "a2a-rpc" || wire === "a2a-rest") return rpc.startsWith(`${A2AService.typeName}/`);
   // Operations of general keys are tools; a tool sends no stream.
   if (wire === "mcp") return operation?.name != null && method.methodKind === "unary" && takes(operation, "general", "owner");
   const reads = method.idempotency === noSideEffects;

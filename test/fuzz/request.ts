@@ -1,7 +1,7 @@
-/** The wire forms. A streaming RPC has its own content types on Connect, and server-sent events on v2; MCP calls an operation as a tool. */
+/** The wire forms. A streaming RPC has its own content types on Connect, and server-sent events on v2; MCP calls an operation as a tool. gRPC is a binding of A2A, too. */
 export const wires = [
   ...(["v2", "v2-get", "connect-json", "connect-proto", "connect-get", "grpc", "grpc-web", "grpc-web-text"] as const),
-  ...(["mcp", "ag-ui"] as const),
+  ...(["mcp", "ag-ui", "a2a-rpc", "a2a-rest"] as const),
 ] as const;
 export type Wire = (typeof wires)[number];
 

@@ -1,7 +1,8 @@
 import { EventType } from "@ag-ui/core";
 import { v2Answers } from "../../../src/http/failure.ts";
-import type { FuzzAnswer, Judge } from "../request.ts";
-import { decode, objectIn } from "./message.ts";
+import { callees } from "../call-targets.ts";
+import type { FuzzAnswer, FuzzRequest, Judge } from "../request.ts";
+import { decode, faultsOfMessage, objectIn } from "./message.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -17,17 +18,59 @@ const isBodiless = (method: string, { body }: FuzzAnswer): boolean => ["HEAD", "
 /** The data of server-sent events. */
 const dataIn = (text: string): readonly string[] => Array.from(text.matchAll(/^data: (.*)$/gm), ([, data = ""]) => data);
 
-/** An answer of `/mcp`: one message of JSON-RPC, as JSON or as the last of server-sent events (spec/api.md 8.103). */
-export const judgeMcp: Judge = ({ method }, answer) => {
+/** An answer of `/mcp`: the result of a tool, or an error (spec/api.md 8.103). */
+export const judgeMcp: Judge = (request, answer) => faultsOfRpc(request, answer, faultsOfTool);
+
+/** An answer of JSON-RPC of A2A: messages of the method, or an error (spec/api.md 8.107). */
+export const judgeRpc: Judge = (request, answer) => faultsOfRpc(request, answer, (status, result) => faultsOfA2a(request, status, result));
+
+const isStream = ({ headers }: FuzzAnswer): boolean => headers["content-type"]?.startsWith("text/event-stream") ?? false;
+
+/** One message of JSON-RPC as JSON, or messages as server-sent events. */
+function faultsOfRpc({ method }: FuzzRequest, answer: FuzzAnswer, faultsOfResult: (status: number, result: Json) => readonly string[]) {
   if (isBodiless(method, answer)) return [];
   const text = bodyOf(answer).toString();
-  const isStream = answer.headers["content-type"]?.startsWith("text/event-stream") ?? false;
-  const message = objectIn(Buffer.from(isStream ? (dataIn(text).at(-1) ?? "") : text));
-  if (message?.["jsonrpc"] !== "2.0") return [`${answer.status} without a message of JSON-RPC`];
-  const { error, result } = message as { readonly error?: Json; readonly result?: Json }; // Their members are checked.
-  if ((error === undefined) === (result === undefined)) return ["neither a result nor an error"];
-  return error ? faultsOfRpcError(answer.status, error) : faultsOfResult(answer.status, result ?? {});
+  const messages = isStream(answer) ? dataIn(wholeOf(answer, text)) : [text];
+  if (messages.length === 0) return answer.cut ? [] : ["a stream without a message"];
+  return messages.flatMap((each) => {
+    const message = objectIn(Buffer.from(each));
+    if (message?.["jsonrpc"] !== "2.0") return [`${answer.status} without a message of JSON-RPC`];
+    const { error, result } = message as { readonly error?: Json; readonly result?: Json }; // Their members are checked.
+    if (error) return faultsOfRpcError(answer.status, error);
+    // Notifications of progress come before the result.
+    return result ? faultsOfResult(answer.status, result) : "method" in message ? [] : ["neither a result nor an error"];
+  });
+}
+
+/** An answer of HTTP+JSON of A2A: messages of the method, or `google.rpc.Status` (spec/api.md 8.107). */
+export const judgeA2aRest: Judge = (request, answer) => {
+  const { status } = answer;
+  if (isBodiless(request.method, answer)) return [];
+  const text = bodyOf(answer).toString();
+  if (status !== 200) return faultsOfStatus(status, objectIn(Buffer.from(text)));
+  if (!isStream(answer)) return faultsOfA2a(request, status, objectIn(Buffer.from(text)));
+  return dataIn(wholeOf(answer, text)).flatMap((data) => {
+    const json = objectIn(Buffer.from(data));
+    return json && "error" in json ? faultsOfStatus(undefined, json) : faultsOfA2a(request, status, json);
+  });
 };
+
+function faultsOfStatus(status: number | undefined, body: Json | null): readonly string[] {
+  const { code, status: name, message, details } = { ...(body?.["error"] as Json | undefined) };
+  const isWhole = /^[A-Z_]+$/.test(String(name)) && typeof message === "string" && message !== "" && Array.isArray(details);
+  if (!isWhole || (status !== undefined && code !== status)) return [`${status} with the code ${code}`];
+  return name === "INTERNAL" || name === "UNKNOWN" ? [`the code ${name}`] : [];
+}
+
+function faultsOfA2a({ rpc, kind }: FuzzRequest, status: number, result: Json | null): readonly string[] {
+  const output = callees.find((callee) => callee.rpc === rpc)?.method.output;
+  if (status !== 200 || !output || result === null) return [`${status} with a result`];
+  // Another path can be the address of another method.
+  return kind === "path" || kind === "head" ? [] : faultsOfMessage(output, Buffer.from(JSON.stringify(result)), true);
+}
+
+/** The text of server-sent events without one that was cut off. */
+const wholeOf = ({ cut }: FuzzAnswer, text: string): string => (cut ? text.slice(0, text.lastIndexOf("\n\n") + 2) : text);
 
 /** A refusal of the door names the code of its status. */
 function faultsOfRpcError(status: number, { code, message, data }: Json): readonly string[] {
@@ -39,7 +82,7 @@ function faultsOfRpcError(status: number, { code, message, data }: Json): readon
 }
 
 /** The result of a tool: blocks, of which a refusal has one with a code of v2. */
-function faultsOfResult(status: number, { content, isError }: Json): readonly string[] {
+function faultsOfTool(status: number, { content, isError }: Json): readonly string[] {
   const [block] = Array.isArray(content) ? (content as readonly Json[]) : [];
   if (status !== 200 || !block) return [`${status} with a result ${block ? "" : "of no blocks"}`];
   if (isError !== true) return [];
@@ -56,9 +99,8 @@ export const judgeAgUi: Judge = ({ method }, answer) => {
   if (isBodiless(method, answer)) return [];
   const text = bodyOf(answer).toString();
   if (status !== 200) return faultsOfRefusal(status, objectIn(Buffer.from(text)));
-  if (!headers["content-type"]?.startsWith("text/event-stream")) return [`the type ${headers["content-type"]}`];
-  const whole = cut ? text.slice(0, text.lastIndexOf("\n\n") + 2) : text;
-  const events = dataIn(whole).map((data) => objectIn(Buffer.from(data)) ?? {});
+  if (!isStream(answer)) return [`the type ${headers["content-type"]}`];
+  const events = dataIn(wholeOf(answer, text)).map((data) => objectIn(Buffer.from(data)) ?? {});
   const faults = events.flatMap(({ type }) => (eventTypes.has(type) ? [] : [`the event ${type}`]));
   const end = events.at(-1);
   if (!cut && !ends.has(end?.["type"])) faults.push("the run has no end");

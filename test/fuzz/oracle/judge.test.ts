@@ -54,6 +54,10 @@ const run = requestOver("ag-ui", { path: "/ag-ui", streaming: true });
 const ran = (...events: readonly object[]): string => events.map((data) => `data: ${JSON.stringify(data)}\n\n`).join("");
 const limitedTo = (name: LimitName, isAllowed: boolean, wire: Wire): FuzzRequest =>
   requestOver(wire, { kind: "key", limit: { name, isAllowed } });
+const listsTasks = { rpc: "lf.a2a.v1.A2AService/ListTasks" };
+const a2aRpc = requestOver("a2a-rpc", { ...listsTasks, path: "/a2a" });
+const a2aRest = requestOver("a2a-rest", { ...listsTasks, path: "/a2a/tasks?pageSize=1" });
+const rpcStatus = (code: number, status: string): string => JSON.stringify({ error: { code, status, message: "why", details: [] } });
 const end = `event: end\ndata: ${ok()}\n\n`;
 
 describe("an answer in the shape of its wire is accepted", () => {
@@ -110,6 +114,10 @@ describe("an answer in the shape of its wire is accepted", () => {
       limitedTo("expired", false, "grpc-web"),
       got("application/grpc-web+proto", webTrailers("grpc-status: 16\r\ngrpc-message: no\r\n")),
     ],
+    ["JSON-RPC of A2A", a2aRpc, got(json, rpc({ result: { tasks: [], totalSize: 0 } }))],
+    ["a refusal of JSON-RPC of A2A", a2aRpc, got(json, rpcError(-32_602))],
+    ["HTTP+JSON of A2A", a2aRest, got(json, '{"tasks":[]}')],
+    ["a refusal of HTTP+JSON of A2A", a2aRest, got(json, rpcStatus(404, "NOT_FOUND"), { status: 404 })],
     ["an unsupported type", requestOver("grpc-web-text"), got("", "", { status: 415 })],
     [
       "a call whose own deadline expired",
@@ -157,6 +165,14 @@ describe("an answer in the wrong shape is reported", () => {
       got(json, ok({ title: otherProjectsMark })),
       "reveals a task outside of the key's project",
     ],
+    [
+      "a message of another method of A2A",
+      a2aRpc,
+      got(json, rpc({ result: { skills: 7 } })),
+      "the answer is not lf.a2a.v1.ListTasksResponse",
+    ],
+    ["a status of HTTP+JSON with another code", a2aRest, got(json, rpcStatus(400, "NOT_FOUND"), { status: 404 }), "404 with the code 400"],
+    ["an internal error of A2A", a2aRest, got(json, rpcStatus(400, "INTERNAL"), { status: 400 }), "the code INTERNAL"],
     ["no JSON from v2", requestOver("v2"), got(json, "oops"), "the body is not a JSON object"],
     ["text from v2", requestOver("v2"), got("text/plain", "oops", { status: 404 }), "text instead of v2, with 404"],
     ["a page instead of an answer", requestOver("v2"), got(pageType, "", policy), "page instead of v2, with 200"],

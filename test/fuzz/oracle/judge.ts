@@ -1,8 +1,8 @@
 import { callees } from "../call-targets.ts";
-import type { FuzzAnswer, FuzzRequest, Judge } from "../request.ts";
+import type { FuzzAnswer, FuzzRequest, Judge, Wire } from "../request.ts";
 import { faultsOfStream, faultsOfUnary } from "./connect.ts";
-import { judgeAgUi, judgeMcp } from "./doors.ts";
-import { faultsOfExportJson, isExportJson } from "./export-json.ts";
+import { judgeA2aRest, judgeAgUi, judgeMcp, judgeRpc } from "./doors.ts";
+import { faultsOfExportJson, isExportJson, isWellFormed } from "./export-json.ts";
 import { faultsOfGrpc, faultsOfGrpcWeb } from "./grpc.ts";
 import { leaksOf, otherProjectsMark, reveals } from "./leaks.ts";
 import { succeeded } from "./succeeded.ts";
@@ -68,8 +68,8 @@ const empty: ReadonlySet<number> = new Set([204, 304]);
 
 function faultsOfShape(request: FuzzRequest, answer: FuzzAnswer): readonly string[] {
   const output = callees.find(({ rpc }) => rpc === request.rpc)?.method.output;
-  if (request.wire === "mcp" && isAt(request, "/mcp")) return judgeMcp(request, answer);
-  if (request.wire === "ag-ui" && isAt(request, "/ag-ui")) return judgeAgUi(request, answer);
+  const door = doors[request.wire];
+  if (door && isAt(request, door.address)) return door.judge(request, answer);
   if (output && isExportJson(request, answer)) return faultsOfExportJson(output, answer);
   const shape = shapeOf(answer);
   const isV2 = request.path.startsWith("/v2/");
@@ -84,8 +84,19 @@ function faultsOfShape(request: FuzzRequest, answer: FuzzAnswer): readonly strin
   }
 }
 
-/** A changed path leads to another address. */
-const isAt = ({ path }: FuzzRequest, address: string): boolean => path.split("?")[0] === address;
+/** The wires of other protocols, with the pattern of their addresses. */
+const doors: Readonly<Partial<Record<Wire, { readonly address: RegExp; readonly judge: Judge }>>> = {
+  mcp: { address: /^\/mcp$/, judge: judgeMcp },
+  "ag-ui": { address: /^\/ag-ui$/, judge: judgeAgUi },
+  "a2a-rpc": { address: /^\/a2a$/, judge: judgeRpc },
+  "a2a-rest": { address: /^\/a2a\//, judge: judgeA2aRest },
+};
+/** Methods that no address has: the server's general answer refuses them. */
+const otherMethods: ReadonlySet<string> = new Set(["PROPFIND", "QUERY"]);
+
+/** Whether a request reaches the address of its wire: one with a changed path may not. */
+const isAt = ({ method, path }: FuzzRequest, address: RegExp): boolean =>
+  address.test(path.replace(/\?.*$/s, "")) && isWellFormed(path) && !otherMethods.has(method);
 
 function faultsOf(shape: Shape, request: FuzzRequest, answer: FuzzAnswer): readonly string[] {
   const output = callees.find(({ rpc }) => rpc === request.rpc)?.method.output;

@@ -7,6 +7,7 @@ const [endFlag, trailerFlag] = [2, 0x80];
 export function succeeded({ wire }: FuzzRequest, { status, headers, trailers, body }: FuzzAnswer): boolean {
   if (status !== 200) return false;
   const type = headers["content-type"] ?? "";
+  if (wire === "a2a-rpc") return /"result":/.test(body.toString());
   if (wire === "mcp") return /"result":/.test(body.toString()) && !/"isError":true/.test(body.toString());
   if (wire === "ag-ui") return !/"type":"RUN_ERROR"/.test(body.toString());
   if (!/^application\/(?:grpc|connect\+)/.test(type)) return true;
