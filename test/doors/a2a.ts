@@ -4,11 +4,11 @@ import { expect } from "vitest";
 import { a2aClient, asTask, type Binding, data, factsOf, readCard, sending, stateIn, text, withEvents } from "../a2a/client.ts";
 import { tokenOf } from "../support/token.ts";
 import { untilStatus } from "../support/until.ts";
-import { eventsOf, plain, storyMessage, storyWords, type Teller } from "./story.ts";
+import { eventsOf, plain, type RunStory, storyMessage, storyWords } from "./story.ts";
 
-/** Tells the story over a binding of A2A, as an app that may approve. */
-export const tellByA2a =
-  (binding: Binding): Teller =>
+/** Runs the story over a binding of A2A, as an app that may approve. */
+export const storyByA2a =
+  (binding: Binding): RunStory =>
   async ({ service, person, did }) => {
     const { url, store } = service;
     const client = await a2aClient(url, await readCard(url), binding);

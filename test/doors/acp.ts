@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { newSession, say, told, withEditor } from "../acp/editor.ts";
-import { storyMessage, storyWords, type Teller } from "./story.ts";
+import { type RunStory, storyMessage, storyWords } from "./story.ts";
 
-/** Tells the story in an editor by `atp acp`, and loads it in another program, as after a restart of the editor. */
-export const tellByEditor: Teller = async ({ service, person, did }) => {
+/** Runs the story in an editor by `atp acp`, and loads it in another program, as after a restart of the editor. */
+export const storyByEditor: RunStory = async ({ service, person, did }) => {
   const options = { url: service.url, key: person.key, home: mkdtempSync(join(tmpdir(), "acp-")) };
   let sessionId = "";
   await withEditor(options, async (editor) => {
@@ -34,7 +34,7 @@ export const tellByEditor: Teller = async ({ service, person, did }) => {
     did("file");
     const stopped = say(editor, sessionId, "[[forever]]");
     const running = async () => (await person.v2("task.list", { status: "running" })).body["data"].length;
-    await expect.poll(running).toBe(1);
+    await expect.poll(running, { timeout: 10_000 }).toBe(1);
     await editor.agent.notify("session/cancel", { sessionId });
     expect(await stopped).toEqual({ stopReason: "cancelled" });
     did("stop");

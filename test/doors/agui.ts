@@ -1,9 +1,9 @@
 import { expect } from "vitest";
 import { frontEnd, interruptsOf, texts } from "../agui/front-end.ts";
-import { storyMessage, storyWords, type Teller } from "./story.ts";
+import { type RunStory, storyMessage, storyWords } from "./story.ts";
 
-/** Tells the story as a front end. */
-export const tellByFrontEnd: Teller = async ({ service, person, did }) => {
+/** Runs the story as a front end. */
+export const storyByFrontEnd: RunStory = async ({ service, person, did }) => {
   const { agent, run, say, typed } = frontEnd(service.url, person.headers);
 
   say(storyMessage);

@@ -5,19 +5,19 @@ import { expect } from "vitest";
 import { jsonOf, mcpClient, newClient } from "../mcp/client.ts";
 import { root } from "../support/server-process.ts";
 import { untilStatus } from "../support/until.ts";
-import { storyMessage, storyWords, type Teller, type Telling } from "./story.ts";
+import { type RunStory, type StoryRun, storyMessage, storyWords } from "./story.ts";
 
 /** Answers the question with blue, and accepts the action. */
 const answerFor =
-  (did: Telling["did"]) =>
+  (did: StoryRun["did"]) =>
   ({ message: text }: Pick<ElicitRequestFormParams, "message">): ElicitResult => {
     const isQuestion = text === "Which colour?";
     did(...(isQuestion ? (["question", "answer"] as const) : (["approval"] as const)));
     return { action: "accept", content: isQuestion ? { choice: "blue" } : { accept: true } };
   };
 
-/** Tells the story by tools. */
-async function tellByTools(client: Client, { service, did }: Telling): Promise<string> {
+/** Runs the story by tools. */
+async function storyByTools(client: Client, { service, did }: StoryRun): Promise<string> {
   const progress: string[] = [];
   const call = (name: string, input: Record<string, unknown>) =>
     client.callTool(
@@ -43,33 +43,33 @@ async function tellByTools(client: Client, { service, did }: Telling): Promise<s
   return id;
 }
 
-/** Tells the story at /mcp. */
-export const tellByMcp: Teller = async (telling) => {
-  const { service, person, did } = telling;
-  return tellByTools(await mcpClient(service.url, { headers: person.headers, answer: answerFor(did) }), telling);
+/** Runs the story at /mcp. */
+export const storyByMcp: RunStory = async (run) => {
+  const { service, person, did } = run;
+  return storyByTools(await mcpClient(service.url, { headers: person.headers, answer: answerFor(did) }), run);
 };
 
-const stdio = ({ service, person }: Telling) =>
+const stdio = ({ service, person }: StoryRun) =>
   new StdioClientTransport({
     command: process.execPath,
     args: [join(root, "cli/main.ts"), "mcp"],
     env: { ATP_URL: service.url, ATP_KEY: person.key, HOME: "/nonexistent", PATH: "/usr/bin" },
   });
 
-/** Tells the story by `atp mcp`. */
-export const tellByStdio: Teller = async (telling) => {
-  const client = newClient({ answer: answerFor(telling.did) });
-  await client.connect(stdio(telling));
-  return tellByTools(client, telling);
+/** Runs the story by `atp mcp`. */
+export const storyByStdio: RunStory = async (run) => {
+  const client = newClient({ answer: answerFor(run.did) });
+  await client.connect(stdio(run));
+  return storyByTools(client, run);
 };
 
-/** Tells the story by `atp mcp` with a client of 2025-11-25, which begins with `initialize`. */
-export const tellByEarlierClient: Teller = async (telling) => {
+/** Runs the story by `atp mcp` with a client of 2025-11-25, which begins with `initialize`. */
+export const storyByEarlierClient: RunStory = async (run) => {
   // Without negotiation, the library is such a client.
   const client = new Client({ name: "earlier", version: "1" }, { capabilities: { elicitation: {} } });
-  const answer = answerFor(telling.did);
+  const answer = answerFor(run.did);
   client.setRequestHandler("elicitation/create", async ({ params }) => answer(params as ElicitRequestFormParams));
-  await client.connect(stdio(telling));
+  await client.connect(stdio(run));
   expect(client.getNegotiatedProtocolVersion()).toBe("2025-11-25");
-  return tellByTools(client, telling);
+  return storyByTools(client, run);
 };

@@ -6,11 +6,11 @@ import { untilStatus } from "../support/until.ts";
 import { watcher } from "../support/watcher.ts";
 import type { RpcWire, V2Body } from "../support/wires.ts";
 import { callerOf } from "../wires/call.ts";
-import { storyMessage, storyWords, type Teller, untilApproval } from "./story.ts";
+import { type RunStory, storyMessage, storyWords, untilApproval } from "./story.ts";
 
-/** Tells the story by the operations over one of their wires. */
-export const tellBy =
-  (wire: "v2" | RpcWire): Teller =>
+/** Runs the story by the operations over one of their wires. */
+export const storyBy =
+  (wire: "v2" | RpcWire): RunStory =>
   async ({ service, person, did }) => {
     const { url, store } = service;
     const over = callerOf(url);

@@ -1,11 +1,11 @@
 import { expect } from "vitest";
 import { call, sdk } from "../http/openai/facade-rig.ts";
 import { untilStatus } from "../support/until.ts";
-import { approveByV2, stopByV2, storyMessage, storyWords, type Teller } from "./story.ts";
+import { approveByV2, type RunStory, stopByV2, storyMessage, storyWords } from "./story.ts";
 
-/** Tells the story by v1. */
-export const tellByV1: Teller = async (telling) => {
-  const { service, person, did } = telling;
+/** Runs the story by v1. */
+export const storyByV1: RunStory = async (run) => {
+  const { service, person, did } = run;
   const tasks = (method: string, path = "", body?: object) => call(service.url, person, method, `/v1/tasks${path}`, body);
   const { task_id: id } = (await tasks("POST", "", { prompt: storyMessage, interactiveMode: true })).body;
   did("create");
@@ -15,18 +15,18 @@ export const tellByV1: Teller = async (telling) => {
   did("question");
   await tasks("POST", "", { task_id: id, prompt: "blue" });
   did("answer");
-  await approveByV2(telling, id);
+  await approveByV2(run, id);
   const { output } = (await tasks("GET", `/${id}`)).body;
   expect(await contentOf(output)).toBe("tea,12");
   did("file");
   await tasks("POST", "", { task_id: id, prompt: "[[forever]]" });
-  await stopByV2(telling, id);
+  await stopByV2(run, id);
   return id;
 };
 
-/** Tells the story by the Responses API, with the SDK of OpenAI. */
-export const tellByResponses: Teller = async (telling) => {
-  const { service, person, did } = telling;
+/** Runs the story by the Responses API, with the SDK of OpenAI. */
+export const storyByResponses: RunStory = async (run) => {
+  const { service, person, did } = run;
   const { responses } = sdk(service.url, person);
   const words: string[] = [];
   const more: object = { interactive_mode: true };
@@ -43,7 +43,7 @@ export const tellByResponses: Teller = async (telling) => {
   did("question");
   await responses.create({ previous_response_id: id, input: "blue" });
   did("answer");
-  await approveByV2(telling, id);
+  await approveByV2(run, id);
   const { output } = await responses.retrieve(id);
   expect(await contentOf(output)).toBe("tea,12");
   did("file");

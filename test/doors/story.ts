@@ -5,23 +5,23 @@ import type { V2Body } from "../support/wires.ts";
 
 /** The text that the agent of the story writes word by word. */
 export const storyWords = "one two three four five six seven eight nine ten";
-/** The message of the story, which every door tells: deltas, a question, an approval and a file. A turn that is stopped follows. */
+/** The message of the story, which every door runs: deltas, a question, an approval and a file. A turn that is stopped follows. */
 export const storyMessage = `[[stream ${storyWords}]] [[ask Which colour? | red | blue]] [[confirm terminalExecute]] [[file sums.csv | tea,12]] [[say Done]]`;
 
 /** The steps of the story, in order. */
 export const steps = ["create", "delta", "question", "answer", "approval", "file", "stop"] as const;
 export type Step = (typeof steps)[number];
 
-/** One telling of the story, by a person who has no other tasks. */
-export interface Telling {
+/** One run of the story, by a person who has no other tasks. */
+export interface StoryRun {
   readonly service: Service;
   readonly person: Person;
   /** Notes that the door itself showed or did these steps. */
   did(...steps: readonly Step[]): void;
 }
 
-/** Tells the story through a door, and returns the id of the task. */
-export type Teller = (telling: Telling) => Promise<string>;
+/** Runs the story through a door, and returns the id of the task. */
+export type RunStory = (run: StoryRun) => Promise<string>;
 
 const taskOf = async ({ v2 }: Person, id: string) => (await v2("task.detail", { task_id: id })).body["task"];
 
@@ -33,20 +33,20 @@ export async function untilApproval(person: Person, id: string): Promise<string>
 }
 
 /** Approves by v2, for doors that have no approvals. */
-export async function approveByV2({ service, person }: Telling, id: string): Promise<void> {
+export async function approveByV2({ service, person }: StoryRun, id: string): Promise<void> {
   const event_id = await untilApproval(person, id);
   await person.v2("task.confirmAction", { task_id: id, event_id, input: { accept: true } });
   await untilStatus(service.store, id, "stopped");
 }
 
 /** Stops by v2, for doors that have no stop. */
-export async function stopByV2({ service, person }: Telling, id: string): Promise<void> {
+export async function stopByV2({ service, person }: StoryRun, id: string): Promise<void> {
   await person.v2("task.stop", { task_id: id });
   await untilStatus(service.store, id, "stopped");
 }
 
 /** The events of a story without what differs from task to task, as both `task.listMessages` and `task.watch` have them. */
-export async function recordedStory({ person, service }: Telling, id: string): Promise<unknown> {
+export async function recordedStory({ person, service }: StoryRun, id: string): Promise<unknown> {
   const watch = `${service.url}/v2/task.watch?task_id=${id}&after_seq=0&until_settled=true`;
   const frames = (await (await fetch(watch, { headers: person.headers })).text()).matchAll(/^id: \d+\nevent: \w+\ndata: (.*)$/gm);
   const watched = plain(Array.from(frames, ([, data = ""]) => JSON.parse(data)));

@@ -122,7 +122,7 @@ const a2aRest: Form = ({ method: { name } }, { payload, coding }) => {
   return { method, path: `${path}?${query}`, headers: {}, body: new Uint8Array() };
 };
 
-/** Calls by their wire form; a v2 GET has a query instead of a message, and AG-UI has messages of its own. */
+/** Calls by their wire form; a v2 GET has a query instead of a message, and AG-UI has other messages. */
 export const forms: Readonly<Record<Exclude<Wire, "v2-get" | "ag-ui">, Form>> = {
   mcp,
   "a2a-rpc": ({ method: { name } }, parts) => jsonRpc("/a2a", name, "@", parts),
