@@ -41,6 +41,8 @@ export function liveItems(taskId: string, { place }: Pick<StreamMapper, "place">
   let number = lastNumber;
   let moved = 0;
   let open: OpenItem | null = null;
+  /** Ids of messages, with the ids of the items as which they were sent. */
+  const sentAs = new Map<string, string>();
   let read: ReadText = { attempt: -1n, length: 0, tail: "", isOver: true };
 
   const numbered = (events: readonly NewStreamEvent[]): readonly StreamEvent[] =>
@@ -89,6 +91,15 @@ export function liveItems(taskId: string, { place }: Pick<StreamMapper, "place">
     ]);
   }
 
+  /** The SDK refuses the end of an unfinished turn whose messages have other ids than their items. */
+  const renamed = (event: StreamEvent): StreamEvent =>
+    event.type === "response.incomplete" || event.type === "response.failed"
+      ? {
+          ...event,
+          response: { ...event.response, output: event.response.output.map((each) => ({ ...each, id: sentAs.get(each.id) ?? each.id })) },
+        }
+      : event;
+
   const move = (event: StreamEvent): StreamEvent =>
     moved > 0 && "output_index" in event ? { ...event, output_index: event.output_index + moved } : event;
 
@@ -96,7 +107,8 @@ export function liveItems(taskId: string, { place }: Pick<StreamMapper, "place">
   function endItem(item: OpenItem, events: readonly StreamEvent[]): readonly StreamEvent[] {
     const message = events.flatMap((event) => (event.type === "response.output_item.done" ? [event.item] : []))[0];
     const [first] = message?.role === "assistant" ? message.content : [];
-    if (first?.type === "output_text" && first.text.startsWith(sentText(item))) {
+    if (message && first?.type === "output_text" && first.text.startsWith(sentText(item))) {
+      sentAs.set(message.id, item.id);
       end();
       return events.flatMap((event) => continued(event, item));
     }
@@ -122,7 +134,7 @@ export function liveItems(taskId: string, { place }: Pick<StreamMapper, "place">
       if (events.some(({ type }) => type === "response.created")) moved = 0;
       const sent = open ? endItem(open, events) : events.map(move);
       number = events.at(-1)?.sequence_number ?? number;
-      return sent;
+      return sent.map(renamed);
     },
   };
 }

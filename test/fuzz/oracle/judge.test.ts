@@ -3,9 +3,9 @@ import { create, type DescMessage, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { ListTasksResponseSchema, WatchTaskResponseSchema } from "../../../src/gen/proto/task/v2/task_service_pb.ts";
 import { framed } from "../../wires/raw.ts";
-import type { FuzzAnswer, FuzzRequest, Wire } from "../request.ts";
+import type { FuzzAnswer, FuzzRequest, LimitName, Wire } from "../request.ts";
 import { judge } from "./judge.ts";
-import { colleaguesMark, otherAccountsMark } from "./leaks.ts";
+import { colleaguesMark, otherAccountsMark, otherProjectsMark } from "./leaks.ts";
 
 const requestId = "req_2222222222222222222222";
 const head = { "x-request-id": requestId, "cache-control": "no-store" };
@@ -45,6 +45,19 @@ const webTrailers = (text: string): Buffer => framed(Buffer.from(text), 0x80);
 const listened = requestOver("v2", { rpc: "webhook.v2.WebhookService/ListenWebhook", path: "/v2/webhook.listen", streaming: true });
 const eventStream = "text/event-stream; charset=utf-8";
 const event = (seq: number, data: object): string => `id: ${seq}\nevent: user_stop\ndata: ${JSON.stringify(data)}\n\n`;
+const tool = requestOver("mcp", { path: "/mcp?tools=all" });
+const rpc = (members: object): string => JSON.stringify({ jsonrpc: "2.0", id: 1, ...members });
+const rpcError = (code: number, data: object = {}): string => rpc({ error: { code, message: "why", data } });
+const toolRefusal = (code: string): string =>
+  rpc({ result: { isError: true, content: [{ type: "text", text: JSON.stringify({ error: { code, message: "why" } }) }] } });
+const run = requestOver("ag-ui", { path: "/ag-ui", streaming: true });
+const ran = (...events: readonly object[]): string => events.map((data) => `data: ${JSON.stringify(data)}\n\n`).join("");
+const limitedTo = (name: LimitName, isAllowed: boolean, wire: Wire): FuzzRequest =>
+  requestOver(wire, { kind: "key", limit: { name, isAllowed } });
+const listsTasks = { rpc: "lf.a2a.v1.A2AService/ListTasks" };
+const a2aRpc = requestOver("a2a-rpc", { ...listsTasks, path: "/a2a" });
+const a2aRest = requestOver("a2a-rest", { ...listsTasks, path: "/a2a/tasks?pageSize=1" });
+const rpcStatus = (code: number, status: string): string => JSON.stringify({ error: { code, status, message: "why", details: [] } });
 const end = `event: end\ndata: ${ok()}\n\n`;
 
 describe("an answer in the shape of its wire is accepted", () => {
@@ -89,6 +102,22 @@ describe("an answer in the shape of its wire is accepted", () => {
       requestOver("connect-get", { kind: "path", method: "GET", path: "/" }),
       got(pageType, "<!doctype html>", policy),
     ],
+    ["the result of a tool", tool, got(json, rpc({ result: { content: [{ type: "text", text: "{}" }] } }))],
+    ["the refusal of a tool, as an event", tool, got(eventStream, `data: ${toolRefusal("not_found")}\n\n`)],
+    ["a refusal of the door of MCP", tool, got(json, rpcError(-32_000, { code: "not_found" }), { status: 404 })],
+    ["a run of AG-UI", run, got(eventStream, ran({ type: "RUN_STARTED" }, { type: "RUN_FINISHED" }))],
+    ["a run of AG-UI that is cut", run, got(eventStream, `:\n\n${ran({ type: "RUN_STARTED" })}data: {"ty`, { cut: true })],
+    ["a refusal of the door of AG-UI", run, got(json, refusal("invalid_argument"), { status: 400 })],
+    ["what a key with limits may do", limitedTo("reader", true, "v2"), got(json, ok({ data: [] }))],
+    [
+      "a refusal of a key with limits",
+      limitedTo("expired", false, "grpc-web"),
+      got("application/grpc-web+proto", webTrailers("grpc-status: 16\r\ngrpc-message: no\r\n")),
+    ],
+    ["JSON-RPC of A2A", a2aRpc, got(json, rpc({ result: { tasks: [], totalSize: 0 } }))],
+    ["a refusal of JSON-RPC of A2A", a2aRpc, got(json, rpcError(-32_602))],
+    ["HTTP+JSON of A2A", a2aRest, got(json, '{"tasks":[]}')],
+    ["a refusal of HTTP+JSON of A2A", a2aRest, got(json, rpcStatus(404, "NOT_FOUND"), { status: 404 })],
     ["an unsupported type", requestOver("grpc-web-text"), got("", "", { status: 415 })],
     [
       "a call whose own deadline expired",
@@ -110,6 +139,40 @@ describe("an answer in the wrong shape is reported", () => {
       got("application/json", "{}", { status: 504 }),
       "the status 504",
     ],
+    ["no message of JSON-RPC", tool, got(json, ok()), "200 without a message of JSON-RPC"],
+    ["an internal error of JSON-RPC", tool, got(json, rpcError(-32_603)), "the error -32603"],
+    ["an internal error of a tool", tool, got(json, toolRefusal("internal")), "the refusal internal of a tool"],
+    ["a run without an end", run, got(eventStream, ran({ type: "RUN_STARTED" })), "the run has no end"],
+    ["an unknown event", run, got(eventStream, ran({ type: "SURPRISE" }, { type: "RUN_FINISHED" })), "the event SURPRISE"],
+    ["an internal error of a run", run, got(eventStream, ran({ type: "RUN_ERROR", code: "internal" })), "a run with an internal error"],
+    ...(
+      [
+        ["v2", json, ok()],
+        ["connect-json", "application/json", "{}"],
+        ["grpc-web", "application/grpc-web+proto", Buffer.concat([framed(list), webTrailers("grpc-status: 0\r\n")])],
+        ["mcp", json, rpc({ result: { content: [{ type: "text", text: "{}" }] } })],
+        ["ag-ui", eventStream, ran({ type: "RUN_FINISHED" })],
+      ] as const
+    ).map(([wire, type, body]): [string, FuzzRequest, FuzzAnswer, string] => [
+      `a call over ${wire} with a key that does not allow it`,
+      limitedTo("reader", false, wire),
+      got(type, body),
+      'succeeds with the key "reader"',
+    ]),
+    [
+      "a task outside of the key's project",
+      limitedTo("project", true, "v2"),
+      got(json, ok({ title: otherProjectsMark })),
+      "reveals a task outside of the key's project",
+    ],
+    [
+      "a message of another method of A2A",
+      a2aRpc,
+      got(json, rpc({ result: { skills: 7 } })),
+      "the answer is not lf.a2a.v1.ListTasksResponse",
+    ],
+    ["a status of HTTP+JSON with another code", a2aRest, got(json, rpcStatus(400, "NOT_FOUND"), { status: 404 }), "404 with the code 400"],
+    ["an internal error of A2A", a2aRest, got(json, rpcStatus(400, "INTERNAL"), { status: 400 }), "the code INTERNAL"],
     ["no JSON from v2", requestOver("v2"), got(json, "oops"), "the body is not a JSON object"],
     ["text from v2", requestOver("v2"), got("text/plain", "oops", { status: 404 }), "text instead of v2, with 404"],
     ["a page instead of an answer", requestOver("v2"), got(pageType, "", policy), "page instead of v2, with 200"],

@@ -1,16 +1,27 @@
 import { callees } from "../call-targets.ts";
-import type { FuzzAnswer, FuzzRequest, Judge } from "../request.ts";
+import type { FuzzAnswer, FuzzRequest, Judge, Wire } from "../request.ts";
 import { faultsOfStream, faultsOfUnary } from "./connect.ts";
-import { faultsOfExportJson, isExportJson } from "./export-json.ts";
+import { judgeA2aRest, judgeAgUi, judgeMcp, judgeRpc } from "./doors.ts";
+import { faultsOfExportJson, isExportJson, isWellFormed } from "./export-json.ts";
 import { faultsOfGrpc, faultsOfGrpcWeb } from "./grpc.ts";
-import { leaksOf } from "./leaks.ts";
+import { leaksOf, otherProjectsMark, reveals } from "./leaks.ts";
+import { succeeded } from "./succeeded.ts";
 import { judgeV2 } from "./v2.ts";
 
 /** Everything that can be wrong with an answer alone. */
 export const judge: Judge = (request, answer) => {
   const faults = [...faultsOfServer(answer), ...faultsOfShape(request, answer)].filter((flaw) => !isExcused(request, flaw));
-  return [...faults, ...leaksOf(answer).filter((flaw) => !isOwners(request, flaw))];
+  return [...faults, ...leaksOf(answer).filter((flaw) => !isOwners(request, flaw)), ...faultsOfLimit(request, answer)];
 };
+
+/** What a key with limits must not do. */
+function faultsOfLimit(request: FuzzRequest, answer: FuzzAnswer): readonly string[] {
+  const { limit } = request;
+  if (!limit) return [];
+  const isOver = limit.name === "project" && reveals(answer, otherProjectsMark);
+  const isDone = !limit.isAllowed && succeeded(request, answer);
+  return [...(isOver ? ["reveals a task outside of the key's project"] : []), ...(isDone ? [`succeeds with the key "${limit.name}"`] : [])];
+}
 
 /** The owner sees the changes of colleagues. */
 const isOwners = ({ rpc }: FuzzRequest, flaw: string): boolean =>
@@ -57,6 +68,8 @@ const empty: ReadonlySet<number> = new Set([204, 304]);
 
 function faultsOfShape(request: FuzzRequest, answer: FuzzAnswer): readonly string[] {
   const output = callees.find(({ rpc }) => rpc === request.rpc)?.method.output;
+  const door = doors[request.wire];
+  if (door && isAt(request, door.address)) return door.judge(request, answer);
   if (output && isExportJson(request, answer)) return faultsOfExportJson(output, answer);
   const shape = shapeOf(answer);
   const isV2 = request.path.startsWith("/v2/");
@@ -70,6 +83,20 @@ function faultsOfShape(request: FuzzRequest, answer: FuzzAnswer): readonly strin
     return ["a message that is not of its coding"];
   }
 }
+
+/** The wires of other protocols, with the pattern of their addresses. */
+const doors: Readonly<Partial<Record<Wire, { readonly address: RegExp; readonly judge: Judge }>>> = {
+  mcp: { address: /^\/mcp$/, judge: judgeMcp },
+  "ag-ui": { address: /^\/ag-ui$/, judge: judgeAgUi },
+  "a2a-rpc": { address: /^\/a2a$/, judge: judgeRpc },
+  "a2a-rest": { address: /^\/a2a\//, judge: judgeA2aRest },
+};
+/** Methods that no address has: the server's general answer refuses them. */
+const otherMethods: ReadonlySet<string> = new Set(["PROPFIND", "QUERY"]);
+
+/** Whether a request reaches the address of its wire: one with a changed path may not. */
+const isAt = ({ method, path }: FuzzRequest, address: RegExp): boolean =>
+  address.test(path.replace(/\?.*$/s, "")) && isWellFormed(path) && !otherMethods.has(method);
 
 function faultsOf(shape: Shape, request: FuzzRequest, answer: FuzzAnswer): readonly string[] {
   const output = callees.find(({ rpc }) => rpc === request.rpc)?.method.output;

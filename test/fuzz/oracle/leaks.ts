@@ -7,6 +7,9 @@ export const otherAccountsMark = "belongs-to-somebody-else";
 /** Part of all data of the owner's colleagues, and of no request. */
 export const colleaguesMark = "belongs-to-a-colleague";
 
+/** Part of a task of the owner outside of every project, and of no request. */
+export const otherProjectsMark = "belongs-to-no-project";
+
 /** Texts that no answer may contain, each with a name. */
 const secrets: readonly (readonly [what: string, form: RegExp])[] = [
   ["a stack trace", /\n\s*at \S+ \(|\bat (?:async )?[\w.<>]+ \((?:file:|node:|\/)|node:internal/],
@@ -20,9 +23,15 @@ const secrets: readonly (readonly [what: string, form: RegExp])[] = [
   ["an API key", /\bsk-[A-Za-z0-9_-]{49}/],
 ];
 
+/** Whether an answer has a text, in its head, its body or its trailers. */
+export const reveals = (answer: FuzzAnswer, text: string): boolean => allTextOf(answer).includes(text);
+
+const allTextOf = ({ headers, trailers, body }: FuzzAnswer): string =>
+  [...Object.values(headers), ...Object.values(trailers).map(unescaped), textOf(body, headers["content-encoding"])].join("\n");
+
 /** Data in an answer that its caller must not see, in its head, its body or its trailers. */
-export function leaksOf({ headers, trailers, body }: FuzzAnswer): readonly string[] {
-  const text = [...Object.values(headers), ...Object.values(trailers).map(unescaped), textOf(body, headers["content-encoding"])].join("\n");
+export function leaksOf(answer: FuzzAnswer): readonly string[] {
+  const text = allTextOf(answer);
   return secrets.filter(([, form]) => form.test(text)).map(([what]) => `reveals ${what}`);
 }
 

@@ -5,8 +5,10 @@ import { systemClock } from "../../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../../src/core/ids.ts";
 import { createKey } from "../../../src/core/keys/api-key.ts";
 import { findRecipient } from "../../../src/core/keys/recipient.ts";
+import { type KeyRestrictions, noRestrictions } from "../../../src/core/keys/restrictions.ts";
 import type { Tx } from "../../../src/core/store.ts";
 import { openInstallation } from "../../../src/installation.ts";
+import type { LimitName } from "../request.ts";
 
 /** Users of the platform in addition to its first owner. */
 export interface People {
@@ -40,6 +42,22 @@ export const addMembers = (dataDir: string, roles: readonly Exclude<Role, "owner
     return keys;
   });
 
+/** Adds keys of the owner with limits; the one of a project is for this one. */
+export const addLimitedKeys = (dataDir: string, projectId: string): Promise<Readonly<Record<LimitName, string>>> =>
+  changeOutside(dataDir, async (tx) => {
+    const { accountId, spaceId } = await findRecipient(tx, { kind: "general" });
+    const limited = async (name: LimitName, restrictions: Partial<KeyRestrictions>, expiresAt?: number) => {
+      const input = { accountId, spaceId, kind: "general", name, restrictions: { ...noRestrictions, ...restrictions } } as const;
+      return (await createKey(tx, making(), { ...input, ...(expiresAt !== undefined && { expiresAt }) })).text;
+    };
+    return {
+      reader: await limited("reader", { scopes: ["task:read"] }),
+      project: await limited("project", { projectIds: [projectId] }),
+      network: await limited("network", { addressRanges: ["192.0.2.0/24"] }),
+      expired: await limited("expired", {}, systemClock.now() - 1),
+    };
+  });
+
 async function changeOutside<Made>(dataDir: string, work: (tx: Tx) => Promise<Made>): Promise<Made> {
   const outside = { clock: systemClock, ids: systemIds, random: systemRandom, log: () => undefined };
   const { store } = await openInstallation(loadConfig({ DATA_DIR: dataDir }), outside, async () => undefined);
@@ -50,9 +68,10 @@ async function changeOutside<Made>(dataDir: string, work: (tx: Tx) => Promise<Ma
   }
 }
 
+const making = () => ({ now: systemClock.now(), ids: systemIds, random: systemRandom });
+
 async function newKey(tx: Tx, accountId: string, spaceId: string, kind: KeyKind): Promise<string> {
-  const making = { now: systemClock.now(), ids: systemIds, random: systemRandom };
-  return (await createKey(tx, making, { accountId, spaceId, kind, name: kind })).text;
+  return (await createKey(tx, making(), { accountId, spaceId, kind, name: kind })).text;
 }
 
 async function newMember(tx: Tx, spaceId: string, teamId: string, role: Role): Promise<string> {

@@ -7,7 +7,7 @@ import type { Keys } from "../requests/heads.ts";
 import { type Known, knownValues } from "../requests/known-values.ts";
 import type { RequestSources } from "../requests/requests.ts";
 import { faultsAfterRun, faultsOfStop } from "./final-checks.ts";
-import { addPeople, type People } from "./people.ts";
+import { addLimitedKeys, addPeople, type People } from "./people.ts";
 import { populate } from "./populate.ts";
 import { createPost } from "./post.ts";
 import { faultsIn } from "./stderr.ts";
@@ -37,7 +37,7 @@ export async function startPlatform(): Promise<Platform> {
   const people = await addPeople(dataDir);
   const known = knownValues();
   await populate(url, people, known);
-  const keysFor = keysOf(people);
+  const keysFor = keysOf(people, await addLimitedKeys(dataDir, known.pick("project_id", 0) ?? ""));
   return {
     url,
     known,
@@ -54,11 +54,11 @@ export async function startPlatform(): Promise<Platform> {
   };
 }
 
-function keysOf({ keys, beginner }: People): (callee: Callee) => Keys {
+function keysOf({ keys, beginner }: People, limited: Keys["limited"]): (callee: Callee) => Keys {
   const all = [...keys.values(), beginner];
   return ({ operation }) => {
     const kind = operation && keyKinds.find((candidate) => takes(operation, candidate, "owner"));
-    return { own: keys.get(kind ?? "general") ?? "", all };
+    return { own: keys.get(kind ?? "general") ?? "", all, limited };
   };
 }
 

@@ -1,4 +1,7 @@
+import { restRules } from "../../../src/a2a/protocol.ts";
+import { toolName } from "../../../src/mcp/tools/tool.ts";
 import type { Callee } from "../call-targets.ts";
+import { objectIn } from "../oracle/message.ts";
 import type { FuzzRequest, Headers, Wire } from "../request.ts";
 import type { Coding } from "./codings.ts";
 import type { Coded } from "./envelopes.ts";
@@ -28,6 +31,10 @@ export const spellingsOf: Readonly<Record<Wire, readonly Spelling[]>> = {
   grpc: ["proto"],
   "grpc-web": ["proto"],
   "grpc-web-text": ["proto"],
+  mcp: ["tool"],
+  "a2a-rpc": ["json"],
+  "a2a-rest": ["json"],
+  "ag-ui": [],
 };
 
 export const v2Path = ({ operation }: Callee): string => `/v2/${operation?.name}`;
@@ -81,8 +88,45 @@ const grpc =
     body: encode(envelope(coding.apply(payload))),
   });
 
-/** Calls by their wire form; a v2 GET has a query instead of a message. */
-export const forms: Readonly<Record<Exclude<Wire, "v2-get">, Form>> = {
+/** A request of JSON-RPC whose parameters have the message at the text `@`. */
+const jsonRpc = (path: string, method: string, params: unknown, { payload, coding }: Parts): Formed => {
+  const [before = "", after = ""] = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }).split('"@"');
+  return {
+    method: "POST",
+    path,
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...httpCoded(coding) },
+    body: coding.apply(Buffer.concat([Buffer.from(before), payload, Buffer.from(after)])).bytes,
+  };
+};
+
+/** A call of a tool, with the message as its input. */
+const mcp: Form = ({ operation }, parts) =>
+  jsonRpc("/mcp?tools=all", "tools/call", { name: toolName(operation?.name ?? ""), arguments: "@" }, parts);
+
+/** HTTP+JSON of A2A: fields of the message are in the path, and others in the query or the body. */
+const a2aRest: Form = ({ method: { name } }, { payload, coding }) => {
+  const [, method, rule] = restRules.find(([each]) => each === name) ?? ["", "GET", ""];
+  const fields = objectIn(payload) ?? {};
+  const path = `/a2a${rule.replaceAll(/\{(\w+)\}/g, (_, field: string) =>
+    encodeURIComponent(
+      String(fields[field] ?? "none")
+        .toWellFormed()
+        .slice(0, 100),
+    ),
+  )}`;
+  if (method === "POST")
+    return { method, path, headers: { "content-type": "application/json", ...httpCoded(coding) }, body: coding.apply(payload).bytes };
+  const query = new URLSearchParams(
+    Object.entries(fields).map(([field, value]): [string, string] => [field, String(value).slice(0, 1_000)]),
+  );
+  return { method, path: `${path}?${query}`, headers: {}, body: new Uint8Array() };
+};
+
+/** Calls by their wire form; a v2 GET has a query instead of a message, and AG-UI has other messages. */
+export const forms: Readonly<Record<Exclude<Wire, "v2-get" | "ag-ui">, Form>> = {
+  mcp,
+  "a2a-rpc": ({ method: { name } }, parts) => jsonRpc("/a2a", name, "@", parts),
+  "a2a-rest": a2aRest,
   v2: (callee, { payload, coding }) => ({
     method: "POST",
     path: v2Path(callee),
@@ -96,6 +140,14 @@ export const forms: Readonly<Record<Exclude<Wire, "v2-get">, Form>> = {
   "grpc-web": grpc("application/grpc-web+proto", { "x-grpc-web": "1" }),
   "grpc-web-text": grpc("application/grpc-web-text+proto", { "x-grpc-web": "1" }, (body) => Buffer.from(body.toString("base64"))),
 };
+
+/** A run of AG-UI. */
+export const ran = (payload: Uint8Array, coding: Coding): Formed => ({
+  method: "POST",
+  path: "/ag-ui",
+  headers: { "content-type": "application/json", ...httpCoded(coding) },
+  body: coding.apply(payload).bytes,
+});
 
 /** A v2 read by GET. */
 export const queried = (callee: Callee, query: string): Formed => ({

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import type { LimitName } from "../request.ts";
 
 /** Headers that replace or extend the valid head; null removes a header. */
 export interface Head {
@@ -12,6 +13,8 @@ export interface Keys {
   readonly own: string;
   /** Keys of every kind, and of other accounts: most of them have no access. */
   readonly all: readonly string[];
+  /** Keys of the owner with limits. */
+  readonly limited: Readonly<Record<LimitName, string>>;
 }
 
 const keyHeaders = ["x-service-api-key", "x-manus-api-key", "x-api-key"] as const;

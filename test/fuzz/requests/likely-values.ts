@@ -27,6 +27,8 @@ const texts = [
   "]] [[ [[say nested [[step]] ]]",
   "[[credits 99999999]] [[sleep -1]] [[plan ]]",
 ] as const;
+/** One of them. */
+export const userTexts: fc.Arbitrary<string> = fc.constantFrom(...texts);
 /** Occupies a running task until a request stops it, so it is rare. */
 const endless = "[[forever]]";
 

@@ -8,7 +8,8 @@ const bends: readonly ((path: string) => string)[] = [
   (path) => path.slice(0, -1),
   (path) => path.toUpperCase(),
   (path) => path.replaceAll(".", "%2E"),
-  (path) => path.replace(/\/(?!.*\/)/, "%2F"),
+  // A path that begins with another character is none.
+  (path) => path.replace(/(?<=.)\/(?!.*\/)/, "%2F"),
   (path) => path.replace(/\/(?!.*\/)/, "//"),
   (path) => path.replace(/\/(?!.*\/)/, "/./"),
   (path) => `/..${path}`,

@@ -7,8 +7,8 @@ import { hostileJson } from "./hostile-json.ts";
 import { hostileProto } from "./hostile-proto.ts";
 import type { Messages } from "./messages.ts";
 
-/** How a message is spelled: v2's JSON, proto3's JSON, or protobuf. */
-export type Spelling = "v2" | "json" | "proto";
+/** How a message is spelled: v2's JSON, the input of a tool, proto3's JSON, or protobuf. */
+export type Spelling = "v2" | "tool" | "json" | "proto";
 
 /** The bytes of a message before it is put into an envelope. */
 export interface Payloads {
@@ -35,16 +35,25 @@ export function payloadsOf(desc: DescMessage, { valid, nearlyValid }: Messages, 
   };
 }
 
-const spellJson: Readonly<Record<"v2" | "json", (desc: DescMessage, json: JsonObject) => JsonObject>> = {
+const spellJson: Readonly<Record<Exclude<Spelling, "proto">, (desc: DescMessage, json: JsonObject) => JsonObject>> = {
   v2: (_desc, json) => json,
+  tool: (_desc, json) => toolInput(json),
   json: proto3,
 };
 
 const spellers: Readonly<Record<Spelling, (desc: DescMessage, json: JsonObject) => Uint8Array>> = {
   v2: (_desc, json) => Buffer.from(JSON.stringify(json)),
+  tool: (_desc, json) => Buffer.from(JSON.stringify(toolInput(json))),
   json: (desc, json) => Buffer.from(JSON.stringify(proto3(desc, json))),
   proto: (desc, json) => toBinary(desc, readable(desc, json)),
 };
+
+/** Tools that send a message take its text, and wait unless the call says how long. */
+function toolInput(json: JsonObject): JsonObject {
+  const { message } = json;
+  const isMessage = typeof message === "object" && message !== null && !Array.isArray(message) && typeof message["content"] === "string";
+  return isMessage ? { ...json, message: message["content"] ?? "", wait_seconds: 0 } : json;
+}
 
 /** In proto3's spelling; members that v2 itself would not read are left unchanged. */
 function proto3(desc: DescMessage, json: JsonObject): JsonObject {

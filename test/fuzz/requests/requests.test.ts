@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { callees, has } from "../call-targets.ts";
 import { type FuzzRequest, kinds, wires } from "../request.ts";
 import { knownValues } from "./known-values.ts";
-import { type NthRequest, requestsFrom } from "./requests.ts";
+import { moreRuns, type NthRequest, requestsFrom } from "./requests.ts";
 
 const ownKey = `sk-${"o".repeat(49)}`;
-const keys = { own: ownKey, all: [ownKey, `sk-${"p".repeat(49)}`] };
+const keys = { own: ownKey, all: [ownKey, `sk-${"p".repeat(49)}`], limited: { reader: "r", project: "p", network: "n", expired: "e" } };
 
 /** Creates a generator. Its first request of each operation and wire form compiles what the later ones use. */
 const newGenerator = (): NthRequest => requestsFrom({ known: knownValues(), keysFor: () => keys, built: callees.slice(0, 2) });
@@ -18,7 +18,9 @@ const firstOf = (seed: number, count: number, nthRequest = shared): FuzzRequest[
 const textOf = ({ body, ...rest }: FuzzRequest): string => JSON.stringify({ ...rest, body: Buffer.from(body).toString("base64") });
 
 /** Every call on every wire, and those of two callees two more times. */
-const round = [...callees, ...callees.slice(0, 2), ...callees.slice(0, 2)].flatMap((callee) => wires.filter((wire) => has(wire, callee)));
+const round = [...callees, ...callees.slice(0, 2), ...callees.slice(0, 2), ...moreRuns].flatMap((callee) =>
+  wires.filter((wire) => has(wire, callee)),
+);
 
 describe("generated requests", () => {
   test("call every operation and service on every wire form that it has, in each round", () => {
@@ -29,7 +31,16 @@ describe("generated requests", () => {
 
   test("are of every kind on every wire form", () => {
     const generated = new Set(firstOf(1, 4_000).map(({ wire, kind }) => `${wire}: ${kind}`));
-    const impossible = ["v2: frames", "v2-get: frames", "v2-get: compression", "connect-get: frames"];
+    const impossible = [
+      "v2: frames",
+      "v2-get: frames",
+      "v2-get: compression",
+      "connect-get: frames",
+      "mcp: frames",
+      "ag-ui: frames",
+      "a2a-rpc: frames",
+      "a2a-rest: frames",
+    ];
     const expectedPairs = wires.flatMap((wire) => kinds.map((kind) => `${wire}: ${kind}`)).filter((pair) => !impossible.includes(pair));
     expect([...generated].toSorted()).toEqual(expectedPairs.toSorted());
   });

@@ -1,9 +1,10 @@
 import fc from "fast-check";
-import { type Callee, callees, has } from "../call-targets.ts";
-import { type FuzzRequest, type Headers, type Kind, type Wire, wires } from "../request.ts";
+import { agUiRun, type Callee, callees, has, isAllowedBy } from "../call-targets.ts";
+import { type FuzzRequest, type Headers, type Kind, type Limit, limitNames, type Wire, wires } from "../request.ts";
+import { runsFrom } from "./ag-ui.ts";
 import { type Coding, codings, plain } from "./codings.ts";
 import { brokenEnvelopes, type Coded, enveloped } from "./envelopes.ts";
-import { type Formed, forms, isEnveloped, type Parts, queried, spellingsOf } from "./forms.ts";
+import { type Formed, forms, isEnveloped, type Parts, queried, ran, spellingsOf } from "./forms.ts";
 import { type Head, type Keys, oddHeads } from "./heads.ts";
 import type { Known } from "./known-values.ts";
 import { type Messages, messagesFrom } from "./messages.ts";
@@ -33,6 +34,7 @@ const weights: Readonly<Record<Kind, number>> = {
   compression: 2,
   head: 3,
   path: 1,
+  key: 3,
 };
 
 /** Every call on every wire form in turn, so that none is left out; implemented ones three times. */
@@ -42,38 +44,44 @@ export function requestsFrom(ground: RequestSources): NthRequest {
   const made = new Map<Turn, fc.Arbitrary<FuzzRequest>>();
   return (seed, nth) => {
     const turn = turns[nth % turns.length] as Turn; // There are some.
-    const requests = made.get(turn) ?? requestsOf(turn, messages(turn[0].method.input), ground.keysFor(turn[0]));
+    const requests = made.get(turn) ?? requestsOf(turn, messages(turn[0].method.input), ground);
     made.set(turn, requests);
     const [request] = fc.sample(requests, { seed: seed * 1_000_003 + nth, numRuns: 1 });
     return request as FuzzRequest; // One was requested.
   };
 }
 
+/** AG-UI has one call: it gets more turns. */
+export const moreRuns: readonly Callee[] = Array.from({ length: 24 }, () => agUiRun);
+
 /** In an order in which neighbours are unrelated. */
 function turnsOf(built: readonly Callee[]): readonly Turn[] {
-  const turns = [...callees, ...built, ...built].flatMap((callee) =>
+  const turns = [...callees, ...built, ...built, ...moreRuns].flatMap((callee) =>
     wires.filter((wire) => has(wire, callee)).map((wire): Turn => [callee, wire]),
   );
   const [order = []] = fc.sample(fc.shuffledSubarray([...turns.keys()], { minLength: turns.length }), { seed: 1, numRuns: 1 });
   return order.map((at) => turns[at] as Turn); // An index of it.
 }
 
-function requestsOf([callee, wire]: Turn, messages: Messages, keys: Keys): fc.Arbitrary<FuzzRequest> {
+function requestsOf([callee, wire]: Turn, messages: Messages, { known, keysFor }: RequestSources): fc.Arbitrary<FuzzRequest> {
+  const keys = keysFor(callee);
   const kinds = fc.oneof(...kindsOf(wire, callee).map((kind) => ({ weight: weights[kind], arbitrary: fc.constant(kind) })));
-  const form = wire === "v2-get" ? queriesFrom(callee, messages) : messagesOver(wire, callee, messages);
+  const form =
+    wire === "v2-get" ? queriesFrom(callee, messages) : wire === "ag-ui" ? runsOver(known) : messagesOver(wire, callee, messages);
   return fc.tuple(kinds, versionsOf(wire, callee)).chain(([kind, http]) =>
-    fc.tuple(form(kind), bentOf(kind, http, keys)).map(([formed, { head, bend }]) => {
+    fc.tuple(form(kind), bentOf(kind, http, keys, callee)).map(([formed, { head, bend, limit }]) => {
       const { method, path, headers, body } = withHead(formed, head, keys.own);
       return {
         ...{ wire, kind, rpc: callee.rpc, streaming: callee.method.methodKind !== "unary", http },
         ...{ method, path: bend(path).slice(0, pathMax), headers: http === 2 ? ofHttp2(headers) : headers, body },
+        ...(limit && { limit }),
       };
     }),
   );
 }
 
 function kindsOf(wire: Wire, callee: Callee): readonly Kind[] {
-  const common: readonly Kind[] = ["valid", "nearly valid", "hostile payload", "head", "path"];
+  const common: readonly Kind[] = ["valid", "nearly valid", "hostile payload", "head", "path", "key"];
   return [...common, ...(isEnveloped(wire, callee) ? (["frames"] as const) : []), ...(wire === "v2-get" ? [] : (["compression"] as const))];
 }
 
@@ -91,7 +99,13 @@ function queriesFrom({ method, ...callee }: Callee, { valid, nearlyValid }: Mess
   return (kind) => (queries[kind] ?? sound).map((query) => queried({ method, ...callee }, query));
 }
 
-function messagesOver(wire: Exclude<Wire, "v2-get">, callee: Callee, messages: Messages): (kind: Kind) => fc.Arbitrary<Formed> {
+function runsOver(known: Known): (kind: Kind) => fc.Arbitrary<Formed> {
+  const payloads = runsFrom(known);
+  return (kind) =>
+    fc.tuple(payloadOf(kind, payloads), kind === "compression" ? codings : fc.constant<Coding>(plain)).map((parts) => ran(...parts));
+}
+
+function messagesOver(wire: Exclude<Wire, "v2-get" | "ag-ui">, callee: Callee, messages: Messages): (kind: Kind) => fc.Arbitrary<Formed> {
   const spelled = spellingsOf[wire].map((spelling) => ({ spelling, payloads: payloadsOf(callee.method.input, messages, spelling) }));
   return (kind) =>
     fc
@@ -116,11 +130,18 @@ function payloadOf(kind: Kind, { valid, nearlyValid, hostile }: Payloads): fc.Ar
 interface Bent {
   readonly head: Head;
   readonly bend: (path: string) => string;
+  readonly limit?: Limit;
 }
 
-function bentOf(kind: Kind, http: 1 | 2, keys: Keys): fc.Arbitrary<Bent> {
+function bentOf(kind: Kind, http: 1 | 2, keys: Keys, callee: Callee): fc.Arbitrary<Bent> {
   const asIs = (path: string): string => path;
   if (kind === "head") return oddHeads(keys).map((head) => ({ head, bend: asIs }));
+  if (kind === "key")
+    return fc.constantFrom(...limitNames).map((name) => ({
+      head: { headers: { "x-service-api-key": keys.limited[name] } },
+      bend: asIs,
+      limit: { name, isAllowed: isAllowedBy(name, callee) },
+    }));
   const head: Head = { headers: {} };
   return kind === "path" ? oddPaths(http).map((bend) => ({ head, bend })) : fc.constant({ head, bend: asIs });
 }
