@@ -45,7 +45,8 @@ export async function serve(config: Config, program: string): Promise<void> {
   log("info", "ready", { host: config.host, port: platform.port, role: config.role, database: config.database });
   await first.show(process.stdout, { store, program, ...platform });
   const stopping = new AbortController();
-  void collectOnceIdle(systemClock, stopping.signal);
+  const uncollected = (cause: unknown) => log("warn", "the garbage of the start was not collected", { cause });
+  collectOnceIdle(systemClock, stopping.signal).catch(uncollected);
   await signal;
   stopping.abort();
   log("info", "draining");
