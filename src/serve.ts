@@ -14,6 +14,7 @@ import { findNewPeer, findPeers } from "./runtime/peers.ts";
 import { pathOf } from "./store/backend.ts";
 import { lockFolder, makeFolder, tightenFiles } from "./store/folder.ts";
 import type { Telemetry } from "./telemetry/otlp.ts";
+import { collectOnceIdle } from "./wiring/collect.ts";
 import { openMetrics, openTelemetry } from "./wiring/observing.ts";
 
 /**
@@ -43,7 +44,11 @@ export async function serve(config: Config, program: string): Promise<void> {
   const platform = await startPlatform(config, store, cipher, ambient, check);
   log("info", "ready", { host: config.host, port: platform.port, role: config.role, database: config.database });
   await first.show(process.stdout, { store, program, ...platform });
+  const stopping = new AbortController();
+  const uncollected = (cause: unknown) => log("warn", "the garbage of the start was not collected", { cause });
+  collectOnceIdle(systemClock, stopping.signal).catch(uncollected);
   await signal;
+  stopping.abort();
   log("info", "draining");
   await platform.drain();
   await store.close();

@@ -34,32 +34,37 @@ describe.skipIf(postgresTemplate === undefined)("a second process on PostgreSQL 
   });
 });
 
-/** A module that reports on standard error when the process loads Prisma's client. */
-const clientReport = `data:text/javascript,${encodeURIComponent(`
+/** A module that reports on standard error when the process loads Prisma's client or a package that few calls need, or starts a thread. */
+const loadReport = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from "node:module";
+  process.on("worker", () => process.stderr.write("loads a thread\\n"));
+  const packages = ["@simplewebauthn/server", "ajv", "flydrive", "jose", "nodemailer", "openid-client", "undici", "yaml"];
   registerHooks({
     resolve(name, context, next) {
       if (/\\/gen\\/prisma\\/\\w+\\/client\\.ts$/.test(name)) process.stderr.write("loads the client\\n");
+      if (packages.includes(name)) process.stderr.write("loads " + name + "\\n");
       return next(name, context);
     },
   });`)}`;
 
-describeOnOne("Prisma's client", (kind) => {
-  test("is loaded by the first start, and not by a later one that reads a task by its API key", async () => {
+describeOnOne("What few calls need", (kind) => {
+  test("is loaded by that call: a later start that reads a task by its API key loads no client of Prisma, no such package and no thread", async () => {
     await using database = await databaseUrl(kind);
     using place = installation({ DATABASE_URL: database.url, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") });
-    const start = () => place.start({ preloads: [clientReport] });
+    const start = () => place.start({ preloads: [loadReport] });
     const first = await start();
     const key = await place.key();
     const made = userOf(first, key);
     const id = await made.create("Say hello");
     await eventually("the turn ends", async () => (await made.status(id)) === "stopped");
+    expect((await fetch(`${first.url}/oauth/jwks`)).status).toBe(200);
     expect(await first.end("SIGTERM")).toMatchObject({ code: 0 });
     expect(first.stderrText()).toContain("loads the client\n");
+    expect(first.stderrText()).toContain("loads jose\n");
 
     const later = await start();
     expect(await userOf(later, key).status(id)).toBe("stopped");
     expect(await later.end("SIGTERM")).toMatchObject({ code: 0 });
-    expect(later.stderrText()).not.toContain("loads the client\n");
+    expect(later.stderrText()).not.toContain("loads ");
   });
 });

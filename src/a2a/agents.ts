@@ -1,5 +1,4 @@
 import { create, type MessageInitShape, toJson } from "@bufbuild/protobuf";
-import { FlattenedSign } from "jose";
 import { invalidArgument } from "../core/failure.ts";
 import { stableJson } from "../core/json-digest.ts";
 import { algorithm, type SigningKeys } from "../core/oauth/signing-key.ts";
@@ -100,6 +99,7 @@ async function sign(card: AgentCard, keys: CardParts["keys"], baseUrl: string): 
   const { kid, key } = await keys.current();
   // A card has texts, lists and booleans only, so that sorted members make it canonical.
   const payload = stableJson(toJson(AgentCardSchema, card));
+  const { FlattenedSign } = await import("jose");
   const jws = await new FlattenedSign(new TextEncoder().encode(payload))
     .setProtectedHeader({ alg: algorithm, typ: "JOSE", kid, jku: `${baseUrl}/oauth/jwks` })
     .sign(key);

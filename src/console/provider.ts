@@ -1,15 +1,4 @@
-import {
-  allowInsecureRequests,
-  authorizationCodeGrant,
-  buildAuthorizationUrl,
-  type Configuration,
-  calculatePKCECodeChallenge,
-  discovery,
-  fetchUserInfo,
-  randomNonce,
-  randomPKCECodeVerifier,
-  randomState,
-} from "openid-client";
+import type { Configuration } from "openid-client";
 import type { ConfirmedIdentity } from "../core/sign-in/prove.ts";
 
 /** The provider's settings, and this installation's client credentials there. */
@@ -51,6 +40,8 @@ const timeoutSeconds = 10;
 /** The maximum age of a new authentication when it arrives. */
 const authenticationMaxAgeSeconds = 300;
 
+const openidClient = () => import("openid-client");
+
 /** A provider whose metadata is fetched at the first use; failed fetches are retried at the next use. */
 export function oidcProvider(settings: ProviderSettings): Provider {
   let discovered: Promise<Configuration> | undefined;
@@ -64,6 +55,7 @@ export function oidcProvider(settings: ProviderSettings): Provider {
   return {
     label: settings.label,
     async begin(signInAgain) {
+      const { buildAuthorizationUrl, calculatePKCECodeChallenge, randomNonce, randomPKCECodeVerifier, randomState } = await openidClient();
       const pending = { verifier: randomPKCECodeVerifier(), state: randomState(), nonce: randomNonce(), anew: signInAgain };
       const url = buildAuthorizationUrl(await configuration(), {
         redirect_uri: settings.redirectUri,
@@ -77,6 +69,7 @@ export function oidcProvider(settings: ProviderSettings): Provider {
       return { url: url.href, pending };
     },
     async finish(query, { verifier, state, nonce, anew: signInAgain }) {
+      const { authorizationCodeGrant, fetchUserInfo } = await openidClient();
       const tokens = await authorizationCodeGrant(await configuration(), new URL(`${settings.redirectUri}?${query}`), {
         pkceCodeVerifier: verifier,
         expectedState: state,
@@ -100,11 +93,12 @@ export async function checkProvider(
   return { authorizationEndpoint: (await discover(settings)).serverMetadata().authorization_endpoint ?? "" };
 }
 
-function discover({
+async function discover({
   issuer,
   clientId,
   clientSecret,
 }: Pick<ProviderSettings, "issuer" | "clientId" | "clientSecret">): Promise<Configuration> {
+  const { allowInsecureRequests, discovery } = await openidClient();
   // The configuration requires https for every issuer except on this machine.
   const execute = issuer.startsWith("http:") ? [allowInsecureRequests] : [];
   return discovery(new URL(issuer), clientId, clientSecret, undefined, { execute, timeout: timeoutSeconds });

@@ -1,9 +1,10 @@
 import { isIP, type LookupFunction } from "node:net";
-import { Agent, buildConnector, errors } from "undici";
+import type { Agent, buildConnector } from "undici";
 import type { AllowedAddresses } from "../config/address-range.ts";
 import type { OnBehalf } from "../core/accounts/caller.ts";
 import { blockList, isPublic, parseAddress } from "./public-address.ts";
 import type { Resolve } from "./resolve.ts";
+import { undici } from "./undici.ts";
 
 /** One resolved address to connect to. */
 export interface Destination {
@@ -68,7 +69,7 @@ export interface GuardParts {
  * @param onChecked is called with the addresses before each connection.
  */
 export function guardedAgent(parts: GuardParts, onChecked: (addresses: readonly string[]) => void = () => undefined): Agent {
-  return new Agent({
+  return new (undici().Agent)({
     // No keep-alive: an address is checked for every request.
     pipelining: 0,
     connect: (options, callback) => {
@@ -109,7 +110,7 @@ export function connectorTo(addresses: readonly string[]): buildConnector.connec
     if (options.all || first === undefined) callback(null, records);
     else callback(null, first.address, first.family);
   };
-  return buildConnector({
+  return undici().buildConnector({
     lookup,
     rejectUnauthorized: true,
     allowH2: false,
@@ -141,7 +142,7 @@ export function classifyFault(thrown: unknown): RequestFault {
   const code = codeOf(thrown);
   if (timeoutCodes.includes(code)) return "timeout";
   if (tlsCodes.test(code)) return "tls";
-  return thrown instanceof errors.HTTPParserError || protocolCodes.test(code) ? "protocol" : "connection";
+  return thrown instanceof undici().errors.HTTPParserError || protocolCodes.test(code) ? "protocol" : "connection";
 }
 
 /** The code of an error of Node, c-ares or undici; empty without one. */

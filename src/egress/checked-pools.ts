@@ -1,7 +1,8 @@
-import { Pool } from "undici";
+import type { Pool } from "undici";
 import type { OnBehalf } from "../core/accounts/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { checkedAddresses, connectorTo, type GuardParts } from "./agent.ts";
+import { undici } from "./undici.ts";
 
 /** Connections to one origin for one holder, and the addresses that they use. */
 export interface CheckedPool {
@@ -52,7 +53,7 @@ export function checkedPools(clock: Pick<Clock, "monotonic">, guard: Omit<GuardP
 }
 
 const poolTo = (origin: string, addresses: readonly string[]): Pool =>
-  new Pool(origin, {
+  new (undici().Pool)(origin, {
     connect: connectorTo(addresses),
     // If HTTP/2 is allowed, a pool waits for its first connection before it opens a second one.
     allowH2: false,

@@ -1,6 +1,6 @@
 import { finished, type Readable, Transform } from "node:stream";
 import { MIMEType } from "node:util";
-import { type Agent, type Dispatcher, request } from "undici";
+import type { Agent, Dispatcher } from "undici";
 import type { AllowedAddresses } from "../config/address-range.ts";
 import type { Clock } from "../core/clock.ts";
 import { Failure } from "../core/failure.ts";
@@ -10,6 +10,7 @@ import { LookUpFailed, type LookUpFault } from "./look-up.ts";
 import { isPublic } from "./public-address.ts";
 import type { Resolve } from "./resolve.ts";
 import { limitTime } from "./time-limit.ts";
+import { undici } from "./undici.ts";
 
 /**
  * The file's name in the server's response (RFC 6266: `filename*` before `filename`),
@@ -162,7 +163,7 @@ interface FinalResponse {
 async function followRedirects(agent: Agent, url: string, signal: AbortSignal): Promise<FinalResponse> {
   let from = plainUrl(url);
   for (let hop = 0; hop <= redirectsMax; hop++) {
-    const answer = await request(from, { dispatcher: agent, headers, signal });
+    const answer = await undici().request(from, { dispatcher: agent, headers, signal });
     const location = header(answer, "location");
     if (!redirects.includes(answer.statusCode) || location === undefined) return { answer, from };
     // The rest of the body is not read, and its errors are ignored.

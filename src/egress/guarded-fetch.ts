@@ -1,8 +1,8 @@
-import { fetch as undiciFetch } from "undici";
 import type { AllowedAddresses } from "../config/address-range.ts";
 import type { OnBehalf } from "../core/accounts/caller.ts";
 import { guardedAgent, RefusedDestination } from "./agent.ts";
 import type { Resolve } from "./resolve.ts";
+import { undici } from "./undici.ts";
 
 /** `fetch` for addresses from users, for one operation. */
 export interface GuardedFetch {
@@ -58,7 +58,7 @@ export function guardedFetch(
       headers.set("accept-encoding", "identity");
       const both = init.signal ? AbortSignal.any([init.signal, signal]) : signal;
       const request = { ...init, body: sent, headers: [...headers], redirect: "manual" as const, signal: both, dispatcher: agent };
-      const answer = await undiciFetch(url, request);
+      const answer = await undici().fetch(url, request);
       const { status, statusText } = answer;
       const empty = answer.body === null || [101, 204, 205, 304].includes(status);
       const body = empty || answer.body === null ? null : metered(answer.body);

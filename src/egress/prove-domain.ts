@@ -1,5 +1,4 @@
 import { Resolver } from "node:dns/promises";
-import { request } from "undici";
 import { limitConcurrency } from "../async/limit.ts";
 import type { AllowedAddresses } from "../config/address-range.ts";
 import type { Clock } from "../core/clock.ts";
@@ -8,6 +7,7 @@ import { type GuardParts, guardedAgent } from "./agent.ts";
 import { lookUpBounds } from "./look-up.ts";
 import type { Resolve } from "./resolve.ts";
 import { limitTime, unlessAborted } from "./time-limit.ts";
+import { undici } from "./undici.ts";
 
 /** The time for one proof in all. */
 const proofMs = 15_000;
@@ -84,7 +84,7 @@ async function hasRecord(name: string, token: string, signal: AbortSignal, serve
 const headers = { "user-agent": "agent-task-platform", accept: "text/plain", "accept-encoding": "identity" };
 
 async function readsToken(url: string, token: string, signal: AbortSignal, dispatcher: ReturnType<typeof guardedAgent>): Promise<boolean> {
-  const { statusCode, body } = await request(url, { dispatcher, headers, signal });
+  const { statusCode, body } = await undici().request(url, { dispatcher, headers, signal });
   const chunks: Buffer[] = [];
   let bytes = 0;
   if (statusCode === 200) {

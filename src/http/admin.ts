@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { type FastifyInstance, type FastifyReply, fastify } from "fastify";
 import { z } from "zod";
 import { probes, type Readiness } from "./health.ts";
+import { noSchemas } from "./no-schemas.ts";
 
 /** Whether a host name is an active custom domain of a website. */
 export type IsCustomDomain = (name: string) => Promise<boolean>;
@@ -26,7 +27,7 @@ export interface MetricsAccess {
  * get certificates on demand: 200 for an active custom domain, otherwise 404 (spec/api.md 8.56, 8.96).
  */
 export function adminServer(readiness: Readiness, isCustomDomain: IsCustomDomain, metrics: MetricsAccess): FastifyInstance {
-  const app = fastify({ logger: false, forceCloseConnections: true });
+  const app = fastify({ logger: false, schemaController: noSchemas, forceCloseConnections: true });
   probes(app, readiness);
   app.get("/ask", async (request, reply) => {
     const { domain } = z.object({ domain: z.string().max(254).catch("") }).parse(request.query);

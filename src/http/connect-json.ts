@@ -20,8 +20,16 @@ const jsonOptions: JsonOptions = { ignoreUnknownFields: true, textDecoder: utf8 
  */
 const plainJsonPackages: ReadonlySet<string> = new Set(["dataexport.v1", "dataexport.v2", "observability.v2"]);
 
+const known = new WeakMap<DescMethod, JsonOptions>();
+
 /** The JSON options of a method's messages over Connect and gRPC. */
-export function connectJsonOptions({ parent, input, output }: DescMethod): JsonOptions {
+export function connectJsonOptions(method: DescMethod): JsonOptions {
+  const options = known.get(method) ?? readOptions(method);
+  known.set(method, options);
+  return options;
+}
+
+function readOptions({ parent, input, output }: DescMethod): JsonOptions {
   const respelled = collectFields(input, ({ localName, jsonName }) => (jsonName.includes("_") ? [[localName, jsonName] as const] : []));
   const read = respelled.length === 0 ? jsonOptions : { ...jsonOptions, textDecoder: spellingDecoder(new Map(respelled)) };
   if (!plainJsonPackages.has(parent.file.proto.package)) return read;

@@ -27,6 +27,7 @@ import { allowOrigins } from "./cors.ts";
 import { exportJson } from "./export-json.ts";
 import type { Front } from "./front.ts";
 import { healthService, probes, type Readiness } from "./health.ts";
+import { noSchemas } from "./no-schemas.ts";
 import type { StatusWords } from "./openai/response.ts";
 import { openaiRoutes } from "./openai/routes.ts";
 import { reflection } from "./reflection.ts";
@@ -96,6 +97,9 @@ export function httpServer(parts: ServerParts): FastifyInstance {
   const app = fastify({
     serverFactory: (handler, options) => front.serverFactory(sitesFirst(parts, handler), options),
     logger: false,
+    schemaController: noSchemas,
+    // The expressions in routes are our own, and the check of each takes as long as its route.
+    routerOptions: { allowUnsafeRegex: true },
     exposeHeadRoutes: false,
     forceCloseConnections: false,
     // For scopes without their own body reader.

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
-import { Agent, request } from "undici";
 import type { Recording } from "../core/files/fetch-files.ts";
+import { undici } from "../egress/undici.ts";
 
 /** Why the service gave no transcript; for the log. It never has text of the service. */
 export class TranscriptionFailed extends Error {
@@ -29,6 +29,7 @@ const answerBytesMax = 256 * 1024;
  * limits the time.
  */
 export function transcriber({ baseUrl, model, apiKey }: Endpoint): Transcribe {
+  const { Agent, request } = undici();
   const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: connectMs } });
   const authorization = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
   return async (recording, signal) => {

@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { mkdir, open, rename } from "node:fs/promises";
+import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { Disk } from "flydrive";
-import { FSDriver } from "flydrive/drivers/fs";
 import { Failure, notFound } from "../core/failure.ts";
 import { type Blobs, checkBlobId } from "../core/files/blob.ts";
 import { syncFolder } from "./durable-file.ts";
@@ -23,7 +21,7 @@ const readBytes = 64 * 1024;
  * @throws Failure `unavailable` from `put` when the disk is full.
  */
 export function createLocalBlobs(folder: string): Blobs {
-  const disk = new Disk(new FSDriver({ location: folder, visibility: "private" }));
+  const remove = (key: string) => rm(join(folder, key), { force: true });
   const subfolders = durableFolders(folder);
   return {
     async put(id, bytes, signal) {
@@ -35,7 +33,7 @@ export function createLocalBlobs(folder: string): Blobs {
         await syncFolder(dirname(finalPath));
       } catch (thrown) {
         bytes.destroy();
-        await disk.delete(partKey(id));
+        await remove(partKey(id));
         throw isFull(thrown) ? new Failure("unavailable", "the storage is full, try again later", { cause: thrown }) : thrown;
       }
     },
@@ -47,8 +45,8 @@ export function createLocalBlobs(folder: string): Blobs {
       return file.createReadStream({ ...range, highWaterMark: readBytes });
     },
     async remove(id) {
-      await disk.delete(partKey(id));
-      await disk.delete(keyOf(id));
+      await remove(partKey(id));
+      await remove(keyOf(id));
     },
     address: async () => null,
   };

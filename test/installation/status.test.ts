@@ -60,6 +60,8 @@ describeOnOne("operator.status", (kind) => {
       await tx.nodes.raiseHeartbeat("node-1", clock.now() - 20_000);
     });
     clock.step(70_000);
+    const isOlder = (ms: number) => service.store.installation.isQueueOlder(clock.now() - ms);
+    expect([await isOlder(70_000), await isOlder(70_001)]).toEqual([true, false]);
 
     const { nodes, profiles, workers, deliveries, jobs, errors, checks, database: stored, ...rest } = await status();
     expect(nodes).toMatchObject([{ id: "node-1", uptimeSeconds: 160n, heartbeatSeconds: 90n, running: 0n, servesCalls: true }]);

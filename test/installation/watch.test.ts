@@ -21,7 +21,10 @@ function watched() {
   const parts: Pick<WatchParts, "readDisk" | "databaseTime" | "remoteProfiles" | "replica"> & { readonly store: unknown } = {
     store: {
       workers: { unserved: async () => (state.unserved ? [{ profile: "gpu", waiting: 2, oldestAt: start }] : []) },
-      installation: { profiles: async () => [{ profile: "manus-1.6", queued: 1, running: 0, failed: 0, oldestAt: state.oldestAt }] },
+      installation: {
+        isQueueOlder: async (at: number) => state.oldestAt !== null && state.oldestAt <= at,
+        profiles: async () => [{ profile: "manus-1.6", queued: 1, running: 0, failed: 0, oldestAt: state.oldestAt }],
+      },
     },
     remoteProfiles: ["gpu"],
     readDisk: async () => ({ free: state.free, size: 100 }),

@@ -43,6 +43,7 @@ const shortReads: Readonly<Record<string, (tx: Tx) => Promise<unknown>>> = {
   "a task": (tx) => tx.tasks.find(ann, "t"),
   "the first page of all tasks": (tx) => tx.tasks.list(ann, {}, byTime),
   "the holder of a key": (tx) => tx.keys.holder("digest"),
+  "whether a task has waited for long": (tx) => tx.installation.isQueueOlder(1),
   "a page of events": (tx) => tx.events.list("t", { order: "asc", limit: 20, verbose: false }),
 };
 

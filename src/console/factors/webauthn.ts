@@ -1,12 +1,5 @@
 import { isIP } from "node:net";
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from "@simplewebauthn/server";
+import type { PublicKeyCredentialCreationOptionsJSON, PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/server";
 import { z } from "zod";
 import type { Passkey } from "../../core/sign-in/factor.ts";
 
@@ -54,10 +47,11 @@ function readJson<T>(schema: z.ZodType<T>, sent: string): T | null {
 }
 
 /** The request to the browser for a new passkey. */
-export function creationOptions(
+export async function creationOptions(
   party: RelyingParty,
   person: { readonly email: string; readonly userHandle: string; readonly known: readonly Passkey[] },
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  const { generateRegistrationOptions } = await import("@simplewebauthn/server");
   return generateRegistrationOptions({
     rpName: "Agent Task Platform",
     rpID: party.id,
@@ -72,7 +66,8 @@ export function creationOptions(
 }
 
 /** The request to the browser for the use of a passkey. @param known only these passkeys; none: any that the device has */
-export function requestOptions(party: RelyingParty, known: readonly Passkey[]): Promise<PublicKeyCredentialRequestOptionsJSON> {
+export async function requestOptions(party: RelyingParty, known: readonly Passkey[]): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  const { generateAuthenticationOptions } = await import("@simplewebauthn/server");
   return generateAuthenticationOptions({
     rpID: party.id,
     timeout: challengeMs,
@@ -89,6 +84,7 @@ export async function verifyCreation(
 ): Promise<Pick<Passkey, "credentialId" | "publicKey" | "counter"> | null> {
   const response = readJson(registration, sent);
   if (response === null) return null;
+  const { verifyRegistrationResponse } = await import("@simplewebauthn/server");
   try {
     const { registrationInfo } = await verifyRegistrationResponse({
       response: { ...response, clientExtensionResults: {} },
@@ -105,6 +101,7 @@ export async function verifyCreation(
 /** Verifies the use of a passkey (Web Authentication 7.2). Returns the new signature counter; null when anything is wrong. */
 export async function verifyUse(party: RelyingParty, challenge: string, sent: Assertion, passkey: Passkey): Promise<number | null> {
   if (sent.response.userHandle !== passkey.userHandle) return null;
+  const { verifyAuthenticationResponse } = await import("@simplewebauthn/server");
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response: { ...sent, clientExtensionResults: {} },

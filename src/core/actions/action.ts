@@ -1,4 +1,5 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import type { ErrorObject, ValidateFunction } from "ajv";
+import { lazy, lazyPackage } from "../../async/lazy.ts";
 import type { Cipher } from "../cipher.ts";
 import { type Failure, invalidArgument } from "../failure.ts";
 import type { Json, JsonObject } from "../json.ts";
@@ -62,7 +63,8 @@ export const inputContext = ({ taskId, seq }: ActionKey): string => `action ${ta
 
 /** Compiled once per kind and variant: a few dozen, all defined by the platform. */
 const validators = new Map<string, ValidateFunction>();
-const ajv = new Ajv({ strict: true, ownProperties: true });
+const ajvPackage = lazyPackage<typeof import("ajv")>("ajv");
+const ajv = lazy(() => new (ajvPackage().Ajv)({ strict: true, ownProperties: true }));
 
 /**
  * The input of a decision. An absent input accepts, if `accept` is the only required member (spec/decisions.md 48).
@@ -112,7 +114,7 @@ const nameOf = (entry: Json): JsonObject => ({ key: (entry as JsonObject)["key"]
 
 function validatorOf(kind: KindName, variant: string): ValidateFunction {
   const name = `${kind} ${variant}`;
-  const validate = validators.get(name) ?? ajv.compile(inputSchema(kind, variant) ?? false);
+  const validate = validators.get(name) ?? ajv().compile(inputSchema(kind, variant) ?? false);
   validators.set(name, validate);
   return validate;
 }

@@ -55,6 +55,8 @@ export interface Overdue {
 export interface InstallationRows {
   nodes(max: number): Promise<readonly NodeLoad[]>;
   profiles(failedSince: number, max: number): Promise<readonly ProfileLoad[]>;
+  /** Whether a task of any profile that waits now has waited since `at` or longer. Cheap, unlike `profiles`. */
+  isQueueOlder(at: number): Promise<boolean>;
   workers(seenSince: number): Promise<{ readonly credentials: number; readonly present: number; readonly runs: number }>;
   /** The last called first. */
   listWorkers(max: number): Promise<readonly WorkerLoad[]>;

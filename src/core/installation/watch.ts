@@ -67,6 +67,8 @@ async function unserved({ store, remoteProfiles }: WatchParts, now: number): Pro
 }
 
 async function lateQueues({ store }: WatchParts, now: number): Promise<readonly Condition[]> {
+  // The loads are read by the thread of scans, which an idle process does not need.
+  if (!(await store.installation.isQueueOlder(now - lateSeconds * 1000))) return [];
   const loads = await store.installation.profiles(now + 1, countMax);
   return loads.map(({ profile, queued, oldestAt }) => {
     const seconds = oldestAt === null ? 0 : Math.floor((now - oldestAt) / 1000);

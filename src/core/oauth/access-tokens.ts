@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
-import { type CryptoKey, decodeJwt, errors, type JWTHeaderParameters, type JWTPayload, jwtVerify, SignJWT } from "jose";
+import type { CryptoKey, JWTHeaderParameters, JWTPayload } from "jose";
+import { lazyPackage } from "../../async/lazy.ts";
 import { isScope } from "../accounts/caller.ts";
 import type { AccessClaims, AccessTokenContent, ReadAccessToken } from "./access-token.ts";
 import { mcpResource } from "./resource.ts";
 import { algorithm, type SigningKeys } from "./signing-key.ts";
 
+const jose = lazyPackage<typeof import("jose")>("jose");
 const type = "at+jwt";
 const textMax = 8192;
 /** A verified token is not verified a second time: up to this many are remembered, by their digest. */
@@ -13,7 +15,7 @@ const rememberedMax = 10_000;
 /** Signs an access token (RFC 9068). @param issuer the installation's base URL, also the audience of a token for the API. */
 export async function signAccessToken(keys: SigningKeys, issuer: string, facts: AccessTokenContent): Promise<string> {
   const { kid, key } = await keys.current();
-  return new SignJWT(toPayload(facts))
+  return new (jose().SignJWT)(toPayload(facts))
     .setProtectedHeader({ typ: type, alg: algorithm, kid })
     .setIssuer(issuer)
     .setAudience(facts.resource ?? issuer)
@@ -40,7 +42,7 @@ export function createAccessTokenReader(keys: SigningKeys, issuer: string): Read
 
   async function keyFor({ kid }: JWTHeaderParameters): Promise<CryptoKey> {
     const key = typeof kid === "string" ? await keys.publicKey(kid) : null;
-    if (key === null) throw new errors.JWKSNoMatchingKey();
+    if (key === null) throw new (jose().errors.JWKSNoMatchingKey)();
     return key;
   }
 
@@ -48,10 +50,10 @@ export function createAccessTokenReader(keys: SigningKeys, issuer: string): Read
     try {
       const rules = { typ: type, algorithms: [algorithm], issuer, audience: [issuer, mcpResource(issuer)], requiredClaims: required };
       // The caller checks expiry, by its own clock.
-      const { payload } = await jwtVerify(text, keyFor, { ...rules, currentDate: new Date(0) });
+      const { payload } = await jose().jwtVerify(text, keyFor, { ...rules, currentDate: new Date(0) });
       return toClaims(payload, issuer);
     } catch (thrown) {
-      if (thrown instanceof errors.JOSEError) return null;
+      if (thrown instanceof jose().errors.JOSEError) return null;
       throw thrown;
     }
   }
@@ -76,7 +78,7 @@ export function createAccessTokenReader(keys: SigningKeys, issuer: string): Read
 export function readNamedClient(text: string): string | undefined {
   if (text.length > textMax) return undefined;
   try {
-    const { client_id: clientId } = decodeJwt(text);
+    const { client_id: clientId } = jose().decodeJwt(text);
     return typeof clientId === "string" ? clientId : undefined;
   } catch {
     return undefined;

@@ -1,5 +1,6 @@
-import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from "jose";
+import type { CryptoKey, JWK } from "jose";
 import { coalesce, singleFlight } from "../../async/coalesce.ts";
+import { lazyPackage } from "../../async/lazy.ts";
 import { mutex, type Run } from "../../async/limit.ts";
 import type { Cipher } from "../cipher.ts";
 import type { Clock } from "../clock.ts";
@@ -27,6 +28,7 @@ export interface SigningKeyRows {
   remove(id: string): Promise<void>;
 }
 
+const jose = lazyPackage<typeof import("jose")>("jose");
 /** The only algorithm of access tokens (RFC 9068 2.1). */
 export const algorithm = "ES256";
 /** A new key replaces the signing key after 90 days. */
@@ -90,6 +92,7 @@ export function signingKeys({ store, cipher, clock, ids }: Parts): SigningKeys {
   }
 
   async function newKey(): Promise<SigningKey> {
+    const { exportJWK, generateKeyPair } = jose();
     const pair = await generateKeyPair(algorithm, { extractable: true });
     const id = ids.short();
     const sealed = cipher.seal(Buffer.from(JSON.stringify(await exportJWK(pair.privateKey))), signingKeyContext(id));
@@ -150,4 +153,4 @@ export const signingKeyContext = (id: string): string => `signing_key:${id}`;
 const parseJwk = ({ publicKey }: SigningKey): JWK => JSON.parse(publicKey) as JWK; // written by us
 
 /** An imported ES256 key is a CryptoKey, never bytes. */
-const importKey = async (jwk: JWK): Promise<CryptoKey> => (await importJWK(jwk, algorithm)) as CryptoKey;
+const importKey = async (jwk: JWK): Promise<CryptoKey> => (await jose().importJWK(jwk, algorithm)) as CryptoKey;

@@ -1,6 +1,5 @@
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { parse } from "yaml";
 import { ZipFile } from "yazl";
 import type { Caller } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
@@ -54,13 +53,13 @@ const hidden = /[\p{Cs}\p{Bidi_Control}]|(?![\n\r\t])\p{Cc}/u;
  * @param at the field that the skill came in, for error texts.
  * @throws Failure `invalid_argument` when there is none, or it has no valid name.
  */
-function readManifest(at: string, files: readonly SkillFile[]): Manifest {
+async function readManifest(at: string, files: readonly SkillFile[]): Promise<Manifest> {
   const file = files.find(({ path }) => path === manifestPath);
   if (!file) throw invalidArgument(at, `has no ${manifestPath}`);
   const [, yaml] = frontMatter.exec(decodeText(at, file).slice(0, frontMatterMax)) ?? [];
   if (yaml === undefined)
     throw invalidArgument(at, `${manifestPath} must begin with front matter between two lines of ---, of at most 16 KB`);
-  const { name, description = "" } = parseMembers(at, yaml);
+  const { name, description = "" } = await parseMembers(at, yaml);
   if (typeof name !== "string" || !nameForm.test(name) || [...name].length > nameMax)
     throw invalidArgument(
       at,
@@ -84,8 +83,9 @@ function decodeText(at: string, { bytes }: SkillFile): string {
 }
 
 /** Plain YAML: no custom tags, no aliases, no duplicate members. */
-function parseMembers(at: string, yaml: string): Readonly<Record<string, unknown>> {
+async function parseMembers(at: string, yaml: string): Promise<Readonly<Record<string, unknown>>> {
   const invalid = () => invalidArgument(at, `the front matter of ${manifestPath} must be YAML, without aliases, with name and description`);
+  const { parse } = await import("yaml");
   let read: unknown;
   try {
     read = parse(yaml, { schema: "core", maxAliasCount: 0, uniqueKeys: true, prettyErrors: false, logLevel: "error" });
@@ -106,7 +106,7 @@ const options = { mtime: new Date(Date.UTC(1980, 0, 1)), mode: 0o100644, forceDo
 
 /** @throws Failure `invalid_argument` for files that are not a skill. */
 export async function pack(at: string, files: readonly SkillFile[]): Promise<PackedSkill> {
-  const manifest = readManifest(at, files);
+  const manifest = await readManifest(at, files);
   const zip = new ZipFile();
   for (const { path, bytes } of files.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
     zip.addBuffer(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), path, options);

@@ -1,10 +1,12 @@
-import { Ajv, type ValidateFunction } from "ajv";
+import type { Ajv, ValidateFunction } from "ajv";
+import { lazyPackage } from "../../async/lazy.ts";
 import { isObject, type Json, type JsonObject } from "../json.ts";
 import { rules, schemaFailure } from "./bounds.ts";
 import { parseReference } from "./keywords.ts";
 import { checkShape } from "./shape.ts";
 import { zeroValue } from "./zero.ts";
 
+const ajvPackage = lazyPackage<typeof import("ajv")>("ajv");
 const validatorsMax = 64;
 
 type Validator = (value: Json) => boolean;
@@ -41,7 +43,7 @@ function getValidator(text: string): Validator {
  * (`toString` is not a property of `{}`). Code is not optimized: that takes longer than it saves.
  */
 function compile(schema: JsonObject): Validator {
-  const ajv = new Ajv({
+  const ajv = new (ajvPackage().Ajv)({
     strict: false,
     meta: false,
     validateSchema: false,

@@ -1,5 +1,6 @@
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 import type { FastifyInstance } from "fastify";
+import { lazy } from "../../async/lazy.ts";
 import type { Admission } from "../../call/admission.ts";
 import type { Admit } from "../../call/admit.ts";
 import type { Performer } from "../../call/perform.ts";
@@ -131,7 +132,9 @@ export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
 }
 
 function addressOf(name: string, operation: Operation, parts: V2Parts): Address {
-  const handle = handleOf(operation, parts);
+  // A process calls few of its operations.
+  const compiled = lazy(() => handleOf(operation, parts));
+  const handle: Handle = (call) => compiled()(call);
   return operation.isChange
     ? { handles: { POST: handle }, wrongMethod: { text: () => `${name} accepts POST` } }
     : { handles: { GET: handle, HEAD: handle, POST: handle }, wrongMethod: { text: () => `${name} accepts POST or GET` } };

@@ -15,6 +15,7 @@ const profile = computedShape({
   running: integer(sql`COALESCE(SUM(running), 0)`),
   failed: integer(sql`COALESCE(SUM(failed), 0)`),
 });
+const waiting = computedShape({ tasks: integer(sql`tasks`) });
 const presence = computedShape({
   credentials: integer(sql`(SELECT COUNT(*) FROM worker WHERE revoked_at IS NULL)`),
   present: integer(sql`seen`),
@@ -70,6 +71,13 @@ export function installationRows(session: Session): InstallationRows {
             FROM task WHERE status = 'error' AND deleted_at IS NULL AND updated_at >= ${failedSince} LIMIT ${max}
           ) b
         ) t GROUP BY agent_profile ORDER BY agent_profile`),
+    async isQueueOlder(at) {
+      const row = await waiting.row(session)(sql`
+        SELECT ${waiting.of("w")} FROM (SELECT COUNT(*) AS tasks FROM (
+          SELECT 1 AS one FROM task WHERE status = 'running' AND node_id IS NULL AND queued_at <= ${at} AND deleted_at IS NULL LIMIT 1
+        ) t) w`);
+      return (row?.tasks ?? 0) > 0;
+    },
     async workers(seenSince) {
       const row = await presence.row(session)(sql`
         SELECT ${presence.of("w")} FROM (SELECT COUNT(*) AS seen FROM worker WHERE revoked_at IS NULL AND seen_at >= ${seenSince}) w`);

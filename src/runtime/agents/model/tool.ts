@@ -1,4 +1,5 @@
-import { Ajv, type ValidateFunction } from "ajv";
+import type { ValidateFunction } from "ajv";
+import { lazy, lazyPackage } from "../../../async/lazy.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Decision, NewFile, NewSite, Outcome, Subtask, Turn } from "../../agent.ts";
 
@@ -52,15 +53,16 @@ export interface Tool {
 /** Returns the tools of a turn. Some are available only when the operator or the task allows them. */
 export type ToolsFor = (turn: Turn) => readonly Tool[];
 
-const ajv = new Ajv({ strict: false, allErrors: false, ownProperties: true, logger: false });
+const ajvPackage = lazyPackage<typeof import("ajv")>("ajv");
+const ajv = lazy(() => new (ajvPackage().Ajv)({ strict: false, allErrors: false, ownProperties: true, logger: false }));
 /** Validators by schema object: there are as many as tools. */
 const validators = new WeakMap<JsonObject, ValidateFunction>();
 
 function validatorOf(schema: JsonObject): ValidateFunction {
-  const validate = validators.get(schema) ?? ajv.compile(schema);
+  const validate = validators.get(schema) ?? ajv().compile(schema);
   validators.set(schema, validate);
   // Ajv would keep every schema permanently, but schemas of connectors change.
-  ajv.removeSchema(schema);
+  ajv().removeSchema(schema);
   return validate;
 }
 
@@ -70,7 +72,7 @@ export const conformsTo = <T>(schema: JsonObject, value: unknown): value is T =>
 /** Describes for the model why an input does not conform; null when it conforms. */
 export function describeMismatch(schema: JsonObject, input: JsonObject): string | null {
   const validate = validatorOf(schema);
-  return validate(input) ? null : `The input does not fit: ${ajv.errorsText(validate.errors, { dataVar: "input" })}.`;
+  return validate(input) ? null : `The input does not fit: ${ajv().errorsText(validate.errors, { dataVar: "input" })}.`;
 }
 
 /** The most characters of JSON of a tool's result in its event. */
