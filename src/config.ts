@@ -135,7 +135,9 @@ export interface Config {
   readonly singleSignOn: SingleSignOn | null;
   /** The domain of delegated profiles' addresses; lower case. */
   readonly delegateDomain: string;
-  /** The mail server for invitations; null: links are printed. */
+  /** People can ask for a sign-in link by mail. */
+  readonly signInLinks: boolean;
+  /** The mail server for invitations and sign-in links; null: links are printed. */
   readonly mail: { readonly url: string; readonly from: string; readonly demandTls: boolean } | null;
 }
 
@@ -301,15 +303,17 @@ function publicAgents({ read, require: demand }: Reader): readonly string[] {
 
 function people({ read, require: demand }: Reader) {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret, ...more } = read(singleSignOn);
-  const { SMTP_URL: url, MAIL_FROM: from } = read(mail);
+  const { SMTP_URL: url, MAIL_FROM: from, SIGN_IN_LINKS: signInLinks } = read(mail);
   if (issuer !== null) demand(singleSignOn, "OIDC_CLIENT_ID");
   if (issuer !== null) demand(singleSignOn, "OIDC_CLIENT_SECRET");
   if (url !== null) demand(mail, "MAIL_FROM");
+  if (signInLinks) demand(mail, "SMTP_URL");
   return {
     singleSignOn:
       issuer === null || clientId === null || clientSecret === null
         ? null
         : { issuer, clientId, clientSecret, domains: more.OIDC_DOMAINS ?? [], label: more.OIDC_LABEL },
+    signInLinks,
     mail: url === null || from === null ? null : { url, from, demandTls: !isLoopback(new URL(url).hostname) },
   };
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listOf } from "./values.ts";
+import { listOf, onOff } from "./values.ts";
 import { defineVariable } from "./variable.ts";
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
@@ -80,7 +80,7 @@ export const teams = {
   }),
 };
 
-/** The mail server for invitations. */
+/** The mail server, for invitations and sign-in links. */
 export const mail = {
   SMTP_URL: defineVariable({
     type: "URL",
@@ -88,7 +88,7 @@ export const mail = {
     unset: "no mail is sent: links are printed",
     rule: "smtp://[user:password@]host[:port] or smtps://…; it requires MAIL_FROM",
     example: "smtps://platform:password@mail.example.com",
-    description: "The mail server for invitations. `smtp:` requires STARTTLS, except on this machine.",
+    description: "The mail server for invitations and sign-in links. `smtp:` requires STARTTLS, except on this machine.",
     secret: true,
     schema: z.string().refine((text) => /^smtps?:\/\/\S+$/.test(text) && URL.canParse(text) && new URL(text).hostname !== ""),
   }),
@@ -97,7 +97,16 @@ export const mail = {
     fallback: null,
     rule: "an e-mail address, or a name with one in angle brackets; SMTP_URL requires it",
     example: "Agent Task Platform <platform@example.com>",
-    description: "The sender of invitations.",
+    description: "The sender of mails.",
     schema: z.string().regex(new RegExp(`^(${address}|[^<>\\p{Cc}]{1,100} <${address}>)$`, "u")),
+  }),
+  SIGN_IN_LINKS: defineVariable({
+    type: "on or off",
+    fallback: "off",
+    rule: "on or off; `on` requires SMTP_URL",
+    example: "on",
+    description:
+      "Whether people can ask for a sign-in link by mail on the sign-in page. With `on`, who reads a person's mail can sign in as the person, unless the person has an authenticator app ([security.md](../operate/security.md#sign-in-links-by-mail)). Links that administrators make do not depend on it.",
+    schema: onOff,
   }),
 };
