@@ -230,6 +230,7 @@ describe("a good value", () => {
 /** Variables that others require. */
 const company = {
   A2A_PROFILES: "manus-1.6",
+  SMTP_URL: "smtp://mail.example.com",
   OIDC_CLIENT_ID: "platform",
   OIDC_CLIENT_SECRET: "sesame",
   MAIL_FROM: "platform@example.com",
@@ -243,6 +244,7 @@ describe("a variable that requires another", () => {
     { env: { OIDC_ISSUER: "https://login.example.com" }, missing: ["OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"] },
     { env: { OIDC_ISSUER: "https://login.example.com", OIDC_CLIENT_ID: "platform" }, missing: ["OIDC_CLIENT_SECRET"] },
     { env: { SMTP_URL: "smtp://mail.example.com" }, missing: ["MAIL_FROM"] },
+    { env: { SIGN_IN_LINKS: "on" }, missing: ["SMTP_URL"] },
     { env: { A2A: "on" }, missing: ["A2A_PROFILES"] },
     { env: { S3_ACCESS_KEY_ID: "platform" }, missing: ["S3_SECRET_ACCESS_KEY"] },
     { env: { S3_SECRET_ACCESS_KEY: "sesame" }, missing: ["S3_ACCESS_KEY_ID"] },
@@ -344,6 +346,7 @@ const bad: Record<string, readonly string[]> = {
   WAIT_SECONDS: ["0", "61", "x", "1.5"],
   RESPONSES_STATUS: ["OpenAI", "sdk", "1"],
   CLI_SIGN_IN: ["OFF", "no", "0"],
+  SIGN_IN_LINKS: ["ON", "yes", "1"],
   OAUTH_REGISTRATION: ["OFF", "no", "0"],
   OAUTH_REFRESH_REPLAY_SECONDS: ["-1", "61", "x", "1.5"],
   BODY_LIMIT: ["0", "32MB", "32 MiB", "2GiB", "1023", "-1"],
