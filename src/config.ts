@@ -149,6 +149,10 @@ export interface SingleSignOn {
   /** Lower case; empty: any. */
   readonly domains: readonly string[];
   readonly label: string;
+  /** The claim with the groups of a person; null: groups are not read. */
+  readonly groupsClaim: string | null;
+  /** The scope that asks for it; null: none. */
+  readonly groupsScope: string | null;
 }
 
 /**
@@ -306,13 +310,18 @@ function people({ read, require: demand }: Reader) {
   const { SMTP_URL: url, MAIL_FROM: from, SIGN_IN_LINKS: signInLinks } = read(mail);
   if (issuer !== null) demand(singleSignOn, "OIDC_CLIENT_ID");
   if (issuer !== null) demand(singleSignOn, "OIDC_CLIENT_SECRET");
+  if (more.OIDC_GROUPS_CLAIM !== null) demand(singleSignOn, "OIDC_ISSUER");
+  if (more.OIDC_GROUPS_SCOPE !== null) demand(singleSignOn, "OIDC_GROUPS_CLAIM");
   if (url !== null) demand(mail, "MAIL_FROM");
   if (signInLinks) demand(mail, "SMTP_URL");
   return {
     singleSignOn:
       issuer === null || clientId === null || clientSecret === null
         ? null
-        : { issuer, clientId, clientSecret, domains: more.OIDC_DOMAINS ?? [], label: more.OIDC_LABEL },
+        : {
+            ...{ issuer, clientId, clientSecret, domains: more.OIDC_DOMAINS ?? [], label: more.OIDC_LABEL },
+            ...{ groupsClaim: more.OIDC_GROUPS_CLAIM, groupsScope: more.OIDC_GROUPS_SCOPE },
+          },
     signInLinks,
     mail: url === null || from === null ? null : { url, from, demandTls: !isLoopback(new URL(url).hostname) },
   };

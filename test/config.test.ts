@@ -231,6 +231,8 @@ describe("a good value", () => {
 const company = {
   A2A_PROFILES: "manus-1.6",
   SMTP_URL: "smtp://mail.example.com",
+  OIDC_ISSUER: "https://login.example.com",
+  OIDC_GROUPS_CLAIM: "groups",
   OIDC_CLIENT_ID: "platform",
   OIDC_CLIENT_SECRET: "sesame",
   MAIL_FROM: "platform@example.com",
@@ -243,6 +245,8 @@ describe("a variable that requires another", () => {
   test.each([
     { env: { OIDC_ISSUER: "https://login.example.com" }, missing: ["OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"] },
     { env: { OIDC_ISSUER: "https://login.example.com", OIDC_CLIENT_ID: "platform" }, missing: ["OIDC_CLIENT_SECRET"] },
+    { env: { OIDC_GROUPS_CLAIM: "groups" }, missing: ["OIDC_ISSUER"] },
+    { env: { OIDC_GROUPS_SCOPE: "groups" }, missing: ["OIDC_GROUPS_CLAIM"] },
     { env: { SMTP_URL: "smtp://mail.example.com" }, missing: ["MAIL_FROM"] },
     { env: { SIGN_IN_LINKS: "on" }, missing: ["SMTP_URL"] },
     { env: { A2A: "on" }, missing: ["A2A_PROFILES"] },
@@ -287,6 +291,8 @@ const bad: Record<string, readonly string[]> = {
   OIDC_CLIENT_ID: ["a\nb", "x".repeat(257)],
   OIDC_CLIENT_SECRET: ["a\nb"],
   OIDC_DOMAINS: ["*", "@example.com", "example.com,"],
+  OIDC_GROUPS_CLAIM: ["my groups", "x".repeat(129)],
+  OIDC_GROUPS_SCOPE: ["groups profile", '"groups"', "x".repeat(129)],
   OIDC_LABEL: ["a\nb", "x".repeat(61)],
   SMTP_URL: ["mail.example.com", "https://mail.example.com", "smtp://"],
   MAIL_FROM: ["nobody", "a@b, c@d", "X <nobody>"],

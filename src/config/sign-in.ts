@@ -56,6 +56,25 @@ export const singleSignOn = {
     description: "Only people with a verified e-mail address in one of these domains can sign in through the provider.",
     schema: listOf(domain),
   }),
+  OIDC_GROUPS_CLAIM: defineVariable({
+    type: "text",
+    fallback: null,
+    unset: "groups are not read",
+    rule: "the name of a claim: 1 to 128 visible ASCII characters; it requires OIDC_ISSUER",
+    example: "groups",
+    description:
+      "The claim of the provider that has a person's groups, as a text or a list of texts. At each sign-in through the provider the person's groups in each team become those of the claim, and with them the role ([enterprise.md](../operate/enterprise.md#groups-from-claims)).",
+    schema: z.string().regex(/^[\x21-\x7e]{1,128}$/),
+  }),
+  OIDC_GROUPS_SCOPE: defineVariable({
+    type: "scope",
+    fallback: null,
+    unset: "no additional scope",
+    rule: "one scope: 1 to 128 visible ASCII characters, without quotation marks and backslashes; it requires OIDC_GROUPS_CLAIM",
+    example: "groups",
+    description: "The scope that asks the provider for the claim with groups, in addition to `openid email`.",
+    schema: z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/),
+  }),
   OIDC_LABEL: defineVariable({
     type: "text",
     fallback: "single sign-on",
