@@ -58,6 +58,7 @@ export async function followGroups(tx: Tx, context: CreationContext, claim: Grou
   });
   const idsOf = (groups: readonly ListedGroup[]) => groups.map(({ id }) => id);
   const entry = { id: context.ids.short(), at: context.now, spaceId, accountId, credential: "provider", ...from };
-  const after = { added: idsOf(joined), removed: idsOf(left), roles };
+  const [role] = Object.keys(roles);
+  const after = { added: idsOf(joined), removed: idsOf(left), ...(role === undefined ? {} : { role }) };
   await tx.audit.insert({ ...entry, operation: "console/FollowGroups", subject: memberId, before: null, after });
 }
