@@ -10,7 +10,7 @@ import { addresses, listening, outgoing } from "./config/network.ts";
 import { readPdf } from "./config/pdf.ts";
 import { type Prices, prices } from "./config/prices.ts";
 import { type RetentionConfig, retention } from "./config/retention.ts";
-import { isLoopback, mail, singleSignOn, teams } from "./config/sign-in.ts";
+import { isLoopback, mail, type SingleSignOn, singleSignOn, teams } from "./config/sign-in.ts";
 import { console, isSameSite, sites } from "./config/sites.ts";
 import { collectSettings, type Settings, settingNamesOf } from "./config/sources.ts";
 import { readTranscription, type TranscriptionConfig } from "./config/speech.ts";
@@ -139,20 +139,6 @@ export interface Config {
   readonly signInLinks: boolean;
   /** The mail server for invitations and sign-in links; null: links are printed. */
   readonly mail: { readonly url: string; readonly from: string; readonly demandTls: boolean } | null;
-}
-
-/** A provider of single sign-on, and this installation's client credentials there. */
-export interface SingleSignOn {
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  /** Lower case; empty: any. */
-  readonly domains: readonly string[];
-  readonly label: string;
-  /** The claim with the groups of a person; null: groups are not read. */
-  readonly groupsClaim: string | null;
-  /** The scope that asks for it; null: none. */
-  readonly groupsScope: string | null;
 }
 
 /**

@@ -19,6 +19,20 @@ const issuer = z.string().refine((text) => {
   return protocol === "https:" || isLoopback(hostname);
 });
 
+/** A provider of single sign-on, and this installation's client credentials there. */
+export interface SingleSignOn {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Lower case; empty: any. */
+  readonly domains: readonly string[];
+  readonly label: string;
+  /** The claim with the groups of a person; null: groups are not read. */
+  readonly groupsClaim: string | null;
+  /** The scope that asks for it; null: none. */
+  readonly groupsScope: string | null;
+}
+
 /** Single sign-on through an OpenID Connect provider. */
 export const singleSignOn = {
   OIDC_ISSUER: defineVariable({

@@ -11,7 +11,7 @@ import {
   randomState,
 } from "openid-client";
 import type { ConfirmedIdentity } from "../core/sign-in/prove.ts";
-import { type ClaimedGroups, readClaimedGroups } from "./claimed-groups.ts";
+import { type ClaimedGroups, readClaimedGroups } from "./group-claim.ts";
 
 /** The provider's settings, and this installation's client credentials there. */
 export interface ProviderSettings {
