@@ -14,7 +14,7 @@ export function readClaimedGroups(claims: Readonly<Record<string, unknown>>, cla
   if (value === undefined) return isElsewhere(claims, claim) ? { unusable: "the provider sends it in another way" } : { names: new Set() };
   const names: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (names.length > namesMax) return { unusable: `it has more than ${namesMax} groups` };
-  if (!names.every((name) => typeof name === "string")) return { unusable: "it is no list of texts" };
+  if (!names.every((name) => typeof name === "string")) return { unusable: "it is not a list of texts" };
   if (names.reduce((sum, name) => sum + Buffer.byteLength(name), 0) > bytesMax) return { unusable: `it has more than ${bytesMax} bytes` };
   return { names: new Set(names) };
 }

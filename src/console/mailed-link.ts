@@ -75,10 +75,10 @@ ${field({ name: "email", label: "E-mail address", type: "email", autocomplete: "
   }
 
   const elsewhere = (next: string): Html =>
-    html`<p>The link works only in the browser in which you asked for it. Copy it, and open it there. It is still valid.</p>
+    html`<p>The link works only in the browser in which you requested it. Copy it, and open it there. It is still valid.</p>
 <p>To sign in here, ask for a link in this browser.</p>
 <p><a class="button" href="${mailedLinkHref(parts, next) ?? ""}">Ask for a link here</a></p>
-<p class="quiet small">If you did not ask for a link, close this page: somebody else may have sent it to you.</p>`;
+<p class="quiet small">If you did not request a link, close this page: another person may have sent it to you.</p>`;
 
   app.get<WildcardRoute>(`${path}/*`, async (request, reply) => {
     const text = request.params["*"];

@@ -25,7 +25,7 @@ export interface TeamParts {
   readonly askOwner: ((request: AccessRequest) => void) | null;
   /** Mails a person that a recovery code was used; null without a mail server. */
   readonly tellOfRecovery: ((use: RecoveryUse) => void) | null;
-  /** Mails a sign-in link to the person who asked for it; null when people cannot ask. */
+  /** Mails a sign-in link to the person who requested it; null when people cannot ask. */
   readonly mailLink: ((request: LinkRequest) => void) | null;
   /** Resolves when no invitation is being sent. */
   drain(): Promise<void>;

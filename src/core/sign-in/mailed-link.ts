@@ -3,10 +3,10 @@ import type { Tx } from "../store.ts";
 import { isLinkText, linkDigest } from "./link.ts";
 import type { IdentityProof } from "./start-session.ts";
 
-/** Lifetime of a link that a person asked for: 15 minutes. */
+/** Lifetime of a link that a person requested: 15 minutes. */
 export const mailedLinkMs = 15 * 60_000;
 
-/** A link that a person asked for by mail. It signs in the browser that asked, once. Stores digests, never the texts. */
+/** A link that a person requested by mail. It signs in the browser that asked, once. Stores digests, never the texts. */
 export interface MailedLink {
   /** SHA-256 of the text, lower-case hex. */
   readonly digest: string;
@@ -35,7 +35,7 @@ export interface MailedLinkRows {
 /** The stored form of a browser's secret, which has 256 random bits. */
 export const browserDigest = (secret: string): string => createHash("sha256").update(`browser ${secret}`).digest("hex");
 
-/** Marks all open links of an account as used: invitations, and those that were asked for. */
+/** Marks all open links of an account as used: invitations, and those that were requested. */
 export async function useUpLinks(tx: Pick<Tx, "links" | "mailedLinks">, accountId: string, now: number): Promise<void> {
   await tx.links.useUp(accountId, null, now);
   await tx.mailedLinks.useUp(accountId, now);
@@ -55,7 +55,7 @@ export interface UsedLink {
 }
 
 /**
- * Uses a link in the browser that asked for it, and marks the account's other ones as used. The proof is that of a link: a second
+ * Uses a link in the browser that requested it, and marks the account's other ones as used. The proof is that of a link: a second
  * step follows where the account has one.
  *
  * @returns null for a link that is used, expired, unknown or of another browser, and for an account that may sign in nowhere.

@@ -177,7 +177,7 @@ export function linkRows(session: Session): LinkRows {
 
 const mailedLink = tables.mailedLink.omit("usedAt");
 
-/** Links that people asked for by mail, as rows. */
+/** Links that people requested by mail, as rows. */
 export function mailedLinkRows(session: Session): MailedLinkRows {
   const { db, execute } = session;
   const isOpen = (digest: string, now: number): Sql => sql`digest = ${digest} AND used_at IS NULL AND expires_at > ${now}`;
