@@ -10,7 +10,7 @@ import { addresses, listening, outgoing } from "./config/network.ts";
 import { readPdf } from "./config/pdf.ts";
 import { type Prices, prices } from "./config/prices.ts";
 import { type RetentionConfig, retention } from "./config/retention.ts";
-import { isLoopback, mail, singleSignOn, teams } from "./config/sign-in.ts";
+import { isLoopback, mail, type SingleSignOn, singleSignOn, teams } from "./config/sign-in.ts";
 import { console, isSameSite, sites } from "./config/sites.ts";
 import { collectSettings, type Settings, settingNamesOf } from "./config/sources.ts";
 import { readTranscription, type TranscriptionConfig } from "./config/speech.ts";
@@ -135,18 +135,10 @@ export interface Config {
   readonly singleSignOn: SingleSignOn | null;
   /** The domain of delegated profiles' addresses; lower case. */
   readonly delegateDomain: string;
-  /** The mail server for invitations; null: links are printed. */
+  /** People can ask for a sign-in link by mail. */
+  readonly signInLinks: boolean;
+  /** The mail server for invitations and sign-in links; null: links are printed. */
   readonly mail: { readonly url: string; readonly from: string; readonly demandTls: boolean } | null;
-}
-
-/** A provider of single sign-on, and this installation's client credentials there. */
-export interface SingleSignOn {
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  /** Lower case; empty: any. */
-  readonly domains: readonly string[];
-  readonly label: string;
 }
 
 /**
@@ -301,15 +293,22 @@ function publicAgents({ read, require: demand }: Reader): readonly string[] {
 
 function people({ read, require: demand }: Reader) {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret, ...more } = read(singleSignOn);
-  const { SMTP_URL: url, MAIL_FROM: from } = read(mail);
+  const { SMTP_URL: url, MAIL_FROM: from, SIGN_IN_LINKS: signInLinks } = read(mail);
   if (issuer !== null) demand(singleSignOn, "OIDC_CLIENT_ID");
   if (issuer !== null) demand(singleSignOn, "OIDC_CLIENT_SECRET");
+  if (more.OIDC_GROUPS_CLAIM !== null) demand(singleSignOn, "OIDC_ISSUER");
+  if (more.OIDC_GROUPS_SCOPE !== null) demand(singleSignOn, "OIDC_GROUPS_CLAIM");
   if (url !== null) demand(mail, "MAIL_FROM");
+  if (signInLinks) demand(mail, "SMTP_URL");
   return {
     singleSignOn:
       issuer === null || clientId === null || clientSecret === null
         ? null
-        : { issuer, clientId, clientSecret, domains: more.OIDC_DOMAINS ?? [], label: more.OIDC_LABEL },
+        : {
+            ...{ issuer, clientId, clientSecret, domains: more.OIDC_DOMAINS ?? [], label: more.OIDC_LABEL },
+            ...{ groupsClaim: more.OIDC_GROUPS_CLAIM, groupsScope: more.OIDC_GROUPS_SCOPE },
+          },
+    signInLinks,
     mail: url === null || from === null ? null : { url, from, demandTls: !isLoopback(new URL(url).hostname) },
   };
 }

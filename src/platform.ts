@@ -167,6 +167,7 @@ export async function startPlatform(
         ...calls,
         askOwner: teams.askOwner,
         tellOfRecovery: teams.tellOfRecovery,
+        mailLink: teams.mailLink,
         scim: { ...entry, teamUsers: teams.teamUsers, groups: teams.groups, bodyLimit: config.bodyLimit },
       },
     ),

@@ -230,6 +230,9 @@ describe("a good value", () => {
 /** Variables that others require. */
 const company = {
   A2A_PROFILES: "manus-1.6",
+  SMTP_URL: "smtp://mail.example.com",
+  OIDC_ISSUER: "https://login.example.com",
+  OIDC_GROUPS_CLAIM: "groups",
   OIDC_CLIENT_ID: "platform",
   OIDC_CLIENT_SECRET: "sesame",
   MAIL_FROM: "platform@example.com",
@@ -242,7 +245,10 @@ describe("a variable that requires another", () => {
   test.each([
     { env: { OIDC_ISSUER: "https://login.example.com" }, missing: ["OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"] },
     { env: { OIDC_ISSUER: "https://login.example.com", OIDC_CLIENT_ID: "platform" }, missing: ["OIDC_CLIENT_SECRET"] },
+    { env: { OIDC_GROUPS_CLAIM: "groups" }, missing: ["OIDC_ISSUER"] },
+    { env: { OIDC_GROUPS_SCOPE: "groups" }, missing: ["OIDC_GROUPS_CLAIM"] },
     { env: { SMTP_URL: "smtp://mail.example.com" }, missing: ["MAIL_FROM"] },
+    { env: { SIGN_IN_LINKS: "on" }, missing: ["SMTP_URL"] },
     { env: { A2A: "on" }, missing: ["A2A_PROFILES"] },
     { env: { S3_ACCESS_KEY_ID: "platform" }, missing: ["S3_SECRET_ACCESS_KEY"] },
     { env: { S3_SECRET_ACCESS_KEY: "sesame" }, missing: ["S3_ACCESS_KEY_ID"] },
@@ -285,6 +291,8 @@ const bad: Record<string, readonly string[]> = {
   OIDC_CLIENT_ID: ["a\nb", "x".repeat(257)],
   OIDC_CLIENT_SECRET: ["a\nb"],
   OIDC_DOMAINS: ["*", "@example.com", "example.com,"],
+  OIDC_GROUPS_CLAIM: ["my groups", "x".repeat(129)],
+  OIDC_GROUPS_SCOPE: ["groups profile", '"groups"', "x".repeat(129)],
   OIDC_LABEL: ["a\nb", "x".repeat(61)],
   SMTP_URL: ["mail.example.com", "https://mail.example.com", "smtp://"],
   MAIL_FROM: ["nobody", "a@b, c@d", "X <nobody>"],
@@ -344,6 +352,7 @@ const bad: Record<string, readonly string[]> = {
   WAIT_SECONDS: ["0", "61", "x", "1.5"],
   RESPONSES_STATUS: ["OpenAI", "sdk", "1"],
   CLI_SIGN_IN: ["OFF", "no", "0"],
+  SIGN_IN_LINKS: ["ON", "yes", "1"],
   OAUTH_REGISTRATION: ["OFF", "no", "0"],
   OAUTH_REFRESH_REPLAY_SECONDS: ["-1", "61", "x", "1.5"],
   BODY_LIMIT: ["0", "32MB", "32 MiB", "2GiB", "1023", "-1"],

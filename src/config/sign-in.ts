@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listOf } from "./values.ts";
+import { listOf, onOff } from "./values.ts";
 import { defineVariable } from "./variable.ts";
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
@@ -18,6 +18,20 @@ const issuer = z.string().refine((text) => {
   const { protocol, hostname } = new URL(text);
   return protocol === "https:" || isLoopback(hostname);
 });
+
+/** A provider of single sign-on, and this installation's client credentials there. */
+export interface SingleSignOn {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Lower case; empty: any. */
+  readonly domains: readonly string[];
+  readonly label: string;
+  /** The claim with the groups of a person; null: groups are not read. */
+  readonly groupsClaim: string | null;
+  /** The scope that asks for it; null: none. */
+  readonly groupsScope: string | null;
+}
 
 /** Single sign-on through an OpenID Connect provider. */
 export const singleSignOn = {
@@ -56,6 +70,25 @@ export const singleSignOn = {
     description: "Only people with a verified e-mail address in one of these domains can sign in through the provider.",
     schema: listOf(domain),
   }),
+  OIDC_GROUPS_CLAIM: defineVariable({
+    type: "text",
+    fallback: null,
+    unset: "groups are not read",
+    rule: "the name of a claim: 1 to 128 visible ASCII characters; it requires OIDC_ISSUER",
+    example: "groups",
+    description:
+      "The claim of the provider that has a person's groups, as a text or a list of texts. At each sign-in through the provider the person's groups in each team become those of the claim, and with them the role ([enterprise.md](../operate/enterprise.md#groups-from-claims)).",
+    schema: z.string().regex(/^[\x21-\x7e]{1,128}$/),
+  }),
+  OIDC_GROUPS_SCOPE: defineVariable({
+    type: "scope",
+    fallback: null,
+    unset: "no additional scope",
+    rule: "one scope: 1 to 128 visible ASCII characters, without quotation marks and backslashes; it requires OIDC_GROUPS_CLAIM",
+    example: "groups",
+    description: "The scope that asks the provider for the claim with groups, in addition to `openid email`.",
+    schema: z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/),
+  }),
   OIDC_LABEL: defineVariable({
     type: "text",
     fallback: "single sign-on",
@@ -80,7 +113,7 @@ export const teams = {
   }),
 };
 
-/** The mail server for invitations. */
+/** The mail server, for invitations and sign-in links. */
 export const mail = {
   SMTP_URL: defineVariable({
     type: "URL",
@@ -88,7 +121,7 @@ export const mail = {
     unset: "no mail is sent: links are printed",
     rule: "smtp://[user:password@]host[:port] or smtps://…; it requires MAIL_FROM",
     example: "smtps://platform:password@mail.example.com",
-    description: "The mail server for invitations. `smtp:` requires STARTTLS, except on this machine.",
+    description: "The mail server for invitations and sign-in links. `smtp:` requires STARTTLS, except on this machine.",
     secret: true,
     schema: z.string().refine((text) => /^smtps?:\/\/\S+$/.test(text) && URL.canParse(text) && new URL(text).hostname !== ""),
   }),
@@ -97,7 +130,16 @@ export const mail = {
     fallback: null,
     rule: "an e-mail address, or a name with one in angle brackets; SMTP_URL requires it",
     example: "Agent Task Platform <platform@example.com>",
-    description: "The sender of invitations.",
+    description: "The sender of mails.",
     schema: z.string().regex(new RegExp(`^(${address}|[^<>\\p{Cc}]{1,100} <${address}>)$`, "u")),
+  }),
+  SIGN_IN_LINKS: defineVariable({
+    type: "on or off",
+    fallback: "off",
+    rule: "on or off; `on` requires SMTP_URL",
+    example: "on",
+    description:
+      "Whether people can ask for a sign-in link by mail on the sign-in page. With `on`, who reads a person's mail can sign in as the person, unless the person has an authenticator app ([security.md](../operate/security.md#sign-in-links-by-mail)). Links that administrators make do not depend on it.",
+    schema: onOff,
   }),
 };

@@ -7,6 +7,7 @@ import { secondStepRoutes } from "./factors/second-step.ts";
 import { securityRoutes } from "./factors/security.ts";
 import { acceptFormBodies } from "./form.ts";
 import { html } from "./html.ts";
+import { mailedLinkRoutes } from "./mailed-link.ts";
 import { type Page, sendPage, styleRoute } from "./page.ts";
 import { type ConsoleParts, requestOrigin } from "./parts.ts";
 import { passwordRoutes } from "./password.ts";
@@ -79,6 +80,7 @@ export function consolePages(app: FastifyInstance, parts: ConsoleParts, more: re
   secondStepRoutes(app, parts);
   accessRequestRoutes(app, parts);
   linkRoutes(app, parts);
+  if (parts.mailLink) mailedLinkRoutes(app, parts, parts.mailLink);
   accountRoutes(app, parts);
   passwordRoutes(app, parts);
   proveRoutes(app, parts);

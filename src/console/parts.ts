@@ -6,6 +6,7 @@ import type { Ids, Random } from "../core/ids.ts";
 import type { CreationContext } from "../core/keys/api-key.ts";
 import type { Log } from "../core/log.ts";
 import type { CodeEntries } from "../core/oauth/user-code.ts";
+import type { LinkRequest } from "../core/sign-in/link-request.ts";
 import { checkPassword } from "../core/sign-in/password.ts";
 import type { CountAttempt } from "../core/sign-in/prove.ts";
 import type { SessionHolder } from "../core/sign-in/sign-in.ts";
@@ -44,6 +45,8 @@ export interface ConsoleParts {
   readonly cipher: Cipher;
   readonly log: Log;
   readonly countAttempt: CountAttempt;
+  /** Counts a request for a sign-in link by mail. */
+  readonly countLink: CountAttempt;
   readonly codeEntries: CodeEntries;
   readonly readRequest: ReadRequest;
   readonly report: (failure: Failure, requestId: string) => void;
@@ -53,6 +56,8 @@ export interface ConsoleParts {
   readonly askOwner: ((request: AccessRequest) => void) | null;
   /** Mails a person that a recovery code of theirs was used, without waiting for the mail server; null: no mail server. */
   readonly tellOfRecovery: ((use: RecoveryUse) => void) | null;
+  /** Mails a sign-in link to an address with an account, without waiting for the mail server; null: people cannot ask for one. */
+  readonly mailLink: ((request: LinkRequest) => void) | null;
   /** The site that passkeys are for; null where browsers have none. */
   readonly relyingParty: RelyingParty | null;
   /** Single sign-on; null: none. */

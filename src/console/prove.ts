@@ -9,6 +9,7 @@ import { passkeyForm, passkeyScript, whereSupported } from "./factors/passkey-fo
 import { type RelyingParty, requestOptions } from "./factors/webauthn.ts";
 import { alertMessage, field, hiddenField } from "./form.ts";
 import { type Html, html } from "./html.ts";
+import { mailedLinkHref } from "./mailed-link.ts";
 import { sendPage, sendRedirect } from "./page.ts";
 import { type ConsoleParts, creationContext, queryText, requestOrigin, requireSignIn, verifyOwnPassword } from "./parts.ts";
 
@@ -45,10 +46,16 @@ export function proveRoutes(app: FastifyInstance, parts: ConsoleParts): void {
     ].filter((way) => way instanceof Object);
     const body = html`<p>This operation is sensitive. Please authenticate again.</p>
 ${ways.map((way, i) => html`${i > 0 && html`<p class="or">or</p>`}${way}`)}
-${ways.length === 0 && html`<p>You have no password yet. Ask your administrator for a new sign-in link.</p>`}`;
+${ways.length === 0 && noWay(mailedLinkHref(parts, shown.next))}`;
     const script = hasPasskey ? { script: passkeyScript } : {};
     return sendPage(reply, visits, { title: "Confirm that it is you", body, status: shown.wrong === null ? 200 : 401, ...script });
   }
+
+  const noWay = (linkHref: string | null): Html =>
+    linkHref === null
+      ? html`<p>You have no password yet. Ask your administrator for a new sign-in link.</p>`
+      : html`<p>You have no password yet. Sign in again with a link by mail.</p>
+<p><a class="button" href="${linkHref}">Get a sign-in link by mail</a></p>`;
 
   const alertOf = ({ wrong, at }: Shown, form: Shown["at"]): Html | null => (at === form ? alertMessage(wrong) : null);
 

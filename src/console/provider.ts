@@ -1,5 +1,6 @@
 import type { Configuration } from "openid-client";
 import type { ConfirmedIdentity } from "../core/sign-in/prove.ts";
+import { type ClaimedGroups, readClaimedGroups } from "./group-claim.ts";
 
 /** The provider's settings, and this installation's client credentials there. */
 export interface ProviderSettings {
@@ -9,6 +10,10 @@ export interface ProviderSettings {
   /** Lower case; empty: any. */
   readonly domains: readonly string[];
   readonly label: string;
+  /** The claim with the groups of a person; null: groups are not read. */
+  readonly groupsClaim: string | null;
+  /** The scope that asks for it, in addition to `openid email`; null: none. */
+  readonly groupsScope: string | null;
   readonly redirectUri: string;
 }
 
@@ -19,6 +24,12 @@ export interface PendingAuthorization {
   readonly nonce: string;
   /** The user must authenticate again: a session at the provider is not enough. */
   readonly anew: boolean;
+}
+
+/** An identity, and the person's groups at the provider. */
+export interface ProviderIdentity extends ConfirmedIdentity {
+  /** Null: groups are not read. */
+  readonly groups: ClaimedGroups | null;
 }
 
 /** An OpenID Connect provider: authorization code with PKCE, state and nonce. */
@@ -33,7 +44,7 @@ export interface Provider {
    * @param query the query of the callback request.
    * @throws the error of openid-client for an invalid response; its text is untrusted.
    */
-  finish(query: string, pending: PendingAuthorization): Promise<ConfirmedIdentity | null>;
+  finish(query: string, pending: PendingAuthorization): Promise<ProviderIdentity | null>;
 }
 
 const timeoutSeconds = 10;
@@ -59,7 +70,7 @@ export function oidcProvider(settings: ProviderSettings): Provider {
       const pending = { verifier: randomPKCECodeVerifier(), state: randomState(), nonce: randomNonce(), anew: signInAgain };
       const url = buildAuthorizationUrl(await configuration(), {
         redirect_uri: settings.redirectUri,
-        scope: "openid email",
+        scope: ["openid email", settings.groupsScope ?? []].flat().join(" "),
         code_challenge: await calculatePKCECodeChallenge(pending.verifier),
         code_challenge_method: "S256",
         state: pending.state,
@@ -78,12 +89,20 @@ export function oidcProvider(settings: ProviderSettings): Provider {
         ...(signInAgain ? { maxAge: authenticationMaxAgeSeconds } : {}),
       });
       const claims: Claims = tokens.claims() ?? {};
-      // Strictly compliant providers return the address only here.
-      const userInfo =
-        claims.email === undefined && claims.sub ? await fetchUserInfo(await configuration(), tokens.access_token, claims.sub) : {};
-      return confirmIdentity({ ...userInfo, ...claims }, settings.domains);
+      // Strictly compliant providers return the address and groups only here.
+      const userInfo = needsUserInfo(claims, settings, (await configuration()).serverMetadata().userinfo_endpoint !== undefined)
+        ? await fetchUserInfo(await configuration(), tokens.access_token, claims.sub ?? "")
+        : {};
+      const all = { ...userInfo, ...claims };
+      const identity = confirmIdentity(all, settings.domains);
+      return identity && { ...identity, groups: settings.groupsClaim === null ? null : readClaimedGroups(all, settings.groupsClaim) };
     },
   };
+}
+
+function needsUserInfo(claims: Claims, { groupsClaim }: ProviderSettings, hasEndpoint: boolean): boolean {
+  if (!claims.sub) return false;
+  return claims.email === undefined || (groupsClaim !== null && hasEndpoint && !Object.hasOwn(claims, groupsClaim));
 }
 
 /** Reads the description of the identity provider. @throws when it cannot be read, or is of another issuer */

@@ -8,6 +8,7 @@ import { passkeyButton, passkeySignInRoutes } from "./factors/passkey-sign-in.ts
 import { askForCode, enterOrAskForCode } from "./factors/second-step.ts";
 import { alertMessage, field, hiddenField } from "./form.ts";
 import { type Html, html } from "./html.ts";
+import { mailedLinkHref } from "./mailed-link.ts";
 import { noticeOf } from "./notice.ts";
 import { sendPage, sendRedirect } from "./page.ts";
 import { type ConsoleParts, creationContext, queryText, requestOrigin } from "./parts.ts";
@@ -29,6 +30,7 @@ export function signInRoutes(app: FastifyInstance, parts: ConsoleParts): void {
   async function form(request: FastifyRequest, reply: FastifyReply, { next, email, wrong }: FormValues): Promise<FastifyReply> {
     const signedIn = await visits.currentSession(request, reply);
     const token = visits.visitorToken(request, reply);
+    const linkHref = mailedLinkHref(parts, next);
     const body = html`${wrong === null && noticeOf(request)}${signedIn && signedInNotice(signedIn.email, next)}
 <form method="post" action="${visits.href("/sign-in")}">
 ${alertMessage(wrong)}${token}${hiddenField("next", next)}
@@ -38,17 +40,22 @@ ${field({ name: "password", label: "Password", type: "password", autocomplete: "
 </form>
 ${passkeyButton(parts, token, next)}
 ${parts.provider && singleSignOnLink(parts.provider.label, next)}
-<p class="quiet small">No password yet, or forgotten? ${
-      isTeamAppRequest(parts, next)
-        ? html`<a href="${visits.href(accessPath)}?next=${encodeURIComponent(next)}">Ask the owner of the team for access</a>.`
-        : "Ask your administrator for a sign-in link."
-    }</p>`;
+${linkHref && html`<p class="or">or</p><p><a class="button secondary" href="${linkHref}">Get a sign-in link by mail</a></p>`}
+${helpFor(next, linkHref !== null)}`;
     return sendPage(reply, visits, {
       title: "Sign in",
       body,
       status: wrong === null ? 200 : 401,
       ...(parts.relyingParty ? { script: passkeyScript } : {}),
     });
+  }
+
+  /** For people who cannot sign in in any way of the page. */
+  function helpFor(next: string, hasLinks: boolean): Html {
+    const ask = html`<a href="${visits.href(accessPath)}?next=${encodeURIComponent(next)}">Ask the owner of the team for access</a>.`;
+    if (isTeamAppRequest(parts, next))
+      return html`<p class="quiet small">${hasLinks ? "No account yet?" : "No password yet, or forgotten?"} ${ask}</p>`;
+    return html`<p class="quiet small">No password yet, or forgotten? ${hasLinks ? "Get a link: it signs you in without one." : "Ask your administrator for a sign-in link."}</p>`;
   }
 
   const signedInNotice = (email: string, next: string): Html =>

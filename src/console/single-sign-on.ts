@@ -3,11 +3,12 @@ import { openExpiring, sealExpiring } from "../core/cipher.ts";
 import { type ConfirmedIdentity, proveByIdentity } from "../core/sign-in/prove.ts";
 import type { Session } from "../core/sign-in/sign-in.ts";
 import { auditSession } from "../core/sign-in/start-session.ts";
+import { claimedGroupsFollower } from "./claimed-groups.ts";
 import { enterOrChooseSpace, findCurrentSession, signInTarget } from "./entrance.ts";
 import { html } from "./html.ts";
 import { sendPage, sendRedirect } from "./page.ts";
 import { type ConsoleParts, creationContext, queryText, requestOrigin } from "./parts.ts";
-import type { PendingAuthorization, Provider } from "./provider.ts";
+import type { PendingAuthorization, Provider, ProviderIdentity } from "./provider.ts";
 
 /** The maximum duration of a sign-in at the provider. */
 const pendingMs = 10 * 60_000;
@@ -24,6 +25,7 @@ interface PendingSignIn {
 /** `/sign-in/single` and its callback `/sign-in/callback` (spec/decisions.md 34). */
 export function singleSignOnRoutes(app: FastifyInstance, parts: ConsoleParts, provider: Provider): void {
   const { visits, store, clock, cipher } = parts;
+  const followGroups = claimedGroupsFollower(parts);
 
   async function begin(request: FastifyRequest, reply: FastifyReply, session: Session | null): Promise<FastifyReply> {
     const next = signInTarget(parts, queryText(request, "next"));
@@ -48,7 +50,7 @@ export function singleSignOnRoutes(app: FastifyInstance, parts: ConsoleParts, pr
     const pendingSignIn = openExpiring<PendingSignIn>(cipher, clock, context, visits.cookie(request, "single-sign-on") ?? "");
     if (pendingSignIn === null) return sendFailure(request, reply, 400, "no sign-in is pending in this browser");
     visits.setCookie(reply, "single-sign-on", null);
-    let identity: ConfirmedIdentity | null;
+    let identity: ProviderIdentity | null;
     try {
       identity = await provider.finish(request.url.split("?")[1] ?? "", pendingSignIn.pending);
     } catch (thrown) {
@@ -63,11 +65,13 @@ export function singleSignOnRoutes(app: FastifyInstance, parts: ConsoleParts, pr
   async function signIn(
     request: FastifyRequest,
     reply: FastifyReply,
-    identity: ConfirmedIdentity,
+    identity: ProviderIdentity,
     { next }: PendingSignIn,
   ): Promise<FastifyReply> {
     const proven = await store.change((tx) => proveByIdentity(tx, clock.now(), identity));
-    return proven === null ? sendUnknownAccount(reply) : enterOrChooseSpace(parts, request, reply, proven, next);
+    if (proven === null) return sendUnknownAccount(reply);
+    if (identity.groups !== null) await followGroups(request, proven.accountId, identity.groups);
+    return enterOrChooseSpace(parts, request, reply, proven, next);
   }
 
   async function proveAgain(

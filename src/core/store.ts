@@ -32,6 +32,7 @@ import type { RetentionRows } from "./retention/retention.ts";
 import type { ScheduleRows } from "./schedules/schedule.ts";
 import type { FactorRows } from "./sign-in/factor.ts";
 import type { LinkRows } from "./sign-in/link.ts";
+import type { MailedLinkRows } from "./sign-in/mailed-link.ts";
 import type { SessionRows, SignInRows } from "./sign-in/sign-in.ts";
 import type { SkillRows } from "./skills/skill.ts";
 import type { ConversationRows } from "./tasks/conversations.ts";
@@ -72,6 +73,7 @@ export interface Tx {
   readonly sessions: SessionRows;
   readonly signIns: SignInRows;
   readonly links: LinkRows;
+  readonly mailedLinks: MailedLinkRows;
   readonly factors: FactorRows;
   readonly apps: AppRows;
   readonly clients: ClientRows;

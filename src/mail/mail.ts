@@ -115,6 +115,46 @@ The link works once, within 24 hours. If you did not expect this mail, ignore it
   };
 }
 
+/** The mail to a person who requested a sign-in link. */
+export function signInLinkMail({ email, url }: { readonly email: string; readonly url: string }): Mail {
+  return {
+    to: email,
+    subject: "Your sign-in link",
+    text: `Hello,
+
+open this link in the browser in which you requested it, to sign in to the Agent Task Platform:
+
+${url}
+
+The link works once, within 15 minutes. If you did not request it, ignore this mail: in another browser the link does not sign in.
+`,
+  };
+}
+
+/** The mail to a person who requested a sign-in link, and signs in at the provider only. */
+export function signInAtProviderMail({
+  email,
+  label,
+  url,
+}: {
+  readonly email: string;
+  readonly label: string;
+  readonly url: string;
+}): Mail {
+  return {
+    to: email,
+    subject: "How you sign in",
+    text: `Hello,
+
+you requested a link to sign in to the Agent Task Platform. Your account signs in with ${label}, not with links:
+
+${url}
+
+If you did not request a link, ignore this mail.
+`,
+  };
+}
+
 /** The mail to the owner of a team in which a person without an account wants to use an app. */
 export function accessRequestMail({
   owner,

@@ -58,6 +58,7 @@ const listenerEvents = (owned: Sql, ofTask: Sql) =>
 export const erasureRules: Readonly<Record<keyof Rows | "taskText", TableRules>> = {
   session: personOwns,
   signInLink: personOwns,
+  mailedLink: accountOwns,
   passkey: accountOwns,
   authenticator: accountOwns,
   recoveryCode: accountOwns,

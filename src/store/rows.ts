@@ -35,7 +35,7 @@ import { retentionRows } from "./rows/retention.ts";
 import { scheduleRows } from "./rows/schedule.ts";
 import { processKeyRows, sealedRows } from "./rows/sealed.ts";
 import { shareRows } from "./rows/share.ts";
-import { linkRows, sessionRows, signInRows } from "./rows/sign-in.ts";
+import { linkRows, mailedLinkRows, sessionRows, signInRows } from "./rows/sign-in.ts";
 import { signingKeyRows } from "./rows/signing-key.ts";
 import { domainRows } from "./rows/site-domain.ts";
 import { siteVisitRows, viewerRows } from "./rows/site-visit.ts";
@@ -62,6 +62,7 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     sessions: sessionRows(session),
     signIns: signInRows(session),
     links: linkRows(session),
+    mailedLinks: mailedLinkRows(session),
     factors: factorRows(session),
     apps: appRows(session),
     clients: clientRows(session),

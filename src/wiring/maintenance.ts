@@ -140,6 +140,7 @@ export function startMaintenance(
         await tx.sessions.purge(clock.now());
         // A used link is kept for a day: it shows how its session began.
         await tx.links.purge(clock.now() - dayMs);
+        await tx.mailedLinks.purge(clock.now() - dayMs);
         await tx.siteVisits.purge(clock.now());
         await tx.factors.purgeTickets(clock.now());
       });

@@ -18,6 +18,7 @@ import type { Blobs } from "../core/files/blob.ts";
 import { clientDocuments } from "../core/oauth/client-documents.ts";
 import { refreshTokens } from "../core/oauth/family.ts";
 import { codeEntries } from "../core/oauth/user-code.ts";
+import { linkRequestCounter } from "../core/sign-in/link-request.ts";
 import { attemptCounter } from "../core/sign-in/prove.ts";
 import { type SiteVisits, siteVisits } from "../core/websites/visit.ts";
 import { docsRoutes } from "../docs/routes.ts";
@@ -70,7 +71,7 @@ export const customDomainCheck =
 /** What the web routes share with the operations. */
 export interface WebCalls
   extends Pick<OAuthRoutesParts, "limits" | "keys" | "readToken" | "readRequest" | "report">,
-    Pick<ConsoleParts, "askOwner" | "tellOfRecovery">,
+    Pick<ConsoleParts, "askOwner" | "tellOfRecovery" | "mailLink">,
     RefusalParts {
   readonly scim: Pick<ScimRoutesParts, "operations" | "admit" | "writeAudit" | "teamUsers" | "groups" | "bodyLimit">;
 }
@@ -147,13 +148,14 @@ function fileOrigins({ bucket }: Pick<Config, "bucket">): readonly string[] {
 
 function consoleParts(
   { config, store, cipher, clock, ids, random, log }: ProcessContext,
-  { readRequest, report, askOwner, tellOfRecovery }: WebCalls,
+  { readRequest, report, askOwner, tellOfRecovery, mailLink }: WebCalls,
 ): ConsoleParts {
   const { consentUrl, singleSignOn, dataDir } = config;
   return {
-    ...{ store, clock, ids, random, cipher, log, readRequest, report, askOwner, tellOfRecovery },
+    ...{ store, clock, ids, random, cipher, log, readRequest, report, askOwner, tellOfRecovery, mailLink },
     visits: visits({ store, clock, random, consentUrl, home: config.console ? "/" : "/account" }),
     countAttempt: attemptCounter(store.counters, clock, network),
+    countLink: linkRequestCounter(store.counters, clock, network),
     codeEntries: codeEntries(store.counters, clock, network),
     async welcome() {
       await deleteFirstKey(dataDir).catch((error: unknown) => log("warn", "the file of the first key was not deleted", { error }));

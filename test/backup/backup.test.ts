@@ -153,7 +153,7 @@ describeOnEach("a backup", (kind) => {
     await using served = await serve(place);
     expect((await served.calling(person.headers).v2("task.list")).status).toBe(401);
     expect((await served.calling(session.headers).v2("task.list")).status).toBe(401);
-    for (const table of ["session", "sign_in_link", "oauth_code", "oauth_device", "site_visit"])
+    for (const table of ["session", "sign_in_link", "mailed_link", "oauth_code", "oauth_device", "site_visit"])
       expect(await rowsIn(place.database.url, `SELECT * FROM ${table}`), table).toEqual([]);
     for (const table of ["api_key", "worker", "oauth_family"])
       expect(await rowsIn(place.database.url, `SELECT * FROM ${table} WHERE revoked_at IS NULL`), table).toEqual([]);

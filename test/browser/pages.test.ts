@@ -39,6 +39,17 @@ const pages: readonly (readonly [name: string, heading: string | RegExp, go: Ope
       await page.goto(`/link/${link}`);
     },
   ],
+  ["mail", "Sign in by mail", (page) => page.goto("/sign-in/mail")],
+  [
+    "mail-sent",
+    "Check your mail",
+    async (page) => {
+      await page.goto("/sign-in/mail");
+      await page.getByLabel("E-mail address").fill(`nobody-${Math.random()}@example.com`);
+      await page.getByRole("button", { name: "Send the link" }).click();
+    },
+  ],
+  ["mail-used", "This link is no longer valid", (page) => page.goto("/sign-in/mail/nothing-of-ours")],
   ["link-used", /.+/, (page) => page.goto("/link/nothing-of-ours")],
   ["account", "Your account", (page, stage) => stage.goSignedIn(page)],
   [
@@ -114,7 +125,8 @@ const looks = [
 /** One platform for all: no page is another by what was done before. */
 let stage: BrowserRig;
 beforeAll(async () => {
-  stage = await openBrowserRig();
+  // No mail is sent: the addresses have no accounts.
+  stage = await openBrowserRig(undefined, { SMTP_URL: "smtp://127.0.0.1:9", MAIL_FROM: "platform@example.com", SIGN_IN_LINKS: "on" });
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 

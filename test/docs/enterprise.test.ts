@@ -5,7 +5,7 @@ import { blocksIn, readPage, shell } from "./page.ts";
 
 const test = sampledTest(3);
 
-const [create = "", list = "", delegate = "", assets = ""] = blocksIn(readPage("docs/operate/enterprise.md"), "sh");
+const [create = "", list = "", delegate = "", assets = "", , group = ""] = blocksIn(readPage("docs/operate/enterprise.md"), "sh");
 
 test("docs/operate/enterprise.md adds, lists, delegates, revokes and removes a member by its commands", async () => {
   await using service = await openService({ idle: true });
@@ -25,6 +25,7 @@ test("docs/operate/enterprise.md adds, lists, delegates, revokes and removes a m
   expect(holder.user.delegated_profiles).toMatchObject([{ team_user_id: known["IVO"], display_name: "Ivo Brandt" }]);
   expect(reclaimed).toMatchObject({ previous_delegate: known["LEA"], user: { email: "ivo@example.com" } });
   expect(removed.user).toMatchObject({ status: "USER_STATUS_REMOVED" });
+  expect(JSON.parse(await shell(group, known))).toMatchObject({ displayName: "platform-admins", members: [] });
 });
 
 test("docs/operate/enterprise.md lists what members share, and caps it, by its commands", async () => {

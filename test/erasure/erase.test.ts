@@ -166,7 +166,7 @@ describeOnEach("an erasure", (kind) => {
     await erase(rig, "space", "north");
     const after = await dump(database);
     expect(after["account"]).toHaveLength(3);
-    const ofPeople = ["account", "storage", "passkey", "authenticator", "recovery_code"];
+    const ofPeople = ["account", "storage", "mailed_link", "passkey", "authenticator", "recovery_code"];
     for (const table of ofPeople) expect(after[table], table).not.toEqual([]);
     const left = Object.values(without(after, [...ofPeople, "audit_event"])).flat();
     expect(left.filter((line) => /"north"|-wrote-/.test(line) && !line.includes('"kind":"space"'))).toEqual([

@@ -353,6 +353,17 @@ TABLE listener_event
   event_id text NOT NULL
   CONSTRAINT listener_event_pkey PRIMARY KEY (listener_id, "position")
   CREATE UNIQUE INDEX listener_event_pkey ON public.listener_event USING btree (listener_id, "position")
+TABLE mailed_link
+  digest text NOT NULL
+  account_id text NOT NULL
+  browser text NOT NULL
+  next text NOT NULL
+  expires_at bigint NOT NULL
+  used_at bigint
+  CONSTRAINT mailed_link_pkey PRIMARY KEY (digest)
+  CREATE INDEX mailed_link_account_id_idx ON public.mailed_link USING btree (account_id)
+  CREATE INDEX mailed_link_expires_at_idx ON public.mailed_link USING btree (expires_at)
+  CREATE UNIQUE INDEX mailed_link_pkey ON public.mailed_link USING btree (digest)
 TABLE membership
   id text NOT NULL
   team_id text NOT NULL

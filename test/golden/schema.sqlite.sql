@@ -327,6 +327,16 @@ CREATE TABLE "listener_event" (
 
     PRIMARY KEY ("listener_id", "position")
 )
+CREATE TABLE "mailed_link" (
+    "digest" TEXT NOT NULL PRIMARY KEY,
+    "account_id" TEXT NOT NULL,
+    "browser" TEXT NOT NULL,
+    "next" TEXT NOT NULL,
+    "expires_at" BIGINT NOT NULL,
+    "used_at" BIGINT
+)
+CREATE INDEX "mailed_link_account_id_idx" ON "mailed_link"("account_id")
+CREATE INDEX "mailed_link_expires_at_idx" ON "mailed_link"("expires_at")
 CREATE TABLE "membership" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "team_id" TEXT NOT NULL,

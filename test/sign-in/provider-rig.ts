@@ -6,6 +6,8 @@ import Provider from "oidc-provider";
 export interface Claims {
   readonly email?: string;
   readonly email_verified?: boolean;
+  readonly groups?: unknown;
+  readonly _claim_names?: unknown;
 }
 
 /** An OpenID Connect provider on loopback; any user signs in with a subject and any password. */
@@ -30,7 +32,7 @@ export async function openProvider(): Promise<ProviderRig> {
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // It listens on TCP.
   const provider = new Provider(issuer, {
     clients: [{ client_id: client.id, client_secret: client.secret, redirect_uris: [redirectUri], application_type: "web" }],
-    claims: { openid: ["sub"], email: ["email", "email_verified"] },
+    claims: { openid: ["sub"], email: ["email", "email_verified"], groups: ["groups", "_claim_names"] },
     findAccount: (_: unknown, sub: string) => ({ accountId: sub, claims: () => ({ sub, ...people.get(sub) }) }),
     pkce: { required: () => true },
     cookies: { keys: ["test"] },

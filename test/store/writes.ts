@@ -28,6 +28,7 @@ const sampleSkill = {
   ...({ ...inNorth, id: "s", ownerType: "personal", projectId: null, clientId: null, name: "n", description: "", enabled: true } as const),
   ...{ blobId: "b", bytes: 1, sha256: "x", createdAt: 1, updatedAt: 1 },
 };
+const sampleMailedLink = { accountId: "ann", digest: "d", browser: "b", next: "/", expiresAt: 2 };
 const sampleLink = { ...inNorth, digest: "d", createdAt: 1, expiresAt: 2, isFirst: false };
 const samplePasskey = {
   ...{ id: "p", accountId: "ann", credentialId: "c", publicKey: "k", userHandle: "u", name: "n" },
@@ -185,6 +186,10 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["links.use", (tx) => tx.links.use("d", 1)],
   ["links.useUp", (tx) => tx.links.useUp("ann", null, 1)],
   ["links.purge", (tx) => tx.links.purge(9)],
+  ["mailedLinks.insert", (tx) => tx.mailedLinks.insert(sampleMailedLink)],
+  ["mailedLinks.use", (tx) => tx.mailedLinks.use("d", "b", 1)],
+  ["mailedLinks.useUp", (tx) => tx.mailedLinks.useUp("ann", 1)],
+  ["mailedLinks.purge", (tx) => tx.mailedLinks.purge(9)],
   ["factors.insertPasskey", (tx) => tx.factors.insertPasskey(samplePasskey)],
   ["factors.renamePasskey", (tx) => tx.factors.renamePasskey("ann", "p", "n")],
   ["factors.removePasskey", (tx) => tx.factors.removePasskey("ann", "p")],

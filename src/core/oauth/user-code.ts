@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../clock.ts";
-import { Failure } from "../failure.ts";
 import type { Random } from "../ids.ts";
+import { countThisHour } from "../processes/hourly.ts";
 import type { RateCounters } from "../processes/shared.ts";
 
 /** Consonants only, so that no code is a word (RFC 8628 6.1). */
@@ -52,14 +52,11 @@ export function codeEntries(counters: RateCounters, clock: Clock, network: (addr
   return {
     async count(sessionId, address) {
       const now = clock.now();
-      // The last minute of the hour is the key of its counter.
-      const minute = Math.floor(now / 3_600_000) * 60 + 59;
       const keys = { session: `user code session ${sessionId}`, address: `user code ${network(address)}` };
-      for (const kind of ["session", "address"] as const) {
-        const { granted } = await counters.take(keys[kind], minute, 1, perHour[kind]);
-        const retryAfter = Math.ceil(((minute + 1) * 60_000 - now) / 1000);
-        if (granted === 0) throw new Failure("rate_limited", "too many wrong codes", { retryAfter });
-      }
+      const count = (kind: keyof typeof keys) =>
+        countThisHour(counters, now, { key: keys[kind], max: perHour[kind], refusal: "too many wrong codes" });
+      await count("session");
+      const minute = await count("address");
       return async () => {
         for (const key of Object.values(keys)) await counters.give(key, minute, 1);
       };

@@ -5,6 +5,7 @@ import type { CreationContext } from "../keys/api-key.ts";
 import type { Recipient } from "../keys/recipient.ts";
 import type { Tx } from "../store.ts";
 import { authenticatorContext, type Passkey, passkeysMax } from "./factor.ts";
+import { useUpLinks } from "./mailed-link.ts";
 import { newRecoveryCodes, recoveryDigest } from "./second-step.ts";
 import type { Session } from "./sign-in.ts";
 import { auditSession, type RequestOrigin, type SessionChange } from "./start-session.ts";
@@ -33,7 +34,7 @@ async function begin({ tx, context, session }: FactorChange): Promise<void> {
 /** Ends what a new password ends: every other session, and open links. */
 async function endOthers({ tx, context, session: { accountId, id } }: FactorChange): Promise<void> {
   await tx.sessions.endOthers(accountId, id);
-  await tx.links.useUp(accountId, null, context.now);
+  await useUpLinks(tx, accountId, context.now);
 }
 
 const audit = ({ tx, context, session, from }: FactorChange, what: SessionChange, after: Readonly<Record<string, unknown>> | null = null) =>
@@ -160,7 +161,7 @@ export async function resetFactors(tx: Tx, email: string, now: number): Promise<
   const authenticator = await tx.factors.removeAuthenticator(accountId);
   await tx.factors.replaceRecoveryCodes(accountId, [], now);
   await tx.sessions.endOthers(accountId, null);
-  await tx.links.useUp(accountId, null, now);
+  await useUpLinks(tx, accountId, now);
   tx.audit.note({ subject: accountId, before: { passkeys: passkeys.length, authenticator } });
   return { accountId, spaceId: space.spaceId, hasPassword: (await tx.signIns.password(accountId)) !== null };
 }

@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import { Failure } from "../failure.ts";
 import type { CreationContext } from "../keys/api-key.ts";
 import type { Tx } from "../store.ts";
+import { useUpLinks } from "./mailed-link.ts";
 import type { Session } from "./sign-in.ts";
 import { auditSession, type RequestOrigin } from "./start-session.ts";
 
@@ -12,10 +13,15 @@ const freshMs = 10 * 60_000;
 const choosingMs = 3_600_000;
 
 /** True when a new password may be set without the old one: shortly after a one-time link, or with a fresh proof when the account has no password. */
-export async function mayChoosePassword(tx: Pick<Tx, "links" | "signIns">, session: Session, now: number): Promise<boolean> {
+export async function mayChoosePassword(
+  tx: Pick<Tx, "links" | "mailedLinks" | "signIns">,
+  session: Session,
+  now: number,
+): Promise<boolean> {
   const { accountId, provedAt } = session;
   // A session of a link was proved at the time of the link's use, to the millisecond, also when a code followed.
-  if (now - provedAt < choosingMs && (await tx.links.wasUsedAt(accountId, provedAt))) return true;
+  const byLink = async () => (await tx.links.wasUsedAt(accountId, provedAt)) || (await tx.mailedLinks.wasUsedAt(accountId, provedAt));
+  if (now - provedAt < choosingMs && (await byLink())) return true;
   return now - provedAt < freshMs && (await tx.signIns.password(accountId)) === null;
 }
 
@@ -25,7 +31,7 @@ export async function setPassword(tx: Tx, context: CreationContext, session: Ses
   await tx.accounts.lock(accountId);
   await tx.signIns.setPassword(accountId, stored);
   await tx.sessions.endOthers(accountId, id);
-  await tx.links.useUp(accountId, null, context.now);
+  await useUpLinks(tx, accountId, context.now);
   await auditSession(tx, context, session, from, "ChangePassword");
 }
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Cipher } from "../cipher.ts";
 import type { Clock } from "../clock.ts";
-import { Failure } from "../failure.ts";
 import type { Random } from "../ids.ts";
+import { countThisHour } from "../processes/hourly.ts";
 import type { RateCounters } from "../processes/shared.ts";
 import type { Tx } from "../store.ts";
 import { authenticatorContext } from "./factor.ts";
@@ -41,11 +41,8 @@ export function recoveryDigest(accountId: string, code: string): string {
 
 /** Counts a code before it is compared. @throws Failure `rate_limited` */
 export async function countCode(counters: RateCounters, { now }: Pick<Clock, "now">, accountId: string): Promise<void> {
-  const minute = Math.floor(now() / 3_600_000) * 60 + 59;
   const key = `sign-in code ${createHash("sha256").update(accountId).digest("base64url")}`;
-  const { granted } = await counters.take(key, minute, 1, codesPerHour);
-  const retryAfter = Math.ceil(((minute + 1) * 60_000 - now()) / 1000);
-  if (granted === 0) throw new Failure("rate_limited", "too many codes", { retryAfter });
+  await countThisHour(counters, now(), { key, max: codesPerHour, refusal: "too many codes" });
 }
 
 /** Accepts a code of the authenticator app, once. False for any other text. */

@@ -109,7 +109,7 @@ async function checkKnown(tx: Tx, spaceId: string, added: readonly string[]): Pr
  *
  * @returns the ids of the changed people by the new role.
  */
-async function changeRoles(tx: Tx, spaceId: string, concerned: readonly string[], change: () => Promise<void>) {
+export async function changeRoles(tx: Tx, spaceId: string, concerned: readonly string[], change: () => Promise<void>) {
   const rolesOf = async () => (concerned.length === 0 ? [] : tx.groups.listRoles(spaceId, concerned));
   const before = new Map((await rolesOf()).map(({ id, mapped }) => [id, mapped]));
   await change();

@@ -48,6 +48,7 @@ const activities: Readonly<Record<string, Activity>> = {
   "console/ReplaceRecoveryCodes": account(99, "Recovery Codes"),
   "command/ResetFactors": account(11, "MFA Factor Disable"),
   "console/SignIn": login(1, "Logon"),
+  "console/FollowGroups": { ...assign, privileges: "role" },
   "console/Reauthenticate": login(1, "Logon"),
   "console/SignOut": login(2, "Logoff"),
   "oauth/token": login(99, "Token"),

@@ -121,7 +121,7 @@ export function installationRows(session: Session): InstallationRows {
       await session.execute(sql`UPDATE api_key SET revoked_at = ${now} WHERE revoked_at IS NULL`);
       await session.execute(sql`UPDATE worker SET revoked_at = ${now} WHERE revoked_at IS NULL`);
       await session.execute(sql`UPDATE oauth_family SET revoked_at = ${now}, access_id = NULL WHERE revoked_at IS NULL`);
-      for (const table of ["oauth_code", "oauth_device", "session", "sign_in_link", "site_visit"])
+      for (const table of ["oauth_code", "oauth_device", "session", "sign_in_link", "mailed_link", "site_visit"])
         await session.execute(sql`DELETE FROM ${raw(table)}`);
     },
     async unsealedSince() {

@@ -1,5 +1,6 @@
 import type { MemberStatus, Role, Space } from "../../core/accounts/account.ts";
 import type { LinkRows } from "../../core/sign-in/link.ts";
+import type { MailedLinkRows } from "../../core/sign-in/mailed-link.ts";
 import { type SessionHolder, type SessionRows, type SignInRows, sessionMs } from "../../core/sign-in/sign-in.ts";
 import type { Session } from "../session.ts";
 import { type Sql, sql } from "../statements.ts";
@@ -170,6 +171,32 @@ export function linkRows(session: Session): LinkRows {
     wasUsedAt: async (accountId, at) => (await (await db()).signInLink.count({ where: { accountId, usedAt: at } })) > 0,
     async purge(before) {
       await execute(sql`DELETE FROM sign_in_link WHERE expires_at < ${before}`);
+    },
+  };
+}
+
+const mailedLink = tables.mailedLink.omit("usedAt");
+
+/** Links that people requested by mail, as rows. */
+export function mailedLinkRows(session: Session): MailedLinkRows {
+  const { db, execute } = session;
+  const isOpen = (digest: string, now: number): Sql => sql`digest = ${digest} AND used_at IS NULL AND expires_at > ${now}`;
+  return {
+    async insert(row) {
+      await execute(tables.mailedLink.insert({ ...row, usedAt: null }));
+    },
+    findOpen: (digest, now) =>
+      mailedLink.row(session)(sql`SELECT ${mailedLink.of("mailed_link")} FROM mailed_link WHERE ${isOpen(digest, now)}`),
+    use: (digest, browser, now) =>
+      mailedLink.row(session)(sql`
+        UPDATE mailed_link SET used_at = ${now} WHERE ${isOpen(digest, now)} AND browser = ${browser}
+        RETURNING ${mailedLink.of("mailed_link")}`),
+    async useUp(accountId, now) {
+      await execute(sql`UPDATE mailed_link SET used_at = ${now} WHERE account_id = ${accountId} AND used_at IS NULL`);
+    },
+    wasUsedAt: async (accountId, at) => (await (await db()).mailedLink.count({ where: { accountId, usedAt: at } })) > 0,
+    async purge(before) {
+      await execute(sql`DELETE FROM mailed_link WHERE expires_at < ${before}`);
     },
   };
 }
