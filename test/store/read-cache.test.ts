@@ -4,6 +4,7 @@ import { cached } from "../../src/store/cached.ts";
 import { sql } from "../../src/store/statements.ts";
 import { compared, expectStored } from "../support/checked-cache.ts";
 import { openTestStore, type TestStore } from "../support/database.ts";
+import { share } from "../support/depth.ts";
 import { runDirectly } from "../support/direct.ts";
 import { readCacheRig, reads } from "./read-cache-rig.ts";
 import { ann, putPeople, sampleConnector, sampleKey, sampleMember } from "./samples.ts";
@@ -37,7 +38,7 @@ async function openFilled(): Promise<TestStore & { readonly selects: () => numbe
   const { store } = opened;
   await putPeople(store);
   await store.change(async (tx) => {
-    await tx.accounts.insertMember(sampleMember());
+    await tx.accounts.insertMember(sampleMember({ id: "member-of-ann" }));
     await tx.keys.insert(sampleKey({ id: "key", digest: "digest" }));
   });
   return {
@@ -67,7 +68,8 @@ describe("the cache of reads on SQLite", () => {
   test("answers with what is stored after each write of the store, inside and outside of its change", async () => {
     await using rig = await openFilled();
     const before = compared.answers;
-    for (const [, write] of writes) {
+    const some = share(writes, 0, 8);
+    for (const [, write] of some) {
       await readAll(rig.store);
       // A write that refuses the sample rolls back.
       await rig.store
@@ -81,7 +83,7 @@ describe("the cache of reads on SQLite", () => {
       await readAll(rig.store);
     }
     // Each answer of the cache was compared with the database (expectStored).
-    expect(compared.answers - before).toBeGreaterThan(writes.length * Object.keys(cachedReads).length);
+    expect(compared.answers - before).toBeGreaterThan(some.length * Object.keys(cachedReads).length);
   });
 
   test("shows a revocation to its own change at once, and to others from its commit", async () => {
@@ -111,13 +113,17 @@ describe("the cache of reads on SQLite", () => {
     expect(await rig.active()).toBe(true);
   });
 
-  test("shows the writes of Prisma's client, of another store and of another program", async () => {
+  test("shows the writes of Prisma's client and of another program", async () => {
     await using rig = await openFilled();
     const name = async () => (await rig.store.connectors.list(ann)).map((each) => each.name);
     await rig.store.change((tx) => tx.connectors.insert(sampleConnector({ id: "c", name: "Garden" })));
     expect(await name()).toEqual(["Garden"]);
     await runDirectly(rig, "UPDATE connector SET name = 'Post'");
     expect(await name()).toEqual(["Post"]);
+    const role = async () => (await rig.store.keys.holder("digest"))?.member?.role;
+    expect(await role()).toBe(sampleMember().role);
+    await rig.store.change((tx) => tx.accounts.setRole("member-of-ann", "guest"));
+    expect(await role()).toBe("guest");
     expect(await rig.active()).toBe(true);
     await runDirectly(rig, "UPDATE api_key SET revoked_at = 5");
     expect(await rig.active()).toBe(false);
@@ -155,7 +161,7 @@ describe("the cache of reads on SQLite", () => {
       await reader.query(reads[0]?.(id) ?? expect.fail());
       return rig.sent.length - before;
     };
-    rig.other.exec("INSERT INTO parent VALUES ('large', 0, zeroblob(65000))");
+    rig.other.exec("INSERT INTO parent VALUES ('large', 0, zeroblob(66000))");
     expect([await ask("large"), await ask("large")]).toEqual([1, 1]);
     expect(await ask("first")).toBe(1);
     for (let n = 0; n < 5_000; n += 1) {
@@ -172,10 +178,10 @@ describe("the cache of reads on SQLite", () => {
     rig.writer.exec("COMMIT");
     for (const round of [1, 2])
       for (let n = 0; n < 200; n += 1) await rig.cachedOn.reader.query(reads[0]?.(`${n}`) ?? expect.fail(`${round}`));
-    // 139 of them fit. Reading all in turn always misses.
+    // About 139 of them fit. Reading all in turn always misses.
     expect(rig.sent.filter((text) => text.startsWith("SELECT")).length).toBe(400);
     const before = rig.sent.length;
-    for (let n = 199; n > 199 - 139; n -= 1) await rig.cachedOn.reader.query(reads[0]?.(`${n}`) ?? expect.fail());
+    for (let n = 199; n > 199 - 130; n -= 1) await rig.cachedOn.reader.query(reads[0]?.(`${n}`) ?? expect.fail());
     expect(rig.sent.length - before).toBe(0);
   });
 });
