@@ -147,6 +147,21 @@ describe("the cache of reads on SQLite", () => {
     }
   });
 
+  test("knows a trigger that another process has created", async () => {
+    await using rig = await readCacheRig();
+    const childrenOf = reads[1]?.("a") ?? expect.fail();
+    const change = async (...texts: readonly string[]) => {
+      rig.begin();
+      for (const text of texts) await rig.write(text);
+      rig.writer.exec("COMMIT");
+    };
+    await change("INSERT INTO parent VALUES ('a', 0, NULL)", "INSERT INTO child VALUES ('c', 'a')", "DELETE FROM line");
+    rig.other.exec("CREATE TRIGGER cleaned AFTER DELETE ON line BEGIN DELETE FROM child; END; INSERT INTO line VALUES ('l')");
+    for (const _ of [1, 2]) expect(await rig.cachedOn.reader.query(childrenOf)).toEqual([{ id: "c" }]);
+    await change("DELETE FROM line");
+    expect(await rig.cachedOn.reader.query(childrenOf)).toEqual([]);
+  });
+
   test("refuses a statement that reads a table which it does not declare", async () => {
     await using rig = await readCacheRig();
     const undeclared = cached(["parent" as never], () => sql`SELECT 1 FROM parent WHERE EXISTS (SELECT 1 FROM line)`);
