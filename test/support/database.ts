@@ -10,7 +10,6 @@ import { systemRandom } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
 import { pathOf } from "../../src/store/backend.ts";
 import { openStore, type StoreOptions } from "../../src/store/open.ts";
-import { checkedCache } from "./checked-cache.ts";
 import { depth, share } from "./depth.ts";
 import { lacks } from "./needs.ts";
 
@@ -65,7 +64,7 @@ export const halfFor = <T>(kind: DatabaseKind, rows: readonly T[]): readonly T[]
 /** An open store on a fresh database; missing options have the system's values. */
 export async function openTestStore(kind: DatabaseKind, options: Partial<Omit<StoreOptions, "databaseUrl">> = {}): Promise<TestStore> {
   const database = await emptyDatabase(kind);
-  const store = await openStore({ clock: systemClock, random: systemRandom, ...checkedCache(), ...options, databaseUrl: database.url });
+  const store = await openStore({ clock: systemClock, random: systemRandom, ...options, databaseUrl: database.url });
   return {
     ...database,
     store,
