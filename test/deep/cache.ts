@@ -1,5 +1,5 @@
 // `npm run test:cache [-- --files N] [--seed S]`: the files of `npm test`, with every answer of SQLite's cache compared with the database;
-// with `--files` only so many of them, chosen by the seed.
+// with `--files` only N of them, chosen by the seed.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { globSync } from "node:fs";

@@ -51,7 +51,7 @@ async function openFilled(): Promise<TestStore & { readonly selects: () => numbe
 const revoke = (tx: Tx) => tx.keys.revoke("key", 2);
 
 describe("the cache of reads on SQLite", () => {
-  test("answers equal reads with one statement, and gives each caller rows of its own", async () => {
+  test("answers equal reads with one statement, and gives each caller separate rows", async () => {
     await using rig = await openFilled();
     const { store, selects } = rig;
     const first = await readAll(store);

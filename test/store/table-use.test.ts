@@ -15,7 +15,7 @@ describe("the tables of a statement", () => {
     const adapter = await connectSqlite(pathOf(suite.url));
     close = () => adapter.dispose();
     driver = driverOf(adapter);
-    // Triggers and cascades beside those of the migrations, and a table whose rows are in its index.
+    // Triggers and cascades next to those of the migrations, and a table whose rows are in its index.
     driver.exec(`
       CREATE TABLE parent (id TEXT PRIMARY KEY, note TEXT);
       CREATE TABLE child (id TEXT PRIMARY KEY, parent_id TEXT REFERENCES parent (id) ON DELETE CASCADE ON UPDATE CASCADE) WITHOUT ROWID;

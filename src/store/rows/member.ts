@@ -126,7 +126,7 @@ function conditions({ status, delegation, email, externalId }: TeamUserFilter): 
   ];
 }
 
-/** Locks the row on PostgreSQL. SQLite's only writer needs no lock: while nobody writes, the answer stays true. */
+/** Locks the row on PostgreSQL. SQLite's only writer needs no lock: the answer stays true until it writes. */
 const activeMember = cached(
   ["membership"],
   (dialect: Dialect, accountId: string, spaceId: string) => sql`
