@@ -3,6 +3,7 @@ import type { ReplicaState } from "../core/installation/checks.ts";
 import type { Observe } from "../core/observe.ts";
 import type { RateCounters } from "../core/processes/shared.ts";
 import type { Client } from "./client.ts";
+import type { OnCached } from "./read-cache.ts";
 import type { OnStatement } from "./round-trips.ts";
 import type { JobRowsOf } from "./session.ts";
 import type { Dialect, Statements } from "./statements.ts";
@@ -41,6 +42,7 @@ export interface BackendOptions {
   readonly clock: Clock;
   /** Called for each round trip to the database. */
   readonly onStatement: OnStatement | undefined;
+  readonly onCached: OnCached | undefined;
   /** Receives commits, waits and the use of connections. */
   readonly observe: Observe;
   /** Thrown if the database does not exist, instead of creating it. */

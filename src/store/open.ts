@@ -11,6 +11,7 @@ import { driverFailure, translateErrors } from "./driver-failure.ts";
 import { ownershipNote } from "./folder.ts";
 import { type ChangeNews, createFeed } from "./news.ts";
 import type { AddressSetting } from "./pooler.ts";
+import type { OnCached } from "./read-cache.ts";
 import type { Relay, RelayParts } from "./relay.ts";
 import { type OnStatement, slowStatements } from "./round-trips.ts";
 import { rowsOf } from "./rows.ts";
@@ -61,6 +62,8 @@ export interface StoreOptions {
   readonly changeMs?: number;
   /** Called for each round trip to the database. */
   readonly onStatement?: OnStatement;
+  /** Called with each answer of SQLite's cache and the rows that the database has: for tests. */
+  readonly onCached?: OnCached;
   /** A statement that takes longer, in milliseconds, is logged; absent: none is. */
   readonly slowStatementMs?: number | null;
   /** Receives commits, waits and the use of connections. */
@@ -76,9 +79,9 @@ export interface StoreOptions {
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const failed = (text: string, cause: unknown) => options.log?.("error", text, { cause });
-  const { databaseUrl, poolerUrl = null, readUrl = null, clock, ifMissing, observe = unobserved, isIncomplete = false } = options;
+  const { databaseUrl, poolerUrl = null, readUrl = null, clock, ifMissing, observe = unobserved, isIncomplete = false, onCached } = options;
   const onStatement = statementListener(options);
-  const opening = { databaseUrl, poolerUrl, readUrl, clock, onStatement, failed, observe, ifMissing, isIncomplete };
+  const opening = { databaseUrl, poolerUrl, readUrl, clock, onStatement, onCached, failed, observe, ifMissing, isIncomplete };
   const backend = await openBackend(opening).catch((thrown: unknown) => {
     const address = poolerUrl === null ? "DATABASE_URL" : "DATABASE_DIRECT_URL";
     throw thrown === ifMissing ? thrown : openFailure(databaseUrl, thrown, address);

@@ -19,6 +19,9 @@ const isSqliteConnection = (value: unknown): value is SqliteConnection =>
 
 interface SqliteStatement {
   safeIntegers(on: boolean): SqliteStatement;
+  /** Rows become the value of their first column. */
+  pluck(): SqliteStatement;
+  get(...values: readonly unknown[]): unknown;
   all(...values: readonly unknown[]): unknown[];
   run(...values: readonly unknown[]): { readonly changes: number | bigint };
 }
@@ -26,8 +29,16 @@ interface SqliteStatement {
 /** The maximum number of prepared statements. Statements with lists have many lengths. */
 const keptMax = 300;
 
-/** Statements on one connection of SQLite, without Prisma: each text is prepared once. */
-export function sqliteStatements(driver: Pick<SqliteConnection, "prepare">, onStatement?: OnStatement): Statements {
+/**
+ * Statements on one connection of SQLite, without Prisma: each text is prepared once.
+ *
+ * @param before called before each statement, with the number of its parameters.
+ */
+export function sqliteStatements(
+  driver: Pick<SqliteConnection, "prepare">,
+  onStatement?: OnStatement,
+  before?: (text: string, parameters: number) => void,
+): Statements {
   const kept = new Map<string, SqliteStatement>();
 
   function prepare(text: string): SqliteStatement {
@@ -41,6 +52,7 @@ export function sqliteStatements(driver: Pick<SqliteConnection, "prepare">, onSt
   }
 
   function run<T>({ sql: text, values }: Statement, execute: (statement: SqliteStatement, values: readonly unknown[]) => T): T {
+    before?.(text, values.length);
     const ended = onStatement?.(text);
     try {
       return execute(prepare(text), (values as readonly Value[]).map(toDriver));

@@ -7,6 +7,7 @@ import { clientOn } from "./client.ts";
 import { makeFolder } from "./folder.ts";
 import { checkInTransaction, groupCommit, type WritingConnection } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
+import { createReadCache, type ReadCache } from "./read-cache.ts";
 import { type OnStatement, observedAdapter, observedQueries } from "./round-trips.ts";
 import { jobRows, memoryCounters } from "./rows/processes.ts";
 import { scanThread } from "./scan-thread.ts";
@@ -18,7 +19,6 @@ import {
   lockFile,
   retryWhileBusy,
   type SqliteConnection,
-  sqliteStatements,
 } from "./sqlite-adapter.ts";
 import { StatementFailure } from "./statements.ts";
 import { transactionContext } from "./transactions.ts";
@@ -34,7 +34,7 @@ const startPatienceMs = 60_000;
  * transactions, so a separate write would be committed or rolled back with any open
  * transaction.
  */
-export async function openSqlite({ databaseUrl, clock, onStatement, observe, ifMissing }: BackendOptions): Promise<Backend> {
+export async function openSqlite({ databaseUrl, clock, onStatement, observe, ifMissing, onCached }: BackendOptions): Promise<Backend> {
   const path = pathOf(databaseUrl);
   if (ifMissing && !existsSync(path)) throw ifMissing;
   makeFolder(dirname(path), "DATABASE_URL or DATA_DIR");
@@ -46,13 +46,14 @@ export async function openSqlite({ databaseUrl, clock, onStatement, observe, ifM
     const scans = scanThread(path, onStatement);
     observe.pool("scan", scans.use);
     const present = transactionContext();
-    const commit = groupCommit(writingConnection(writing, clock, onStatement), undefined, observe);
-    const queries = whileInTransaction(observedQueries(writing, onStatement), driverOf(writing));
+    const cache = createReadCache(driverOf(writing), onCached);
+    const commit = groupCommit(writingConnection(writing, clock, onStatement, cache), undefined, observe);
+    const queries = whileInTransaction(observedQueries(writing, onStatement), driverOf(writing), cache);
     return {
       dialect: "sqlite",
       writer: clientOn("sqlite", present.adapter(writing)),
       reader: clientOn("sqlite", observedAdapter(reading, onStatement)),
-      reads: sqliteStatements(driverOf(reading), onStatement),
+      reads: cache.on(driverOf(reading), onStatement),
       ...{ scans, replica: null },
       transact: (work) => commit((statements) => present.run(queries, () => work(statements))),
       shrink: (pages) => commit(async () => freePages(driverOf(writing), pages)),
@@ -73,16 +74,18 @@ export async function openSqlite({ databaseUrl, clock, onStatement, observe, ifM
   }
 }
 
-/** The same check that group commits make for our own statements. */
-const whileInTransaction = (queries: SqlQueryable, driver: SqliteConnection): SqlQueryable => ({
+/** For Prisma's statements, the same check that group commits make for our own; the cache learns what they write. */
+const whileInTransaction = (queries: SqlQueryable, driver: SqliteConnection, { beforeStatement }: ReadCache): SqlQueryable => ({
   provider: queries.provider,
   adapterName: queries.adapterName,
   async queryRaw(query) {
     checkInTransaction(driver);
+    beforeStatement(query.sql, query.args.length);
     return queries.queryRaw(query);
   },
   async executeRaw(query) {
     checkInTransaction(driver);
+    beforeStatement(query.sql, query.args.length);
     return queries.executeRaw(query);
   },
 });
@@ -102,14 +105,20 @@ function freePages(driver: SqliteConnection, pages: number): number {
 }
 
 /** Transactions begin IMMEDIATE, so that a write never fails because another process wrote after this one's first read. */
-function writingConnection(adapter: SqlDriverAdapter, clock: Clock, onStatement: OnStatement | undefined): WritingConnection {
+function writingConnection(
+  adapter: SqlDriverAdapter,
+  clock: Clock,
+  onStatement: OnStatement | undefined,
+  cache: ReadCache,
+): WritingConnection {
   const driver = driverOf(adapter);
   const controls = new Map<string, { run(): unknown }>();
   return {
-    statements: sqliteStatements(driver, onStatement),
+    statements: cache.on(driver, onStatement),
     async begin() {
       onStatement?.("BEGIN");
       await retryWhileBusy(() => adapter.executeScript("BEGIN IMMEDIATE"), clock, patienceMs);
+      cache.began();
     },
     control(sql) {
       const ended = onStatement?.(sql);

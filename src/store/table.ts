@@ -1,6 +1,6 @@
 import type { StoredRow } from "../core/installation/transfer.ts";
 import { type Optional, type Rows, schema } from "../gen/prisma/tables.ts";
-import { join, raw, type Sql, type Statements, sql, type Value } from "./statements.ts";
+import { join, raw, type Sql, type Statement, type Statements, sql, type Value } from "./statements.ts";
 
 /** How a value is read from a driver, and written to it. */
 type Kind = "text" | "integer" | "boolean" | "bytes" | "json";
@@ -26,9 +26,9 @@ export interface Shape<R> {
   /** The columns for SELECT or RETURNING, of the table that the statement calls `name`. */
   of(name: string): Sql;
   /** Runs a statement that returns the columns of this shape. */
-  rows(session: Pick<Statements, "query">): (statement: Sql) => Promise<R[]>;
+  rows(session: Pick<Statements, "query">): (statement: Statement) => Promise<R[]>;
   /** The same for the first row; null when there is none. */
-  row(session: Pick<Statements, "query">): (statement: Sql) => Promise<R | null>;
+  row(session: Pick<Statements, "query">): (statement: Statement) => Promise<R | null>;
   /** The same for a row that Prisma's client has read; its other members are omitted. */
   fromClient(row: { readonly [M in keyof R]: unknown }): R;
   /** This shape with additional computed values. */

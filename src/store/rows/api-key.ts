@@ -1,7 +1,8 @@
 import type { Space } from "../../core/accounts/account.ts";
 import type { ApiKeyRows, KeyHolder } from "../../core/keys/api-key.ts";
+import { cached } from "../cached.ts";
 import type { Session } from "../session.ts";
-import { allOf, join, type Sql, sql } from "../statements.ts";
+import { allOf, join, type Sql, type Statement, sql } from "../statements.ts";
 import { computedShape, integer, json, type RowOf, tables, textOrNull } from "../table.ts";
 
 const { apiKey } = tables;
@@ -21,21 +22,26 @@ const held = apiKey.with({
   member,
 });
 
+const holder = (condition: Sql): Sql => sql`SELECT ${held.of("k")} FROM api_key k WHERE ${condition}`;
+const holderTables = ["api_key", "account", "space", "membership"] as const;
+const holderByDigest = cached(holderTables, (digest: string) => holder(sql`k.digest = ${digest}`));
+const holderById = cached(holderTables, (id: string) => holder(sql`k.id = ${id}`));
+
 const heldKey = apiKey.with({ email: textOrNull(sql`(SELECT email FROM account WHERE id = k.account_id)`) });
 
 /** API keys as rows. */
 export function apiKeyRows(session: Session): ApiKeyRows {
   const { execute } = session;
-  async function findHolder(condition: Sql): Promise<KeyHolder | null> {
-    const row = await held.row(session)(sql`SELECT ${held.of("k")} FROM api_key k WHERE ${condition}`);
+  async function findHolder(statement: Statement): Promise<KeyHolder | null> {
+    const row = await held.row(session)(statement);
     return row && holderOf(row);
   }
   return {
     async insert(key) {
       await execute(apiKey.insert(key));
     },
-    holder: (digest) => findHolder(sql`k.digest = ${digest}`),
-    holderById: (id) => findHolder(sql`k.id = ${id}`),
+    holder: (digest) => findHolder(holderByDigest(digest)),
+    holderById: (id) => findHolder(holderById(id)),
     async countActive(accountId, now) {
       const row = await counted.row(session)(sql`
         SELECT ${counted.of("api_key")} FROM api_key WHERE account_id = ${accountId} AND kind = 'general' AND ${isActive(now)}`);

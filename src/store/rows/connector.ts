@@ -1,4 +1,5 @@
 import type { ConnectorRows } from "../../core/connectors/connector.ts";
+import { cached } from "../cached.ts";
 import { changeOf, type Session } from "../session.ts";
 import { empty, forUpdate, join, type Sql, sql } from "../statements.ts";
 import { tables } from "../table.ts";
@@ -14,7 +15,7 @@ export function connectorRows(session: Session): ConnectorRows {
     async insert(row) {
       await execute(connector.insert(row));
     },
-    list: (scope) => installed.rows(session)(listActive(visibleTo(scope))),
+    list: ({ accountId, spaceId }) => installed.rows(session)(listVisible(accountId, spaceId)),
     find: (scope, id) => installed.row(session)(listActive(sql`id = ${id} AND ${visibleTo(scope)}`)),
     async lock(scope, id) {
       changeOf(session);
@@ -56,3 +57,5 @@ const listActive = (condition: Sql, lock = empty): Sql => sql`
 /** The account's own connectors, and those of the complete space. */
 const visibleTo = ({ accountId, spaceId }: { readonly accountId: string; readonly spaceId: string }): Sql =>
   sql`space_id = ${spaceId} AND (account_id = ${accountId} OR account_id IS NULL)`;
+
+const listVisible = cached(["connector"], (accountId: string, spaceId: string) => listActive(visibleTo({ accountId, spaceId })));

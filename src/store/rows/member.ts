@@ -1,6 +1,7 @@
 import type { HeldProfile, MemberChanges, MemberRows, TeamUser, TeamUserFilter } from "../../core/teams/team-user.ts";
+import { cached } from "../cached.ts";
 import { changeOf, type Session } from "../session.ts";
-import { allOf, forShare, join, type Sql, sql } from "../statements.ts";
+import { allOf, type Dialect, forShare, join, type Sql, sql } from "../statements.ts";
 import { boolean, computedShape, integer, type RowOf, tables, textOrNull } from "../table.ts";
 import { ofGrants } from "./grant.ts";
 
@@ -70,9 +71,7 @@ export function memberRows(session: Session): MemberRows {
     },
     async lockActive({ accountId, spaceId }) {
       changeOf(session);
-      const [held] = await query(sql`
-        SELECT m.id FROM membership m WHERE m.space_id = ${spaceId} AND m.account_id = ${accountId}
-          AND m.status = 'active' AND m.delegated_to IS NULL ${forShare(dialect)}`);
+      const [held] = await query(activeMember(dialect, accountId, spaceId));
       return held !== undefined;
     },
     async deleteAccount(id) {
@@ -126,6 +125,14 @@ function conditions({ status, delegation, email, externalId }: TeamUserFilter): 
     ...(delegation === "none" ? [sql`m.delegated_to IS NULL AND NOT ${holds}`] : []),
   ];
 }
+
+/** Locks the row on PostgreSQL. SQLite's only writer needs no lock: the answer stays true until it writes. */
+const activeMember = cached(
+  ["membership"],
+  (dialect: Dialect, accountId: string, spaceId: string) => sql`
+    SELECT m.id FROM membership m WHERE m.space_id = ${spaceId} AND m.account_id = ${accountId}
+      AND m.status = 'active' AND m.delegated_to IS NULL ${forShare(dialect)}`,
+);
 
 /** Sets or clears the three columns of a delegation together. */
 function membershipColumns({ delegation, ...same }: MemberChanges) {

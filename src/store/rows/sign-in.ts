@@ -2,8 +2,9 @@ import type { MemberStatus, Role, Space } from "../../core/accounts/account.ts";
 import type { LinkRows } from "../../core/sign-in/link.ts";
 import type { MailedLinkRows } from "../../core/sign-in/mailed-link.ts";
 import { type SessionHolder, type SessionRows, type SignInRows, sessionMs } from "../../core/sign-in/sign-in.ts";
+import { cached } from "../cached.ts";
 import type { Session } from "../session.ts";
-import { type Sql, sql } from "../statements.ts";
+import { type Sql, type Statement, sql } from "../statements.ts";
 import { boolean, computedShape, type RowOf, tables, text, textOrNull } from "../table.ts";
 
 /** Role and status are null without a membership. */
@@ -24,28 +25,33 @@ const holder = tables.session
   })
   .derive("member", ["role", "status", "delegated"], memberOf);
 
+/** An active membership sorts before the tombstones of earlier ones. */
+const holding = (condition: Sql): Sql => sql`
+  SELECT ${holder.of("s")}
+  FROM session s JOIN account a ON a.id = s.account_id JOIN space c ON c.id = s.space_id
+  LEFT JOIN team t ON t.space_id = s.space_id
+  LEFT JOIN membership m ON m.space_id = s.space_id AND m.account_id = s.account_id
+  WHERE ${condition}
+  ORDER BY CASE WHEN m.status = 'removed' THEN 1 ELSE 0 END, m.created_at DESC LIMIT 1`;
+const holderTables = ["session", "account", "space", "team", "membership"] as const;
+const holderByDigest = cached(holderTables, (digest: string) => holding(sql`s.digest = ${digest}`));
+const holderById = cached(holderTables, (id: string) => holding(sql`s.id = ${id}`));
+
 const ownSession = tables.session.pick("id", "createdAt", "expiresAt").with({ teamName: textOrNull(sql`t.name`) });
 
 /** Browser sessions as rows. */
 export function sessionRows(session: Session): SessionRows {
   const { execute } = session;
-  async function findHolder(condition: Sql): Promise<SessionHolder | null> {
-    // An active membership sorts before the tombstones of earlier ones.
-    const row = await holder.row(session)(sql`
-      SELECT ${holder.of("s")}
-      FROM session s JOIN account a ON a.id = s.account_id JOIN space c ON c.id = s.space_id
-      LEFT JOIN team t ON t.space_id = s.space_id
-      LEFT JOIN membership m ON m.space_id = s.space_id AND m.account_id = s.account_id
-      WHERE ${condition}
-      ORDER BY CASE WHEN m.status = 'removed' THEN 1 ELSE 0 END, m.created_at DESC LIMIT 1`);
+  async function findHolder(statement: Statement): Promise<SessionHolder | null> {
+    const row = await holder.row(session)(statement);
     return row && holderOf(row);
   }
   return {
     async insert(row) {
       await execute(tables.session.insert(row));
     },
-    holder: (digest) => findHolder(sql`s.digest = ${digest}`),
-    holderById: (id) => findHolder(sql`s.id = ${id}`),
+    holder: (digest) => findHolder(holderByDigest(digest)),
+    holderById: (id) => findHolder(holderById(id)),
     async renew(id, expiresAt, notAfter) {
       await execute(sql`UPDATE session SET expires_at = ${expiresAt} WHERE id = ${id} AND expires_at <= ${notAfter}`);
     },

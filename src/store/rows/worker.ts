@@ -1,5 +1,6 @@
 import type { WorkerRows } from "../../core/workers/worker.ts";
 import { type WorkerEventRows, type WorkerRun, type WorkerRunRows, workerNeeded } from "../../core/workers/worker-run.ts";
+import { cached } from "../cached.ts";
 import { changeOf, type Session } from "../session.ts";
 import { allOf, forShare, inTexts, join, sql } from "../statements.ts";
 import { computedShape, integer, tables, text } from "../table.ts";
@@ -65,6 +66,7 @@ const byTask = (a: WorkerRun, b: WorkerRun): number => (a.taskId < b.taskId ? -1
 
 const { worker, workerFailure } = tables;
 const failure = workerFailure.omit("id");
+const byDigest = cached(["worker"], (digest: string) => sql`SELECT ${worker.of("worker")} FROM worker WHERE digest = ${digest}`);
 const ids = worker.pick("id");
 const busy = worker.with({ runs: integer(sql`(SELECT COUNT(*) FROM worker_run WHERE worker_id = worker.id)`) });
 const counted = computedShape({ count: integer(sql`COUNT(*)`) });
@@ -81,7 +83,7 @@ export function workerRows(session: Session): WorkerRows {
     async insert(row) {
       await execute(worker.insert(row));
     },
-    byDigest: (digest) => worker.row(session)(sql`SELECT ${worker.of("worker")} FROM worker WHERE digest = ${digest}`),
+    byDigest: (digest) => worker.row(session)(byDigest(digest)),
     async countActive(spaceId) {
       const row = await counted.row(session)(sql`
         SELECT ${counted.of("worker")} FROM worker WHERE space_id = ${spaceId} AND revoked_at IS NULL`);
