@@ -76,7 +76,7 @@ const costsOn = (
       /^INSERT INTO idem/,
       /^INSERT INTO task \(/,
       ...eventsWithText[kind],
-      /INSERT INTO (job|pgboss\.job_common) \(/,
+      ...(kind === "sqlite" ? [] : [/INSERT INTO pgboss\.job_common \(/]),
       /^UPDATE idem/,
       /^COMMIT$/,
     ],
