@@ -60,7 +60,7 @@ export function embeddedQueue(store: Store, clock: Clock, log: Log): Queue {
     for (const unsubscribe of unsubscribes) unsubscribe();
   }
 
-  /** Starts work without jobs at each notification. Nothing else is due: who does the work looks for it every second. */
+  /** Starts work without jobs at each notification. Nothing else is due: the work also looks for its tasks every second. */
   async function follow(kind: Job["kind"], work: (jobs: readonly Job[]) => Promise<void>, hasCapacity: () => boolean): Promise<void> {
     const start = coalesce(() => work([]).catch((cause: unknown) => log("error", "taking jobs failed", { kind, cause })));
     let last = Promise.resolve();

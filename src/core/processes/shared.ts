@@ -2,8 +2,7 @@
 export const jobKinds = ["run", "deliver", "export", "publish"] as const;
 
 /**
- * Kinds without a row on SQLite: its only process is notified by the change, and who does the work also looks for it every
- * second, among the tasks.
+ * Kinds without a row on SQLite: a change notifies the only process, which also looks every second at the tasks that wait for a run.
  */
 export const unstoredKinds: ReadonlySet<Job["kind"]> = new Set(["run"]);
 
