@@ -57,7 +57,7 @@ const earlier = "src/main.ts";
 const programOf = (checkout: string): readonly string[] => (existsSync(join(checkout, earlier)) ? [earlier] : program);
 
 /** The flags of `npm start`. */
-const startFlags = ["--max-semi-space-size=4"];
+const startFlags = ["--max-semi-space-size=8"];
 
 /** Like `startPlatform`, with bench/probe.ts. */
 export const startProbed = ({ env, key }: Installed, more: Environment = {}): Promise<Server> =>

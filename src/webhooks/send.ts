@@ -91,11 +91,31 @@ export function webhookSender(parts: SendParts): SendWebhook {
   };
 }
 
+/** The most opened secrets in memory: with their keys at most 300 bytes each. */
+const secretsMax = 1_000;
+
+/**
+ * Opens secrets, and keeps them by webhook and stored bytes. The caller has just read these bytes, so a secret that was replaced
+ * or deleted is not used again.
+ */
+export function secretOpener(cipher: Pick<Cipher, "open">): (webhookId: string, sealed: Uint8Array) => Uint8Array {
+  const opened = new Map<string, Uint8Array>();
+  return (webhookId, sealed) => {
+    const key = `${webhookId} ${Buffer.from(sealed).toString("base64")}`;
+    const secret = opened.get(key) ?? openWebhookSecret(cipher, webhookId, sealed);
+    const [oldest] = opened.size < secretsMax || opened.has(key) ? [] : opened.keys();
+    if (oldest !== undefined) opened.delete(oldest);
+    opened.set(key, secret);
+    return secret;
+  };
+}
+
 /** Signs with both secrets while the old one is valid. */
 export function deliverySigner({ keys, cipher, userAgent }: Pick<SendParts, "keys" | "cipher" | "userAgent">): SignDelivery {
+  const open = secretOpener(cipher);
   return async ({ id, url, secret, oldSecret, oldSecretUntil, doubleHash }, event, at) => {
     const sealed = oldSecret !== null && (oldSecretUntil ?? 0) > at ? [secret, oldSecret] : [secret];
-    const secrets = sealed.map((bytes) => openWebhookSecret(cipher, id, bytes));
+    const secrets = sealed.map((bytes) => open(id, bytes));
     const signable = { eventId: event.id, body: Buffer.from(event.body), url, at: Math.floor(at / 1000) };
     return {
       ...(await signedHeaders(signable, { keys: await keys.signing(), secrets, doubleHash })),

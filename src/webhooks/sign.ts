@@ -21,18 +21,21 @@ export interface Signer {
   readonly doubleHash: boolean;
 }
 
-/** The callback form signs on the thread pool. The synchronous form would block the event loop for 1 ms each time. */
-const signInPool = promisify<string | null, Uint8Array, KeyObject, Buffer>(sign);
+/**
+ * The callback form signs on the thread pool. For RSA the synchronous form would block the event loop for 1 ms each time. An
+ * ed25519 signature takes 0.05 ms, less than a turn in the pool.
+ */
+const signInPool = promisify<string, Uint8Array, KeyObject, Buffer>(sign);
 
 /** The headers that a receiver verifies: the specification's own, and those of Standard Webhooks. */
 export async function signedHeaders(signable: Signable, signer: Signer): Promise<Readonly<Record<string, string>>> {
-  const [rsa, items] = await Promise.all([rsaSignature(signable, signer), standardSignatures(signable, signer)]);
+  const rsa = await rsaSignature(signable, signer);
   return {
     "x-webhook-signature": rsa,
     "x-webhook-timestamp": String(signable.at),
     "webhook-id": signable.eventId,
     "webhook-timestamp": String(signable.at),
-    "webhook-signature": items.join(" "),
+    "webhook-signature": standardSignatures(signable, signer).join(" "),
   };
 }
 
@@ -48,9 +51,8 @@ export const signedContent = ({ at, url, body }: Omit<Signable, "eventId">): str
   `${at}.${url}.${createHash("sha256").update(body).digest("hex")}`;
 
 /** `v1,…` for each secret, and `v1a,…` for each ed25519 key (spec/webhooks.md 7). */
-async function standardSignatures({ eventId, at, body }: Signable, { keys, secrets }: Signer): Promise<string[]> {
+function standardSignatures({ eventId, at, body }: Signable, { keys, secrets }: Signer): string[] {
   const content = Buffer.concat([Buffer.from(`${eventId}.${at}.`), body]);
   const shared = secrets.map((secret) => `v1,${createHmac("sha256", secret).update(content).digest("base64")}`);
-  const signed = await Promise.all(keys.ed25519.map((key) => signInPool(null, content, key)));
-  return [...shared, ...signed.map((signature) => `v1a,${signature.toString("base64")}`)];
+  return [...shared, ...keys.ed25519.map((key) => `v1a,${sign(null, content, key).toString("base64")}`)];
 }

@@ -142,12 +142,12 @@ describeOnOne("the copy of all tables to the other database and back", (kind) =>
   test("reads every waiting job once, for the queue of the target", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
-    const jobs = ["a", "b", "c"].flatMap((key) => (["deliver", "run"] as const).map((of) => ({ kind: of, key })));
+    const jobs = ["a", "b", "c"].flatMap((key) => (["deliver", "publish"] as const).map((of) => ({ kind: of, key })));
     const runAt = systemClock.now() + 3_600_000;
     await store.change(async (tx) => {
       for (const job of jobs) await tx.jobs.put({ ...job, runAt });
     });
-    const [first, second] = [await store.transfer.jobs(null, 4), await store.transfer.jobs({ kind: "run", key: "a" }, 4)];
+    const [first, second] = [await store.transfer.jobs(null, 4), await store.transfer.jobs({ kind: "publish", key: "a" }, 4)];
     const read = [...first, ...second];
     expect(read.map(({ kind, key }) => `${kind} ${key}`)).toEqual(jobs.map((job) => `${job.kind} ${job.key}`).toSorted());
     for (const job of read) expect(Math.abs(job.runAt - runAt)).toBeLessThan(5_000);

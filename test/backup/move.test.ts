@@ -29,6 +29,14 @@ async function runTask(person: Calling, content: string): Promise<string> {
   return body["task_id"];
 }
 
+async function putPublications(place: MovePlace, keys: readonly string[]): Promise<void> {
+  const store = await place.open();
+  await store.change(async (tx) => {
+    for (const key of keys) await tx.jobs.put({ kind: "publish", key, runAt: 1 });
+  });
+  await store.close();
+}
+
 const platformOf = (service: Service) => ({ reach: (link: string) => link.replace("https://platform.test", service.url) });
 
 async function openHook() {
@@ -111,6 +119,7 @@ describeOnOne("a move to the other database", (kind) => {
         await uploadFile(platformOf(serving), person, content);
       }
       await serving[Symbol.asyncDispose]();
+      await putPublications(source, ["a", "b", "c"]);
       const target = await rig.place(other);
       const dice = seededRandom(`move ${kind}`);
       const steps: string[] = [];
@@ -132,11 +141,12 @@ describeOnOne("a move to the other database", (kind) => {
       const report = await moveBetween(source, target, { copiesFiles: true });
       expect(report).toMatchObject({ files: 3, bytes: 11 });
       expect(await contentOf(target.url)).toEqual(await contentOf(source.url));
-      const jobs = { sqlite: "SELECT key FROM job", postgresql: "SELECT singleton_key AS key FROM pgboss.job WHERE state < 'active'" };
+      // SQLite has no jobs of runs.
+      const postgresql = "SELECT singleton_key AS key FROM pgboss.job WHERE state < 'active' AND name <> 'run'";
+      const jobs = { sqlite: "SELECT key FROM job", postgresql };
       const keysOf = async (place: MovePlace, of: keyof typeof jobs) =>
         (await rowsIn(place.url, jobs[of])).map(({ key }) => String(key)).toSorted();
-      expect(await keysOf(target, other)).toEqual(await keysOf(source, kind));
-      expect(await keysOf(target, other)).toHaveLength(3);
+      for (const keys of [await keysOf(source, kind), await keysOf(target, other)]) expect(keys).toEqual(["a", "b", "c"]);
       // The last run may have died after its last step.
       const { rows, files, bytes } = report;
       expect(await moveBetween(source, target, { copiesFiles: true })).toEqual({ rows, files, bytes });

@@ -12,7 +12,7 @@ export interface Platform extends AsyncDisposable {
 }
 
 /** As in `npm start`; the heap is bounded so that a server without bounds on its requests ends, and not the machine. */
-const NODE_OPTIONS = "--max-semi-space-size=4 --max-old-space-size=1500";
+const NODE_OPTIONS = "--max-semi-space-size=8 --max-old-space-size=1500";
 
 /** @param accounts how many members and how many guests there are */
 export async function startPlatform(accounts: number): Promise<Platform> {

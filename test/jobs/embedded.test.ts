@@ -4,6 +4,7 @@ import { embeddedQueue, type Queue } from "../../src/jobs/embedded.ts";
 import { passTime, passUntil, type WatchedStore, watchedStore } from "../runtime/watched-store.ts";
 import { openTestStore, type TestStore } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
+import { pendingJobs } from "../support/jobs.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 
 describe("the embedded queue", () => {
@@ -20,7 +21,7 @@ describe("the embedded queue", () => {
     clock = stillClock();
     [logged, keys] = [[], []];
     queue = embeddedQueue(watched.store, clock, (_, text) => void logged.push(text));
-    await queue.subscribe("run", async (jobs: readonly Job[]) => void keys.push(...jobs.map(({ key }) => key)));
+    await queue.subscribe("publish", async (jobs: readonly Job[]) => void keys.push(...jobs.map(({ key }) => key)));
     await passTime(clock, 300, watched);
   });
   afterEach(async () => {
@@ -29,7 +30,7 @@ describe("the embedded queue", () => {
   });
 
   const put = (store: Pick<TestStore["store"], "change">, key: string) =>
-    store.change((tx) => tx.jobs.put({ kind: "run", key, runAt: clock.now() }));
+    store.change((tx) => tx.jobs.put({ kind: "publish", key, runAt: clock.now() }));
 
   test("delivers a job that is put just after a query found none", async () => {
     const change = watched.store.change.bind(watched.store);
@@ -70,11 +71,40 @@ describe("the embedded queue", () => {
   });
 
   test("delivers an unannounced job at once after a possible loss of notifications", async () => {
-    await runDirectly(db, `INSERT INTO job (kind, key, run_at) VALUES ('run', 'a', ${clock.now()})`);
+    await runDirectly(db, `INSERT INTO job (kind, key, run_at) VALUES ('publish', 'a', ${clock.now()})`);
     await watched.quiet();
     expect(keys).toEqual([]);
     watched.notifyLoss();
     await expect.poll(() => keys).toEqual(["a"]);
+  });
+
+  test("starts the work of runs without a stored job, at each notification while there is capacity, and none when it is drained", async () => {
+    const gate = Promise.withResolvers<void>();
+    let starts = 0;
+    let hasCapacity = true;
+    const work = async (jobs: readonly Job[]) => {
+      expect(jobs).toEqual([]);
+      starts += 1;
+      if (starts === 1) await gate.promise;
+      if (starts === 2) throw new Error("no database");
+    };
+    await queue.subscribe("run", work, () => hasCapacity);
+    const wake = () => watched.store.change((tx) => tx.jobs.put({ kind: "run", key: "t", runAt: clock.now() }));
+    await wake();
+    expect(await pendingJobs(db)).toEqual([]);
+    // Notifications while the work runs start it once more.
+    for (const _ of [1, 2, 3]) await wake();
+    expect(starts).toBe(1);
+    gate.resolve();
+    await expect.poll(() => logged).toEqual(["taking jobs failed"]);
+    await wake();
+    await expect.poll(() => starts).toBe(3);
+    hasCapacity = false;
+    await wake();
+    hasCapacity = true;
+    await queue.drain();
+    await wake();
+    expect(starts).toBe(3);
   });
 
   test("leaves no timer when it is drained", async () => {

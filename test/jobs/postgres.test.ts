@@ -19,7 +19,7 @@ describe.skipIf(postgresTemplate === undefined)("the queue of PostgreSQL", () =>
   afterEach(() => rig[Symbol.asyncDispose]());
 
   const take = () => rig.open(async (jobs) => void keys.push(...jobs.map(({ key }) => key)));
-  const put = (key: string, inMs = 0) => rig.store.change((tx) => tx.jobs.put({ kind: "run", key, runAt: rig.clock.now() + inMs }));
+  const put = (key: string, inMs = 0) => rig.store.change((tx) => tx.jobs.put({ kind: "publish", key, runAt: rig.clock.now() + inMs }));
 
   test("delivers another process's job at once, by notification instead of a query", async () => {
     await take();
@@ -36,7 +36,7 @@ describe.skipIf(postgresTemplate === undefined)("the queue of PostgreSQL", () =>
     const written = Promise.withResolvers<void>();
     const commit = Promise.withResolvers<void>();
     const change = rig.store.change(async (tx) => {
-      for (const key of ["new", "waits"]) await tx.jobs.put({ kind: "run", key, runAt: rig.clock.now() });
+      for (const key of ["new", "waits"]) await tx.jobs.put({ kind: "publish", key, runAt: rig.clock.now() });
       written.resolve();
       await commit.promise;
     });

@@ -59,13 +59,13 @@ async function embeddedRig(): Promise<QueueRig> {
       const watchedOne = watchedStore(await openStore({ databaseUrl: db.url, clock: systemClock, random: systemRandom }));
       const logged: string[] = [];
       const queue = embeddedQueue(watchedOne.store, clock, (_, text) => void logged.push(text));
-      await queue.subscribe("run", work, wanted);
+      await queue.subscribe("publish", work, wanted);
       watched.push(watchedOne);
       const process = { queue, store: watchedOne.store, logged };
       processes.push(process);
       return process;
     },
-    takeAndDie: () => db.store.change(async (tx) => void (await tx.jobs.take("run", clock.now(), clock.now() + 30_000, 9))),
+    takeAndDie: () => db.store.change(async (tx) => void (await tx.jobs.take("publish", clock.now(), clock.now() + 30_000, 9))),
     pass: (ms) => passTime(clock, ms, ...watched),
     passUntil: (holds) => passUntil(clock, holds, ...watched),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
@@ -106,12 +106,12 @@ async function postgresRig(): Promise<QueueRig> {
       const logged: string[] = [];
       const store = await openOther();
       const queue = await postgresQueue(db.url, store.feed, (_, text) => void logged.push(text), clock);
-      await queue.subscribe("run", work, wanted);
+      await queue.subscribe("publish", work, wanted);
       const process = { queue, store, logged };
       processes.push(process);
       return process;
     },
-    takeAndDie: async () => void (await keeper.fetch("run", { batchSize: 9 })),
+    takeAndDie: async () => void (await keeper.fetch("publish", { batchSize: 9 })),
     pass,
     async passUntil(holds) {
       const begun = clock.now();

@@ -14,7 +14,7 @@ describeOnEach("the queue", (kind) => {
   afterEach(() => rig[Symbol.asyncDispose]());
 
   const put = (store: Store, key: string, inMs = 0) =>
-    store.change((tx) => tx.jobs.put({ kind: "run", key, runAt: rig.clock.now() + inMs }));
+    store.change((tx) => tx.jobs.put({ kind: "publish", key, runAt: rig.clock.now() + inMs }));
   const pending = () => pendingJobs(rig.db);
 
   /** A process that stores the jobs it received. */
@@ -89,7 +89,7 @@ describeOnEach("the queue", (kind) => {
     test("to one of two processes, each job once as long as nothing fails", async () => {
       const wanted = Array.from({ length: 230 }, (_, i) => `job-${i}`);
       await rig.store.change(async (tx) => {
-        for (const key of wanted) await tx.jobs.put({ kind: "run", key, runAt: rig.clock.now() });
+        for (const key of wanted) await tx.jobs.put({ kind: "publish", key, runAt: rig.clock.now() });
       });
       const [one, two] = [await taking(), await taking()];
       await rig.passUntil(async () => (await pending()).length === 0);
@@ -99,7 +99,7 @@ describeOnEach("the queue", (kind) => {
     test("never from a change that was rolled back", async () => {
       const { keys, store } = await taking();
       const change = store.change(async (tx) => {
-        await tx.jobs.put({ kind: "run", key: "a", runAt: rig.clock.now() });
+        await tx.jobs.put({ kind: "publish", key: "a", runAt: rig.clock.now() });
         throw new Error("no");
       });
       await expect(change).rejects.toThrow("no");

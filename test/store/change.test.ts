@@ -19,7 +19,7 @@ describeOnEach("change", (kind) => {
     const write = async (tx: Tx, id: string) => {
       await tx.tasks.insert(sampleTask({ id }), [agentMessage()]);
       await tx.projects.insert(sampleProject({ id }));
-      await tx.jobs.put({ kind: "run", key: id, runAt: 1 });
+      await tx.jobs.put({ kind: "publish", key: id, runAt: 1 });
     };
     await store.change((tx) => write(tx, "kept"));
     const refusal = new Failure("failed_precondition", "no");

@@ -155,6 +155,13 @@ describeOnEach("the migrations of an upgrade", (kind) => {
   });
 });
 
+test("the jobs of runs that an earlier release left on SQLite are deleted, and no others", async () => {
+  await using database = await migratedBefore("sqlite", "0059_no_run_jobs");
+  await runOn(database.url, "INSERT INTO job (kind, key, run_at) VALUES ('run', 'a', 1), ('export', 'b', 1);");
+  await (await open(database.url)).close();
+  expect(await rowsIn(database.url, "SELECT kind, key FROM job")).toEqual([{ kind: "export", key: "b" }]);
+});
+
 test.skipIf(lacks("postgresql"))("the migrations of both databases lead to the models", async () => {
   const server = new URL("/postgres", inject("postgresTemplate") ?? "").href;
   expect(await migrationDrift(server)).toEqual({ sqlite: "", postgresql: "" });

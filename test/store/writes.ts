@@ -301,7 +301,7 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["blobs.drop", (tx) => tx.blobs.drop(["b"])],
   ["blobs.claimDeletable", (tx) => tx.blobs.claimDeletable(1, 1, 1)],
   ["blobs.deleteDropped", (tx) => tx.blobs.deleteDropped(["b"])],
-  ["jobs.put", (tx) => tx.jobs.put({ kind: "run", key: "t", runAt: 1 })],
+  ["jobs.put", (tx) => tx.jobs.put({ kind: "export", key: "t", runAt: 1 })],
   ["jobs.take", (tx) => tx.jobs.take("run", 9e12, 9e12 + 1, 1)],
   ["jobs.done", (tx) => tx.jobs.done("run", [{ kind: "run", key: "t", runAt: 1 }])],
   ["nodes.insert", (tx) => tx.nodes.insert({ id: "n", beat: 0, startedAt: 1, address: null })],

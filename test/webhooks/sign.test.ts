@@ -3,8 +3,10 @@ import { Webhook as StandardWebhook } from "standardwebhooks";
 import { Webhook as SvixWebhook } from "svix";
 import { describe, expect, test } from "vitest";
 import { systemRandom } from "../../src/core/ids.ts";
-import { encodeWebhookSecret, newWebhookSecret } from "../../src/core/webhooks/new-webhook.ts";
+import { encodeWebhookSecret, newWebhookSecret, sealWebhookSecret } from "../../src/core/webhooks/new-webhook.ts";
+import { secretOpener } from "../../src/webhooks/send.ts";
 import { signedContent, signedHeaders } from "../../src/webhooks/sign.ts";
+import { cipher } from "../support/cipher.ts";
 
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const ed25519 = generateKeyPairSync("ed25519");
@@ -95,4 +97,43 @@ test("the ed25519 item is verified only with the published key (spec/webhooks.md
   const publicKey = createPublicKey(ed25519.publicKey.export({ format: "pem", type: "spki" }));
   expect(verify(null, content, publicKey, signature)).toBe(true);
   expect(verify(null, Buffer.from(`${content} `), publicKey, signature)).toBe(false);
+});
+
+describe("the secrets of a webhook", () => {
+  const countingOpener = () => {
+    let opened = 0;
+    const open = secretOpener({
+      open(sealed, context) {
+        opened += 1;
+        return cipher.open(sealed, context);
+      },
+    });
+    return { open, opened: () => opened };
+  };
+  const sealed = (webhookId: string, secret = newWebhookSecret(systemRandom)) => sealWebhookSecret(cipher, webhookId, secret);
+
+  test("are opened once for the same stored bytes; a replaced one is used at once", () => {
+    const { open, opened } = countingOpener();
+    const [first = new Uint8Array(), second = new Uint8Array()] = secrets;
+    const [old, replaced] = [sealed("a", first), sealed("a", second)];
+    for (const _ of [1, 2]) expect(Buffer.from(open("a", old))).toEqual(Buffer.from(first));
+    expect(opened()).toBe(1);
+    expect(Buffer.from(open("a", replaced))).toEqual(Buffer.from(second));
+  });
+
+  test("are opened for their own webhook only", () => {
+    const { open } = countingOpener();
+    const ofA = sealed("a");
+    open("a", ofA);
+    expect(() => open("b", ofA)).toThrow();
+  });
+
+  test("are kept in a bounded number", () => {
+    const { open, opened } = countingOpener();
+    const ofA = sealed("a");
+    open("a", ofA);
+    for (let number = 0; number < 1_000; number += 1) open(`w${number}`, sealed(`w${number}`));
+    open("a", ofA);
+    expect(opened()).toBe(1_002);
+  });
 });

@@ -1,6 +1,11 @@
 /** Kinds of jobs. `run`: a task waits for a runner. `deliver`: a webhook's delivery is due. `export`: an export is requested. `publish`: a website waits for publication. */
 export const jobKinds = ["run", "deliver", "export", "publish"] as const;
 
+/**
+ * Kinds without a row on SQLite: a change notifies the only process, which also looks every second at the tasks that wait for a run.
+ */
+export const unstoredKinds: ReadonlySet<Job["kind"]> = new Set(["run"]);
+
 /** Work to do later or in another process. The row is written in the change that requires it. */
 export interface Job {
   readonly kind: (typeof jobKinds)[number];
@@ -12,7 +17,10 @@ export interface Job {
 
 /** Any code puts jobs; only the embedded queue calls `take` and `done`. On PostgreSQL pg-boss does their work, and the two throw. */
 export interface JobRows {
-  /** Upserts: a pending job of the same kind and key gets this `runAt`. A job that is taken at the moment runs a second time. */
+  /**
+   * Upserts: a pending job of the same kind and key gets this `runAt`. A job that is taken at the moment runs a second time.
+   * On SQLite a job of `unstoredKinds` only notifies.
+   */
   put(job: Job): Promise<void>;
   /**
    * Takes due jobs of a kind, earliest first: sets their `runAt` to `leaseUntil` and

@@ -1,4 +1,4 @@
-import type { JobRows, NodeRows, RateCounters, SettingRows } from "../../core/processes/shared.ts";
+import { type JobRows, type NodeRows, type RateCounters, type SettingRows, unstoredKinds } from "../../core/processes/shared.ts";
 import { changeOf, type Session } from "../session.ts";
 import { join, type Statements, sql } from "../statements.ts";
 import { tables } from "../table.ts";
@@ -84,6 +84,7 @@ export function jobRows(session: Session): JobRows {
   return {
     async put(job) {
       changeOf(session).jobKinds.add(job.kind);
+      if (unstoredKinds.has(job.kind)) return;
       await execute(sql`
         ${tables.job.insert(job)}
         ON CONFLICT (kind, key) DO UPDATE SET run_at = excluded.run_at`);

@@ -5,9 +5,9 @@ describe("jobs in SQLite's own table", () => {
   async function opened() {
     const database = await openTestStore("sqlite");
     const { store } = database;
-    const put = (key: string, runAt: number) => store.change((tx) => tx.jobs.put({ kind: "run", key, runAt }));
-    const take = (now: number, leaseUntil = now + 100, max = 9) => store.change((tx) => tx.jobs.take("run", now, leaseUntil, max));
-    const done = (jobs: Awaited<ReturnType<typeof take>>) => store.change((tx) => tx.jobs.done("run", jobs));
+    const put = (key: string, runAt: number) => store.change((tx) => tx.jobs.put({ kind: "publish", key, runAt }));
+    const take = (now: number, leaseUntil = now + 100, max = 9) => store.change((tx) => tx.jobs.take("publish", now, leaseUntil, max));
+    const done = (jobs: Awaited<ReturnType<typeof take>>) => store.change((tx) => tx.jobs.done("publish", jobs));
     return { put, take, done, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
   }
 
@@ -16,8 +16,8 @@ describe("jobs in SQLite's own table", () => {
     await jobs.put("late", 30);
     await jobs.put("early", 10);
     await jobs.put("future", 31);
-    expect(await jobs.take(30, 130, 1)).toEqual([{ kind: "run", key: "early", runAt: 130 }]);
-    expect(await jobs.take(30, 131)).toEqual([{ kind: "run", key: "late", runAt: 131 }]);
+    expect(await jobs.take(30, 130, 1)).toEqual([{ kind: "publish", key: "early", runAt: 130 }]);
+    expect(await jobs.take(30, 131)).toEqual([{ kind: "publish", key: "late", runAt: 131 }]);
     expect(await jobs.take(30)).toEqual([]);
     expect((await jobs.take(130)).map(({ key }) => key)).toEqual(["future", "early"]);
   });

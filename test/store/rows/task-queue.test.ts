@@ -34,6 +34,17 @@ describeOnEach("tasks.unowned", (kind) => {
     expect((await store.tasks.listUnowned(2)).map(({ id }) => id)).toEqual(ids.slice(0, 2));
   });
 
+  test("has the tasks of one account in their order, up to the limit, and none when all of them run", async () => {
+    await using database = await openTestStore(kind);
+    const { store } = database;
+    await putQueue(database, "busy", 3, "n");
+    expect(await store.tasks.listUnowned(2)).toEqual([]);
+    await putQueue(database, "ann", 3);
+    expect((await store.tasks.listUnowned(2)).map(({ id }) => id)).toEqual(["ann-1", "ann-2"]);
+    await putTask(store, { id: "of-bob", accountId: "bob", queuedAt: 9 });
+    expect((await store.tasks.listUnowned(2)).map(({ id }) => id)).toEqual(["ann-1", "of-bob"]);
+  });
+
   test("is fair for any queue", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
