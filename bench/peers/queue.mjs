@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 const databaseUrl = process.env.DATABASE_URL;
 const concurrency = 32;
 
-/** Ends of jobs that no call has asked for yet, and the waiting calls. */
+/** Ends of jobs that no call waits for yet, and the waiting calls. */
 const ends = new Map();
 const endOf = (id) => {
   if (!ends.has(id)) ends.set(id, Promise.withResolvers());

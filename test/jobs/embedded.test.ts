@@ -92,7 +92,7 @@ describe("the embedded queue", () => {
     const wake = () => watched.store.change((tx) => tx.jobs.put({ kind: "run", key: "t", runAt: clock.now() }));
     await wake();
     expect(await pendingJobs(db)).toEqual([]);
-    // Notifications while the work runs start it once more.
+    // Notifications while the work runs start it again.
     for (const _ of [1, 2, 3]) await wake();
     expect(starts).toBe(1);
     gate.resolve();
