@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { PrismaPg } from "@prisma/adapter-pg";
 import type { SqlDriverAdapter, SqlQuery } from "@prisma/driver-adapter-utils";
 import type { Clock } from "../core/clock.ts";
@@ -56,10 +57,7 @@ export async function migratePostgres({
   };
   try {
     await lock.executeRaw(queryOf("SET LOCAL idle_in_transaction_session_timeout = 0"));
-    await takeLock(
-      async () => (await lock.queryRaw(queryOf(`SELECT pg_try_advisory_xact_lock(${migrationLock})`))).rows[0]?.[0] === true,
-      clock,
-    );
+    await takeLock(async () => (await lock.queryRaw(queryOf(`SELECT pg_try_advisory_xact_lock(${migrationLock})`))).rows[0]?.[0] === true);
     if (!isIncomplete) checkComplete(await lock.queryRaw(queryOf(incompleteQuery)));
     await retryWhileInUse(() => migrateIn(adapter, ifMissing), clock);
     await buildMissingIndexes(targetOn(adapter));
@@ -71,12 +69,16 @@ export async function migratePostgres({
   return release;
 }
 
-/** Looks again and again: a statement that waits for the lock has a snapshot, and an index that is built concurrently waits for all snapshots. */
-async function takeLock(take: () => Promise<boolean>, clock: Clock): Promise<void> {
-  for (let waitedMs = 0; !(await take()); waitedMs += pauseMs) {
-    if (waitedMs >= patienceMs)
+/**
+ * Looks again and again: a statement that waits for the lock has a snapshot, and an index that is built concurrently waits for all
+ * snapshots. It uses the system's timer.
+ */
+async function takeLock(take: () => Promise<boolean>): Promise<void> {
+  const startedAt = performance.now();
+  while (!(await take())) {
+    if (performance.now() - startedAt >= patienceMs)
       throw new Failure("unavailable", "another process migrates the database for more than a minute: start again when it has ended");
-    await clock.sleep(pauseMs);
+    await sleep(pauseMs);
   }
 }
 
