@@ -1,3 +1,4 @@
+import { lazy } from "../async/lazy.ts";
 import { type MigrationTarget, migrationsOf } from "./migrate.ts";
 
 interface Index {
@@ -14,14 +15,14 @@ const indexesIn = (sql: string): Index[] =>
   [...sql.matchAll(creations)].map(([text, name = "", table = ""]) => ({ name, table, sql: text }));
 
 /** The indexes of PostgreSQL that the migrations of this release leave, without those of constraints. */
-export function declaredIndexes(): ReadonlyMap<string, Index> {
+export const declaredIndexes = lazy((): ReadonlyMap<string, Index> => {
   const declared = new Map<string, Index>();
   for (const { sql } of migrationsOf("postgresql")) {
     for (const [, name = ""] of sql.matchAll(drops)) declared.delete(name);
     for (const index of indexesIn(sql)) declared.set(index.name, index);
   }
   return declared;
-}
+});
 
 /**
  * Leaves the indexes of tables that exist already out of a migration, because a table is locked while it gets an index in a

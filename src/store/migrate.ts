@@ -92,8 +92,16 @@ export async function retryWhileInUse(work: () => Promise<void>, clock: Clock): 
   }
 }
 
-/** This program's migrations, oldest first. */
-export function migrationsOf(dialect: Dialect): Migration[] {
+/** This program's migrations, oldest first. They are read once in a process. */
+export function migrationsOf(dialect: Dialect): readonly Migration[] {
+  const known = read.get(dialect) ?? readMigrations(dialect);
+  read.set(dialect, known);
+  return known;
+}
+
+const read = new Map<Dialect, readonly Migration[]>();
+
+function readMigrations(dialect: Dialect): Migration[] {
   const folder = join(import.meta.dirname, "..", "..", "prisma", dialect, "migrations");
   const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   return entries

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { PrismaPg } from "@prisma/adapter-pg";
 import type { SqlDriverAdapter, SqlQuery } from "@prisma/driver-adapter-utils";
-import type { Clock } from "../core/clock.ts";
 import { Failure } from "../core/failure.ts";
 import type { BackendOptions } from "./backend.ts";
 import { buildMissingIndexes, indexesForLater } from "./index-builds.ts";
@@ -12,7 +11,7 @@ import { incompleteQuery } from "./postgresql-marks.ts";
 
 /** The longest wait of a starting process for another one that migrates, and the pause between two looks (milliseconds). */
 const patienceMs = 60_000;
-const pauseMs = 100;
+const pauseMs = 50;
 /** The longest wait of a migration for a table in use. After that, the calls queued behind the migration run first. */
 const tableMs = 1000;
 
