@@ -53,7 +53,7 @@ describe.each(share(wires, 0, 3))("waiting over %s", (wire) => {
   const isHeld = (answer: Promise<unknown>) => Promise.race([answer.then(() => false), rig.untilQuiet().then(() => true)]);
   /** A call that was just made, returned once it is held after its first read. */
   async function untilHeld(answer: Promise<WaitAnswer>): Promise<{ readonly answer: Promise<WaitAnswer> }> {
-    await Promise.race([answer, rig.untilStatements(2)]);
+    await Promise.race([answer, rig.untilStatements(1)]);
     expect(await isHeld(answer)).toBe(true);
     return { answer };
   }
@@ -217,7 +217,7 @@ describe("with WAIT_SECONDS=20", () => {
     const answer = rig.ann.v2(name, { task_id, after_seq: 2, wait_seconds: 60 }).finally(() => {
       ended = true;
     });
-    await rig.untilStatements(2);
+    await rig.untilStatements(1);
     await rig.untilQuiet();
     await rig.clock.advance(19_999);
     await rig.untilQuiet();

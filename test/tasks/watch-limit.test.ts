@@ -112,7 +112,7 @@ describe("the slots of an account, WATCH_LIMIT of them,", () => {
     const id = await rig.create(who);
     const hold = () => who.v2("task.detail", { task_id: id, wait_seconds: 60 });
     const held = Array.from({ length: limit }, hold);
-    await rig.untilStatements(2 * limit);
+    await rig.untilStatements(limit);
     await rig.untilQuiet();
     const refused = await hold();
     expect(refused).toMatchObject({ status: 429, body: { error: { code: "resource_exhausted" } } });
@@ -130,7 +130,7 @@ describe("the slots of an account, WATCH_LIMIT of them,", () => {
     const headers = { "x-service-api-key": who.key };
     const abortedCall = fetch(`${rig.service.url}/v2/task.detail?task_id=${id}&wait_seconds=60`, { headers, signal: disconnect.signal });
     const over = who.v2("task.detail", { task_id: id, wait_seconds: 1 });
-    await rig.untilStatements(4);
+    await rig.untilStatements(2);
     await rig.untilQuiet();
     expect(await isFree(who, id)).toBe(false);
     disconnect.abort();

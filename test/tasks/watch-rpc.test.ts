@@ -72,7 +72,7 @@ describe("WatchTask", () => {
       head = headers;
     };
     const broken = errorOf(client.watchTask({ taskId: id }, { onHeader }));
-    await rig.untilStatements(3);
+    await rig.untilStatements(2);
     await rig.remove(id);
     expect((await broken).code).toBe(Code.NotFound);
     // Some clients join the headers to the error's.
