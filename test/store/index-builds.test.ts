@@ -2,9 +2,10 @@ import { PrismaPg } from "@prisma/adapter-pg";
 import { expect, test, vi } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
-import { declaredIndexes } from "../../src/store/index-builds.ts";
+import { declaredIndexes, indexesForLater } from "../../src/store/index-builds.ts";
+import { migrationsOf } from "../../src/store/migrate.ts";
 import { openStore } from "../../src/store/open.ts";
-import { describeOnPostgres, openTestStore, rowsIn, runOn } from "../support/database.ts";
+import { databaseUrl, describeOnPostgres, openTestStore, rowsIn, runOn } from "../support/database.ts";
 import { hangMs } from "../support/patience.ts";
 
 const open = (databaseUrl: string) => openStore({ databaseUrl, clock: systemClock, random: systemRandom });
@@ -30,6 +31,19 @@ describeOnPostgres("indexes", (kind) => {
     await using database = await openTestStore(kind);
     const names = (await rowsIn(database.url, indexes)).map(({ name }) => String(name));
     expect([...declaredIndexes().keys()].toSorted()).toEqual(names.toSorted());
+  });
+
+  test("of existing tables are left out of a migration, and those of its new tables are not", async () => {
+    const { sql } = migrationsOf(kind).find(({ name }) => name === "0014_find_tasks") ?? { sql: "" };
+    const indexed = async (url: string) => {
+      const query = async (text: string) => (await rowsIn(url, text)).map((row) => Object.values(row));
+      const textOf = await indexesForLater({ query, script: () => Promise.reject(new Error("must not write")) });
+      return [...textOf(sql).matchAll(/^CREATE INDEX "\w+" ON "(\w+)"/gm)].map(([, table]) => table);
+    };
+    await using empty = await databaseUrl(kind, { empty: true });
+    expect(await indexed(empty.url)).toEqual(["task_metadata", "task", "task", "task"]);
+    await runOn(empty.url, 'CREATE TABLE "task" (id TEXT)');
+    expect(await indexed(empty.url)).toEqual(["task_metadata"]);
   });
 
   test("that are missing, or that an ended start left invalid, are built while others write the table and start", async () => {
