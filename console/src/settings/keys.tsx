@@ -109,7 +109,7 @@ function KeyRow({ apiKey, onLimit, onRevoke }: { apiKey: ApiKey; onLimit: () => 
   const { name, kind, createdAt, lastUsedAt, expiresAt, restrictions } = apiKey;
   const isExpired = expiresAt !== undefined && fromSeconds(expiresAt) < Date.now();
   return (
-    <li>
+    <li className="wrap">
       <Icon name="key" />
       <span className="main">
         <strong>{name}</strong>
@@ -131,12 +131,14 @@ function KeyRow({ apiKey, onLimit, onRevoke }: { apiKey: ApiKey; onLimit: () => 
           </small>
         )}
       </span>
-      <button type="button" className="button ghost square" aria-label={`${text.limit}: ${name}`} title={text.limit} onClick={onLimit}>
-        <Icon name="gear" />
-      </button>
-      <button type="button" className="button danger" onClick={onRevoke}>
-        {text.revoke}
-      </button>
+      <span className="actions">
+        <button type="button" className="button danger" onClick={onRevoke}>
+          {text.revoke}
+        </button>
+        <button type="button" className="button ghost square" aria-label={`${text.limit}: ${name}`} title={text.limit} onClick={onLimit}>
+          <Icon name="gear" />
+        </button>
+      </span>
     </li>
   );
 }
