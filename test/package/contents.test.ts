@@ -10,10 +10,10 @@ const run = promisify(execFile);
 
 /** Below the checkout, so that its dependencies are found. */
 let folder: string;
-beforeAll(() => {
+beforeAll(async () => {
   mkdirSync(join(root, ".setup"), { recursive: true });
   folder = mkdtempSync(join(root, ".setup/package-test-"));
-  buildPackage(folder);
+  await buildPackage(folder);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

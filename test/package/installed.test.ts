@@ -21,10 +21,10 @@ describe.skipIf(depth !== "full")("the package in an empty folder", () => {
   let place: Checkout;
   let tarball: string;
   let env: Record<string, string>;
-  beforeAll(() => {
+  beforeAll(async () => {
     place = emptyFolder();
     const built = mkdtempSync(join(root, ".setup/package-test-"));
-    buildPackage(built);
+    await buildPackage(built);
     tarball = pack(built, place.path("tarball"));
     rmSync(built, { recursive: true });
     // The first Node in the machine's PATH may be older.
