@@ -100,11 +100,9 @@ async function runCommands(program: string, dataDir: string, env: Readonly<Recor
 async function failOnce(server: Server, key: string, databaseUrl: string): Promise<void> {
   await runOn(databaseUrl, "ALTER TABLE project RENAME TO project_lost");
   expect(await userOf(server, key).call("project.list", {})).toMatchObject({ status: 500 });
-  const line =
-    server
-      .stderrText()
-      .split("\n")
-      .find((each) => each.includes('"msg":"a call failed')) ?? "{}";
+  const lines = () => server.stderrText().split("\n").slice(0, -1);
+  await eventually("the line", async () => lines().some((each) => each.includes('"msg":"a call failed')));
+  const line = lines().find((each) => each.includes('"msg":"a call failed')) ?? "{}";
   const { stack }: { readonly stack: string } = JSON.parse(line).cause;
   const [, name, path = "none", at] = /at (?:async )?(?:\w+\.)?(\w+) \((src\/rpc\/[\w/-]+\.ts):(\d+):\d+\)/.exec(stack) ?? [];
   expect(name, stack).toBe("listProjects");
