@@ -59,7 +59,7 @@ describe("the built package", () => {
     expect(dependencies).toEqual({ "better-sqlite3": overrides["better-sqlite3"] });
   });
 
-  test("has every file that its code imports or reads beside the source of the module, and loads each part", async () => {
+  test("has every file that its code imports or reads next to the source of the module, and loads each part", async () => {
     const found = programs().flatMap((name) =>
       [
         ...[...read(name).matchAll(/(?:from|import\(|import|URL\() ?"(\.{1,2}\/[^"]+\.\w+)"(?:, import\.meta\.url)?\)?;?$/gm)].map(
