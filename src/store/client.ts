@@ -7,9 +7,9 @@ export type Client = PrismaClient;
 /** The part of the client that rows use. */
 export type Db = Prisma.TransactionClient;
 
-const modules: Readonly<Record<Dialect, string>> = {
-  sqlite: "../gen/prisma/sqlite/client.ts",
-  postgresql: "../gen/prisma/postgresql/client.ts",
+const modules: Readonly<Record<Dialect, () => Promise<unknown>>> = {
+  sqlite: () => import("../gen/prisma/sqlite/client.ts"),
+  postgresql: () => import("../gen/prisma/postgresql/client.ts"),
 };
 
 /**
@@ -19,7 +19,7 @@ const modules: Readonly<Record<Dialect, string>> = {
 export function clientOn(dialect: Dialect, adapter: SqlDriverAdapter): () => Promise<Client> {
   let made: Promise<Client> | undefined;
   const make = async (): Promise<Client> => {
-    const { PrismaClient }: typeof import("../gen/prisma/sqlite/client.ts") = await import(modules[dialect]);
+    const { PrismaClient } = (await modules[dialect]()) as typeof import("../gen/prisma/sqlite/client.ts");
     // Errors are logged with their cause, so Prisma does not have to look up the caller's source lines for each statement.
     const client = new PrismaClient({ adapter: factoryOf(adapter), errorFormat: "minimal" });
     await client.$connect();

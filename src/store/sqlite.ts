@@ -138,11 +138,14 @@ function writingConnection(
   };
 }
 
+/** A new file has few rows, so that its migrations need no temporary files: the machine may have no folder for them that can be written. */
+const forNewFile = `${incrementalVacuum} PRAGMA temp_store = MEMORY;`;
+
 /** Under the lock, sets the journal mode, which is stored in the file, and migrates. */
 async function prepareFile(path: string, clock: Clock, ifMissing: Error | undefined): Promise<void> {
   // A new file takes the mode of vacuum before anything else. In another file setting it needs the lock of a writer.
   const isNew = !existsSync(path) || statSync(path).size === 0;
-  const connection = await connectSqlite(path, `${isNew ? incrementalVacuum : ""} PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF;`);
+  const connection = await connectSqlite(path, `${isNew ? forNewFile : ""} PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF;`);
   try {
     // A server that already runs writes without that lock.
     await retryWhileBusy(() => connection.executeScript("BEGIN IMMEDIATE"), clock, startPatienceMs);

@@ -1,3 +1,4 @@
+import { lazy } from "../async/lazy.ts";
 import type { StoredRow } from "../core/installation/transfer.ts";
 import { type Optional, type Rows, schema } from "../gen/prisma/tables.ts";
 import { join, raw, type Sql, type Statement, type Statements, sql, type Value } from "./statements.ts";
@@ -134,10 +135,11 @@ const withoutBigInt = (value: unknown): unknown => (typeof value === "bigint" ? 
 
 function shapeOf<R>(parts: Parts): Shape<R> {
   const lists = new Map<string, Sql>();
-  const read = readerOf<R>(parts);
+  const reader = lazy(() => readerOf<R>(parts));
   const columns = Object.entries(parts.columns);
   const rows: Shape<R>["rows"] = (session) => async (statement) => {
     const found = await session.query(statement);
+    const read = reader();
     // Only this line gives a row its type: the statement selects the columns that this shape lists.
     for (let index = 0; index < found.length; index += 1) found[index] = read(found[index] as RawRow);
     return found as R[];
@@ -152,7 +154,7 @@ function shapeOf<R>(parts: Parts): Shape<R> {
     row: (session) => async (statement) => (await rows(session)(statement))[0] ?? null,
     fromClient(row) {
       const members: RawRow = row;
-      return read(Object.fromEntries(columns.map(([member, [column]]) => [column, withoutBigInt(members[member])])));
+      return reader()(Object.fromEntries(columns.map(([member, [column]]) => [column, withoutBigInt(members[member])])));
     },
     with: (more) => shapeOf({ ...parts, computed: { ...parts.computed, ...more } }),
     derive: (member, from, make) => shapeOf({ ...parts, derived: [...parts.derived, { member, from: from.map(String), make }] }),

@@ -38,7 +38,7 @@ describe.skipIf(depth !== "full" || lacks("buildah"))("the image, with bases of 
     execFileSync("mmdebstrap", ["--quiet", "--variant=extract", include, "bookworm", place.path(`${name}/root.tar`)], { stdio: "pipe" });
   }
 
-  beforeAll(() => {
+  beforeAll(async () => {
     place = emptyFolder();
     debian("base", ["tzdata"]);
     writeFileSync(place.path("base/Dockerfile"), "FROM scratch\nADD root.tar /\n");
@@ -57,7 +57,7 @@ describe.skipIf(depth !== "full" || lacks("buildah"))("the image, with bases of 
     build("build", "build");
 
     const built = mkdtempSync(join(root, ".setup/package-test-"));
-    buildPackage(built);
+    await buildPackage(built);
     pack(built, place.path("context/dist"));
     rmSync(built, { recursive: true });
     copyFileSync(join(root, ".dockerignore"), place.path("context/.dockerignore"));

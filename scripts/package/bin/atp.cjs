@@ -8,5 +8,6 @@ if (Number(process.versions.node.split(".")[0]) < needed) {
   );
   process.exitCode = 1;
 } else {
-  import("../cli/main.js");
+  require("./stacks.cjs");
+  import("../lib/atp.js");
 }
