@@ -33,6 +33,9 @@ export interface PipelineParts {
   readonly onStatement: OnStatement | undefined;
 }
 
+/** A change that writes many rows waits for the answer of each of these: otherwise they would all be in memory, unsent. */
+const unansweredMax = 16;
+
 /**
  * Begins a transaction. BEGIN is sent with the first statement, and COMMIT with the last writes.
  *
@@ -44,6 +47,7 @@ export interface PipelineParts {
 export function beginPipeline({ connection, adapter, statementsOn, onStatement }: PipelineParts, begin: string): Pipeline {
   let failed: { readonly thrown: unknown } | undefined;
   let isBegun = false;
+  let written = 0;
   const inOneWrite = corked(connection);
   const control = (text: string) =>
     reported(onStatement, text, () => connection.query(text)).catch((thrown: unknown) => {
@@ -73,7 +77,11 @@ export function beginPipeline({ connection, adapter, statementsOn, onStatement }
       },
       async write(statement) {
         await ready();
-        void execute(statement).catch(note);
+        const answered = execute(statement).catch(note);
+        written += 1;
+        if (written % unansweredMax > 0) return;
+        await answered;
+        await ready();
       },
     },
     queries: afterReady(observedQueries(queriesOn(adapter, connection), onStatement), ready),

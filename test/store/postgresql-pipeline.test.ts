@@ -64,6 +64,15 @@ describe.skipIf(postgresTemplate === undefined)("a transaction on PostgreSQL", (
     expect(await rig.ids()).toEqual([1, 2]);
   });
 
+  test("waits for an answer after sixteen writes, so that a change with many rows is not collected in memory", async () => {
+    await using rig = await open();
+    await rig.transact(async ({ write }) => {
+      for (let id = 0; id < 40; id += 1) await write(insert(id));
+    });
+    expect(rig.sent.flatMap((text, index) => (text.startsWith("wait ") ? [index] : []))).toEqual([0, 1, 17, 33]);
+    expect(await rig.ids()).toHaveLength(40);
+  });
+
   test("a write waits for the answer to BEGIN: behind a failed one it would be committed alone", async () => {
     await using rig = await open();
     for (const work of [
