@@ -47,6 +47,7 @@ const unansweredMax = 16;
 export function beginPipeline({ connection, adapter, statementsOn, onStatement }: PipelineParts, begin: string): Pipeline {
   let failed: { readonly thrown: unknown } | undefined;
   let isBegun = false;
+  let isOver = false;
   let written = 0;
   const inOneWrite = corked(connection);
   const control = (text: string) =>
@@ -60,15 +61,20 @@ export function beginPipeline({ connection, adapter, statementsOn, onStatement }
   const begun = inOneWrite(() => control(begin)).then(() => {
     isBegun = true;
   }, note);
-  /** @throws the failure of a statement that was sent before. */
+  /** @throws the failure of a statement that was sent before; ProgrammingError after the end of the transaction. */
   async function ready(): Promise<void> {
     if (!isBegun) await begun;
     if (failed) throw failed.thrown;
+    if (isOver) throw new ProgrammingError("the change is over");
   }
+  const end = (text: "COMMIT" | "ROLLBACK") => {
+    isOver = true;
+    return inOneWrite(() => control(text));
+  };
   return {
     statements: {
       async query(statement) {
-        if (isBegun || failed || !isRead(statement)) await ready();
+        if (isBegun || failed || isOver || !isRead(statement)) await ready();
         return query(statement);
       },
       async execute(statement) {
@@ -87,12 +93,12 @@ export function beginPipeline({ connection, adapter, statementsOn, onStatement }
     queries: afterReady(observedQueries(queriesOn(adapter, connection), onStatement), ready),
     failure: () => failed?.thrown,
     async commit() {
-      const { command } = await inOneWrite(() => control("COMMIT"));
+      const { command } = await end("COMMIT");
       if (failed) throw failed.thrown;
       if (command !== "COMMIT") throw new ProgrammingError("a change went on after a statement had failed, and was rolled back");
     },
     rollBack: () =>
-      inOneWrite(() => control("ROLLBACK")).then(
+      end("ROLLBACK").then(
         () => true,
         () => false,
       ),

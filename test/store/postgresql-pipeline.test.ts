@@ -8,7 +8,9 @@ import { sql } from "../../src/store/statements.ts";
 import { transactionContext } from "../../src/store/transactions.ts";
 import { databaseUrl, postgresTemplate, rowsIn } from "../support/database.ts";
 
-/** Transactions on one connection with an empty table `t`, and the statements that they sent. @param begin overrides BEGIN. */
+// spec/decisions.md 150.
+
+/** Transactions on one connection with an empty table `t`, and the statements that they sent: "wait" is before the first one of a round trip. */
 async function open() {
   const database = await databaseUrl("postgresql", { empty: true });
   const pool = new Pool({ connectionString: database.url, max: 1, pipeline: true });
@@ -111,6 +113,14 @@ describe.skipIf(postgresTemplate === undefined)("a transaction on PostgreSQL", (
       await write(insert(5));
     });
     expect(await rig.ids()).toEqual([1, 5]);
+  });
+
+  test("refuses a write that its work has begun and not waited for, instead of sending it behind COMMIT", async () => {
+    await using rig = await open();
+    const refused = vi.fn();
+    await rig.transact(async ({ write }) => void write(insert(1)).catch(refused));
+    await vi.waitFor(() => expect(refused).toHaveBeenCalledWith(expect.objectContaining({ name: "ProgrammingError" })));
+    expect(await rig.ids()).toEqual([]);
   });
 
   test("is not committed when its work goes on after a failed statement", async () => {
