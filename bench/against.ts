@@ -1,8 +1,11 @@
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { startPostgres } from "../scripts/scratch-postgres.ts";
+import { MissingDependency } from "./databases.ts";
 import { alternate, type Contender } from "./load.ts";
 import { createLine, type Line } from "./report.ts";
 import { root, type Server, startCheckout } from "./servers.ts";
@@ -16,6 +19,8 @@ const tasks = 1_000;
 /** The first task occupies the only slot for runs, so that only calls are measured, without agents' work. */
 const busy = { RUN_CONCURRENCY: "1", QUEUE_DEPTH: "1000000" };
 
+type Environment = Readonly<Record<string, string>>;
+
 /** A checkout whose server runs on a separate database, with the same number of tasks as the other side. */
 interface Side {
   readonly name: string;
@@ -27,7 +32,7 @@ interface Side {
 const newTask = { message: { content: "[[forever]]" } };
 
 /** @param existing tasks to create first. */
-async function startSide(name: string, checkout: string, stack: AsyncDisposableStack, env: object, existing: number): Promise<Side> {
+async function startSide(name: string, checkout: string, stack: AsyncDisposableStack, env: Environment, existing: number): Promise<Side> {
   const dataDir = mkdtempSync(join(tmpdir(), "bench-side-"));
   stack.defer(() => rmSync(dataDir, { recursive: true, force: true }));
   const server = stack.use(await startCheckout(checkout, { DATA_DIR: dataDir, ...env }));
@@ -92,18 +97,68 @@ const calls: readonly Comparison[] = [
 /** Work of servers that run agents. */
 const runs: readonly Comparison[] = [{ name: "task.run", concurrency: 32, of: run }];
 
+/** The same on PostgreSQL, with fsync. */
+const onPostgres = (comparisons: readonly Comparison[]): readonly Comparison[] =>
+  comparisons.map((comparison) => ({ ...comparison, name: `${comparison.name}.pg` }));
+
+/** Comparisons of servers that start alike. */
+interface Group {
+  readonly comparisons: readonly Comparison[];
+  readonly env: Environment;
+  readonly existing: number;
+  readonly isOnPostgres: boolean;
+}
+
+const groups: readonly Group[] = [
+  { comparisons: calls, env: busy, existing: tasks, isOnPostgres: false },
+  { comparisons: runs, env: {}, existing: 0, isOnPostgres: false },
+  { comparisons: onPostgres(calls), env: busy, existing: tasks, isOnPostgres: true },
+  { comparisons: onPostgres(runs), env: {}, existing: 0, isOnPostgres: true },
+];
+
+/** Names of `compareWith`. */
+export const comparedNames: readonly string[] = groups.flatMap(({ comparisons }) => comparisons.map(({ name }) => name));
+
 /**
  * Compares this checkout and another one in alternating rounds. In the lines, `ours` is this checkout and `floor` the other.
  *
  * @param other the folder of the other checkout, which must be set up: its server starts as with `npm start`.
+ * @param wanted of `comparedNames`; empty: all.
  */
-export async function compareWith(other: string, stack: AsyncDisposableStack, report: (line: Line) => void): Promise<void> {
-  const startBoth = async (env: object, existing: number): Promise<readonly Side[]> => [
-    await startSide("this checkout", root, stack, env, existing),
-    await startSide(other, other, stack, env, existing),
-  ];
-  await compare(await startBoth(busy, tasks), calls, report);
-  await compare(await startBoth({}, 0), runs, report);
+export async function compareWith(
+  other: string,
+  wanted: readonly string[],
+  stack: AsyncDisposableStack,
+  report: (line: Line) => void,
+): Promise<void> {
+  const postgres = lazyPostgres(stack);
+  for (const { comparisons, env, existing, isOnPostgres } of groups) {
+    const selected = comparisons.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+    if (selected.length === 0) continue;
+    const sides: Side[] = [];
+    for (const [name, checkout] of [
+      ["this checkout", root],
+      [other, other],
+    ] as const)
+      sides.push(await startSide(name, checkout, stack, { ...env, ...(isOnPostgres ? await postgres() : {}) }, existing));
+    await compare(sides, selected, report);
+  }
+}
+
+/** Databases of a server that syncs its commits, each an environment. @throws MissingDependency if it is not installed. */
+function lazyPostgres(stack: AsyncDisposableStack): () => Promise<Environment> {
+  let started: ReturnType<typeof startPostgres> | undefined;
+  let count = 0;
+  return async () => {
+    started ??= startPostgres({ fsync: true });
+    const server = await started;
+    if (server === undefined) throw new MissingDependency("PostgreSQL is not installed");
+    if (count === 0) stack.defer(() => server.stop());
+    count += 1;
+    const name = `side_${count}`;
+    await server.createDatabase(name);
+    return { DATABASE_URL: server.url(name), DATA_DIR_SHARED: "true", ENCRYPTION_KEY: randomBytes(32).toString("base64") };
+  };
 }
 
 async function compare(sides: readonly Side[], comparisons: readonly Comparison[], report: (line: Line) => void): Promise<void> {

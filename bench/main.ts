@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Dialect } from "../src/store/statements.ts";
-import { compareWith } from "./against.ts";
+import { comparedNames, compareWith } from "./against.ts";
 import { runConsole } from "./console.ts";
 import { databasesIn, MissingDependency } from "./databases.ts";
 import { runEndurance } from "./endurance.ts";
@@ -69,8 +69,9 @@ const options = {
 
 async function main(): Promise<void> {
   const { positionals: requested, values } = parseArgs({ allowPositionals: true, options });
-  const unknown = requested.find((name) => !tests.includes(name) && !figureNames.includes(name));
-  if (unknown !== undefined) throw new Error(`unknown figure ${unknown}; the figures are ${[...figureNames, ...tests].join(", ")}`);
+  const known = values.against === undefined ? [...figureNames, ...tests] : comparedNames;
+  const unknown = requested.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new Error(`unknown figure ${unknown}; the figures are ${known.join(", ")}`);
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   for (const signal of ["SIGINT", "SIGTERM"] as const)
@@ -84,7 +85,8 @@ async function main(): Promise<void> {
   };
   await using stack = new AsyncDisposableStack();
   if (values.against !== undefined) {
-    await compareWith(resolve(values.against), stack, report);
+    const other = resolve(values.against);
+    await unlessMissing("the comparisons on it", () => compareWith(other, requested, stack, report));
     return;
   }
   await using databases = databasesIn(folder, print);

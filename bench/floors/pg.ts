@@ -32,7 +32,7 @@ async function recordStatements(work: (tx: Tx, session: Session) => Promise<unkn
     };
   // The recorded operations do not use Prisma's client.
   const db = () => Promise.reject(new Error("no client here"));
-  const statementsOnly = { query: record([]), execute: record(1) };
+  const statementsOnly = { query: record([]), execute: record(1), write: record(undefined) };
   const session: Session = {
     ...statementsOnly,
     scans: statementsOnly,

@@ -143,7 +143,7 @@ export function createChangeRunner(
 }
 
 /** Ensures that a leaked tx, or work that timed out, cannot write into a later change. */
-function whileOpen({ query, execute }: Statements, run: Run): Statements {
+function whileOpen({ query, execute, write }: Statements, run: Run): Statements {
   const check = (): void => {
     if (!run.open) throw new ProgrammingError("the change is over");
   };
@@ -155,6 +155,10 @@ function whileOpen({ query, execute }: Statements, run: Run): Statements {
     async execute(statement) {
       check();
       return execute(statement);
+    },
+    async write(statement) {
+      check();
+      return write(statement);
     },
   };
 }

@@ -157,4 +157,8 @@ const whileInTransaction = (connection: WritingConnection): Statements => ({
     checkInTransaction(connection);
     return connection.statements.execute(statement);
   },
+  async write(statement) {
+    checkInTransaction(connection);
+    return connection.statements.write(statement);
+  },
 });

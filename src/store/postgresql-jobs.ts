@@ -63,19 +63,28 @@ const bridge = ({ query }: Pick<Statements, "query">) => ({
   executeSql: async (text: string, values: unknown[] = []) => ({ rows: await query({ sql: text, text, values }) }),
 });
 
+const writesOnly = ({ write }: Pick<Statements, "write">) => ({
+  async executeSql(text: string, values: unknown[] = []) {
+    await write({ sql: text, text, values });
+    return { rows: [] };
+  },
+});
+
 function bossJobRows(boss: PgBoss, clock: Clock, session: Session): JobRows {
   const refuse = async (): Promise<never> => {
     changeOf(session);
     throw new ProgrammingError("on PostgreSQL, jobs are taken from pg-boss");
   };
   return {
-    async put({ kind, key, runAt }: Job) {
+    async put({ kind, key, runAt, isNew = false }: Job) {
       const change = changeOf(session);
       change.jobKinds.add(kind);
       const isDue = runAt <= clock.now();
       // Relative to PostgreSQL's time, which in a transaction is the time when it began.
       const startAfter = isDue ? 0 : (runAt - change.began) / 1000;
       const options = { singletonKey: key, startAfter, db: bridge(session) };
+      // Nothing conflicts with it, so nobody needs the answer.
+      if (isNew) return void (await boss.send(kind, null, { ...options, db: writesOnly(session) }));
       // The row of a waiting job is locked until the commit: no process takes it before this change's rows are visible.
       for (let isPut = false; !isPut; ) {
         isPut = (await boss.send(kind, null, options)) !== null;

@@ -1,5 +1,5 @@
 import { PrismaPg } from "@prisma/adapter-pg";
-import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
+import { Pool } from "pg";
 import type { PoolUse } from "../core/observe.ts";
 import type { Backend, BackendOptions } from "./backend.ts";
 import { clientOn } from "./client.ts";
@@ -7,11 +7,11 @@ import { checkSessions } from "./pooler.ts";
 import { ignoreErrors, prepareSession } from "./postgresql-connection.ts";
 import { bossJobs } from "./postgresql-jobs.ts";
 import { migratePostgres } from "./postgresql-migrate.ts";
-import { isQueryable, type PgQueryable, postgresStatements, postgresTransactions } from "./postgresql-statements.ts";
+import { type PgQueryable, postgresStatements } from "./postgresql-statements.ts";
+import { postgresTransactions } from "./postgresql-transactions.ts";
 import { openReplica } from "./replica.ts";
 import { observedAdapter } from "./round-trips.ts";
 import { sharedCounters } from "./rows/processes.ts";
-import { ProgrammingError } from "./statements.ts";
 import { transactionContext } from "./transactions.ts";
 
 /** Connections of a process: half for changes, half for reads. */
@@ -48,25 +48,28 @@ export async function openPostgres({
 }: BackendOptions): Promise<Backend> {
   const onError = (thrown: Error) => failed("a connection to the database failed", thrown);
   const nameOf = poolerUrl === null ? preparedNames() : () => "";
-  const pool = (settings: string) =>
-    new PrismaPg(
-      {
-        ...{ connectionString: poolerUrl ?? databaseUrl, max: poolMax, connectionTimeoutMillis: connectMs },
-        onConnect: poolerUrl === null ? prepareSession(settings) : ignoreErrors,
-      },
-      { onPoolError: onError, onConnectionError: onError, statementNameGenerator: ({ sql }) => nameOf(sql) },
-    ).connect();
+  const poolOf = (settings: string, pipeline: boolean) =>
+    new Pool({
+      ...{ connectionString: poolerUrl ?? databaseUrl, max: poolMax, connectionTimeoutMillis: connectMs, pipeline },
+      onConnect: poolerUrl === null ? prepareSession(settings) : ignoreErrors,
+    });
+  const adapterOf = (pool: Pool) =>
+    new PrismaPg(pool, {
+      ...{ onPoolError: onError, disposeExternalPool: true },
+      statementNameGenerator: ({ sql }) => nameOf(sql),
+    }).connect();
   await checkSessions(databaseUrl, poolerUrl === null ? "DATABASE_URL" : "DATABASE_DIRECT_URL");
   const release = await migratePostgres({ databaseUrl, clock, ifMissing, isIncomplete, connectMs, onError });
   try {
-    const [writing, reading] = await Promise.all([pool(writingSettings), pool(readOnlySettings)]);
+    const pools = { writing: poolOf(writingSettings, true), reading: poolOf(readOnlySettings, false) };
+    const [writing, reading] = await Promise.all([adapterOf(pools.writing), adapterOf(pools.reading)]);
     // Changes wait for these lookups. Behind a pooler they must not wait for a connection that other changes hold.
-    const lookups = poolerUrl === null ? reading : await lookupPool(databaseUrl, onError);
+    const lookups = poolerUrl === null ? pools.reading : lookupPool(databaseUrl, onError);
     const present = transactionContext();
-    observe.pool("write", () => useOf(poolOf(writing)));
-    observe.pool("read", () => useOf(poolOf(reading)));
+    observe.pool("write", () => useOf(pools.writing));
+    observe.pool("read", () => useOf(pools.reading));
     const statementsOn = (connection: PgQueryable) => postgresStatements(connection, nameOf, onStatement);
-    const reads = statementsOn(poolOf(reading));
+    const reads = statementsOn(pools.reading);
     const replica = readUrl === null ? null : openReplica({ readUrl, primary: reads, clock, onStatement, observe });
     return {
       dialect: "postgresql",
@@ -74,15 +77,16 @@ export async function openPostgres({
       reader: clientOn("postgresql", observedAdapter(reading, onStatement)),
       ...{ reads, scans: replica ?? reads, replica: replica?.state ?? null },
       transact: postgresTransactions({
-        ...{ adapter: writing, present, statementsOn, onStatement, observe },
+        ...{ pool: pools.writing, adapter: writing, present, statementsOn, onStatement, onError, observe },
         settings: poolerUrl === null ? null : changeSettings,
       }),
       shrink: async () => 0,
-      jobs: bossJobs(postgresStatements(poolOf(lookups), nameOf), clock),
-      counters: sharedCounters(statementsOn(poolOf(writing)), (thrown) => failed("purging rate counters failed", thrown)),
+      jobs: bossJobs(postgresStatements(lookups, nameOf), clock),
+      counters: sharedCounters(statementsOn(pools.writing), (thrown) => failed("purging rate counters failed", thrown)),
       release,
       async close() {
-        await Promise.all([...[...new Set([writing, reading, lookups])].map((each) => each.dispose()), replica?.close()]);
+        const own = lookups === pools.reading ? [] : [lookups.end()];
+        await Promise.all([writing.dispose(), reading.dispose(), ...own, replica?.close()]);
       },
     };
   } catch (thrown) {
@@ -91,16 +95,10 @@ export async function openPostgres({
   }
 }
 
-const lookupPool = (connectionString: string, onError: (thrown: Error) => void): Promise<SqlDriverAdapter> =>
-  new PrismaPg(
-    { connectionString, max: 1, connectionTimeoutMillis: connectMs, onConnect: ignoreErrors },
-    { onPoolError: onError, onConnectionError: onError },
-  ).connect();
-
-/** The adapter keeps its pool as `client`, which is missing in its type. */
-function poolOf(adapter: SqlDriverAdapter): PgQueryable {
-  if ("client" in adapter && isQueryable(adapter.client)) return adapter.client;
-  throw new ProgrammingError("@prisma/adapter-pg no longer keeps its pool as `client`");
+function lookupPool(connectionString: string, onError: (thrown: Error) => void): Pool {
+  const pool = new Pool({ connectionString, max: 1, connectionTimeoutMillis: connectMs, onConnect: ignoreErrors });
+  pool.on("error", onError);
+  return pool;
 }
 
 /** The connections of a pool of `pg`, which counts them in members that its type here leaves out. */

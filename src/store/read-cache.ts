@@ -156,9 +156,9 @@ export function createReadCache(writer: SqliteConnection, onCached?: OnCached): 
     },
     beforeStatement,
     on(connection, onStatement) {
-      const { query, execute } = sqliteStatements(connection, onStatement, connection === writer ? beforeStatement : undefined);
+      const { query, execute, write } = sqliteStatements(connection, onStatement, connection === writer ? beforeStatement : undefined);
       return {
-        execute,
+        ...{ execute, write },
         async query(statement) {
           const { cache } = statement;
           return cache && isUsable(cache, connection) ? read(statement, cache, query, connection) : query(statement);

@@ -66,6 +66,7 @@ export function sqliteStatements(
   return {
     query: async (statement) => run(statement, (prepared, values) => prepared.all(...values)),
     execute: async (statement) => run(statement, (prepared, values) => Number(prepared.run(...values).changes)),
+    write: async (statement) => run(statement, (prepared, values) => void prepared.run(...values)),
   };
 }
 

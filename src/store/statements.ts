@@ -25,6 +25,11 @@ export interface Statements {
   query(statement: Statement): Promise<unknown[]>;
   /** Returns the number of changed rows. */
   execute(statement: Statement): Promise<number>;
+  /**
+   * Runs a write that waits for no lock and whose answer nobody needs. In a change on PostgreSQL it is only sent: if it fails, the next
+   * statement or the commit fails with its error.
+   */
+  write(statement: Statement): Promise<void>;
 }
 
 /** A driver's error of a statement. Its text may quote rows and belongs only in the process log. */

@@ -78,6 +78,7 @@ const costsOn = (
     statements: [
       /^BEGIN$/,
       /^INSERT INTO idem/,
+      /^SELECT .*FROM webhook/s,
       /^INSERT INTO task \(/,
       ...eventsWithText[kind],
       ...(kind === "sqlite" ? [] : [/INSERT INTO pgboss\.job_common \(/]),

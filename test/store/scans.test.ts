@@ -59,6 +59,7 @@ async function statementsOf(dialect: Dialect, work: (tx: Tx) => Promise<unknown>
   const session: Session = {
     ...record(direct),
     execute: async () => 0,
+    write: async () => undefined,
     scans: record(scanned),
     db: () => Promise.reject(new Error("no client here")),
     ...{ dialect, change: null, readSegment: async () => [] },

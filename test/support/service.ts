@@ -79,6 +79,8 @@ export interface Service extends AsyncDisposable {
   readonly store: Store;
   /** The statements sent to the database so far, for counting. */
   readonly statements: string[];
+  /** The round trips to the database so far: statements that were sent while no other one was answered. */
+  readonly roundTrips: () => number;
   readonly logged: readonly LogLine[];
   /** The logged warnings and errors. Lines at `info` also come by time: refused calls are counted at the end of a minute. */
   readonly problems: readonly LogLine[];
@@ -128,6 +130,7 @@ export async function openService({
   databaseTime = async () => clock.now(),
 }: ServiceOptions = {}): Promise<Service> {
   const statements: string[] = [];
+  let [roundTrips, sent] = [0, 0];
   const logged: LogLine[] = [];
   const log: Log = (level, text, fields = {}) => {
     if (level === "debug" && env["LOG_LEVEL"] !== "debug") return;
@@ -141,7 +144,14 @@ export async function openService({
     clock,
     log,
     ...(metrics && { observe: metrics.observe }),
-    onStatement: (sql: string) => void statements.push(sql),
+    onStatement: (sql: string) => {
+      statements.push(sql);
+      if (sent === 0) roundTrips += 1;
+      sent += 1;
+      return () => {
+        sent -= 1;
+      };
+    },
   };
   const own = over ? undefined : await openTestStore(database, storeOptions);
   const { store, url: databaseUrl } = over ?? (own as TestStore);
@@ -167,6 +177,7 @@ export async function openService({
     nodes,
     store,
     statements,
+    roundTrips: () => roundTrips,
     logged,
     get problems() {
       // An idle service leaves tasks waiting.

@@ -115,7 +115,7 @@ export function exports({ clock, ids, links }: ExportParts): Exports {
       const request = { id: ids.short(), spaceId, requestedBy, reason, createdAt: now };
       const newExport: NewDataExport = { kind: "data", ...request, accountId, scope, filter };
       await tx.exports.insert(newExport);
-      await tx.jobs.put({ kind: "export", key: newExport.id, runAt: now });
+      await tx.jobs.put({ kind: "export", key: newExport.id, runAt: now, isNew: true });
       tx.audit.note({ subject: newExport.id, after: { user_id: accountId, scope, reason, ...filter } });
       return { newExport: newExport, teamId };
     },
@@ -229,7 +229,7 @@ export const complianceExports = ({ clock, ids, links, payloads }: CompliancePar
     const newExport: NewComplianceExport = { kind: "compliance", id: ids.short(), spaceId, requestedBy, filter, reason, createdAt: now };
     if (!(await tx.exports.insert(newExport)))
       throw new Failure("failed_precondition", "another export of the team's events has not ended yet");
-    await tx.jobs.put({ kind: "export", key: newExport.id, runAt: now });
+    await tx.jobs.put({ kind: "export", key: newExport.id, runAt: now, isNew: true });
     tx.audit.note({ subject: newExport.id, after: { reason, ...filter } });
     return newExport;
   },

@@ -13,6 +13,8 @@ export interface Job {
   readonly key: string;
   /** The job is not taken before this time, Unix milliseconds. */
   readonly runAt: number;
+  /** The change that puts it creates its subject, so there is no other job with its key. */
+  readonly isNew?: boolean;
 }
 
 /** Any code puts jobs; only the embedded queue calls `take` and `done`. On PostgreSQL pg-boss does their work, and the two throw. */

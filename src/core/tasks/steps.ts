@@ -11,8 +11,8 @@ export interface TaskSteps {
   lock(tx: Tx, caller: Caller, id: string): Promise<TaskView>;
   /** @throws Failure `not_found` */
   advance(tx: Tx, id: string, set: TaskChanges, events?: readonly NewEvent[]): Promise<Task>;
-  /** Notifies the runners of tasks with this profile. */
-  enqueue(tx: Tx, task: Pick<Task, "id" | "agentProfile">): Promise<void>;
+  /** Notifies the runners of tasks with this profile. @param isNew the change creates the task. */
+  enqueue(tx: Tx, task: Pick<Task, "id" | "agentProfile">, isNew?: boolean): Promise<void>;
 }
 
 /** @param remoteProfiles the profiles whose tasks remote workers run. */
@@ -28,9 +28,9 @@ export function taskSteps(clock: Clock, remoteProfiles: readonly string[] = []):
       if (!task) throw notFound("task");
       return task;
     },
-    async enqueue(tx, { id, agentProfile }) {
+    async enqueue(tx, { id, agentProfile }, isNew = false) {
       if (remoteProfiles.includes(agentProfile)) tx.workerRuns.notifyPollers();
-      else await tx.jobs.put({ kind: "run", key: id, runAt: clock.now() });
+      else await tx.jobs.put({ kind: "run", key: id, runAt: clock.now(), isNew });
     },
   };
 }

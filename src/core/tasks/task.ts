@@ -315,7 +315,8 @@ export interface SubtaskCount {
 export type SubtaskEnd = Pick<Task, "id" | "title" | "status" | "lastSeq">;
 
 export interface TaskRows {
-  insert(task: Task, events: readonly NewEvent[]): Promise<Task>;
+  /** @param isSubscribed `webhookEvents.isSubscribed`, where the change has asked before; undefined: the insert asks. */
+  insert(task: Task, events: readonly NewEvent[], isSubscribed?: boolean): Promise<Task>;
   /** The task that this caller sees under an id, or under `agent-default-main_task`; never a deleted one. */
   find(scope: Scope, id: string): Promise<TaskView | null>;
   /**

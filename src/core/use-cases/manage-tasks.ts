@@ -1,3 +1,4 @@
+import { together } from "../../async/together.ts";
 import { appOf, type Caller, canAccessProjects, keyOf, lockActiveMember } from "../accounts/caller.ts";
 import { isQuestion } from "../actions/kind.ts";
 import type { Clock } from "../clock.ts";
@@ -114,21 +115,25 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = prof
     },
 
     async create(tx, caller, request) {
-      await lockActiveMember(tx, caller);
-      const { text, resources, agentProfile } = await checkNew(tx, caller, request, profiles);
+      const { projectId = null, input } = request;
+      const [, { text, resources, agentProfile }, connectors, isSubscribed] = await together(
+        lockActiveMember(tx, caller),
+        checkNew(tx, caller, request, profiles),
+        connectorsAtCreate(tx, caller, input.resources ?? noResources, projectId),
+        tx.webhookEvents.isSubscribed({ ...caller, clientId: appOf(caller) }),
+      );
       backlog.add();
       const task = newTask(
         ids.short(),
         caller,
-        { ...request, agentProfile, title: request.title?.trim() || titleFrom(text, request.input) },
+        { ...request, agentProfile, title: request.title?.trim() || titleFrom(text, input) },
         clock.now(),
       );
-      const created = await tx.tasks.insert(task, firstEvents(text, request.input));
+      const created = await tx.tasks.insert(task, firstEvents(text, input), isSubscribed);
       if (request.outputSchema) await advance(tx, task.id, { outputSchema: request.outputSchema });
-      await saveResources(tx, task, resources, await connectorsAtCreate(tx, caller, resources, task.projectId));
-      await enqueue(tx, task);
-      await chargeTranscripts(tx, task.id, request.input);
-      const { projectId = null } = request;
+      await saveResources(tx, task, resources, connectors);
+      await enqueue(tx, task, true);
+      await chargeTranscripts(tx, task.id, input);
       tx.audit.note({ subject: task.id, after: { agentProfile, projectId, shareVisibility: created.shareVisibility } });
       return created;
     },

@@ -14,6 +14,8 @@ export interface Subscriber extends Pick<Webhook, "id" | "eventTypes" | "project
 
 /** Rows of webhook events, each with its deliveries. */
 export interface WebhookEventRows {
+  /** Whether there is any of `subscribers`. On SQLite the answer is usually known without a statement. */
+  isSubscribed(owner: Pick<Task, "accountId" | "spaceId" | "clientId">): Promise<boolean>;
   /** The active webhooks and the listeners for a task: those of its account in its space, and the webhook of the app that created it. */
   subscribers(task: Pick<Task, "accountId" | "spaceId" | "clientId">): Promise<readonly Subscriber[]>;
   /** The greatest event id of each type for a task. */

@@ -18,7 +18,7 @@ export function auditRows(session: Session): AuditRows {
     },
     notes: () => session.change?.note ?? {},
     async insert(entry) {
-      await session.execute(auditEvent.insert({ ...entry, before: jsonOf(entry.before), after: jsonOf(entry.after) }));
+      await session.write(auditEvent.insert({ ...entry, before: jsonOf(entry.before), after: jsonOf(entry.after) }));
     },
     async addRefusals(refusals) {
       if (refusals.length === 0) return [];

@@ -76,7 +76,7 @@ const hasRows = (table: "task_event" | "task_text" | "event_segment"): Sql =>
  * @param title a new title. Its words and those of the events are added to the search index.
  */
 export async function appendEvents(
-  { execute, dialect }: Session,
+  { write, dialect }: Session,
   of: EventsOf,
   added: readonly (NewEvent & { readonly timestamp?: number })[],
   title?: string,
@@ -84,16 +84,16 @@ export async function appendEvents(
   const { id: taskId, spaceId, lastSeq, lastTimestamp } = of;
   const titles = title === undefined ? [] : [{ seq: 0, text: title }];
   const indexed = entries(dialect, of, [...titles, ...textsOf(added, lastSeq - added.length + 1)]);
-  if (added.length === 0) return void (indexed && (await execute(indexed)));
+  if (added.length === 0) return void (indexed && (await write(indexed)));
   const rows = added.map(({ type, payload, timestamp }, index) => {
     const before = added.length - 1 - index;
     return { taskId, seq: lastSeq - before, spaceId, type, timestamp: timestamp ?? lastTimestamp - before, payload };
   });
   const events = taskEvent.insertAll(rows);
   // PostgreSQL is on a network: both need one round trip there.
-  if (indexed && dialect === "postgresql") return void (await execute(sql`WITH indexed AS (${indexed}) ${events}`));
-  await execute(events);
-  if (indexed) await execute(indexed);
+  if (indexed && dialect === "postgresql") return void (await write(sql`WITH indexed AS (${indexed}) ${events}`));
+  await write(events);
+  if (indexed) await write(indexed);
 }
 
 /** The fields of a task that its events use. */

@@ -12,7 +12,7 @@ const answerShape = idempotencyRecord.pick("hash", "answer", "subject");
  * a time. A unique violation would instead abort PostgreSQL's transaction.
  */
 export function idempotencyRows(session: Session): IdempotencyRows {
-  const { execute } = session;
+  const { execute, write } = session;
   return {
     async claim(key, hash, now) {
       const row = { ...key, hash, claimedAt: now };
@@ -22,7 +22,7 @@ export function idempotencyRows(session: Session): IdempotencyRows {
       answerShape.row(session)(sql`
         SELECT ${answerShape.of("idempotency_record")} FROM idempotency_record WHERE ${matches(key)}`),
     async complete(key, answer, subject) {
-      await execute(sql`
+      await write(sql`
         UPDATE idempotency_record SET answer = ${answer}, subject = ${subject} WHERE ${matches(key)}`);
     },
     async deleteOf(subject) {

@@ -9,7 +9,7 @@ type Owner = Pick<Task, "id" | "spaceId" | "accountId">;
 /** Inserts the pairs of a new task. */
 export async function insertMetadata(session: Session, { id: taskId, spaceId, accountId }: Owner, metadata: Metadata): Promise<void> {
   const rows = Object.entries(metadata).map(([key, value]) => ({ taskId, key, value, spaceId, accountId }));
-  if (rows.length > 0) await session.execute(tables.taskMetadata.insertAll(rows));
+  if (rows.length > 0) await session.write(tables.taskMetadata.insertAll(rows));
 }
 
 /** Replaces the pairs of a task. */

@@ -18,7 +18,7 @@ import { insertMetadata } from "./task-metadata.ts";
 import { queueOf } from "./task-queue.ts";
 import { taskShape, taskViewShape, views, visible } from "./task-row.ts";
 import { textIndex } from "./text-index.ts";
-import { hasWebhooks } from "./webhook-event.ts";
+import { webhookEventRows } from "./webhook-event.ts";
 
 const taskMeans = tables.taskMeans.omit("taskId", "spaceId");
 
@@ -54,10 +54,6 @@ export function taskResourceRows(session: Session): TaskResourceRows {
 }
 
 const briefing = tables.task.pick("outputSchema", "memo");
-const inserted = {
-  withoutEvents: computedShape({ hasWebhooks: hasWebhooks.alwaysFalse }),
-  withEvents: computedShape({ hasWebhooks: hasWebhooks.computed }),
-};
 const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 
 /**
@@ -71,17 +67,16 @@ export function taskRows(session: Session, after: (written: TaskWritten) => Prom
       ${views} WHERE t.id = ${id === defaultMainTask ? mainTaskOf(scope) : id} AND ${visible(scope)} ${lock}`);
 
   return {
-    async insert(task, events) {
+    async insert(task, events, isSubscribed) {
       const change = changeOf(session);
       const written = withFirstEvents(task, events);
-      const shape = events.length > 0 ? inserted.withEvents : inserted.withoutEvents;
-      const row = await shape.row(session)(
-        sql`${tables.task.insert({ ...written, ...firstProgress(task, events), indexedSeq: written.lastSeq })} RETURNING ${shape.of("task")}`,
-      );
+      const insert = tables.task.insert({ ...written, ...firstProgress(task, events), indexedSeq: written.lastSeq });
+      const hasWebhooks = isSubscribed ?? (events.length > 0 && (await webhookEventRows(session).isSubscribed(task)));
+      await session.write(insert);
       await appendEvents(session, written, events, task.title);
       await insertMetadata(session, task, task.metadata);
       change.news.set(task.id, { taskId: task.id, lastSeq: written.lastSeq, fence: task.fence, status: task.status, ...ownerOf(task) });
-      await after({ task: written, isNew: true, events, hasWebhooks: row?.hasWebhooks ?? false });
+      await after({ task: written, isNew: true, events, hasWebhooks });
       return written;
     },
     find: (scope, id) => view(scope, id, empty),

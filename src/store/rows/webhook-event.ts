@@ -1,25 +1,34 @@
 import type { Metadata } from "../../core/tasks/metadata.ts";
 import type { Task } from "../../core/tasks/task.ts";
 import type { WebhookEventRows } from "../../core/webhooks/notifications.ts";
+import { cached } from "../cached.ts";
 import type { Session } from "../session.ts";
 import { type Dialect, empty, join, type Sql, sql } from "../statements.ts";
-import { boolean, json, tables, text } from "../table.ts";
+import { boolean, computedShape, json, tables, text } from "../table.ts";
 
 const active = sql`webhook.deleted_at IS NULL AND webhook.status = 'active'`;
-const ofAccount = sql`webhook.account_id = task.account_id AND webhook.space_id = task.space_id AND webhook.client_id IS NULL`;
-const ofListener = sql`webhook_listener.account_id = task.account_id AND webhook_listener.space_id = task.space_id`;
-const ofApp = sql`webhook.client_id = task.client_id AND webhook.space_id = task.space_id`;
+
+/** Whether an active webhook or a listener subscribes to the tasks of an owner. */
+const isSubscribed = (accountId: Sql, spaceId: Sql, clientId: Sql): Sql => sql`(
+  EXISTS (SELECT 1 FROM webhook WHERE webhook.account_id = ${accountId} AND webhook.space_id = ${spaceId} AND webhook.client_id IS NULL AND ${active})
+  OR EXISTS (SELECT 1 FROM webhook WHERE webhook.client_id = ${clientId} AND webhook.space_id = ${spaceId} AND ${active})
+  OR EXISTS (SELECT 1 FROM webhook_listener
+    WHERE webhook_listener.account_id = ${accountId} AND webhook_listener.space_id = ${spaceId}))`;
 
 /**
  * Whether an active webhook or a listener subscribes to a row of `task`. The statement that writes the task computes it, so that an
  * account without webhooks needs no further statement. A step without events sends nothing and does not compute it.
  */
 export const hasWebhooks = {
-  computed: boolean(sql`
-    (EXISTS (SELECT 1 FROM webhook WHERE ${ofAccount} AND ${active}) OR EXISTS (SELECT 1 FROM webhook WHERE ${ofApp} AND ${active})
-      OR EXISTS (SELECT 1 FROM webhook_listener WHERE ${ofListener}))`),
+  computed: boolean(isSubscribed(sql`task.account_id`, sql`task.space_id`, sql`task.client_id`)),
   alwaysFalse: boolean(sql`FALSE`),
 };
+
+const ofOwner = cached(["webhook", "webhook_listener"], (accountId: string, spaceId: string, clientId: string | null) => {
+  const computed = computedShape({ isSubscribed: boolean(isSubscribed(sql`${accountId}`, sql`${spaceId}`, sql`${clientId}`)) });
+  return sql`SELECT ${computed.of("task")}`;
+});
+const subscription = computedShape({ isSubscribed: hasWebhooks.alwaysFalse });
 
 /** The active webhooks and the listeners of a task, by id and types. */
 function subscribersOf({ accountId, spaceId, clientId }: Pick<Task, "accountId" | "spaceId" | "clientId">): Sql {
@@ -42,15 +51,18 @@ const last = tables.webhookEvent.pick("type").with({ id: text(sql`MAX(id)`) });
 
 /** Webhook events as rows, each with its deliveries. */
 export function webhookEventRows(session: Session): WebhookEventRows {
-  const { execute, dialect } = session;
+  const { execute, write, dialect } = session;
   return {
+    async isSubscribed({ accountId, spaceId, clientId }) {
+      return (await subscription.row(session)(ofOwner(accountId, spaceId, clientId)))?.isSubscribed ?? false;
+    },
     subscribers: (task) => subscriber.rows(session)(subscribersOf(task)),
     lastIds: (taskId) =>
       last.rows(session)(sql`
         SELECT ${last.of("webhook_event")} FROM webhook_event WHERE task_id = ${taskId} GROUP BY type`),
     async insert(events, deliveries) {
-      await execute(tables.webhookEvent.insertAll(events));
-      if (deliveries.length > 0) await execute(tables.delivery.insertAll(deliveries));
+      await write(tables.webhookEvent.insertAll(events));
+      if (deliveries.length > 0) await write(tables.delivery.insertAll(deliveries));
     },
     async purgeBodies(taskId) {
       await execute(sql`
