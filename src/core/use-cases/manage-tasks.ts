@@ -89,7 +89,7 @@ export interface TasksParts {
 }
 
 export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = profilesOf([]) }: TasksParts): Tasks {
-  const { lock, advance, enqueue } = steps;
+  const { lock, advance, insert, enqueue } = steps;
 
   /** A message instead of a decision dismisses the pending action; only a question keeps its memo (spec/decisions.md 19). */
   async function dismissAction(tx: Tx, { id, status }: Task): Promise<{ readonly memo?: null }> {
@@ -123,10 +123,9 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = prof
         { ...request, agentProfile, title: request.title?.trim() || titleFrom(text, request.input) },
         clock.now(),
       );
-      const created = await tx.tasks.insert(task, firstEvents(text, request.input));
-      if (request.outputSchema) await advance(tx, task.id, { outputSchema: request.outputSchema });
+      const armed = request.outputSchema && { outputSchema: request.outputSchema };
+      const created = await insert(tx, task, firstEvents(text, request.input), armed);
       await saveResources(tx, task, resources, await connectorsAtCreate(tx, caller, resources, task.projectId));
-      await enqueue(tx, task);
       await chargeTranscripts(tx, task.id, request.input);
       const { projectId = null } = request;
       tx.audit.note({ subject: task.id, after: { agentProfile, projectId, shareVisibility: created.shareVisibility } });
@@ -208,11 +207,11 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = prof
       const running = task.status === "running";
       if (!running) backlog.add();
       const step = running ? queueMessage(text, input) : resume(text, clock.now(), input);
-      await advance(tx, task.id, { ...step.set, ...changes }, step.events);
+      const begun = await advance(tx, task.id, { ...step.set, ...changes }, step.events);
       await saveResources(tx, task, resources, await connectorsAtSend(tx, caller, resources, clearConnectors, task.id));
       // The message ends a wait for subtasks.
       if (task.nodeId === waitingNode) await tx.parents.look(task.id);
-      if (!running) await enqueue(tx, { id: task.id, agentProfile: changes.agentProfile });
+      if (!running) await enqueue(tx, begun);
       await chargeTranscripts(tx, task.id, input);
       tx.audit.note({ subject: task.id, before: { status: task.status }, after: { agentProfile: changes.agentProfile } });
       return task.id;
