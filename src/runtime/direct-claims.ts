@@ -37,19 +37,20 @@ export function directRuns({ clock, hasRoom, filter, begin, onFree }: DirectRuns
     claims.delete(taskId);
   }
 
-  /** Takes a slot until the run begins or the change is rolled back. Returns false, and takes none, when the task must wait. */
-  async function takeSlot(tx: Tx, task: Task): Promise<boolean> {
-    const { nodeId } = filter();
-    if (claims.has(task.id) || (task.wantsNode !== null && task.wantsNode !== nodeId) || !hasRoom(task)) return false;
+  /** Takes a slot until the run begins or the change is rolled back. Returns the id of the claiming node; null when the task must wait. */
+  async function takeSlot(tx: Tx, task: Task): Promise<string | null> {
+    const accepted = filter();
+    const { nodeId } = accepted;
+    if (claims.has(task.id) || (task.wantsNode !== null && task.wantsNode !== nodeId) || !hasRoom(task)) return null;
     claims.set(task.id, Promise.withResolvers());
     tx.afterRollback(() => {
       if (!claims.has(task.id)) return;
       free(task.id);
       onFree();
     });
-    if (await tx.tasks.canSkipQueue(task, filter())) return true;
+    if (await tx.tasks.canSkipQueue(task, accepted)) return nodeId;
     free(task.id);
-    return false;
+    return null;
   }
 
   /** The slot is taken until `begin` has counted the run. */
@@ -67,8 +68,9 @@ export function directRuns({ clock, hasRoom, filter, begin, onFree }: DirectRuns
     settled: async () => void (await Promise.all([...claims.values()].map(({ promise }) => promise))),
 
     async claim(tx, task) {
-      if (!(await takeSlot(tx, task))) return false;
-      const [claimed] = await claimTasks(tx, [task], filter().nodeId, clock.now());
+      const nodeId = await takeSlot(tx, task);
+      if (nodeId === null) return false;
+      const [claimed] = await claimTasks(tx, [task], nodeId, clock.now());
       if (claimed) beginAfterCommit(tx, claimed);
       // It has ended instead, after too many claims.
       else free(task.id);
@@ -76,8 +78,8 @@ export function directRuns({ clock, hasRoom, filter, begin, onFree }: DirectRuns
     },
 
     async reserve(tx, task): Promise<NewClaim | null> {
-      if (!(await takeSlot(tx, task))) return null;
-      const { nodeId } = filter();
+      const nodeId = await takeSlot(tx, task);
+      if (nodeId === null) return null;
       return {
         claimed: (inserted, events) => claimedTask(inserted, nodeId, clock.now(), events),
         start: (within, inserted, events) => beginAfterCommit(within, inserted, lastEvents(inserted, events)),

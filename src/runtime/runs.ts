@@ -4,7 +4,7 @@ import { poll } from "../async/poll.ts";
 import { type Claim, unobserved } from "../core/observe.ts";
 import type { Tx } from "../core/store.ts";
 import type { DirectClaims } from "../core/tasks/direct-claims.ts";
-import type { ClaimableTask, QueueFilter, Task } from "../core/tasks/task.ts";
+import type { ClaimableTask, QueueFilter } from "../core/tasks/task.ts";
 import { type ActiveRunsParts, activeRuns } from "./active-runs.ts";
 import { stopped } from "./agent.ts";
 import { claimWithinLimits, releaseClaim } from "./claims.ts";
@@ -114,21 +114,22 @@ export function startRuns(parts: RunsParts): Runs {
       const batch = remaining.slice(0, capacity());
       remaining = remaining.slice(batch.length);
       const claimed = await claimBatch(batch);
-      const claimedIds = new Set(claimed.map(({ id }) => id));
-      for (const { id, isLimited } of batch) if (isLimited && claimedIds.has(id)) limited.add(id);
-      // A drain that began in the meantime releases them.
-      if (!stopping.signal.aborted) for (const task of claimed) active.start(task);
-      count += claimed.length;
-      observe.claimed(kind, claimed.length);
+      count += claimed;
+      observe.claimed(kind, claimed);
     }
     return count;
   }
 
-  /** Makes one change. Its slots are taken while it is in progress. */
-  async function claimBatch(batch: readonly ClaimableTask[]): Promise<readonly Task[]> {
+  /** Claims and starts tasks in one change. Their slots are taken while it is in progress. Returns how many. */
+  async function claimBatch(batch: readonly ClaimableTask[]): Promise<number> {
     claiming += batch.length;
     try {
-      return (await alive((tx, nodeId) => claimWithinLimits(tx, batch, nodeId, clock.now()))) ?? [];
+      const claimed = (await alive((tx, nodeId) => claimWithinLimits(tx, batch, nodeId, clock.now()))) ?? [];
+      const claimedIds = new Set(claimed.map(({ id }) => id));
+      for (const { id, isLimited } of batch) if (isLimited && claimedIds.has(id)) limited.add(id);
+      // A drain that began in the meantime releases them.
+      if (!stopping.signal.aborted) for (const task of claimed) active.start(task);
+      return claimed.length;
     } finally {
       claiming -= batch.length;
     }
@@ -140,7 +141,10 @@ export function startRuns(parts: RunsParts): Runs {
     while (capacity() > 0 && !stopping.signal.aborted) {
       const candidates = await store.tasks.listUnowned(capacity() + active.countAborted(), filter());
       waiting ||= candidates.some(({ id }) => active.has(id));
-      if ((await claim(candidates, "claimed")) === 0) return;
+      const count = await claim(candidates, "claimed");
+      // Changes of callers may have taken the slots in the meantime.
+      waiting ||= capacity() === 0;
+      if (count === 0) return;
     }
     waiting = true;
   }
