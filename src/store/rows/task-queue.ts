@@ -63,11 +63,11 @@ export function queueOf(session: Session): QueueRows {
           in_turn.served_at, w.queued_at, w.id
         LIMIT ${max}`);
     },
-    async canSkipQueue({ spaceId, agentProfile }, filter) {
+    async canSkipQueue({ id, spaceId, agentProfile }, filter) {
       if ((await query(limitsOf(spaceId, agentProfile))).length > 0) return false;
       const free = await query(sql`
         SELECT 1 FROM node n WHERE n.id = ${filter.nodeId}
-          AND NOT EXISTS (SELECT 1 FROM ${queue[dialect]} WHERE ${waits(filter)})`);
+          AND NOT EXISTS (SELECT 1 FROM ${queue[dialect]} WHERE ${waits(filter)} AND t.id <> ${id})`);
       return free.length > 0;
     },
     async listRunning({ accountId, spaceId }) {
