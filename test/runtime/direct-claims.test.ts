@@ -18,6 +18,7 @@ import { cipher } from "../support/cipher.ts";
 import { openTestStore, type TestStore } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { checkAnswered, taskInStore } from "../support/invariants.ts";
+import { hangMs } from "../support/patience.ts";
 import { type WatchedStore, watchedStore } from "./watched-store.ts";
 
 const finish: Outcome = { kind: "finish", content: "Done" };
@@ -26,6 +27,7 @@ const callerOf = (accountId: string): Caller => ({
   credential: { kind: "key", keyKind: "general", id: "key", scopes: null },
 });
 const input = { interactive: false, hidden: false, shareVisibility: "private" } as const;
+const eventually = (check: () => unknown) => vi.waitFor(check, hangMs);
 const failed = new Error("the rest of the change failed");
 
 // On PostgreSQL every task waits in the queue.
@@ -83,9 +85,9 @@ describe("a turn that a change claims for its process", () => {
   const stop = (id: string) => db.store.change((tx) => operations().stop(tx, callerOf("ann"), id));
   const rowOf = async (id: string): Promise<Task> => (await db.store.tasks.byId(id)) ?? expect.fail("no such task");
   const ended = (...ids: readonly string[]) =>
-    vi.waitFor(async () => {
+    eventually(async () => {
       for (const id of ids) expect((await rowOf(id)).status).toBe("stopped");
-    }, 10_000);
+    });
   const begun = () => turns.map(({ taskId }) => taskId);
 
   test("begins from memory, as a run that reads it would", async () => {
@@ -95,7 +97,7 @@ describe("a turn that a change claims for its process", () => {
     const created = await create("ann", { outputSchema: schema });
     expect(created).toMatchObject({ nodeId, fence: 1, claims: 1, idleClaims: 0, answeredSeq: 0, consumedSeq: 2 });
     expect(await rowOf(created.id), "the row is the one in memory").toEqual(created);
-    await vi.waitFor(() => expect(begun()).toEqual([created.id]));
+    await eventually(() => expect(begun()).toEqual([created.id]));
     expect(
       ["tasks.listUnowned", "events.list"].map((method) => watched.calls(method)),
       "neither the queue nor the events were read",
@@ -114,7 +116,7 @@ describe("a turn that a change claims for its process", () => {
     gate.resolve();
     const { id } = await create();
     await ended(id);
-    await vi.waitFor(() => expect(runs.size()).toBe(0));
+    await eventually(() => expect(runs.size()).toBe(0));
     gate = Promise.withResolvers();
     await send(id);
     expect(await rowOf(id)).toMatchObject({ nodeId, fence: 2, claims: 1, answeredSeq: 2 });
@@ -145,7 +147,7 @@ describe("a turn that a change claims for its process", () => {
     const [first, second, third] = await Promise.allSettled([create(), fails(), create()]);
     expect(second).toEqual({ status: "rejected", reason: failed });
     expect([first, third]).toMatchObject([{ value: { nodeId } }, { value: { nodeId } }]);
-    await vi.waitFor(() => expect(begun()).toHaveLength(2));
+    await eventually(() => expect(begun()).toHaveLength(2));
     expect((await create()).nodeId, "both slots are taken").toBeNull();
     gate.resolve();
   });
@@ -157,7 +159,7 @@ describe("a turn that a change claims for its process", () => {
     expect(modest.nodeId).toBeNull();
     const [one] = greedy.filter((task) => task.nodeId !== null);
     await stop(one?.id ?? "");
-    await vi.waitFor(() => expect(begun()).toHaveLength(3));
+    await eventually(() => expect(begun()).toHaveLength(3));
     expect(begun()[2], "the free slot goes to the other account").toBe(modest.id);
     gate.resolve();
   });
@@ -166,7 +168,7 @@ describe("a turn that a change claims for its process", () => {
     await open(3);
     await db.store.change((tx) => tx.agentProfiles.set({ spaceId: ann.spaceId, profile: defaultProfile, updatedAt: 1 }, { timeLimit: 60 }));
     expect((await create()).nodeId, "limited").toBeNull();
-    await vi.waitFor(() => expect(begun()).toHaveLength(1));
+    await eventually(() => expect(begun()).toHaveLength(1));
     expect((await create("ann", { agentProfile: "manus-1.6-lite" })).nodeId).toBe(nodeId);
     expect((await create("ann", { agentProfile: "manus-1.6-max" })).nodeId, "left to remote workers").toBeNull();
     gate.resolve();
@@ -176,7 +178,7 @@ describe("a turn that a change claims for its process", () => {
     await open(1);
     const { id } = await create();
     await stop(id);
-    await vi.waitFor(() => expect(runs.size()).toBe(0));
+    await eventually(() => expect(runs.size()).toBe(0));
     expect(await rowOf(id)).toMatchObject({ status: "stopped", nodeId: null, fence: 2 });
     expect((await create()).nodeId).toBe(nodeId);
     gate.resolve();
@@ -219,7 +221,7 @@ describe("a turn that a change claims for its process", () => {
     await open(3);
     gate.resolve();
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 120 }, async (_, i) => {
+      Array.from({ length: 60 }, async (_, i) => {
         const { id } = await db.store.change(async (tx) => {
           const task = await createIn(tx, `account-${i % 5}`);
           if (i % 7 === 0) throw failed;
@@ -230,7 +232,7 @@ describe("a turn that a change claims for its process", () => {
       }),
     );
     const ids = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
-    expect(ids).toHaveLength(120 - 18);
+    expect(ids).toHaveLength(60 - 9);
     await ended(...ids);
     expect(new Set(begun()).size, "no run was doubled").toBe(begun().length);
     expect(most).toBeLessThanOrEqual(3);
