@@ -19,6 +19,7 @@ import { signingKeys } from "./core/oauth/signing-key.ts";
 import { renewAfterMs } from "./core/sign-in/sign-in.ts";
 import type { Store } from "./core/store.ts";
 import { backlog } from "./core/tasks/backlog.ts";
+import { lateClaims } from "./core/tasks/direct-claims.ts";
 import { liveTexts } from "./core/tasks/live-texts.ts";
 import { profilesOf } from "./core/tasks/profile.ts";
 import { watchLinks } from "./core/tasks/watch-links.ts";
@@ -89,6 +90,7 @@ export async function startPlatform(
     sessions: keyUses(store, clock, ({ sessions }) => sessions, renewAfterMs),
   };
   const queue = backlog(store, config.queueDepth);
+  const direct = lateClaims();
   const keys = signingKeys({ store, cipher, clock, ids });
   const files = createFiles(context);
   store.readSegmentsBy(files.archive.readSegment);
@@ -119,6 +121,7 @@ export async function startPlatform(
       teamUsers: teams.teamUsers,
       groups: teams.groups,
       backlog: queue,
+      direct,
       remote: remote.runs,
       connected,
       browsers,
@@ -172,7 +175,7 @@ export async function startPlatform(
       },
     ),
   });
-  const parts = { files, connectors: connected.uses, sending, browsers, texts, check, backlog: queue };
+  const parts = { files, connectors: connected.uses, sending, browsers, texts, check, backlog: queue, direct };
   const work = config.role === "api" ? null : await startWork(context, parts);
   const { metrics } = ambient;
   const admin =

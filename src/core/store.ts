@@ -137,6 +137,8 @@ export interface Tx {
   readonly transfer: TransferRows;
   /** Runs `work` after the commit and before `change` resolves; outside a change, at once. */
   afterCommit(work: () => Promise<void> | void): void;
+  /** Runs `work`, which must not throw, when this run of the change leaves nothing: the change has failed, or is about to run again. */
+  afterRollback(work: () => void): void;
 }
 
 /**

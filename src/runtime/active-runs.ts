@@ -1,5 +1,6 @@
 import { Failure } from "../core/failure.ts";
 import { runSpan } from "../core/span-names.ts";
+import type { TaskEvent } from "../core/tasks/event.ts";
 import type { Task } from "../core/tasks/task.ts";
 import { endAfter, storedParent, type Tracing, untraced } from "../core/trace.ts";
 import type { stopped } from "./agent.ts";
@@ -21,9 +22,12 @@ export interface ActiveRuns {
   has(taskId: string): boolean;
   /** The number of runs that were aborted and have not ended. */
   countAborted(): number;
-  start(task: Task): void;
-  /** Aborts the runs for which `holds` returns false. */
-  abortUnlessHeld(holds: (taskId: string, fenceOf: number) => boolean): void;
+  /** @param events those that the task was created with, if this is the first run of a new task. */
+  start(task: Task, events?: readonly TaskEvent[]): void;
+  /** The fences of the runs that are not aborted, by task. */
+  fences(): ReadonlyMap<string, number>;
+  /** Aborts those of these runs for which `holds` returns false. */
+  abortUnlessHeld(fences: ReadonlyMap<string, number>, holds: (taskId: string, fence: number) => boolean): void;
   /** The task's run has lost its task, or the task was stopped. */
   abort(taskId: string, why?: typeof stopped): void;
   abortAll(why: string): void;
@@ -63,11 +67,11 @@ export function activeRuns(parts: ActiveRunsParts, onEnd: (taskId: string) => vo
     has: (taskId) => runs.has(taskId),
     countAborted: () => runs.size - activeOnly().length,
     fence: (taskId) => runs.get(taskId)?.fence,
-    start(task) {
+    start(task, events) {
       const abort = new AbortController();
       const calls = modelCalls(draining.signal);
       const span = tracing.begin(runSpan(task), storedParent(task.traceparent));
-      const ended = endAfter(span, () => runTask(task, abort.signal, parts, calls))
+      const ended = endAfter(span, () => runTask(task, abort.signal, parts, calls, events))
         .catch((cause: unknown) => handleFailure(task, cause))
         .then(() => {
           runs.delete(task.id);
@@ -77,8 +81,9 @@ export function activeRuns(parts: ActiveRunsParts, onEnd: (taskId: string) => vo
         });
       runs.set(task.id, { fence: task.fence, abort, calls, ended });
     },
-    abortUnlessHeld(holds) {
-      for (const [taskId, { fence, abort }] of activeOnly()) if (!holds(taskId, fence)) abort.abort();
+    fences: () => new Map(activeOnly().map(([taskId, { fence }]) => [taskId, fence])),
+    abortUnlessHeld(fences, holds) {
+      for (const [taskId, fence] of fences) if (runs.get(taskId)?.fence === fence && !holds(taskId, fence)) runs.get(taskId)?.abort.abort();
     },
     abort: (taskId, why) => runs.get(taskId)?.abort.abort(why),
     abortAll(why) {

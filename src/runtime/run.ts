@@ -1,4 +1,5 @@
 import type { Log } from "../core/log.ts";
+import type { TaskEvent } from "../core/tasks/event.ts";
 import type { LiveTexts } from "../core/tasks/live-texts.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { TextWriter } from "../core/tasks/text-writer.ts";
@@ -25,17 +26,20 @@ export interface RunParts extends EndingParts, Pick<TurnParts, "cipher" | "readF
  * Runs a claimed task: its current turn, and the turns that follow at once because a message has arrived. Resolves when
  * the task has left `running`, or when this process has lost the run and its agent had its time to clean up. The fence
  * rejects later writes of a lost run.
+ *
+ * @param events those that the task was created with, for the first turn of a new task: they are not read again.
  */
 export async function runTask(
   claimed: Task,
   signal: AbortSignal,
   parts: RunParts,
   calls: ModelCalls = modelCalls(new AbortController().signal),
+  events?: readonly TaskEvent[],
 ): Promise<void> {
   try {
-    for (let task: Task | null = claimed; task; ) {
+    for (let [task, known]: [Task | null, typeof events] = [claimed, events]; task; known = undefined) {
       const agent = parts.agentFor(task.agentProfile);
-      task = agent ? await runTurn(task, agent, signal, parts, calls) : await leaveToWorkers(task, parts);
+      task = agent ? await runTurn({ task, agent, known }, signal, parts, calls) : await leaveToWorkers(task, parts);
     }
   } catch (thrown) {
     noteEnding(parts, claimed, thrown instanceof RunLost ? "lost" : "error");
@@ -49,11 +53,18 @@ async function leaveToWorkers(task: Task, { store, clock }: RunParts): Promise<n
   return null;
 }
 
+interface NextTurn {
+  readonly task: Task;
+  readonly agent: Agent;
+  /** The events since the last turn, where they need not be read. */
+  readonly known: readonly TaskEvent[] | undefined;
+}
+
 /** Runs the current turn. Returns the task for its next turn; null without one. */
-async function runTurn(task: Task, agent: Agent, signal: AbortSignal, parts: RunParts, calls: ModelCalls): Promise<Task | null> {
+async function runTurn({ task, agent, known }: NextTurn, signal: AbortSignal, parts: RunParts, calls: ModelCalls): Promise<Task | null> {
   const { store, clock, ids, prices = {} } = parts;
   if (await isOutOfCredits(store, task, clock.now())) return endSpent(task, parts);
-  const opened = await openTurn(parts, task, signal);
+  const opened = await openTurn(parts, task, signal, known);
   const { id: taskId, fence, lastSeq } = task;
   const live = parts.texts?.writer({ taskId, fence, lastSeq: opened.written.length > 0 ? undefined : lastSeq });
   const close = () => live?.close();

@@ -3,10 +3,12 @@ import { mutex } from "../async/limit.ts";
 import { poll } from "../async/poll.ts";
 import { type Claim, unobserved } from "../core/observe.ts";
 import type { Tx } from "../core/store.ts";
+import type { DirectClaims } from "../core/tasks/direct-claims.ts";
 import type { ClaimableTask, QueueFilter } from "../core/tasks/task.ts";
 import { type ActiveRunsParts, activeRuns } from "./active-runs.ts";
 import { stopped } from "./agent.ts";
 import { claimWithinLimits, releaseClaim } from "./claims.ts";
+import { directRuns } from "./direct-claims.ts";
 import { heartbeatMs, type Lease } from "./lease.ts";
 
 /** Claims and runs tasks in this process. */
@@ -15,6 +17,10 @@ export interface Runs {
   wake(): Promise<void>;
   /** The number of runs in this process. */
   size(): number;
+  /** Whether it can begin another run. If not, it looks for tasks as soon as a run ends. */
+  hasCapacity(): boolean;
+  /** Claims in the changes that begin turns. On SQLite only: they raise no heartbeat, so no other process may run tasks. */
+  readonly direct: DirectClaims;
   /**
    * Releases every run, so that another process continues it, and waits until the agents have cleaned up. A run that calls a
    * model continues until the events that depend on the call are written, for at most `callsMs`.
@@ -42,7 +48,7 @@ export interface RunsParts extends ActiveRunsParts {
  */
 export function startRuns(parts: RunsParts): Runs {
   const { store, clock, log, lease, concurrency, excludedProfiles: otherThan = [], observe = unobserved } = parts;
-  const filter = (): QueueFilter => ({ excludedProfiles: otherThan, nodeId: lease.nodeId() });
+  const filter = () => ({ excludedProfiles: otherThan, nodeId: lease.nodeId() }) satisfies QueueFilter;
   /** Aborted when the process claims no more tasks. */
   const stopping = new AbortController();
   /** Aborted when all runs are released. */
@@ -58,7 +64,30 @@ export function startRuns(parts: RunsParts): Runs {
     if (stopping.signal.aborted) void release();
     else if (limited.delete(taskId) || waiting) void wake().catch(logFailure("claiming failed"));
   });
-  const capacity = (): number => Math.max(0, Math.min(batchMax, concurrency - active.size()));
+  /** The number of tasks that changes in progress claim from the queue. */
+  let claiming = 0;
+  const direct = directRuns({
+    clock,
+    filter,
+    hasRoom: ({ id, agentProfile }) =>
+      capacity() > 0 &&
+      !stopping.signal.aborted &&
+      !active.has(id) &&
+      !lease.hasLapsed() &&
+      !otherThan.includes(agentProfile) &&
+      parts.agentFor(agentProfile) !== null,
+    begin(task, events) {
+      observe.claimed("claimed", 1);
+      if (stopping.signal.aborted) void release();
+      else active.start(task, events);
+    },
+    onFree: wakeIfWaiting,
+  });
+  const capacity = (): number => Math.max(0, Math.min(batchMax, concurrency - active.size() - direct.size() - claiming));
+
+  function wakeIfWaiting(): void {
+    if (waiting && !stopping.signal.aborted) void wake().catch(logFailure("claiming failed"));
+  }
 
   /** A change that is also a heartbeat. Lost runs are aborted: before it when the heartbeat has lapsed, after it when the row is gone. */
   async function alive<T>(work: (tx: Tx, nodeId: string) => Promise<T>): Promise<T | null> {
@@ -79,20 +108,31 @@ export function startRuns(parts: RunsParts): Runs {
 
   /** Claims and starts as many candidates as there is capacity for. Returns how many. @param kind where they come from. */
   async function claim(candidates: readonly ClaimableTask[], kind: Claim): Promise<number> {
-    let remaining = candidates.filter(({ id }) => !active.has(id));
+    let remaining = candidates.filter(({ id }) => !active.has(id) && !direct.has(id));
     let count = 0;
     while (remaining.length > 0 && capacity() > 0 && !stopping.signal.aborted) {
       const batch = remaining.slice(0, capacity());
       remaining = remaining.slice(batch.length);
+      const claimed = await claimBatch(batch);
+      count += claimed;
+      observe.claimed(kind, claimed);
+    }
+    return count;
+  }
+
+  /** Claims and starts tasks in one change. Their slots are taken while it is in progress. Returns how many. */
+  async function claimBatch(batch: readonly ClaimableTask[]): Promise<number> {
+    claiming += batch.length;
+    try {
       const claimed = (await alive((tx, nodeId) => claimWithinLimits(tx, batch, nodeId, clock.now()))) ?? [];
       const claimedIds = new Set(claimed.map(({ id }) => id));
       for (const { id, isLimited } of batch) if (isLimited && claimedIds.has(id)) limited.add(id);
       // A drain that began in the meantime releases them.
-      if (!stopping.signal.aborted) claimed.forEach(active.start);
-      count += claimed.length;
-      observe.claimed(kind, claimed.length);
+      if (!stopping.signal.aborted) for (const task of claimed) active.start(task);
+      return claimed.length;
+    } finally {
+      claiming -= batch.length;
     }
-    return count;
   }
 
   /** Claims tasks from the queue, the least-served accounts first. */
@@ -101,16 +141,21 @@ export function startRuns(parts: RunsParts): Runs {
     while (capacity() > 0 && !stopping.signal.aborted) {
       const candidates = await store.tasks.listUnowned(capacity() + active.countAborted(), filter());
       waiting ||= candidates.some(({ id }) => active.has(id));
-      if ((await claim(candidates, "claimed")) === 0) return;
+      const count = await claim(candidates, "claimed");
+      // Changes of callers may have taken the slots in the meantime.
+      waiting ||= capacity() === 0;
+      if (count === 0) return;
     }
     waiting = true;
   }
 
   /** Finds running tasks without a live owner: this process has ended the run, or a peer is dead. */
   async function sweep(): Promise<void> {
+    // Runs that begin during the read may be missing in it.
+    const begun = active.fences();
     const ownTasks = await store.tasks.listOwned([lease.nodeId()]);
     const fences = new Map(ownTasks.map(({ id, fence }) => [id, fence]));
-    active.abortUnlessHeld((taskId, fence) => fences.get(taskId) === fence);
+    active.abortUnlessHeld(begun, (taskId, fence) => fences.get(taskId) === fence);
     await claim(ownTasks, "resumed");
     const dead = await lease.findDeadPeers();
     // This is done before a process that continues a run requests the run's browser.
@@ -170,9 +215,16 @@ export function startRuns(parts: RunsParts): Runs {
   return {
     wake,
     size: active.size,
+    direct,
+    hasCapacity() {
+      const hasRoom = capacity() > 0;
+      waiting ||= !hasRoom;
+      return hasRoom;
+    },
     async drain(callsMs = 0) {
       stopping.abort();
       active.drain();
+      await direct.settled();
       // This is done before the agents have cleaned up: the fence is raised, so another process need not wait for them.
       await release();
       await untilEnded(callsMs);

@@ -44,13 +44,13 @@ export interface OpenedTurn extends Omit<Turn, "reserve"> {
   readonly asked: readonly EventPayloads["user_message"][];
 }
 
-/** Reads an agent's input for the current turn of a task. */
-export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal): Promise<OpenedTurn> {
+/** Reads an agent's input for the current turn of a task. @param known its events since the last turn, where they need not be read. */
+export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal, known?: readonly TaskEvent[]): Promise<OpenedTurn> {
   const { store, clock, cipher, readFile, workspaceOf, openSkill, ids } = parts;
-  const { id, answeredSeq, consumedSeq } = task;
+  const { id, consumedSeq } = task;
   // The reads are independent: a remote database answers them at the same time.
   const [since, past, instruction, skills, briefing, progress, connectors] = await Promise.all([
-    Array.fromAsync(eventsOf(store, id, { afterSeq: answeredSeq, beforeSeq: consumedSeq + 1 })),
+    known ?? readSince(store, task),
     readPast(store.events, task),
     instructionOf(store, task),
     skillsOfTask(store, task),
@@ -85,6 +85,10 @@ export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal
     signal,
   };
 }
+
+/** The events from the last turn to the messages of this one. */
+const readSince = (store: Tx, { id, answeredSeq, consumedSeq }: Task): Promise<readonly TaskEvent[]> =>
+  Array.fromAsync(eventsOf(store, id, { afterSeq: answeredSeq, beforeSeq: consumedSeq + 1 }));
 
 /** The progress of the turn: its decisions and the agent's written events. */
 async function progressOf(store: Tx, cipher: Cipher, { id, consumedSeq }: Task): Promise<Pick<OpenedTurn, "decisions" | "written">> {

@@ -101,9 +101,11 @@ export function createChangeRunner(
       let last: Run | undefined;
       try {
         return await runOnce(work, afterTask, (run) => {
+          undo(last);
           last = run;
         });
       } catch (thrown) {
+        undo(last);
         const mayRetry = attempt <= maxRetries(thrown) && clock.monotonic() - started < retryMs;
         if (!mayRetry) throw driverFailure(thrown, last?.thrown);
         await clock.sleep(backoffMs(attempt, random));
@@ -140,6 +142,11 @@ export function createChangeRunner(
     for (const follow of change.after) await Promise.try(follow).catch(afterwards);
     return result;
   };
+}
+
+/** Undoes what the work of a run that does not count did in memory. */
+function undo(run: Run | undefined): void {
+  for (const back of run?.change.undo ?? []) back();
 }
 
 /** Ensures that a leaked tx, or work that timed out, cannot write into a later change. */

@@ -154,6 +154,7 @@ async function storeOn(backend: Backend, options: StoreOptions, failed: BackendO
   const following = (after?: AfterTask): Store => ({
     ...rows,
     afterCommit: (work) => void Promise.try(work).catch(afterwards),
+    afterRollback: () => undefined,
     change: (work) => change(work, after),
     withAfterTask: following,
     readSegmentsBy: (read) => {

@@ -125,6 +125,7 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     installation: installationRows(session),
     transfer: transferRows(session),
     afterCommit: (work) => void changeOf(session).after.push(work),
+    afterRollback: (work) => void changeOf(session).undo.push(work),
   };
   return tx;
 }

@@ -15,6 +15,8 @@ export interface Change {
   note: AuditNote;
   /** Work between the commit and the end of the change. */
   readonly after: (() => Promise<void> | void)[];
+  /** Undoes what its work did in memory. */
+  readonly undo: (() => void)[];
 }
 
 /**
@@ -46,6 +48,7 @@ export const newChange = (began: number): Change => ({
   jobKinds: new Set(),
   note: {},
   after: [],
+  undo: [],
 });
 
 /** The change of a session. @throws ProgrammingError outside a change: the caller forgot `store.change`. */

@@ -24,6 +24,7 @@ import { skills } from "../core/skills/skills.ts";
 import type { TranscribeRecordings } from "../core/speech/transcript.ts";
 import type { Backlog } from "../core/tasks/backlog.ts";
 import { conversations } from "../core/tasks/conversations.ts";
+import type { DirectClaims } from "../core/tasks/direct-claims.ts";
 import { listWatches } from "../core/tasks/list-watches.ts";
 import { listings } from "../core/tasks/listings.ts";
 import type { LiveTexts } from "../core/tasks/live-texts.ts";
@@ -128,6 +129,8 @@ export interface HandlerParts {
   readonly teamUsers: TeamUsers;
   readonly groups: Groups;
   readonly backlog: Backlog;
+  /** Claims of this process in the changes of calls. */
+  readonly direct: DirectClaims;
   readonly remote: RemoteRuns;
   readonly connected: ConnectorParts;
   readonly browsers: AttachedBrowsers;
@@ -142,7 +145,21 @@ export interface HandlerParts {
 /** The handlers of all implemented operations. */
 export function createHandlers(
   context: ProcessContext,
-  { files, sending, teamUsers, groups, backlog: waiting, remote, connected, browsers, texts, draining, rpcOf, logged }: HandlerParts,
+  {
+    files,
+    sending,
+    teamUsers,
+    groups,
+    backlog: waiting,
+    direct,
+    remote,
+    connected,
+    browsers,
+    texts,
+    draining,
+    rpcOf,
+    logged,
+  }: HandlerParts,
 ): HandlerTable {
   const { config, store, cipher, clock, ids, random } = context;
   const hooks = webhookParts(context, sending.send);
@@ -152,7 +169,7 @@ export function createHandlers(
   const dataExports = exports({ clock, ids, links });
   const assets = shares(clock);
   const stepExports = complianceExports({ clock, ids, links, payloads: config.siemPayloads });
-  const manageTasks = createTasks(context, waiting);
+  const manageTasks = createTasks(context, waiting, direct);
   const manageSchedules = schedules({ clock, ids, tasks: manageTasks });
   const catalogue = skills({ ...creation, ...files, store });
   return handlerTable(services, [
@@ -161,7 +178,7 @@ export function createHandlers(
     implement(ProjectService, projectHandlers(projects(clock, ids), clock)),
     implement(
       TaskService,
-      taskHandlers(taskParts(context, files, { tasks: manageTasks, schedules: manageSchedules, waiting, texts, draining })),
+      taskHandlers(taskParts(context, files, { tasks: manageTasks, schedules: manageSchedules, waiting, direct, texts, draining })),
     ),
     implement(ScheduleService, scheduleHandlers(manageSchedules, config.appUrl)),
     implement(SharedTaskService, sharedTaskHandlers(sharedTaskParts(context, files, draining))),
@@ -250,16 +267,20 @@ function taskParts(
     tasks,
     schedules: proposed,
     waiting,
+    direct,
     texts,
     draining,
-  }: { readonly tasks: Tasks; readonly schedules: Schedules; readonly waiting: Backlog } & Pick<HandlerParts, "texts" | "draining">,
+  }: { readonly tasks: Tasks; readonly schedules: Schedules; readonly waiting: Backlog } & Pick<
+    HandlerParts,
+    "direct" | "texts" | "draining"
+  >,
 ): TaskParts {
   const { config, clock, cipher } = context;
   return {
     tasks,
     listings,
     conversations,
-    confirmations: confirmations({ clock, cipher, backlog: waiting, steps: stepsOf(context), schedules: proposed }),
+    confirmations: confirmations({ clock, cipher, backlog: waiting, steps: stepsOf(context, direct), schedules: proposed }),
     ...watchesOf(context, texts, draining),
     watchLinks: watchLinks(cipher, config.baseUrl),
     clock,

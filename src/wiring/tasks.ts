@@ -1,5 +1,6 @@
 import type { AfterTask } from "../core/store.ts";
 import type { Backlog } from "../core/tasks/backlog.ts";
+import type { DirectClaims } from "../core/tasks/direct-claims.ts";
 import { followSubtasks } from "../core/tasks/parents.ts";
 import { profilesOf } from "../core/tasks/profile.ts";
 import { type TaskSteps, taskSteps } from "../core/tasks/steps.ts";
@@ -11,13 +12,14 @@ import { remoteProfiles } from "./remote.ts";
 import { createOutbox } from "./sending.ts";
 
 /** The steps of tasks, which wake the runners of their profiles. */
-export const stepsOf = ({ clock, config }: Pick<ProcessContext, "clock" | "config">): TaskSteps => taskSteps(clock, remoteProfiles(config));
+export const stepsOf = ({ clock, config }: Pick<ProcessContext, "clock" | "config">, direct: DirectClaims): TaskSteps =>
+  taskSteps(clock, remoteProfiles(config), direct);
 
 /** Tasks, for callers and for schedules. */
-export const createTasks = (context: ProcessContext, backlog: Backlog): Tasks => {
+export const createTasks = (context: ProcessContext, backlog: Backlog, direct: DirectClaims): Tasks => {
   const { clock, ids, config } = context;
   const profiles = profilesOf(Object.keys(config.agentProfiles));
-  return tasks({ clock, ids, backlog, steps: stepsOf(context), keepsEvents: config.deletedTaskDays > 0, profiles });
+  return tasks({ clock, ids, backlog, steps: stepsOf(context, direct), keepsEvents: config.deletedTaskDays > 0, profiles });
 };
 
 /** Mails the creators of paused schedules, if a mail server is configured; the schedule itself shows the reason too. */

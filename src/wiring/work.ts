@@ -3,6 +3,7 @@ import type { Config } from "../config.ts";
 import type { AttachedBrowsers } from "../core/browsers/browser.ts";
 import type { ConnectorUses } from "../core/connectors/use.ts";
 import type { Backlog } from "../core/tasks/backlog.ts";
+import type { LateClaims } from "../core/tasks/direct-claims.ts";
 import type { LiveTexts } from "../core/tasks/live-texts.ts";
 import { createDeploy, createSaveSite } from "../core/websites/save.ts";
 import { type Exporter, startExporter } from "../exports/exporter.ts";
@@ -101,6 +102,8 @@ export interface WorkParts {
   readonly browsers: AttachedBrowsers;
   readonly texts: LiveTexts;
   readonly backlog: Backlog;
+  /** Receives the claims of this process. */
+  readonly direct: LateClaims;
   /** Checks whether this process may run tasks. */
   readonly check: StartCheck | undefined;
 }
@@ -120,7 +123,7 @@ export interface Work {
  */
 export async function startWork(
   context: ProcessContext,
-  { files, connectors, sending: { send }, browsers, texts, backlog, check }: WorkParts,
+  { files, connectors, sending: { send }, browsers, texts, backlog, direct, check }: WorkParts,
 ): Promise<Work> {
   const { config, store, cipher, clock, ids, random, log, observe, tracing, warnings } = context;
   const { staging, readFile, workspaceOf, openSkill } = files;
@@ -158,11 +161,12 @@ export async function startWork(
   });
   const sender = startSender({ store, clock, random, log, observe, tracing, warnings, send, notify: notifier(config) });
   const exporter = startExports(context, files);
-  const stopSchedules = startSchedules({ ...context, tasks: createTasks(context, backlog), notify: pauseNotifier(context) });
+  const stopSchedules = startSchedules({ ...context, tasks: createTasks(context, backlog, direct), notify: pauseNotifier(context) });
   const stopParents = startParents(context);
   const queue = await openQueue(context);
   // A consumer without capacity looks for work itself when a run or an attempt ends.
-  await queue.subscribe("run", runs.wake, () => runs.size() < config.runConcurrency);
+  await queue.subscribe("run", runs.wake, runs.hasCapacity);
+  if (config.database === "sqlite") direct.use(runs.direct);
   await queue.subscribe("deliver", async () => sender.wake(), sender.hasCapacity);
   await queue.subscribe("export", exporter.wake, exporter.hasCapacity);
   const deploy = createDeploy(store, clock);

@@ -84,6 +84,16 @@ export type NewEvent = { readonly [T in EventType]: { readonly type: T; readonly
 /** An event of a task. `seq` starts at 1 and has no gaps; verbose events count too. */
 export type TaskEvent = NewEvent & { readonly taskId: string; readonly seq: number /** Unix ms. */; readonly timestamp: number };
 
+/** The last events of a task, as they were written with its current numbers and times. */
+export const lastEvents = (
+  { id: taskId, lastSeq, lastTimestamp }: { readonly id: string; readonly lastSeq: number; readonly lastTimestamp: number },
+  events: readonly NewEvent[],
+): readonly TaskEvent[] =>
+  events.map((event, index) => {
+    const before = events.length - 1 - index;
+    return { ...event, taskId, seq: lastSeq - before, timestamp: lastTimestamp - before };
+  });
+
 /** The id consists of the task's id and the event's number: unique within the task, without an index. */
 export const eventId = (taskId: string, seq: number): string => `ev_${taskId}_${seq}`;
 

@@ -78,6 +78,12 @@ export interface Step {
 
 const status = (agentStatus: TaskStatus, brief: string): NewEvent => ({ type: "status_update", payload: { agentStatus, brief } });
 
+/** A new task whose first turn a process has claimed, to be inserted with these events. */
+export const claimedTask = (task: Task, nodeId: string, now: number, events: readonly NewEvent[]): Task => ({
+  ...{ ...task, nodeId, fence: task.fence + 1, claims: 1, servedAt: now },
+  consumedSeq: task.lastSeq + events.length,
+});
+
 /** The parts of a user's message other than its text. */
 type MessageExtras = Pick<UserInput, "attachments" | "spoken">;
 

@@ -2,6 +2,7 @@ import type { Caller } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { notFound } from "../failure.ts";
 import type { Tx } from "../store.ts";
+import { type DirectClaims, noDirectClaims } from "./direct-claims.ts";
 import type { NewEvent } from "./event.ts";
 import type { Task, TaskChanges, TaskView } from "./task.ts";
 
@@ -11,26 +12,47 @@ export interface TaskSteps {
   lock(tx: Tx, caller: Caller, id: string): Promise<TaskView>;
   /** @throws Failure `not_found` */
   advance(tx: Tx, id: string, set: TaskChanges, events?: readonly NewEvent[]): Promise<Task>;
-  /** Notifies the runners of tasks with this profile. @param isNew the change creates the task. */
-  enqueue(tx: Tx, task: Pick<Task, "id" | "agentProfile">, isNew?: boolean): Promise<void>;
+  /** Claims a running task without a runner for this process, or leaves it in the queue and notifies the runners of its profile. */
+  enqueue(tx: Tx, task: Task): Promise<void>;
+  /** Inserts a running task with its first events, and does the same. */
+  insert(tx: Tx, task: Task, events: readonly NewEvent[], options?: InsertOptions): Promise<Task>;
+}
+
+interface InsertOptions {
+  /** What the row of a new task cannot have yet. */
+  readonly set?: TaskChanges | undefined;
+  /** As of `TaskRows.insert`. */
+  readonly isSubscribed?: boolean;
 }
 
 /** @param remoteProfiles the profiles whose tasks remote workers run. */
-export function taskSteps(clock: Clock, remoteProfiles: readonly string[] = []): TaskSteps {
+export function taskSteps(clock: Clock, remoteProfiles: readonly string[] = [], direct: DirectClaims = noDirectClaims): TaskSteps {
+  async function notify(tx: Tx, { id, agentProfile }: Task, isNew = false): Promise<void> {
+    if (remoteProfiles.includes(agentProfile)) tx.workerRuns.notifyPollers();
+    else await tx.jobs.put({ kind: "run", key: id, runAt: clock.now(), isNew });
+  }
+  async function advance(tx: Tx, id: string, set: TaskChanges, events: readonly NewEvent[] = []): Promise<Task> {
+    const task = await tx.tasks.advance(id, { now: clock.now(), set, events });
+    if (!task) throw notFound("task");
+    return task;
+  }
   return {
     async lock(tx, caller, id) {
       const task = await tx.tasks.lock(caller, id);
       if (!task) throw notFound("task");
       return task;
     },
-    async advance(tx, id, set, events = []) {
-      const task = await tx.tasks.advance(id, { now: clock.now(), set, events });
-      if (!task) throw notFound("task");
-      return task;
+    advance,
+    async enqueue(tx, task) {
+      if (!(await direct.claim(tx, task))) await notify(tx, task);
     },
-    async enqueue(tx, { id, agentProfile }, isNew = false) {
-      if (remoteProfiles.includes(agentProfile)) tx.workerRuns.notifyPollers();
-      else await tx.jobs.put({ kind: "run", key: id, runAt: clock.now(), isNew });
+    async insert(tx, task, events, { set, isSubscribed } = {}) {
+      const claim = await direct.reserve(tx, task);
+      const inserted = await tx.tasks.insert(claim?.claimed(task, events) ?? task, events, isSubscribed);
+      const complete = set ? await advance(tx, task.id, set) : inserted;
+      if (claim) claim.start(tx, complete, events);
+      else await notify(tx, complete, true);
+      return complete;
     },
   };
 }

@@ -359,6 +359,11 @@ export interface TaskRows {
    * equal accounts the one served longest ago, within an account the oldest task first.
    */
   listUnowned(max: number, filter?: QueueFilter): Promise<readonly ClaimableTask[]>;
+  /**
+   * Whether this process may claim a task without the queue: no other task of the filter waits, the space does not limit the profile,
+   * and the process has its row.
+   */
+  canSkipQueue(task: Pick<Task, "id" | "spaceId" | "agentProfile">, filter: QueueFilter & { readonly nodeId: string }): Promise<boolean>;
   /** The ids of an account's running tasks in a space, with or without a runner; tasks before their subtasks. */
   listRunning(scope: Pick<Scope, "accountId" | "spaceId">): Promise<readonly string[]>;
   /** The number of subtasks below a root, including those of the given ids that are not created yet. */

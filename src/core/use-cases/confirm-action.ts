@@ -51,8 +51,7 @@ export function confirmations({ clock, cipher, backlog, steps, schedules }: Conf
     const allowed = decidesLaterActions(kind, input) ? { allowed: [...task.allowed, kind] } : {};
     await tx.actions.decide(task.id, action.seq, accepted ? "accepted" : "cancelled", sealInput(cipher, action, input));
     const { set, events } = continueAfterDecision(action, accepted, redactInput(kind, input), clock.now());
-    await steps.advance(tx, task.id, { ...set, ...allowed }, events);
-    await steps.enqueue(tx, task);
+    await steps.enqueue(tx, await steps.advance(tx, task.id, { ...set, ...allowed }, events));
   }
 
   /** Returns its id. The audit row of the decision has it too. */

@@ -90,7 +90,7 @@ export interface TasksParts {
 }
 
 export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = profilesOf([]) }: TasksParts): Tasks {
-  const { lock, advance, enqueue } = steps;
+  const { lock, advance, insert, enqueue } = steps;
 
   /** A message instead of a decision dismisses the pending action; only a question keeps its memo (spec/decisions.md 19). */
   async function dismissAction(tx: Tx, { id, status }: Task): Promise<{ readonly memo?: null }> {
@@ -129,10 +129,9 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = prof
         { ...request, agentProfile, title: request.title?.trim() || titleFrom(text, input) },
         clock.now(),
       );
-      const created = await tx.tasks.insert(task, firstEvents(text, input), isSubscribed);
-      if (request.outputSchema) await advance(tx, task.id, { outputSchema: request.outputSchema });
+      const set = request.outputSchema && { outputSchema: request.outputSchema };
+      const created = await insert(tx, task, firstEvents(text, input), { set, isSubscribed });
       await saveResources(tx, task, resources, connectors);
-      await enqueue(tx, task, true);
       await chargeTranscripts(tx, task.id, input);
       tx.audit.note({ subject: task.id, after: { agentProfile, projectId, shareVisibility: created.shareVisibility } });
       return created;
@@ -213,11 +212,11 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = prof
       const running = task.status === "running";
       if (!running) backlog.add();
       const step = running ? queueMessage(text, input) : resume(text, clock.now(), input);
-      await advance(tx, task.id, { ...step.set, ...changes }, step.events);
+      const begun = await advance(tx, task.id, { ...step.set, ...changes }, step.events);
       await saveResources(tx, task, resources, await connectorsAtSend(tx, caller, resources, clearConnectors, task.id));
       // The message ends a wait for subtasks.
       if (task.nodeId === waitingNode) await tx.parents.look(task.id);
-      if (!running) await enqueue(tx, { id: task.id, agentProfile: changes.agentProfile });
+      if (!running) await enqueue(tx, begun);
       await chargeTranscripts(tx, task.id, input);
       tx.audit.note({ subject: task.id, before: { status: task.status }, after: { agentProfile: changes.agentProfile } });
       return task.id;

@@ -1,5 +1,6 @@
 import { waitingNode } from "../../core/tasks/lifecycle.ts";
 import type { QueueFilter, TaskRows } from "../../core/tasks/task.ts";
+import { cached } from "../cached.ts";
 import type { Session } from "../session.ts";
 import { allOf, type Dialect, join, raw, type Sql, sql } from "../statements.ts";
 import { boolean, computedShape, integer, tables, textOrNull } from "../table.ts";
@@ -19,6 +20,7 @@ const subtaskEnd = tables.task.pick("id", "title", "status", "lastSeq");
 type QueueRows = Pick<
   TaskRows,
   | "listUnowned"
+  | "canSkipQueue"
   | "listOwned"
   | "listOverdue"
   | "listRunning"
@@ -30,11 +32,18 @@ type QueueRows = Pick<
   | "queuePosition"
 >;
 
+/** A row if a space limits the runs of a profile. */
+const limitsOf = cached(
+  ["agent_profile"],
+  (spaceId: string, profile: string) => sql`
+    SELECT 1 FROM agent_profile WHERE space_id = ${spaceId} AND profile = ${profile} AND (concurrency IS NOT NULL OR time_limit IS NOT NULL)`,
+);
+
 const isLiving = sql`status IN ('running', 'waiting')`;
 
 /** The running tasks that wait for a runner, and the owners of the others. */
 export function queueOf(session: Session): QueueRows {
-  const { dialect } = session;
+  const { dialect, query } = session;
   async function subtaskIds(parentId: string, where: Sql, max: number): Promise<readonly string[]> {
     const rows = await taskIds.rows(session)(sql`
       SELECT ${taskIds.of("t")} FROM task t WHERE t.parent_id = ${parentId} AND t.deleted_at IS NULL AND ${where}
@@ -53,6 +62,13 @@ export function queueOf(session: Session): QueueRows {
         ORDER BY in_turn.tasks + row_number() OVER (PARTITION BY w.account_id ORDER BY w.queued_at, w.id),
           in_turn.served_at, w.queued_at, w.id
         LIMIT ${max}`);
+    },
+    async canSkipQueue({ id, spaceId, agentProfile }, filter) {
+      if ((await query(limitsOf(spaceId, agentProfile))).length > 0) return false;
+      const free = await query(sql`
+        SELECT 1 FROM node n WHERE n.id = ${filter.nodeId}
+          AND NOT EXISTS (SELECT 1 FROM ${queue[dialect]} WHERE ${waits(filter)} AND t.id <> ${id})`);
+      return free.length > 0;
     },
     async listRunning({ accountId, spaceId }) {
       const rows = await taskIds.rows(session)(sql`
