@@ -1,10 +1,10 @@
-import type { FastifyInstance } from "fastify";
 import { type CardParts, createAgents } from "../a2a/agents.ts";
 import { type A2aParts, a2aRoutes } from "../a2a/http/route.ts";
 import { a2aService } from "../a2a/http/rpc.ts";
 import { pushConfigs } from "../core/push/push-configs.ts";
 import { profilesOf } from "../core/tasks/profile.ts";
 import type { RpcDoor } from "../http/rpc-door.ts";
+import type { Door } from "../http/unrouted.ts";
 import type { FileParts } from "./files.ts";
 import { version } from "./installation.ts";
 import type { ProcessContext } from "./process-context.ts";
@@ -19,7 +19,7 @@ export function createA2a(
   { config, store, clock, ids, cipher }: ProcessContext,
   { uploads, blobs }: FileParts,
   { keys, ...calls }: A2aCalls,
-): { readonly routes: (app: FastifyInstance) => void; readonly service: RpcDoor; readonly pushes: Pick<PushNews, "onCreated"> } {
+): { readonly routes: Door; readonly service: RpcDoor; readonly pushes: Pick<PushNews, "onCreated"> } {
   const { baseUrl, bodyLimit, agentProfiles, a2aProfiles: publicProfiles } = config;
   const agents = createAgents({ baseUrl, version, profiles: profilesOf(Object.keys(agentProfiles)), publicProfiles, keys });
   const news = pushNews();

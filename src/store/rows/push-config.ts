@@ -18,6 +18,7 @@ const due = pushConfig.with({ mayReceive: boolean(mayReceive) });
 const isKey = ({ taskId, clientId, configId }: PushKey): Sql =>
   sql`task_id = ${taskId} AND client_id = ${clientId} AND config_id = ${configId}`;
 const isClaimed = (key: PushKey, claim: string): Sql => sql`${isKey(key)} AND claim = ${claim} AND state = 'active'`;
+const isGone = sql`(t.deleted_at IS NOT NULL OR t.id IS NULL)`;
 const isOver = sql`t.status IN ('stopped', 'error')`;
 
 /** Configurations of push notifications as rows. */
@@ -52,8 +53,7 @@ export function pushConfigRows(session: Session): PushConfigRows {
     },
     due(now, { max, full }, tasks) {
       const conditions = [
-        sql`p.state = 'active' AND p.next_at <= ${now}`,
-        sql`(p.sent_seq < t.last_seq OR t.deleted_at IS NOT NULL OR ${isOver} OR t.id IS NULL)`,
+        sql`p.state = 'active' AND (p.next_at <= ${now} AND (p.sent_seq < t.last_seq OR ${isOver}) OR ${isGone})`,
         ...(full.length === 0 ? [] : [sql`p.account_id NOT IN (${join([...full])})`]),
         ...(tasks === null ? [] : [sql`p.task_id IN (${join([...tasks])})`]),
       ];
@@ -83,7 +83,7 @@ export function pushConfigRows(session: Session): PushConfigRows {
       changeOf(session);
       return execute(sql`
         DELETE FROM push_config WHERE task_id IN (SELECT p.task_id FROM push_config p LEFT JOIN task t ON t.id = p.task_id
-          WHERE t.deleted_at IS NOT NULL OR t.id IS NULL ORDER BY p.task_id LIMIT ${max})`);
+          WHERE ${isGone} ORDER BY p.task_id LIMIT ${max})`);
     },
   };
 }
