@@ -93,6 +93,7 @@ export async function pushRig(kind: DatabaseKind): Promise<PushRig> {
       void (await advance(id, { status: "stopped" }, [
         agentMessage("Done"),
         { type: "status_update", payload: { agentStatus: "stopped", brief: "Done" } },
+        { type: "structured_output_result", payload: { success: true, value: { sum: 12 } } },
       ])),
     row: async ({ taskId, clientId, configId }) =>
       (await store.pushConfigs.ofTask(taskId)).find((each) => each.clientId === clientId && each.configId === configId),

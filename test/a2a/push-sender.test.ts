@@ -26,8 +26,9 @@ describeOnEach("the sender of push notifications (spec/api.md 8.125)", (kind) =>
     await rig.reach(config, { sentSeq: 4, attempts: 0, lastError: null, claim: null });
     expect(seqs(receiver.got)).toEqual([1, 2, 2, 3, 4]);
     await rig.end(task);
-    await rig.reach(config, { state: "ended", secrets: null, sentSeq: 6 }, 2_000);
-    expect(seqs(receiver.got)).toEqual([1, 2, 2, 3, 4, 5, 6, 6]);
+    await rig.reach(config, { state: "ended", secrets: null, sentSeq: 7 }, 2_000);
+    expect(seqs(receiver.got)).toEqual([1, 2, 2, 3, 4, 5, 6, 7, 7]);
+    expect(receiver.got.at(-2)?.body.artifactUpdate.artifact).toMatchObject({ name: "structured_output", parts: [{ data: { sum: 12 } }] });
     expect(receiver.got.at(-1)?.body.statusUpdate.status).toMatchObject({
       state: "TASK_STATE_COMPLETED",
       message: { parts: [{ text: "Done" }] },

@@ -65,12 +65,13 @@ function operationOf(table: OperationTable, method: DescMethod): Operation {
 /** The methods of push notifications for one request. */
 export function pushUse(parts: PushDoorParts, { request, caller }: Admission, hasEvents: boolean, signal: AbortSignal): PushUse {
   const { pushes, store } = parts;
-  const { body: _, observed, ...head } = request;
+  const { body: _, observed, ...rest } = request;
+  const head: Request = { ...rest, idempotencyKey: null };
 
   async function perform<M extends DescMethod>(method: M, message: Message, handler: Handler<M>, isOwnCall = true): Promise<Message> {
     const operation = operationOf(parts.operations, method);
     // The call of SendMessage counts as the operation that it was first.
-    const admission = await parts.admit(operation, isOwnCall && observed ? { ...head, observed } : (head satisfies Request));
+    const admission = await parts.admit(operation, isOwnCall && observed ? { ...head, observed } : head);
     const handlers = new Map([[operation.rpc, handler as Handler<DescMethod>]]); // It gets messages of this method only.
     return notFoundAsTask(async () => (await parts.performWith(handlers).perform(admission, message, signal)).answer);
   }

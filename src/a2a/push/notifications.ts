@@ -17,37 +17,40 @@ export interface NotificationParts {
   readonly taskUrl: (taskId: string) => string;
 }
 
+/** Where an event is: its task, and the event after it, if there is one. */
+export interface NotificationPlace extends Pick<PushConfig, "taskId" | "hasEvents"> {
+  readonly next: StoredEvent | undefined;
+}
+
 /**
  * The bodies of the notifications of an event, each a `StreamResponse`: those that a stream has for it, and after the event with which
  * a turn ends the state of the task at that time.
  */
-export async function notificationsOf(
-  event: StoredEvent,
-  { taskId, hasEvents }: Pick<PushConfig, "taskId" | "hasEvents">,
-  parts: NotificationParts,
-): Promise<readonly string[]> {
+export async function notificationsOf(event: StoredEvent, place: NotificationPlace, parts: NotificationParts): Promise<readonly string[]> {
+  const { taskId, hasEvents, next } = place;
   const updates = [...updatesOf({ event: parts.eventOf(event) }, taskId, hasEvents)];
-  if (event.type === "status_update" && event.payload.agentStatus !== "running") updates.push(await restAt(event, hasEvents, parts));
+  if (mayEndTurn(event, next)) updates.push(...(await restAfter(event, hasEvents, parts)));
   return updates.map(({ message }) => toJsonString(StreamResponseSchema, message));
 }
 
-async function restAt(event: StoredEvent, hasEvents: boolean, { events, eventOf, taskUrl }: NotificationParts) {
-  const { taskId, seq } = event;
+/** A turn ends with a status, or with the structured output that was written together with it (spec/api.md 9.1). */
+const mayEndTurn = (event: StoredEvent, next: StoredEvent | undefined): boolean =>
+  event.type === "structured_output_result" || (event.type === "status_update" && next?.type !== "structured_output_result");
+
+/** The state of the task after an event; nothing when the task runs then. */
+async function restAfter({ taskId, seq }: StoredEvent, hasEvents: boolean, { events, eventOf, taskUrl }: NotificationParts) {
   const window = { beforeSeq: seq + 1, order: "desc", limit: eventsMax, verbose: false } as const;
   const known = (await events.list(taskId, window)).toReversed().map(eventOf);
-  return restUpdate(taskAt(known, eventOf(event), { id: taskId, last_seq: seq, task_url: taskUrl(taskId) }), known, seq, hasEvents);
+  const status = known.findLast(({ type }) => type === "status_update");
+  if (!status || status.seq < seq - 1 || detailsOf(status)["agent_status"] === "running") return [];
+  return [restUpdate(taskAt(known, status, { id: taskId, last_seq: seq, task_url: taskUrl(taskId) }), known, seq, hasEvents)];
 }
 
-/** The task as `task.detail` would have returned it when it got this status. */
+/** The task as `task.detail` would have returned it after this status. */
 function taskAt(known: readonly TaskEvent[], status: TaskEvent, of: Json & { readonly id: string }): Json {
   const { agent_status, status_detail } = detailsOf(status);
   // A stop by the user is directly before its status.
-  const stopped = known.find(({ id }) => id === eventId(of.id, status.seq - 1))?.type === "user_stop";
-  return {
-    ...of,
-    status: agent_status,
-    status_detail,
-    updated_at: Math.floor(Number(status["timestamp"]) / 1000),
-    ...(stopped && { outcome: "stopped" }),
-  };
+  const isStopped = known.find(({ id }) => id === eventId(of.id, status.seq - 1))?.type === "user_stop";
+  const seconds = Math.floor(Number(status["timestamp"]) / 1000);
+  return { ...of, status: agent_status, status_detail, updated_at: seconds, ...(isStopped && { outcome: "stopped" }) };
 }

@@ -50,9 +50,10 @@ export async function runPush(config: PushConfig, claim: string, parts: RunParts
   const write = <T>(work: (rows: PushConfigRows) => Promise<T>) => store.change((tx) => work(tx.pushConfigs));
   const giveBack = () => write((rows) => rows.release(config, claim, { ...resultOf(now), nextAt: clock.now() }));
 
-  const events = await parts.events.list(config.taskId, { afterSeq: config.sentSeq, order: "asc", limit: eventsMax, verbose: true });
-  for (const event of events) {
-    const bodies = await notificationsOf(event, config, parts);
+  const window = { afterSeq: config.sentSeq, order: "asc", limit: eventsMax + 1, verbose: true } as const;
+  const events = await parts.events.list(config.taskId, window);
+  for (const [index, event] of events.slice(0, eventsMax).entries()) {
+    const bodies = await notificationsOf(event, { ...config, next: events[index + 1] }, parts);
     for (const body of bodies) {
       const sent = signals.stopping.aborted ? null : await sendOne(config, body, headers, parts, signals.aborting);
       if (sent === null) return void (await giveBack());
@@ -63,7 +64,7 @@ export async function runPush(config: PushConfig, claim: string, parts: RunParts
     now = { ...now, sentSeq: event.seq };
     if (bodies.length > 0 && !(await write((rows) => rows.advance(config, claim, event.seq, clock.now() + leaseMs)))) return;
   }
-  if (events.length === eventsMax) await giveBack();
+  if (events.length > eventsMax) await giveBack();
   else await write((rows) => rows.endOrRelease(config, claim, now.sentSeq, clock.now()));
 }
 
