@@ -41,7 +41,6 @@ const accessOf = new Map<DescMethod, string>([
   [getTaskPushNotificationConfig, "task.detail"],
   [listTaskPushNotificationConfigs, "task.detail"],
 ]);
-const bytesMax = 65_536;
 
 /** A method as an operation: admitted, limited, audited and performed as all others, under its own name. */
 function operationOf(table: OperationTable, method: DescMethod): Operation {
@@ -58,7 +57,6 @@ function operationOf(table: OperationTable, method: DescMethod): Operation {
     countedAs: rpc,
     countedWith: [rpc],
     hasSecretAnswer: false,
-    maxRequestBytes: bytesMax,
   };
 }
 

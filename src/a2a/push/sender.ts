@@ -38,7 +38,7 @@ export function startPushSender({ store, ...rest }: PushSenderParts): PushSender
   const signals = { stopping: stopping.signal, aborting: aborting.signal };
   const runs = new Set<Promise<void>>();
   const ofAccount = new Map<string, number>();
-  let watched: ReadonlySet<string> = new Set();
+  let watched = new Set<string>();
   /** Tasks with news; null: look at all. */
   let changed: Set<string> | null = new Set();
 
@@ -121,7 +121,7 @@ export function startPushSender({ store, ...rest }: PushSenderParts): PushSender
 
   return {
     watch(taskId) {
-      watched = new Set([...watched, taskId]);
+      watched.add(taskId);
       wakeFor(taskId);
     },
     async drain(ms) {
