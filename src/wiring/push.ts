@@ -13,7 +13,7 @@ const writeEvent = compileBareWriter(TaskEventSchema);
 /** An event as `task.watch` sends it. */
 const eventOf = (event: TaskEvent, link: Link) => JSON.parse(writeEvent(create(TaskEventSchema, eventMessage(event, link))));
 
-/** Tells of new configurations of push notifications in this process. */
+/** Reports new configurations of push notifications in this process. */
 export interface PushNews {
   created(taskId: string): void;
   onCreated(listener: (taskId: string) => void): void;

@@ -99,7 +99,7 @@ export interface WorkParts {
   readonly files: FileParts;
   readonly connectors: ConnectorUses;
   readonly sending: Pick<Sending, "send">;
-  /** Tells of new configurations of push notifications. */
+  /** Reports new configurations of push notifications. */
   readonly pushes: Pick<PushNews, "onCreated">;
   readonly browsers: AttachedBrowsers;
   readonly texts: LiveTexts;

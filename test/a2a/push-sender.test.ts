@@ -8,7 +8,7 @@ import type { Notified } from "./receiver.ts";
 const seqs = (got: readonly Notified[]) => got.map(({ body }) => (body.statusUpdate ?? body.artifactUpdate).metadata[eventsExtension].seq);
 
 describeOnEach("the sender of push notifications (spec/api.md 8.125)", (kind) => {
-  test("an event that is refused holds back those after it; a restart goes on from it; 410 gives up; the end of the task ends it", async () => {
+  test("an event that is refused holds back those after it; a restart continues from it; 410 gives up; the end of the task ends it", async () => {
     await using rig = await pushRig(kind);
     const { receiver, clock } = rig;
     const { task, config } = await rig.put(3);

@@ -29,7 +29,7 @@ const watchedMax = 10_000;
 
 /**
  * Sends push notifications, one request at a time for each configuration. A configuration is claimed with a lease, so that one of several
- * processes sends for it; the next one goes on after the last event that was noted as sent.
+ * processes sends for it; the next one continues after the last event that was noted as sent.
  */
 export function startPushSender({ store, ...rest }: PushSenderParts): PushSender {
   const { clock, log, ids } = rest;
@@ -39,7 +39,7 @@ export function startPushSender({ store, ...rest }: PushSenderParts): PushSender
   const runs = new Set<Promise<void>>();
   const ofAccount = new Map<string, number>();
   let watched = new Set<string>();
-  /** Tasks with news; null: look at all. */
+  /** Tasks with news; null: all tasks. */
   let changed: Set<string> | null = new Set();
 
   const nextRound = coalesce(() => round().catch((cause: unknown) => log("error", "push notifications were not looked for", { cause })));

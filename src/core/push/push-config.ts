@@ -80,16 +80,16 @@ export type PushResult = Pick<PushConfig, "sentSeq" | "attempts" | "nextAt" | "l
   readonly state: Exclude<PushState, "ended">;
 };
 
-/** Configurations of push notifications as rows. A write with a claim returns false once another sender, or nobody, has the row. */
+/** Configurations of push notifications as rows. A write with a claim returns false once another sender has the row, or none. */
 export interface PushConfigRows {
   /** Those of a task, oldest first. */
   ofTask(taskId: string): Promise<readonly PushConfig[]>;
-  /** Inserts a configuration, or replaces the one with this key, which goes on after what it has sent unless it has ended. */
+  /** Inserts a configuration, or replaces the one with this key, which continues after what it has sent unless it has ended. */
   put(config: PushConfig): Promise<void>;
   remove(key: PushKey): Promise<void>;
   /** Tasks that have active configurations, at most `max`. */
   tasks(max: number): Promise<readonly string[]>;
-  /** Active configurations without a living sender that have something to send or to end, longest waiting first. @param tasks null: any task. */
+  /** Active configurations without an active sender that have something to send or to end, longest waiting first. @param tasks null: any task. */
   due(now: number, capacity: PushCapacity, tasks: readonly string[] | null): Promise<readonly DuePush[]>;
   /** Takes a configuration that is still due. */
   take(key: PushKey, claim: string, now: number, until: number): Promise<boolean>;

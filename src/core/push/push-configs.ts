@@ -60,7 +60,7 @@ export interface PushParts {
   readonly ids: Pick<Ids, "short">;
   readonly cipher: Pick<Cipher, "seal" | "open">;
   readonly rules: AddressRules;
-  /** Tells the sender of this process of a new configuration, after the commit. */
+  /** Notifies the sender of this process of a new configuration, after the commit. */
   readonly created: (taskId: string) => void;
 }
 
