@@ -65,7 +65,7 @@ describe("push notifications of A2A (spec/api.md 8.124)", () => {
       const client = await a2aClient(rig.service.url, card, binding);
       const by = { serviceParameters: { ...rig.ann.headers } };
       const taskId = await rig.create("[[forever]]");
-      const url = "https://hooks.example/a";
+      const url = "http://127.0.0.1:9/a";
       const shown = { id: "one", taskId, url, token: "", authentication: { scheme: "Bearer", credentials: "" } };
       expect(await client.createTaskPushNotificationConfig(configAt(url, { taskId, id: "one" }), by)).toMatchObject(shown);
       const made = await client.createTaskPushNotificationConfig(
@@ -102,7 +102,7 @@ describe("push notifications of A2A (spec/api.md 8.124)", () => {
 
   test("a configuration is found by its own app or, without one, by its person's keys; who may not write to the task creates none", async () => {
     const taskId = await rig.create("[[forever]]");
-    const url = "https://hooks.example/a";
+    const url = "http://127.0.0.1:9/a";
     const call = async (method: string, params: object, { headers }: Pick<Calling, "headers">) => {
       const answer = await fetch(`${rig.service.url}/a2a`, {
         method: "POST",
