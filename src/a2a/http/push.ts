@@ -4,9 +4,10 @@ import type { Admission, Request } from "../../call/admission.ts";
 import type { Admit } from "../../call/admit.ts";
 import type { Handler, HandlerTable } from "../../call/handlers.ts";
 import type { Performer } from "../../call/perform.ts";
-import { Failure, invalidArgument } from "../../core/failure.ts";
+import { failureOf, invalidArgument } from "../../core/failure.ts";
 import type { PushConfigs, PushInput } from "../../core/push/push-configs.ts";
 import type { Tx } from "../../core/store.ts";
+import { refusalOf } from "../../doors/http/in-process.ts";
 import {
   A2AService,
   GetTaskPushNotificationConfigRequestSchema,
@@ -69,9 +70,11 @@ export function pushUse(parts: PushDoorParts, { request, caller }: Admission, ha
   async function perform<M extends DescMethod>(method: M, message: Message, handler: Handler<M>, isOwnCall = true): Promise<Message> {
     const operation = operationOf(parts.operations, method);
     // The call of SendMessage counts as the operation that it was first.
-    const admission = await parts.admit(operation, isOwnCall && observed ? { ...head, observed } : head);
     const handlers = new Map([[operation.rpc, handler as Handler<DescMethod>]]); // It gets messages of this method only.
-    return notFoundAsTask(async () => (await parts.performWith(handlers).perform(admission, message, signal)).answer);
+    return refusing(async () => {
+      const admission = await parts.admit(operation, isOwnCall && observed ? { ...head, observed } : head);
+      return (await parts.performWith(handlers).perform(admission, message, signal)).answer;
+    });
   }
 
   const inputOf = (config: TaskPushNotificationConfig, afterSeq?: number): PushInput => ({
@@ -79,7 +82,7 @@ export function pushUse(parts: PushDoorParts, { request, caller }: Admission, ha
   });
 
   return {
-    check: async (config) => pushes.check(store, caller, inputOf(config)),
+    check: (config) => refusing(async () => pushes.check(store, caller, inputOf(config))),
     async create(config, afterSeq) {
       const input = inputOf(config, afterSeq);
       const handler = async (tx: Tx, by: Admission["caller"]) =>
@@ -115,12 +118,13 @@ function taskIn({ taskId }: { readonly taskId: string }): string {
   return taskId;
 }
 
-/** A task or a configuration that is not found has the error of the protocol (A2A 1.0, 3.1.8). */
-async function notFoundAsTask<T>(work: () => Promise<T>): Promise<T> {
+/** Refuses as the other methods do. A configuration that is not found has the error of a task (A2A 1.0, 3.1.8). */
+async function refusing<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (thrown) {
-    if (thrown instanceof Failure && thrown.reason === "not_found") throw new A2aFailure("TASK_NOT_FOUND", thrown.message);
-    throw thrown;
+    const failure = failureOf(thrown);
+    if (failure.reason === "not_found") throw new A2aFailure("TASK_NOT_FOUND", failure.message);
+    throw failure.reason === "internal" ? thrown : refusalOf(failure);
   }
 }
