@@ -66,6 +66,10 @@ describeOnEach("the sender of push notifications (spec/api.md 8.125)", (kind) =>
     expect(paths).toEqual([config.taskId, dead.task.id, dead.task.id]);
     const refused = await store.change((tx) => tx.pushConfigs.advance(dead.config, "of a dead process", 1, clock.now()));
     expect(refused).toBe(false);
+    // A sender that read the row before another one sent continues after what is sent now.
+    const take = () => store.change((tx) => tx.pushConfigs.take(dead.config, "of the next", clock.now(), clock.now() + 30_000));
+    expect(await take()).toMatchObject({ sentSeq: 2, claim: "of the next" });
+    expect(await take()).toBeNull();
   });
 
   test("two processes send each event once and in order, and a drain leaves the rest to the other", async () => {

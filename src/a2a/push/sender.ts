@@ -84,9 +84,11 @@ export function startPushSender({ store, ...rest }: PushSenderParts): PushSender
     return store.change(async (tx) => {
       const taken: { readonly config: PushConfig; readonly claim: string }[] = [];
       for (const config of gone) await tx.pushConfigs.remove(config);
-      for (const config of due) {
+      for (const key of due) {
         const claim = ids.short();
-        if (await tx.pushConfigs.take(config, claim, now, now + leaseMs)) taken.push({ config, claim });
+        // Another sender may have sent since it was read.
+        const config = await tx.pushConfigs.take(key, claim, now, now + leaseMs);
+        if (config) taken.push({ config, claim });
       }
       return taken;
     });

@@ -91,8 +91,8 @@ export interface PushConfigRows {
   tasks(max: number): Promise<readonly string[]>;
   /** Active configurations without an active sender that have something to send or to end, longest waiting first. @param tasks null: any task. */
   due(now: number, capacity: PushCapacity, tasks: readonly string[] | null): Promise<readonly DuePush[]>;
-  /** Takes a configuration that is still due. */
-  take(key: PushKey, claim: string, now: number, until: number): Promise<boolean>;
+  /** Takes a configuration that is still due, and returns it as it is then; null when another sender has it. */
+  take(key: PushKey, claim: string, now: number, until: number): Promise<PushConfig | null>;
   /** Notes what was sent, and holds the claim longer. False also when the task is deleted. */
   advance(key: PushKey, claim: string, sentSeq: number, until: number): Promise<boolean>;
   /** Gives a configuration back. */

@@ -61,9 +61,12 @@ export function pushConfigRows(session: Session): PushConfigRows {
         SELECT ${due.of("p")} FROM push_config p LEFT JOIN task t ON t.id = p.task_id
         WHERE ${allOf(conditions)} ORDER BY p.next_at, p.task_id, p.config_id LIMIT ${max}`) as Promise<readonly DuePush[]>;
     },
-    take: (key, claim, now, until) =>
-      writes(sql`
-        UPDATE push_config SET claim = ${claim}, next_at = ${until} WHERE ${isKey(key)} AND state = 'active' AND next_at <= ${now}`),
+    take(key, claim, now, until) {
+      changeOf(session);
+      return pushConfig.row(session)(sql`
+        UPDATE push_config SET claim = ${claim}, next_at = ${until} WHERE ${isKey(key)} AND state = 'active' AND next_at <= ${now}
+        RETURNING ${pushConfig.of("push_config")}`);
+    },
     advance: (key, claim, sentSeq, until) =>
       writes(sql`
         UPDATE push_config SET sent_seq = ${sentSeq}, attempts = 0, last_error = NULL, next_at = ${until} WHERE ${isClaimed(key, claim)}
