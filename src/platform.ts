@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { admitAnonymous, createAdmit } from "./call/admit.ts";
 import { auditWriter, refusalNoter } from "./call/audit.ts";
 import { createIdentify } from "./call/credential.ts";
+import type { HandlerTable } from "./call/handlers.ts";
 import { idempotencyRecords } from "./call/idempotency.ts";
 import { limits } from "./call/limit.ts";
 import { performer } from "./call/perform.ts";
@@ -136,9 +137,11 @@ export async function startPlatform(
     admit: createAdmit(createIdentify(store, clock, calls.readToken, uses, config), calls.limits, noteRefusal, uses.sessions),
     writeAudit: auditWriter(clock, ids),
   };
-  const perform = performer(store, handlers, idempotencyRecords(cipher, clock.now), { write: entry.writeAudit, noteRefusal: noteRefusal });
+  const records = idempotencyRecords(cipher, clock.now);
+  const performWith = (table: HandlerTable) => performer(store, table, records, { write: entry.writeAudit, noteRefusal });
+  const perform = performWith(handlers);
   const ofDoors = { ...calls, ...entry, performer: perform };
-  const a2a = createA2a(context, files, { ...ofDoors, anonymous: calls.limits.anonymous });
+  const a2a = createA2a(context, files, { ...ofDoors, performWith, anonymous: calls.limits.anonymous });
   const ready = readiness({ ...ambient, ping: store.ping, leaving: front.leaving });
   const app = httpServer({
     ...calls,
@@ -175,7 +178,7 @@ export async function startPlatform(
       },
     ),
   });
-  const parts = { files, connectors: connected.uses, sending, browsers, texts, check, backlog: queue, direct };
+  const parts = { files, connectors: connected.uses, sending, browsers, texts, check, backlog: queue, direct, pushes: a2a.pushes };
   const work = config.role === "api" ? null : await startWork(context, parts);
   const { metrics } = ambient;
   const admin =

@@ -44,6 +44,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   agui: ["node:", "core/failure", ...doors, "narration", "type @ag-ui/core", "zod"],
   "agui/http": ["call", "core", "doors/http", "http", "operations", "gen/proto", "fastify"],
   a2a: ["node:", "core", ...doors, "http/failure", "gen/proto", "@bufbuild/", "@connectrpc/connect", "jose"],
+  "a2a/push": ["webhooks/post", "webhooks/record"],
   "a2a/http": ["call", "core", "doors/http", "http", "operations", "gen/proto", "@bufbuild/", "fastify"],
   jobs: ["node:", "core", "pg-boss"],
   runtime: ["node:", "core", "jobs"],

@@ -25,7 +25,20 @@ const nouns = [
   ...["processes", "idempotency", "pagination", "addresses", "structured-output"],
   ...["accounts", "keys", "audit", "sign-in", "teams", "projects", "assets"],
   ...["browsers", "actions", "files", "tasks", "schedules", "agents", "usage", "speech", "workspaces"],
-  ...["connectors", "oauth", "skills", "webhooks", "websites", "exports", "imports", "workers", "retention", "erasure", "installation"],
+  ...[
+    "connectors",
+    "oauth",
+    "skills",
+    "webhooks",
+    "push",
+    "websites",
+    "exports",
+    "imports",
+    "workers",
+    "retention",
+    "erasure",
+    "installation",
+  ],
 ];
 const order = [...words, ...nouns, "use-cases"];
 /** `Tx` consists of the row interfaces of all nouns, and all nouns use `Tx`: the only circle of types. */

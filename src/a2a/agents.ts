@@ -67,7 +67,7 @@ const cardOf = (
   ],
   capabilities: {
     streaming: true,
-    pushNotifications: false,
+    pushNotifications: true,
     extendedAgentCard: true,
     extensions: [
       {

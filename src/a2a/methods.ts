@@ -1,23 +1,27 @@
 import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
-import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { EmptySchema, timestampMs } from "@bufbuild/protobuf/wkt";
 import { Failure, invalidArgument } from "../core/failure.ts";
 import type { ProfileText } from "../core/tasks/profile.ts";
 import { type Json, Refusal } from "../doors/operations.ts";
 import {
   type CancelTaskRequest,
+  type DeleteTaskPushNotificationConfigRequest,
   type GetExtendedAgentCardRequest,
+  type GetTaskPushNotificationConfigRequest,
   type GetTaskRequest,
+  type ListTaskPushNotificationConfigsRequest,
   type ListTasksRequest,
   ListTasksResponseSchema,
   type SendMessageRequest,
   SendMessageResponseSchema,
   type StreamResponse,
   type SubscribeToTaskRequest,
+  type TaskPushNotificationConfig,
   TaskState,
 } from "../gen/proto/lf/a2a/v1/a2a_pb.ts";
 import type { CardSkill } from "./agents.ts";
 import { A2aFailure } from "./problem.ts";
-import { noPush, send } from "./send.ts";
+import { send } from "./send.ts";
 import { isOver, stateOf, taskOf } from "./task.ts";
 import { follow } from "./updates.ts";
 import { type Item, readEvents, readTask, type Use } from "./use.ts";
@@ -46,10 +50,13 @@ const handlers: Readonly<Record<string, Handler>> = {
   },
   SubscribeToTask: subscribe,
   GetExtendedAgentCard: extendedCard,
-  CreateTaskPushNotificationConfig: refusePush,
-  GetTaskPushNotificationConfig: refusePush,
-  ListTaskPushNotificationConfigs: refusePush,
-  DeleteTaskPushNotificationConfig: refusePush,
+  CreateTaskPushNotificationConfig: (request: TaskPushNotificationConfig, { push }: Use) => push.create(request),
+  GetTaskPushNotificationConfig: (request: GetTaskPushNotificationConfigRequest, { push }: Use) => push.get(request),
+  ListTaskPushNotificationConfigs: (request: ListTaskPushNotificationConfigsRequest, { push }: Use) => push.list(request),
+  DeleteTaskPushNotificationConfig: async (request: DeleteTaskPushNotificationConfigRequest, { push }: Use) => {
+    await push.remove(request);
+    return create(EmptySchema);
+  },
 };
 
 /** Performs a method. @throws Failure, Refusal */
@@ -65,10 +72,6 @@ function handlerOf(name: string): Handler {
   const handler = handlers[name];
   if (!handler) throw new Failure("unimplemented", `${name} is not supported`);
   return handler;
-}
-
-async function refusePush(): Promise<Message> {
-  throw noPush();
 }
 
 function idIn(id: string): string {

@@ -7,7 +7,6 @@ import { connectAnswers, connectCodes, failureOfError } from "../http/failure.ts
 const protocolErrors = {
   TASK_NOT_FOUND: { rpc: -32_001, reason: "not_found" },
   TASK_NOT_CANCELABLE: { rpc: -32_002, reason: "failed_precondition" },
-  PUSH_NOTIFICATION_NOT_SUPPORTED: { rpc: -32_003, reason: "failed_precondition" },
   UNSUPPORTED_OPERATION: { rpc: -32_004, reason: "failed_precondition" },
   CONTENT_TYPE_NOT_SUPPORTED: { rpc: -32_005, reason: "invalid_argument" },
   VERSION_NOT_SUPPORTED: { rpc: -32_009, reason: "failed_precondition" },

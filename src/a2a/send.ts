@@ -23,17 +23,26 @@ interface Sent {
 export async function send({ tenant, message, configuration }: SendMessageRequest, use: Use): Promise<Sent> {
   const profile = use.agents.profileOf(tenant);
   if (!message) throw invalidArgument("message", "is required");
-  if (configuration?.taskPushNotificationConfig) throw noPush();
+  const { taskPushNotificationConfig: push } = configuration ?? {};
+  if (!push) return sendOnly(message, profile, use);
+  const { taskId, contextId } = message;
+  if (push.taskId !== "" && push.taskId !== taskId)
+    throw invalidArgument("configuration.task_push_notification_config.task_id", "must be that of the message, or empty");
+  // A message that is sent again has one configuration.
+  const config = { ...push, id: push.id || (keyOf(message, use) ?? "") };
+  await use.push.check({ ...config, taskId: taskId || contextId });
+  const sent = await sendOnly(message, profile, use);
+  await use.push.create({ ...config, taskId: sent.taskId }, sent.seq);
+  return sent;
+}
+
+async function sendOnly(message: Message, profile: string | undefined, use: Use): Promise<Sent> {
   const { taskId, contextId } = message;
   if (taskId !== "" && contextId !== "" && taskId !== contextId)
     throw invalidArgument("message.context_id", "is not the context of the task");
   if (taskId === "" && contextId === "") return begin(message, profile, use);
   return proceed(message, await readTask(use, taskId || contextId), use);
 }
-
-/** The refusal of configurations of push notifications. */
-export const noPush = (): Failure =>
-  new A2aFailure("PUSH_NOTIFICATION_NOT_SUPPORTED", "push notifications are not supported: subscribe to the task, or create a webhook");
 
 async function begin(message: Message, profile: string | undefined, use: Use): Promise<Sent> {
   const request = { interactive_mode: true, message: { content: contentOf(message) }, ...(profile && { agent_profile: profile }) };

@@ -22,15 +22,20 @@ export async function* follow(task: Json, afterSeq: number, use: Use): AsyncGene
   do {
     for await (const item of use.operations.watch(taskId, seq, use.signal)) {
       if ("event" in item) seq = item.event.seq;
-      yield* updatesOf(item, taskId, use);
+      yield* updatesOf(item, taskId, use.hasEvents);
     }
     now = await readTask(use, taskId);
     // A message can arrive after the end of the watch.
   } while (now["status"] === "running");
-  yield statusUpdate(taskId, statusOf(now, await readEvents(use, taskId)), { seq, ...(use.hasEvents && { facts: { seq } }) });
+  yield restUpdate(now, await readEvents(use, taskId), seq, use.hasEvents);
 }
 
-function* updatesOf(item: Watched, taskId: string, { hasEvents }: Use): Generator<Update> {
+/** The state of a task that does not run. @param events its newest events, oldest first. @param seq of the newest one. */
+export const restUpdate = (task: Json, events: readonly TaskEvent[], seq: number, hasEvents: boolean): Update =>
+  statusUpdate(String(task["id"]), statusOf(task, events), { seq, ...(hasEvents && { facts: { seq } }) });
+
+/** What an event, or a part of a text, is in the protocol: nothing, or one update. */
+export function* updatesOf(item: Watched, taskId: string, hasEvents: boolean): Generator<Update> {
   if (!("event" in item)) {
     if (hasEvents) yield statusUpdate(taskId, working, { facts: { delta: item.delta } });
     return;

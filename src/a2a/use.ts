@@ -2,6 +2,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Json, RecordedOperations, TaskEvent } from "../doors/operations.ts";
 import type { Agents } from "./agents.ts";
 import type { ServiceParameters } from "./protocol.ts";
+import type { PushUse } from "./push/use.ts";
 
 /** One request of a caller. */
 export interface Use extends ServiceParameters {
@@ -9,6 +10,7 @@ export interface Use extends ServiceParameters {
   /** The id of the caller's API key; empty for a token, whose records are those of its app and user. */
   readonly keyId: string;
   readonly agents: Agents;
+  readonly push: PushUse;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
   sleep(ms: number, signal: AbortSignal): Promise<void>;

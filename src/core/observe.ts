@@ -46,6 +46,8 @@ export interface Observe {
   /** An attempt of a delivery has ended; `seconds` is its time on the network, null when none was made. */
   attempted(outcome: "delivered" | "retried" | "failed" | "cancelled", seconds: number | null): void;
   webhooksDisabled(count: number): void;
+  /** An attempt of a push notification has ended after this time on the network. */
+  pushed(outcome: "delivered" | "retried" | "failed", seconds: number): void;
   /** One commit, with the number of changes in it. */
   committed(changes: number): void;
   /** The time until a change could begin to write. */
@@ -78,6 +80,7 @@ export const unobserved: Observe = {
   lost: nothing,
   attempted: nothing,
   webhooksDisabled: nothing,
+  pushed: nothing,
   committed: nothing,
   writerWaited: nothing,
   changed: nothing,

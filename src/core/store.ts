@@ -28,6 +28,7 @@ import type { SigningKeyRows } from "./oauth/signing-key.ts";
 import type { ProcessKeyRows, SealedRows } from "./processes/key-rotation.ts";
 import type { JobRows, NodeRows, RateCounters, SettingRows } from "./processes/shared.ts";
 import type { ProjectRows } from "./projects/project.ts";
+import type { PushConfigRows } from "./push/push-config.ts";
 import type { RetentionRows } from "./retention/retention.ts";
 import type { ScheduleRows } from "./schedules/schedule.ts";
 import type { FactorRows } from "./sign-in/factor.ts";
@@ -87,6 +88,7 @@ export interface Tx {
   readonly skills: SkillRows;
   readonly webhooks: WebhookRows;
   readonly listeners: ListenerRows;
+  readonly pushConfigs: PushConfigRows;
   readonly deliveryLog: DeliveryLogRows;
   readonly agents: AgentRows;
   readonly agentProfiles: ProfileRows;

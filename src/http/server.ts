@@ -34,6 +34,7 @@ import { reflection } from "./reflection.ts";
 import type { ReadSessionCookie } from "./request.ts";
 import { boundDeadline, compressionCheck, contentTypeCheck, plainGrpcMessage } from "./request-hooks.ts";
 import type { RpcDoor } from "./rpc-door.ts";
+import { type Door, type Unrouted, unrouted } from "./unrouted.ts";
 import { v1Routes } from "./v1/routes.ts";
 import { type RefusalParts, v2Wire } from "./v2/refusal.ts";
 import { unknownOperation, v2Routes } from "./v2/route.ts";
@@ -68,7 +69,7 @@ export interface ServerParts extends RefusalParts, Pick<WatchAddressParts, "watc
   /** The websites that agents built. All requests to their hosts go to them. */
   readonly sites?: SiteServer;
   /** Doors of other modules to the operations, which the same origins may call as the operations themselves. */
-  readonly doors?: readonly ((app: FastifyInstance) => void)[];
+  readonly doors?: readonly Door[];
   /** The same on Connect, gRPC and gRPC-Web. */
   readonly rpcDoors?: readonly RpcDoor[];
   /** Routes of other modules; the hooks and handlers of each apply only to its routes. */
@@ -94,6 +95,7 @@ export function httpServer(parts: ServerParts): FastifyInstance {
   const { front, readiness, conversationsOnly } = parts;
   const { refuse } = v2Wire(parts);
   const unknown = unknownOperation(parts.operations);
+  const elsewhere = unrouted();
   const app = fastify({
     serverFactory: (handler, options) => front.serverFactory(sitesFirst(parts, handler), options),
     logger: false,
@@ -105,7 +107,8 @@ export function httpServer(parts: ServerParts): FastifyInstance {
     // For scopes without their own body reader.
     bodyLimit: anonymousBytes,
     // Malformed URLs, and names beyond Fastify's limit for a parameter, which never reach a route.
-    frameworkErrors: (error, request, reply) => void refuse(request, reply, isLongName(error, request) ? unknown(request.url) : error),
+    frameworkErrors: (error, request, reply) =>
+      void elsewhere.refuse(request, reply, refuse, isLongName(error, request) ? unknown(request.url) : error),
   });
   app.addHook("onRequest", async ({ raw, routeOptions }, reply) => {
     // Without a route there is no configuration, despite its type.
@@ -114,7 +117,7 @@ export function httpServer(parts: ServerParts): FastifyInstance {
   probes(app, readiness);
   void app.register(async (calls) => {
     allowOrigins(calls, { corsOrigins: parts.corsOrigins, clients: parts.store.clients }, { exposedHeaders });
-    callRoutes(calls, parts);
+    callRoutes(calls, parts, elsewhere);
   });
   if (!conversationsOnly) void app.register(async (scope) => watchAddress(scope, parts));
   if (!conversationsOnly) void app.register(async (scope) => auditAddress(scope, parts));
@@ -135,7 +138,7 @@ function sitesFirst({ sites, conversationsOnly }: ServerParts, handler: FastifyS
 }
 
 /** Registers Connect, gRPC, v2, v1 and the facade, which the configured origins may call from a browser. */
-function callRoutes(app: FastifyInstance, parts: ServerParts): void {
+function callRoutes(app: FastifyInstance, parts: ServerParts, elsewhere: Unrouted): void {
   const { refuse } = v2Wire(parts);
   void app.register(async (scope) => {
     // Connect reads the URL with its host; without a host it would send an empty 200.
@@ -161,11 +164,11 @@ function callRoutes(app: FastifyInstance, parts: ServerParts): void {
     void scope.register(async (connect) => connectServices(connect, connectOptions(parts)));
   });
   if (parts.conversationsOnly) return;
-  void app.register(async (scope) => v2Routes(scope, parts));
+  void app.register(async (scope) => v2Routes(scope, parts, elsewhere));
   void app.register(async (scope) => auditDownload(scope, parts));
   void app.register(async (scope) => v1Routes(scope, parts));
   void app.register(async (scope) => openaiRoutes(scope, parts));
-  for (const door of parts.doors ?? []) void app.register(async (scope) => door(scope));
+  for (const door of parts.doors ?? []) void app.register(async (scope) => elsewhere.add(door(scope)));
 }
 
 /** Begins the observation of a call to an operation that connect-es serves. Health and reflection do not count as operations. */

@@ -4,7 +4,10 @@ import type { Series } from "./series.ts";
 /** The agent of a profile: `offline`, `remote` or `model`; `other` for a profile that is not configured. */
 export type AgentOf = (profile: string) => string;
 
-type WorkFunctions = Pick<Observe, "runEnded" | "claimed" | "lost" | "attempted" | "webhooksDisabled" | "jobsRun" | "telemetryDropped">;
+type WorkFunctions = Pick<
+  Observe,
+  "runEnded" | "claimed" | "lost" | "attempted" | "webhooksDisabled" | "pushed" | "jobsRun" | "telemetryDropped"
+>;
 
 /** Metrics of runs, deliveries and jobs. */
 export function workMetrics({ counter, histogram }: Series, agentOf: AgentOf): WorkFunctions {
@@ -40,6 +43,17 @@ export function workMetrics({ counter, histogram }: Series, agentOf: AgentOf): W
     [0.05, 0.25, 1, 5, 15],
   );
   const disabled = counter({ name: "atp_webhooks_disabled_total", help: "Webhooks that were switched off.", labels: [], most: 1 });
+  const pushes = counter({
+    name: "atp_push_attempts_total",
+    help: "Attempts of push notifications of A2A by outcome.",
+    labels: ["outcome"],
+    most: 3,
+    known: ["delivered", "retried", "failed"],
+  });
+  const pushSeconds = histogram(
+    { name: "atp_push_attempt_duration_seconds", help: "Time of attempts of push notifications on the network.", labels: [], most: 1 },
+    [0.05, 0.25, 1, 5, 15],
+  );
   const jobs = counter({ name: "atp_jobs_total", help: "Jobs by kind and outcome.", labels: ["kind", "outcome"], most: 12 });
   const dropped = counter({
     name: "atp_telemetry_dropped_total",
@@ -57,6 +71,10 @@ export function workMetrics({ counter, histogram }: Series, agentOf: AgentOf): W
       if (time !== null) seconds({}, time);
     },
     webhooksDisabled: (count) => disabled({}, count),
+    pushed(outcome, time) {
+      pushes({ outcome });
+      pushSeconds({}, time);
+    },
     telemetryDropped: (signal, count) => dropped({ signal }, count),
     jobsRun: (kind, outcome, count) => jobs({ kind, outcome }, count),
   };

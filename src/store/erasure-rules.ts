@@ -72,6 +72,7 @@ export const erasureRules: Readonly<Record<keyof Rows | "taskText", TableRules>>
   connector: personOwns,
   browser: personOwns,
   schedule: personOwns,
+  pushConfig: personOwns,
   idempotencyRecord: {
     person: (person) =>
       either(ofAccount(person), sql`subject = ${person.accountId}`, within(sql`subject`, sql`membership`, ofAccount(person))),

@@ -31,6 +31,7 @@ import { memberRows } from "./rows/member.ts";
 import { parentRows, waitRows } from "./rows/parent-task.ts";
 import { nodeRows, settingRows } from "./rows/processes.ts";
 import { projectRows } from "./rows/project.ts";
+import { pushConfigRows } from "./rows/push-config.ts";
 import { retentionRows } from "./rows/retention.ts";
 import { scheduleRows } from "./rows/schedule.ts";
 import { processKeyRows, sealedRows } from "./rows/sealed.ts";
@@ -76,6 +77,7 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     skills: skillRows(session),
     webhooks: webhookRows(session),
     listeners: listenerRows(session),
+    pushConfigs: pushConfigRows(session),
     deliveryLog: deliveryLogRows(session),
     agents: agentRows(session),
     agentProfiles: agentProfileRows(session),

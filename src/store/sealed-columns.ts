@@ -2,6 +2,7 @@ import { inputContext } from "../core/actions/action.ts";
 import { credentialsContext, signInContext } from "../core/connectors/server.ts";
 import { answerContext } from "../core/idempotency/idempotency-record.ts";
 import { signingKeyContext } from "../core/oauth/signing-key.ts";
+import { pushSecretsContext } from "../core/push/push-config.ts";
 import { authenticatorContext } from "../core/sign-in/factor.ts";
 import { segmentContext } from "../core/tasks/segment.ts";
 import { webhookSecretContext } from "../core/webhooks/new-webhook.ts";
@@ -43,6 +44,7 @@ export const sealedColumns: readonly SealedColumn[] = [
     (accountId, spaceId, clientId, operation, key) => answerContext({ accountId, spaceId, clientId, operation, key }),
   ),
   column("pendingAction", "input", ["taskId", "seq"], (taskId, seq) => inputContext({ taskId, seq })),
+  column("pushConfig", "secrets", ["taskId", "clientId", "configId"], pushSecretsContext),
   column("signingKey", "privateKey", ["id"], signingKeyContext),
   column("webhook", "secret", ["id"], webhookSecretContext),
   column("webhook", "oldSecret", ["id"], webhookSecretContext),

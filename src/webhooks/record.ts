@@ -1,3 +1,4 @@
+import type { Random } from "../core/ids.ts";
 import type { Tx } from "../core/store.ts";
 import type { AttemptResult, DueWebhook, Health, NextState, Outcome, WebhookHealth } from "../core/webhooks/delivery.ts";
 import type { WebhookEventType } from "../core/webhooks/webhook.ts";
@@ -113,6 +114,9 @@ export function nextStateOf({ type, number, sent }: Attempt, now: number, random
   const wait = Math.round(delay * (1 - jitter + 2 * jitter * random));
   return { state: "pending", nextAt: now + Math.max(wait, retryAfterMs(sent.retryAfter, now)) };
 }
+
+/** From 0 up to 1. */
+export const randomFraction = (random: Random): number => Buffer.from(random(4)).readUInt32BE() / 2 ** 32;
 
 /** The address no longer exists: the webhook must be switched off (spec/webhooks.md 7). */
 const isGone = ({ status }: Pick<AttemptResult, "status">): boolean => status === gone;

@@ -9,8 +9,8 @@ import { attributes, deliverySpan } from "../core/span-names.ts";
 import type { Store } from "../core/store.ts";
 import { endAfter, type Span, storedParent, type Tracing, untraced } from "../core/trace.ts";
 import type { AttemptKey, AttemptResult, DueDelivery, DueWebhook, SendWebhook } from "../core/webhooks/delivery.ts";
-import { type CompletedAttempt, nextStateOf, recordOutcomes, type SwitchedOff, scheduleMs } from "./record.ts";
-import { answerMs } from "./send.ts";
+import { answerMs } from "./post.ts";
+import { type CompletedAttempt, nextStateOf, randomFraction, recordOutcomes, type SwitchedOff, scheduleMs } from "./record.ts";
 
 /** Whether a due delivery must still be sent; `now` in Unix milliseconds. */
 function isSendable(delivery: DueDelivery, now: number): boolean {
@@ -239,6 +239,3 @@ export function startSender(parts: SenderParts): Sender {
 }
 
 const idOf = ({ id }: DueDelivery): string => id;
-
-/** From 0 up to 1. */
-const randomFraction = (random: Random): number => Buffer.from(random(4)).readUInt32BE() / 2 ** 32;

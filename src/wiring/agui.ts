@@ -1,11 +1,11 @@
-import type { FastifyInstance } from "fastify";
 import { type AgUiParts, agUiRoutes } from "../agui/http/route.ts";
+import type { Door } from "../http/unrouted.ts";
 import type { FileParts } from "./files.ts";
 import type { McpCalls } from "./mcp.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /** The door for front ends of the Agent-User Interaction protocol. */
-export function createAgUiRoutes(context: ProcessContext, { uploads, blobs }: FileParts, calls: McpCalls): (app: FastifyInstance) => void {
+export function createAgUiRoutes(context: ProcessContext, { uploads, blobs }: FileParts, calls: McpCalls): Door {
   const { config, store, clock } = context;
   const parts: AgUiParts = { ...calls, store, clock, uploads, blobs, bodyLimit: config.bodyLimit };
   return (app) => agUiRoutes(app, parts);

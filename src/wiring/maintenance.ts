@@ -156,6 +156,9 @@ export function startMaintenance(
       await inBatches(logMax, (tx) => tx.webhooks.purge(before, logMax));
       await store.change((tx) => tx.webhookKeys.purge(clock.now()));
     }),
+    every(hourMs, async function purgePushConfigs() {
+      await inBatches(logMax, (tx) => tx.pushConfigs.purge(logMax));
+    }),
     every(hourMs, async function shrinkDatabase() {
       await shrink(store, clock, stopping.signal);
     }),

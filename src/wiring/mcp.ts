@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { Door } from "../http/unrouted.ts";
 import { type McpParts, mcpRoutes } from "../mcp/http/route.ts";
 import type { FileParts } from "./files.ts";
 import { version } from "./installation.ts";
@@ -8,7 +8,7 @@ import type { ProcessContext } from "./process-context.ts";
 export type McpCalls = Pick<McpParts, "operations" | "admit" | "performer" | "readRequest" | "report">;
 
 /** The door for clients of the Model Context Protocol. */
-export function createMcpRoutes(context: ProcessContext, { uploads, blobs }: FileParts, calls: McpCalls): (app: FastifyInstance) => void {
+export function createMcpRoutes(context: ProcessContext, { uploads, blobs }: FileParts, calls: McpCalls): Door {
   const { config, store, cipher, clock } = context;
   const { baseUrl, consentUrl, appUrl, corsOrigins, bodyLimit } = config;
   const parts = {

@@ -45,6 +45,7 @@ import { type SenderParts, startSender } from "../webhooks/sender.ts";
 import { createAgents, createTools } from "./agents.ts";
 import type { FileParts } from "./files.ts";
 import type { ProcessContext } from "./process-context.ts";
+import { type PushNews, startPushes } from "./push.ts";
 import { remoteProfiles } from "./remote.ts";
 import type { Sending } from "./sending.ts";
 import { createTasks, pauseNotifier } from "./tasks.ts";
@@ -99,6 +100,8 @@ export interface WorkParts {
   readonly files: FileParts;
   readonly connectors: ConnectorUses;
   readonly sending: Pick<Sending, "send">;
+  /** Reports new configurations of push notifications. */
+  readonly pushes: Pick<PushNews, "onCreated">;
   readonly browsers: AttachedBrowsers;
   readonly texts: LiveTexts;
   readonly backlog: Backlog;
@@ -123,7 +126,7 @@ export interface Work {
  */
 export async function startWork(
   context: ProcessContext,
-  { files, connectors, sending: { send }, browsers, texts, backlog, direct, check }: WorkParts,
+  { files, connectors, sending: { send }, pushes, browsers, texts, backlog, direct, check }: WorkParts,
 ): Promise<Work> {
   const { config, store, cipher, clock, ids, random, log, observe, tracing, warnings } = context;
   const { staging, readFile, workspaceOf, openSkill } = files;
@@ -160,6 +163,7 @@ export async function startWork(
     concurrency: config.runConcurrency,
   });
   const sender = startSender({ store, clock, random, log, observe, tracing, warnings, send, notify: notifier(config) });
+  const pushSender = startPushes(context, files, pushes);
   const exporter = startExports(context, files);
   const stopSchedules = startSchedules({ ...context, tasks: createTasks(context, backlog, direct), notify: pauseNotifier(context) });
   const stopParents = startParents(context);
@@ -179,7 +183,7 @@ export async function startWork(
       await Promise.all([stopSchedules(), stopParents()]);
       await queue.drain();
       const drainMs = config.drainSeconds * 1000;
-      await Promise.all([runs.drain(drainMs), exporter.drain(), sender.drain(drainMs)]);
+      await Promise.all([runs.drain(drainMs), exporter.drain(), sender.drain(drainMs), pushSender.drain(drainMs)]);
     },
   };
 }

@@ -110,6 +110,13 @@ describe("the entrance of A2A (spec/api.md 8.107)", () => {
     expect((await send("/message:send", { method: "GET" })).status).toBe(400);
     expect((await send("/tasks?pageSize=0", { method: "GET" })).body.error.status).toBe("INVALID_ARGUMENT");
     expect((await send("", { method: "PUT", body: {} })).status).toBe(400);
+    for (const method of ["PROPFIND", "QUERY"]) {
+      const { status, headers, body } = await send("", { method });
+      expect([status, headers.get("allow"), body.jsonrpc, body.error.code]).toEqual([400, "POST", "2.0", -32_000]);
+      const below = await send("/tasks", { method });
+      expect([below.headers.get("allow"), below.body.error.code]).toEqual(["GET, POST, DELETE", below.status]);
+    }
+    expect((await send("/tasks/%zz", { method: "GET" })).body).toMatchObject({ error: { code: 400, status: "INVALID_ARGUMENT" } });
   });
 });
 
@@ -231,23 +238,6 @@ describe("tasks of A2A (spec/api.md 8.107)", () => {
     const state = async () => (await rpc("SendMessage", message("[[say Hi]]"), { headers })).body.result?.task.status.state;
     await expect.poll(state).toBe("TASK_STATE_COMPLETED");
   });
-
-  test("push notifications are refused in each binding", async () => {
-    const config = { taskId: "t", url: "https://example.com" };
-    expect(errorOf(await rpc("CreateTaskPushNotificationConfig", config))).toEqual([-32_003, "PUSH_NOTIFICATION_NOT_SUPPORTED"]);
-    const withConfig = { ...message("Hello"), configuration: { taskPushNotificationConfig: config } };
-    expect(errorOf(await rpc("SendMessage", withConfig))[0]).toBe(-32_003);
-    const path = "/tasks/t/pushNotificationConfigs";
-    for (const [method, end] of [
-      ["POST", ""],
-      ["GET", ""],
-      ["GET", "/c"],
-      ["DELETE", "/c"],
-    ] as const)
-      expect((await send(path + end, { method, ...(method === "POST" && { body: config }) })).status).toBe(400);
-    const { client, options } = grpc();
-    expect((await refusal(client.listTaskPushNotificationConfigs({ taskId: "t" }, options))).code).toBe(Code.FailedPrecondition);
-  });
 });
 
 /** The files that are loaded with a file: its imports, and theirs, without those that run later. */
@@ -262,6 +252,6 @@ function loadedWith(path: string, seen = new Set<string>()): ReadonlySet<string>
 test("a server loads the methods with the first request, and not before", () => {
   const loaded = loadedWith("src/serve.ts");
   expect([...loaded]).toContain("src/a2a/http/route.ts");
-  for (const file of ["methods", "updates", "send", "http/handler", "http/requests"])
+  for (const file of ["methods", "updates", "send", "push/notifications", "http/handler", "http/requests"])
     expect([...loaded]).not.toContain(`src/a2a/${file}.ts`);
 });

@@ -45,7 +45,7 @@ export function has(wire: Wire, { rpc, method, operation }: Callee): boolean {
 }
 
 /** Calls of A2A that change tasks. */
-const a2aChanges = /A2AService\/(?:SendMessage|SendStreamingMessage|CancelTask)$/;
+const a2aChanges = /A2AService\/(?:SendMessage|SendStreamingMessage|CancelTask|(?:Create|Delete)TaskPushNotificationConfig)$/;
 
 /** Whether a key with limits may ever make a call, by the descriptors. A run of AG-UI may only read. */
 export function isAllowedBy(name: LimitName, { rpc, operation }: Callee): boolean {

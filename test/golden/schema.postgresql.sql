@@ -588,6 +588,25 @@ TABLE project_connector
   space_id text NOT NULL
   CONSTRAINT project_connector_pkey PRIMARY KEY (project_id, uid)
   CREATE UNIQUE INDEX project_connector_pkey ON public.project_connector USING btree (project_id, uid)
+TABLE push_config
+  task_id text NOT NULL
+  client_id text NOT NULL
+  config_id text NOT NULL
+  account_id text NOT NULL
+  space_id text NOT NULL
+  url text NOT NULL
+  secrets bytea
+  has_events boolean NOT NULL
+  state text NOT NULL
+  sent_seq integer NOT NULL
+  attempts integer NOT NULL DEFAULT 0
+  next_at bigint NOT NULL
+  claim text
+  last_error text
+  created_at bigint NOT NULL
+  CONSTRAINT push_config_pkey PRIMARY KEY (task_id, client_id, config_id)
+  CREATE INDEX push_config_due ON public.push_config USING btree (next_at) WHERE (state = 'active'::text)
+  CREATE UNIQUE INDEX push_config_pkey ON public.push_config USING btree (task_id, client_id, config_id)
 UNLOGGED TABLE rate_counter
   key text NOT NULL
   minute integer NOT NULL

@@ -535,6 +535,26 @@ CREATE TABLE "project_connector" (
 
     PRIMARY KEY ("project_id", "uid")
 )
+CREATE TABLE "push_config" (
+    "task_id" TEXT NOT NULL,
+    "client_id" TEXT NOT NULL,
+    "config_id" TEXT NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "space_id" TEXT NOT NULL,
+    "url" TEXT NOT NULL,
+    "secrets" BLOB,
+    "has_events" BOOLEAN NOT NULL,
+    "state" TEXT NOT NULL,
+    "sent_seq" INTEGER NOT NULL,
+    "attempts" INTEGER NOT NULL DEFAULT 0,
+    "next_at" BIGINT NOT NULL,
+    "claim" TEXT,
+    "last_error" TEXT,
+    "created_at" BIGINT NOT NULL,
+
+    PRIMARY KEY ("task_id", "client_id", "config_id")
+)
+CREATE INDEX "push_config_due" ON "push_config"("next_at") WHERE state = 'active'
 CREATE TABLE "rate_counter" (
     "key" TEXT NOT NULL,
     "minute" INTEGER NOT NULL,

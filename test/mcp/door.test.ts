@@ -89,8 +89,11 @@ describe("the door at /mcp (spec/api.md 8.103)", () => {
 
   test("other methods, batches, other types and long bodies are refused", async () => {
     const { headers } = rig.ann;
-    for (const method of ["GET", "DELETE"])
-      expect(await send({ headers, method })).toMatchObject({ status: 405, headers: { allow: "POST" } });
+    for (const method of ["GET", "DELETE", "PROPFIND", "QUERY"]) {
+      const refused = await send({ headers, method });
+      expect(refused).toMatchObject({ status: 405, headers: { allow: "POST" } });
+      expect(JSON.parse(refused.body)).toMatchObject({ jsonrpc: "2.0", id: null, error: { code: -32_000 } });
+    }
     expect((await send({ headers, body: `[${list}]` })).status).toBe(400);
     expect((await send({ headers, body: "{" })).status).toBe(400);
     expect((await send({ headers: { ...headers, "content-type": "text/plain" } })).status).toBe(415);

@@ -19,6 +19,7 @@ describeOnOne("metrics of a serving process", (database) => {
   let ann: Person;
   /** The status with which the webhook's receiver answers. */
   let answer = 200;
+  let receiverUrl = "";
   let dispose: () => Promise<void>;
 
   beforeAll(async () => {
@@ -28,6 +29,7 @@ describeOnOne("metrics of a serving process", (database) => {
     const AGENT_PROFILES = "manus-1.6=model:scripted,manus-1.6-lite=offline,manus-1.6-max=remote";
     rig = await openMeasured({ database, env: { ...models.env, AGENT_PROFILES, WEBHOOK_ALLOW: "loopback" } });
     ann = await rig.service.person();
+    receiverUrl = receiver.url;
     await ann.v2("webhook.create", { url: receiver.url, event_types: ["task_created"] });
     dispose = async () => {
       await rig[Symbol.asyncDispose]();
@@ -51,6 +53,14 @@ describeOnOne("metrics of a serving process", (database) => {
     const { body } = await ann.v2("file.upload", { filename: "a.txt" });
     const headers = digest === undefined ? {} : { "content-md5": digest };
     await fetch(url(new URL(body["upload_url"]).pathname), { method: "PUT", body: bytes, headers });
+  }
+  /** A task of A2A with push notifications. */
+  async function pushed() {
+    const message = { messageId: "", role: "ROLE_USER", parts: [{ text: "Say hello." }] };
+    const params = { tenant: offline.agent_profile, message, configuration: { taskPushNotificationConfig: { url: receiverUrl } } };
+    const headers = { ...ann.headers, "a2a-version": "1.0", "content-type": "application/json" };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params });
+    await fetch(url("/a2a"), { method: "POST", headers, body });
   }
   async function hangingRun() {
     model.play([{ silence: true }]);
@@ -85,6 +95,8 @@ describeOnOne("metrics of a serving process", (database) => {
     ["atp_jobs_total", { kind: "deliver", outcome: "done" }, () => create(offline)],
     ["atp_delivery_attempts_total", { outcome: "delivered" }, () => create(offline)],
     ["atp_delivery_attempt_duration_seconds_count", {}, () => create(offline)],
+    ["atp_push_attempts_total", { outcome: "delivered" }, pushed],
+    ["atp_push_attempt_duration_seconds_count", {}, pushed],
     ["atp_uploads_total", { outcome: "ok" }, () => upload("hello")],
     ["atp_uploads_total", { outcome: "invalid_argument" }, () => upload("hello", "AAAAAAAAAAAAAAAAAAAAAA==")],
     ["atp_uploaded_bytes_total", {}, () => upload("hello")],

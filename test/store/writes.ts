@@ -1,4 +1,5 @@
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
+import type { PushConfig } from "../../src/core/push/push-config.ts";
 import type { Schedule } from "../../src/core/schedules/schedule.ts";
 import type { Tx } from "../../src/core/store.ts";
 import type { WebhookKey } from "../../src/core/webhooks/webhook.ts";
@@ -53,6 +54,10 @@ const sampleDevice = {
 const sampleListener = {
   ...({ ...inNorth, id: "l", eventTypes: ["task_created"], projectId: null } as const),
   ...{ secret: new Uint8Array(1), expiresAt: 2, renewedAt: 1 },
+};
+const samplePush: PushConfig = {
+  ...{ ...inNorth, taskId: "t", clientId: "", configId: "c", url: "https://hooks.example/", secrets: new Uint8Array(1), hasEvents: false },
+  ...({ state: "active", sentSeq: 0, attempts: 0, nextAt: 1, claim: null, lastError: null, createdAt: 1 } as const),
 };
 const sampleWebhookKey: WebhookKey = {
   ...{ id: "k", algorithm: "rsa", number: 1, publicKey: "p", privateKey: new Uint8Array(1) },
@@ -279,6 +284,13 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["listeners.settle", (tx) => tx.listeners.settle("l", 1)],
   ["listeners.remove", (tx) => tx.listeners.remove("l")],
   ["listeners.purge", (tx) => tx.listeners.purge(9)],
+  ["pushConfigs.put", (tx) => tx.pushConfigs.put(samplePush)],
+  ["pushConfigs.remove", (tx) => tx.pushConfigs.remove(samplePush)],
+  ["pushConfigs.take", (tx) => tx.pushConfigs.take(samplePush, "claim", 1, 2)],
+  ["pushConfigs.advance", (tx) => tx.pushConfigs.advance(samplePush, "claim", 1, 2)],
+  ["pushConfigs.release", (tx) => tx.pushConfigs.release(samplePush, "claim", { ...samplePush, state: "failed" })],
+  ["pushConfigs.endOrRelease", (tx) => tx.pushConfigs.endOrRelease(samplePush, "claim", 1, 2)],
+  ["pushConfigs.purge", (tx) => tx.pushConfigs.purge(9)],
   ["webhookEvents.insert", (tx) => tx.webhookEvents.insert([sampleEvent()], [sampleDelivery(sampleEvent())])],
   ["webhookEvents.purgeBodies", (tx) => tx.webhookEvents.purgeBodies("t")],
   ["webhookEvents.purgeSettledBodies", (tx) => tx.webhookEvents.purgeSettledBodies(["e"])],

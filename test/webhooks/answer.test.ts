@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
-import { readBeginning } from "../../src/webhooks/send.ts";
+import { readBeginning } from "../../src/webhooks/post.ts";
 
 const inChunks = (text: string, size: number): Readable => {
   const bytes = Buffer.from(text);

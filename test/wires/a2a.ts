@@ -33,6 +33,15 @@ async function overJsonRpc(url: string, headers: Headers): Promise<string> {
   return outcomeOf((await errorIn(answer))?.data?.[0]?.reason);
 }
 
+/** The same for a configuration of push notifications of a task that does not exist. */
+export async function askPush(url: string, credential: Headers): Promise<string> {
+  const params = { taskId: "none", url: "https://hooks.example/" };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "CreateTaskPushNotificationConfig", params });
+  const headers = { ...credential, "a2a-version": "1.0", "content-type": "application/json" };
+  const outcome = outcomeOf((await errorIn(await fetch(`${url}/a2a`, { method: "POST", headers, body })))?.data?.[0]?.reason);
+  return outcome === "task_not_found" ? "admitted" : outcome;
+}
+
 interface ErrorBody {
   readonly status?: string;
   readonly data?: readonly { readonly reason: string }[];

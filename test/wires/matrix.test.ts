@@ -11,7 +11,7 @@ import { openTestStore, type TestStore } from "../support/database.ts";
 import { share } from "../support/depth.ts";
 import { openService, type Service } from "../support/service.ts";
 import { createWorker } from "../workers/worker-rig.ts";
-import { askA2a } from "./a2a.ts";
+import { askA2a, askPush } from "./a2a.ts";
 import { credentialOf } from "./access.ts";
 import { type Answer, type CallOver, callerOf, refused, someServedBy, type Wire } from "./call.ts";
 import { type Credentials, credentialsOf } from "./credentials.ts";
@@ -74,17 +74,15 @@ function isWithinLimits(
   return hasScope && (!projectIds || access.inProjects) && !addressRanges;
 }
 
-/** The access to a task by A2A: that of its entrance, then that of task.detail. */
-function a2aVerdict(holder: Holder): string {
+/** The access to a task by A2A: that of its entrance, then that of task.detail, or of task.sendMessage for a change. */
+function a2aVerdict(holder: Holder, keyScope: "task:read" | "task:write" = "task:read"): string {
   if (holder.kind === "nobody" || holder.kind === "session") return "unauthenticated";
   if (holder.kind === "two") return "invalid_argument";
   if (holder.kind === "service") return admitted;
   const isAllowed =
     holder.kind === "token"
       ? holder.scopes.some((scope) => scope === "create_task" || scope === "manage_all_tasks")
-      : holder.kind === "key" &&
-        holder.keyKind === "general" &&
-        isWithinLimits({ keyScope: "task:read", inProjects: true }, holder.limits ?? {});
+      : holder.kind === "key" && holder.keyKind === "general" && isWithinLimits({ keyScope, inProjects: true }, holder.limits ?? {});
   return isAllowed ? admitted : "permission_denied";
 }
 
@@ -129,13 +127,17 @@ describe.each(tested)("over %s every operation answers as its descriptor says to
 
   /** All operations with one credential; those that end the credential run last. */
   async function answers(headers: Readonly<Record<string, string>>): Promise<Readonly<Record<string, string>>> {
-    const all: Record<string, string> = { A2A: await askA2a(service.url, wire, headers) };
+    const all: Record<string, string> = {
+      A2A: await askA2a(service.url, wire, headers),
+      "A2A push": await askPush(service.url, headers),
+    };
     for (const operation of servedBy(wire)) all[operation.rpc] = accessOf(wire, await call(wire, operation, { headers }));
     return all;
   }
 
   const expected = (holder: Holder) => ({
     A2A: a2aVerdict(holder),
+    "A2A push": a2aVerdict(holder, "task:write"),
     ...Object.fromEntries(servedBy(wire).map((operation) => [operation.rpc, verdict(wire, operation, holder)])),
   });
 

@@ -1,13 +1,16 @@
 import type { Admission, Request } from "../../call/admission.ts";
 import { Failure } from "../../core/failure.ts";
+import type { Tx } from "../../core/store.ts";
 import { entranceOf, type InProcessParts, inProcessOperations } from "../../doors/http/in-process.ts";
 import type { Operation } from "../../operations.ts";
 import type { Agents } from "../agents.ts";
 import { basePath, type ReadHeader, serviceParameters } from "../protocol.ts";
 import type { Use } from "../use.ts";
+import { type PushDoorParts, pushUse } from "./push.ts";
 
 /** What all bindings of the protocol share. */
-export interface DoorParts extends InProcessParts {
+export interface DoorParts extends InProcessParts, Omit<PushDoorParts, "store"> {
+  readonly store: Tx;
   readonly agents: Agents;
 }
 
@@ -33,13 +36,18 @@ export function createDoor(parts: DoorParts): Door {
       if (!isAccepted) throw new Failure("permission_denied", "A2A takes a general API key or an access token");
       return admission;
     },
-    use: ({ request, caller }, header, signal) => ({
-      ...serviceParameters(header),
-      operations: inProcessOperations(parts, request, caller),
-      agents,
-      keyId: caller.credential.kind === "key" ? caller.credential.id : "",
-      signal,
-      sleep: clock.sleep,
-    }),
+    use(admission, header, signal) {
+      const { request, caller } = admission;
+      const parameters = serviceParameters(header);
+      return {
+        ...parameters,
+        operations: inProcessOperations(parts, request, caller),
+        push: pushUse(parts, admission, parameters.hasEvents, signal),
+        agents,
+        keyId: caller.credential.kind === "key" ? caller.credential.id : "",
+        signal,
+        sleep: clock.sleep,
+      };
+    },
   };
 }

@@ -7,6 +7,7 @@ import { AgentCardSchema } from "../../gen/proto/lf/a2a/v1/a2a_pb.ts";
 import { callHeaders, refusalHeaders, setHeaders } from "../../http/answer-headers.ts";
 import type { ReadRequest } from "../../http/request.ts";
 import { boundedBodies } from "../../http/request-body.ts";
+import type { Door } from "../../http/unrouted.ts";
 import { parseBody } from "../../http/v2/parse.ts";
 import { type Call, hasBody, inSteps, sendJson, wire } from "../../http/wire/wire.ts";
 import { failureIn, RpcFailure } from "../problem.ts";
@@ -27,7 +28,7 @@ const cardSeconds = 300;
  * Serves A2A 1.0: JSON-RPC at `/a2a`, HTTP+JSON below it, and public cards (spec/api.md 8.107). The methods are loaded with the first
  * request.
  */
-export function a2aRoutes(app: FastifyInstance, parts: A2aParts): void {
+export function a2aRoutes(app: FastifyInstance, parts: A2aParts): ReturnType<Door> {
   boundedBodies(app);
   const { readRequest, report, bodyLimit, clock, agents } = parts;
   const door = createDoor(parts);
@@ -82,6 +83,10 @@ export function a2aRoutes(app: FastifyInstance, parts: A2aParts): void {
   frame.route(app, basePath, { POST: rpc }, { text });
   frame.route(app, `${basePath}/*`, { GET: rest, POST: rest, DELETE: rest }, { text });
   for (const path of ["", `${basePath}/:agent`]) frame.route(app, `${path}/.well-known/agent-card.json`, { GET: card }, { text });
+  return [
+    { address: basePath, methods: ["POST"], refuse: frame.refuse },
+    { address: `${basePath}/`, methods: ["GET", "POST", "DELETE"], refuse: frame.refuse },
+  ];
 }
 
 function boundOf(call: Call, bodyLimit: number) {
@@ -121,6 +126,6 @@ async function refuse({ request, reply, head: { requestId } }: Call, failure: Fa
   setHeaders(reply, [...refusalHeaders(failure), ...callHeaders(requestId)]);
   const { restBinding, rpcBinding } = await import("./handler.ts");
   const { status, body } = restBinding(requestId).error(failure);
-  const isRpc = request.routeOptions.url === basePath;
+  const isRpc = request.url.replace(/\?.*$/s, "") === basePath;
   sendJson(reply, status, isRpc ? rpcBinding(null, requestId).error(failure).body : body);
 }

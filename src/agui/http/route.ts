@@ -7,6 +7,7 @@ import { callHeaders, refusalHeaders, setHeaders } from "../../http/answer-heade
 import { failureOfError, v2Answers } from "../../http/failure.ts";
 import type { ReadRequest } from "../../http/request.ts";
 import { boundedBodies } from "../../http/request-body.ts";
+import type { Door } from "../../http/unrouted.ts";
 import { eventStream } from "../../http/v2/event-stream.ts";
 import { parseBody } from "../../http/v2/parse.ts";
 import { type Call, inSteps, sendJson, wire } from "../../http/wire/wire.ts";
@@ -24,7 +25,7 @@ const inputBytesMax = 4 * 1_048_576;
  * Serves the Agent-User Interaction protocol at `/ag-ui` by server-sent events (spec/api.md 8.110). The adapter is loaded at the first
  * request, so that a process without clients has none of it in memory.
  */
-export function agUiRoutes(app: FastifyInstance, parts: AgUiParts): void {
+export function agUiRoutes(app: FastifyInstance, parts: AgUiParts): ReturnType<Door> {
   const { readRequest, report, bodyLimit } = parts;
   boundedBodies(app);
   const entrance = entranceOf(parts.operations, "ag-ui", "/ag-ui");
@@ -39,6 +40,7 @@ export function agUiRoutes(app: FastifyInstance, parts: AgUiParts): void {
     },
   });
   door.route(app, "/ag-ui", { POST: post }, { text: () => "/ag-ui accepts POST: every run is a request" });
+  return [{ address: "/ag-ui", methods: ["POST"], refuse: door.refuse }];
 }
 
 async function answer({ reply, head, gone }: Call, { clock, report }: AgUiParts, operations: Operations, body: unknown): Promise<void> {

@@ -141,7 +141,8 @@ const callerOf = ({ credential, role, within }: Caller) => ({
   role: credential.kind === "token" ? null : role,
 });
 
-const refusalOf = ({ reason, message, path, retryAfter }: Failure): Refusal =>
+/** A failure as a refusal, with the code of v2. */
+export const refusalOf = ({ reason, message, path, retryAfter }: Failure): Refusal =>
   new Refusal(v2Answers[reason].code, message, { field: path, retryAfter });
 
 const writeEvent = compileBareWriter(TaskEventSchema);

@@ -13,6 +13,7 @@ import { boundOf } from "../bounds/bound.ts";
 import { jsonOnly } from "../failure.ts";
 import { boundedBodies } from "../request-body.ts";
 import { sendAnswer } from "../send-answer.ts";
+import type { Unrouted } from "../unrouted.ts";
 import { type Address, applyHeaders, type Call, type Handle, hasBody, inSteps } from "../wire/wire.ts";
 import { compileFrameWriter, endFrame, eventStream, isResumable, lastEventId } from "./event-stream.ts";
 import { compileReader } from "./message-reader.ts";
@@ -119,14 +120,16 @@ const unsupportedTypes = /^(multipart\/|application\/(grpc|proto|x-protobuf|prot
 /**
  * Registers the dotted JSON API: `POST /v2/task.create`, and GET with a query for
  * operations without side effects (spec/api.md 1). Every answer has the envelope.
+ *
+ * @param elsewhere refuses requests to addresses of other protocols that reach no route.
  */
-export function v2Routes(app: FastifyInstance, parts: V2Parts): void {
+export function v2Routes(app: FastifyInstance, parts: V2Parts, elsewhere: Pick<Unrouted, "refuse">): void {
   // For addresses without an operation.
   boundedBodies(app);
   const v2 = v2Wire(parts);
   const unknown = unknownOperation(parts.operations);
   app.setErrorHandler((thrown, request, reply) => v2.refuse(request, reply, thrown));
-  app.setNotFoundHandler((request, reply) => v2.refuse(request, reply, unknown(request.raw.url ?? "")));
+  app.setNotFoundHandler((request, reply) => elsewhere.refuse(request, reply, v2.refuse, unknown(request.raw.url ?? "")));
   const named = parts.operations.all.flatMap((operation) => (operation.name === null ? [] : [[operation.name, operation] as const]));
   v2.routeNames(app, "/v2/", new Map(named.map(([name, operation]) => [name, addressOf(name, operation, parts)])));
 }

@@ -11,6 +11,7 @@ import { callHeaders, refusalHeaders, setHeaders } from "../../http/answer-heade
 import { failureOfError, v2Answers } from "../../http/failure.ts";
 import type { ReadRequest } from "../../http/request.ts";
 import { boundedBodies } from "../../http/request-body.ts";
+import type { Door } from "../../http/unrouted.ts";
 import { parseBody } from "../../http/v2/parse.ts";
 import { type Call, inSteps, sendJson, wire } from "../../http/wire/wire.ts";
 import type { Resumed } from "../tools/tool.ts";
@@ -36,7 +37,7 @@ const placeMs = 60 * 60 * 1000;
  * Serves the Model Context Protocol at `/mcp` by streamable HTTP (spec/api.md 8.103). It is loaded at the first request, so that
  * a process without clients has none of it in memory.
  */
-export function mcpRoutes(app: FastifyInstance, parts: McpParts): void {
+export function mcpRoutes(app: FastifyInstance, parts: McpParts): ReturnType<Door> {
   const { readRequest, report, bodyLimit, baseUrl } = parts;
   boundedBodies(app);
   const checkOrigin = createOriginCheck(parts);
@@ -70,6 +71,7 @@ export function mcpRoutes(app: FastifyInstance, parts: McpParts): void {
     },
   });
   door.route(app, "/mcp", { POST: post }, { text: () => "/mcp accepts POST: the server keeps no sessions" });
+  return [{ address: "/mcp", methods: ["POST"], refuse: door.refuse }];
 }
 
 /** The head of a request with the credentials that count at an address. */

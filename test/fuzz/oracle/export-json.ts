@@ -21,7 +21,7 @@ export const isExportJson = ({ method, path, headers }: FuzzRequest, answer: Fuz
   answer.headers["content-type"] === "application/json; charset=utf-8";
 
 /** A path that cannot be decoded belongs to no operation: it is refused before routing. The query does not count. */
-export function isWellFormed(path: string): boolean {
+function isWellFormed(path: string): boolean {
   try {
     return decodeURIComponent(path.replace(/\?.*$/s, "")) !== "";
   } catch {

@@ -1,0 +1,144 @@
+import { coalesce } from "../../async/coalesce.ts";
+import { poll } from "../../async/poll.ts";
+import type { Ids } from "../../core/ids.ts";
+import type { DuePush, PushConfig } from "../../core/push/push-config.ts";
+import type { Store } from "../../core/store.ts";
+import { leaseMs, type RunParts, runPush } from "./run.ts";
+
+/** Sends push notifications in this process. */
+export interface PushSender {
+  /** A task of this process has a new configuration. */
+  watch(taskId: string): void;
+  /** Begins no more requests. Those in progress end, or are aborted after `ms`. Resolves when all is recorded. */
+  drain(ms: number): Promise<void>;
+}
+
+/** The dependencies of a sender. */
+export interface PushSenderParts extends Omit<RunParts, "store" | "events"> {
+  readonly store: Store;
+  readonly ids: Pick<Ids, "short">;
+}
+
+/** How often all configurations are looked at: those of other processes, retries, and what news did not reach. */
+const lookMs = 2_000;
+/** Configurations that this process sends for at once, and of one account: a hanging receiver does not delay those of others. */
+const runsMax = 100;
+const perAccount = 10;
+/** Tasks whose news wake the sender. Those of further tasks wait for the next look. */
+const watchedMax = 10_000;
+
+/**
+ * Sends push notifications, one request at a time for each configuration. A configuration is claimed with a lease, so that one of several
+ * processes sends for it; the next one continues after the last event that was noted as sent.
+ */
+export function startPushSender({ store, ...rest }: PushSenderParts): PushSender {
+  const { clock, log, ids } = rest;
+  const parts: RunParts = { ...rest, store, events: store.events };
+  const [stopping, aborting] = [new AbortController(), new AbortController()];
+  const signals = { stopping: stopping.signal, aborting: aborting.signal };
+  const runs = new Set<Promise<void>>();
+  const ofAccount = new Map<string, number>();
+  let watched = new Set<string>();
+  /** Tasks with news; null: all tasks. */
+  let changed: Set<string> | null = new Set();
+
+  const nextRound = coalesce(() => round().catch((cause: unknown) => log("error", "push notifications were not looked for", { cause })));
+  const wake = (): void => void nextRound();
+
+  function wakeFor(taskId: string): void {
+    changed?.add(taskId);
+    wake();
+  }
+
+  async function round(): Promise<void> {
+    const tasks = changed === null ? null : [...changed];
+    changed = new Set();
+    const max = runsMax - runs.size;
+    if (stopping.signal.aborted || max <= 0 || tasks?.length === 0) return;
+    const full = [...ofAccount].filter(([, count]) => count >= perAccount).map(([account]) => account);
+    const due = await store.pushConfigs.due(clock.now(), { max, full }, tasks);
+    const sendable = withinAccounts(due.filter(({ mayReceive }) => mayReceive));
+    const taken = await take(
+      sendable,
+      due.filter(({ mayReceive }) => !mayReceive),
+    );
+    for (const one of taken) launch(one);
+    // More may be due than was read, or than an account may have now.
+    if (due.length === max && taken.length > 0) wakeForAll();
+  }
+
+  function wakeForAll(): void {
+    changed = null;
+    wake();
+  }
+
+  function withinAccounts(due: readonly DuePush[]): readonly DuePush[] {
+    const byAccount = Map.groupBy(due, ({ accountId }) => accountId);
+    return [...byAccount].flatMap(([id, of]) => of.slice(0, perAccount - (ofAccount.get(id) ?? 0)));
+  }
+
+  /** Claims configurations, and deletes those whose task or access is gone. */
+  async function take(due: readonly DuePush[], gone: readonly DuePush[]) {
+    if (due.length + gone.length === 0) return [];
+    const now = clock.now();
+    return store.change(async (tx) => {
+      const taken: { readonly config: PushConfig; readonly claim: string }[] = [];
+      for (const config of gone) await tx.pushConfigs.remove(config);
+      for (const key of due) {
+        const claim = ids.short();
+        // Another sender may have sent since it was read.
+        const config = await tx.pushConfigs.take(key, claim, now, now + leaseMs);
+        if (config) taken.push({ config, claim });
+      }
+      return taken;
+    });
+  }
+
+  function launch({ config, claim }: { readonly config: PushConfig; readonly claim: string }): void {
+    const { accountId, taskId, configId } = config;
+    ofAccount.set(accountId, (ofAccount.get(accountId) ?? 0) + 1);
+    const run = runPush(config, claim, parts, signals)
+      .catch((cause: unknown) => log("error", "push notifications could not be sent", { taskId, configId, cause }))
+      .finally(() => {
+        const count = ofAccount.get(accountId) ?? 1;
+        const wasFull = runs.size === runsMax || count === perAccount;
+        runs.delete(run);
+        if (count > 1) ofAccount.set(accountId, count - 1);
+        else ofAccount.delete(accountId);
+        // News of its last moment found it claimed, and others may have waited for its place.
+        if (wasFull) wakeForAll();
+        else wakeFor(taskId);
+      });
+    runs.add(run);
+  }
+
+  const stopNews = store.feed.onTask(({ taskId }) => {
+    if (watched.has(taskId)) wakeFor(taskId);
+  });
+  const stopLosses = store.feed.onLost(wakeForAll);
+  const looks = poll(clock, lookMs, stopping.signal, log, async function lookForPushes() {
+    watched = new Set(await store.pushConfigs.tasks(watchedMax));
+    if (watched.size > 0) wakeForAll();
+  });
+
+  return {
+    watch(taskId) {
+      watched.add(taskId);
+      wakeFor(taskId);
+    },
+    async drain(ms) {
+      stopNews();
+      stopLosses();
+      stopping.abort();
+      const waited = new AbortController();
+      const timeLimit = clock.sleep(ms, waited.signal).then(
+        () => aborting.abort(),
+        () => undefined,
+      );
+      await nextRound();
+      await Promise.all(runs);
+      waited.abort();
+      await Promise.all([looks, timeLimit]);
+    },
+  };
+}
