@@ -101,7 +101,7 @@ const runs: readonly Comparison[] = [{ name: "task.run", concurrency: 32, of: ru
 const onPostgres = (comparisons: readonly Comparison[]): readonly Comparison[] =>
   comparisons.map((comparison) => ({ ...comparison, name: `${comparison.name}.pg` }));
 
-/** Comparisons of servers that start alike. */
+/** Comparisons of servers that start the same way. */
 interface Group {
   readonly comparisons: readonly Comparison[];
   readonly env: Environment;

@@ -1,8 +1,8 @@
 /**
- * Waits until all have ended, so that nothing goes on after a failure. Statements that begin in one turn of the event loop are one
+ * Waits until all have ended, so that nothing continues after a failure. Statements that begin in one turn of the event loop are one
  * round trip to PostgreSQL.
  *
- * @throws the failure of the first one in the given order, whichever came first in time.
+ * @throws the failure of the first one in the given order, also if another one failed earlier.
  */
 export async function together<const P extends readonly Promise<unknown>[]>(
   ...started: P

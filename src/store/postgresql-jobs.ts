@@ -83,7 +83,7 @@ function bossJobRows(boss: PgBoss, clock: Clock, session: Session): JobRows {
       // Relative to PostgreSQL's time, which in a transaction is the time when it began.
       const startAfter = isDue ? 0 : (runAt - change.began) / 1000;
       const options = { singletonKey: key, startAfter, db: bridge(session) };
-      // Nothing conflicts with it, so nobody needs the answer.
+      // Nothing conflicts with it, so no caller needs the answer.
       if (isNew) return void (await boss.send(kind, null, { ...options, db: writesOnly(session) }));
       // The row of a waiting job is locked until the commit: no process takes it before this change's rows are visible.
       for (let isPut = false; !isPut; ) {

@@ -18,7 +18,7 @@ export interface Pipeline {
   readonly statements: Statements;
   /** For Prisma's client, which waits for each answer. */
   readonly queries: SqlQueryable;
-  /** The first failure of a statement whose answer nobody awaited: it is the cause of failures after it. */
+  /** The first failure of a statement whose answer was not awaited: it is the cause of failures after it. */
   readonly failure: () => unknown;
   /** Resolves when everything that was sent is durable. */
   commit(): Promise<void>;
@@ -95,7 +95,7 @@ export function beginPipeline({ connection, adapter, statementsOn, onStatement }
     async commit() {
       const { command } = await end("COMMIT");
       if (failed) throw failed.thrown;
-      if (command !== "COMMIT") throw new ProgrammingError("a change went on after a statement had failed, and was rolled back");
+      if (command !== "COMMIT") throw new ProgrammingError("a change continued after a statement had failed, and was rolled back");
     },
     rollBack: () =>
       end("ROLLBACK").then(

@@ -26,7 +26,7 @@ export interface Statements {
   /** Returns the number of changed rows. */
   execute(statement: Statement): Promise<number>;
   /**
-   * Runs a write that waits for no lock and whose answer nobody needs. In a change on PostgreSQL it is only sent: if it fails, the next
+   * Runs a write that waits for no lock and whose answer no caller needs. In a change on PostgreSQL it is only sent: if it fails, the next
    * statement or the commit fails with its error.
    */
   write(statement: Statement): Promise<void>;

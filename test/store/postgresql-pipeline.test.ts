@@ -88,7 +88,7 @@ describe.skipIf(postgresTemplate === undefined)("a transaction on PostgreSQL", (
     expect(await rig.ids()).toEqual([]);
   });
 
-  test("fails with the error of a write that nobody waited for, also when a later statement is refused because of it", async () => {
+  test("fails with the error of a write that was not waited for, also when a later statement is refused because of it", async () => {
     await using rig = await open();
     await rig.transact(async ({ execute }) => execute(insert(1)));
     const failure = { code: "23505", answered: true };
@@ -123,7 +123,7 @@ describe.skipIf(postgresTemplate === undefined)("a transaction on PostgreSQL", (
     expect(await rig.ids()).toEqual([]);
   });
 
-  test("is not committed when its work goes on after a failed statement", async () => {
+  test("is not committed when its work continues after a failed statement", async () => {
     await using rig = await open();
     const work = rig.transact(async ({ execute, query }) => {
       await execute(insert(1));
