@@ -44,19 +44,31 @@ export interface OpenedTurn extends Omit<Turn, "reserve"> {
   readonly asked: readonly EventPayloads["user_message"][];
 }
 
+/** Parts of a turn's input that its claim has read. */
+export interface ClaimedInput {
+  /** The events that the turn answers; null when they have to be read. */
+  readonly events: readonly TaskEvent[] | null;
+  /** False when the task has no row of selected skills, connectors and browsers. */
+  readonly mayHaveResources: boolean;
+  /** False when no skill can be the task's. */
+  readonly mayHaveSkills: boolean;
+}
+
+const nothingClaimed: ClaimedInput = { events: null, mayHaveResources: true, mayHaveSkills: true };
+
 /** Reads an agent's input for the current turn of a task. */
-export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal): Promise<OpenedTurn> {
+export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal, known = nothingClaimed): Promise<OpenedTurn> {
   const { store, clock, cipher, readFile, workspaceOf, openSkill, ids } = parts;
-  const { id, answeredSeq, consumedSeq } = task;
+  const { id, consumedSeq } = task;
   // The reads are independent: a remote database answers them at the same time.
   const [since, past, instruction, skills, briefing, progress, connectors] = await Promise.all([
-    Array.fromAsync(eventsOf(store, id, { afterSeq: answeredSeq, beforeSeq: consumedSeq + 1 })),
+    known.events ?? answeredBy(store, task),
     readPast(store.events, task),
     instructionOf(store, task),
-    skillsOfTask(store, task),
+    known.mayHaveSkills ? skillsOfTask(store, task) : [],
     task.armed || task.recalls ? store.tasks.turnInput(id) : { outputSchema: null, memo: null },
     task.lastSeq > consumedSeq ? progressOf(store, cipher, task) : { decisions: [], written: [] },
-    connectorsOf(store, task),
+    known.mayHaveResources ? connectorsOf(store, task) : [],
   ]);
   const messages = since.filter((event) => event.type === "user_message");
   const history = toHistory(past, since);
@@ -113,6 +125,10 @@ async function instructionOf(store: Tx, { projectId, accountId, spaceId }: Task)
   const project = projectId === null ? null : await store.projects.find(scope, projectId);
   return project?.instruction ?? "";
 }
+
+/** The events that the turn of a task answers. */
+const answeredBy = (store: Tx, { id, answeredSeq, consumedSeq }: Task): Promise<readonly TaskEvent[]> =>
+  Array.fromAsync(eventsOf(store, id, { afterSeq: answeredSeq, beforeSeq: consumedSeq + 1 }));
 
 /** Reads the events after a sequence number, page by page. */
 async function* eventsOf(
