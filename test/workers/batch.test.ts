@@ -1,6 +1,8 @@
 import { beforeAll, expect, test } from "vitest";
 import { WorkerService as SettingsService } from "../../src/gen/proto/settings/v1/worker_service_pb.ts";
 import { describeOnEach, nodesOf } from "../support/database.ts";
+import { depth } from "../support/depth.ts";
+import { testMs } from "../support/patience.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { createWorker, explain, type Reply, type RunOf, remoteRig, type TestWorker } from "./worker-rig.ts";
 
@@ -151,23 +153,79 @@ describeOnEach("many runs per call", (database) => {
   });
 });
 
+/** The worker's process was killed. */
+class Killed extends Error {}
+
+const held = 4;
+/** A poll, a batch and an ending for each run: a kill before each call, and one that loses its answer. */
+const kills = Array.from({ length: 2 * (2 + held) }, (_, i) => ({ nth: 1 + Math.floor(i / 2), isSent: i % 2 === 1 }));
+
 describeOnEach("a worker that dies with several runs", (database) => {
   const clock = stillClock();
   const rig = remoteRig({ database, clock });
 
+  /** Works as a program does that keeps nothing, and dies at its nth call. */
+  async function workOnce(worker: TestWorker, { nth, isSent }: (typeof kills)[number]): Promise<void> {
+    let made = 0;
+    const call = async (method: string, body: object): Promise<Reply> => {
+      made += 1;
+      if (made === nth && !isSent) throw new Killed();
+      const sent = worker.call(method, body);
+      let isOver = false;
+      void sent.finally(() => {
+        isOver = true;
+      });
+      while (!isOver) {
+        await clock.advance(1);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      const reply = await sent;
+      if (made === nth) throw new Killed();
+      return reply;
+    };
+    const runs = runsOf(await call("Poll", { maxRuns: 8 })).map(refOf);
+    if (runs.length === 0) return;
+    const { body } = await call("AppendBatch", { appends: runs.map((run) => ({ ...run, events: [explain("work")] })) });
+    expect(body.results).toMatchObject(runs.map(() => ({ appended: { events: [{ key: "work" }] } })));
+    for (const run of runs) expect((await call("Finish", { ...run, ...done })).status).toBe(200);
+  }
+
+  test.skipIf(depth === "short")(
+    "at any call: all tasks end, and nothing is written twice",
+    { timeout: testMs + kills.length * 20_000 },
+    async () => {
+      const worker = await createWorker(rig.service, rig.ann);
+      for (const kill of kills) {
+        const what = `killed at call ${kill.nth}, ${kill.isSent ? "after" : "before"} it`;
+        const ids = await Promise.all(Array.from({ length: held }, () => rig.create()));
+        await expect(workOnce(worker, kill), what).rejects.toThrow(Killed);
+        const isEnded = async () => (await Promise.all(ids.map((id) => rig.row(id)))).every(({ status }) => status === "stopped");
+        while (!(await isEnded())) {
+          await clock.advance(1000);
+          await workOnce(worker, { nth: 0, isSent: false });
+        }
+        for (const id of ids)
+          expect(
+            (await rig.events(id)).map(({ type }) => type),
+            what,
+          ).toEqual([...["user_message", "status_update", "explanation", "assistant_message", "status_update"]]);
+      }
+    },
+  );
+
   test("loses all of them after 15 s: others continue each once, and the old fences are refused", async () => {
     const [dead, alive] = [await createWorker(rig.service, rig.ann), await createWorker(rig.service, rig.ann)];
     const ids = await Promise.all(Array.from({ length: 8 }, () => rig.create()));
-    const held = runsOf(await dead.call("Poll", { maxRuns: 8 })).map(refOf);
-    expect(idsOf(held)).toEqual(ids.toSorted());
-    await dead.call("AppendBatch", { appends: held.map((run) => ({ ...run, events: [explain("1")] })) });
+    const taken = runsOf(await dead.call("Poll", { maxRuns: 8 })).map(refOf);
+    expect(idsOf(taken)).toEqual(ids.toSorted());
+    await dead.call("AppendBatch", { appends: taken.map((run) => ({ ...run, events: [explain("1")] })) });
     await clock.advance(16_000);
     for (const id of ids) while ((await rig.row(id)).nodeId !== null) await clock.advance(1000);
     const next = runsOf(await alive.call("Poll", { maxRuns: 32 }));
     expect(idsOf(next)).toEqual(ids.toSorted());
     expect(next).toMatchObject(next.map(() => ({ claim: 2, events: [{ seq: 3 }] })));
-    const late = await dead.call("AppendBatch", { appends: held.map((run) => ({ ...run, events: [explain("2")] })) });
-    expect(late.body.results).toMatchObject(held.map(() => ({ error: { code: "failed_precondition" } })));
+    const late = await dead.call("AppendBatch", { appends: taken.map((run) => ({ ...run, events: [explain("2")] })) });
+    expect(late.body.results).toMatchObject(taken.map(() => ({ error: { code: "failed_precondition" } })));
     const mine = await alive.call("AppendBatch", { appends: next.map((run) => ({ ...refOf(run), events: [explain("2")] })) });
     expect(mine.body.results).toMatchObject(next.map(() => ({ appended: { events: [{ key: "2", seq: 4 }] } })));
   });
