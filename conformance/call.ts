@@ -93,7 +93,7 @@ export function recordAnswer(method: string, calls: readonly Call[], status: num
   }
 }
 
-/** An append of a batch has the status that it would have by itself, as far as the rules tell them apart. */
+/** An append of a batch has the status that it would have by itself, as far as the rules distinguish them. */
 function recordResult(call: Call, result: JsonValue): void {
   call.stop = readText(readMember(result, "appended"), "stop");
   const error = readMember(result, "error");

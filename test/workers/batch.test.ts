@@ -76,7 +76,7 @@ describeOnEach("many runs per call", (database) => {
     await finishAll(worker, [...first, ...second]);
   });
 
-  test("a batch writes each append by itself: results in order, errors of their own, and a repeat writes nothing", async () => {
+  test("a batch writes each append by itself: results in order, separate errors, and a repeat writes nothing", async () => {
     const [id, gone] = [await rig.create(), await rig.create()];
     const runs = await poll(worker, 2);
     const [run, stopped] = [id, gone].map((taskId) => ({ taskId, fence: runs.find((each) => each.taskId === taskId)?.fence ?? 0 }));
