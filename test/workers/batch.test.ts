@@ -11,6 +11,7 @@ const runsOf = ({ body: { run, moreRuns = [] } }: Reply): readonly RunOf[] => (r
 const refOf = ({ taskId, fence }: RunOf): RunOf => ({ taskId, fence });
 const idsOf = (runs: readonly RunOf[]) => runs.map(({ taskId }) => taskId).toSorted();
 
+/** Several runs by one poll (spec/decisions.md 156), and appends of several runs by one call (spec/decisions.md 157). */
 describeOnEach("many runs per call", (database) => {
   const rig = remoteRig({ database, nodes: nodesOf(database) });
   let worker: TestWorker;
