@@ -32,8 +32,19 @@ interface PolledRun {
   readonly fence: number;
 }
 
-/** Starts `count` workers, each with one poll at a time. */
-export function startPollers(server: Server, key: string, count: number): Pollers {
+/** Workers: how many, and how many runs each takes by one poll. */
+export interface PollerPlan {
+  readonly count: number;
+  readonly maxRuns: number;
+}
+
+interface PolledRuns {
+  readonly run?: PolledRun;
+  readonly moreRuns?: readonly PolledRun[];
+}
+
+/** Starts workers, each with one poll at a time. */
+export function startPollers(server: Server, key: string, { count, maxRuns }: PollerPlan): Pollers {
   const headers = { "x-api-key": key };
   const call = (method: string, body: object) => server.post(`/worker.v1.WorkerService/${method}`, body, headers);
   const watched = new Map<string, PromiseWithResolvers<number>>();
@@ -50,12 +61,14 @@ export function startPollers(server: Server, key: string, count: number): Poller
 
   async function work(): Promise<void> {
     while (!stopped) {
-      const { run } = (await call("Poll", { waitSeconds: 30 })) as { readonly run?: PolledRun };
-      if (!run) continue;
-      const { taskId, fence } = run;
-      recordPickup(taskId);
-      await call("Finish", { taskId, fence, finish: { content: "12 * 4 = 48" } });
+      const { run, moreRuns = [] } = (await call("Poll", { waitSeconds: 30, ...(maxRuns > 1 && { maxRuns }) })) as PolledRuns;
+      if (run) await Promise.all([run, ...moreRuns].map(finish));
     }
+  }
+
+  async function finish({ taskId, fence }: PolledRun): Promise<void> {
+    recordPickup(taskId);
+    await call("Finish", { taskId, fence, finish: { content: "12 * 4 = 48" } });
   }
 
   for (let n = 0; n < count; n += 1)

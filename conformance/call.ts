@@ -11,7 +11,7 @@ export interface RunName {
 
 /** A recorded call of the worker. Times are in milliseconds of the machine's monotonic clock. */
 export interface Call {
-  /** `Poll`, `Append` … */
+  /** `Poll`, `Append` … An AppendBatch is recorded as its appends. */
   readonly method: string;
   readonly startedAt: number;
   /** The run in the request; null for a Poll. */
@@ -29,11 +29,16 @@ export interface Call {
   message: string;
   /** `stop` of a Heartbeat's response: why the run is over. */
   stop: string;
-  /** The run that the response assigned. */
-  assigned: RunName | null;
+  /** The runs that the response assigned. */
+  assigned: readonly RunName[];
   /** The platform was unavailable when the call arrived. */
   isPlatformAway: boolean;
 }
+
+const batch = "AppendBatch";
+
+/** The name by which faults find a method: a batch has the faults of Append. */
+export const faultName = (method: string | null): string => (method === batch ? "Append" : (method ?? ""));
 
 /** The method name in a path; null for other paths. */
 export function readMethod(path: string): string | null {
@@ -47,38 +52,52 @@ export interface Content {
   readonly body: Uint8Array;
 }
 
-/** Records an arriving call. */
-export function recordCall(method: string, content: Content, startedAt: number): Call {
+/** Records an arriving call; a batch as one call for each append. */
+export function recordCalls(method: string, content: Content, startedAt: number): readonly Call[] {
   const input = WorkerService.methods.find(({ name }) => name === method)?.input;
   const request = method === "Poll" || !input ? null : decode(input, content);
-  const events = readMember(request, "events");
-  const keys = Array.isArray(events) ? events.map((event) => readText(event, "key")) : [];
+  return method === batch
+    ? readList(request, "appends").map((each) => callOf("Append", each, startedAt))
+    : [callOf(method, request, startedAt)];
+}
+
+function callOf(method: string, request: JsonValue, startedAt: number): Call {
   return {
     method,
     startedAt,
     run: readRun(request),
-    keys,
+    keys: readList(request, "events").map((event) => readText(event, "key")),
     isLost: false,
     answeredAt: null,
     status: 0,
     code: "",
     message: "",
     stop: "",
-    assigned: null,
+    assigned: [],
     isPlatformAway: false,
   };
 }
 
-/** Records the response of a call. */
-export function recordAnswer(call: Call, status: number, content: Content): void {
-  call.status = status;
-  const output = WorkerService.methods.find(({ name }) => name === call.method)?.output;
-  if (status !== 200) Object.assign(call, readRefusal(content));
-  else if (output) {
-    const answer = decode(output, content);
-    call.stop = readText(answer, "stop");
-    call.assigned = readRun(readMember(answer, "run"));
+/** Records the response of a call, by the calls that `recordCalls` returned for it. */
+export function recordAnswer(method: string, calls: readonly Call[], status: number, content: Content): void {
+  const output = WorkerService.methods.find(({ name }) => name === method)?.output;
+  const answer = status === 200 && output ? decode(output, content) : null;
+  for (const [index, call] of calls.entries()) {
+    call.status = status;
+    if (status !== 200) Object.assign(call, readRefusal(content));
+    else if (method === batch) recordResult(call, readList(answer, "results")[index] ?? null);
+    else {
+      call.stop = readText(answer, "stop");
+      call.assigned = [readMember(answer, "run"), ...readList(answer, "moreRuns")].flatMap((run) => readRun(run) ?? []);
+    }
   }
+}
+
+/** An append of a batch has the status that it would have by itself, as far as the rules distinguish them. */
+function recordResult(call: Call, result: JsonValue): void {
+  call.stop = readText(readMember(result, "appended"), "stop");
+  const error = readMember(result, "error");
+  if (error !== null) Object.assign(call, { status: 400, code: readText(error, "code"), message: readText(error, "message") });
 }
 
 /** Decodes JSON or binary to JSON with lowerCamelCase names; null for an invalid message. */
@@ -116,6 +135,11 @@ function readRefusal(content: Content): Pick<Call, "code" | "message"> {
 
 const readMember = (value: JsonValue, name: string): JsonValue =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value[name] ?? null) : null;
+
+function readList(value: JsonValue, name: string): readonly JsonValue[] {
+  const member = readMember(value, name);
+  return Array.isArray(member) ? member : [];
+}
 
 function readText(value: JsonValue, name: string): string {
   const member = readMember(value, name);

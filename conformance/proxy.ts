@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { type Call, readMethod, recordAnswer, recordCall } from "./call.ts";
+import { type Call, faultName, readMethod, recordAnswer, recordCalls } from "./call.ts";
 
 /** A proxy between worker and platform on loopback: it records every call and injects network faults. */
 export interface FaultyProxy extends AsyncDisposable {
@@ -35,28 +35,28 @@ export async function openProxy(port: () => number | null): Promise<FaultyProxy>
     const startedAt = performance.now();
     const body = await buffer(incoming);
     const method = readMethod(incoming.url ?? "");
-    const call = method === null ? null : recordCall(method, { headers: incoming.headers, body }, startedAt);
-    if (call) calls.push(call);
-    const hold = holds.get(method ?? "");
+    const recorded = method === null ? [] : recordCalls(method, { headers: incoming.headers, body }, startedAt);
+    calls.push(...recorded);
+    const hold = holds.get(faultName(method));
     if (hold) hold.isReached = true;
     await hold?.over;
     const target = port();
     if (away !== null || target === null) {
-      if (call) call.isPlatformAway = true;
+      for (const call of recorded) call.isPlatformAway = true;
       refuseCall(incoming, outgoing, away ?? "cut");
       return;
     }
     const answer = await forward(incoming, outgoing, body, target);
-    if (call) recordAnswer(call, answer.status, answer);
-    const index = lost.indexOf(method ?? "");
+    if (method !== null) recordAnswer(method, recorded, answer.status, answer);
+    const index = lost.indexOf(faultName(method));
     if (index >= 0 && answer.status === 200) {
       lost.splice(index, 1);
-      if (call) call.isLost = true;
+      for (const call of recorded) call.isLost = true;
       incoming.socket.destroy();
       return;
     }
     outgoing.writeHead(answer.status, answer.headers).end(answer.body);
-    if (call) call.answeredAt = performance.now();
+    for (const call of recorded) call.answeredAt = performance.now();
   }
 
   const server = createServer((incoming, outgoing) => void pass(incoming, outgoing).catch(() => incoming.socket.destroy()));

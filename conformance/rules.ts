@@ -18,7 +18,7 @@ const writingMethods = ["Append", "WriteText", "Finish", "Upload"];
  * @param over when the check ended.
  */
 export function findViolations(calls: readonly Call[], losses: readonly number[], over: number): readonly string[] {
-  const runs = new Map(calls.flatMap(({ assigned: handed }) => (handed ? [[runKey(handed), handed] as const] : [])));
+  const runs = new Map(calls.flatMap(({ assigned }) => assigned.map((run) => [runKey(run), run] as const)));
   return [
     ...refusedCalls(calls),
     ...[...runs.values()].flatMap((run) => [...lateWrites(calls, run), ...silences(calls, run, [...losses, over])]),
@@ -59,7 +59,7 @@ function lateWrites(calls: readonly Call[], run: RunName): readonly string[] {
 
 /** Silences from the assignment of a run until its Finish, its Release or its loss. */
 function silences(calls: readonly Call[], run: RunName, ends: readonly number[]): readonly string[] {
-  const assignment = calls.find((call) => call.assigned?.taskId === run.taskId && call.assigned.fence === run.fence);
+  const assignment = calls.find(({ assigned }) => assigned.some(({ taskId, fence }) => taskId === run.taskId && fence === run.fence));
   const from = assignment?.answeredAt ?? null;
   if (from === null) return [];
   const runCalls = calls.filter((call) => isCallOf(call, run));

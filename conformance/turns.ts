@@ -81,7 +81,7 @@ export async function createUnderWay(stage: Stage, { message }: RealAgent): Prom
   const id = await stage.create(message);
   const claimed = await stage.waitUntil(
     () => `A task was available, and no Poll claimed it within ${stage.patience} s. Poll for the profiles in PROFILES, or for all.`,
-    () => stage.proxy.calls.find(({ assigned, answeredAt }) => assigned?.taskId === id && answeredAt !== null),
+    () => stage.proxy.calls.find(({ assigned, answeredAt }) => assigned.some(({ taskId }) => taskId === id) && answeredAt !== null),
   );
   const since = claimed.answeredAt ?? 0;
   const isUnderWay = () =>

@@ -54,7 +54,7 @@ export const faultChecks: readonly Check[] = [
       await stage.waitForLine(id, "progress: step 1 of 30");
       await stage.reassign(id);
       await expectNextClaimed(stage, "The run was assigned to another worker");
-      const [run] = stage.proxy.calls.flatMap(({ assigned: handed }) => (handed?.taskId === id ? [handed] : []));
+      const [run] = stage.proxy.calls.flatMap(({ assigned }) => assigned.filter(({ taskId }) => taskId === id));
       if (run && lossNoticedAt(stage.proxy.calls, run) === Infinity)
         throw new WorkerError(
           "The run was assigned to another worker, and the worker did not notice: send Heartbeats while there is nothing to append.",
@@ -164,7 +164,7 @@ export async function expectRefusedRarely(stage: Stage): Promise<void> {
 const waitForClaim = (stage: Stage, id: string) =>
   stage.waitUntil(
     () => `A task was available, and no Poll claimed it within ${stage.patience} s. Poll for the profiles in PROFILES, or for all.`,
-    () => stage.proxy.calls.some(({ assigned: handed, answeredAt }) => handed?.taskId === id && answeredAt !== null),
+    () => stage.proxy.calls.some(({ assigned, answeredAt }) => assigned.some(({ taskId }) => taskId === id) && answeredAt !== null),
   );
 
 /** Expects the worker to run another task. @param what describes what happened to the worker's previous run. */

@@ -149,7 +149,7 @@ export function protocolChecks(agent: RealAgent): readonly Check[] {
 
 async function expectLossNoticed({ proxy }: Stage, id: string, { turnSeconds }: RealAgent): Promise<void> {
   const deadline = performance.now() + (stopNoticeSeconds + turnSeconds) * 1000;
-  const [run] = proxy.calls.flatMap(({ assigned }) => (assigned?.taskId === id ? [assigned] : []));
+  const [run] = proxy.calls.flatMap(({ assigned }) => assigned.filter(({ taskId }) => taskId === id));
   while (run && lossNoticedAt(proxy.calls, run) === Infinity) {
     if (performance.now() > deadline)
       throw new WorkerError(

@@ -9,6 +9,7 @@ import type { BusyWorker, WaitingTasks, Workers } from "../core/workers/worker.t
 import type { WorkerQueueSchema, WorkerSchema } from "../gen/proto/settings/v1/worker_pb.ts";
 import type { WorkerService as WorkerSettingsService } from "../gen/proto/settings/v1/worker_service_pb.ts";
 import {
+  type AppendRequest,
   type FinishRequest,
   FinishRequestSchema,
   StartSubtaskRequestSchema,
@@ -17,15 +18,17 @@ import {
 } from "../gen/proto/worker/v1/worker_service_pb.ts";
 import type { Link } from "./event.ts";
 import { seconds } from "./wire-values.ts";
+import { appendEach } from "./worker-batch.ts";
 import { digestOf, eventIn, outcomeIn, requestMessage, runMessage } from "./worker-messages.ts";
 
 /** The operations of remote workers. Each call is idempotent by itself and makes its own changes. */
 export function workerHandlers(runs: RemoteRuns, link: Link): Handlers<typeof WorkerService> {
   return {
     poll: {
-      async hold(_tx, call, { profiles, labels, waitSeconds }) {
-        const run = await runs.poll(workerOf(call.caller), call, { profiles, labels }, waitSeconds * 1000);
-        return run ? { run: runMessage(run, link) } : {};
+      async hold(_tx, call, { profiles, labels, waitSeconds, maxRuns: max = 1 }) {
+        const polled = await runs.poll(workerOf(call.caller), call, { profiles, labels }, { max, waitMs: waitSeconds * 1000 });
+        const [run, ...moreRuns] = polled.map((each) => runMessage(each, link));
+        return run ? { run, moreRuns } : {};
       },
     },
     heartbeat: {
@@ -35,10 +38,12 @@ export function workerHandlers(runs: RemoteRuns, link: Link): Handlers<typeof Wo
       },
     },
     append: {
-      async hold(_tx, { caller }, { taskId, fence, events, ...spending }) {
-        const sent = events.map(eventIn);
-        const { numbers, stop } = await runs.append(workerOf(caller), { taskId, fence }, sent, spentIn(spending));
-        return { events: sent.map(({ key }, i) => ({ key, seq: numbers[i] ?? 0 })), stop: stop ?? "" };
+      hold: async (_tx, { caller }, request) => appendOne(runs, workerOf(caller), request),
+    },
+    appendBatch: {
+      async hold(_tx, { caller }, { appends }) {
+        const worker = workerOf(caller);
+        return { results: await appendEach(appends, (request) => appendOne(runs, worker, request)) };
       },
     },
     finish: {
@@ -89,6 +94,13 @@ export function workerHandlers(runs: RemoteRuns, link: Link): Handlers<typeof Wo
       },
     },
   };
+}
+
+/** Writes the events of one run. */
+async function appendOne(runs: RemoteRuns, worker: RemoteWorker, { taskId, fence, events, ...spending }: AppendRequest) {
+  const sent = events.map(eventIn);
+  const { numbers, stop } = await runs.append(worker, { taskId, fence }, sent, spentIn(spending));
+  return { events: sent.map(({ key }, i) => ({ key, seq: numbers[i] ?? 0 })), stop: stop ?? "" };
 }
 
 /** The access rule admits only workers. */

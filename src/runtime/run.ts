@@ -64,7 +64,7 @@ interface NextTurn {
 async function runTurn({ task, agent, known }: NextTurn, signal: AbortSignal, parts: RunParts, calls: ModelCalls): Promise<Task | null> {
   const { store, clock, ids, prices = {} } = parts;
   if (await isOutOfCredits(store, task, clock.now())) return endSpent(task, parts);
-  const opened = await openTurn(parts, task, signal, known);
+  const opened = await openTurn(parts, task, signal, { events: known ?? null });
   const { id: taskId, fence, lastSeq } = task;
   const live = parts.texts?.writer({ taskId, fence, lastSeq: opened.written.length > 0 ? undefined : lastSeq });
   const close = () => live?.close();

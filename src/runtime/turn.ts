@@ -44,19 +44,34 @@ export interface OpenedTurn extends Omit<Turn, "reserve"> {
   readonly asked: readonly EventPayloads["user_message"][];
 }
 
-/** Reads an agent's input for the current turn of a task. @param known its events since the last turn, where they need not be read. */
-export async function openTurn(parts: TurnParts, task: Task, signal: AbortSignal, known?: readonly TaskEvent[]): Promise<OpenedTurn> {
+/** Parts of a turn's input that its claim has read. */
+export interface ClaimedInput {
+  /** The events since the last turn, up to the messages of this one; null when they have to be read. */
+  readonly events?: readonly TaskEvent[] | null;
+  /** False when the task has no row of selected skills, connectors and browsers. */
+  readonly mayHaveResources?: boolean;
+  /** False when no skill can be the task's. */
+  readonly mayHaveSkills?: boolean;
+}
+
+/** Reads an agent's input for the current turn of a task. */
+export async function openTurn(
+  parts: TurnParts,
+  task: Task,
+  signal: AbortSignal,
+  { events = null, mayHaveResources = true, mayHaveSkills = true }: ClaimedInput = {},
+): Promise<OpenedTurn> {
   const { store, clock, cipher, readFile, workspaceOf, openSkill, ids } = parts;
   const { id, consumedSeq } = task;
   // The reads are independent: a remote database answers them at the same time.
   const [since, past, instruction, skills, briefing, progress, connectors] = await Promise.all([
-    known ?? readSince(store, task),
+    events ?? readSince(store, task),
     readPast(store.events, task),
     instructionOf(store, task),
-    skillsOfTask(store, task),
+    mayHaveSkills ? skillsOfTask(store, task) : [],
     task.armed || task.recalls ? store.tasks.turnInput(id) : { outputSchema: null, memo: null },
     task.lastSeq > consumedSeq ? progressOf(store, cipher, task) : { decisions: [], written: [] },
-    connectorsOf(store, task),
+    mayHaveResources ? connectorsOf(store, task) : [],
   ]);
   const messages = since.filter((event) => event.type === "user_message");
   const history = toHistory(past, since);
@@ -117,7 +132,6 @@ async function instructionOf(store: Tx, { projectId, accountId, spaceId }: Task)
   const project = projectId === null ? null : await store.projects.find(scope, projectId);
   return project?.instruction ?? "";
 }
-
 /** Reads the events after a sequence number, page by page. */
 async function* eventsOf(
   store: Tx,

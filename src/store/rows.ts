@@ -1,4 +1,5 @@
 import type { AfterTask, Tx } from "../core/store.ts";
+import type { TaskWritten } from "../core/tasks/task.ts";
 import { accountRows } from "./rows/account.ts";
 import { actionRows } from "./rows/action.ts";
 import { agentRows } from "./rows/agent.ts";
@@ -55,6 +56,7 @@ import { changeOf, type JobRowsOf, type Session } from "./session.ts";
 
 /** Every aggregate, on one transaction or on a read-only connection. @param afterTask called for each task that is written. */
 export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask): Tx {
+  const follow = async (written: TaskWritten) => afterTask?.(tx, written);
   const tx: Tx = {
     accounts: accountRows(session),
     members: memberRows(session),
@@ -82,7 +84,7 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     agents: agentRows(session),
     agentProfiles: agentProfileRows(session),
     connectors: connectorRows(session),
-    tasks: taskRows(session, async (written) => afterTask?.(tx, written)),
+    tasks: taskRows(session, follow),
     taskResources: taskResourceRows(session),
     schedules: scheduleRows(session),
     events: eventRows(session),
@@ -111,7 +113,7 @@ export function rowsOf(session: Session, jobs: JobRowsOf, afterTask?: AfterTask)
     usage: usageRows(session),
     budgets: budgetRows(session),
     workers: workerRows(session),
-    workerRuns: workerRunRows(session),
+    workerRuns: workerRunRows(session, follow),
     workerEvents: workerEventRows(session),
     archives: archiveRows(session),
     steps: stepRows(session),

@@ -20,7 +20,7 @@ export interface TableUses {
 
 /** The maximum number of statements whose tables are kept, and of characters of each. */
 const keptMax = 1_000;
-const textMax = 2_000;
+const textMax = 4_000;
 
 /** A table or an index, as SQLite lists them. Virtual tables have no page. */
 interface SchemaRow {

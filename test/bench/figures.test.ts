@@ -42,6 +42,8 @@ test("every figure has its name, once, with the suffix .pg for PostgreSQL", () =
     "webhooks.hanging",
     "webhooks.latency",
     "worker.run",
+    "worker.run.batched",
+    "worker.run.batched.pg",
     "worker.run.pg",
   ]);
 });

@@ -123,6 +123,39 @@ describe("an agent", () => {
     expect(await (await create("parent")).text()).toBe("ended: owls counted true, bats counted true");
   });
 
+  test.each([
+    ["together", 200],
+    ["one by one by a server without AppendBatch", 404],
+  ])("with free places takes runs by one poll, and appends of several runs are sent %s", async (_how, status) => {
+    const calls: { readonly method: string; readonly maxRuns?: number; readonly appends?: readonly object[] }[] = [];
+    const send = fetchOf(rig.service);
+    const counting: typeof fetch = async (input, init) => {
+      const method = String(input).split("/").at(-1) ?? "";
+      calls.push({ method, ...JSON.parse(String(init?.body)) });
+      return method === "AppendBatch" && status !== 200 ? new Response("Not found", { status }) : send(input, init);
+    };
+    const tasks = await Promise.all(Array.from({ length: 4 }, (_, n) => create(`number ${n}`)));
+    let arrived = 0;
+    const all = Promise.withResolvers<void>();
+    const agent: Agent = async (turn) => {
+      arrived += 1;
+      if (arrived === tasks.length) all.resolve();
+      await all.promise;
+      await Promise.all([turn.think("one", "Hm"), turn.think("two", "Hm")]);
+      await turn.think("three", "Hm");
+      return turn.text;
+    };
+    await start(agent, { concurrency: 4, fetch: counting });
+    expect(await Promise.all(tasks.map((task) => task.text()))).toEqual([0, 1, 2, 3].map((n) => `number ${n}`));
+    expect(calls.filter(({ method }) => method === "Poll")[0]).toMatchObject({ maxRuns: 4 });
+    expect(calls.filter(({ method }) => method === "Poll").length).toBeLessThanOrEqual(4);
+    const batches = calls.flatMap(({ method, appends = [] }) => (method === "AppendBatch" ? [appends.length] : []));
+    expect(batches.length).toBeGreaterThan(0);
+    expect(calls.filter(({ method }) => method === "Append")).toHaveLength(12 - (status === 200 ? batches.reduce((a, b) => a + b, 0) : 0));
+    for (const task of tasks)
+      expect((await task.events({ verbose: true }).all()).filter(({ type }) => type === "explanation")).toHaveLength(3);
+  });
+
   test("that fails ends its task with its category and text", async () => {
     const errors: unknown[] = [];
     const failing: Agent = (turn) => {

@@ -59,6 +59,12 @@ export const workerEntries = entries(WorkerService, {
       events: [{ key: "1", explanation: { content: "Hm" } }],
     }),
   ],
+  appendBatch: [
+    "workers/batch",
+    async (person, store) => ({
+      appends: [{ ...(await heldRun(person, store)), events: [{ key: "1", explanation: { content: "Hm" } }] }],
+    }),
+  ],
   finish: ["workers/work", async (person, store) => ({ ...(await heldRun(person, store)), finish: { content: "Done" } })],
   writeText: ["workers/write-text", async (person, store) => ({ ...(await heldRun(person, store)), attempt: 1, text: "Hm" })],
   upload: ["workers/files", async (person, store) => ({ ...(await heldRun(person, store)), filename: "a.txt" })],

@@ -48,7 +48,7 @@ const costsOn = (
   {
     what: "the queue, with tasks of one account",
     work: (store) => store.tasks.listUnowned(10),
-    statements: kind === "sqlite" ? [/^WITH/, /^WITH/] : [/^WITH/],
+    statements: [/^WITH/],
   },
   {
     what: "a step with two events",

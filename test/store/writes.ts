@@ -433,6 +433,7 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["workers.lockActive", (tx) => tx.workers.lockActive(["w"])],
   ["workers.recordUse", (tx) => tx.workers.recordUse("w", 1, 1)],
   ["workerRuns.notifyPollers", (tx) => tx.workerRuns.notifyPollers()],
+  ["workerRuns.claim", (tx) => tx.workerRuns.claim([{ task: { id: "t", fence: 0 }, workerId: "w" }], 1)],
   ["workerRuns.put", (tx) => tx.workerRuns.put([sampleRun])],
   ["workerRuns.renew", (tx) => tx.workerRuns.renew(sampleRun, 1)],
   ["workerRuns.remove", (tx) => tx.workerRuns.remove(sampleRun)],

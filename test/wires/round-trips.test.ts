@@ -28,7 +28,14 @@ interface Count {
   readonly roundTrips: number;
 }
 
-/** The statements and round trips of one successful v2 call per operation. The fewest of three calls: one-time work and the sweep add some. */
+/**
+ * Whether a count has less of other work: one-time work and the sweep add statements, and a statement of theirs that is not answered yet
+ * hides a round trip of the call.
+ */
+const isCleaner = (count: Count, than: Count): boolean =>
+  count.statements === than.statements ? count.roundTrips > than.roundTrips : count.statements < than.statements;
+
+/** The statements and round trips of one successful v2 call per operation: the count with the least of other work, of three calls. */
 async function countsOn(database: DatabaseKind): Promise<Map<string, Count>> {
   await using service = await openService({ database, idle: true, clock, env: { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback" } });
   const counts = new Map<string, Count>();
@@ -40,11 +47,9 @@ async function countsOn(database: DatabaseKind): Promise<Map<string, Count>> {
       const before = { statements: service.statements.length, roundTrips: service.roundTrips() };
       const reply = await caller.v2(name, body);
       expect(`${name} ${JSON.stringify(reply.body.error ?? "ok")}`).toBe(`${name} "ok"`);
-      const { statements, roundTrips } = counts.get(name) ?? { statements: Number.POSITIVE_INFINITY, roundTrips: Number.POSITIVE_INFINITY };
-      counts.set(name, {
-        statements: Math.min(service.statements.length - before.statements, statements),
-        roundTrips: Math.min(service.roundTrips() - before.roundTrips, roundTrips),
-      });
+      const count = { statements: service.statements.length - before.statements, roundTrips: service.roundTrips() - before.roundTrips };
+      const best = counts.get(name);
+      if (best === undefined || isCleaner(count, best)) counts.set(name, count);
     }
   }
   return counts;

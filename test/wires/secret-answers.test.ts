@@ -10,9 +10,10 @@ const suspicious = /(secret|password|token|credential|signature|cookie|code|(^|_
 
 /** Fields with such a name that hold no secret, by the reason. */
 const reviewed: Readonly<Record<string, readonly string[]>> = {
-  "a name, an id or a number of an event": [
+  "a name, an id or a number of an event, or of an error": [
     "audit.v2.AuditEvent.credential",
     "task.v2.TextDelta.message_key",
+    "worker.v1.AppendError.code",
     "worker.v1.Appended.key",
     "worker.v1.Event.key",
   ],

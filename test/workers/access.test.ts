@@ -6,7 +6,7 @@ import { describeOnOne } from "../support/database.ts";
 import { callV2, rpcWires } from "../support/wires.ts";
 import { callJson, createWorker, explain, remoteRig, type TestWorker } from "./worker-rig.ts";
 
-const methods = ["Poll", "Heartbeat", "Append", "Finish", "Upload", "Release"];
+const methods = ["Poll", "Heartbeat", "Append", "AppendBatch", "Finish", "Upload", "Release"];
 
 describeOnOne("the credential of a worker", (database) => {
   const rig = remoteRig({ database });

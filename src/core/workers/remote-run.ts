@@ -152,6 +152,12 @@ export interface WantedRuns {
   readonly labels: readonly string[];
 }
 
+/** How a poll waits: for the first run at most `waitMs`, for at most `max` runs, from 1 to 32. */
+export interface PollLimits {
+  readonly max: number;
+  readonly waitMs: number;
+}
+
 /** A reference to a worker's run. */
 export interface RunRef {
   readonly taskId: string;
@@ -198,11 +204,11 @@ export interface SentFile extends FileName {
  */
 export interface RemoteRuns {
   /**
-   * Waits for a run; null when there is none in time.
+   * Waits for a run. Returns those that are there by then, within the limits; none when there is none in time.
    *
    * @throws Failure `permission_denied` for a profile or a label that the credential does not have, `resource_exhausted` when too many polls are held.
    */
-  poll(worker: RemoteWorker, call: OpenCall, wanted: WantedRuns, waitMs: number): Promise<RemoteRun | null>;
+  poll(worker: RemoteWorker, call: OpenCall, wanted: WantedRuns, limits: PollLimits): Promise<readonly RemoteRun[]>;
   /** Renews the lease of the run; never throws because of an old fence. */
   heartbeat(worker: RemoteWorker, run: RunRef): Promise<RunState>;
   /** @throws Failure `already_exists` for a key with other content. */

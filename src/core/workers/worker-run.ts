@@ -1,4 +1,6 @@
 import type { Tx } from "../store.ts";
+import type { TaskEvent } from "../tasks/event.ts";
+import type { ClaimableTask, Task } from "../tasks/task.ts";
 
 /** A remote worker's run. The task's row has the owner of the run; this row has the end of its lease. Times are Unix milliseconds. */
 export interface WorkerRun {
@@ -25,6 +27,41 @@ export const workerOfNode = (nodeId: string): string | null => (nodeId.startsWit
 /** The key of a run. */
 export type RunKey = Pick<WorkerRun, "taskId" | "workerId" | "fence">;
 
+/** A waiting task for a worker. */
+export interface WorkerClaim {
+  readonly task: Pick<ClaimableTask, "id" | "fence">;
+  readonly workerId: string;
+}
+
+/** What a claim has read for the turn along with the task. */
+export interface KnownInput {
+  /** The events that the turn answers; null when they have to be read. */
+  readonly events: readonly TaskEvent[] | null;
+  /** False when the task has no row of selected skills, connectors and browsers. */
+  readonly mayHaveResources: boolean;
+  /** False when no skill can be the task's. */
+  readonly mayHaveSkills: boolean;
+  /** False when the space has no budget. */
+  readonly mayHaveBudgets: boolean;
+}
+
+/** A task that a worker has claimed. */
+export interface ClaimedTurn {
+  readonly task: Task;
+  readonly workerId: string;
+  readonly known?: KnownInput;
+}
+
+/** The row of a new run. */
+export const newRun = (
+  { task, workerId }: { readonly task: Pick<Task, "id" | "spaceId" | "fence">; readonly workerId: string },
+  now: number,
+): WorkerRun => ({
+  ...{ taskId: task.id, spaceId: task.spaceId, workerId, fence: task.fence },
+  startedAt: now,
+  leaseUntil: now + workerLeaseMs,
+});
+
 /** The feed's topic when a task waits for a worker. It is news without a job, because processes with held polls look every second anyway. */
 export const workerNeeded = "worker";
 
@@ -42,6 +79,11 @@ export interface KeyedEvent {
 export interface WorkerRunRows {
   /** Notifies processes with held polls to look for runs, after the commit. */
   notifyPollers(): void;
+  /**
+   * Begins the turns of those of these tasks that still wait, each for its worker, unless it is revoked. The workers stay locked until the
+   * change ends, so that a revocation finds the runs. Order: any.
+   */
+  claim(claims: readonly WorkerClaim[], now: number): Promise<readonly ClaimedTurn[]>;
   /** Inserts runs and replaces earlier ones of their tasks. */
   put(runs: readonly WorkerRun[]): Promise<void>;
   find(taskId: string): Promise<WorkerRun | null>;

@@ -1,22 +1,25 @@
 import { coalesce } from "../../async/coalesce.ts";
 import { poll } from "../../async/poll.ts";
-import type { OpenCall } from "../../core/accounts/caller.ts";
 import type { Clock } from "../../core/clock.ts";
-import { Failure } from "../../core/failure.ts";
 import type { Log } from "../../core/log.ts";
 import { type Observe, unobserved } from "../../core/observe.ts";
 import type { Store } from "../../core/store.ts";
 import type { ClaimableTask, QueueFilter, Task } from "../../core/tasks/task.ts";
-import { releaseWorkerRun, type WorkerRun, workerLeaseMs, workerNeeded, workerNode } from "../../core/workers/worker-run.ts";
-import { claimTasks, withinLimits } from "../claims.ts";
+import type { PollLimits } from "../../core/workers/remote-run.ts";
+import { type ClaimedTurn, releaseWorkerRun, workerNeeded } from "../../core/workers/worker-run.ts";
+import { claimSeats } from "./claim-seats.ts";
 
 /** Assigns tasks to the remote workers that poll for them. */
 export interface Dispatch {
   /**
-   * Claims the next matching task for the worker. Returns null when none arrives in time, when the worker has closed the
-   * call, and when the process drains.
+   * Claims the next matching tasks for the worker, within the limits. Returns none when none arrives in time, when the worker has
+   * closed the call, and when the process drains.
    */
-  next(worker: { readonly id: string; readonly filter: QueueFilter }, waitMs: number, gone: AbortSignal): Promise<Task | null>;
+  next(
+    worker: { readonly id: string; readonly filter: QueueFilter },
+    limits: PollLimits,
+    gone: AbortSignal,
+  ): Promise<readonly ClaimedTurn[]>;
   /** Ends all waits. Resolves when all current claims have ended. */
   drain(): Promise<void>;
 }
@@ -31,8 +34,10 @@ interface DispatchParts {
 /** A poll that waits for a task. */
 interface Waiter {
   readonly workerId: string;
+  /** The most tasks that it takes. */
+  readonly max: number;
   /** Ends the wait. Returns false when the wait has already ended. */
-  take(task: Task | null): boolean;
+  take(turns: readonly ClaimedTurn[]): boolean;
 }
 
 /** Polls with the same filter: they share each look at the queue. */
@@ -64,36 +69,22 @@ export function startDispatch({ store, clock, log, observe = unobserved }: Dispa
 
   async function serve({ filter, waiters }: Queue): Promise<void> {
     while (waiters.size > 0 && !stopping.signal.aborted) {
-      const batch = [...waiters].slice(0, batchMax);
-      const candidates = await store.tasks.listUnowned(batch.length, filter);
+      const seats = seatsOf([...waiters]);
+      const candidates = await store.tasks.listUnowned(seats.length, filter);
       if (candidates.length === 0) return;
-      const claimed = await claim(batch, candidates);
+      const claimed = await claim(seats, candidates);
       observe.claimed("claimed", claimed.length);
-      for (const { waiter, task } of claimed) if (!waiter.take(task)) await release(task, waiter.workerId);
+      for (const [waiter, turns] of Map.groupBy(claimed, (each) => each.waiter)) {
+        if (!waiter.take(turns)) for (const { task } of turns) await release(task, waiter.workerId);
+      }
       // No task is left, or no poll.
-      if (claimed.length === 0 || candidates.length < batch.length) return;
+      if (claimed.length === 0 || candidates.length < seats.length) return;
     }
   }
 
-  /** Assigns one task per waiter. Skips waiters whose credential was revoked. */
-  async function claim(waiters: readonly Waiter[], candidates: readonly ClaimableTask[]) {
-    return store.change(async (tx) => {
-      const liveIds = await tx.workers.lockActive([...new Set(waiters.map(({ workerId }) => workerId))]);
-      const eligible = waiters.filter(({ workerId }) => liveIds.has(workerId));
-      const claimed: { readonly waiter: Waiter; readonly task: Task }[] = [];
-      const now = clock.now();
-      // Lock order: by task id, in every process.
-      const byId = (await withinLimits(tx, candidates)).toSorted((a, b) => (a.id < b.id ? -1 : 1));
-      for (const candidate of byId) {
-        const waiter = eligible[claimed.length];
-        if (waiter === undefined) break;
-        const [task] = await claimTasks(tx, [candidate], workerNode(waiter.workerId), now);
-        if (task) claimed.push({ waiter, task });
-      }
-      await tx.workerRuns.put(claimed.map(({ waiter, task }) => runOf(task, waiter.workerId, now)));
-      return claimed;
-    });
-  }
+  /** Assigns one task per seat. Skips waiters whose credential was revoked. */
+  const claim = (seats: readonly Waiter[], candidates: readonly ClaimableTask[]) =>
+    store.change((tx) => claimSeats(tx, seats, candidates, clock.now()));
 
   /** Releases a task whose poll ended while the task was claimed. */
   async function release({ id: taskId, fence }: Task, workerId: string): Promise<void> {
@@ -121,21 +112,21 @@ export function startDispatch({ store, clock, log, observe = unobserved }: Dispa
   });
 
   return {
-    async next({ id: workerId, filter }, waitMs, gone) {
-      if (stopping.signal.aborted || gone.aborted) return null;
+    async next({ id: workerId, filter }, { max, waitMs }, gone) {
+      if (stopping.signal.aborted || gone.aborted) return [];
       const queue = queueFor(filter);
-      const { promise, resolve } = Promise.withResolvers<Task | null>();
+      const { promise, resolve } = Promise.withResolvers<readonly ClaimedTurn[]>();
       const stop = new AbortController();
       const waiter: Waiter = {
-        workerId,
-        take(task) {
+        ...{ workerId, max },
+        take(turns) {
           if (!queue.waiters.delete(waiter)) return false;
           stop.abort();
-          resolve(task);
+          resolve(turns);
           return true;
         },
       };
-      const leave = () => void waiter.take(null);
+      const leave = () => void waiter.take([]);
       queue.waiters.add(waiter);
       for (const signal of [gone, stopping.signal]) signal.addEventListener("abort", leave, { signal: stop.signal });
       // The first look is completed, however short the wait is.
@@ -156,73 +147,12 @@ export function startDispatch({ store, clock, log, observe = unobserved }: Dispa
   };
 }
 
-/** The row of a new run. */
-const runOf = ({ id: taskId, spaceId, fence }: Task, workerId: string, now: number): WorkerRun => ({
-  ...{ taskId, spaceId, workerId, fence },
-  startedAt: now,
-  leaseUntil: now + workerLeaseMs,
-});
-
-interface PollsParts {
-  readonly dispatch: Dispatch;
-  readonly clock: Clock;
-  readonly pollsMax: number;
-  /** The longest time that a poll is held, in milliseconds. */
-  readonly pollMs: number;
-}
-
-/** The interval at which the caller of a held call is authenticated again (spec/decisions.md 17). */
-const recheckMs = 5_000;
-
-/**
- * Holds a poll until there is a task for it.
- *
- * @throws Failure `resource_exhausted` when the credential holds too many polls, and any failure that a new call would get.
- */
-export type HoldPoll = (
-  call: OpenCall,
-  worker: { readonly id: string; readonly filter: QueueFilter },
-  waitMs: number,
-) => Promise<Task | null>;
-
-export function createHoldPoll({ dispatch, clock, pollsMax, pollMs }: PollsParts): HoldPoll {
-  const open = new Map<string, number>();
-
-  /** Resolves with the failure that a new call would get; rejects when the poll is over. */
-  async function refusal(call: OpenCall, stop: AbortSignal): Promise<unknown> {
-    for (;;) {
-      await clock.sleep(recheckMs, stop);
-      try {
-        await call.reauthenticate();
-      } catch (thrown) {
-        return thrown;
-      }
-    }
+/** One entry for each task that these polls can take: the first task of each poll before the second of any. */
+function seatsOf(waiters: readonly Waiter[]): readonly Waiter[] {
+  const seats: Waiter[] = [];
+  for (let n = 0, more = waiters; more.length > 0 && seats.length < batchMax; n += 1) {
+    more = more.filter(({ max }) => max > n);
+    seats.push(...more.slice(0, batchMax - seats.length));
   }
-
-  return async (call, worker, waitMs) => {
-    const count = open.get(worker.id) ?? 0;
-    if (count >= pollsMax) throw new Failure("resource_exhausted", `${pollsMax} polls are held already`);
-    open.set(worker.id, count + 1);
-    const stop = new AbortController();
-    let failure: unknown;
-    const checking = refusal(call, stop.signal).then(
-      (thrown) => {
-        failure = thrown;
-        stop.abort();
-      },
-      () => undefined,
-    );
-    try {
-      const task = await dispatch.next(worker, Math.min(waitMs, pollMs), AbortSignal.any([call.gone, stop.signal]));
-      if (task === null && failure !== undefined) throw failure;
-      return task;
-    } finally {
-      stop.abort();
-      await checking;
-      const remaining = (open.get(worker.id) ?? 1) - 1;
-      if (remaining === 0) open.delete(worker.id);
-      else open.set(worker.id, remaining);
-    }
-  };
+  return seats;
 }

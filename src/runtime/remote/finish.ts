@@ -2,7 +2,7 @@ import { Failure } from "../../core/failure.ts";
 import type { Tx } from "../../core/store.ts";
 import type { Task } from "../../core/tasks/task.ts";
 import type { ReportedUsage, RunRef, SentOutcome } from "../../core/workers/remote-run.ts";
-import { releaseWorkerRun, workerLeaseMs, workerNode } from "../../core/workers/worker-run.ts";
+import { newRun, releaseWorkerRun, workerNode } from "../../core/workers/worker-run.ts";
 import { type EndingOutcome, type EndingParts, endSpent, endTurn } from "../ending.ts";
 import { scheduleApproval } from "../schedule-approval.ts";
 import { checkWait } from "../waits.ts";
@@ -81,10 +81,10 @@ export async function finishSent(
     return next;
   }
   /** Raises the fence for the next turn, so that late calls for the ended turn fail. */
-  async function continueRun(tx: Tx, { id: taskId, spaceId, fence }: Task): Promise<Task | null> {
+  async function continueRun(tx: Tx, { id: taskId, fence }: Task): Promise<Task | null> {
     const now = clock.now();
     const next = await tx.tasks.advance(taskId, { now, when: { fence }, set: { raiseFence: true } });
-    if (next) await tx.workerRuns.put([{ taskId, spaceId, workerId, fence: next.fence, startedAt: now, leaseUntil: now + workerLeaseMs }]);
+    if (next) await tx.workerRuns.put([newRun({ task: next, workerId }, now)]);
     return next;
   }
   const briefing = task.armed ? await store.tasks.turnInput(task.id) : { outputSchema: null };

@@ -5,14 +5,16 @@ import type { ProfileLabels } from "../../core/tasks/profile-settings.ts";
 import type { Task } from "../../core/tasks/task.ts";
 import { isOutOfCredits } from "../../core/usage/spend.ts";
 import type { RemoteRun, RemoteRuns, RemoteWorker, RunRef, WantedRuns } from "../../core/workers/remote-run.ts";
-import { releaseWorkerRun, workerLeaseMs } from "../../core/workers/worker-run.ts";
+import { type ClaimedTurn, type KnownInput, releaseWorkerRun, workerLeaseMs } from "../../core/workers/worker-run.ts";
 import { RunLost } from "../steps.ts";
 import { openTurn, type TurnParts } from "../turn.ts";
 import { appendSent } from "./append.ts";
 import { callTool, startSubtask } from "./call-tool.ts";
-import { createHoldPoll, type Dispatch } from "./dispatch.ts";
+import type { Dispatch } from "./dispatch.ts";
 import { type EndResult, endSpentRun, findEarlierEnding, finishSent, type SentEnding } from "./finish.ts";
+import { fitting } from "./fitting-runs.ts";
 import { checkRun, lostRun, mapLostRun, renewLease, requireHeldTask } from "./held-run.ts";
+import { createHoldPoll } from "./hold-poll.ts";
 import { openUpload, type UploadParts } from "./uploads.ts";
 import { readWaits } from "./waits.ts";
 import { textForwarder, type WriteTextParts } from "./write-text.ts";
@@ -46,8 +48,8 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
   const holdPoll = createHoldPoll(parts);
 
   /** Reads the current turn of a task for the worker that holds it. */
-  async function runOf(task: Task): Promise<RemoteRun> {
-    const turn = await openTurn(parts, task, new AbortController().signal);
+  async function runOf(task: Task, known?: KnownInput): Promise<RemoteRun> {
+    const turn = await openTurn(parts, task, new AbortController().signal, known);
     const keyed = turn.written.length === 0 ? [] : await store.workerEvents.find(task.id, task.consumedSeq);
     const keys = new Map(keyed.map(({ seq, key }) => [seq, key]));
     const { taskId, title, locale, profile, instruction, interactive, history, asked, decisions, outputSchema, memo, claim } = turn;
@@ -89,6 +91,26 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
     return store.change(renewLease(clock, { taskId, workerId, fence }));
   }
 
+  /** The run of a claimed turn; null when a budget is spent: then it ends. */
+  async function beginRun({ task, workerId, known }: ClaimedTurn): Promise<RemoteRun | null> {
+    const isSpent = known?.mayHaveBudgets === false ? false : isOutOfCredits(store, task, clock.now());
+    const [run, mustEnd] = await Promise.all([runOf(task, known), isSpent]);
+    if (!mustEnd) return run;
+    await endSpentRun(parts, task, workerId).catch((thrown: unknown) => {
+      if (!(thrown instanceof RunLost)) throw thrown;
+    });
+    return null;
+  }
+
+  /** Returns a run to the queue. @throws Failure for a lost run. */
+  async function releaseHeld(worker: RemoteWorker, { taskId, fence }: RunRef): Promise<void> {
+    const key = { taskId, fence, workerId: worker.credential.id };
+    await store.change(async (tx) => {
+      if (!(await tx.workerRuns.remove(key))) throw lostRun();
+      await releaseWorkerRun(tx, key, clock.now());
+    });
+  }
+
   async function finishHeld(task: Task, worker: RemoteWorker, run: RunRef, sent: Omit<SentEnding, "serves">): Promise<EndResult> {
     const { id } = worker.credential;
     const serves = (profile: string) => servedBy(worker.credential).includes(profile);
@@ -103,14 +125,11 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
   }
 
   return {
-    async poll(worker, call, wanted, waitMs) {
+    async poll(worker, call, wanted, limits) {
       const filter = { spaceId: worker.spaceId, profiles: pollProfiles(worker, wanted) };
-      const task = await holdPoll(call, { id: worker.credential.id, filter }, waitMs);
-      if (task === null) return null;
-      const [run, isSpent] = await Promise.all([runOf(task), isOutOfCredits(store, task, clock.now())]);
-      if (!isSpent) return run;
-      await mapLostRun(endSpentRun(parts, task, worker.credential.id));
-      return null;
+      const turns = await holdPoll(call, { id: worker.credential.id, filter }, limits);
+      const runs = (await Promise.all(turns.map(beginRun))).filter((run) => run !== null);
+      return turns.length > 1 ? fitting(runs, (run) => releaseHeld(worker, run)) : runs;
     },
 
     async heartbeat(worker, run) {
@@ -157,12 +176,8 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
     },
 
     async release(worker, run) {
-      const task = await requireHeldTask(store, worker, run);
-      const key = { taskId: task.id, fence: task.fence, workerId: worker.credential.id };
-      await store.change(async (tx) => {
-        if (!(await tx.workerRuns.remove(key))) throw lostRun();
-        await releaseWorkerRun(tx, key, clock.now());
-      });
+      await requireHeldTask(store, worker, run);
+      await releaseHeld(worker, run);
     },
   };
 }

@@ -98,7 +98,7 @@ export async function advance(session: Session, id: string, step: Advance): Prom
 }
 
 /** Every right-hand side uses the old values of the row. */
-function changes({ now, set = {} }: Advance, events: readonly NewEvent[]): Sql[] {
+export function changes({ now, set = {} }: Advance, events: readonly NewEvent[]): Sql[] {
   const found = [sql`updated_at = ${now}`, ...tables.task.set(set), ...counters(set, events.length)];
   if (events.length > 0) {
     found.push(sql`last_seq = last_seq + ${events.length}`);

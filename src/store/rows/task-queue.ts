@@ -3,7 +3,7 @@ import type { QueueFilter, TaskRows } from "../../core/tasks/task.ts";
 import { cached } from "../cached.ts";
 import type { Session } from "../session.ts";
 import { allOf, type Dialect, join, raw, type Sql, sql } from "../statements.ts";
-import { boolean, computedShape, integer, tables, textOrNull } from "../table.ts";
+import { boolean, computedShape, integer, tables } from "../table.ts";
 import { fullProfiles } from "./agent-profile.ts";
 
 const claimable = tables.task.pick("id", "fence", "nodeId", "claims", "spaceId", "agentProfile");
@@ -12,7 +12,7 @@ const queued = claimable.with({
     SELECT 1 FROM agent_profile p WHERE p.space_id = w.space_id AND p.profile = w.agent_profile AND p.concurrency IS NOT NULL)`),
 });
 const taskIds = tables.task.pick("id");
-const accountEnds = computedShape({ first: textOrNull(sql`first`), last: textOrNull(sql`last`) });
+const queuedAlone = queued.with({ isAlone: boolean(sql`(SELECT first = last FROM ends)`) });
 const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 const subtasks = computedShape({ living: integer(sql`living`), total: integer(sql`total`), made: integer(sql`made`) });
 const subtaskEnd = tables.task.pick("id", "title", "status", "lastSeq");
@@ -54,8 +54,8 @@ export function queueOf(session: Session): QueueRows {
     async listUnowned(max, filter = {}) {
       const waiting: Waiting = { from: queue[dialect], where: sql`${waits(filter)} AND ${notFull}` };
       // On PostgreSQL a round trip costs more than the complete statement.
-      const ends = dialect === "sqlite" ? await accountEnds.row(session)(firstAndLast(waiting)) : null;
-      if (ends && ends.first === ends.last) return ends.first === null ? [] : queued.rows(session)(ofOne(waiting, ends.first, max));
+      const first = dialect === "sqlite" ? await queuedAlone.rows(session)(ofFirst(waiting, max)) : null;
+      if (first && (first[0]?.isAlone ?? true)) return first;
       return queued.rows(session)(sql`
         WITH RECURSIVE ${fullProfiles(dialect)}, ${accounts(waiting)}, ${running}, ${roundRobin(waiting, max)}
         SELECT ${queued.of("w")} FROM in_turn ${withFirst(dialect, waiting, max)}
@@ -152,18 +152,18 @@ const notFull = sql`(t.space_id, t.agent_profile) NOT IN (SELECT f.space_id, f.p
 /** The process that the task must run on no longer exists. */
 const orphaned = sql`NOT EXISTS (SELECT 1 FROM node n WHERE n.id = t.wants_node)`;
 
-/** The first and the last account in the queue by id: often it has tasks of one account only, or none. */
-const firstAndLast = ({ from, where }: Waiting): Sql => sql`
-  WITH ${fullProfiles("sqlite")}
-  SELECT (SELECT t.account_id FROM ${from} WHERE ${where} ORDER BY t.account_id LIMIT 1) AS first,
-    (SELECT t.account_id FROM ${from} WHERE ${where} ORDER BY t.account_id DESC LIMIT 1) AS last`;
-
-/** The tasks of one account in their order in the queue. */
-const ofOne = ({ from, where }: Waiting, accountId: string, max: number): Sql => sql`
-  WITH ${fullProfiles("sqlite")}, w AS (
-    SELECT t.* FROM ${from} WHERE ${where} AND t.account_id = ${accountId} ORDER BY t.queued_at, t.id LIMIT ${max}
+/**
+ * The tasks of the first account in the queue by id, in their order in the queue, and whether it is the last one too: often the queue has
+ * tasks of one account only, or none.
+ */
+const ofFirst = ({ from, where }: Waiting, max: number): Sql => sql`
+  WITH ${fullProfiles("sqlite")}, ends (first, last) AS MATERIALIZED (
+    SELECT (SELECT t.account_id FROM ${from} WHERE ${where} ORDER BY t.account_id LIMIT 1),
+      (SELECT t.account_id FROM ${from} WHERE ${where} ORDER BY t.account_id DESC LIMIT 1)
+  ), w AS (
+    SELECT t.* FROM ${from} WHERE ${where} AND t.account_id = (SELECT first FROM ends) ORDER BY t.queued_at, t.id LIMIT ${max}
   )
-  SELECT ${queued.of("w")} FROM w ORDER BY w.queued_at, w.id`;
+  SELECT ${queuedAlone.of("w")} FROM w ORDER BY w.queued_at, w.id`;
 
 /** The accounts in the queue. Each step to the next account is one index lookup, for any number of tasks. */
 const accounts = ({ from, where }: Waiting): Sql => sql`account (id) AS (

@@ -1,3 +1,4 @@
+import type { TaskWritten } from "../../core/tasks/task.ts";
 import type { WorkerRows } from "../../core/workers/worker.ts";
 import { type WorkerEventRows, type WorkerRun, type WorkerRunRows, workerNeeded } from "../../core/workers/worker-run.ts";
 import { cached } from "../cached.ts";
@@ -5,20 +6,21 @@ import { changeOf, type Session } from "../session.ts";
 import { allOf, forShare, inTexts, join, sql } from "../statements.ts";
 import { computedShape, integer, tables, text } from "../table.ts";
 import { serves } from "./task-row.ts";
+import { claimForWorkers, putRuns } from "./worker-claim.ts";
 
 const { workerRun, workerEvent } = tables;
 const runs = sql`SELECT ${workerRun.of("worker_run")} FROM worker_run`;
 const events = sql`SELECT ${workerEvent.of("worker_event")} FROM worker_event`;
 
-/** Runs of remote workers as rows. */
-export function workerRunRows(session: Session): WorkerRunRows {
+/** Runs of remote workers as rows. @param after called for each task that is claimed. */
+export function workerRunRows(session: Session, after: (written: TaskWritten) => Promise<void>): WorkerRunRows {
   const { execute } = session;
   return {
     notifyPollers: () => void changeOf(session).jobKinds.add(workerNeeded),
+    claim: claimForWorkers(session, after),
     async put(rows) {
       if (rows.length === 0) return;
-      await execute(sql`${workerRun.insertAll(rows)} ON CONFLICT (task_id) DO UPDATE SET space_id = excluded.space_id,
-        worker_id = excluded.worker_id, fence = excluded.fence, started_at = excluded.started_at, lease_until = excluded.lease_until`);
+      await execute(putRuns(workerRun.insertAll(rows)));
     },
     find: (taskId) => workerRun.row(session)(sql`${runs} WHERE task_id = ${taskId}`),
     async renew({ taskId, workerId, fence }, leaseUntil) {

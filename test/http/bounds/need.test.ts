@@ -1,6 +1,7 @@
 import { type DescField, type DescMessage, getOption, ScalarType } from "@bufbuild/protobuf";
 import { type FieldRules, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { describe, expect, test } from "vitest";
+import { AppendRequestSchema } from "../../../src/gen/proto/worker/v1/worker_service_pb.ts";
 import { operationTable } from "../../../src/operations.ts";
 
 /** The greatest BODY_LIMIT, in bytes: no operation can accept more. */
@@ -17,7 +18,7 @@ const asJson = (bytes: number): number => bytes * byteMax;
 const asBase64 = (bytes: number): number => Math.ceil(bytes / 3) * 4 + 2;
 
 /** Largest need of fields that state no rule, with the place where the code bounds them. Content of any length has no bound. */
-const bounded: Readonly<Record<string, number>> = {
+const bounded: Readonly<Record<string, number | (() => number)>> = {
   "task.v2.ContentPart.text": Number.POSITIVE_INFINITY,
   "task.v2.ContentPart.file_data": Number.POSITIVE_INFINITY,
   "task.v2.Message.connectors": Number.POSITIVE_INFINITY,
@@ -40,6 +41,8 @@ const bounded: Readonly<Record<string, number>> = {
   "worker.v1.Confirm.params": asJson(64 * kibibyte),
   "worker.v1.Confirm.memo": asJson(64 * kibibyte),
   "worker.v1.Finish.output": asJson(256 * kibibyte),
+  // rpc/worker-batch.ts: 100 events together, as one append has; 32 runs with their usage.
+  "worker.v1.AppendBatchRequest.appends": () => needOf(AppendRequestSchema) + 31 * 2 * kibibyte,
   // rpc/import-event.ts.
   "dataimport.v1.ImportedToolUsed.params": asJson(kibibyte ** 2),
   "dataimport.v1.ImportedToolUsed.result": asJson(kibibyte ** 2),
@@ -69,7 +72,7 @@ const memberNeed = (field: DescField): number => field.name.length + 4 + valueNe
 
 function valueNeed(field: DescField): number {
   const known = bounded[`${field.parent.typeName}.${field.name}`];
-  if (known !== undefined) return known;
+  if (known !== undefined) return typeof known === "number" ? known : known();
   const rules = getOption(field, fieldRules);
   if (field.fieldKind === "map") return mapNeed(field, rules);
   if (field.fieldKind !== "list") return elementNeed(field, rules);
@@ -130,6 +133,7 @@ describe("the limit of an operation", () => {
       "dataexport.v2.EnterpriseDataExportV2Service/CreateExport",
       "dataimport.v1.ImportService/ImportTaskEvents",
       "worker.v1.WorkerService/Append",
+      "worker.v1.WorkerService/AppendBatch",
       "worker.v1.WorkerService/WriteText",
       "worker.v1.WorkerService/Finish",
       "worker.v1.WorkerService/Upload",

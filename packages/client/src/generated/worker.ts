@@ -9,6 +9,8 @@ export interface WorkerCalls {
   readonly Heartbeat: { readonly request: HeartbeatRequest; readonly answer: HeartbeatResponse };
   /** Writes events of a run, in order, together with their usage. */
   readonly Append: { readonly request: AppendRequest; readonly answer: AppendResponse };
+  /** Writes events of several runs of the worker in one call. */
+  readonly AppendBatch: { readonly request: AppendBatchRequest; readonly answer: AppendBatchResponse };
   /** Shows text to the watchers of the task while the agent writes it. */
   readonly WriteText: { readonly request: WriteTextRequest; readonly answer: WriteTextResponse };
   /** Ends the turn and the run. */
@@ -28,6 +30,7 @@ export const workerCalls: { readonly [Name in keyof WorkerCalls]: "read" | "chan
   Poll: "change",
   Heartbeat: "change",
   Append: "change",
+  AppendBatch: "change",
   WriteText: "change",
   Finish: "change",
   Upload: "change",
@@ -56,12 +59,20 @@ export interface PollRequest {
    * Rules: at most 20 items; no item twice; each 1 to 63 characters.
    */
   readonly labels?: readonly string[];
+  /**
+   * The most runs to return, 1 to 32: the number of runs that this program can begin now. Default: 1. Each run has its own fence and lease (spec/api.md 8.121).
+   *
+   * Rules: 1 to 32.
+   */
+  readonly maxRuns?: number;
 }
 
 /** Response of Poll. */
 export interface PollResponse {
   /** The run; absent when none is available. Call Poll again in that case. */
   readonly run?: Run;
+  /** Further runs, at most `max_runs` less one. Runs that would make the response larger than about 2 MiB are left to the next Poll. */
+  readonly moreRuns?: readonly Run[];
 }
 
 /**
@@ -622,6 +633,38 @@ export interface Appended {
   readonly key?: string;
   /** Position of the event in the history of the task. */
   readonly seq?: number;
+}
+
+/** Request of AppendBatch. */
+export interface AppendBatchRequest {
+  /**
+   * Appends to write, 1 to 32, with at most 100 events together.
+   *
+   * Rules: 1 to 32 items.
+   */
+  readonly appends: readonly AppendRequest[];
+}
+
+/** Response of AppendBatch. */
+export interface AppendBatchResponse {
+  /** The results, in the order of the request. */
+  readonly results?: readonly AppendResult[];
+}
+
+/** The result of one append of a batch. */
+export interface AppendResult {
+  /** The append is written. */
+  readonly appended?: AppendResponse;
+  /** The append is refused, and nothing of it is written. */
+  readonly error?: AppendError;
+}
+
+/** Why an append of a batch is refused. */
+export interface AppendError {
+  /** Code of the error that Append would return, for example `failed_precondition`. Repeat the append for `unavailable` and `internal`. */
+  readonly code?: string;
+  /** Text of the error, which begins with the name of the field that it is about, if any: `fence` when the run no longer belongs to the worker. */
+  readonly message?: string;
 }
 
 /** Request of WriteText. */

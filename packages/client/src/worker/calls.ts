@@ -22,7 +22,12 @@ export const workerCall =
     try {
       return (await http.send(outgoing, options)) as WorkerCalls[Name]["answer"];
     } catch (error) {
-      const isLost = error instanceof ApiError && error.code === "failed_precondition" && error.param === "fence";
-      throw isLost ? new RunLostError(error.message, { cause: error }) : error;
+      throw lostOr(error);
     }
   };
+
+/** The error of a call of a run: RunLostError when the run belongs to another worker. */
+export const lostOr = (error: unknown): unknown =>
+  error instanceof ApiError && error.code === "failed_precondition" && error.param === "fence"
+    ? new RunLostError(error.message, { cause: error })
+    : error;

@@ -2,7 +2,9 @@ import { ApiError } from "../errors.ts";
 import type { Run } from "../generated/worker.ts";
 import { environment, sleep } from "../runtime.ts";
 import { type ClientOptions, transport } from "../transport.ts";
+import { batchAppends } from "./appends.ts";
 import { RunLostError, workerCall } from "./calls.ts";
+import { sharePolls } from "./polls.ts";
 import { type OpenTurn, openTurn, type Turn, TurnFailure, type TurnResult } from "./turn.ts";
 
 /** Works on one turn. It runs again from its beginning after a crash, and after each question, approval and wait of the turn. */
@@ -11,7 +13,7 @@ export type Agent = (turn: Turn) => Promise<TurnResult> | TurnResult;
 export interface WorkerOptions extends Pick<ClientOptions, "baseUrl" | "fetch" | "sleep"> {
   /** The worker's credential (`wk-…`). Default: the environment variable `WORKER_KEY`. */
   readonly workerKey?: string;
-  /** How many runs this process works on at the same time, 1 by default. */
+  /** How many runs this process works on at the same time, 1 by default. One call asks for runs for all free places. */
   readonly concurrency?: number;
   /** Labels of this machine; default: those of the credential. */
   readonly labels?: readonly string[];
@@ -44,7 +46,7 @@ export function createWorker(options: WorkerOptions = {}): Worker {
   const retries = Number.POSITIVE_INFINITY;
   // The key of a user that the environment may have is not sent.
   const http = transport({ ...options, baseUrl, apiKey: "", headers, retries }, longestPauseMs);
-  const call = workerCall(http);
+  const call = batchAppends(workerCall(http));
   const leaving = new AbortController();
   const gone = new AbortController();
 
@@ -55,12 +57,16 @@ export function createWorker(options: WorkerOptions = {}): Worker {
     (timer as { unref?: () => void }).unref?.();
   }
 
-  async function poll(profiles: readonly string[]): Promise<Run | undefined> {
+  async function poll(profiles: readonly string[], max: number): Promise<readonly Run[]> {
     try {
-      const request = { waitSeconds: pollSeconds, profiles, labels };
-      return (await call("Poll", request, { signal: leaving.signal, timeoutMs: pollSeconds * 1000 + graceMs })).run;
+      const request = { waitSeconds: pollSeconds, profiles, labels, ...(max > 1 ? { maxRuns: max } : {}) };
+      const { run: first, moreRuns = [] } = await call("Poll", request, {
+        signal: leaving.signal,
+        timeoutMs: pollSeconds * 1000 + graceMs,
+      });
+      return first ? [first, ...moreRuns] : [];
     } catch (error) {
-      if (leaving.signal.aborted) return undefined;
+      if (leaving.signal.aborted) return [];
       throw error;
     }
   }
@@ -133,10 +139,10 @@ export function createWorker(options: WorkerOptions = {}): Worker {
     }
   }
 
-  async function work(profiles: readonly string[], agent: Agent): Promise<void> {
+  async function work(take: () => Promise<Run | undefined>, agent: Agent): Promise<void> {
     let next: Run | undefined;
     while (next || !leaving.signal.aborted) {
-      next ??= await poll(profiles);
+      next ??= await take();
       if (next) next = await serve(next, agent);
     }
   }
@@ -149,7 +155,8 @@ export function createWorker(options: WorkerOptions = {}): Worker {
     const watched = options.signals === false ? [] : ["SIGTERM", "SIGINT"];
     for (const name of watched) process?.on?.(name, stop);
     try {
-      await Promise.all(Array.from({ length: concurrency }, () => work(names, agent)));
+      const take = sharePolls((max) => poll(names, max));
+      await Promise.all(Array.from({ length: concurrency }, () => work(take, agent)));
     } finally {
       stop();
       for (const name of watched) process?.off?.(name, stop);

@@ -27,6 +27,12 @@ class PollRequest(TypedDict):
 
     Rules: at most 20 items; no item twice; each 1 to 63 characters.
     """
+    maxRuns: NotRequired[int]
+    """The most runs to return, 1 to 32: the number of runs that this program can begin now. Default: 1. Each run has
+    its own fence and lease (spec/api.md 8.121).
+
+    Rules: 1 to 32.
+    """
 
 
 class PollResponse(TypedDict):
@@ -34,6 +40,9 @@ class PollResponse(TypedDict):
 
     run: NotRequired[Run]
     """The run; absent when none is available. Call Poll again in that case."""
+    moreRuns: NotRequired[list[Run]]
+    """Further runs, at most `max_runs` less one. Runs that would make the response larger than about 2 MiB are left to
+    the next Poll."""
 
 
 class Run(TypedDict):
@@ -632,6 +641,43 @@ class Appended(TypedDict):
     """Key of the event."""
     seq: NotRequired[int]
     """Position of the event in the history of the task."""
+
+
+class AppendBatchRequest(TypedDict):
+    """Request of AppendBatch."""
+
+    appends: Sequence[AppendRequest]
+    """Appends to write, 1 to 32, with at most 100 events together.
+
+    Rules: 1 to 32 items.
+    """
+
+
+class AppendBatchResponse(TypedDict):
+    """Response of AppendBatch."""
+
+    results: NotRequired[list[AppendResult]]
+    """The results, in the order of the request."""
+
+
+class AppendResult(TypedDict):
+    """The result of one append of a batch."""
+
+    appended: NotRequired[AppendResponse]
+    """The append is written."""
+    error: NotRequired[AppendError]
+    """The append is refused, and nothing of it is written."""
+
+
+class AppendError(TypedDict):
+    """Why an append of a batch is refused."""
+
+    code: NotRequired[str]
+    """Code of the error that Append would return, for example `failed_precondition`. Repeat the append for
+    `unavailable` and `internal`."""
+    message: NotRequired[str]
+    """Text of the error, which begins with the name of the field that it is about, if any: `fence` when the run no
+    longer belongs to the worker."""
 
 
 class WriteTextRequest(TypedDict):
