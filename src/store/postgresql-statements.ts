@@ -11,10 +11,6 @@ export interface PgQueryable {
   }): Promise<{ readonly rows: unknown[]; readonly rowCount: number | null }>;
 }
 
-/** Whether a value of the driver runs statements. */
-export const isQueryable = (value: unknown): value is PgQueryable =>
-  typeof value === "object" && value !== null && "query" in value && typeof value.query === "function";
-
 /** The type of integer sums. A JavaScript number can hold the store's sums. */
 const numeric = 1700;
 const int8 = 20;
