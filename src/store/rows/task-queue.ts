@@ -55,7 +55,7 @@ export function queueOf(session: Session): QueueRows {
       const waiting: Waiting = { from: queue[dialect], where: sql`${waits(filter)} AND ${notFull}` };
       // On PostgreSQL a round trip costs more than the complete statement.
       const first = dialect === "sqlite" ? await queuedAlone.rows(session)(ofFirst(waiting, max)) : null;
-      if (first && (first[0]?.isAlone ?? true)) return first;
+      if (first && (first[0]?.isAlone ?? true)) return first.map(({ isAlone: _, ...task }) => task);
       return queued.rows(session)(sql`
         WITH RECURSIVE ${fullProfiles(dialect)}, ${accounts(waiting)}, ${running}, ${roundRobin(waiting, max)}
         SELECT ${queued.of("w")} FROM in_turn ${withFirst(dialect, waiting, max)}
