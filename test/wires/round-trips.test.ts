@@ -28,14 +28,15 @@ interface Count {
   readonly roundTrips: number;
 }
 
-/**
- * Whether a count has less of other work: one-time work and the sweep add statements, and a statement of theirs that is not answered yet
- * hides a round trip of the call.
- */
-const isCleaner = (count: Count, than: Count): boolean =>
-  count.statements === than.statements ? count.roundTrips > than.roundTrips : count.statements < than.statements;
+const fewest = (count: Count, other = count): Count => ({
+  statements: Math.min(count.statements, other.statements),
+  roundTrips: Math.min(count.roundTrips, other.roundTrips),
+});
 
-/** The statements and round trips of one successful v2 call per operation: the count with the least of other work, of three calls. */
+/**
+ * The statements and round trips of one successful v2 call per operation. The fewest of three calls: one-time work and the sweep add some.
+ * The statements of a stream go on while the answer is open, next to others, so its round trips are not counted.
+ */
 async function countsOn(database: DatabaseKind): Promise<Map<string, Count>> {
   await using service = await openService({ database, idle: true, clock, env: { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback" } });
   const counts = new Map<string, Count>();
@@ -48,8 +49,7 @@ async function countsOn(database: DatabaseKind): Promise<Map<string, Count>> {
       const reply = await caller.v2(name, body);
       expect(`${name} ${JSON.stringify(reply.body.error ?? "ok")}`).toBe(`${name} "ok"`);
       const count = { statements: service.statements.length - before.statements, roundTrips: service.roundTrips() - before.roundTrips };
-      const best = counts.get(name);
-      if (best === undefined || isCleaner(count, best)) counts.set(name, count);
+      counts.set(name, fewest(count, counts.get(name)));
     }
   }
   return counts;
@@ -59,9 +59,9 @@ test.skipIf(postgresTemplate === undefined)(
   "a call executes as many statements as the golden file states, including BEGIN and COMMIT, in as many round trips to PostgreSQL",
   async () => {
     const [sqlite, postgresql] = await Promise.all(databaseKinds.map(countsOn));
-    const lines = inV2.map(({ name }) => {
+    const lines = inV2.map(({ name, operation: { method } }) => {
       const [onSqlite, onPostgres] = [sqlite?.get(name), postgresql?.get(name)];
-      return `${name.padEnd(20)} ${onSqlite?.statements}  ${onPostgres?.statements}  ${onPostgres?.roundTrips}`;
+      return `${name.padEnd(20)} ${onSqlite?.statements}  ${onPostgres?.statements}  ${method.methodKind === "unary" ? onPostgres?.roundTrips : "-"}`;
     });
     expectGolden("round-trips.txt", `${["operation            sqlite  postgresql  round trips", ...lines].join("\n")}\n`);
   },
