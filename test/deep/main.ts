@@ -26,7 +26,7 @@ const commandLine = ["npm run test:deep --", ...positionals, ...(minutes === und
 console.log(`${commandLine}\n`);
 
 /** Steps of a slice that start together. */
-const together = 6;
+const together = 4;
 
 /** Starts the next steps while there is time for steps as long as the longest so far. */
 async function slice(seconds: number): Promise<{ readonly outcomes: readonly Outcome[]; readonly left: readonly Step[] }> {
