@@ -35,7 +35,7 @@ const fewest = (count: Count, other = count): Count => ({
 
 /**
  * The statements and round trips of one successful v2 call per operation. The fewest of three calls: one-time work and the sweep add some.
- * The statements of a stream go on while the answer is open, next to others, so its round trips are not counted.
+ * The statements of a stream continue while the answer is open, next to others, so its round trips are not counted.
  */
 async function countsOn(database: DatabaseKind): Promise<Map<string, Count>> {
   await using service = await openService({ database, idle: true, clock, env: { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback" } });
