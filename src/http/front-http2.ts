@@ -68,12 +68,16 @@ function endAfterRequests(session: ServerHttp2Session, socket: Socket, arrivalMs
   const end = (): void => {
     forget();
     if (session.destroyed) return;
-    // Settings come first. The answer to a PING shows that the client has seen the notice.
-    if (session.pendingSettingsAck) session.once("localSettings", () => socket.write(notice));
-    else socket.write(notice);
     const close = (): void => session.close();
+    // The answer to a PING after the notice shows that the client has seen the notice.
+    const announce = (): void => {
+      socket.write(notice);
+      session.ping(close);
+    };
+    // Settings come first.
+    if (session.pendingSettingsAck) session.once("localSettings", announce);
+    else announce();
     afterTime(socket, arrivalMs, close);
-    session.ping(close);
   };
   const forget = (): void => {
     for (const signal of [leaving, draining]) signal.removeEventListener("abort", end);

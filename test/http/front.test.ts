@@ -68,6 +68,27 @@ const emptySettings = "\0\0\0\x04\0\0\0\0\0";
 /** The head of `GET /` as a complete request in its own stream (RFC 7541 appendix A). */
 const getRequest = "\0\0\x06\x01\x05\0\0\0\x01\x82\x86\x84\x41\x01a";
 
+const frameKinds: Readonly<Record<number, string>> = { 0: "DATA", 1: "HEADERS", 4: "SETTINGS", 6: "PING", 7: "GOAWAY" };
+
+/** Reads the frames of HTTP/2 that a socket receives (RFC 9113 4.1). Call it to wait for the payload of the next one of a kind. */
+function frames(socket: Socket) {
+  const kinds: string[] = [];
+  const arrivals = new EventEmitter();
+  let rest = Buffer.alloc(0);
+  socket.on("data", (bytes: Buffer) => {
+    rest = Buffer.concat([rest, bytes]);
+    while (rest.length >= 9 && rest.length >= 9 + rest.readUIntBE(0, 3)) {
+      const end = 9 + rest.readUIntBE(0, 3);
+      const kind = frameKinds[rest[3] ?? -1] ?? "other";
+      kinds.push(kind);
+      arrivals.emit(kind, rest.subarray(9, end));
+      rest = rest.subarray(end);
+    }
+  });
+  const next = async (kind: string): Promise<Buffer> => (await once(arrivals, kind))[0];
+  return Object.assign(next, { kinds: () => kinds });
+}
+
 describe("one port", () => {
   test("serves HTTP/1.1 and HTTP/2", async () => {
     await using service = await open(echo);
@@ -391,6 +412,35 @@ describe("a drain", () => {
     else expect(answer).toMatch(/Connection: close[\s\S]*GET \/a over 1.1$/);
   });
 
+  test("answers a request that arrived in time, in a turn of the event loop that is longer than this time", async () => {
+    await using service = await open(echo, { arrivalMs: 20 });
+    const socket = raw(service.port);
+    await once(service.server, "connection");
+    const drained = service.front.drain(60);
+    await once(service.front.draining, "abort");
+    socket.write("GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
+    for (const begin = performance.now(); performance.now() - begin < 60; );
+    expect(await text(socket)).toMatch(/Connection: close[\s\S]*GET \/a over 1.1$/);
+    await drained;
+  });
+
+  test("announces the end of an HTTP/2 connection before it asks for a PING, and answers what crossed with it", async () => {
+    await using service = await open(echo, { arrivalMs: 60_000 });
+    service.front.leave();
+    const socket = raw(service.port);
+    const received = frames(socket);
+    socket.write(preface + emptySettings + getRequest, "latin1");
+    await received("DATA");
+    expect(received.kinds(), "the client has not acknowledged the settings").not.toContain("PING");
+    socket.write("\0\0\0\x04\x01\0\0\0\0", "latin1");
+    const ping = await received("PING");
+    expect(received.kinds().slice(-2)).toEqual(["GOAWAY", "PING"]);
+    const crossed = getRequest.replace("\x01\x82", "\x03\x82");
+    socket.write(Buffer.concat([Buffer.from(crossed, "latin1"), Buffer.from("\0\0\x08\x06\x01\0\0\0\0", "latin1"), ping]));
+    await once(socket, "end");
+    expect(received.kinds().filter((kind) => kind === "HEADERS"), "answers").toHaveLength(2);
+  });
+
   test("answers a connection that arrives in a long turn of the event loop, after connections were accepted in it", async () => {
     await using service = await open(echo);
     const arrived = Promise.withResolvers<Socket>();
@@ -449,8 +499,9 @@ describe("a drain", () => {
     await once(overHttp2, "response");
     const gone = [expect(text(overHttp1)).rejects.toThrow("aborted"), once(client, "close")];
     overHttp2.on("error", () => undefined).resume();
+    const begun = [once(service.front.draining, "abort"), once(client, "goaway")];
     const drained = service.front.drain(25);
-    await once(client, "goaway");
+    await Promise.all(begun);
     expect(attempts).toEqual([25_000]);
     deadline.resolve();
     await drained;

@@ -6,6 +6,8 @@ import { freePort } from "../support/free-port.ts";
 export interface Proxy extends AsyncDisposable {
   readonly url: string;
   readonly grpcUrl: string;
+  /** What the proxy has written about failed connections. */
+  output(): string;
 }
 
 interface Ports {
@@ -33,8 +35,8 @@ function startNginx(ports: Ports): Promise<Daemon> {
     ...Object.fromEntries(certificate.map((line) => [line, ""])),
   });
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path FOLDER/${name};`);
-  const main = `daemon off; pid FOLDER/pid; error_log FOLDER/error.log; events {}\nhttp { access_log off; ${temporary.join(" ")}\n${text}}\n`;
-  const command = ["nginx", "-p", "FOLDER", "-e", "FOLDER/error.log", "-c", "FOLDER/nginx.conf"] as const;
+  const main = `daemon off; pid FOLDER/pid; error_log stderr; events {}\nhttp { access_log off; ${temporary.join(" ")}\n${text}}\n`;
+  const command = ["nginx", "-p", "FOLDER", "-e", "stderr", "-c", "FOLDER/nginx.conf"] as const;
   return startDaemon({ files: { "nginx.conf": main }, command, port: ports.calls });
 }
 
@@ -72,6 +74,7 @@ export async function startProxy(name: ProxyName, processes: readonly [number, n
   return {
     url: `http://127.0.0.1:${ports.calls}`,
     grpcUrl: `http://127.0.0.1:${ports.grpc}`,
+    output: () => daemon.output(),
     [Symbol.asyncDispose]: () => daemon[Symbol.asyncDispose](),
   };
 }

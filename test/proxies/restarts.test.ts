@@ -55,7 +55,7 @@ async function restartBehind(name: ProxyName): Promise<void> {
   const counts = await load.prove();
   const { calls, streams } = grpc.stats;
   console.info(`${name}: ${restarts} restarts, ${JSON.stringify({ ...counts, gRPC: { calls, streams } })}`);
-  expect([...load.stats.failed, ...grpc.stats.failed]).toEqual([]);
+  expect([...load.stats.failed, ...grpc.stats.failed], proxy.output()).toEqual([]);
   expect(streams, "streams of the old processes ended").toBeGreaterThan(1);
 }
 
