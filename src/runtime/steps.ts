@@ -1,3 +1,4 @@
+import { together } from "../async/together.ts";
 import type { Clock } from "../core/clock.ts";
 import { Failure } from "../core/failure.ts";
 import type { Staging } from "../core/files/staging.ts";
@@ -107,6 +108,11 @@ export const fenceOnly = {
 /** Makes one change for a run. @throws Lost when `held` cannot lock the run. */
 export const changeRun = <R>(store: Pick<Store, "change">, held: RunGuard<R>, work: (tx: Tx) => Promise<R>): Promise<R> =>
   store.change(async (tx) => {
-    if (!(await held.lock(tx))) throw new RunLost();
-    return held.after(tx, await work(tx));
+    // The lock is sent before the work's statements, in the same round trip to PostgreSQL. Without it, the change is rolled back.
+    const [, result] = await together(lockRun(tx, held), work(tx));
+    return held.after(tx, result);
   });
+
+async function lockRun(tx: Tx, { lock }: Pick<RunGuard<unknown>, "lock">): Promise<void> {
+  if (!(await lock(tx))) throw new RunLost();
+}

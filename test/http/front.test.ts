@@ -438,7 +438,10 @@ describe("a drain", () => {
     const crossed = getRequest.replace("\x01\x82", "\x03\x82");
     socket.write(Buffer.concat([Buffer.from(crossed, "latin1"), Buffer.from("\0\0\x08\x06\x01\0\0\0\0", "latin1"), ping]));
     await once(socket, "end");
-    expect(received.kinds().filter((kind) => kind === "HEADERS"), "answers").toHaveLength(2);
+    expect(
+      received.kinds().filter((kind) => kind === "HEADERS"),
+      "answers",
+    ).toHaveLength(2);
   });
 
   test("answers a connection that arrives in a long turn of the event loop, after connections were accepted in it", async () => {

@@ -104,6 +104,8 @@ export interface WorkerEventRows {
   findInAnyTurn(taskId: string, key: string): Promise<KeyedEvent | null>;
   /** Inserts events and returns how many; an existing key stays as it is. */
   insert(events: readonly KeyedEvent[]): Promise<number>;
+  /** Inserts an event, unless its key exists. */
+  record(event: KeyedEvent): Promise<void>;
   deleteOfTask(taskId: string): Promise<void>;
 }
 

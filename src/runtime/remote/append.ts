@@ -21,8 +21,12 @@ export interface AppendResult {
   readonly overdrawn: boolean;
 }
 
+/** The numbers of the events that the turn is known to have, by key. */
+type Numbers = ReadonlyMap<string, number>;
+
 /**
- * Writes the events that the turn does not have so far, in one change. Returns the numbers of all sent events.
+ * Writes the events that the turn does not have so far, in one change. Returns the numbers of all sent events. First no
+ * event is expected to exist; the keys that exist are read only when that was wrong.
  *
  * @throws Lost when the worker has lost the run, Failure `already_exists` for a known key with other content.
  */
@@ -33,25 +37,29 @@ export async function appendSent(
   sent: readonly SentEvent[],
   spent: ReportedUsage,
 ): Promise<AppendResult> {
+  checkDigests(sent, new Map());
+  let known: Numbers = new Map();
   for (;;) {
     try {
-      return await appendNew(parts, task, workerId, sent, spent);
+      return await appendNew(parts, { task, workerId, sent, spent }, known);
     } catch (thrown) {
       if (!(thrown instanceof Repeated)) throw thrown;
+      known = await knownNumbers(parts.store, task, sent);
     }
   }
 }
 
-async function appendNew(
-  parts: UploadParts,
-  task: Task,
-  workerId: string,
-  sent: readonly SentEvent[],
-  spent: ReportedUsage,
-): Promise<AppendResult> {
+/** The events of one call. */
+interface Sending {
+  readonly task: Task;
+  readonly workerId: string;
+  readonly sent: readonly SentEvent[];
+  readonly spent: ReportedUsage;
+}
+
+async function appendNew(parts: UploadParts, { task, workerId, sent, spent }: Sending, known: Numbers): Promise<AppendResult> {
   const { store, clock } = parts;
   const { id: taskId, consumedSeq: turn, fence } = task;
-  const known = await knownNumbers(store, task, sent);
   const newEvents = [...new Map(sent.filter(({ key }) => !known.has(key)).map((each) => [each.key, each])).values()];
   const numbers = new Map(known);
   const keep = async (tx: Tx, after: WrittenTask): Promise<WrittenTask> => {
@@ -81,16 +89,21 @@ async function appendNew(
   return { numbers: sent.map(({ key }) => numbers.get(key) ?? 0), overdrawn };
 }
 
-/** The numbers of the events that the turn already has, by key. @throws Failure `already_exists` for a known key with other content. */
-async function knownNumbers(store: Tx, { id, consumedSeq }: Task, sent: readonly SentEvent[]): Promise<ReadonlyMap<string, number>> {
+/** The numbers of the events that the turn already has. @throws Failure `already_exists` for a known key with other content. */
+async function knownNumbers(store: Tx, { id, consumedSeq }: Task, sent: readonly SentEvent[]): Promise<Numbers> {
   const written = await store.workerEvents.find(id, consumedSeq, [...new Set(sent.map(({ key }) => key))]);
-  const digests = new Map(written.map(({ key, digest }) => [key, digest]));
+  checkDigests(sent, new Map(written.map(({ key, digest }) => [key, digest])));
+  return new Map(written.map(({ key, seq }) => [key, seq]));
+}
+
+/** @param known the digests of written events, by key. @throws Failure `already_exists` for a key with two contents. */
+function checkDigests(sent: readonly SentEvent[], known: ReadonlyMap<string, string>): void {
+  const digests = new Map(known);
   for (const [i, { key, digest }] of sent.entries()) {
     const first = digests.get(key) ?? digest;
     if (first !== digest) throw new Failure("already_exists", `events[${i}].key: the turn has ${key} already, with other content`);
     digests.set(key, first);
   }
-  return new Map(written.map(({ key, seq }) => [key, seq]));
 }
 
 async function attachFiles({ store, clock, openSite }: UploadParts, task: Task, workerId: string, sent: readonly SentEvent[]) {

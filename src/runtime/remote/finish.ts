@@ -77,7 +77,7 @@ export async function finishSent(
     if (nextTask !== null && !isServed) await releaseWorkerRun(tx, run, clock.now());
     const record = `${workerId} ${isServed ? nextPrefix : endPrefix}${digest}`;
     if (outcome.kind === "fail") await tx.workers.recordFailure({ workerId, taskId: task.id, kind: "error", at: clock.now() }, task.fence);
-    await tx.workerEvents.insert([{ taskId: task.id, turn: task.consumedSeq, key: endingKey(task.fence), seq: 0, digest: record }]);
+    await tx.workerEvents.record({ taskId: task.id, turn: task.consumedSeq, key: endingKey(task.fence), seq: 0, digest: record });
     return next;
   }
   /** Raises the fence for the next turn, so that late calls for the ended turn fail. */

@@ -1,6 +1,6 @@
 import type { TaskWritten } from "../../core/tasks/task.ts";
 import type { WorkerRows } from "../../core/workers/worker.ts";
-import { type WorkerEventRows, type WorkerRun, type WorkerRunRows, workerNeeded } from "../../core/workers/worker-run.ts";
+import { type KeyedEvent, type WorkerEventRows, type WorkerRun, type WorkerRunRows, workerNeeded } from "../../core/workers/worker-run.ts";
 import { cached } from "../cached.ts";
 import { changeOf, type Session } from "../session.ts";
 import { allOf, forShare, inTexts, join, sql } from "../statements.ts";
@@ -46,7 +46,8 @@ export function workerRunRows(session: Session, after: (written: TaskWritten) =>
 
 /** The keys of workers' events as rows. A caller that writes one must hold the lock of the run's row. */
 export function workerEventRows(session: Session): WorkerEventRows {
-  const { execute, dialect } = session;
+  const { execute, write, dialect } = session;
+  const insertNew = (rows: readonly KeyedEvent[]) => sql`${workerEvent.insertAll(rows)} ON CONFLICT DO NOTHING`;
   return {
     async find(taskId, turn, keys) {
       const conditions = [sql`task_id = ${taskId}`, sql`turn = ${turn}`];
@@ -56,7 +57,8 @@ export function workerEventRows(session: Session): WorkerEventRows {
     findInAnyTurn: (taskId, key) =>
       workerEvent.row(session)(sql`
         ${events} WHERE task_id = ${taskId} AND key = ${key} ORDER BY turn DESC LIMIT 1`),
-    insert: async (rows) => (rows.length === 0 ? 0 : execute(sql`${workerEvent.insertAll(rows)} ON CONFLICT DO NOTHING`)),
+    insert: async (rows) => (rows.length === 0 ? 0 : execute(insertNew(rows))),
+    record: (row) => write(insertNew([row])),
     async deleteOfTask(taskId) {
       await execute(sql`DELETE FROM worker_event WHERE task_id = ${taskId}`);
     },
