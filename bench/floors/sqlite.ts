@@ -11,8 +11,7 @@ const prepare = (text: string) => driver.prepare(text).safeIntegers(false);
 const detail = prepare("SELECT * FROM task WHERE id = ?");
 const list = prepare("SELECT * FROM task WHERE space_id = ? AND account_id = ? ORDER BY created_at DESC, id DESC LIMIT 20");
 const events = prepare("SELECT * FROM task_event WHERE task_id = ? ORDER BY seq DESC LIMIT 50");
-const insertStatement = (input: FloorInput) => tables.task.insert(newTask(input));
-const create = prepare(insertStatement({ task_id: "", account_id: "", space_id: "" }).sql);
+const create = prepare(tables.task.insert(newTask({ task_id: "", account_id: "", space_id: "" })).sql);
 
 /** The two bare queries of a page of an export's tasks: IDs from the index first, then the rows. */
 const present = "FROM task INDEXED BY task_present WHERE space_id = ? AND account_id = ? AND deleted_at IS NULL";
@@ -23,9 +22,9 @@ const page = prepare(`SELECT ${recordColumns} FROM (SELECT created_at, id ${pres
 serve<FloorInput & FloorPage>({
   "/detail": ({ task_id }) => detail.all(task_id)[0],
   "/create"(input) {
-    const { values } = insertStatement(input);
-    create.run(...values.map((value) => (typeof value === "boolean" ? Number(value) : value)));
-    return values;
+    const task = newTask(input);
+    create.run(...tables.task.insert(task).values.map((value) => (typeof value === "boolean" ? Number(value) : value)));
+    return task;
   },
   "/list": ({ space_id, account_id }) => list.all(space_id, account_id),
   "/tasks": ({ space_id, account_id, limit, offset }) => ({
