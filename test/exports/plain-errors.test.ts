@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemRandom } from "../../src/core/ids.ts";
 import { newKeyText } from "../../src/core/keys/api-key.ts";
 import { openService } from "../support/service.ts";
+import { stillClock } from "../support/still-clock.ts";
 import { type ExportsRig, exportsRig } from "./exports-rig.ts";
 
 const base = "dataexport.v1.EnterpriseDataExportService";
@@ -128,7 +129,7 @@ describe("refusals of dataexport.v1", () => {
 });
 
 test("of a plain caller over its limit are 429, with the time to wait", async () => {
-  await using service = await openService({ idle: true, env: { RATE_LIMITS: "0.01" } });
+  await using service = await openService({ idle: true, clock: stillClock(), env: { RATE_LIMITS: "0.01" } });
   const owner = await service.person();
   const body = JSON.stringify({ user: owner.accountId, page: 1, page_size: 1 });
   const ask = () => send(service.url, `${base}/ListTasks`, { body, headers: owner.headers });

@@ -6,6 +6,7 @@ import { describeOnOne } from "../support/database.ts";
 import { lacks } from "../support/needs.ts";
 import { issuer, postForm, userMe } from "../support/oauth.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
+import { stillClock } from "../support/still-clock.ts";
 import { atDoor } from "./door.ts";
 import {
   approveFor,
@@ -141,7 +142,7 @@ describe.skipIf(lacks("openssl"))("an unverified client (spec/oauth.md 16)", () 
   });
 
   test("10 documents a minute are fetched for one address", async () => {
-    await using service = await openService({ idle: true, env: { CLIENT_ALLOW: "loopback", RATE_LIMITS: "1" } });
+    await using service = await openService({ idle: true, clock: stillClock(), env: { CLIENT_ALLOW: "loopback", RATE_LIMITS: "1" } });
     await using server = await open((_request, response) => response.writeHead(500).end());
     const statuses: number[] = [];
     for (let at = 0; at < 12; at++)

@@ -8,6 +8,7 @@ import { tasks } from "../../src/core/use-cases/manage-tasks.ts";
 import { ContentPartType } from "../../src/gen/proto/task/v2/message_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { describeOnOne, nodesOf } from "../support/database.ts";
+import { holdingClock } from "../support/holding-clock.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
 import { untilClaimed } from "../support/until.ts";
 
@@ -15,7 +16,8 @@ const ref = (n: number): string => `${"B".repeat(19)}${100 + n}`;
 const refs = (from: number, count: number): string[] => Array.from({ length: count }, (_, n) => ref(from + n));
 
 describeOnOne("task.sendMessage", (database) => {
-  const rig = taskRig({ database, nodes: nodesOf(database) });
+  const clock = holdingClock();
+  const rig = taskRig({ database, nodes: nodesOf(database), clock });
   const send = (id: string, message: object | string, more: object = {}) =>
     rig.ann.v2("task.sendMessage", { task_id: id, message, ...more });
   const answersOf = async (id: string): Promise<string[]> =>
@@ -72,12 +74,14 @@ describeOnOne("task.sendMessage", (database) => {
   });
 
   test("a message to a running task is answered in the next turn, without stopped in between", async () => {
-    const id = await rig.create("[[sleep 1]] Tell me about owls");
+    const turn = clock.hold();
+    const id = await rig.create(`${turn.text} Tell me about owls`);
     await untilClaimed(rig.service.store, id);
     await send(id, { content: "Tell me about cats" });
     await send(id, { content: "And about dogs" });
     const queued = await rig.events(id);
     expect(queued.map(({ type }) => type)).toEqual(["user_message", "status_update", "user_message", "user_message"]);
+    turn.release();
     await rig.reach(id, "stopped");
     const [first, second, ...more] = await answersOf(id);
     expect(first).toContain("You wrote: Tell me about owls");
@@ -87,9 +91,11 @@ describeOnOne("task.sendMessage", (database) => {
   });
 
   test("a failure is reported, and a message that arrived in the meantime is still answered", async () => {
-    const id = await rig.create("[[sleep 1]] [[fail timeout | Too slow]]");
+    const turn = clock.hold();
+    const id = await rig.create(`${turn.text} [[fail timeout | Too slow]]`);
     await untilClaimed(rig.service.store, id);
     await send(id, { content: "Tell me about cats" });
+    turn.release();
     await rig.reach(id, "stopped");
     expect((await rig.events(id)).find(({ type }) => type === "error_message")).toMatchObject({
       error_message: { error_type: "timeout", content: "Too slow" },

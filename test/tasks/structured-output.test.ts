@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { describeOnOne } from "../support/database.ts";
+import { holdingClock } from "../support/holding-clock.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { until } from "../support/until.ts";
 
@@ -17,7 +18,8 @@ const total = closed({ total: { type: "number" } });
 const named = closed({ name: { type: ["string", "null"] }, tags: { type: "array", items: { type: "string" } } });
 
 describeOnOne("structured output", (database) => {
-  const rig = taskRig({ database });
+  const clock = holdingClock();
+  const rig = taskRig({ database, clock });
   const armed = (schema: JsonObject) => ({ structured_output_schema: schema });
   const types = async (id: string) => (await rig.events(id, { verbose: false })).map(({ type }) => type);
   const results = async (id: string) =>
@@ -56,8 +58,10 @@ describeOnOne("structured output", (database) => {
   });
 
   test("requested while the task runs, it is written only at the last finish", async () => {
-    const id = await rig.create("[[sleep 1]] The total: 1");
+    const turn = clock.hold();
+    const id = await rig.create(`${turn.text} The total: 1`);
     await rig.send(id, "The total: 2", armed(total));
+    turn.release();
     await until(rig.service.store, id, ({ status }) => status === "stopped");
     expect((await types(id)).filter((type) => type === "status_update")).toHaveLength(2);
     expect(await results(id)).toHaveLength(1);
