@@ -1,5 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
+import { z } from "zod";
 import { type Json, type Operations, Refusal } from "../doors/operations.ts";
+import { listParams, result } from "./params.ts";
 import { protocolErrors } from "./results.ts";
 import { type ServerParts, signalOf } from "./server-parts.ts";
 
@@ -9,6 +11,8 @@ export interface Skill {
   readonly name: string;
   readonly description: string;
 }
+
+const getParams = z.looseObject({ name: z.string(), arguments: z.record(z.string(), z.string()).optional() });
 
 /** Prompts of a list, and characters of a description. */
 const pageMax = 100;
@@ -37,18 +41,18 @@ export function pageOf<T>(all: readonly T[], cursor: string | undefined): { read
 /** Each skill as a prompt, by its id: two skills can have the same name. */
 export function addPrompts(server: Server, parts: ServerParts): void {
   const { operations } = parts;
-  server.setRequestHandler("prompts/list", ({ params }, { mcpReq }) =>
+  server.setRequestHandler("prompts/list", { params: listParams, result }, ({ cursor }, { mcpReq }) =>
     protocolErrors(async () => {
       const skills = await listSkills(operations, signalOf(parts, mcpReq.signal));
-      const { page, ...next } = pageOf(skills, params?.cursor);
+      const { page, ...next } = pageOf(skills, cursor);
       return { prompts: page.map(promptOf), ...next };
     }),
   );
-  server.setRequestHandler("prompts/get", ({ params }, { mcpReq }) =>
+  server.setRequestHandler("prompts/get", { params: getParams, result }, ({ name, arguments: given }, { mcpReq }) =>
     protocolErrors(async () => {
-      const skill = (await listSkills(operations, signalOf(parts, mcpReq.signal))).find(({ id }) => id === params.name);
+      const skill = (await listSkills(operations, signalOf(parts, mcpReq.signal))).find(({ id }) => id === name);
       if (!skill) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "unknown prompt");
-      const work = params.arguments?.["task"];
+      const work = given?.["task"];
       if (!work) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "task: the prompt needs a description of the work");
       return {
         description: skill.description.slice(0, descriptionMax),

@@ -1,11 +1,15 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, type Server } from "@modelcontextprotocol/server";
+import { z } from "zod";
 import { type FileDetail, type Json, type Operations, Refusal } from "../doors/operations.ts";
 import type { follow } from "../doors/turn.ts";
+import { listParams, result } from "./params.ts";
 import { listSkills, type Skill } from "./prompts.ts";
 import { protocolErrors, textMax } from "./results.ts";
 import { type ServerParts, signalOf } from "./server-parts.ts";
 import { fileBytesMax, fileUri, findFile } from "./tools/files.ts";
 import { turnView } from "./tools/settle.ts";
+
+const readParams = z.looseObject({ uri: z.string() });
 
 /** Resources of a page. */
 const pageSize = 50;
@@ -23,11 +27,11 @@ const templates = [
 /** Tasks, uploaded files and skills as resources. */
 export function addResources(server: Server, parts: ServerParts): void {
   const { operations } = parts;
-  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: templates }));
-  server.setRequestHandler("resources/list", ({ params }, { mcpReq }) =>
-    protocolErrors(() => listResources(operations, params?.cursor, signalOf(parts, mcpReq.signal))),
+  server.setRequestHandler("resources/templates/list", { params: listParams, result }, () => ({ resourceTemplates: templates }));
+  server.setRequestHandler("resources/list", { params: listParams, result }, ({ cursor }, { mcpReq }) =>
+    protocolErrors(() => listResources(operations, cursor, signalOf(parts, mcpReq.signal))),
   );
-  server.setRequestHandler("resources/read", ({ params: { uri } }, { mcpReq }) =>
+  server.setRequestHandler("resources/read", { params: readParams, result }, ({ uri }, { mcpReq }) =>
     protocolErrors(async () => ({ contents: [await readResource(operations, uri, signalOf(parts, mcpReq.signal))] })),
   );
 }

@@ -1,5 +1,6 @@
 import { CLIENT_CAPABILITIES_META_KEY, ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@modelcontextprotocol/server";
 import type { Json } from "../doors/operations.ts";
+import { listParams, result } from "./params.ts";
 import { addPrompts } from "./prompts.ts";
 import { addResources } from "./resources.ts";
 import { errorResult, protocolErrors } from "./results.ts";
@@ -13,7 +14,7 @@ const instructions =
 /** A server for one request over HTTP, or for one connection over stdio. It holds no policy: every call is an operation. */
 export function mcpServer(parts: ServerParts): Server {
   const { version, places } = parts;
-  const server = new Server(
+  const server = new PlatformServer(
     { name: "agent-task-platform", title: "Agent Task Platform", version },
     {
       capabilities: { tools: {}, resources: {}, prompts: {}, extensions: { [tasksExtension]: {} } },
@@ -21,7 +22,7 @@ export function mcpServer(parts: ServerParts): Server {
       requestState: { verify: (text) => opened(places, text) },
     },
   );
-  server.setRequestHandler("tools/list", async (_, { mcpReq }) => {
+  server.setRequestHandler("tools/list", { params: listParams, result }, async (_, { mcpReq }) => {
     const tools = await protocolErrors(() => parts.listTools(signalOf(parts, mcpReq.signal)));
     return {
       tools: tools.map(({ name, title, description, inputSchema, annotations }) => ({
@@ -47,6 +48,22 @@ export function mcpServer(parts: ServerParts): Server {
   addPrompts(server, parts);
   addTasks(server, parts);
   return server;
+}
+
+/** The SDK would answer an `initialize` that does not fit with an internal error, which has the text of an exception. */
+class PlatformServer extends Server {
+  protected override _wrapHandler(...[method, handler]: Parameters<Server["_wrapHandler"]>): ReturnType<Server["_wrapHandler"]> {
+    const handle = super._wrapHandler(method, handler);
+    if (method !== "initialize") return handle;
+    return async (request, context) => {
+      try {
+        return await handle(request, context);
+      } catch (thrown) {
+        if (thrown instanceof ProtocolError) throw thrown;
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, "initialize needs protocolVersion, capabilities and clientInfo");
+      }
+    };
+  }
 }
 
 function useOf(parts: ServerParts, server: Server, { mcpReq }: ServerContext): Use {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { applyResponse, formOf } from "../doors/ask.ts";
 import type { Json, Operations, TaskEvent } from "../doors/operations.ts";
 import { detailsOf, readTask, type Turn, waitingOf } from "../doors/turn.ts";
+import { result } from "./params.ts";
 import { jsonResult, protocolErrors } from "./results.ts";
 import { type ServerParts, signalOf } from "./server-parts.ts";
 import { handleFacts, turnOf } from "./task-handle.ts";
@@ -12,7 +13,6 @@ import { turnView } from "./tools/settle.ts";
 export const tasksExtension = "io.modelcontextprotocol/tasks";
 
 const byId = z.looseObject({ taskId: z.string().max(128) });
-const anything = z.looseObject({});
 
 /** Pages of events in which the end of a turn is searched. */
 const pagesMax = 5;
@@ -23,10 +23,10 @@ const pagesMax = 5;
  */
 export function addTasks(server: Server, parts: ServerParts): void {
   const { operations } = parts;
-  server.setRequestHandler("tasks/get", { params: byId, result: anything }, ({ taskId }, { mcpReq }) =>
+  server.setRequestHandler("tasks/get", { params: byId, result }, ({ taskId }, { mcpReq }) =>
     protocolErrors(async () => ({ ...(await stateOf(operations, turnIn(taskId), signalOf(parts, mcpReq.signal))) })),
   );
-  server.setRequestHandler("tasks/update", { params: byId, result: anything }, ({ taskId }, { mcpReq }) =>
+  server.setRequestHandler("tasks/update", { params: byId, result }, ({ taskId }, { mcpReq }) =>
     protocolErrors(async () => {
       const signal = signalOf(parts, mcpReq.signal);
       const turn = turnIn(taskId);
@@ -36,7 +36,7 @@ export function addTasks(server: Server, parts: ServerParts): void {
       return {};
     }),
   );
-  server.setRequestHandler("tasks/cancel", { params: byId, result: anything }, ({ taskId }, { mcpReq }) =>
+  server.setRequestHandler("tasks/cancel", { params: byId, result }, ({ taskId }, { mcpReq }) =>
     protocolErrors(async () => {
       const signal = signalOf(parts, mcpReq.signal);
       const turn = turnIn(taskId);

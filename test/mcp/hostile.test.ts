@@ -9,7 +9,7 @@ import { sample, seed } from "../support/depth.ts";
 import { taskRig } from "../support/task-rig.ts";
 import type { V2Body } from "../support/wires.ts";
 import { mcpClient } from "./client.ts";
-import { type Posted, post, toolCall } from "./post.ts";
+import { type Posted, post, rpc, toolCall } from "./post.ts";
 
 const rig = taskRig({ env: { RATE_LIMITS: "off" } });
 const url = () => `${rig.service.url}/mcp?tools=all`;
@@ -108,4 +108,18 @@ test("messages that are not calls are refused without internal errors", async ()
     }),
     { numRuns: sample(2_000, 40), seed },
   );
+});
+
+test.each([
+  "initialize",
+  "tools/call",
+  "tools/list",
+  "resources/read",
+  "resources/list",
+  "resources/templates/list",
+  "prompts/get",
+  "prompts/list",
+])("%s with parameters that do not fit is refused as the caller's mistake", async (method) => {
+  const { message } = await post(url(), rig.ann.headers, rpc(method, { name: 5, uri: 5, cursor: 5, protocolVersion: 5 }));
+  expect(message?.["error"]).toMatchObject({ code: -32_602, message: expect.stringContaining(method) });
 });

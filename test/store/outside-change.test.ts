@@ -74,7 +74,8 @@ async function verdictOn(name: string, method: Method, store: Store): Promise<Ve
 }
 
 /** The method itself contains a statement that writes: some methods run it only when they have found a row. */
-const containsWrite = (method: Method): boolean => /\bexecute\(|changeOf\(|\.(create|update|upsert|delete)\w*\(/.test(String(method));
+const containsWrite = (method: Method): boolean =>
+  /\b(execute|write)\(|changeOf\(|\.(create|update|upsert|delete)\w*\(/.test(String(method));
 
 describeOnEach("outside a change", (kind) => {
   const suite = storeOfSuite(kind);

@@ -438,6 +438,7 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["workerRuns.renew", (tx) => tx.workerRuns.renew(sampleRun, 1)],
   ["workerRuns.remove", (tx) => tx.workerRuns.remove(sampleRun)],
   ["workerEvents.insert", (tx) => tx.workerEvents.insert([sampleKeyed])],
+  ["workerEvents.record", (tx) => tx.workerEvents.record(sampleKeyed)],
   ["workerEvents.deleteOfTask", (tx) => tx.workerEvents.deleteOfTask("t")],
   ["browsers.put", (tx) => tx.browsers.put(sampleBrowser)],
   ["browsers.remove", (tx) => tx.browsers.remove(sampleBrowser)],
