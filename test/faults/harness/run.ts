@@ -89,10 +89,11 @@ async function drained({ cluster }: SetUp): Promise<readonly Violation[]> {
   return codes.every((code) => code === 0) ? [] : [{ what: `asked to end, the servers ended with ${codes.join(", ")}` }];
 }
 
+/** How often each error was logged, without its cause. */
 function loggedErrors({ cluster }: SetUp): Tally {
   const tally: Tally = new Map();
   for (const line of cluster.nodes.flatMap((node) => node.log().split("\n"))) {
-    const [, message] = /^\{"level":(?:50|60|"error"|"fatal").*"msg":"([^"]*)"/.exec(line) ?? [];
+    const [, message] = /^\{"level":(?:50|60|"error"|"fatal").*"msg":"([^":(]*[^":( ])/.exec(line) ?? [];
     const said = message ?? (/"msg":"(runs are given up)"/.exec(line) ?? [])[1];
     if (said !== undefined) tally.set(said, (tally.get(said) ?? 0) + 1);
   }
