@@ -10,19 +10,21 @@ import { databasesIn, MissingDependency } from "./databases.ts";
 import { runEndurance } from "./endurance.ts";
 import type { Figure, Stage } from "./figure.ts";
 import { figureNames, selectFigures } from "./figures.ts";
+import { runGrowth } from "./growth.ts";
 import { runMigrations } from "./migrations.ts";
 import { runOpen } from "./open.ts";
 import { peersIn } from "./peers.ts";
 import { formatLine, type Line } from "./report.ts";
 import { runYears } from "./years.ts";
 
-/** The arguments that request tests instead of figures: of endurance, of fixed rates, of the web application, of years of data, and of an upgrade. */
+/** The arguments that request tests instead of figures: of endurance, fixed rates, the web application, growth, years of data, and an upgrade. */
 const endurance = "endurance";
 const webApplication = "console";
 const twoYears = "years";
 const upgrade = "migrations";
 const fixedRates = "open";
-const tests: readonly string[] = [endurance, fixedRates, webApplication, twoYears, upgrade];
+const moreTasks = "growth";
+const tests: readonly string[] = [endurance, fixedRates, webApplication, moreTasks, twoYears, upgrade];
 
 const dialects: readonly Dialect[] = ["sqlite", "postgresql"];
 
@@ -64,6 +66,7 @@ const options = {
   sizes: { type: "string", default: "10000,1000000" },
   rate: { type: "string", default: "25" },
   seconds: { type: "string", default: "10" },
+  large: { type: "boolean", default: false },
   against: { type: "string" },
 } as const;
 
@@ -98,6 +101,8 @@ async function main(): Promise<void> {
   if (requested.includes(fixedRates))
     await unlessMissing("its rates", () => runOpen(stage, { rate: Number(values.rate), seconds: Number(values.seconds) }, report));
   if (requested.includes(webApplication)) await unlessMissing("its pages", () => runConsole(stage, report));
+  if (requested.includes(moreTasks))
+    await unlessMissing("its databases", () => runGrowth(stage, { dialects: dialectsOf(values.database), isLarge: values.large }, report));
   if (requested.includes(twoYears))
     await unlessMissing("its databases", () =>
       runYears(stage, { tasksEach: Number(values.tasks), dialects: dialectsOf(values.database) }, report, print),
