@@ -84,7 +84,7 @@ async function compare(figure: string, contenders: readonly [Contender, Contende
   return createLine(figure, { names: contenders.map(({ name }) => name), samples }, { p50_growth: roundSignificant(growth) });
 }
 
-/** @throws MissingDependency when the folder's disk has too little room for so many tasks. */
+/** @throws MissingDependency when the folder's disk has too little room for this many tasks. */
 export async function checkRoom(folder: string, rows: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   const [free, needed] = [(bavail * bsize) / 1e9, (rows * bytesEach) / 1e9];
