@@ -17,7 +17,12 @@ describeOnOne("usage", (database) => {
   let guest: Person;
   const ids: Record<string, string> = {};
   const spend = async (who: Person, credits: number): Promise<string> => rig.runToEnd(`[[credits ${credits}]]`, {}, who);
-  const making = () => ({ now: Date.now(), ids: systemIds });
+  /** Each in another millisecond: the records of one have no order in time. */
+  let made = 0;
+  const making = () => {
+    made += 1;
+    return { now: Date.now() + made, ids: systemIds };
+  };
 
   beforeAll(async () => {
     owner = await rig.service.person();
