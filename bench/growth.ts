@@ -51,8 +51,8 @@ export interface Growth {
 }
 
 /**
- * Compares calls of an installation with many tasks, of as many accounts as there are thousands, with those of one with 10,000: `ours`
- * has many, the floor few.
+ * Compares calls of an installation with many tasks (`ours`) with the same calls of one with 10,000 tasks (the floor). Each account has
+ * 1,000 tasks.
  *
  * @throws MissingDependency when the disk has too little room, or without PostgreSQL.
  */

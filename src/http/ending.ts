@@ -10,7 +10,7 @@ export interface Ending {
   readonly draining: AbortSignal;
 }
 
-/** Calls a function after a time unless the connection is closed before. What has arrived by then is read first, even after a long turn of the event loop. */
+/** Calls a function after a time unless the connection is closed before. Reads first what has arrived by then, even after a long turn of the event loop. */
 export function afterTime(socket: Socket, ms: number, end: () => void): void {
   const endIfOpen = (): void => {
     if (!socket.destroyed) end();
@@ -23,7 +23,7 @@ export function afterTime(socket: Socket, ms: number, end: () => void): void {
 const turnsMax = 100;
 /** A connection that arrives after a turn has accepted is lost, so the last turn is short. */
 const lastTurnMs = 0.2;
-/** On a busy machine, a process that has just slept is seldom interrupted in its next turn. */
+/** A process that has just slept is rarely interrupted in its next turn, also on a busy machine. */
 const sleepMs = 1;
 
 /** Accepts the connections that wait in the kernel, which would reset them when the server closes. Close it at once afterwards. */

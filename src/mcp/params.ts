@@ -1,8 +1,7 @@
 import { z } from "zod";
 
 /*
- * Schemas of requests. A handler without one answers parameters that do not fit with an internal error, which has the text of an exception
- * of the SDK.
+ * Schemas of requests. Without one, the SDK answers parameters that do not fit with an internal error and the text of its exception.
  */
 
 /** The parameters of a list. */

@@ -108,7 +108,7 @@ export const fenceOnly = {
 /** Makes one change for a run. @throws Lost when `held` cannot lock the run. */
 export const changeRun = <R>(store: Pick<Store, "change">, held: RunGuard<R>, work: (tx: Tx) => Promise<R>): Promise<R> =>
   store.change(async (tx) => {
-    // The lock is sent before the work's statements, in the same round trip to PostgreSQL. Without it, the change is rolled back.
+    // The lock is sent before the work's statements, in the same round trip to PostgreSQL. If it fails, the change is rolled back.
     const [, result] = await together(lockRun(tx, held), work(tx));
     return held.after(tx, result);
   });

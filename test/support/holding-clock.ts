@@ -7,7 +7,7 @@ export interface Hold {
   release(): void;
 }
 
-/** The system's clock, and turns that a test holds: so that what must happen during a turn does, however slow the machine is. */
+/** The system's clock, and turns that last until the test ends them, so that a slow machine does not end a turn too early. */
 export interface HoldingClock extends Clock {
   hold(): Hold;
 }

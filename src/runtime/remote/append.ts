@@ -25,8 +25,8 @@ export interface AppendResult {
 type Numbers = ReadonlyMap<string, number>;
 
 /**
- * Writes the events that the turn does not have so far, in one change. Returns the numbers of all sent events. First no
- * event is expected to exist; the keys that exist are read only when that was wrong.
+ * Writes the events that the turn does not have so far, in one change. Returns the numbers of all sent events. The first
+ * attempt assumes that all events are new. It is rolled back if one exists, and then the existing keys are read.
  *
  * @throws Lost when the worker has lost the run, Failure `already_exists` for a known key with other content.
  */
