@@ -25,8 +25,8 @@ const filters: Readonly<Record<string, TaskFilter>> = {
   "word.common": { words: wordsOf("common") },
 };
 
-/** Lists the first page of a filter; returns the milliseconds. */
-type Call = (filter: TaskFilter, orderBy: TaskOrder) => Promise<number>;
+/** Lists the first page of a filter, or counts its tasks by state; returns the milliseconds. */
+type Call = (filter: TaskFilter, orderBy: TaskOrder | "counts") => Promise<number>;
 
 async function openDatabase({ databases, stack }: Stage, dialect: Dialect, rows: number): Promise<Call> {
   const installed = await databases.empty(dialect);
@@ -35,6 +35,10 @@ async function openDatabase({ databases, stack }: Stage, dialect: Dialect, rows:
   stack.defer(() => store.close());
   return async (filter, orderBy) => {
     const startedAt = performance.now();
+    if (orderBy === "counts") {
+      await store.tasks.countByStatus(installed.owner, filter);
+      return performance.now() - startedAt;
+    }
     const { tasks } = await store.tasks.list(installed.owner, filter, { orderBy, order: "desc", limit });
     const ms = performance.now() - startedAt;
     if (tasks.length !== limit) throw new Error(`a page of ${tasks.length} tasks: ${JSON.stringify(filter)}`);
@@ -77,11 +81,14 @@ const figure = (dialect: Dialect, name: string): Figure => ({
     const opened: Call[] = [];
     for (const size of stage.sizes) opened.push(await openDatabase(stage, dialect, size));
     const lines: Line[] = [];
+    const add = async (title: string, filter: TaskFilter, orderBy: TaskOrder | "counts") => {
+      const calls = opened.map((call) => () => call(filter, orderBy));
+      lines.push({ ...(await growth(name, calls, stage.sizes)), filter: title, orderBy });
+    };
     for (const [title, filter] of Object.entries(filters))
-      for (const orderBy of ["createdAt", "updatedAt"] as const) {
-        const calls = opened.map((call) => () => call(filter, orderBy));
-        lines.push({ ...(await growth(name, calls, stage.sizes)), filter: title, orderBy });
-      }
+      for (const orderBy of ["createdAt", "updatedAt"] as const) await add(title, filter, orderBy);
+    await add("status.rare", { status: "waiting" }, "waitingSince");
+    await add("none", {}, "counts");
     return lines;
   },
 });

@@ -9,7 +9,7 @@ import type { ListChange, ListWatches } from "../core/tasks/list-watches.ts";
 import type { Listings } from "../core/tasks/listings.ts";
 import type { ReadRunState } from "../core/tasks/run-state.ts";
 import { queryWordsMax, type SearchWord, wordsOf } from "../core/tasks/search-tokens.ts";
-import type { TaskFilter } from "../core/tasks/task.ts";
+import type { TaskFilter, TaskOrder as TaskOrderName } from "../core/tasks/task.ts";
 import { withKeepAlives } from "../core/tasks/watches.ts";
 import { SortOrder, TaskListView, TaskOrder, TaskScope } from "../gen/proto/task/v2/task_pb.ts";
 import {
@@ -57,7 +57,7 @@ export function taskListHandlers(parts: TaskListParts): Pick<Handlers<typeof Tas
     ...conversationHandlers(conversations, toMessage, parts),
     async listTasks(tx, caller, request) {
       const { limit = 20, cursor, order, includeCounts } = request;
-      const orderBy = request.orderBy === TaskOrder.UPDATED_AT ? "updatedAt" : "createdAt";
+      const orderBy = timeOf(request.orderBy);
       const input = { limit, order: orderOf(order), orderBy, cursor, includeCounts } as const;
       const { items, next, isComplete, counts } = await listings.tasks(tx, caller, listFilter(request), input);
       const data = items.map((task) => toMessage(caller, task));
@@ -122,6 +122,12 @@ const milliseconds = (seconds: bigint): number => Math.min(Number(seconds) * 100
 
 /** The last millisecond of a second. */
 const endOfSecond = (seconds: bigint): number => Math.min(milliseconds(seconds) + 999, Number.MAX_SAFE_INTEGER);
+
+/** The time that a list is ordered by. */
+function timeOf(orderBy: ListTasksRequest["orderBy"]): TaskOrderName {
+  if (orderBy === TaskOrder.WAITING_SINCE) return "waitingSince";
+  return orderBy === TaskOrder.UPDATED_AT ? "updatedAt" : "createdAt";
+}
 
 /** The order of a list; newest first by default (spec/api.md 5). */
 export const orderOf = (order: SortOrder | undefined): "asc" | "desc" => (order === SortOrder.ASC ? "asc" : "desc");

@@ -838,6 +838,7 @@ TABLE task
   subtasks integer NOT NULL DEFAULT 0
   imported_from text
   traceparent text
+  waiting_since bigint NOT NULL DEFAULT 0
   CONSTRAINT task_pkey PRIMARY KEY (id)
   CREATE INDEX task_account_id_served_at_idx ON public.task USING btree (account_id, served_at)
   CREATE INDEX task_deleted ON public.task USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
@@ -865,6 +866,7 @@ TABLE task
   CREATE INDEX task_turn_until ON public.task USING btree (turn_until) WHERE (turn_until IS NOT NULL)
   CREATE INDEX task_updated ON public.task USING btree (space_id, account_id, updated_at, id) WHERE (deleted_at IS NULL)
   CREATE INDEX task_waiting ON public.task USING btree (account_id, queued_at, id) WHERE ((status = 'running'::text) AND (node_id IS NULL) AND (deleted_at IS NULL))
+  CREATE INDEX task_waits ON public.task USING btree (space_id, account_id, waiting_since, id) WHERE ((status = 'waiting'::text) AND (deleted_at IS NULL))
 TABLE task_event
   task_id text NOT NULL
   seq integer NOT NULL

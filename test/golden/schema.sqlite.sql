@@ -752,7 +752,7 @@ CREATE TABLE "task" (
     "queued_at" BIGINT NOT NULL,
     "output_schema" TEXT,
     "deleted_at" BIGINT
-, "agent_id" TEXT, "memo" TEXT, "allowed" TEXT NOT NULL DEFAULT '[]', "served_at" BIGINT NOT NULL DEFAULT 0, "wants_node" TEXT, "max_visibility" TEXT, "share_changed_at" BIGINT, "shared_at" BIGINT, "metadata" TEXT NOT NULL DEFAULT '{}', "indexed_seq" INTEGER NOT NULL DEFAULT -1, "latest_status" TEXT, "plan_done" INTEGER, "plan_total" INTEGER, "status_seq" INTEGER, "schedule_id" TEXT, "turn_until" BIGINT, "parent_id" TEXT, "root_id" TEXT, "depth" INTEGER NOT NULL DEFAULT 0, "parent_turn" INTEGER NOT NULL DEFAULT 0, "subtasks" INTEGER NOT NULL DEFAULT 0, "imported_from" TEXT, "traceparent" TEXT)
+, "agent_id" TEXT, "memo" TEXT, "allowed" TEXT NOT NULL DEFAULT '[]', "served_at" BIGINT NOT NULL DEFAULT 0, "wants_node" TEXT, "max_visibility" TEXT, "share_changed_at" BIGINT, "shared_at" BIGINT, "metadata" TEXT NOT NULL DEFAULT '{}', "indexed_seq" INTEGER NOT NULL DEFAULT -1, "latest_status" TEXT, "plan_done" INTEGER, "plan_total" INTEGER, "status_seq" INTEGER, "schedule_id" TEXT, "turn_until" BIGINT, "parent_id" TEXT, "root_id" TEXT, "depth" INTEGER NOT NULL DEFAULT 0, "parent_turn" INTEGER NOT NULL DEFAULT 0, "subtasks" INTEGER NOT NULL DEFAULT 0, "imported_from" TEXT, "traceparent" TEXT, "waiting_since" BIGINT NOT NULL DEFAULT 0)
 CREATE INDEX "task_account_id_served_at_idx" ON "task"("account_id", "served_at")
 CREATE INDEX "task_deleted" ON "task"("deleted_at") WHERE deleted_at IS NOT NULL
 CREATE INDEX "task_failed" ON "task"("updated_at") WHERE status = 'error' AND deleted_at IS NULL
@@ -778,6 +778,7 @@ CREATE INDEX "task_team_updated" ON "task"("space_id", "updated_at", "id") WHERE
 CREATE INDEX "task_turn_until" ON "task"("turn_until") WHERE turn_until IS NOT NULL
 CREATE INDEX "task_updated" ON "task"("space_id", "account_id", "updated_at", "id") WHERE deleted_at IS NULL
 CREATE INDEX "task_waiting" ON "task"("account_id", "queued_at", "id") WHERE status = 'running' AND node_id IS NULL AND deleted_at IS NULL
+CREATE INDEX "task_waits" ON "task"("space_id", "account_id", "waiting_since", "id") WHERE status = 'waiting' AND deleted_at IS NULL
 CREATE TABLE "task_event" (
     "task_id" TEXT NOT NULL,
     "seq" INTEGER NOT NULL,

@@ -43,6 +43,16 @@ describeOnOne("task.list", (database) => {
     }
   }
 
+  test("waiting tasks by their wait, only with their status", async () => {
+    const ann = await rig.service.person();
+    await insertTasks(ann, [1, 2], { status: "waiting" });
+    expect((await list(ann, { order_by: "waiting_since", order: "asc", status: "waiting" }))["data"]).toHaveLength(2);
+    for (const query of [{}, { statuses: ["waiting"] }, { status: "running" }])
+      expect(await ann.v2("task.list", { order_by: "waiting_since", ...query })).toMatchObject(
+        invalid("order_by: waiting_since needs status=waiting"),
+      );
+  });
+
   describe("pages", () => {
     let ben: Person;
     /** 45 tasks, oldest first; every three of them were created in one millisecond. */

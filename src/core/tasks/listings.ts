@@ -28,7 +28,11 @@ export interface TasksPage extends Page<TaskView> {
 
 /** Lists of a caller. A cursor is bound to the caller, the filter and the order. */
 export interface Listings {
-  /** A page may be short although another follows (spec/api.md 8.3). @throws Failure as `checkFilterAccess`. */
+  /**
+   * A page may be short although another follows (spec/api.md 8.3).
+   *
+   * @throws Failure as `checkFilterAccess`; `invalid_argument` for the order of waits without the status `waiting`.
+   */
   tasks(tx: Tx, caller: Caller, filter: TaskFilter, input: TasksInput): Promise<TasksPage>;
   /** By number (spec/api.md 8.8). */
   messages(tx: Tx, caller: Caller, taskId: string, input: MessagesInput): Promise<Page<TaskEvent> & { readonly task: TaskView }>;
@@ -37,6 +41,8 @@ export interface Listings {
 export const listings: Listings = {
   async tasks(tx, caller, filter, { limit, order, orderBy, cursor, includeCounts }) {
     checkFilterAccess(caller, filter);
+    if (orderBy === "waitingSince" && (filter.status !== "waiting" || filter.view === "team"))
+      throw invalidArgument("order_by", "waiting_since needs status=waiting, and cannot be given with view=team");
     const binding = bind(caller, "task.list", { ...filter, order, ...(orderBy === "createdAt" ? {} : { orderBy }) });
     const after = cursor ? decodeCursor(binding, cursor) : undefined;
     const page = { orderBy, order, limit, ...(after ? { after: { at: after.value, id: after.id } } : {}) };

@@ -117,6 +117,8 @@ export interface TaskProgress {
 
 /** A task as lists and `task.detail` return it: with its progress, and the current names of its creators. */
 export interface TaskView extends Task, TaskProgress {
+  /** When it last began to wait for its user, Unix ms; 0 for never, and for a wait that began in a release before 0.2.0. */
+  readonly waitingSince: number;
   readonly apiKeyName: string | null;
   /** The name of its account; null without one. */
   readonly accountName: string | null;
@@ -247,8 +249,8 @@ export interface TaskFilter {
   readonly words?: readonly SearchWord[];
 }
 
-/** The times that a list of tasks can be ordered by. */
-export type TaskOrder = "createdAt" | "updatedAt";
+/** The times that a list of tasks can be ordered by; `waitingSince` only with the status `waiting`, outside of a team's view. */
+export type TaskOrder = "createdAt" | "updatedAt" | "waitingSince";
 
 /** A place in a list of tasks: the time that the list is ordered by, and an id. */
 export interface TaskPosition {
@@ -267,7 +269,10 @@ export interface TaskPage {
 /** Numbers of tasks by state. */
 export interface TaskCounts {
   readonly byStatus: Readonly<Record<TaskStatus, number>>;
-  /** False when only the newest tasks were examined, so that there may be more. */
+  /**
+   * False when only the newest tasks were examined, so that more may be `stopped` or `error`. `running` and `waiting` are counted
+   * whatever their age, but in the view of a team; each examines at most 5,000 tasks.
+   */
   readonly isComplete: boolean;
 }
 
@@ -330,7 +335,7 @@ export interface TaskRows {
   countVisible(scope: Scope, ids: readonly string[]): Promise<number>;
   /** An agent's main task is listed once it has an event. Reads at most 5,000 tasks for any filter. */
   list(scope: Scope, filter: TaskFilter, page: TaskPage): Promise<TaskList>;
-  /** Counts the tasks of all pages of `list` by state, without regard to the states of the filter. Reads at most 5,000 tasks. */
+  /** Counts the tasks of all pages of `list` by state, without regard to the states of the filter. Reads at most 15,000 tasks. */
   countByStatus(scope: Scope, filter: TaskFilter): Promise<TaskCounts>;
   /** The tasks of an account and its tombstones that changed at this time (Unix ms) or later, oldest change first; at most `max`. */
   listChanged(scope: Pick<Scope, "accountId" | "spaceId" | "within">, since: number, max: number): Promise<readonly ChangedTask[]>;

@@ -117,6 +117,7 @@ export function changes({ now, set = {} }: Advance, events: readonly NewEvent[])
   if (set.toBrowser) found.push(sql`wants_node = ${selectedBrowserNode}`);
   if (set.addsMessage) found.push(sql`message_seq = last_seq + 1`);
   if (set.beginTurn) found.push(sql`answered_seq = consumed_seq`, sql`consumed_seq = last_seq + ${events.length}`);
+  if (set.status === "waiting") found.push(sql`waiting_since = CASE WHEN status = 'waiting' THEN waiting_since ELSE ${now} END`);
   if (set.turnUntil === undefined) found.push(...turnEnd(now, set));
   if (set.addsMessage || events.some(({ type }) => type === "assistant_message")) found.push(sql`last_message_at = ${now}`);
   return found;

@@ -68,30 +68,45 @@ const statusCount = computedShape({
   met: integer(sql`c.met`),
 });
 
-/** Counts the tasks of a list by state: among the candidates of a condition, or among the newest tasks. */
+/** The states that are counted whatever the age of a task: few tasks are in them, and a person asks for them. */
+const living: readonly TaskStatus[] = ["waiting", "running"];
+
+/**
+ * Counts the tasks of a list by state: among the candidates of a condition, or among the newest tasks. Then the index of states finds
+ * all tasks in the living ones, at most 5,000 in each.
+ */
 export async function countByStatus(session: Session, scope: Scope, { status, statuses, ...filter }: TaskFilter): Promise<TaskCounts> {
   const byStatus = { running: 0, waiting: 0, stopped: 0, error: 0 };
   if (filter.words?.length === 0) return { byStatus, isComplete: true };
   const plan = planOf(session.dialect, scope, filter, "createdAt");
   const ids = await findCandidates(session.scans, plan.others);
   if (ids?.length === 0) return { byStatus, isComplete: true };
-  const served = allOf([begun, ...plan.served]);
-  const examined = ids
-    ? sql`t.id ${inTexts(session.dialect, ids)} AND ${served} LIMIT ${candidatesMax}`
-    : sql`${served} ${sorted({ orderBy: "createdAt", order: "desc" }, examinedMax)}`;
-  const others = allOf(plan.others.map(({ where }) => where));
-  const rows = await statusCount.rows(session.scans)(sql`SELECT ${statusCount.of("c")} FROM (
-    SELECT t.status, COUNT(*) AS examined, COUNT(CASE WHEN ${others} THEN 1 END) AS met
-    FROM (SELECT t.* FROM task t WHERE ${examined}) t GROUP BY t.status) c`);
+  const chosen = ids && { ...plan, served: [sql`t.id ${inTexts(session.dialect, ids)}`, ...plan.served] };
+  const rows = await statusCount.rows(session.scans)(countOf(chosen ?? plan));
+  const isComplete = rows.reduce((sum, row) => sum + row.examined, 0) < examinedMax;
+  if (!isComplete && filter.view !== "team") {
+    const parts = living.map((each) => countOf(planOf(session.dialect, scope, { ...filter, status: each }, "waitingSince")));
+    rows.push(...(await statusCount.rows(session.scans)(join(parts, " UNION ALL "))));
+  }
   for (const row of rows) byStatus[row.status] = row.met;
-  return { byStatus, isComplete: rows.reduce((sum, row) => sum + row.examined, 0) < examinedMax };
+  return { byStatus, isComplete };
 }
 
-/** The index of an order serves the owner, the times of this order and, for the creation time, one more condition. */
+/** Counts the newest tasks of a plan by state: those that were examined, and those that meet all conditions. */
+const countOf = ({ served, others }: Plan): Sql => sql`SELECT ${statusCount.of("c")} FROM (
+  SELECT t.status, COUNT(*) AS examined, COUNT(CASE WHEN ${allOf(others.map(({ where }) => where))} THEN 1 END) AS met
+  FROM (SELECT t.* FROM task t WHERE ${allOf([begun, ...served])} ${sorted({ orderBy: "createdAt", order: "desc" }, examinedMax)}) t
+  GROUP BY t.status) c`;
+
+/**
+ * The index of an order serves the owner, the times of this order and, for the creation time, one more condition. The order of waits is
+ * that of an index for one state.
+ */
 function planOf(dialect: Dialect, scope: Scope, filter: TaskFilter, orderBy: TaskOrder): Plan {
   if (filter.view === "team") return teamPlan(dialect, scope, filter, orderBy);
   const owned = visible({ accountId: scope.accountId, spaceId: scope.spaceId });
-  const equal = equalities(dialect, scope, filter).map(({ where, owner }) => ({
+  const { status, ...ofAnyState } = filter;
+  const equal = equalities(dialect, scope, orderBy === "waitingSince" ? ofAnyState : filter).map(({ where, owner }) => ({
     where,
     owner,
     ids: sql`SELECT t.id FROM task t WHERE ${owner} AND ${where}`,
@@ -106,9 +121,14 @@ function planOf(dialect: Dialect, scope: Scope, filter: TaskFilter, orderBy: Tas
   const kinds = kindOf(filter);
   const isServed = filter.type === "agent_subtask" && filter.agentId !== undefined && filter.projectId === undefined && first.length > 0;
   const limit = scope.within && inProjects(scope.within);
-  const unindexed = [...ranges(filter, orderBy === "createdAt" ? "updatedAt" : "createdAt"), ...(isServed ? [] : kinds)];
+  const unindexed = [...times.filter((at) => at !== orderBy).flatMap((at) => ranges(filter, at)), ...(isServed ? [] : kinds)];
   return {
-    served: [first[0]?.owner ?? owned, ...first.map(({ where }) => where), ...ranges(filter, orderBy), ...(isServed ? kinds : [])],
+    served: [
+      ...[first[0]?.owner ?? owned, ...first.map(({ where }) => where), ...(isServed ? kinds : [])],
+      // As text: SQLite compares a parameter with no condition of an index.
+      ...(orderBy === "waitingSince" ? [raw(`t.status = '${status}'`)] : []),
+      ...ranges(filter, orderBy),
+    ],
     others: [
       ...(limit ? [{ where: limit, ids: sql`SELECT t.id FROM task t WHERE ${checkedOwner(dialect, scope)} AND ${limit}` }] : []),
       ...[...words, ...pairs, ...equal.slice(first.length), ...statesOf(filter, owned), ...unindexed.map((where) => ({ where }))],
@@ -177,9 +197,17 @@ function kindOf({ type }: TaskFilter): readonly Sql[] {
   return [type === "standard" ? sql`t.type = 'standard' AND t.agent_id IS NULL` : sql`t.type = ${type}`];
 }
 
-const columns: Readonly<Record<TaskOrder, Sql>> = { createdAt: sql`t.created_at`, updatedAt: sql`t.updated_at` };
+const columns: Readonly<Record<TaskOrder, Sql>> = {
+  createdAt: sql`t.created_at`,
+  updatedAt: sql`t.updated_at`,
+  waitingSince: sql`t.waiting_since`,
+};
+
+/** The times that a list can be limited by. */
+const times = ["createdAt", "updatedAt"] as const;
 
 function ranges(filter: TaskFilter, at: TaskOrder): Sql[] {
+  if (at === "waitingSince") return [];
   const [after, before] = at === "createdAt" ? [filter.createdAfter, filter.createdBefore] : [filter.updatedAfter, filter.updatedBefore];
   const found: Sql[] = [];
   if (after !== undefined) found.push(sql`${columns[at]} > ${after}`);
@@ -218,6 +246,7 @@ async function walk(scans: Scans, { served, others }: Plan, page: TaskPage): Pro
 const places = {
   createdAt: computedShape({ at: integer(columns.createdAt), id: text(sql`t.id`) }),
   updatedAt: computedShape({ at: integer(columns.updatedAt), id: text(sql`t.id`) }),
+  waitingSince: computedShape({ at: integer(columns.waitingSince), id: text(sql`t.id`) }),
 };
 
 /** The last row of a full window; undefined when the list ends inside of it. */

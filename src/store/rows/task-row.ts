@@ -21,6 +21,7 @@ export const taskShape = tables.task
     "planTotal",
     "indexedSeq",
     "turnUntil",
+    "waitingSince",
   )
   .with(flags)
   .derive("shareVisibility", ["shareVisibility", "maxVisibility"], applyCaps);
@@ -51,6 +52,7 @@ export const taskViewShape = taskShape.with({
   appName: textOrNull(sql`(SELECT name FROM oauth_app WHERE client_id = t.client_id)`),
   latestStatus: json<LatestStatus | null>(sql`t.latest_status`),
   statusSeq: integerOrNull(sql`t.status_seq`),
+  waitingSince: integer(sql`t.waiting_since`),
   planDone: integerOrNull(sql`t.plan_done`),
   planTotal: integerOrNull(sql`t.plan_total`),
   subtasksRunning: subtasksIn("running"),

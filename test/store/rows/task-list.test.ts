@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Scope } from "../../../src/core/accounts/caller.ts";
 import { wordsOf } from "../../../src/core/tasks/search-tokens.ts";
-import type { Task, TaskFilter, TaskOrder, TaskPosition } from "../../../src/core/tasks/task.ts";
+import type { Task, TaskChanges, TaskFilter, TaskOrder, TaskPosition } from "../../../src/core/tasks/task.ts";
 import { seededRandom } from "../../faults/harness/seeded-random.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../../support/database.ts";
 import { seed } from "../../support/depth.ts";
@@ -105,6 +105,31 @@ describeOnEach("a list of tasks", (kind) => {
         if (scope === ann) expect(await allIds(scope, filter, orderBy, "asc")).toEqual(expected);
         else expect(await allIds(scope, filter, orderBy, "desc")).toEqual(expected.toReversed());
       }
+  });
+
+  test("has the waiting tasks by the length of their wait, and a wait ends only with the status", async () => {
+    const carl = { accountId: "carl", spaceId: ann.spaceId };
+    const advance = (id: string, now: number, set: TaskChanges) => database.store.change((tx) => tx.tasks.advance(id, { now, set }));
+    const ids = ["w1", "w2", "w3", "w4", "w5"];
+    await database.store.change(async (tx) => {
+      for (const id of ids) await tx.tasks.insert(sampleTask({ id, ...carl, status: "running" }), []);
+    });
+    for (const [n, id] of ["w3", "w1", "w5", "w2", "w4"].entries()) await advance(id, 50_000 + n, { status: "waiting" });
+    // Neither another question nor a new title makes a wait shorter; an answer ends it.
+    await advance("w3", 60_000, { status: "waiting", title: "still waits" });
+    await advance("w1", 60_001, { status: "running" });
+    await advance("w1", 60_002, { status: "waiting" });
+    await advance("w5", 60_003, { status: "stopped" });
+    const waiting = { status: "waiting", type: "standard" } as const;
+    expect(await allIds(carl, waiting, "waitingSince", "asc")).toEqual(["w3", "w2", "w4", "w1"]);
+    const page = { orderBy: "waitingSince", order: "asc", limit: 2 } as const;
+    const first = await database.store.tasks.list(carl, { status: "waiting" }, page);
+    const second = await database.store.tasks.list(carl, { status: "waiting" }, { ...page, ...(first.next ? { after: first.next } : {}) });
+    expect([first, second].map(({ tasks: found }) => found.map(({ id }) => id))).toEqual([
+      ["w3", "w2"],
+      ["w4", "w1"],
+    ]);
+    expect([first.next, second.next]).toEqual([{ at: 50_003, id: "w2" }, undefined]);
   });
 
   test("is short, with a place to continue, when the conditions need more rows than a page examines", async () => {

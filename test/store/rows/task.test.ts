@@ -37,7 +37,7 @@ describeOnEach("tasks", (kind) => {
       hasRunningSubtasks: false,
     };
     const noNames = { apiKeyName: null, accountName: null, appName: null, workerSeenAt: null };
-    const noProgress = { latestStatus: null, statusSeq: null, planDone: null, planTotal: null };
+    const noProgress = { latestStatus: null, statusSeq: null, planDone: null, planTotal: null, waitingSince: 0 };
     expect(await store.tasks.find({ ...ann, clientId: "app" }, written.id)).toEqual({
       ...written,
       ...noNames,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Scope } from "../../../src/core/accounts/caller.ts";
 import type { Store } from "../../../src/core/store.ts";
 import { wordsOf } from "../../../src/core/tasks/search-tokens.ts";
 import type { Task, TaskFilter, TaskOrder, TaskPosition, TaskStatus } from "../../../src/core/tasks/task.ts";
@@ -158,6 +159,39 @@ describeOnEach("a list of a team's tasks", (kind) => {
     expect(await rows.countByStatus(bo, {})).toEqual(only(0, true));
   });
 
+  test("counts waiting and running tasks whatever their age and number of others, by the index of states", async () => {
+    await using many = await openTestStore(kind);
+    const old = (n: number): Partial<Task> =>
+      n < 40 ? { status: "waiting", clientId: n < 3 ? "app" : null } : { status: n < 60 ? "running" : "stopped" };
+    await insertAll(
+      many.store,
+      Array.from({ length: 5_100 }, (_, n) => sampleTask({ createdAt: n, ...old(n) })),
+    );
+    const { tasks: rows } = many.store;
+    const living = async (filter: TaskFilter, scope: Scope = ann) => {
+      const { byStatus, isComplete } = await rows.countByStatus(scope, filter);
+      return [byStatus.waiting, byStatus.running, isComplete];
+    };
+    expect(await living({})).toEqual([40, 20, false]);
+    expect(await living({ status: "error", statuses: ["stopped"] })).toEqual([40, 20, false]);
+    expect(await living({ createdAfter: 9 })).toEqual([30, 20, false]);
+    expect(await living({ createdByApp: "app" })).toEqual([3, 0, true]);
+    expect(await living({}, { ...ann, clientId: "app" })).toEqual([3, 0, true]);
+  });
+
+  test("reads waiting tasks, and the numbers of living ones, by the index of states", async () => {
+    const { tasks: rows } = database.store;
+    const page = { orderBy: "waitingSince", order: "asc", limit: 20 } as const;
+    expect(await planOf(() => rows.list(ann, { status: "waiting" }, page))).toEqual({ indexes: ["task_waits"], sorts: false });
+    await using many = await openTestStore(kind, { onStatement: (statement) => void statements.push(statement) });
+    const ofBo = { accountId: bo.accountId, spaceId: bo.spaceId };
+    await insertAll(
+      many.store,
+      Array.from({ length: 5_000 }, (_, n) => sampleTask({ ...ofBo, createdAt: n })),
+    );
+    expect((await planOf(() => many.store.tasks.countByStatus(bo, {}))).indexes).toEqual(["task_status", "task_status"]);
+  });
+
   /** The indexes of the last statement of a call, and whether it sorts. */
   async function planOf(call: () => Promise<unknown>) {
     statements.length = 0;
@@ -189,7 +223,7 @@ describeOnEach("a list of a team's tasks", (kind) => {
     // PostgreSQL reads so few rows at once.
     if (kind === "postgresql") return;
     expect((await planOf(() => rows.countByStatus(ann, team))).indexes).toEqual(["task_team"]);
-    expect((await planOf(() => rows.countByStatus(ann, {}))).indexes).toEqual(["task_present"]);
+    expect((await planOf(() => rows.countByStatus(ann, { createdAfter: 1_000_000 }))).indexes).toEqual(["task_present"]);
     const [present = "", absent = ""] = await changeIndexes();
     expect([present, absent]).toEqual(["task_team_updated", "task_share_changed task_team_gone"]);
   });

@@ -694,7 +694,7 @@ export interface ListTasksRequest {
    */
   readonly updated_before?: number;
   /** Time that the list is ordered by. Default: creation time. */
-  readonly order_by?: "created_at" | "updated_at";
+  readonly order_by?: "created_at" | "updated_at" | "waiting_since";
   /**
    * Only tasks whose metadata has all of these pairs, at most 4. In a query: `metadata[ticket]=42`.
    *
@@ -751,15 +751,15 @@ export interface ListTasksResponse {
 
 /** Numbers of tasks by state (spec/api.md 8.66). */
 export interface TaskCounts {
-  /** Tasks in the state `running`. */
+  /** Tasks in the state `running`, whatever their age; at most 5,000. */
   readonly running: number;
-  /** Tasks in the state `waiting`. */
+  /** Tasks in the state `waiting`, whatever their age; at most 5,000. */
   readonly waiting: number;
   /** Tasks in the state `stopped`. */
   readonly stopped: number;
   /** Tasks in the state `error`. */
   readonly error: number;
-  /** Whether all tasks were counted. When false, the 5,000 newest tasks were examined, and there may be more in each state. */
+  /** Whether all tasks were counted. When false, the 5,000 newest tasks were examined, and more may be in the states `stopped` and `error`; with the view `team` in each state. */
   readonly complete: boolean;
 }
 

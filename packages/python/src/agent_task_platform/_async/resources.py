@@ -102,7 +102,7 @@ class AsyncTaskResource:
         created_before: int | None = None,
         updated_after: int | None = None,
         updated_before: int | None = None,
-        order_by: Literal["created_at", "updated_at"] | None = None,
+        order_by: Literal["created_at", "updated_at", "waiting_since"] | None = None,
         metadata: Mapping[str, str] | None = None,
         statuses: Sequence[Literal["running", "stopped", "waiting", "error"]] | None = None,
         query: str | None = None,

@@ -385,7 +385,7 @@ class ListTasksRequest(TypedDict):
 
     Rules: at least 0.
     """
-    order_by: NotRequired[Literal["created_at", "updated_at"]]
+    order_by: NotRequired[Literal["created_at", "updated_at", "waiting_since"]]
     """Time that the list is ordered by. Default: creation time."""
     metadata: NotRequired[Mapping[str, str]]
     """Only tasks whose metadata has all of these pairs, at most 4. In a query: `metadata[ticket]=42`.
@@ -445,16 +445,16 @@ class TaskCounts(TypedDict):
     """Numbers of tasks by state (spec/api.md 8.66)."""
 
     running: int
-    """Tasks in the state `running`."""
+    """Tasks in the state `running`, whatever their age; at most 5,000."""
     waiting: int
-    """Tasks in the state `waiting`."""
+    """Tasks in the state `waiting`, whatever their age; at most 5,000."""
     stopped: int
     """Tasks in the state `stopped`."""
     error: int
     """Tasks in the state `error`."""
     complete: bool
-    """Whether all tasks were counted. When false, the 5,000 newest tasks were examined, and there may be more in each
-    state."""
+    """Whether all tasks were counted. When false, the 5,000 newest tasks were examined, and more may be in the states
+    `stopped` and `error`; with the view `team` in each state."""
 
 
 class UpdateTaskRequest(TypedDict):
