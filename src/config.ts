@@ -10,6 +10,7 @@ import { addresses, listening, outgoing } from "./config/network.ts";
 import { readPdf } from "./config/pdf.ts";
 import { type Prices, prices } from "./config/prices.ts";
 import { type RetentionConfig, retention } from "./config/retention.ts";
+import { readSandbox, type SandboxSettings } from "./config/sandbox.ts";
 import { isLoopback, mail, type SingleSignOn, singleSignOn, teams } from "./config/sign-in.ts";
 import { console, isSameSite, sites } from "./config/sites.ts";
 import { collectSettings, type Settings, settingNamesOf } from "./config/sources.ts";
@@ -110,8 +111,8 @@ export interface Config {
   readonly prices: Prices;
   /** The credits reported for a space without a budget. */
   readonly credits: number;
-  /** The command line, split into arguments; null: no commands are run. */
-  readonly sandboxCommand: readonly string[] | null;
+  /** Null: no commands are run. */
+  readonly sandbox: SandboxSettings | null;
   readonly runConcurrency: number;
   readonly queueDepth: number;
   readonly webhookAllow: readonly AllowedAddresses[];
@@ -269,7 +270,7 @@ function work(reader: Reader) {
     pdf: readPdf(reader),
     prices: costs.PRICES,
     credits: costs.CREDITS,
-    sandboxCommand: runs.SANDBOX_COMMAND,
+    sandbox: readSandbox(reader),
     runConcurrency: runs.RUN_CONCURRENCY,
     queueDepth: runs.QUEUE_DEPTH,
     role: settings.ROLE,

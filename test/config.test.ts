@@ -193,7 +193,7 @@ describe("a good value", () => {
       },
     ],
     [{ CREDITS: "5" }, { credits: 5 }],
-    [{ SANDBOX_COMMAND: " /bin/box  -w {workspace} sh " }, { sandboxCommand: ["/bin/box", "-w", "{workspace}", "sh"] }],
+    [{ SANDBOX_COMMAND: " /bin/box  -w {workspace} sh " }, { sandbox: { command: ["/bin/box", "-w", "{workspace}", "sh"], user: null } }],
     [
       { AGENT_PROFILES: "manus-1.6=offline, manus-1.6-max=remote" },
       { agentProfiles: { "manus-1.6": "offline", "manus-1.6-max": "remote" }, profileLabels: {} },
@@ -239,6 +239,8 @@ const company = {
   OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318",
   S3_ACCESS_KEY_ID: "platform",
   S3_SECRET_ACCESS_KEY: "sesame",
+  SANDBOX_UID: "2000",
+  SANDBOX_GID: "2000",
 };
 
 describe("a variable that requires another", () => {
@@ -250,6 +252,8 @@ describe("a variable that requires another", () => {
     { env: { SMTP_URL: "smtp://mail.example.com" }, missing: ["MAIL_FROM"] },
     { env: { SIGN_IN_LINKS: "on" }, missing: ["SMTP_URL"] },
     { env: { A2A: "on" }, missing: ["A2A_PROFILES"] },
+    { env: { SANDBOX_UID: "2000" }, missing: ["SANDBOX_GID"] },
+    { env: { SANDBOX_GID: "2000" }, missing: ["SANDBOX_UID"] },
     { env: { S3_ACCESS_KEY_ID: "platform" }, missing: ["S3_SECRET_ACCESS_KEY"] },
     { env: { S3_SECRET_ACCESS_KEY: "sesame" }, missing: ["S3_ACCESS_KEY_ID"] },
   ])("is reported as missing with $env", ({ env, missing }) => {
@@ -412,6 +416,8 @@ const bad: Record<string, readonly string[]> = {
   A2A_PROFILES: [",", "manus-1.6,manus-1.6", "manus-1.6,"],
   PDF_RENDERER: ["chromium", "./chromium", "/usr/bin/a\0b"],
   PDF_RENDERER_UID: ["0", "-1", "4294967295", "nobody"],
+  SANDBOX_UID: ["0", "-1", "4294967295", "nobody"],
+  SANDBOX_GID: ["0", "nogroup"],
   TRANSCRIBE_URL: ["127.0.0.1:8178", "ftp://example.com", "https://a@example.com", "https://example.com/?q", "https://example.com/#f"],
   TRANSCRIBE_MODEL: ["a b", "x".repeat(201)],
   TRANSCRIBE_KEY: ["a b", "x".repeat(4097)],

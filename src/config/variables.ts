@@ -5,6 +5,7 @@ import { addresses, listening, outgoing } from "./network.ts";
 import { pdf } from "./pdf.ts";
 import { prices } from "./prices.ts";
 import { retention } from "./retention.ts";
+import { sandbox } from "./sandbox.ts";
 import { mail, singleSignOn, teams } from "./sign-in.ts";
 import { console, sites } from "./sites.ts";
 import { settingsFile } from "./sources.ts";
@@ -30,7 +31,7 @@ export const variableGroups = {
   Websites: sites,
   Console: console,
   "OAuth 2.0": oauth,
-  Agents: agents,
+  Agents: { ...agents, ...sandbox },
   A2A: { ...a2a, ...a2aAgents },
   Credits: prices,
   Models: models,

@@ -133,19 +133,6 @@ export const agents = {
       "The agent for each profile. `offline` needs no model and no network; `model:NAME` is a model of MODELS_FILE; `a2a:NAME` is an agent of another system in A2A_AGENTS_FILE; `remote` leaves the tasks to workers that poll. Names other than those of the public API are new profiles, which tasks can have as `agent_profile`. `remote;labels=gpu+eu` leaves the tasks to workers whose credential has all of these labels ([agents.md](../guides/agents.md#profiles)).",
     schema: agentProfiles,
   }),
-  SANDBOX_COMMAND: defineVariable({
-    type: "command line",
-    fallback: null,
-    unset: "agents run no commands",
-    rule: "an absolute path and its arguments, separated by spaces, one of them with {workspace}",
-    example: "/usr/local/bin/sandbox {workspace} /bin/sh -c",
-    description:
-      "The command line that runs the commands of model agents. `{workspace}` is replaced by the folder with the task's files, and the agent's command is appended as the last argument. It must isolate the command from everything else: [docs/guides/models.md](../guides/models.md) has an example for bubblewrap.",
-    schema: z
-      .string()
-      .transform((text) => text.trim().split(/\s+/))
-      .refine((args) => args[0]?.startsWith("/") && args.some((arg) => arg.includes("{workspace}")) && !args.join().includes("\0")),
-  }),
   RUN_CONCURRENCY: defineVariable({
     type: "number",
     fallback: "1000",

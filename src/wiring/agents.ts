@@ -87,6 +87,6 @@ const permittedTools =
 export async function createTools({ config, clock, resolve, log }: ProcessContext, others: readonly ToolsFor[] = []): Promise<ToolsFor> {
   if (Object.keys(config.models).length === 0) return () => [];
   const { modelTools } = await import("../runtime/agents/model/tools/tools.ts");
-  const builtIn = modelTools({ fetchFile: fetchFile(config.fetchAllow, clock, resolve), sandboxCommand: config.sandboxCommand, log });
+  const builtIn = modelTools({ fetchFile: fetchFile(config.fetchAllow, clock, resolve), sandbox: config.sandbox, log });
   return (turn) => [...others.flatMap((tools) => tools(turn)), ...builtIn(turn)];
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { tmpdir } from "node:os";
@@ -6,11 +7,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { judgePostgres, judgeReplica, judgeSqlite, type PostgresFacts } from "../../cli/server/doctor/database.ts";
 import { examine, type Named, ok } from "../../cli/server/doctor/finding.ts";
 import { judgeCertificate, judgeSkew } from "../../cli/server/doctor/network.ts";
+import { bubblewrapLine, judgeSandbox, probe } from "../../cli/server/doctor/sandbox.ts";
+import { runIn, withFolder } from "../../src/runtime/agents/model/tools/sandbox/sandbox.ts";
 import { openReceiver, type Receiver, selfSigned } from "../egress/receiver.ts";
 import { openAuthorizationServer } from "../support/authorization-server.ts";
 import { describeOnOne, openTestStore, postgresTemplate } from "../support/database.ts";
 import { freePort } from "../support/free-port.ts";
 import { openMailServer } from "../support/mail-server.ts";
+import { sandboxUser } from "../support/model/sandbox-user.ts";
 import { lacks } from "../support/needs.ts";
 import { startPgBouncer } from "../support/pgbouncer.ts";
 import { startS3 } from "../support/s3-server.ts";
@@ -60,6 +64,7 @@ describe("atp doctor", () => {
       "public",
       "mail",
       "models",
+      "sandbox",
       "sign-in",
     ])
       expect(of(name), name).toMatchObject([{ verdict: "ok" }]);
@@ -308,5 +313,50 @@ describe("services", () => {
       { name: "silent", verdict: "fail", found: "no answer within 0.02 s", advice: "Wait." },
       { name: "fast", verdict: "ok", found: "done" },
     ]);
+  });
+});
+
+describe("atp doctor and the sandbox of commands", () => {
+  const fake = "/bin/sh {workspace}/missing";
+  const hasBubblewrap =
+    !lacks("bubblewrap") && spawnSync("/usr/bin/bwrap", ["--unshare-all", "--ro-bind", "/", "/", "/bin/true"]).status === 0;
+
+  test.skipIf(!hasBubblewrap)("the documented line has nothing of the machine, and the check says as whom it runs", async () => {
+    const { of } = await examined({ SANDBOX_COMMAND: bubblewrapLine, ...sandboxUser });
+    expect(of("sandbox")).toMatchObject([{ verdict: "ok", found: expect.stringMatching(/^starts as uid \d+, .* no network, no \/etc/) }]);
+  });
+
+  test.skipIf(!hasBubblewrap)("a line that shares the machine is named with the line to use", async () => {
+    const { of } = await examined({ SANDBOX_COMMAND: "/usr/bin/bwrap --bind / / --chdir {workspace} /bin/sh -c", ...sandboxUser });
+    expect(of("sandbox").map(({ found }) => found)).toEqual(
+      expect.arrayContaining([expect.stringContaining("has the network"), expect.stringContaining("/etc of this machine")]),
+    );
+    for (const { advice } of of("sandbox")) expect(advice).toContain(bubblewrapLine);
+  });
+
+  test.skipIf(!hasBubblewrap || process.getuid?.() !== 0)(
+    "as root a line without /proc/sys read-only is a way out, and fails",
+    async () => {
+      // The probe opens the file and writes nothing.
+      const command = bubblewrapLine.replace("--ro-bind /proc/sys /proc/sys ", "").split(" ");
+      const signal = new AbortController().signal;
+      const { output } = await withFolder(
+        () => undefined,
+        (folder) => runIn(folder, { command, user: null }, probe, { seconds: 8, signal }),
+      );
+      expect(judgeSandbox(output, 0)).toMatchObject([
+        { verdict: "fail", found: expect.stringContaining("core_pattern"), advice: expect.stringContaining(bubblewrapLine) },
+      ]);
+    },
+  );
+
+  test.skipIf(process.getuid?.() !== 0)("as root without another user commands are off, and the check says what to set", async () => {
+    const { code, of } = await examined({ SANDBOX_COMMAND: fake });
+    expect([code, of("sandbox")]).toMatchObject([1, [{ verdict: "fail", advice: expect.stringContaining("SANDBOX_UID and SANDBOX_GID") }]]);
+  });
+
+  test("a program that runs no command fails with its words", async () => {
+    const { of } = await examined({ SANDBOX_COMMAND: fake, ...sandboxUser });
+    expect(of("sandbox")).toMatchObject([{ verdict: "fail", found: expect.stringContaining("a command does not run in it") }]);
   });
 });

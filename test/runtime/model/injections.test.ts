@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { share } from "../../support/depth.ts";
+import { sandboxUser } from "../../support/model/sandbox-user.ts";
 import type { ModelRequest, Reply } from "../../support/model/script.ts";
 import { type ToolRig, toolRig } from "../../support/model/tool-rig.ts";
 import { untilStatus } from "../../support/until.ts";
@@ -14,6 +15,8 @@ import { type Injection, injections } from "./injections.ts";
 const folder = mkdtempSync(join(tmpdir(), "injections-"));
 const secretFile = join(folder, "secret.txt");
 const ranFile = join(folder, "ran");
+// The user of the sandbox could note a command here.
+chmodSync(folder, 0o777);
 const secrets = ["CANARY-OF-THE-MACHINE", "CANARY-OF-ANOTHER-ACCOUNT", "CANARY-OF-ANOTHER-TASK", "CANARY-OF-THE-NETWORK", "sk-scripted"];
 const [ofMachine = "", ofAccount = "", ofTask = "", ofNetwork = ""] = secrets;
 writeFileSync(secretFile, ofMachine);
@@ -37,7 +40,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const env = { SANDBOX_COMMAND: `${resolve("test/support/model/sandbox.sh")} ${ranFile} {workspace}`, SECRET_OF_OURS: "sk-scripted" };
+const env = {
+  SANDBOX_COMMAND: `${resolve("test/support/model/sandbox.sh")} ${ranFile} {workspace}`,
+  SECRET_OF_OURS: "sk-scripted",
+  ...sandboxUser,
+};
 const rig: ToolRig = await toolRig({ env });
 /** Here pages of this machine may be fetched, so that one of them can carry the text. */
 const loopbackRig: ToolRig = await toolRig({ env: { ...env, FETCH_ALLOW: "loopback" } });

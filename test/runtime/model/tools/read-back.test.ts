@@ -64,7 +64,10 @@ test("a folder that cannot be removed does not fail the run, and the log names i
       return { path, bytes: 0, sha256: "", updatedAt: 0 };
     },
   };
-  const run = commandSandbox(["/bin/sh", "-c"], (level, _text, fields = {}) => void logged.push({ level, fields }));
+  const run = commandSandbox(
+    { command: ["/bin/sh", "-c"], user: null },
+    (level, _text, fields = {}) => void logged.push({ level, fields }),
+  );
   const using = { workspace: workspace as Workspace, seconds: 60, signal: new AbortController().signal };
   expect(await run("printf x >made", using)).toMatchObject({ exit_code: 0, changed: ["made"] });
   expect(written).toEqual(["made"]);

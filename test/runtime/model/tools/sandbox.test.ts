@@ -1,18 +1,24 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
+import { bubblewrapLine } from "../../../../cli/server/doctor/sandbox.ts";
+import { sandboxFault } from "../../../../src/runtime/agents/model/tools/sandbox/sandbox.ts";
+import { modelTools } from "../../../../src/runtime/agents/model/tools/tools.ts";
+import { sandboxUser } from "../../../support/model/sandbox-user.ts";
 import { type ToolRig, toolRig, type Use } from "../../../support/model/tool-rig.ts";
 import { lacks } from "../../../support/needs.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sandbox-test-"));
+// The user of the sandbox writes here too.
+chmodSync(folder, 0o777);
 // The folders of commands are among this test's own.
 vi.stubEnv("TMPDIR", folder);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const ranFile = join(folder, "ran");
 const fake = `${resolve("test/support/model/sandbox.sh")} ${ranFile} {workspace}`;
-const rig: ToolRig = await toolRig({ env: { SANDBOX_COMMAND: fake } });
+const rig: ToolRig = await toolRig({ env: { SANDBOX_COMMAND: fake, ...sandboxUser } });
 
 const use = (name: string, input = {}): Use => ({ name, input });
 const run = (command: string, more = {}) => use("run_command", { command, ...more });
@@ -20,10 +26,10 @@ const write = (path: string, content: string) => use("write_file", { path, conte
 const commandsRun = () => (existsSync(ranFile) ? readFileSync(ranFile, "utf8") : "");
 const leftovers = () => readdirSync(folder).filter((name) => name.startsWith("workspace-"));
 
-async function decide(id: string, input: object): Promise<void> {
-  await rig.reach(id, "waiting");
-  const detail = (await rig.events(id)).findLast(({ status_update: status }) => status?.["agent_status"] === "waiting")?.["status_update"];
-  const { body } = await rig.ann.v2("task.confirmAction", {
+async function decide(id: string, input: object, at: ToolRig = rig): Promise<void> {
+  await at.reach(id, "waiting");
+  const detail = (await at.events(id)).findLast(({ status_update: status }) => status?.["agent_status"] === "waiting")?.["status_update"];
+  const { body } = await at.ann.v2("task.confirmAction", {
     task_id: id,
     event_id: detail["status_detail"]["waiting_for_event_id"],
     input,
@@ -148,14 +154,36 @@ describe("run_command", () => {
 const bwrap = "/usr/bin/bwrap";
 const [, line = ""] = /SANDBOX_COMMAND='(\/usr\/bin\/bwrap [^']*)'/.exec(readFileSync("docs/guides/models.md", "utf8")) ?? [];
 
-test("docs/guides/models.md has a line for bubblewrap", () => {
-  expect(line).toContain("--unshare-all --die-with-parent --new-session --clearenv");
+test("docs/guides/models.md has the line for bubblewrap that atp doctor names", () => {
+  expect(line).toBe(bubblewrapLine);
+});
+
+describe("the user of a sandbox", () => {
+  const other = { uid: 65534, gid: 65534 };
+
+  test("is never root: commands are off, and the log says what to set", () => {
+    expect(sandboxFault({ user: null }, 0)).toContain("set SANDBOX_UID and SANDBOX_GID");
+    expect([sandboxFault({ user: other }, 0), sandboxFault({ user: null }, 1000), sandboxFault({ user: other }, 65534)]).toEqual([
+      null,
+      null,
+      null,
+    ]);
+    expect(sandboxFault({ user: other }, 1000)).toContain("unset SANDBOX_UID");
+  });
+
+  test.skipIf(process.getuid?.() !== 0)("without one the agent of a server that runs as root has no run_command", () => {
+    const logged: string[] = [];
+    const log = (level: string, text: string) => void logged.push(`${level}: ${text}`);
+    const sandbox = { command: ["/bin/sh", "{workspace}"], user: null };
+    modelTools({ fetchFile: () => Promise.reject(new Error("not called")), sandbox, log });
+    expect(logged).toEqual([expect.stringContaining("error: commands are not run: a sandbox must not start as root")]);
+  });
 });
 
 // Machines without user namespaces use another sandbox.
 const hasBubblewrap = !lacks("bubblewrap") && spawnSync(bwrap, ["--unshare-all", "--ro-bind", "/", "/", "/bin/true"]).status === 0;
 describe.skipIf(!hasBubblewrap)("the line of docs/guides/models.md for bubblewrap", async () => {
-  const real: ToolRig = await toolRig({ env: { SANDBOX_COMMAND: line } });
+  const real: ToolRig = await toolRig({ env: { SANDBOX_COMMAND: line, ...sandboxUser } });
 
   test("restricts a command to its workspace", async () => {
     real.plays(
@@ -163,19 +191,23 @@ describe.skipIf(!hasBubblewrap)("the line of docs/guides/models.md for bubblewra
       run("cat a.txt; echo b >b.txt; ls / ; ls /etc /root /home /var; cat /proc/1/environ; ls /workspace"),
     );
     const id = await real.create("Look around");
-    await real.reach(id, "waiting");
-    const detail = (await real.events(id)).findLast(({ status_update: status }) => status?.["agent_status"] === "waiting")?.[
-      "status_update"
-    ];
-    await real.ann.v2("task.confirmAction", {
-      task_id: id,
-      event_id: detail["status_detail"]["waiting_for_event_id"],
-      input: { accept: true },
-    });
+    await decide(id, { accept: true }, real);
     await real.reach(id, "stopped");
     const result = (await real.useOutcomes(id)).at(-1)?.result as { output: string };
     expect(result).toMatchObject({ changed: ["b.txt"] });
     expect(result.output).toContain("mine");
     expect(result.output).not.toMatch(/SCRIPTED_KEY|passwd|root:/);
+  });
+
+  test("keeps the kernel's settings from a command, also where the server runs as root", async () => {
+    // It opens the file for writing and writes nothing.
+    const command =
+      "( : >>/proc/sys/kernel/core_pattern ) 2>&- && echo open; grep -E '^(Cap(Eff|Bnd)|NoNewPrivs)' /proc/self/status";
+    real.plays(run(command));
+    const id = await real.create("Open it");
+    await decide(id, { accept: true }, real);
+    await real.reach(id, "stopped");
+    const { output } = (await real.useOutcomes(id)).at(-1)?.result as { output: string };
+    expect(output.replaceAll(/\t0+/g, "\t0").split("\n")).toEqual(["CapEff:\t0", "CapBnd:\t0", "NoNewPrivs:\t1", ""]);
   });
 });

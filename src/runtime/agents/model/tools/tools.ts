@@ -1,3 +1,4 @@
+import type { SandboxSettings } from "../../../../config/sandbox.ts";
 import type { FetchFile } from "../../../../core/files/fetch-files.ts";
 import type { Log } from "../../../../core/log.ts";
 import type { ToolsFor } from "../tool.ts";
@@ -5,7 +6,7 @@ import { askUser, requestConfirmation } from "./ask.ts";
 import { attachResult, readAttachment } from "./attachments.ts";
 import { fetchUrl } from "./fetch-url.ts";
 import { proposeSchedule } from "./propose-schedule.ts";
-import { commandSandbox, runCommand } from "./sandbox/sandbox.ts";
+import { commandSandbox, runCommand, sandboxFault } from "./sandbox/sandbox.ts";
 import { browseTask } from "./subtasks.ts";
 import { skillTools } from "./use-skill.ts";
 import { deleteFile, listFiles, readFile, saveSite, writeFile } from "./workspace.ts";
@@ -13,16 +14,18 @@ import { deleteFile, listFiles, readFile, saveSite, writeFile } from "./workspac
 /** The dependencies of the tools. */
 export interface ToolParts {
   readonly fetchFile: FetchFile;
-  /** The operator's sandbox command as a list of arguments; null without a sandbox. */
-  readonly sandboxCommand: readonly string[] | null;
+  /** The operator's sandbox; null without one. */
+  readonly sandbox: SandboxSettings | null;
   readonly log: Log;
 }
 
 /** The tools of the model agent. Commands need a sandbox; other tasks and skills are included only when the task has some. */
-export function modelTools({ fetchFile, sandboxCommand, log }: ToolParts): ToolsFor {
+export function modelTools({ fetchFile, sandbox, log }: ToolParts): ToolsFor {
   const files = [listFiles, readFile, writeFile, deleteFile, attachResult, readAttachment, saveSite];
   const always = [...files, fetchUrl(fetchFile), askUser, requestConfirmation, proposeSchedule];
-  const commands = sandboxCommand === null ? [] : [runCommand(commandSandbox(sandboxCommand, log))];
+  const fault = sandbox && sandboxFault(sandbox);
+  if (fault) log("error", `commands are not run: ${fault}`);
+  const commands = sandbox === null || fault ? [] : [runCommand(commandSandbox(sandbox, log))];
   return (turn) => {
     const { references } = turn;
     return [...always, ...(references.ids.length === 0 ? [] : [browseTask(references)]), ...commands, ...skillTools(turn)];

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import type { SandboxSettings } from "../../../../../config/sandbox.ts";
 
 /** The number of bytes kept of the beginning, and of the end. */
 const keptBytes = 8_000;
@@ -33,6 +34,16 @@ export interface CommandResult {
   readonly output: string;
 }
 
+/** How a program is run. */
+export interface ExecuteOptions {
+  /** Its working folder. */
+  readonly folder: string;
+  /** The user and group that it runs as, without other groups; null: those of this process. */
+  readonly user: SandboxSettings["user"];
+  readonly seconds: number;
+  readonly signal: AbortSignal;
+}
+
 /** The environment of a command: it has nothing of the platform's environment. */
 const environment = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", HOME: "/tmp", LANG: "C.UTF-8" };
 /** The time between SIGTERM and SIGKILL. A container's client passes SIGTERM on. */
@@ -48,9 +59,9 @@ const streamsMs = 1_000;
  */
 export async function execute(
   [program = "", ...args]: readonly string[],
-  { folder, seconds, signal }: { readonly folder: string; readonly seconds: number; readonly signal: AbortSignal },
+  { folder, user, seconds, signal }: ExecuteOptions,
 ): Promise<CommandResult> {
-  const child = spawn(program, args, { cwd: folder, env: environment, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, args, { ...user, cwd: folder, env: environment, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   const output = outputKeeper();
   for (const stream of [child.stdout, child.stderr]) stream.on("data", output.take).on("error", () => undefined);
   const streamsClosed = once(child, "close").catch(() => undefined);

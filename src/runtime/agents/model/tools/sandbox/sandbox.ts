@@ -1,7 +1,8 @@
-import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { lchown, mkdtemp, readdir, realpath, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { limitConcurrency } from "../../../../../async/limit.ts";
+import type { SandboxSettings } from "../../../../../config/sandbox.ts";
 import type { Log } from "../../../../../core/log.ts";
 import type { Workspace } from "../../../../../core/workspaces/workspace.ts";
 import type { Tool } from "../../tool.ts";
@@ -27,24 +28,58 @@ export const folderPlaceholder = "{workspace}";
 const runLimited = limitConcurrency(Math.max(2, availableParallelism()));
 
 /**
- * A sandbox that the operator has configured. `words` are its command line; the command to run is appended as the last
- * argument. The workspace is copied into a temporary folder, and the changes of the command are copied back.
+ * Why no command may be run with these settings; null if commands may be run. Root is never the user of a sandbox: the
+ * kernel checks files as `/proc/sys/kernel/core_pattern` against the real root, in all namespaces.
+ */
+export function sandboxFault({ user }: Pick<SandboxSettings, "user">, uid: number | undefined = process.getuid?.()): string | null {
+  if (uid === 0) return user === null ? "a sandbox must not start as root; set SANDBOX_UID and SANDBOX_GID to another user's" : null;
+  if (user === null || user.uid === uid) return null;
+  return `only root can start a sandbox as another user; unset SANDBOX_UID and SANDBOX_GID, or set them to those of this server's user`;
+}
+
+/**
+ * A sandbox that the operator has configured. The workspace is copied into a temporary folder, and the changes of the
+ * command are copied back.
  */
 export const commandSandbox =
-  (words: readonly string[], log: Log): Sandbox =>
+  (settings: SandboxSettings, log: Log): Sandbox =>
   (command, using) =>
-    runLimited(async () => {
+    runLimited(() => {
       using.signal.throwIfAborted();
-      const folder = await realpath(await mkdtemp(join(tmpdir(), "workspace-")));
-      try {
+      return withFolder(log, async (folder) => {
         const digests = await copyOut(using.workspace, folder);
-        const line = words.map((word) => word.replaceAll(folderPlaceholder, () => folder));
-        const result = await execute([...line, command], { folder, seconds: using.seconds, signal: using.signal });
+        const result = await runIn(folder, settings, command, using);
         return { ...result, ...(await copyBack(using.workspace, folder, digests)) };
-      } finally {
-        await deleteFolder(folder, log);
-      }
+      });
     });
+
+/** Does work with a temporary folder, which is deleted afterwards. `work` gets the folder's real path. */
+export async function withFolder<T>(log: Log, work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "workspace-")));
+  try {
+    return await work(folder);
+  } finally {
+    await deleteFolder(folder, log);
+  }
+}
+
+/** Runs a command in the sandbox, with a folder that becomes its user's. @throws as `execute`. */
+export async function runIn(
+  folder: string,
+  { command: words, user }: SandboxSettings,
+  command: string,
+  { seconds, signal }: Pick<CommandOptions, "seconds" | "signal">,
+): Promise<CommandResult> {
+  if (user !== null) await handOver(folder, user);
+  const line = words.map((word) => word.replaceAll(folderPlaceholder, () => folder));
+  return execute([...line, command], { folder, user, seconds, signal });
+}
+
+/** Gives a folder to a user. The folder itself comes last: until then no other user can change what is in it. */
+async function handOver(folder: string, { uid, gid }: NonNullable<SandboxSettings["user"]>): Promise<void> {
+  for (const path of await readdir(folder, { recursive: true })) await lchown(join(folder, path), uid, gid);
+  await lchown(folder, uid, gid);
+}
 
 /** Deletes the folder. A process that the command has left running can prevent this; the run does not fail then. */
 const deleteFolder = (folder: string, log: Log): Promise<void> =>
