@@ -1,9 +1,10 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { appOf, type Caller, canAccessProjects } from "../core/accounts/caller.ts";
+import type { Tx } from "../core/store.ts";
 import { currentStatus, outcomeOf } from "../core/tasks/latest.ts";
 import { isQueued, isWaitingForSubtasks, type ReadRunState, type RunState } from "../core/tasks/run-state.ts";
-import type { TaskView } from "../core/tasks/task.ts";
-import { RunStateSchema, TaskOutcomeSchema, type TaskSchema } from "../gen/proto/task/v2/task_pb.ts";
+import type { LatestStatus, TaskView } from "../core/tasks/task.ts";
+import { RunStateSchema, TaskOutcomeSchema, TaskSchema, WaitingToolSchema } from "../gen/proto/task/v2/task_pb.ts";
 import { waitMessage } from "./event.ts";
 import { enumConverter, seconds, taskStatus, taskType, visibility } from "./wire-values.ts";
 
@@ -101,8 +102,23 @@ function progressOf(task: TaskView) {
   const ended = outcomeOf(task);
   return {
     ...(latest ? { brief: latest.brief } : {}),
-    ...(latest?.detail && statusSeq !== null ? { statusDetail: waitMessage(id, statusSeq, latest.detail) } : {}),
+    ...(latest?.detail && statusSeq !== null ? { statusDetail: { ...waitMessage(id, statusSeq, latest.detail), ...wholeOf(latest) } } : {}),
     ...(planDone === null || planTotal === null ? {} : { planProgress: { done: planDone, total: planTotal } }),
     ...(ended === null ? {} : { outcome: outcome.toValue(ended) }),
   };
+}
+
+/** A question has no schema, and no action that a list could decide. */
+const wholeOf = ({ detail, isWhole }: LatestStatus) => (detail?.confirmInputSchema ? { isWhole: isWhole ?? false } : {});
+
+/** Adds what the agent wants to do to the wait for an approval: one read, of the event that the task waits for. */
+export async function withTool(tx: Tx, { id, statusSeq }: TaskView, message: TaskMessage): Promise<TaskMessage> {
+  if (!message.statusDetail?.confirmInputSchema || statusSeq === null) return message;
+  const [event] = await tx.events.list(id, { afterSeq: statusSeq - 2, order: "asc", limit: 1, verbose: true });
+  if (event?.type !== "tool_used") return message;
+  const { tool: name, description, params } = event.payload;
+  const task = create(TaskSchema, message);
+  const tool = { name, ...(description === undefined ? {} : { description }), ...(params ? { params } : {}) };
+  if (task.statusDetail) task.statusDetail.tool = create(WaitingToolSchema, tool);
+  return task;
 }

@@ -28,7 +28,7 @@ import {
 import { deltaMessage, eventMessage } from "./event.ts";
 import { inspectionMessage } from "./task-inspection.ts";
 import { orderOf, silenceMs, type TaskListParts, taskListHandlers } from "./task-list.ts";
-import { taskWriter } from "./task-message.ts";
+import { taskWriter, withTool } from "./task-message.ts";
 import { inputReader } from "./user-input.ts";
 import { pageEnd, visibility } from "./wire-values.ts";
 
@@ -88,7 +88,7 @@ export function taskHandlers(parts: TaskParts): Handlers<typeof TaskService> {
         const { task } = await watches.hold(call, { seconds, read: read, isEnough: isEnough });
         const waits = isQueued(readRunState(task));
         const queuePosition = waits ? await tx.tasks.queuePosition(task, positionMax) : undefined;
-        return { task: toMessage(call.caller, task), lastSeq: task.lastSeq, ...(waits ? { queuePosition } : {}) };
+        return { task: await withTool(tx, task, toMessage(call.caller, task)), lastSeq: task.lastSeq, ...(waits ? { queuePosition } : {}) };
       },
     },
     async updateTask(tx, caller, request) {

@@ -1,4 +1,5 @@
-import type { EventPayloads, NewEvent } from "./event.ts";
+import { isWhole } from "../actions/is-whole.ts";
+import type { EventPayloads, NewEvent, WaitDetail } from "./event.ts";
 import type { LatestStatus, TaskProgress, TaskStatus } from "./task.ts";
 
 /** Progress as new events change it; absent members stay as they are. `statusAt` is the place of the latest status_update, from 1. */
@@ -13,15 +14,26 @@ function statusOf(events: readonly NewEvent[]): ProgressChange {
   const index = events.findLastIndex(({ type }) => type === "status_update");
   const event = events[index];
   if (event?.type !== "status_update") return {};
-  return { latestStatus: toLatest(event.payload, events[index - 1]?.type === "user_stop"), statusAt: index + 1 };
+  return { latestStatus: toLatest(event.payload, events[index - 1]), statusAt: index + 1 };
 }
 
-const toLatest = ({ agentStatus, brief, statusDetail }: EventPayloads["status_update"], byUser: boolean): LatestStatus => ({
+/** @param before the event directly before the status: the stop, or what the task waits for. */
+const toLatest = ({ agentStatus, brief, statusDetail }: EventPayloads["status_update"], before: NewEvent | undefined): LatestStatus => ({
   status: agentStatus,
   brief,
-  ...(statusDetail ? { detail: statusDetail } : {}),
-  ...(byUser ? { byUser } : {}),
+  ...(statusDetail ? { detail: statusDetail, ...(isShownWhole(statusDetail, before) ? { isWhole: true } : {}) } : {}),
+  ...(before?.type === "user_stop" ? { byUser: true } : {}),
 });
+
+/** A question is no action, so its description shows none. */
+const isShownWhole = (detail: WaitDetail, before: NewEvent | undefined): boolean =>
+  before?.type === "tool_used" &&
+  isWhole({
+    kind: detail.waitingForEventType,
+    description: detail.waitingDescription,
+    params: before.payload.params,
+    schema: detail.confirmInputSchema,
+  });
 
 function planOf(events: readonly NewEvent[]): ProgressChange {
   const event = events.findLast(({ type }) => type === "plan_update");

@@ -101,6 +101,8 @@ export interface LatestStatus {
   readonly status: TaskStatus;
   readonly brief: string;
   readonly detail?: WaitDetail;
+  /** The description of `detail` shows the whole action (`isWhole`); absent for all others, and for waits of before 0.2.0. */
+  readonly isWhole?: true;
   /** The user's stop ended the turn. */
   readonly byUser?: true;
 }

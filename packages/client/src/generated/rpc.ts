@@ -339,6 +339,20 @@ export interface StatusDetail {
   readonly waitingDescription?: string;
   /** JSON Schema of the `input` of ConfirmAction; absent for a question. */
   readonly confirmInputSchema?: JsonObject;
+  /** What the agent wants to do. Only in the answer of GetTask (`task.detail`); absent for a question. */
+  readonly tool?: WaitingTool;
+  /** Whether `waiting_description` shows the whole action: each value of its params, in at most 300 characters on one line, and the decision is `accept` alone, or with the member that only decides later actions. A list may offer the decision only then. Absent for a question, and in events. */
+  readonly isWhole?: boolean;
+}
+
+/** The use of a tool that waits for the user's approval. */
+export interface WaitingTool {
+  /** Name of the tool in snake case, for example `terminal`. New values can appear. */
+  readonly name?: string;
+  /** Longer text of the agent; absent without one. */
+  readonly description?: string;
+  /** Arguments of the tool; absent without any. Show all of them before you ask for a decision. */
+  readonly params?: JsonObject;
 }
 
 /** How many steps of a plan are done. */

@@ -154,6 +154,23 @@ class StatusDetail(TypedDict):
     """Readable description of the question or action."""
     confirmInputSchema: NotRequired[dict[str, Any]]
     """JSON Schema of the `input` of ConfirmAction; absent for a question."""
+    tool: NotRequired[WaitingTool]
+    """What the agent wants to do. Only in the answer of GetTask (`task.detail`); absent for a question."""
+    isWhole: NotRequired[bool]
+    """Whether `waiting_description` shows the whole action: each value of its params, in at most 300 characters on one
+    line, and the decision is `accept` alone, or with the member that only decides later actions. A list may offer the
+    decision only then. Absent for a question, and in events."""
+
+
+class WaitingTool(TypedDict):
+    """The use of a tool that waits for the user's approval."""
+
+    name: NotRequired[str]
+    """Name of the tool in snake case, for example `terminal`. New values can appear."""
+    description: NotRequired[str]
+    """Longer text of the agent; absent without one."""
+    params: NotRequired[dict[str, Any]]
+    """Arguments of the tool; absent without any. Show all of them before you ask for a decision."""
 
 
 class PlanProgress(TypedDict):
