@@ -2,10 +2,10 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
-/** What the doors of other protocols share, without the call path of this process. */
-const doors = ["doors/ask", "doors/operations", "doors/turn"];
 /** What every surface shows of an action: rules without Node. */
 const acts = ["core/actions/act", "core/actions/visible"];
+/** What the doors of other protocols share, without the call path of this process. */
+const doors = [...acts, "doors/ask", "doors/operations", "doors/turn"];
 /** Allowed imports of each module besides itself, `async` and the configuration's type: modules, files, packages by prefix. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   async: ["node:"],
@@ -38,7 +38,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   oauth: ["node:", "core", "call", "http", "fastify", "@fastify/"],
   websites: ["node:", "core", "http"],
   scim: ["node:", "core", "call", "http", "operations", "gen/proto", "@bufbuild/", "fastify", "scim2-parse-filter"],
-  doors: [...acts, "core/json", "type @modelcontextprotocol/server"],
+  doors: [...acts, "type @modelcontextprotocol/server"],
   "doors/http": ["node:", "call", "core", "http", "operations", "gen/proto", "@bufbuild/"],
   mcp: ["node:", ...doors, "@modelcontextprotocol/server", "zod"],
   "mcp/http": ["call", "core", "doors/http", "http", "oauth/metadata", "operations", "gen/proto", "@bufbuild/", "fastify"],
@@ -144,7 +144,6 @@ test("commands that call the API import of this checkout the TypeScript client a
     "packages/client/src/index",
     "packages/client/src/node",
     "egress/public-address",
-    ...acts,
     ...doors,
     "narration",
     "mcp/server",

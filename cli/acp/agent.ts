@@ -8,8 +8,9 @@ import {
   type SessionUpdate,
   type StopReason,
 } from "@agentclientprotocol/sdk";
+import { showAct } from "../../src/doors/ask.ts";
 import { type Json, type Operations, Refusal, type TaskEvent } from "../../src/doors/operations.ts";
-import { detailsOf, isQuestion, readTask, waitingOf } from "../../src/doors/turn.ts";
+import { detailsOf, isQuestion, readTask, type Waiting, waitingOf } from "../../src/doors/turn.ts";
 import { readEvents } from "../../src/narration/history.ts";
 import { createNarrator, type Passage } from "../../src/narration/narrate.ts";
 import { decide } from "./decide.ts";
@@ -116,9 +117,15 @@ async function follow(operations: Operations, client: AgentContext, session: Ses
     const decision = await decide(operations, client, session.id, task, waiting, signal);
     if (decision === "decided") continue;
     if (decision === "still waits") await update(client, session, notice("The action does not run. Your next message drops it."));
-    if (decision === "cannot ask") await update(client, session, notice(`An action waits for a decision: ${String(task["task_url"])}`));
+    if (decision === "cannot ask") await update(client, session, notice(whereToDecide(waiting)));
     return decision === "cancelled" ? "cancelled" : "end_turn";
   }
+}
+
+/** An action without room says so itself. */
+function whereToDecide(waiting: Waiting): string {
+  const { text, isWhole } = showAct(waiting);
+  return isWhole ? `An action waits for a decision: ${waiting.taskUrl}` : text;
 }
 
 function endOf({ status }: Json, seen: readonly TaskEvent[]): StopReason {

@@ -38,7 +38,7 @@ export async function decide(
     toolCall: {
       ...toolFacts(toolUseOf(event)),
       status: "pending",
-      content: [{ type: "content", content: { type: "text", text: form.message } }],
+      content: [{ type: "content", content: { type: "text", text: fenced(form.message) } }],
     },
   };
   const { outcome } = await client.request(methods.client.session.requestPermission, request, { cancellationSignal: signal });
@@ -48,6 +48,13 @@ export async function decide(
   const { confirmed } = await operations.call("task.confirmAction", decision, signal);
   // Some kinds of action cannot be refused, only dropped by a message or a stop (spec/api.md 9.3).
   return confirmed === true ? "decided" : "still waits";
+}
+
+/** As code: editors show texts as Markdown, in which comments, links and line breaks are not seen. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
 }
 
 const inputs: Readonly<Record<string, Json | undefined>> = {

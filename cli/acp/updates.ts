@@ -1,4 +1,5 @@
 import type { ContentBlock, PlanEntry, SessionUpdate, ToolKind } from "@agentclientprotocol/sdk";
+import { visible } from "../../src/core/actions/visible.ts";
 import type { Json, TaskEvent } from "../../src/doors/operations.ts";
 import { detailsOf } from "../../src/doors/turn.ts";
 import { messageId, type Passage, type ToolUse, textOf, toolUseOf, type Voice } from "../../src/narration/narrate.ts";
@@ -69,7 +70,7 @@ const statuses: Readonly<Record<string, "pending" | "completed" | "failed">> = {
 /** What an editor shows of a use of a tool. */
 export const toolFacts = ({ id, name, brief, params }: ToolUse) => ({
   toolCallId: id,
-  title: brief === "" ? name : brief,
+  title: visible(brief === "" ? name : brief),
   kind: kinds.find(([pattern]) => pattern.test(name))?.[1] ?? "other",
   // The event of the result has none.
   ...(Object.keys(params).length > 0 && { rawInput: params }),

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { Failure, invalidArgument } from "../core/failure.ts";
+import { checkShown } from "../doors/ask.ts";
 import type { Json } from "../doors/operations.ts";
 import { isQuestion, waitingOf } from "../doors/turn.ts";
 import type { Message, SendMessageRequest } from "../gen/proto/lf/a2a/v1/a2a_pb.ts";
@@ -64,6 +65,7 @@ async function proceed(message: Message, task: Json, use: Use): Promise<Sent> {
   if (isApproval) await checkApprover(use, task);
   if (isApproval && !calls.confirm)
     throw invalidArgument("message.parts", "the task waits for an approval: send a data part with event_id and input");
+  if (isApproval) checkShown(waiting);
   const [name, input] = isApproval && calls.confirm ? calls.confirm : calls.send;
   await use.operations.call(name, input, use.signal, keyOf(message, use));
   return sent;

@@ -1,5 +1,7 @@
 import { create, fromJson, type JsonValue, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs, ValueSchema } from "@bufbuild/protobuf/wkt";
+import { visible } from "../core/actions/visible.ts";
+import { showAct } from "../doors/ask.ts";
 import type { Json, TaskEvent } from "../doors/operations.ts";
 import { detailsOf, isQuestion, waitingOf } from "../doors/turn.ts";
 import {
@@ -61,9 +63,12 @@ function statusParts(task: Json, events: readonly TaskEvent[]): PartInit[] {
   if (waiting) {
     const asked = events.find(({ id }) => id === waiting.eventId);
     const { content, question_expectation: expectation } = asked ? detailsOf(asked) : {};
-    const facts = { event_id: waiting.eventId, kind: waiting.kind, input_schema: waiting.schema, question_expectation: expectation };
-    const place = isQuestion(waiting) ? [] : [textPart(`A person approves it at ${String(task["task_url"])}`)];
-    return [textPart(String(content ?? waiting.description)), ...place, dataPart(facts)];
+    const facts = { event_id: waiting.eventId, kind: waiting.kind };
+    if (isQuestion(waiting))
+      return [textPart(visible(String(content ?? waiting.description))), dataPart({ ...facts, question_expectation: expectation })];
+    const { text, isWhole } = showAct(waiting);
+    const place = isWhole ? [textPart(`A person approves it at ${waiting.taskUrl}`)] : [];
+    return [textPart(text), ...place, dataPart({ ...facts, ...(isWhole && { input_schema: waiting.schema }) })];
   }
   if (task["status"] === "running") return [];
   const last = events.findLast(({ type }) => type === (task["status"] === "error" ? "error_message" : "assistant_message"));

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readEvent } from "../doors/ask.ts";
+import { checkShown, readEvent } from "../doors/ask.ts";
 import { type Json, type Operations, Refusal } from "../doors/operations.ts";
 import { isQuestion, readTask, type Turn, waitingOf } from "../doors/turn.ts";
 import { ownIds } from "../narration/narrate.ts";
@@ -85,6 +85,8 @@ async function resume(
   if (await asks(operations, task, interruptId, signal)) return answerQuestion(operations, task, payload, key, signal);
   if (!(await mayDecide(operations, signal)))
     throw new Refusal("permission_denied", `resume: a token needs the scope ${approvalScope} to decide an approval`, { field: "resume" });
+  const waiting = waitingOf(task);
+  if (waiting?.eventId === interruptId) checkShown(waiting);
   await operations.call("task.confirmAction", { task_id: task["id"], event_id: interruptId, input: payload ?? null }, signal, key);
   return null;
 }

@@ -1,4 +1,5 @@
-import { formOf } from "../doors/ask.ts";
+import { visible } from "../core/actions/visible.ts";
+import { formOf, showAct } from "../doors/ask.ts";
 import { type Json, type Operations, Refusal, type TaskEvent } from "../doors/operations.ts";
 import { detailsOf, isQuestion, readTask, type Waiting, waitingOf } from "../doors/turn.ts";
 import { createNarrator } from "../narration/narrate.ts";
@@ -108,12 +109,13 @@ type Interrupt = Extract<
 async function interruptOf(operations: Operations, task: Json, waiting: Waiting, signal: AbortSignal): Promise<Interrupt> {
   const form = await formOf(operations, String(task["id"]), waiting, signal);
   const isApproval = !isQuestion(waiting);
-  const canAnswer = !isApproval || (await mayDecide(operations, signal));
+  const act = isApproval ? showAct(waiting) : undefined;
+  const canAnswer = !act || (act.isWhole && (await mayDecide(operations, signal)));
   const schema = form?.requestedSchema ?? waiting.schema;
   return {
     id: waiting.eventId,
     reason: isApproval ? "approval" : "question",
-    message: form?.message ?? waiting.description,
+    message: act?.text ?? form?.message ?? visible(waiting.description),
     ...(canAnswer && schema && { responseSchema: { ...schema } }),
     metadata: { kind: waiting.kind, can_answer: canAnswer, task_url: task["task_url"] },
   };

@@ -1,4 +1,6 @@
 import type { ElicitRequestFormParams } from "@modelcontextprotocol/server";
+import { actText, roomMax } from "../core/actions/act.ts";
+import { visible } from "../core/actions/visible.ts";
 import { type Json, type Operations, Refusal, type TaskEvent } from "./operations.ts";
 import { detailsOf, isQuestion, type Waiting } from "./turn.ts";
 
@@ -7,17 +9,32 @@ export type Form = Pick<ElicitRequestFormParams, "message" | "requestedSchema">;
 
 type Member = Form["requestedSchema"]["properties"][string];
 
-/** The longest text of a form, in characters. An action that does not fit is not shown in part: it cannot be decided by a form. */
-const messageMax = 20_000;
+/**
+ * What a door shows of an action: all of it; or, when there is no room for it, why the door offers no decision, and where a
+ * person decides.
+ */
+export function showAct(waiting: Waiting): { readonly text: string; readonly isWhole: boolean } {
+  const text = actText(waiting);
+  if (text !== null && text.length <= roomMax) return { text, isWhole: true };
+  const size =
+    text === null ? "The server does not say what it does" : `It has ${text.length} characters; at most ${roomMax} are shown here`;
+  return { text: `The agent asks for approval (${visible(waiting.kind)}). ${size}. Decide it at ${waiting.taskUrl}`, isWhole: false };
+}
+
+/** @throws Refusal for an action that a door cannot show whole: nobody decides there what was not shown. */
+export function checkShown(waiting: Waiting): void {
+  const { text, isWhole } = showAct(waiting);
+  if (!isWhole) throw new Refusal("failed_precondition", text);
+}
 
 /**
- * The form for a wait: a question with its options, or an action with all its known facts. Null for an action
- * that a form cannot show whole, or whose decision has members that a form cannot have.
+ * The form for a wait: a question with its options, or an action with all its rows. Null for an action that a form cannot
+ * show whole, or whose decision has members that a form cannot have.
  */
 export async function formOf(operations: Operations, taskId: string, waiting: Waiting, signal: AbortSignal): Promise<Form | null> {
-  const event = await readEvent(operations, taskId, waiting.eventId, signal);
-  const form = isQuestion(waiting) ? questionForm(waiting, event) : approvalForm(waiting, event);
-  return form === null || form.message.length > messageMax ? null : form;
+  if (!isQuestion(waiting)) return approvalForm(waiting);
+  const form = questionForm(waiting, await readEvent(operations, taskId, waiting.eventId, signal));
+  return form.message.length > roomMax ? null : form;
 }
 
 /** An event of a task by its id; undefined when the task has none. @throws Refusal */
@@ -38,25 +55,29 @@ function questionForm({ description }: Waiting, event: TaskEvent | undefined): F
   const { options, selection_mode: mode } = (expectation ?? {}) as Json;
   const choices = Array.isArray(options) ? options.map(String) : [];
   const answer: Member = { type: "string", title: choices.length > 0 ? "Another answer" : "Answer" };
-  const message = String(content ?? description);
+  const message = visible(String(content ?? description));
   if (choices.length === 0) return { message, requestedSchema: { type: "object", properties: { answer }, required: ["answer"] } };
-  const choice: Member =
-    mode === "multiple"
-      ? { type: "array", title: "Choices", items: { type: "string", enum: choices } }
-      : { type: "string", title: "Choice", enum: choices };
-  return { message, requestedSchema: { type: "object", properties: { choice, answer } } };
+  return { message, requestedSchema: { type: "object", properties: { choice: choiceOf(choices, mode === "multiple"), answer } } };
 }
 
-function approvalForm({ kind, description, schema }: Waiting, event: TaskEvent | undefined): Form | null {
-  const { brief, description: longer, params } = event ? detailsOf(event) : {};
-  const facts = [description, brief, longer, params === undefined ? undefined : JSON.stringify(params, null, 2)];
-  const texts = [...new Set(facts.filter((text): text is string => typeof text === "string" && text !== ""))];
-  const { properties = {}, required = [] } = (schema ?? {}) as Schema;
+/** The options; if one has hidden characters, with titles that show them. */
+function choiceOf(choices: readonly string[], isMultiple: boolean): Member {
+  const titled = choices.map((option) => ({ const: option, title: visible(option) }));
+  if (titled.every(({ const: option, title }) => option === title)) {
+    const options = { type: "string" as const, enum: [...choices] };
+    return isMultiple ? { type: "array", title: "Choices", items: options } : { ...options, title: "Choice" };
+  }
+  return isMultiple ? { type: "array", title: "Choices", items: { anyOf: titled } } : { type: "string", title: "Choice", oneOf: titled };
+}
+
+function approvalForm(waiting: Waiting): Form | null {
+  const { text: message, isWhole } = showAct(waiting);
+  const { properties = {}, required = [] } = (waiting.schema ?? {}) as Schema;
   const members = Object.entries(properties).map(([name, of]) => [name, primitive(name, of)] as const);
-  if (members.some(([name, of]) => of === null && required.includes(name))) return null;
+  if (!isWhole || members.some(([name, of]) => of === null && required.includes(name))) return null;
   const shown = members.flatMap(([name, of]) => (of === null ? [] : [[name, of] as const]));
   return {
-    message: [`The agent asks for approval (${kind}):`, ...texts].join("\n\n"),
+    message,
     requestedSchema: { type: "object", properties: Object.fromEntries(shown), required: required.filter((name) => name in properties) },
   };
 }
@@ -81,6 +102,8 @@ export type Decided = "decided" | "not decided";
 /**
  * Applies the response to a form. The person declines or closes the form: nothing is decided. The task must still wait
  * for this event, so that an answer to an earlier question is not sent.
+ *
+ * @throws Refusal for an action that no form showed whole.
  */
 export async function applyResponse(
   operations: Operations,
@@ -92,6 +115,7 @@ export async function applyResponse(
   const { action, content } = (typeof response === "object" && response !== null ? response : {}) as Json;
   if (action !== "accept" || typeof content !== "object" || content === null) return "not decided";
   if (!isQuestion(waiting)) {
+    checkShown(waiting);
     const { confirmed } = await operations.call(
       "task.confirmAction",
       { task_id: taskId, event_id: waiting.eventId, input: content },

@@ -1,3 +1,5 @@
+import type { ShownAct } from "../core/actions/act.ts";
+import { visible } from "../core/actions/visible.ts";
 import type { Json, Operations, TaskEvent, TextDelta, Watched } from "./operations.ts";
 
 /** A turn of a task: its events are those after `seq`. */
@@ -7,13 +9,15 @@ export interface Turn {
 }
 
 /** The wait of a task for its user (spec/api.md 9.3). */
-export interface Waiting {
+export interface Waiting extends ShownAct {
   readonly eventId: string;
   /** For instance `messageAskUser` or `terminalExecute`. */
   readonly kind: string;
   readonly description: string;
   /** JSON Schema of the decision; absent for a question. */
   readonly schema?: Json;
+  /** The page of the task, where every action can be decided. */
+  readonly taskUrl: string;
 }
 
 /** A turn as far as it went. */
@@ -77,16 +81,19 @@ export async function readTask(operations: Operations, taskId: string, signal: A
 }
 
 /** What the task waits for; null when it does not wait. */
-export function waitingOf({ status, status_detail: detail }: Json): Waiting | null {
+export function waitingOf({ status, status_detail: detail, task_url }: Json): Waiting | null {
   if (status !== "waiting" || typeof detail !== "object" || detail === null) return null;
-  const { waiting_for_event_id, waiting_for_event_type, waiting_description, confirm_input_schema } = detail as Readonly<
+  const { waiting_for_event_id, waiting_for_event_type, waiting_description, confirm_input_schema, tool } = detail as Readonly<
     Record<string, unknown>
   >;
   return {
     eventId: String(waiting_for_event_id),
     kind: String(waiting_for_event_type),
     description: String(waiting_description ?? ""),
-    ...(confirm_input_schema ? { schema: confirm_input_schema as Json } : {}), // A JSON object, by the schema of the answer.
+    taskUrl: String(task_url),
+    // JSON objects, by the schema of the answer.
+    ...(confirm_input_schema ? { schema: confirm_input_schema as Json } : {}),
+    ...(tool ? { tool: tool as NonNullable<Waiting["tool"]> } : {}),
   };
 }
 
@@ -97,7 +104,7 @@ export const isQuestion = ({ kind }: Waiting): boolean => kind === "messageAskUs
 export const detailsOf = (event: TaskEvent): Json => (event[event.type] ?? {}) as Json;
 
 const reportOf = (item: Watched, live: ReturnType<typeof liveText>): string =>
-  ("event" in item ? textOf(item.event) : live(item.delta)).slice(-reportMax);
+  visible(("event" in item ? textOf(item.event) : live(item.delta)).slice(-reportMax));
 
 /** A short text for an event; empty for one that says nothing. */
 function textOf(event: TaskEvent): string {

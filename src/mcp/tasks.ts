@@ -1,8 +1,9 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { applyResponse, formOf } from "../doors/ask.ts";
+import { visible } from "../core/actions/visible.ts";
+import { applyResponse, formOf, showAct } from "../doors/ask.ts";
 import type { Json, Operations, TaskEvent } from "../doors/operations.ts";
-import { detailsOf, readTask, type Turn, waitingOf } from "../doors/turn.ts";
+import { detailsOf, isQuestion, readTask, type Turn, type Waiting, waitingOf } from "../doors/turn.ts";
 import { result } from "./params.ts";
 import { jsonResult, protocolErrors } from "./results.ts";
 import { type ServerParts, signalOf } from "./server-parts.ts";
@@ -87,10 +88,12 @@ async function stateOf(operations: Operations, turn: Turn, signal: AbortSignal):
   if (ended) return { ...facts, ...endOf(turn, task, events, ended) };
   const waiting = waitingOf(task);
   const form = waiting && (await formOf(operations, turn.taskId, waiting, signal));
-  if (!waiting || !form) return { ...facts, status: "working", ...(waiting && { statusMessage: waiting.description }) };
+  if (!waiting || !form) return { ...facts, status: "working", ...(waiting && { statusMessage: messageOf(waiting) }) };
   const inputRequests = { [waiting.eventId]: { method: "elicitation/create", params: { mode: "form", ...form } } };
   return { ...facts, status: "input_required", inputRequests };
 }
+
+const messageOf = (waiting: Waiting): string => (isQuestion(waiting) ? visible(waiting.description) : showAct(waiting).text);
 
 function endOf({ taskId }: Turn, task: Json, events: readonly TaskEvent[], ended: TaskEvent): Json {
   const failure = events.findLast(({ type }) => type === "error_message");

@@ -65,7 +65,7 @@ describe("an approval (spec/api.md 8.103)", () => {
     const { forms, result } = await create("[[confirm terminalExecute]] [[say Ran]]", accept({ accept: true }));
     expect(forms).toMatchObject([{ requestedSchema: { properties: { accept: { type: "boolean" } }, required: ["accept"] } }]);
     const [asked] = (await rig.events(result["task_id"])).filter((event) => event["tool_used"]?.status === "pending_confirmation");
-    expect(forms[0]?.message).toContain(JSON.stringify(asked?.["tool_used"].params, null, 2));
+    for (const [name, value] of Object.entries(asked?.["tool_used"].params)) expect(forms[0]?.message).toContain(`\n${name}: ${value}`);
     expect(result).toMatchObject({ status: "stopped", outcome: "finished" });
     const rows = (await rig.ann.v2("audit.list")).body["data"] as { operation: string }[];
     expect(rows.some(({ operation }) => operation.includes("ConfirmAction"))).toBe(true);
@@ -91,15 +91,13 @@ describe("an approval (spec/api.md 8.103)", () => {
   test.each([
     [
       "too long to be shown whole",
-      { description: "x".repeat(20_001), schema: { properties: { accept: { type: "boolean" } }, required: ["accept"] } },
+      { tool: { params: { text: "x".repeat(20_001) } }, schema: { properties: { accept: { type: "boolean" } }, required: ["accept"] } },
     ],
-    [
-      "with a decision that a form cannot have",
-      { description: "Pay", schema: { properties: { items: { type: "array" } }, required: ["items"] } },
-    ],
+    ["that the server does not describe", { schema: { properties: { accept: { type: "boolean" } }, required: ["accept"] } }],
+    ["with a decision that a form cannot have", { tool: {}, schema: { properties: { items: { type: "array" } }, required: ["items"] } }],
   ])("%s has no form: only the console shows it", async (_, more) => {
     const operations = { call: async () => ({ messages: [] }) } as unknown as Operations;
-    const waiting = { eventId: "e", kind: "terminalExecute", ...more };
+    const waiting = { eventId: "e", kind: "terminalExecute", description: "Pay", taskUrl: "https://example.com/app/t", ...more };
     expect(await formOf(operations, "t", waiting, new AbortController().signal)).toBeNull();
   });
 });

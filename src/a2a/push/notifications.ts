@@ -43,14 +43,18 @@ async function restAfter({ taskId, seq }: StoredEvent, hasEvents: boolean, { eve
   const known = (await events.list(taskId, window)).toReversed().map(eventOf);
   const status = known.findLast(({ type }) => type === "status_update");
   if (!status || status.seq < seq - 1 || detailsOf(status)["agent_status"] === "running") return [];
-  return [restUpdate(taskAt(known, status, { id: taskId, last_seq: seq, task_url: taskUrl(taskId) }), known, seq, hasEvents)];
+  const facts = { id: taskId, last_seq: seq, task_url: taskUrl(taskId) };
+  const before = await events.list(taskId, { afterSeq: status.seq - 2, order: "asc", limit: 1, verbose: true });
+  return [restUpdate(taskAt([...before.map(eventOf), ...known], status, facts), known, seq, hasEvents)];
 }
 
-/** The task as `task.detail` would have returned it after this status. */
+/** The task as `task.detail` would have returned it after this status. A stop by the user, or what it waits for, is directly before it. */
 function taskAt(known: readonly TaskEvent[], status: TaskEvent, of: Json & { readonly id: string }): Json {
   const { agent_status, status_detail } = detailsOf(status);
-  // A stop by the user is directly before its status.
-  const isStopped = known.find(({ id }) => id === eventId(of.id, status.seq - 1))?.type === "user_stop";
+  const before = known.find(({ id }) => id === eventId(of.id, status.seq - 1));
   const seconds = Math.floor(Number(status["timestamp"]) / 1000);
-  return { ...of, status: agent_status, status_detail, updated_at: seconds, ...(isStopped && { outcome: "stopped" }) };
+  const facts = { ...of, status: agent_status, updated_at: seconds, ...(before?.type === "user_stop" && { outcome: "stopped" }) };
+  if (before?.type !== "tool_used") return { ...facts, status_detail };
+  const { tool: name, description, params } = detailsOf(before);
+  return { ...facts, status_detail: { ...(status_detail as Json), tool: { name, description, params } } };
 }

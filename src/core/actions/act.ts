@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../json.ts";
+import { visible } from "./visible.ts";
 
 /** One value of an action's params. */
 export interface Row {
@@ -40,3 +41,32 @@ function memberPath(path: string, name: string): string {
   const member = memberName(name);
   return member.startsWith("[") ? `${path}${member}` : `${path}.${member}`;
 }
+
+/** An action as `status_detail` of `task.detail` describes it. */
+export interface ShownAct {
+  readonly kind: string;
+  readonly description: string;
+  /** Absent: an older server did not say what the action does. */
+  readonly tool?: { readonly description?: string | undefined; readonly params?: JsonObject | undefined } | undefined;
+}
+
+/** The longest text of an action beside which a door offers a decision, in characters: more is not seen in one view. */
+export const roomMax = 20_000;
+
+/**
+ * The whole action as plain text: its descriptions, and `path: value` for each row; null when it is not known. What the agent
+ * wrote is indented, so that a text with line breaks cannot look like another row.
+ */
+export function actText({ kind, description, tool }: ShownAct): string | null {
+  if (!tool) return null;
+  const texts = [...new Set([description, tool.description ?? ""])].filter((text) => text !== "");
+  const rows = rowsOf(tool.params).map(rowText).join("\n");
+  return [`The agent asks for approval (${visible(kind)}):`, ...texts.map(indented), ...(rows === "" ? [] : [rows])].join("\n\n");
+}
+
+function rowText({ path, value }: Row): string {
+  const [name, text] = [visible(path), visible(value)];
+  return text.includes("\n") ? `${name}:\n${indented(value)}` : `${name}: ${text}`;
+}
+
+const indented = (text: string): string => visible(text).replaceAll(/^/gm, "  ");

@@ -356,9 +356,8 @@ export interface TaskRows {
   /** The input of a turn in addition to the messages. It is not part of the row's view, because it may be large. */
   turnInput(id: string): Promise<TurnInput>;
   /**
-   * The only way to change a task: locks the row, checks the conditions, and numbers and writes
-   * the new events. Event times are max(now, last) + 1, + 2, …. Null when a condition
-   * did not hold; then nothing was written.
+   * The only way to change a task: locks the row, checks the conditions, and numbers and writes the new events. Event times are
+   * max(now, last) + 1, + 2, …. Null when a condition did not hold; then nothing was written.
    */
   advance(id: string, step: Advance): Promise<Task | null>;
   /**

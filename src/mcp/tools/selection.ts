@@ -1,7 +1,10 @@
+import { checkShown } from "../../doors/ask.ts";
 import { type Caller, type Operations, Refusal } from "../../doors/operations.ts";
+import { isQuestion, readTask, waitingOf } from "../../doors/turn.ts";
 import { type Catalogue, readCatalogue } from "../catalogue.ts";
 import { jsonResult } from "../results.ts";
 import { fileTools } from "./files.ts";
+import { textIn } from "./input.ts";
 import { taskTools } from "./tasks.ts";
 import { type Tool, toolName } from "./tool.ts";
 
@@ -31,7 +34,7 @@ export function selectTools(catalogue: Catalogue, selection: string | null, call
   const generated = [...catalogue.keys()].filter((name) => !taken.has(toolName(name)) && name !== approval);
   const names = chosen([...own.map(({ operation, name }) => ({ operation, name })), ...generated.map(named)], selection);
   const tools = [...own, ...generated.map((name) => operationTool(catalogue, name))].filter(({ name }) => names.has(name));
-  if (caller.kind === "token" && caller.scopes?.includes(approvalScope)) tools.push(operationTool(catalogue, approval));
+  if (caller.kind === "token" && caller.scopes?.includes(approvalScope)) tools.push(approvalTool(catalogue));
   return tools.filter(({ operation }) => isAllowed(catalogue, operation, caller));
 }
 
@@ -97,5 +100,18 @@ function operationTool(catalogue: Catalogue, name: string): Tool {
     ...{ name: toolName(name), operation: name, title, description, inputSchema: { ...input } },
     annotations: { readOnlyHint: isRead, destructiveHint: /\.(delete|remove|unpublish|cancel|rollback)/i.test(name) },
     run: async (request, { operations, signal }) => jsonResult(await operations.call(name, request, signal)),
+  };
+}
+
+/** The decision on an action. One that no result of a tool has shown whole is refused. */
+function approvalTool(catalogue: Catalogue): Tool {
+  const tool = operationTool(catalogue, approval);
+  return {
+    ...tool,
+    async run(request, use) {
+      const waiting = waitingOf(await readTask(use.operations, textIn(request, "task_id"), use.signal));
+      if (waiting && !isQuestion(waiting)) checkShown(waiting);
+      return tool.run(request, use);
+    },
   };
 }

@@ -1,5 +1,6 @@
 import { type InputRequiredResult, inputRequired } from "@modelcontextprotocol/server";
-import { applyResponse, formOf } from "../../doors/ask.ts";
+import { visible } from "../../core/actions/visible.ts";
+import { applyResponse, formOf, showAct } from "../../doors/ask.ts";
 import type { Json, TaskEvent } from "../../doors/operations.ts";
 import { detailsOf, follow, isQuestion, type Progress, readTask, type Turn, waitingOf } from "../../doors/turn.ts";
 import { jsonResult, type ToolResult } from "../results.ts";
@@ -27,8 +28,12 @@ export async function settle(turn: Turn, use: Use, seconds: number): Promise<Too
       });
     }
   }
-  return jsonResult(turnView(turn.taskId, progress));
+  return withAct(jsonResult(turnView(turn.taskId, progress)), progress);
 }
+
+/** The action with its line breaks, after the JSON in which they are escaped. */
+const withAct = ({ content }: ToolResult, { waiting }: Progress): ToolResult =>
+  waiting && !isQuestion(waiting) ? { content: [...content, { type: "text", text: showAct(waiting).text }] } : { content };
 
 /** Applies the response of the user to the present wait. False when it decided nothing. */
 async function respond(taskId: string, { operations, responses = {}, signal }: Use): Promise<boolean> {
@@ -59,7 +64,7 @@ export function turnView(taskId: string, { task, events, waiting, lastSeq }: Pro
   const output = events.findLast(({ type }) => type === "structured_output_result");
   return {
     ...{ task_id: taskId, title, status, outcome, brief, task_url, last_seq: lastSeq },
-    ...(waiting && { waiting_for: { event_id: waiting.eventId, kind: waiting.kind, description: waiting.description } }),
+    ...(waiting && { waiting_for: { event_id: waiting.eventId, kind: waiting.kind, description: visible(waiting.description) } }),
     ...(output && { structured_output: detailsOf(output) }),
     messages,
     next: nextStep(task, waiting && (isQuestion(waiting) ? "question" : "approval")),
