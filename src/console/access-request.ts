@@ -5,9 +5,10 @@ import { isEmailAddress } from "../core/use-cases/invite-person.ts";
 import { authorizePath } from "./consent/approval.ts";
 import { nextPath } from "./entrance.ts";
 import { alertMessage, field, hiddenField } from "./form.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html, words } from "./html.ts";
 import { sendPage, sendRedirect } from "./page.ts";
 import { type AccessRequest, type ConsoleParts, queryText, requestOrigin } from "./parts.ts";
+import { backToSignIn, notAnAddress } from "./words.ts";
 
 /** The page on which a person asks for access. */
 export const accessPath = "/sign-in/ask";
@@ -41,21 +42,19 @@ export function accessRequestRoutes(app: FastifyInstance, parts: ConsoleParts): 
   const targetOf = (text: string): string => nextPath(visits.base, text) ?? "";
 
   function show(reply: FastifyReply, app: OAuthApp, body: Html, status = 200): FastifyReply {
-    return sendPage(reply, visits, { title: `Ask for access to ${app.name}`, body, status });
+    return sendPage(reply, visits, { title: words(`Ask for access to ${app.name}`, `Zugriff auf ${app.name} anfragen`), body, status });
   }
 
-  const form = (
-    token: Html,
-    app: OAuthApp,
-    next: string,
-    wrong: string | null,
-  ): Html => html`<p>${app.name} is for members of one team. The owner of the team can invite you. Open the invitation in this browser: it leads back to ${app.name}.</p>
+  const form = (token: Html, app: OAuthApp, next: string, wrong: Html | null): Html => html`<p>${words(
+    `${app.name} is for members of one team. The owner of the team can invite you. Open the invitation in this browser: it leads back to ${app.name}.`,
+    `${app.name} ist für Mitglieder eines Teams. Der Inhaber des Teams kann Sie einladen. Öffnen Sie die Einladung in diesem Browser: sie führt zurück zu ${app.name}.`,
+  )}</p>
 <form method="post" action="${visits.href(accessPath)}">
 ${alertMessage(wrong)}${token}${hiddenField("next", next)}
-${field({ name: "email", label: "Your e-mail address", type: "email", autocomplete: "username", isInvalid: wrong !== null })}
-<button type="submit">Ask for access</button>
+${field({ name: "email", label: words("Your e-mail address", "Ihre E-Mail-Adresse"), type: "email", autocomplete: "username", isInvalid: wrong !== null })}
+<button type="submit">${words("Ask for access", "Zugriff anfragen")}</button>
 </form>
-<p><a href="${visits.signInHref(next)}">Back to sign-in</a></p>`;
+<p><a href="${visits.signInHref(next)}">${backToSignIn}</a></p>`;
 
   app.get(accessPath, async (request, reply) => {
     const next = targetOf(queryText(request, "next"));
@@ -70,15 +69,17 @@ ${field({ name: "email", label: "Your e-mail address", type: "email", autocomple
     const found = await appOf(next);
     if (found === null) return sendRedirect(reply, visits.href("/sign-in"));
     await parts.countAttempt(email, requestOrigin(parts, request).address);
-    if (!isEmailAddress(email))
-      return show(reply, found, form(visits.visitorToken(request, reply), found, next, "This is not an e-mail address."), 400);
+    if (!isEmailAddress(email)) return show(reply, found, form(visits.visitorToken(request, reply), found, next, notAnAddress), 400);
     visits.setCookie(reply, "return", Buffer.from(next).toString("base64url"), returnMs);
     if (parts.askOwner === null) return show(reply, found, byHand(found, email));
     await notifyOwner(found, email, parts.askOwner);
     return show(
       reply,
       found,
-      html`<p>The owner of the team gets your request. Open the invitation to ${email} in this browser: it leads back to ${found.name}.</p>`,
+      html`<p>${words(
+        `The owner of the team gets your request. Open the invitation to ${email} in this browser: it leads back to ${found.name}.`,
+        `Der Inhaber des Teams bekommt Ihre Anfrage. Öffnen Sie die Einladung an ${email} in diesem Browser: sie führt zurück zu ${found.name}.`,
+      )}</p>`,
     );
   });
 
@@ -89,11 +90,13 @@ ${field({ name: "email", label: "Your e-mail address", type: "email", autocomple
     if (owner && team && granted > 0) ask({ owner: owner.email, email, app: found.name, team: team.name });
   }
 
-  const byHand = (
-    found: OAuthApp,
-    email: string,
-  ): Html => html`<p>This server sends no mail. Send this to the person who gave you ${found.name}:</p>
-<pre>Please invite ${email} to the team of ${found.name}.
-On the server: atp user --email ${email}</pre>
-<p>Open the link that you get in this browser: it leads back to ${found.name}.</p>`;
+  const byHand = (found: OAuthApp, email: string): Html => html`<p>${words(
+    `This server sends no mail. Send this to the person who gave you ${found.name}:`,
+    `Dieser Server sendet keine E-Mails. Senden Sie dies an die Person, von der Sie ${found.name} haben:`,
+  )}</p>
+<pre>${words(`Please invite ${email} to the team of ${found.name}.\nOn the server:`, `Bitte laden Sie ${email} in das Team von ${found.name} ein.\nAuf dem Server:`)} <code>atp user --email ${email}</code></pre>
+<p>${words(
+    `Open the link that you get in this browser: it leads back to ${found.name}.`,
+    `Öffnen Sie den Link, den Sie bekommen, in diesem Browser: er führt zurück zu ${found.name}.`,
+  )}</p>`;
 }

@@ -2,14 +2,21 @@ import type { FastifyInstance } from "fastify";
 import { Failure } from "../core/failure.ts";
 import type { SignInSpace } from "../core/sign-in/sign-in.ts";
 import { auditSession, switchSpace } from "../core/sign-in/start-session.ts";
-import { signInTarget, spaceName } from "./entrance.ts";
+import { personalSpace, signInTarget, spaceName } from "./entrance.ts";
 import { hiddenField } from "./form.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html, words } from "./html.ts";
 import { noticeOf, withNotice } from "./notice.ts";
 import { sendPage, sendRedirect } from "./page.ts";
 import { type ConsoleParts, creationContext, requestOrigin, requireSignIn } from "./parts.ts";
+import { changePassword, choosePassword, securityTitle } from "./words.ts";
 
-const roleNames = { owner: "Owner", super_admin: "Super admin", admin: "Admin", member: "Member", guest: "Guest" } as const;
+const roleNames = {
+  owner: words("Owner", "Inhaber"),
+  super_admin: words("Super admin", "Super-Administrator"),
+  admin: words("Admin", "Administrator"),
+  member: words("Member", "Mitglied"),
+  guest: words("Guest", "Gast"),
+} as const;
 
 /** `/account`: the signed-in user, their space, and links to account settings. */
 export function accountRoutes(app: FastifyInstance, parts: ConsoleParts): void {
@@ -22,25 +29,26 @@ export function accountRoutes(app: FastifyInstance, parts: ConsoleParts): void {
     signedIn(async (request, reply, { session, email, name, teamName, member }) => {
       const places = await store.signIns.listSpaces(session.accountId);
       const others = places.filter(({ spaceId }) => spaceId !== session.spaceId);
+      const hasPassword = (await store.signIns.password(session.accountId)) !== null;
       const token = visits.sessionToken(request);
       const body = html`${noticeOf(request)}<dl>
-${name && html`<dt>Name</dt><dd>${name}</dd>`}
-<dt>E-mail</dt><dd>${email}</dd>
-<dt>Space</dt><dd>${teamName ?? "Personal space"}</dd>
-${member && html`<dt>Role</dt><dd>${roleNames[member.role]}</dd>`}
+${name && html`<dt>${words("Name", "Name")}</dt><dd>${name}</dd>`}
+<dt>${words("E-mail", "E-Mail")}</dt><dd>${email}</dd>
+<dt>${words("Space", "Bereich")}</dt><dd>${teamName ?? personalSpace}</dd>
+${member && html`<dt>${words("Role", "Rolle")}</dt><dd>${roleNames[member.role]}</dd>`}
 </dl>
-${others.length > 0 && html`<h2>Other spaces</h2><ul class="rows">${others.map((place) => switchForm(place, token))}</ul>`}
-<p><a href="${visits.href("/account/apps")}">Apps that act for you</a></p>
-<p><a href="${visits.href("/account/security")}">Sign-in and security</a></p>
-<p><a href="${visits.href("/account/password")}">Change the password</a></p>
-<p><a href="${visits.href("/sign-in")}">Sign in with another account</a></p>
-<form method="post" action="${visits.href("/sign-out")}">${token}<button class="secondary" type="submit">Sign out</button></form>`;
-      return sendPage(reply, visits, { title: "Your account", body });
+${others.length > 0 && html`<h2>${words("Other spaces", "Andere Bereiche")}</h2><ul class="rows">${others.map((place) => switchForm(place, token))}</ul>`}
+<p><a href="${visits.href("/account/apps")}">${words("Apps that act for you", "Apps, die für Sie handeln")}</a></p>
+<p><a href="${visits.href("/account/security")}">${securityTitle}</a></p>
+<p><a href="${visits.href("/account/password")}">${hasPassword ? changePassword : choosePassword}</a></p>
+<p><a href="${visits.href("/sign-in")}">${words("Sign in with another account", "Mit einem anderen Konto anmelden")}</a></p>
+<form method="post" action="${visits.href("/sign-out")}">${token}<button class="secondary" type="submit">${words("Sign out", "Abmelden")}</button></form>`;
+      return sendPage(reply, visits, { title: words("Your account", "Ihr Konto"), body });
     }),
   );
 
   const switchForm = (place: SignInSpace, token: Html): Html =>
-    html`<li><span>${spaceName(place)}</span><form class="inline" method="post" action="${visits.href("/account/space")}">${token}${hiddenField("space", place.spaceId)}<button class="secondary" type="submit" aria-label="Switch to ${spaceName(place)}">Switch</button></form></li>`;
+    html`<li><span>${spaceName(place)}</span><form class="inline" method="post" action="${visits.href("/account/space")}">${token}${hiddenField("space", place.spaceId)}<button class="secondary" type="submit" aria-label="${words(html`Switch to ${spaceName(place)}`, html`Wechseln zu ${spaceName(place)}`)}">${words("Switch", "Wechseln")}</button></form></li>`;
 
   app.post(
     "/account/space",

@@ -2,9 +2,10 @@ import type { SignIns } from "../core/connectors/sign-in.ts";
 import type { Failure } from "../core/failure.ts";
 import { failureOf } from "../core/failure.ts";
 import type { MorePages } from "./console.ts";
-import { html } from "./html.ts";
+import { html, words } from "./html.ts";
 import { sendPage, sendRedirect } from "./page.ts";
 import { creationContext, queryText, requestOrigin } from "./parts.ts";
+import { requestNote, signInFailed } from "./words.ts";
 
 /**
  * The page to which authorization servers of connectors redirect. It requires the session that started the sign-in, so
@@ -36,8 +37,11 @@ export const connectorPages =
           disconnected.signal,
         );
         return sendPage(reply, visits, {
-          title: `${connector.name} is connected`,
-          body: html`<p>You have signed in to ${connector.name}. Tasks that wait for it continue when you confirm in the task. You can close this page.</p>`,
+          title: words(`${connector.name} is connected`, `${connector.name} ist verbunden`),
+          body: html`<p>${words(
+            `You have signed in to ${connector.name}. Tasks that wait for it continue when you confirm in the task. You can close this page.`,
+            `Sie haben sich bei ${connector.name} angemeldet. Aufgaben, die darauf warten, gehen weiter, wenn Sie in der Aufgabe bestätigen. Sie können diese Seite schließen.`,
+          )}</p>`,
         });
       } catch (thrown) {
         return sendFailure(failureOf(thrown), requestId);
@@ -47,9 +51,12 @@ export const connectorPages =
         if (failure.reason === "internal") parts.report(failure, request);
         return sendPage(reply, visits, {
           status: failure.reason === "not_found" ? 400 : 502,
-          title: "Sign-in failed",
-          body: html`<p>The sign-in to the connector did not succeed: it was refused, took too long, was started by another user, or its server could not be reached. Please try again.</p>
-<p class="quiet small">Request ${request}</p>`,
+          title: signInFailed,
+          body: html`<p>${words(
+            "The sign-in to the connector did not succeed: it was refused, took too long, was started by another user, or its server could not be reached. Please try again.",
+            "Die Anmeldung beim Connector ist nicht gelungen: sie wurde abgelehnt, dauerte zu lange, wurde von einer anderen Person begonnen, oder der Server war nicht erreichbar. Bitte versuchen Sie es erneut.",
+          )}</p>
+${requestNote(request)}`,
         });
       }
     });

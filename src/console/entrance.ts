@@ -3,9 +3,10 @@ import { openExpiring, sealExpiring } from "../core/cipher.ts";
 import type { SessionHolder, SignInSpace } from "../core/sign-in/sign-in.ts";
 import { type IdentityProof, startSession } from "../core/sign-in/start-session.ts";
 import { hiddenField } from "./form.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html, words } from "./html.ts";
 import { sendPage, sendRedirect } from "./page.ts";
 import { type ConsoleParts, creationContext, requestOrigin } from "./parts.ts";
+import { continueWord } from "./words.ts";
 
 const lengthMax = 2048;
 /** A placeholder to resolve paths against. */
@@ -33,8 +34,11 @@ const context = "space choice";
 /** The target after sign-in: `next`, or the home page. */
 export const signInTarget = ({ visits }: ConsoleParts, next: string): string => nextPath(visits.base, next) ?? visits.home;
 
+/** The name of a space that belongs to one person. */
+export const personalSpace = words("Personal space", "Persönlicher Bereich");
+
 /** A space's name on pages. */
-export const spaceName = ({ team }: Pick<SignInSpace, "team">): string => team?.name ?? "Personal space";
+export const spaceName = ({ team }: Pick<SignInSpace, "team">): Html | string => team?.name ?? personalSpace;
 
 /** Signs the user in to their only space, or shows a choice of several. */
 export async function enterOrChooseSpace(
@@ -48,17 +52,17 @@ export async function enterOrChooseSpace(
   const [only, second] = places;
   if (only && !second) return enterSpace(parts, request, reply, proven, only.spaceId, next);
   const proof = sealExpiring(parts.cipher, parts.clock, context, proven, choosingMs);
-  const form = html`<p>You belong to several spaces. Choose the one to work in.</p>
+  const form = html`<p>${words("You belong to several spaces. Choose the one to work in.", "Sie gehören zu mehreren Bereichen. Wählen Sie einen.")}</p>
 <form method="post" action="${parts.visits.href("/sign-in/space")}">
 ${parts.visits.visitorToken(request, reply)}${hiddenField("proof", proof)}${hiddenField("next", next)}
-${spaceChoice(places, "Spaces")}
-<button type="submit">Continue</button>
+${spaceChoice(places, words("Spaces", "Bereiche"))}
+<button type="submit">${continueWord}</button>
 </form>`;
-  return sendPage(reply, parts.visits, { title: "Choose a space", body: form });
+  return sendPage(reply, parts.visits, { title: words("Choose a space", "Bereich wählen"), body: form });
 }
 
 /** Spaces as radio buttons, which send the chosen one as `space`. @param selectedId the one that is selected at first; otherwise the first */
-export function spaceChoice(places: readonly SignInSpace[], legend: string, selectedId?: string): Html {
+export function spaceChoice(places: readonly SignInSpace[], legend: Html, selectedId?: string): Html {
   const selected = places.find(({ spaceId }) => spaceId === selectedId) ?? places[0];
   const choices = places.map(
     (place) =>

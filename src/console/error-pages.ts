@@ -3,14 +3,14 @@ import type { Reason } from "../core/failure.ts";
 import { notFound } from "../core/failure.ts";
 import { connectAnswers, connectCodes, v1Answers, v2Answers } from "../http/failure.ts";
 import { failureTexts, reasons } from "../http/failure-texts.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html, words } from "./html.ts";
 import { type Page, sendPage } from "./page.ts";
 import type { ConsoleParts } from "./parts.ts";
 
 /** The address of the pages below CONSENT_URL; `error.doc_url` of v2 leads to them (spec/decisions.md 104). */
 export const errorPagesPath = "/errors";
 
-/** A page for each failure, and one that lists them. They need no sign-in and hold nothing of a caller. */
+/** A page for each failure, and one that lists them. They need no sign-in and hold nothing of a caller. They are documentation, in English. */
 export function errorPages(app: FastifyInstance, { visits }: ConsoleParts): void {
   const { base } = visits;
   app.get(errorPagesPath, async (_request, reply) => sendPage(reply, visits, listPage(base)));
@@ -22,14 +22,14 @@ export function errorPages(app: FastifyInstance, { visits }: ConsoleParts): void
 }
 
 const listPage = (base: string): Page => ({
-  title: "Errors of the API",
+  title: words("Errors of the API", "Fehler der API"),
   body: html`<ul>${reasons.map((reason) => html`<li><a href="${base}${errorPagesPath}/${reason}"><code>${reason}</code></a></li>`)}</ul>`,
 });
 
 function errorPage(base: string, reason: Reason): Page {
   const { meaning, causes, remedy } = failureTexts[reason];
   const [v2, connect, v1] = [v2Answers[reason], connectAnswers[reason], v1Answers[reason]];
-  const body = html`<p>${formatted(meaning)}</p>
+  const body = html`<div lang="en"><p>${formatted(meaning)}</p>
 <h2>Causes</h2>
 <ul>${causes.map((cause) => html`<li>${formatted(cause)}</li>`)}</ul>
 <h2>What to do</h2>
@@ -41,8 +41,8 @@ function errorPage(base: string, reason: Reason): Page {
 <li>gRPC: code ${connectCodes[reason]}</li>
 <li>v1: ${v1.status}, code ${v1.code}</li>
 </ul>
-<p class="quiet small"><a href="${base}${errorPagesPath}">All errors</a></p>`;
-  return { title: reason, body };
+<p class="quiet small"><a href="${base}${errorPagesPath}">All errors</a></p></div>`;
+  return { title: html`${reason}`, body };
 }
 
 /** A text with its words in backticks as code. */

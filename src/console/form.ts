@@ -8,11 +8,11 @@ import { type Html, html } from "./html.ts";
 /** An input with its label; screen readers read `hint` and the alert above the form with it. */
 export interface Field {
   readonly name: string;
-  readonly label: string;
+  readonly label: Html;
   readonly type: "email" | "password" | "text";
   readonly autocomplete: "username" | "current-password" | "new-password" | "one-time-code" | "off";
   readonly value?: string;
-  readonly hint?: string;
+  readonly hint?: Html;
   /** The most characters; any number if omitted. */
   readonly maxLength?: number;
   /** The form was submitted, and this value must be corrected. */
@@ -34,7 +34,7 @@ ${hint && html`<span class="hint" id="${name}-hint">${hint}</span>`}
 }
 
 /** The error message above a form. */
-export const alertMessage = (text: string | null): Html | null =>
+export const alertMessage = (text: Html | null): Html | null =>
   text === null ? null : html`<p class="alert" id="${alertId}" role="alert">${text}</p>`;
 
 /** A hidden value of a form. */

@@ -7,9 +7,10 @@ import { isEmailAddress } from "../core/use-cases/invite-person.ts";
 import { signInTarget } from "./entrance.ts";
 import { enterOrAskForCode } from "./factors/second-step.ts";
 import { alertMessage, field, hiddenField } from "./form.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html, words } from "./html.ts";
 import { sendPage } from "./page.ts";
 import { type ConsoleParts, queryText, requestOrigin } from "./parts.ts";
+import { anotherWay, continueWord, emailLabel, notAnAddress, signInWord, usedLinkText, usedLinkTitle } from "./words.ts";
 
 const path = "/sign-in/mail";
 
@@ -35,15 +36,15 @@ export function mailedLinkRoutes(app: FastifyInstance, parts: ConsoleParts, mail
     return isLinkText(secret) ? browserDigest(secret) : null;
   }
 
-  function form(request: FastifyRequest, reply: FastifyReply, next: string, wrong: string | null): FastifyReply {
-    const body = html`<p>You get a link by mail that signs you in without a password.</p>
+  function form(request: FastifyRequest, reply: FastifyReply, next: string, wrong: Html | null): FastifyReply {
+    const body = html`<p>${words("You get a link by mail that signs you in without a password.", "Sie bekommen einen Link per E-Mail, der Sie ohne Passwort anmeldet.")}</p>
 <form method="post" action="${visits.href(path)}">
 ${alertMessage(wrong)}${visits.visitorToken(request, reply)}${hiddenField("next", next)}
-${field({ name: "email", label: "E-mail address", type: "email", autocomplete: "username", isInvalid: wrong !== null })}
-<button type="submit">Send the link</button>
+${field({ name: "email", label: emailLabel, type: "email", autocomplete: "username", isInvalid: wrong !== null })}
+<button type="submit">${words("Send the link", "Link senden")}</button>
 </form>
-<p class="quiet small"><a href="${visits.signInHref(next)}">Sign in another way</a></p>`;
-    return sendPage(reply, visits, { title: "Sign in by mail", body, status: wrong === null ? 200 : 400 });
+<p class="quiet small"><a href="${visits.signInHref(next)}">${anotherWay}</a></p>`;
+    return sendPage(reply, visits, { title: words("Sign in by mail", "Per E-Mail anmelden"), body, status: wrong === null ? 200 : 400 });
   }
 
   app.get(path, async (request, reply) => form(request, reply, signInTarget(parts, queryText(request, "next")), null));
@@ -51,34 +52,40 @@ ${field({ name: "email", label: "E-mail address", type: "email", autocomplete: "
   app.post(path, async (request, reply) => {
     const sent = visits.visitorForm(request);
     const [next, email] = [signInTarget(parts, sent.text("next")), sent.text("email").trim().toLowerCase()];
-    if (!isEmailAddress(email)) return form(request, reply, next, "This is not an e-mail address.");
+    if (!isEmailAddress(email)) return form(request, reply, next, notAnAddress);
     const browser = browserOf(request);
     if (browser === null) throw new Failure("permission_denied", "the browser has no cookie of these pages");
     await parts.countLink(email, requestOrigin(parts, request).address);
     const asked = { email, browser, next };
     // All that depends on the account comes after the answer, so its time shows nothing.
     reply.raw.once("close", () => mailLink(asked));
-    const body = html`<p>If ${email} has an account, a mail is on its way. Open its link <strong>in this browser</strong>, within 15 minutes. It works once.</p>
-<p class="quiet small">No mail? Look in the spam folder, and check the address. <a href="${mailedLinkHref(parts, next) ?? ""}">Ask again</a>, or <a href="${visits.signInHref(next)}">sign in another way</a>.</p>`;
-    return sendPage(reply, visits, { title: "Check your mail", body });
+    const body = html`<p>${words(
+      html`If ${email} has an account, a mail is on its way. Open its link <strong>in this browser</strong>, within 15 minutes. It works once.`,
+      html`Wenn ${email} ein Konto hat, ist eine E-Mail unterwegs. Öffnen Sie ihren Link <strong>in diesem Browser</strong>, innerhalb von 15 Minuten. Er gilt einmal.`,
+    )}</p>
+<p class="quiet small">${words("No mail? Look in the spam folder, and check the address.", "Keine E-Mail? Sehen Sie im Spam-Ordner nach, und prüfen Sie die Adresse.")} <a href="${mailedLinkHref(parts, next) ?? ""}">${words("Ask again", "Erneut anfragen")}</a> · <a href="${visits.signInHref(next)}">${anotherWay}</a></p>`;
+    return sendPage(reply, visits, { title: words("Check your mail", "Sehen Sie in Ihre E-Mails"), body });
   });
 
   async function sendUnusable(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const signedIn = await visits.currentSession(request, reply);
     const body = signedIn
-      ? html`<p>A sign-in link works once. You are signed in as ${signedIn.email}.</p>
-<p><a class="button" href="${signInTarget(parts, "")}">Continue</a></p>`
-      : html`<p>A sign-in link works once, within 15 minutes. Ask for a new one, or sign in another way.</p>
-<p><a class="button" href="${visits.href(path)}">Ask for a new link</a></p>
-<p><a class="button secondary" href="${visits.href("/sign-in")}">Sign in another way</a></p>`;
-    return sendPage(reply, visits, { status: 410, title: "This link is no longer valid", body });
+      ? html`<p>${usedLinkText(signedIn.email)}</p>
+<p><a class="button" href="${signInTarget(parts, "")}">${continueWord}</a></p>`
+      : html`<p>${words("A sign-in link works once, within 15 minutes. Ask for a new one, or sign in another way.", "Ein Anmeldelink gilt einmal, 15 Minuten lang. Fordern Sie einen neuen an, oder melden Sie sich anders an.")}</p>
+<p><a class="button" href="${visits.href(path)}">${words("Ask for a new link", "Neuen Link anfordern")}</a></p>
+<p><a class="button secondary" href="${visits.href("/sign-in")}">${anotherWay}</a></p>`;
+    return sendPage(reply, visits, { status: 410, title: usedLinkTitle, body });
   }
 
   const elsewhere = (next: string): Html =>
-    html`<p>The link works only in the browser in which you requested it. Copy it, and open it there. It is still valid.</p>
-<p>To sign in here, ask for a link in this browser.</p>
-<p><a class="button" href="${mailedLinkHref(parts, next) ?? ""}">Ask for a link here</a></p>
-<p class="quiet small">If you did not request a link, close this page: another person may have sent it to you.</p>`;
+    html`<p>${words(
+      "The link works only in the browser in which you requested it. Copy it, and open it there. It is still valid.",
+      "Der Link gilt nur in dem Browser, in dem Sie ihn angefordert haben. Kopieren Sie ihn, und öffnen Sie ihn dort. Er gilt noch.",
+    )}</p>
+<p>${words("To sign in here, ask for a link in this browser.", "Um sich hier anzumelden, fordern Sie in diesem Browser einen Link an.")}</p>
+<p><a class="button" href="${mailedLinkHref(parts, next) ?? ""}">${words("Ask for a link here", "Hier einen Link anfordern")}</a></p>
+<p class="quiet small">${words("If you did not request a link, close this page: another person may have sent it to you.", "Wenn Sie keinen Link angefordert haben, schließen Sie diese Seite: eine andere Person kann ihn gesendet haben.")}</p>`;
 
   app.get<WildcardRoute>(`${path}/*`, async (request, reply) => {
     const text = request.params["*"];
@@ -86,13 +93,17 @@ ${field({ name: "email", label: "E-mail address", type: "email", autocomplete: "
     const email = link && (await signInAddress(store, link.accountId));
     if (link === null || email === null) return sendUnusable(request, reply);
     if (link.browser !== browserOf(request))
-      return sendPage(reply, visits, { status: 403, title: "Open the link in the other browser", body: elsewhere(link.next) });
-    const body = html`<p>You sign in as ${email}. The link works once.</p>
+      return sendPage(reply, visits, {
+        status: 403,
+        title: words("Open the link in the other browser", "Öffnen Sie den Link im anderen Browser"),
+        body: elsewhere(link.next),
+      });
+    const body = html`<p>${words(`You sign in as ${email}. The link works once.`, `Sie melden sich als ${email} an. Der Link gilt einmal.`)}</p>
 <form method="post" action="${visits.href(`${path}/${text}`)}">
 ${visits.visitorToken(request, reply)}
-<button type="submit">Sign in</button>
+<button type="submit">${signInWord}</button>
 </form>`;
-    return sendPage(reply, visits, { title: "Sign in", body });
+    return sendPage(reply, visits, { title: signInWord, body });
   });
 
   app.post<WildcardRoute>(`${path}/*`, async (request, reply) => {

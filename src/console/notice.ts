@@ -1,16 +1,25 @@
 import type { FastifyRequest } from "fastify";
-import { type Html, html } from "./html.ts";
+import { type Html, html, words } from "./html.ts";
 import { queryText } from "./parts.ts";
 
 const parameter = "notice";
 
 /** What a page says about the action that led to it. The web application has the same texts (console/src/shell/notice.tsx). */
 const notices = {
-  "signed-out": "You are signed out.",
-  password: "Your new password is set. All your other sessions have ended.",
-  security: "Your change is saved.",
-  "recovery-code": "You signed in with a recovery code, which is used up. Under sign-in and security you see how many are left.",
-  revoked: "The app has lost its access. Its tasks stay. To undo this, open the app and allow it again.",
+  "signed-out": words("You are signed out.", "Sie sind abgemeldet."),
+  password: words(
+    "Your new password is set. All your other sessions have ended.",
+    "Ihr neues Passwort gilt. Alle Ihre anderen Sitzungen sind beendet.",
+  ),
+  security: words("Your change is saved.", "Ihre Änderung ist gespeichert."),
+  "recovery-code": words(
+    "You signed in with a recovery code, which is used up. Under sign-in and security you see how many are left.",
+    "Sie haben sich mit einem Wiederherstellungscode angemeldet. Er ist verbraucht. Unter Anmeldung und Sicherheit sehen Sie, wie viele übrig sind.",
+  ),
+  revoked: words(
+    "The app has lost its access. Its tasks stay. To undo this, open the app and allow it again.",
+    "Die App hat keinen Zugriff mehr. Ihre Aufgaben bleiben. Um das rückgängig zu machen, öffnen Sie die App und erlauben Sie sie erneut.",
+  ),
 } as const;
 
 type NoticeName = keyof typeof notices;
@@ -29,4 +38,4 @@ export function noticeOf(request: FastifyRequest): Html | null {
 }
 
 /** A message above the content of a page, which screen readers announce. */
-export const noticeMessage = (text: Html | string): Html => html`<p class="notice" role="status">${text}</p>`;
+export const noticeMessage = (text: Html): Html => html`<p class="notice" role="status">${text}</p>`;

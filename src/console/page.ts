@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { type Html, html } from "./html.ts";
+import { type Html, html, type Locale, localeOf, words } from "./html.ts";
 
 const text = readFileSync(new URL("./style.css", import.meta.url), "utf8");
 
@@ -22,7 +22,7 @@ export function styleRoute(app: FastifyInstance): void {
 /** A page as a handler makes it. */
 export interface Page {
   /** The heading and the title of the tab. */
-  readonly title: string;
+  readonly title: Html;
   /** The HTML below the heading. */
   readonly body: Html;
   /** 200 if omitted. */
@@ -80,7 +80,7 @@ export function sendPage(reply: FastifyReply, site: Site, page: Page): FastifyRe
   return reply
     .code(page.status ?? 200)
     .headers({ ...pageHeaders, "Content-Security-Policy": contentSecurityPolicy(page.formAction, page.script !== undefined) })
-    .send(documentOf(site, page).toString());
+    .send(documentOf(site, page, localeOf(reply.request.headers["accept-language"])));
 }
 
 /** A redirect that turns a POST into a GET and is not cached. */
@@ -90,8 +90,9 @@ export function sendRedirect(reply: FastifyReply, location: string): FastifyRepl
 
 const mark = html`<svg viewBox="0 0 24 24" aria-hidden="true" focusable="false"><rect x="2" y="2" width="20" height="20" rx="6" fill="none" stroke="currentColor" stroke-width="2"/><path d="M7 12.5l3.5 3.5L17 9" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"/></svg>`;
 
-const documentOf = ({ base, home }: Site, { title, body, script }: Page): Html => html`<!doctype html>
-<html lang="en">
+const documentOf = ({ base, home }: Site, { title, body, script }: Page, locale: Locale): string =>
+  html`<!doctype html>
+<html lang="${locale}">
 <head>
 <meta charset="utf-8">
 <title>${title} · Agent Task Platform</title>
@@ -105,7 +106,7 @@ ${
 `
 }</head>
 <body>
-<a class="skip" href="#main">Skip to content</a>
+<a class="skip" href="#main">${words("Skip to content", "Zum Inhalt")}</a>
 <header><a href="${home}">${mark}Agent Task Platform</a></header>
 <main id="main" tabindex="-1">
 <h1>${title}</h1>
@@ -113,4 +114,4 @@ ${body}
 </main>
 </body>
 </html>
-`;
+`.toString(locale);

@@ -1,18 +1,23 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { hashPassword, isNewPassword, mayChoosePassword, passwordRule, setPassword } from "../core/sign-in/password.ts";
+import { hashPassword, isNewPassword, mayChoosePassword, passwordLength, setPassword } from "../core/sign-in/password.ts";
 import type { SessionHolder } from "../core/sign-in/sign-in.ts";
 import { authorizePath } from "./consent/approval.ts";
 import { signInTarget } from "./entrance.ts";
 import { alertMessage, type FormFields, field, hiddenField } from "./form.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html, words } from "./html.ts";
 import { withNotice } from "./notice.ts";
 import { sendPage, sendRedirect } from "./page.ts";
 import { type ConsoleParts, creationContext, queryText, requestOrigin, requireSignIn, verifyOwnPassword } from "./parts.ts";
+import { backWord, changePassword, choosePassword, otherSessionsEnd } from "./words.ts";
+
+const { min, max } = passwordLength;
+const rule = `${min} to ${max} characters`;
+const ruleDe = `${min} bis ${max} Zeichen`;
 
 /** A form with the page that follows it, and what was wrong with the last attempt. */
 interface Shown {
   readonly next: string;
-  readonly wrong: string | null;
+  readonly wrong: Html | null;
 }
 
 /** `/account/password`: sets the first password after a one-time link, or changes it with the current one. */
@@ -26,27 +31,29 @@ export function passwordRoutes(app: FastifyInstance, parts: ConsoleParts): void 
     const hasPassword = (await store.signIns.password(who.session.accountId)) !== null;
     if (!mayChoose && !hasPassword)
       return sendRedirect(reply, visits.href(`/account/prove?next=${encodeURIComponent(passwordHref(next))}`));
-    const body = html`<p>${mayChoose ? "With a password you can sign in at any time." : "You need the password to sign in."} All your other sessions will end.</p>
+    const body = html`<p>${mayChoose ? words("With a password you can sign in at any time.", "Mit einem Passwort können Sie sich jederzeit anmelden.") : words("You need the password to sign in.", "Sie brauchen das Passwort für die Anmeldung.")} ${otherSessionsEnd}</p>
 <form method="post" action="${visits.href("/account/password")}">
 ${alertMessage(wrong)}${visits.sessionToken(request)}${hiddenField("next", next)}
 <input type="hidden" name="username" autocomplete="username" value="${who.email}">
 ${!mayChoose && currentPasswordField(wrong !== null)}${newPasswordFields(wrong !== null)}
-<button type="submit">${mayChoose ? "Choose this password" : "Change the password"}</button>
+<button type="submit">${mayChoose ? words("Choose this password", "Dieses Passwort wählen") : changePassword}</button>
 </form>
-<p><a href="${next}">${mayChoose ? "Not now" : "Back"}</a></p>`;
+<p><a href="${next}">${mayChoose ? words("Not now", "Nicht jetzt") : backWord}</a></p>`;
     return sendPage(reply, visits, {
-      title: mayChoose ? "Choose a password" : "Change the password",
+      title: mayChoose ? choosePassword : changePassword,
       body,
       status: wrong === null ? 200 : 400,
     });
   }
 
   /** The error message for a submitted form; null if it is valid. */
-  async function formError(request: FastifyRequest, who: SessionHolder, form: FormFields): Promise<string | null> {
+  async function formError(request: FastifyRequest, who: SessionHolder, form: FormFields): Promise<Html | null> {
     const mayChoose = await mayChoosePassword(store, who.session, clock.now());
-    if (!mayChoose && !(await verifyOwnPassword(parts, request, who, form.text("old")))) return "The current password is wrong.";
-    if (form.text("password") !== form.text("again")) return "The new passwords do not match.";
-    return isNewPassword(form.text("password")) ? null : `A password must have ${passwordRule}.`;
+    if (!mayChoose && !(await verifyOwnPassword(parts, request, who, form.text("old"))))
+      return words("The current password is wrong.", "Das jetzige Passwort ist falsch.");
+    if (form.text("password") !== form.text("again"))
+      return words("The new passwords do not match.", "Die neuen Passwörter sind verschieden.");
+    return isNewPassword(form.text("password")) ? null : words(`A password must have ${rule}.`, `Ein Passwort hat ${ruleDe}.`);
   }
 
   app.get(
@@ -72,8 +79,14 @@ ${!mayChoose && currentPasswordField(wrong !== null)}${newPasswordFields(wrong !
 }
 
 const currentPasswordField = (wrong: boolean): Html =>
-  field({ name: "old", label: "Current password", type: "password", autocomplete: "current-password", isInvalid: wrong });
+  field({
+    name: "old",
+    label: words("Current password", "Jetziges Passwort"),
+    type: "password",
+    autocomplete: "current-password",
+    isInvalid: wrong,
+  });
 
 const newPasswordFields = (wrong: boolean): Html =>
-  html`${field({ name: "password", label: "New password", type: "password", autocomplete: "new-password", hint: `${passwordRule}. You can use several words.`, isInvalid: wrong })}
-${field({ name: "again", label: "Repeat new password", type: "password", autocomplete: "new-password", isInvalid: wrong })}`;
+  html`${field({ name: "password", label: words("New password", "Neues Passwort"), type: "password", autocomplete: "new-password", hint: words(`${rule}. You can use several words.`, `${ruleDe}. Mehrere Wörter sind möglich.`), isInvalid: wrong })}
+${field({ name: "again", label: words("Repeat new password", "Neues Passwort wiederholen"), type: "password", autocomplete: "new-password", isInvalid: wrong })}`;

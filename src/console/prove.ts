@@ -8,15 +8,16 @@ import { keepChallenge, provePasskey } from "./factors/challenges.ts";
 import { passkeyForm, passkeyScript, whereSupported } from "./factors/passkey-form.ts";
 import { type RelyingParty, requestOptions } from "./factors/webauthn.ts";
 import { alertMessage, field, hiddenField } from "./form.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html, words } from "./html.ts";
 import { mailedLinkHref } from "./mailed-link.ts";
 import { sendPage, sendRedirect } from "./page.ts";
 import { type ConsoleParts, creationContext, queryText, requestOrigin, requireSignIn, verifyOwnPassword } from "./parts.ts";
+import { continueWith, continueWord, linkByMail, orWord, passwordLabel, refusedPasskey, wrongCode } from "./words.ts";
 
 /** The page that follows, and what was wrong with the last attempt. */
 interface Shown {
   readonly next: string;
-  readonly wrong: string | null;
+  readonly wrong: Html | null;
   /** The form that was wrong. */
   readonly at?: "password" | "code" | "passkey";
 }
@@ -44,31 +45,36 @@ export function proveRoutes(app: FastifyInstance, parts: ConsoleParts): void {
       hasPasskey && passkeyPart(token, shown),
       parts.provider && singleSignOnLink(parts.provider.label, shown.next),
     ].filter((way) => way instanceof Object);
-    const body = html`<p>This operation is sensitive. Please authenticate again.</p>
-${ways.map((way, i) => html`${i > 0 && html`<p class="or">or</p>`}${way}`)}
+    const body = html`<p>${words("This operation is sensitive. Please authenticate again.", "Dieser Vorgang ist heikel. Bitte bestätigen Sie, dass Sie es sind.")}</p>
+${ways.map((way, i) => html`${i > 0 && html`<p class="or">${orWord}</p>`}${way}`)}
 ${ways.length === 0 && noWay(mailedLinkHref(parts, shown.next))}`;
     const script = hasPasskey ? { script: passkeyScript } : {};
-    return sendPage(reply, visits, { title: "Confirm that it is you", body, status: shown.wrong === null ? 200 : 401, ...script });
+    return sendPage(reply, visits, {
+      title: words("Confirm that it is you", "Bestätigen Sie, dass Sie es sind"),
+      body,
+      status: shown.wrong === null ? 200 : 401,
+      ...script,
+    });
   }
 
   const noWay = (linkHref: string | null): Html =>
     linkHref === null
-      ? html`<p>You have no password yet. Ask your administrator for a new sign-in link.</p>`
-      : html`<p>You have no password yet. Sign in again with a link by mail.</p>
-<p><a class="button" href="${linkHref}">Get a sign-in link by mail</a></p>`;
+      ? html`<p>${words("You have no password yet. Ask your administrator for a new sign-in link.", "Sie haben noch kein Passwort. Bitten Sie Ihren Administrator um einen neuen Anmeldelink.")}</p>`
+      : html`<p>${words("You have no password yet. Sign in again with a link by mail.", "Sie haben noch kein Passwort. Melden Sie sich erneut mit einem Link per E-Mail an.")}</p>
+<p><a class="button" href="${linkHref}">${linkByMail}</a></p>`;
 
   const alertOf = ({ wrong, at }: Shown, form: Shown["at"]): Html | null => (at === form ? alertMessage(wrong) : null);
 
   const passwordForm = (token: Html, shown: Shown): Html => html`<form method="post" action="${visits.href(path)}">
 ${alertOf(shown, "password")}${token}${hiddenField("next", shown.next)}
-${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password", isInvalid: shown.at === "password" })}
-<button type="submit">Continue</button>
+${field({ name: "password", label: passwordLabel, type: "password", autocomplete: "current-password", isInvalid: shown.at === "password" })}
+<button type="submit">${continueWord}</button>
 </form>`;
 
   const codeForm = (token: Html, shown: Shown): Html => html`<form method="post" action="${visits.href(`${path}/code`)}">
 ${alertOf(shown, "code")}${token}${hiddenField("next", shown.next)}
-${field({ name: "code", label: "Code of your authenticator app", type: "text", autocomplete: "one-time-code", maxLength: 20, isInvalid: shown.at === "code" })}
-<button class="secondary" type="submit">Continue with the code</button>
+${field({ name: "code", label: words("Code of your authenticator app", "Code Ihrer Authenticator-App"), type: "text", autocomplete: "one-time-code", maxLength: 20, isInvalid: shown.at === "code" })}
+<button class="secondary" type="submit">${words("Continue with the code", "Weiter mit dem Code")}</button>
 </form>`;
 
   const passkeyPart = (token: Html, shown: Shown): Html =>
@@ -77,12 +83,12 @@ ${field({ name: "code", label: "Code of your authenticator app", type: "text", a
         asks: "get",
         action: visits.href(`${path}/passkey`),
         fields: html`${token}${hiddenField("next", shown.next)}`,
-        button: html`<button class="secondary" type="submit">Continue with a passkey</button>`,
+        button: html`<button class="secondary" type="submit">${words("Continue with a passkey", "Weiter mit einem Passkey")}</button>`,
       }),
     )}`;
 
   const singleSignOnLink = (label: string, next: string): Html =>
-    html`<p><a class="button secondary" href="${visits.href(`${path}/single`)}?next=${encodeURIComponent(next)}">Continue with ${label}</a></p>`;
+    html`<p><a class="button secondary" href="${visits.href(`${path}/single`)}?next=${encodeURIComponent(next)}">${continueWith(label)}</a></p>`;
 
   /** Records the proof in one change with what it consumes. False when that was consumed before. */
   async function record(
@@ -110,7 +116,8 @@ ${field({ name: "code", label: "Code of your authenticator app", type: "text", a
       const sent = visits.sessionForm(request);
       const next = signInTarget(parts, sent.text("next"));
       const proves = await verifyOwnPassword(parts, request, who, sent.text("password"));
-      if (!proves) return show(request, reply, who, { next, wrong: "The password is wrong.", at: "password" });
+      if (!proves)
+        return show(request, reply, who, { next, wrong: words("The password is wrong.", "Das Passwort ist falsch."), at: "password" });
       await record(request, who, "password", async () => true);
       return sendRedirect(reply, next);
     }),
@@ -125,8 +132,7 @@ ${field({ name: "code", label: "Code of your authenticator app", type: "text", a
       await parts.countAttempt(who.email, requestOrigin(parts, request).address);
       await countCode(store.counters, clock, accountId);
       const proves = await record(request, who, "code", (tx) => useCode(tx, cipher, accountId, sent.text("code"), clock.now()));
-      if (!proves)
-        return show(request, reply, who, { next, wrong: "The code is wrong, or was used before. Wait for the next one.", at: "code" });
+      if (!proves) return show(request, reply, who, { next, wrong: wrongCode, at: "code" });
       return sendRedirect(reply, next);
     }),
   );
@@ -155,7 +161,7 @@ ${field({ name: "code", label: "Code of your authenticator app", type: "text", a
         const proof = await provePasskey(parts, party, { request, reply }, purposeOf(session.id), sent.text("credential"));
         const isOwn = proof?.passkey.accountId === session.accountId;
         if (!proof || !isOwn || !(await record(request, who, "passkey", (tx) => proof.record(tx))))
-          return show(request, reply, who, { next, wrong: "The passkey was not accepted. Try again.", at: "passkey" });
+          return show(request, reply, who, { next, wrong: refusedPasskey, at: "passkey" });
         return sendRedirect(reply, next);
       }),
     );

@@ -7,20 +7,33 @@ import { passkeyScript } from "./factors/passkey-form.ts";
 import { passkeyButton, passkeySignInRoutes } from "./factors/passkey-sign-in.ts";
 import { askForCode, enterOrAskForCode } from "./factors/second-step.ts";
 import { alertMessage, field, hiddenField } from "./form.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html, words } from "./html.ts";
 import { mailedLinkHref } from "./mailed-link.ts";
 import { noticeOf } from "./notice.ts";
 import { sendPage, sendRedirect } from "./page.ts";
 import { type ConsoleParts, creationContext, queryText, requestOrigin } from "./parts.ts";
+import {
+  continueWith,
+  continueWord,
+  emailLabel,
+  linkByMail,
+  orWord,
+  passwordLabel,
+  signInWord,
+  usedLinkText,
+  usedLinkTitle,
+} from "./words.ts";
 
 /** The same text for every reason, so that callers cannot find out which addresses have an account. */
-const refusal = "The e-mail address or the password is wrong.";
+const refusal = words("The e-mail address or the password is wrong.", "Die E-Mail-Adresse oder das Passwort ist falsch.");
+
+const noPassword = words("No password yet, or forgotten?", "Noch kein Passwort, oder vergessen?");
 
 /** The values of the sign-in form. */
 interface FormValues {
   readonly next: string;
   readonly email?: string;
-  readonly wrong: string | null;
+  readonly wrong: Html | null;
 }
 
 /** `/sign-in`: with e-mail address and password, or through single sign-on. */
@@ -34,16 +47,16 @@ export function signInRoutes(app: FastifyInstance, parts: ConsoleParts): void {
     const body = html`${wrong === null && noticeOf(request)}${signedIn && signedInNotice(signedIn.email, next)}
 <form method="post" action="${visits.href("/sign-in")}">
 ${alertMessage(wrong)}${token}${hiddenField("next", next)}
-${field({ name: "email", label: "E-mail address", type: "email", autocomplete: "username", value: email ?? "" })}
-${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password", isInvalid: wrong !== null })}
-<button type="submit">Sign in</button>
+${field({ name: "email", label: emailLabel, type: "email", autocomplete: "username", value: email ?? "" })}
+${field({ name: "password", label: passwordLabel, type: "password", autocomplete: "current-password", isInvalid: wrong !== null })}
+<button type="submit">${signInWord}</button>
 </form>
 ${passkeyButton(parts, token, next)}
 ${parts.provider && singleSignOnLink(parts.provider.label, next)}
-${linkHref && html`<p class="or">or</p><p><a class="button secondary" href="${linkHref}">Get a sign-in link by mail</a></p>`}
+${linkHref && html`<p class="or">${orWord}</p><p><a class="button secondary" href="${linkHref}">${linkByMail}</a></p>`}
 ${helpFor(next, linkHref !== null)}`;
     return sendPage(reply, visits, {
-      title: "Sign in",
+      title: signInWord,
       body,
       status: wrong === null ? 200 : 401,
       ...(parts.relyingParty ? { script: passkeyScript } : {}),
@@ -52,17 +65,20 @@ ${helpFor(next, linkHref !== null)}`;
 
   /** For people who cannot sign in in any way of the page. */
   function helpFor(next: string, hasLinks: boolean): Html {
-    const ask = html`<a href="${visits.href(accessPath)}?next=${encodeURIComponent(next)}">Ask the owner of the team for access</a>.`;
+    const ask = html`<a href="${visits.href(accessPath)}?next=${encodeURIComponent(next)}">${words("Ask the owner of the team for access", "Fragen Sie den Inhaber des Teams nach Zugriff")}</a>.`;
     if (isTeamAppRequest(parts, next))
-      return html`<p class="quiet small">${hasLinks ? "No account yet?" : "No password yet, or forgotten?"} ${ask}</p>`;
-    return html`<p class="quiet small">No password yet, or forgotten? ${hasLinks ? "Get a link: it signs you in without one." : "Ask your administrator for a sign-in link."}</p>`;
+      return html`<p class="quiet small">${hasLinks ? words("No account yet?", "Noch kein Konto?") : noPassword} ${ask}</p>`;
+    return html`<p class="quiet small">${noPassword} ${hasLinks ? words("Get a link: it signs you in without one.", "Fordern Sie einen Link an: er meldet Sie ohne Passwort an.") : words("Ask your administrator for a sign-in link.", "Bitten Sie Ihren Administrator um einen Anmeldelink.")}</p>`;
   }
 
   const signedInNotice = (email: string, next: string): Html =>
-    html`<p class="notice">You are signed in as ${email}. <a href="${next}">Continue as ${email}</a>, or sign in with another account.</p>`;
+    html`<p class="notice">${words(
+      html`You are signed in as ${email}. <a href="${next}">Continue as ${email}</a>, or sign in with another account.`,
+      html`Sie sind als ${email} angemeldet. <a href="${next}">Weiter als ${email}</a>, oder melden Sie sich mit einem anderen Konto an.`,
+    )}</p>`;
 
   const singleSignOnLink = (label: string, next: string): Html =>
-    html`<p class="or">or</p><p><a class="button secondary" href="${visits.href("/sign-in/single")}?next=${encodeURIComponent(next)}">Continue with ${label}</a></p>`;
+    html`<p class="or">${orWord}</p><p><a class="button secondary" href="${visits.href("/sign-in/single")}?next=${encodeURIComponent(next)}">${continueWith(label)}</a></p>`;
 
   app.get("/sign-in", (request, reply) => form(request, reply, { next: signInTarget(parts, queryText(request, "next")), wrong: null }));
 
@@ -95,11 +111,11 @@ export function linkRoutes(app: FastifyInstance, parts: ConsoleParts): void {
   async function sendUnusable(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const signedIn = await visits.currentSession(request, reply);
     const body = signedIn
-      ? html`<p>A sign-in link works once. You are signed in as ${signedIn.email}.</p>
-<p><a class="button" href="${signInTarget(parts, "")}">Continue</a></p>`
-      : html`<p>A sign-in link works once and for a limited time. Ask for a new link, or sign in another way.</p>
-<p><a class="button" href="${visits.href("/sign-in")}">Sign in</a></p>`;
-    return sendPage(reply, visits, { status: 410, title: "This link is no longer valid", body });
+      ? html`<p>${usedLinkText(signedIn.email)}</p>
+<p><a class="button" href="${signInTarget(parts, "")}">${continueWord}</a></p>`
+      : html`<p>${words("A sign-in link works once and for a limited time. Ask for a new link, or sign in another way.", "Ein Anmeldelink gilt einmal und für begrenzte Zeit. Bitten Sie um einen neuen, oder melden Sie sich anders an.")}</p>
+<p><a class="button" href="${visits.href("/sign-in")}">${signInWord}</a></p>`;
+    return sendPage(reply, visits, { status: 410, title: usedLinkTitle, body });
   }
 
   /** The choice of a first password, which leads back to the app that a person without an account came from. */
@@ -120,13 +136,13 @@ export function linkRoutes(app: FastifyInstance, parts: ConsoleParts): void {
     const text = request.params["*"];
     const link = isLinkText(text) ? await store.links.findOpen(linkDigest(text), clock.now()) : null;
     if (link === null) return sendUnusable(request, reply);
-    const body = html`<p>With this link you sign in without a password. It works once.</p>
+    const body = html`<p>${words("With this link you sign in without a password. It works once.", "Mit diesem Link melden Sie sich ohne Passwort an. Er gilt einmal.")}</p>
 <form method="post" action="${visits.href(`/link/${text}`)}">
 ${visits.visitorToken(request, reply)}
-<button type="submit">Sign in</button>
+<button type="submit">${signInWord}</button>
 </form>
-${parts.provider && html`<p class="or">or</p><p><a class="button secondary" href="${visits.href("/sign-in/single")}">Continue with ${parts.provider.label}</a></p>`}`;
-    return sendPage(reply, visits, { title: "Welcome", body });
+${parts.provider && html`<p class="or">${orWord}</p><p><a class="button secondary" href="${visits.href("/sign-in/single")}">${continueWith(parts.provider.label)}</a></p>`}`;
+    return sendPage(reply, visits, { title: words("Welcome", "Willkommen"), body });
   });
 
   app.post<WildcardRoute>("/link/*", async (request, reply) => {

@@ -5,10 +5,11 @@ import type { Session } from "../core/sign-in/sign-in.ts";
 import { auditSession } from "../core/sign-in/start-session.ts";
 import { claimedGroupsFollower } from "./claimed-groups.ts";
 import { enterOrChooseSpace, findCurrentSession, signInTarget } from "./entrance.ts";
-import { html } from "./html.ts";
+import { html, words } from "./html.ts";
 import { sendPage, sendRedirect } from "./page.ts";
 import { type ConsoleParts, creationContext, queryText, requestOrigin } from "./parts.ts";
 import type { PendingAuthorization, Provider, ProviderIdentity } from "./provider.ts";
+import { backToSignIn, requestNote, signInFailed } from "./words.ts";
 
 /** The maximum duration of a sign-in at the provider. */
 const pendingMs = 10 * 60_000;
@@ -94,9 +95,12 @@ export function singleSignOnRoutes(app: FastifyInstance, parts: ConsoleParts, pr
   const sendUnknownAccount = (reply: FastifyReply): FastifyReply =>
     sendPage(reply, visits, {
       status: 403,
-      title: "No account found",
-      body: html`<p>You are authenticated, but no account here can sign in with this identity. For a first sign-in, you need an open invitation to the e-mail address that ${provider.label} has verified.</p>
-<p><a class="button" href="${visits.href("/sign-in")}">Back to sign-in</a></p>`,
+      title: words("No account found", "Kein Konto gefunden"),
+      body: html`<p>${words(
+        `You are authenticated, but no account here can sign in with this identity. For a first sign-in, you need an open invitation to the e-mail address that ${provider.label} has verified.`,
+        `Ihre Identität ist bestätigt, aber kein Konto hier kann sich mit ihr anmelden. Für die erste Anmeldung brauchen Sie eine offene Einladung an die E-Mail-Adresse, die ${provider.label} geprüft hat.`,
+      )}</p>
+<p><a class="button" href="${visits.href("/sign-in")}">${backToSignIn}</a></p>`,
     });
 
   /** The provider's and the library's texts are not shown; the process log gets only the error code. */
@@ -105,10 +109,13 @@ export function singleSignOnRoutes(app: FastifyInstance, parts: ConsoleParts, pr
     parts.log("warn", "single sign-on failed", { requestId, error: errorCode(thrown) });
     return sendPage(reply, visits, {
       status,
-      title: "Sign-in failed",
-      body: html`<p>${provider.label} could not be reached, did not confirm who you are, or took too long. Please try again.</p>
-<p><a class="button" href="${visits.href("/sign-in")}">Back to sign-in</a></p>
-<p class="quiet small">Request ${requestId}</p>`,
+      title: signInFailed,
+      body: html`<p>${words(
+        `${provider.label} could not be reached, did not confirm who you are, or took too long. Please try again.`,
+        `${provider.label} war nicht erreichbar, hat Sie nicht bestätigt oder brauchte zu lange. Bitte versuchen Sie es erneut.`,
+      )}</p>
+<p><a class="button" href="${visits.href("/sign-in")}">${backToSignIn}</a></p>
+${requestNote(requestId)}`,
     });
   }
 }

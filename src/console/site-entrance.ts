@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { notFound } from "../core/failure.ts";
 import type { SiteVisits } from "../core/websites/visit.ts";
 import { effectiveSiteVisibility, isOffline } from "../core/websites/website.ts";
-import { html } from "./html.ts";
+import { html, words } from "./html.ts";
 import { sendPage } from "./page.ts";
 import { type ConsoleParts, queryText, requireSignIn } from "./parts.ts";
 
@@ -34,7 +34,10 @@ export const siteEntrance =
       const ticket = await siteVisits.ticket(site, session.accountId);
       const url = `${siteUrl(site.label)}/.ticket?${new URLSearchParams({ ticket, path: queryText(request, "path") })}`;
       reply.header("Refresh", `0; url=${url}`);
-      return sendPage(reply, visits, { title: "Redirecting", body: html`<p><a href="${url}">Continue to ${site.title}</a></p>` });
+      return sendPage(reply, visits, {
+        title: words("Redirecting", "Weiterleitung"),
+        body: html`<p><a href="${url}">${words(`Continue to ${site.title}`, `Weiter zu ${site.title}`)}</a></p>`,
+      });
     });
     app.get("/sites/enter", enter);
   };

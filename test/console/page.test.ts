@@ -6,10 +6,10 @@ import { contentSecurityPolicy, sendPage, sendRedirect, stylePath, styleRoute } 
 const app = fastify();
 styleRoute(app);
 app.get("/plain", (_request, reply) =>
-  sendPage(reply, { base: "/people", home: "/people/" }, { title: "A & B", body: html`<p>Hello</p>` }),
+  sendPage(reply, { base: "/people", home: "/people/" }, { title: html`${"A & B"}`, body: html`<p>Hello</p>` }),
 );
 app.get("/consent", (_request, reply) =>
-  sendPage(reply, { base: "", home: "/" }, { title: "t", body: html``, formAction: ["https://a.example:8443", "com.example.app:"] }),
+  sendPage(reply, { base: "", home: "/" }, { title: html`t`, body: html``, formAction: ["https://a.example:8443", "com.example.app:"] }),
 );
 app.get("/away", (_request, reply) => sendRedirect(reply, "/plain"));
 let url = "";

@@ -4,7 +4,7 @@ import { type AuthorizationRequest, errorLocation } from "../../core/oauth/autho
 import { declinedLocation, requiresConsent } from "../../core/oauth/consent.ts";
 import type { SessionHolder } from "../../core/sign-in/sign-in.ts";
 import { nextPath } from "../entrance.ts";
-import { html } from "../html.ts";
+import { type Html, html, words } from "../html.ts";
 import { type Page, sendPage, sendRedirect } from "../page.ts";
 import { type ConsoleParts, creationContext, requestOrigin } from "../parts.ts";
 import {
@@ -39,7 +39,10 @@ function documentFaultOf(thrown: unknown): string {
   return failure.message;
 }
 
-const changedNotice = "Something has changed since this page was loaded. Please check it again.";
+const changedNotice = words(
+  "Something has changed since this page was loaded. Please check it again.",
+  "Seit dem Laden dieser Seite hat sich etwas geändert. Bitte prüfen Sie sie erneut.",
+);
 
 /** `/openapi/oauth`: the page on which a user grants access to an app (spec/oauth.md 4). */
 export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, settings: AuthorizationSettings): void {
@@ -95,7 +98,7 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
     return sendRedirect(reply, errorLocation(authorizationRequest, "server_error", `internal error, request ${requestId}`));
   }
 
-  async function show(signedIn: SignedInRequest, notice: string | null): Promise<FastifyReply> {
+  async function show(signedIn: SignedInRequest, notice: Html | null): Promise<FastifyReply> {
     const { reply, authorizationRequest, who } = signedIn;
     const { spaceId, clientId } = authorizationRequest.app;
     const { accountId } = who.session;
@@ -110,7 +113,7 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
   }
 
   /** The page of an app of no team, always the whole one: any program on the computer can send its request (RFC 8252 8.6). */
-  async function showChoice(signedIn: SignedInRequest, notice: string | null): Promise<FastifyReply> {
+  async function showChoice(signedIn: SignedInRequest, notice: Html | null): Promise<FastifyReply> {
     const { session } = signedIn.who;
     const { verified } = signedIn.authorizationRequest.app;
     const spaces = await store.signIns.listSpaces(session.accountId);

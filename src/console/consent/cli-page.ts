@@ -1,9 +1,26 @@
 import type { SignInSpace } from "../../core/sign-in/sign-in.ts";
 import { spaceChoice } from "../entrance.ts";
-import { html } from "../html.ts";
+import { html, words } from "../html.ts";
 import { noticeMessage } from "../notice.ts";
 import type { Page } from "../page.ts";
-import { accountText, type CommonContent, form, otherAccount, scopeList, targetOf, unusedDays } from "./consent-page.ts";
+import {
+  accountText,
+  allowWord,
+  type CommonContent,
+  forHowLong,
+  form,
+  otherAccount,
+  redirectsTo,
+  scopeList,
+  targetOf,
+  unusedDays,
+  whatItMayDo,
+  whereItMayAct,
+  youWord,
+} from "./consent-page.ts";
+
+/** After the target of a redirect. */
+export const thisComputer = words(", this computer", ", dieser Computer");
 
 /** The content of the consent page of the command line. */
 export interface CliPageContent extends CommonContent {
@@ -20,17 +37,26 @@ export interface CliPageContent extends CommonContent {
 export function cliPage(content: CliPageContent): Page {
   const { request, account, appsHref, notice } = content;
   const target = targetOf(request.redirectUri);
-  const body = html`${notice !== null && noticeMessage(notice)}<p>A program on this computer, the command line <code>atp</code>, wants to act for you.</p>
-<p class="notice">Continue only if you have just run <code>atp&nbsp;login</code> in a terminal. Other programs on this computer can open this page too.</p>
+  const body = html`${notice !== null && noticeMessage(notice)}<p>${words(
+    html`A program on this computer, the command line <code>atp</code>, wants to act for you.`,
+    html`Ein Programm auf diesem Computer, die Kommandozeile <code>atp</code>, möchte für Sie handeln.`,
+  )}</p>
+<p class="notice">${words(
+    html`Continue only if you have just run <code>atp&nbsp;login</code> in a terminal. Other programs on this computer can open this page too.`,
+    html`Fahren Sie nur fort, wenn Sie gerade <code>atp&nbsp;login</code> in einem Terminal ausgeführt haben. Auch andere Programme auf diesem Computer können diese Seite öffnen.`,
+  )}</p>
 <dl>
-<dt>You</dt><dd>${accountText(account)}</dd>
-<dt>Redirects to</dt><dd>${target.name}, this computer</dd>
+<dt>${youWord}</dt><dd>${accountText(account)}</dd>
+<dt>${redirectsTo}</dt><dd>${target.name}${thisComputer}</dd>
 </dl>
-<h2>What it may do</h2>
+<h2>${whatItMayDo}</h2>
 ${scopeList(request.scopes)}
-<h2>For how long</h2>
-<p>Until you run <code>atp&nbsp;logout</code>, revoke it among <a href="${appsHref}">your apps</a> of the space, or have not used it for ${unusedDays} days. Its tasks stay.</p>
-${form(content, "Allow", spaceChoice(content.spaces, "Where it may act", content.currentSpaceId))}
+<h2>${forHowLong}</h2>
+<p>${words(
+    html`Until you run <code>atp&nbsp;logout</code>, revoke it among <a href="${appsHref}">your apps</a> of the space, or have not used it for ${unusedDays} days. Its tasks stay.`,
+    html`Bis Sie <code>atp&nbsp;logout</code> ausführen, es unter <a href="${appsHref}">Ihren Apps</a> des Bereichs widerrufen oder es ${unusedDays} Tage nicht benutzen. Ihre Aufgaben bleiben.`,
+  )}</p>
+${form(content, allowWord, spaceChoice(content.spaces, whereItMayAct, content.currentSpaceId))}
 ${otherAccount(content)}`;
-  return { title: "Sign in the command line?", body, formAction: [target.formAction] };
+  return { title: words("Sign in the command line?", "Kommandozeile anmelden?"), body, formAction: [target.formAction] };
 }

@@ -3,7 +3,7 @@ import { isClientId, type TeamApp } from "../../core/oauth/app.ts";
 import { chooseConnectors } from "../../core/oauth/consent.ts";
 import type { OAuthGrant } from "../../core/oauth/grant.ts";
 import type { SessionHolder } from "../../core/sign-in/sign-in.ts";
-import { type Html, html } from "../html.ts";
+import { type Html, html, words } from "../html.ts";
 import { noticeMessage } from "../notice.ts";
 import { sendPage, sendRedirect } from "../page.ts";
 import { type ConsoleParts, creationContext, queryText, requestOrigin } from "../parts.ts";
@@ -14,6 +14,9 @@ const path = "/oauth-apps/connector-consent";
 
 /** The page of the apps that a user has authorized. */
 export const appsPath = "/account/apps";
+
+/** The title of that page, and of links to it. */
+export const yourApps = words("Your apps", "Ihre Apps");
 
 /** The page of an app's connectors (spec/oauth.md 3). */
 export const connectorsHref = (clientId: string): string => `${path}?client_id=${encodeURIComponent(clientId)}`;
@@ -63,23 +66,29 @@ export function connectorRoutes(app: FastifyInstance, parts: ConsoleParts): void
   const sendNotFound = (reply: FastifyReply, { email }: SessionHolder): FastifyReply =>
     sendPage(reply, visits, {
       status: 404,
-      title: "No connectors to choose",
-      body: html`<p>${email} has not allowed this app to use connectors. If an app sent you here, allow it in the app first, or sign in with the account that you use for it.</p>
-<p><a class="button" href="${visits.href(appsPath)}">Your apps</a></p>`,
+      title: words("No connectors to choose", "Keine Connectoren zur Wahl"),
+      body: html`<p>${words(
+        `${email} has not allowed this app to use connectors. If an app sent you here, allow it in the app first, or sign in with the account that you use for it.`,
+        `${email} hat dieser App keine Connectoren erlaubt. Wenn eine App Sie hierher geführt hat, erlauben Sie es zuerst in der App, oder melden Sie sich mit dem Konto an, das Sie dafür benutzen.`,
+      )}</p>
+<p><a class="button" href="${visits.href(appsPath)}">${yourApps}</a></p>`,
     });
 
   function show(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, { app, grant, teamName }: GrantedApp): FastifyReply {
     const saved = queryText(request, "saved") !== "";
-    const body = html`${saved && noticeMessage("Saved.")}
-<p>${appName(app)} acts for ${who.name ?? who.email} in the team ${teamName}. Choose the connectors that it may use. It immediately loses access to connectors that you remove.</p>
-${app.connectorUids.length > 0 ? form(app, grant, visits.sessionToken(request)) : html`<p>It has no connectors now.</p>`}
-<p><a href="${visits.href(appsPath)}">Your apps</a></p>`;
-    return sendPage(reply, visits, { title: `Connectors of ${app.name}`, body });
+    const body = html`${saved && noticeMessage(words("Saved.", "Gespeichert."))}
+<p>${words(
+      html`${appName(app)} acts for ${who.name ?? who.email} in the team ${teamName}. Choose the connectors that it may use. It immediately loses access to connectors that you remove.`,
+      html`${appName(app)} handelt für ${who.name ?? who.email} im Team ${teamName}. Wählen Sie die Connectoren, die sie benutzen darf. Auf entfernte Connectoren verliert sie sofort den Zugriff.`,
+    )}</p>
+${app.connectorUids.length > 0 ? form(app, grant, visits.sessionToken(request)) : html`<p>${words("It has no connectors now.", "Sie hat jetzt keine Connectoren.")}</p>`}
+<p><a href="${visits.href(appsPath)}">${yourApps}</a></p>`;
+    return sendPage(reply, visits, { title: words(`Connectors of ${app.name}`, `Connectoren von ${app.name}`), body });
   }
 
   const form = (app: TeamApp, grant: OAuthGrant, token: Html): Html => html`<form method="post" action="${hrefOf(app.clientId)}">
 ${token}${connectorChoice(app, grant.connectorUids)}
-<button type="submit">Save</button>
+<button type="submit">${words("Save", "Speichern")}</button>
 </form>`;
 
   async function change(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, { app }: GrantedApp): Promise<FastifyReply> {

@@ -7,25 +7,41 @@ import { declinedLocation } from "../../core/oauth/consent.ts";
 import { refreshMs } from "../../core/oauth/family.ts";
 import type { OAuthGrant } from "../../core/oauth/grant.ts";
 import type { Authorization } from "../../oauth/authorize/request.ts";
-import { type Html, html } from "../html.ts";
+import { type Html, html, words } from "../html.ts";
 import { noticeMessage } from "../notice.ts";
 import type { Page } from "../page.ts";
+import { continueWord, signInWord, startAgain, switchAccount } from "../words.ts";
 
 /** The permission of each scope, after "it may" (spec/oauth.md 2). The scopes with the most risk come first. */
-const scopeTexts: Readonly<Record<ScopeName, string>> = {
-  "approve:task": "approve actions that agents ask about, in your place: send mail, run commands, publish and pay",
-  manage_all_tasks: "see, change and delete all of your tasks, including those that it did not create",
-  use_my_browsers: "use your own browser through My Browser, with the sites where you are signed in",
-  use_connectors: "use other services through the connectors that you choose",
-  create_task: "create tasks for you, which use your credits, and see and delete the tasks that it created",
-  create_project: "see your projects and create new ones",
+const scopeTexts: Readonly<Record<ScopeName, Html>> = {
+  "approve:task": words(
+    "approve actions that agents ask about, in your place: send mail, run commands, publish and pay",
+    "an Ihrer Stelle genehmigen, wonach Agenten fragen: E-Mails senden, Befehle ausführen, veröffentlichen und zahlen",
+  ),
+  manage_all_tasks: words(
+    "see, change and delete all of your tasks, including those that it did not create",
+    "alle Ihre Aufgaben sehen, ändern und löschen, auch die, die sie nicht erstellt hat",
+  ),
+  use_my_browsers: words(
+    "use your own browser through My Browser, with the sites where you are signed in",
+    "Ihren eigenen Browser über My Browser benutzen, mit den Seiten, auf denen Sie angemeldet sind",
+  ),
+  use_connectors: words(
+    "use other services through the connectors that you choose",
+    "andere Dienste über die Connectoren benutzen, die Sie wählen",
+  ),
+  create_task: words(
+    "create tasks for you, which use your credits, and see and delete the tasks that it created",
+    "Aufgaben für Sie erstellen, die Ihr Guthaben verbrauchen, und die von ihr erstellten Aufgaben sehen und löschen",
+  ),
+  create_project: words("see your projects and create new ones", "Ihre Projekte sehen und neue erstellen"),
 };
 
 /** What is bad about a scope, in one to four words. */
-const dangers: Readonly<Record<string, string>> = {
-  [dangerousScope]: "Dangerous: decides in your place",
-  manage_all_tasks: "Can delete your tasks",
-  create_task: "Can delete its own tasks",
+const dangers: Readonly<Record<string, Html>> = {
+  [dangerousScope]: words("Dangerous: decides in your place", "Gefährlich: entscheidet an Ihrer Stelle"),
+  manage_all_tasks: words("Can delete your tasks", "Kann Ihre Aufgaben löschen"),
+  create_task: words("Can delete its own tasks", "Kann eigene Aufgaben löschen"),
 };
 
 const byRisk = Object.keys(scopeTexts);
@@ -33,7 +49,7 @@ const byRisk = Object.keys(scopeTexts);
 /** A list of the scopes' permissions, ordered by risk; those that delete or decide are marked. */
 export function scopeList(scopes: readonly ScopeName[]): Html {
   const ordered = scopes.toSorted((a, b) => byRisk.indexOf(a) - byRisk.indexOf(b));
-  const mark = (name: ScopeName): Html | undefined | "" =>
+  const mark = (name: ScopeName): Html | undefined =>
     dangers[name] && html` <strong class="mark${name === dangerousScope && " danger"}">${dangers[name]}</strong>`;
   return html`<ul>${ordered.map((name) => html`<li>${scopeTexts[name]}${mark(name)}</li>`)}</ul>`;
 }
@@ -47,7 +63,7 @@ export function connectorChoice(app: Pick<OAuthApp, "connectorUids">, selected: 
     (uid) =>
       html`<label class="choice"><input type="checkbox" name="connector" value="${uid}"${selected.includes(uid) && html` checked`}><span>${connectorName(uid)}</span></label>`,
   );
-  return html`<fieldset><legend>Connectors that it may use</legend>${boxes}</fieldset>`;
+  return html`<fieldset><legend>${words("Connectors that it may use", "Connectoren, die sie benutzen darf")}</legend>${boxes}</fieldset>`;
 }
 
 /** An app's name, with a link if it has a homepage. The homepage gets no referrer and no access to this page. */
@@ -78,39 +94,48 @@ export function targetOf(redirectUri: string): Target {
 
 type Reason = Extract<Authorization, { kind: "page" }>["reason"];
 
-const reasons: Readonly<Record<Reason, string>> = {
-  client: "The link that you followed does not name a known app. The app may have been deleted.",
-  redirect_uri: "The link that you followed contains a redirect address that the app has not registered.",
+const reasons: Readonly<Record<Reason, Html>> = {
+  client: words(
+    "The link that you followed does not name a known app. The app may have been deleted.",
+    "Der Link nennt keine bekannte App. Vielleicht wurde die App gelöscht.",
+  ),
+  redirect_uri: words(
+    "The link that you followed contains a redirect address that the app has not registered.",
+    "Der Link enthält eine Rückkehr-Adresse, die die App nicht registriert hat.",
+  ),
 };
 
 /** There is no redirect for an invalid client or redirect URI (spec/decisions.md 27). */
 export const unknownPage = (reason: Reason): Page => ({
   status: 400,
-  title: "This link does not work",
-  body: html`<p>${reasons[reason]}</p><p>No access was granted. Go back to the app and report this to its operator.</p>`,
+  title: brokenLinkTitle,
+  body: html`<p>${reasons[reason]}</p><p>${nothingGranted}</p>`,
 });
 
 /** For a user who is not an active member of the app's team (spec/oauth.md 4). */
 export const outsiderPage = (request: AuthorizationRequest, email: string, switchHref: string): Page => ({
   status: 403,
-  title: "You cannot allow this app",
-  body: html`<p>${request.app.name} is for members of one team, and ${email} is not an active member of it.</p>
-<div class="actions"><a class="button" href="${declinedLocation(request)}">Back to the app</a><a class="button secondary" href="${switchHref}">Switch account</a></div>`,
+  title: cannotAllowTitle,
+  body: html`<p>${outsiderText(request.app.name, email)}</p>
+<div class="actions"><a class="button" href="${declinedLocation(request)}">${backToApp}</a><a class="button secondary" href="${switchHref}">${switchAccount}</a></div>`,
 });
 
 /** A code is issued only once; a user who did not reach the app starts again. @param href the same request. */
 export const usedPage = (request: AuthorizationRequest, href: string): Page => ({
   status: 409,
-  title: "You have already allowed this",
-  body: html`<p>This page has already been submitted, and ${request.app.name} got its answer. If you did not return to the app, start again.</p>
-<p><a class="button" href="${href}">Start again</a></p>`,
+  title: words("You have already allowed this", "Sie haben das schon erlaubt"),
+  body: html`<p>${words(
+    `This page has already been submitted, and ${request.app.name} got its answer. If you did not return to the app, start again.`,
+    `Diese Seite wurde schon gesendet, und ${request.app.name} hat die Antwort bekommen. Wenn Sie nicht in der App sind, beginnen Sie neu.`,
+  )}</p>
+<p><a class="button" href="${href}">${startAgain}</a></p>`,
 });
 
 /** For a request that is too long to keep during sign-in. @param href the same request. */
 export const signInFirstPage = (signInHref: string, href: string): Page => ({
-  title: "Please sign in first",
-  body: html`<p>Sign in on another page, then return to this page and continue.</p>
-<div class="actions"><a class="button" href="${signInHref}" rel="noopener" target="_blank">Sign in</a><a class="button secondary" href="${href}">Continue</a></div>`,
+  title: words("Please sign in first", "Bitte melden Sie sich zuerst an"),
+  body: html`<p>${words("Sign in on another page, then return to this page and continue.", "Melden Sie sich auf einer anderen Seite an, kommen Sie dann hierher zurück, und machen Sie weiter.")}</p>
+<div class="actions"><a class="button" href="${signInHref}" rel="noopener" target="_blank">${signInWord}</a><a class="button secondary" href="${href}">${continueWord}</a></div>`,
 });
 
 /** What every consent page has. */
@@ -127,7 +152,7 @@ export interface CommonContent {
   /** The form's hidden fields. */
   readonly fields: Html;
   /** Why the page is shown again; null at first. */
-  readonly notice: string | null;
+  readonly notice: Html | null;
 }
 
 /** The content of the consent page of a team's app. */
@@ -139,53 +164,96 @@ export interface ConsentPageContent extends CommonContent {
   readonly maker: string | null;
 }
 
+/** What the pages that grant access have in common. */
+export const whatItMayDo = words("What it may do", "Was sie darf");
+export const forHowLong = words("For how long", "Wie lange");
+export const youWord = words("You", "Sie");
+export const redirectsTo = words("Redirects to", "Führt zurück zu");
+export const allowWord = words("Allow", "Erlauben");
+export const whereItMayAct = words("Where it may act", "Wo sie handeln darf");
+export const backToApp = words("Back to the app", "Zurück zur App");
+export const brokenLinkTitle = words("This link does not work", "Dieser Link geht nicht");
+export const cannotAllowTitle = words("You cannot allow this app", "Sie können diese App nicht erlauben");
+export const nothingGranted = words(
+  "No access was granted. Go back to the app and report this to its operator.",
+  "Es wurde kein Zugriff erteilt. Gehen Sie zurück zur App, und melden Sie das ihrem Betreiber.",
+);
+
+export const allowTitle = ({ name }: Pick<OAuthApp, "name">): Html => words(`Allow ${name}?`, `${name} erlauben?`);
+
+export const outsiderText = (app: string, email: string): Html =>
+  words(
+    `${app} is for members of one team, and ${email} is not an active member of it.`,
+    `${app} ist für Mitglieder eines Teams, und ${email} ist kein aktives Mitglied.`,
+  );
+
+/** For apps that act in a space that the person chose. */
+export const untilRevoked = (appsHref: string): Html =>
+  words(
+    html`Until you revoke it among <a href="${appsHref}">your apps</a> of the space, or it has not used it for ${unusedDays} days. Its tasks stay.`,
+    html`Bis Sie es unter <a href="${appsHref}">Ihren Apps</a> des Bereichs widerrufen oder sie den Zugriff ${unusedDays} Tage nicht benutzt hat. Ihre Aufgaben bleiben.`,
+  );
+
 /** The full page: the app, the scopes, the account, and the target of the redirect (spec/oauth.md 4, spec/decisions.md 28, 36). */
 export function fullPage(content: ConsentPageContent): Page {
   const { app, scopes } = content.request;
-  const body = html`${content.notice !== null && noticeMessage(content.notice)}<p>${appName(app)} wants to act for you in the team ${content.teamName}.</p>
+  const body = html`${content.notice !== null && noticeMessage(content.notice)}<p>${words(
+    html`${appName(app)} wants to act for you in the team ${content.teamName}.`,
+    html`${appName(app)} möchte im Team ${content.teamName} für Sie handeln.`,
+  )}</p>
 ${app.description !== "" && html`<p class="quiet">${app.description}</p>`}
 ${factList(content)}
-<h2>What it may do</h2>
+<h2>${whatItMayDo}</h2>
 ${scopeList(scopes)}
 ${duration(content)}
-${form(content, "Allow", scopes.includes("use_connectors") && app.connectorUids.length > 0 && connectorChoice(app, selectedConnectors(content)))}
+${form(content, allowWord, scopes.includes("use_connectors") && app.connectorUids.length > 0 && connectorChoice(app, selectedConnectors(content)))}
 ${otherAccount(content)}`;
-  return { title: `Allow ${app.name}?`, body, formAction: [targetOf(content.request.redirectUri).formAction] };
+  return { title: allowTitle(app), body, formAction: [targetOf(content.request.redirectUri).formAction] };
 }
 
 /** One click if nothing new is requested. At least one click, so that a link alone cannot issue a code. */
 export function shortPage(content: ConsentPageContent): Page {
   const { app } = content.request;
-  const body = html`${content.notice !== null && noticeMessage(content.notice)}<p>You have already allowed ${appName(app)}, and it requests nothing new.</p>
+  const body = html`${content.notice !== null && noticeMessage(content.notice)}<p>${words(
+    html`You have already allowed ${appName(app)}, and it requests nothing new.`,
+    html`Sie haben ${appName(app)} schon erlaubt, und sie verlangt nichts Neues.`,
+  )}</p>
 ${factList(content)}
-${form(content, "Continue", false)}
+${form(content, continueWord, false)}
 ${otherAccount(content)}`;
-  return { title: `Continue to ${app.name}?`, body, formAction: [targetOf(content.request.redirectUri).formAction] };
+  return {
+    title: words(`Continue to ${app.name}?`, `Weiter zu ${app.name}?`),
+    body,
+    formAction: [targetOf(content.request.redirectUri).formAction],
+  };
 }
 
 /** For how many days an unused authorization lasts. */
 export const unusedDays = refreshMs / (24 * 3_600_000);
 
 /** For how long an app has access, and how to end it. */
-const duration = ({ appsHref, request: { app } }: ConsentPageContent): Html => html`<h2>For how long</h2>
-<p>Until you revoke it. When ${app.name} has not used it for ${unusedDays} days, it must ask you again. You can <a href="${appsHref}">revoke it</a> at any time: the app then loses its access at once, and its tasks stay.</p>`;
+const duration = ({ appsHref, request: { app } }: ConsentPageContent): Html => html`<h2>${forHowLong}</h2>
+<p>${words(
+  html`Until you revoke it. When ${app.name} has not used it for ${unusedDays} days, it must ask you again. You can <a href="${appsHref}">revoke it</a> at any time: the app then loses its access at once, and its tasks stay.`,
+  html`Bis Sie es widerrufen. Wenn ${app.name} den Zugriff ${unusedDays} Tage nicht benutzt hat, muss sie Sie erneut fragen. Sie können ihn jederzeit <a href="${appsHref}">widerrufen</a>: die App verliert ihn dann sofort, und ihre Aufgaben bleiben.`,
+)}</p>`;
 
 /** An account's name, and its address. */
 export const accountText = ({ name, email }: CommonContent["account"]): Html => html`${name && html`${name}, `}${email}`;
 
 const factList = ({ teamName, maker, account, request }: ConsentPageContent): Html => html`<dl>
-${maker !== null && html`<dt>Made by</dt><dd>${maker}</dd>`}
-<dt>Team</dt><dd>${teamName}</dd>
-<dt>You</dt><dd>${accountText(account)}</dd>
-<dt>Redirects to</dt><dd>${targetOf(request.redirectUri).name}</dd>
+${maker !== null && html`<dt>${words("Made by", "Von")}</dt><dd>${maker}</dd>`}
+<dt>${words("Team", "Team")}</dt><dd>${teamName}</dd>
+<dt>${youWord}</dt><dd>${accountText(account)}</dd>
+<dt>${redirectsTo}</dt><dd>${targetOf(request.redirectUri).name}</dd>
 </dl>`;
 
 /** The form of a consent page, with its two decisions. */
 export const form = (
   { action, fields }: Pick<CommonContent, "action" | "fields">,
-  approveLabel: string,
+  approveLabel: Html,
   choice: Html | false,
-  declineLabel = "Decline",
+  declineLabel = words("Decline", "Ablehnen"),
 ): Html => html`<form method="post" action="${action}">
 ${fields}${choice}
 <div class="actions"><button type="submit" name="decision" value="approve">${approveLabel}</button><button class="secondary" type="submit" name="decision" value="decline">${declineLabel}</button></div>
@@ -193,7 +261,7 @@ ${fields}${choice}
 
 /** A link to the page for another account. */
 export const otherAccount = ({ switchHref }: Pick<CommonContent, "switchHref">): Html =>
-  html`<p class="small"><a href="${switchHref}">Switch account</a></p>`;
+  html`<p class="small"><a href="${switchHref}">${switchAccount}</a></p>`;
 
 /** All connectors the first time that they are requested; later, the granted ones. */
 function selectedConnectors({ grant, request }: ConsentPageContent): readonly string[] {

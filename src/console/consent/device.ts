@@ -4,7 +4,7 @@ import { deviceMs, devicePagePath as path } from "../../core/oauth/device.ts";
 import { parseUserCode, userCodeDigest } from "../../core/oauth/user-code.ts";
 import type { SessionHolder } from "../../core/sign-in/sign-in.ts";
 import { hiddenField } from "../form.ts";
-import { html } from "../html.ts";
+import { type Html, html, words } from "../html.ts";
 import { type Page, sendPage } from "../page.ts";
 import { type ConsoleParts, creationContext, queryText, requestOrigin, requireSignIn } from "../parts.ts";
 import { type AuthorizationSettings, findMembership } from "./approval.ts";
@@ -15,7 +15,10 @@ import { approvedPage, codePage, deniedPage, deviceOutsiderPage, devicePage, ove
 const answerPath = `${path}/answer`;
 const context = "device form";
 /** The same text for a code that does not exist, has expired, or was used. */
-const wrongCode = "This code is not valid. Check it on your device, or start again there to get a new code.";
+const wrongCode = words(
+  "This code is not valid. Check it on your device, or start again there to get a new code.",
+  "Dieser Code gilt nicht. Prüfen Sie ihn auf Ihrem Gerät, oder beginnen Sie dort neu, um einen neuen Code zu bekommen.",
+);
 
 /** `/device`: a person types the code of a device, sees what asks, and decides (RFC 8628 3.3, spec/api.md 8.113). */
 export function deviceRoutes(app: FastifyInstance, parts: ConsoleParts, settings: AuthorizationSettings): void {
@@ -24,7 +27,7 @@ export function deviceRoutes(app: FastifyInstance, parts: ConsoleParts, settings
   const send = (reply: FastifyReply, page: Page): FastifyReply => sendPage(reply, visits, page);
   const switchHref = visits.signInHref(visits.href(path));
 
-  const sendCodePage = (request: FastifyRequest, reply: FastifyReply, account: SessionHolder, typed: string, wrong: string | null) =>
+  const sendCodePage = (request: FastifyRequest, reply: FastifyReply, account: SessionHolder, typed: string, wrong: Html | null) =>
     send(reply, codePage({ action: visits.href(path), fields: visits.sessionToken(request), typed, wrong, account, switchHref }));
 
   // A link can fill the field. Only the press shows the request, and only another one answers it.

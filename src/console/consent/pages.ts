@@ -7,17 +7,23 @@ import { type AuthorizedApp, authorizedApps } from "../../core/oauth/grant.ts";
 import type { Tx } from "../../core/store.ts";
 import type { MorePages } from "../console.ts";
 import { hiddenField } from "../form.ts";
-import { type Html, html } from "../html.ts";
+import { type Html, html, words } from "../html.ts";
 import { noticeOf, withNotice } from "../notice.ts";
 import { sendPage, sendRedirect } from "../page.ts";
 import { type ConsoleParts, creationContext, requestOrigin, requireSignIn } from "../parts.ts";
+import { backWord } from "../words.ts";
 import { type AuthorizationSettings, auditConsent } from "./approval.ts";
 import { authorizeRoutes } from "./authorize.ts";
-import { connectorRoutes, connectorsHref, appsPath as path } from "./connectors.ts";
+import { connectorRoutes, connectorsHref, appsPath as path, yourApps } from "./connectors.ts";
 import { appName, connectorName, scopeList } from "./consent-page.ts";
 import { deviceRoutes } from "./device.ts";
 
-const dateForm = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" });
+const dateIn = (tag: string, at: number): string => new Intl.DateTimeFormat(tag, { dateStyle: "long", timeZone: "UTC" }).format(at);
+
+const inSpace = (team: string | null): Html =>
+  team === null
+    ? words("Apps that act for you in your personal space.", "Apps, die in Ihrem persönlichen Bereich für Sie handeln.")
+    : words(`Apps that act for you in the team ${team}.`, `Apps, die im Team ${team} für Sie handeln.`);
 
 /** `/account/apps`: the apps that the user has authorized in this space, and their revocation (spec/oauth.md 1.4). */
 function appsRoutes(app: FastifyInstance, parts: ConsoleParts): void {
@@ -30,11 +36,11 @@ function appsRoutes(app: FastifyInstance, parts: ConsoleParts): void {
     signedIn(async (request, reply, who) => {
       const all = await authorized.list(store, sessionCaller(who));
       const token = visits.sessionToken(request);
-      const none = html`<p>No app acts for you in this space.</p>`;
-      const body = html`${noticeOf(request)}<p class="quiet">Apps that act for you in ${who.teamName === null ? "your personal space" : `the team ${who.teamName}`}.</p>
+      const none = html`<p>${words("No app acts for you in this space.", "In diesem Bereich handelt keine App für Sie.")}</p>`;
+      const body = html`${noticeOf(request)}<p class="quiet">${inSpace(who.teamName)}</p>
 ${all.length === 0 ? none : all.map((each) => entry(each, token))}
-<p class="actions"><a href="${visits.href("/account")}">Back</a></p>`;
-      return sendPage(reply, visits, { title: "Your apps", body });
+<p class="actions"><a href="${visits.href("/account")}">${backWord}</a></p>`;
+      return sendPage(reply, visits, { title: yourApps, body });
     }),
   );
 
@@ -44,16 +50,16 @@ ${all.length === 0 ? none : all.map((each) => entry(each, token))}
     const connects = scopes.includes("use_connectors");
     return html`<section>
 <h2>${appName(app)}</h2>
-${!app.verified && html`<p class="quiet">Not verified by this server.</p>`}
-${grant.generation !== app.generation && html`<p class="notice">It requests more permissions than before. It has no access until you allow them.</p>`}
-<p>It may</p>
+${!app.verified && html`<p class="quiet">${words("Not verified by this server.", "Von diesem Server nicht geprüft.")}</p>`}
+${grant.generation !== app.generation && html`<p class="notice">${words("It requests more permissions than before. It has no access until you allow them.", "Sie verlangt mehr Rechte als vorher. Sie hat keinen Zugriff, bis Sie sie erlauben.")}</p>`}
+<p>${words("It may", "Sie darf")}</p>
 ${scopeList(scopes)}
 <dl>
-${connects && html`<dt>Connectors</dt><dd>${names.length === 0 ? "None" : names.join(", ")}</dd>`}
-<dt>Since</dt><dd><time datetime="${new Date(grant.createdAt).toISOString()}">${dateForm.format(grant.createdAt)}</time></dd>
+${connects && html`<dt>${words("Connectors", "Connectoren")}</dt><dd>${names.length === 0 ? words("None", "Keine") : names.join(", ")}</dd>`}
+<dt>${words("Since", "Seit")}</dt><dd><time datetime="${new Date(grant.createdAt).toISOString()}">${words(dateIn("en", grant.createdAt), dateIn("de", grant.createdAt))}</time></dd>
 </dl>
-${connects && html`<p><a href="${visits.href(connectorsHref(app.clientId))}">Choose the connectors of ${app.name}</a></p>`}
-<form class="inline" method="post" action="${visits.href(`${path}/revoke`)}">${token}${hiddenField("client_id", app.clientId)}<button class="secondary" type="submit" aria-label="Revoke ${app.name}">Revoke</button></form>
+${connects && html`<p><a href="${visits.href(connectorsHref(app.clientId))}">${words(`Choose the connectors of ${app.name}`, `Connectoren von ${app.name} wählen`)}</a></p>`}
+<form class="inline" method="post" action="${visits.href(`${path}/revoke`)}">${token}${hiddenField("client_id", app.clientId)}<button class="secondary" type="submit" aria-label="${words(`Revoke ${app.name}`, `${app.name} widerrufen`)}">${words("Revoke", "Widerrufen")}</button></form>
 </section>`;
   };
 

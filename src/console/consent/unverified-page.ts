@@ -1,9 +1,31 @@
 import type { SignInSpace } from "../../core/sign-in/sign-in.ts";
 import { spaceChoice } from "../entrance.ts";
-import { html } from "../html.ts";
+import { html, words } from "../html.ts";
 import { noticeMessage } from "../notice.ts";
 import type { Page } from "../page.ts";
-import { accountText, appName, type CommonContent, form, otherAccount, scopeList, targetOf, unusedDays } from "./consent-page.ts";
+import { switchAccount } from "../words.ts";
+import { thisComputer } from "./cli-page.ts";
+import {
+  accountText,
+  allowTitle,
+  allowWord,
+  appName,
+  backToApp,
+  brokenLinkTitle,
+  type CommonContent,
+  cannotAllowTitle,
+  forHowLong,
+  form,
+  nothingGranted,
+  otherAccount,
+  redirectsTo,
+  scopeList,
+  targetOf,
+  untilRevoked,
+  whatItMayDo,
+  whereItMayAct,
+  youWord,
+} from "./consent-page.ts";
 
 /** The content of the consent page of an unverified client. */
 export interface UnverifiedPageContent extends CommonContent {
@@ -23,32 +45,40 @@ export function unverifiedPage(content: UnverifiedPageContent): Page {
   const target = targetOf(redirectUri);
   const isHere = /^(?:127\.0\.0\.1|\[::1\]|localhost)(?::|$)/.test(target.name);
   const host = app.clientId.startsWith("https://") ? new URL(app.clientId).host : null;
-  const body = html`${notice !== null && noticeMessage(notice)}<p>${appName(app)} wants to act for you.</p>
-<p class="notice alert"><strong>Not verified.</strong> The operators of this server have not checked this app. ${
-    host === null ? html`It registered itself and chose its name.` : html`It chose its name; it is published at <strong>${host}</strong>.`
-  } Continue only if you have just connected it yourself${isHere && html`: any program on this computer can open this page`}.</p>
+  const body = html`${notice !== null && noticeMessage(notice)}<p>${words(html`${appName(app)} wants to act for you.`, html`${appName(app)} möchte für Sie handeln.`)}</p>
+<p class="notice alert"><strong>${words("Not verified.", "Nicht geprüft.")}</strong> ${words("The operators of this server have not checked this app.", "Die Betreiber dieses Servers haben diese App nicht geprüft.")} ${
+    host === null
+      ? words("It registered itself and chose its name.", "Sie hat sich selbst registriert und ihren Namen gewählt.")
+      : words(
+          html`It chose its name; it is published at <strong>${host}</strong>.`,
+          html`Sie hat ihren Namen gewählt; veröffentlicht ist sie bei <strong>${host}</strong>.`,
+        )
+  } ${words("Continue only if you have just connected it yourself", "Fahren Sie nur fort, wenn Sie sie gerade selbst verbunden haben")}${isHere && words(": any program on this computer can open this page", ": jedes Programm auf diesem Computer kann diese Seite öffnen")}.</p>
 <dl>
-${host !== null && html`<dt>Published at</dt><dd>${host}</dd>`}
-<dt>Redirects to</dt><dd>${target.name}${isHere && html`, this computer`}</dd>
-<dt>You</dt><dd>${accountText(account)}</dd>
+${host !== null && html`<dt>${words("Published at", "Veröffentlicht bei")}</dt><dd>${host}</dd>`}
+<dt>${redirectsTo}</dt><dd>${target.name}${isHere && thisComputer}</dd>
+<dt>${youWord}</dt><dd>${accountText(account)}</dd>
 </dl>
-<h2>What it may do</h2>
-<p>It uses the tools of this server for models (MCP), and nothing else. With them it may</p>
+<h2>${whatItMayDo}</h2>
+<p>${words("It uses the tools of this server for models (MCP), and nothing else. With them it may", "Sie benutzt die Werkzeuge dieses Servers für Modelle (MCP) und nichts anderes. Damit darf sie")}</p>
 ${scopeList(scopes)}
-<h2>For how long</h2>
-<p>Until you revoke it among <a href="${appsHref}">your apps</a> of the space, or it has not used it for ${unusedDays} days. Its tasks stay.</p>
-${form(content, "Allow", spaceChoice(content.spaces, "Where it may act", content.currentSpaceId))}
+<h2>${forHowLong}</h2>
+<p>${untilRevoked(appsHref)}</p>
+${form(content, allowWord, spaceChoice(content.spaces, whereItMayAct, content.currentSpaceId))}
 ${otherAccount(content)}`;
-  return { title: `Allow ${app.name}?`, body, formAction: [target.formAction] };
+  return { title: allowTitle(app), body, formAction: [target.formAction] };
 }
 
 /** For a client whose document cannot be used. @param why the rule that it breaks */
 export const documentPage = (why: string): Page => ({
   status: 400,
-  title: "This link does not work",
-  body: html`<p>The link that you followed names an app by the address of a document, and this server cannot use the document.</p>
-<p class="quiet">${why}</p>
-<p>No access was granted. Go back to the app and report this to its operator.</p>`,
+  title: brokenLinkTitle,
+  body: html`<p>${words(
+    "The link that you followed names an app by the address of a document, and this server cannot use the document.",
+    "Der Link nennt eine App durch die Adresse eines Dokuments, und dieser Server kann das Dokument nicht benutzen.",
+  )}</p>
+<p class="quiet" lang="en">${why}</p>
+<p>${nothingGranted}</p>`,
 });
 
 /** For an account all of whose spaces forbid unverified clients. */
@@ -57,7 +87,10 @@ export const forbiddenPage = (
   declinedHref: string,
 ): Page => ({
   status: 403,
-  title: "You cannot allow this app",
-  body: html`<p>${app.name} is not verified by this server, and the owner of your space does not allow such apps.</p>
-<div class="actions"><a class="button" href="${declinedHref}">Back to the app</a><a class="button secondary" href="${switchHref}">Switch account</a></div>`,
+  title: cannotAllowTitle,
+  body: html`<p>${words(
+    `${app.name} is not verified by this server, and the owner of your space does not allow such apps.`,
+    `${app.name} ist von diesem Server nicht geprüft, und der Inhaber Ihres Bereichs erlaubt solche Apps nicht.`,
+  )}</p>
+<div class="actions"><a class="button" href="${declinedHref}">${backToApp}</a><a class="button secondary" href="${switchHref}">${switchAccount}</a></div>`,
 });

@@ -5,7 +5,7 @@ import { addAuthenticator, replaceRecoveryCodes } from "../../core/sign-in/facto
 import type { SessionHolder } from "../../core/sign-in/sign-in.ts";
 import { base32, otpauthUrl, secretBytes, stepOf } from "../../core/sign-in/totp.ts";
 import { alertMessage, field, hiddenField } from "../form.ts";
-import { type Html, html } from "../html.ts";
+import { type Html, html, words } from "../html.ts";
 import { sendPage } from "../page.ts";
 import type { ConsoleParts } from "../parts.ts";
 import type { SecurityPages } from "./security-pages.ts";
@@ -19,7 +19,7 @@ const issuer = "Agent Task Platform";
 function qrCode(text: string): Html {
   const { data, size } = encode(text, { ecc: "M", border: 4 });
   const squares = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])));
-  return html`<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="QR code with the key below" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path fill="#000" d="${squares.join("")}"/></svg>`;
+  return html`<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="${words("QR code with the key below", "QR-Code mit dem Schlüssel darunter")}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path fill="#000" d="${squares.join("")}"/></svg>`;
 }
 
 /** A sealed secret in the form of the page: it counts once a code of it was right. */
@@ -33,27 +33,31 @@ export function authenticatorRoutes(app: FastifyInstance, parts: ConsoleParts, p
   const { visits, store, cipher, clock } = parts;
   const contextOf = ({ session }: SessionHolder): string => `authenticator setup ${session.id}`;
 
-  function show(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, secret: Uint8Array, wrong: string | null): FastifyReply {
+  function show(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, secret: Uint8Array, wrong: Html | null): FastifyReply {
     const sealed = sealExpiring(cipher, clock, contextOf(who), { secret: Buffer.from(secret).toString("base64url") }, setupMs);
     const key = (base32(secret).match(/.{4}/g) ?? []).join(" ");
-    const body = html`<p>Scan the code with an authenticator app on your phone, or enter the key there.</p>
+    const body = html`<p>${words("Scan the code with an authenticator app on your phone, or enter the key there.", "Scannen Sie den Code mit einer Authenticator-App auf Ihrem Telefon, oder geben Sie dort den Schlüssel ein.")}</p>
 ${qrCode(otpauthUrl(secret, issuer, who.email))}
-<p class="key"><span class="quiet small">Key</span> <code>${key}</code></p>
+<p class="key"><span class="quiet small">${words("Key", "Schlüssel")}</span> <code>${key}</code></p>
 <form method="post" action="${visits.href(path)}">
 ${alertMessage(wrong)}${visits.sessionToken(request)}${hiddenField("sealed", sealed)}
-${field({ name: "code", label: "Code of the app", type: "text", autocomplete: "one-time-code", maxLength: 20, hint: "6 digits. All your other sessions will end.", isInvalid: wrong !== null })}
-<button type="submit">Turn on</button>
+${field({ name: "code", label: words("Code of the app", "Code der App"), type: "text", autocomplete: "one-time-code", maxLength: 20, hint: words("6 digits. All your other sessions will end.", "6 Ziffern. Alle Ihre anderen Sitzungen enden."), isInvalid: wrong !== null })}
+<button type="submit">${words("Turn on", "Einschalten")}</button>
 </form>
-<p><a href="${visits.href("/account/security")}">Cancel</a></p>`;
-    return sendPage(reply, visits, { title: "Set up an authenticator app", body, status: wrong === null ? 200 : 400 });
+<p><a href="${visits.href("/account/security")}">${words("Cancel", "Abbrechen")}</a></p>`;
+    return sendPage(reply, visits, {
+      title: words("Set up an authenticator app", "Authenticator-App einrichten"),
+      body,
+      status: wrong === null ? 200 : 400,
+    });
   }
 
   function showCodes(reply: FastifyReply, codes: readonly string[]): FastifyReply {
-    const body = html`<p>With each of these codes you can sign in once when you do not have your app. Keep them where you keep your passwords.</p>
+    const body = html`<p>${words("With each of these codes you can sign in once when you do not have your app. Keep them where you keep your passwords.", "Mit jedem dieser Codes können Sie sich einmal anmelden, wenn Sie Ihre App nicht haben. Bewahren Sie sie bei Ihren Passwörtern auf.")}</p>
 <ol class="codes">${codes.map((code) => html`<li><code>${code}</code></li>`)}</ol>
-<p class="notice" role="status">They are shown only now. Earlier codes do not work any more.</p>
-<p><a class="button" href="${visits.href("/account/security")}">I have kept them</a></p>`;
-    return sendPage(reply, visits, { title: "Your recovery codes", body });
+<p class="notice" role="status">${words("They are shown only now. Earlier codes no longer work.", "Sie werden nur jetzt gezeigt. Frühere Codes gelten nicht mehr.")}</p>
+<p><a class="button" href="${visits.href("/account/security")}">${words("I have kept them", "Ich habe sie aufbewahrt")}</a></p>`;
+    return sendPage(reply, visits, { title: words("Your recovery codes", "Ihre Wiederherstellungscodes"), body });
   }
 
   app.get(
@@ -69,13 +73,31 @@ ${field({ name: "code", label: "Code of the app", type: "text", autocomplete: "o
     pages.proven(async (request, reply, who) => {
       const form = visits.sessionForm(request);
       const pending = openExpiring<PendingApp>(cipher, clock, contextOf(who), form.text("sealed"));
-      if (pending === null) return show(request, reply, who, parts.random(secretBytes), "The page has expired: scan the new code.");
+      if (pending === null)
+        return show(
+          request,
+          reply,
+          who,
+          parts.random(secretBytes),
+          words("The page has expired: scan the new code.", "Die Seite ist abgelaufen: scannen Sie den neuen Code."),
+        );
       const secret = Buffer.from(pending.secret, "base64url");
       const step = stepOf(secret, form.text("code").replace(/\s/g, ""), clock.now());
       if (step === null)
-        return show(request, reply, who, secret, "The code is wrong. Check the clock of your phone, and enter the next code.");
+        return show(
+          request,
+          reply,
+          who,
+          secret,
+          words(
+            "The code is wrong. Check the clock of your phone, and enter the next code.",
+            "Der Code ist falsch. Prüfen Sie die Uhr Ihres Telefons, und geben Sie den nächsten Code ein.",
+          ),
+        );
       const codes = await pages.change(request, who, (change) => addAuthenticator(change, cipher, { secret, step }));
-      return codes === null ? pages.refuse(request, reply, who, "You have an authenticator app already.") : showCodes(reply, codes);
+      return codes === null
+        ? pages.refuse(request, reply, who, words("You have an authenticator app already.", "Sie haben schon eine Authenticator-App."))
+        : showCodes(reply, codes);
     }),
   );
 
@@ -84,7 +106,9 @@ ${field({ name: "code", label: "Code of the app", type: "text", autocomplete: "o
     pages.proven(async (request, reply, who) => {
       visits.sessionForm(request);
       const codes = await pages.change(request, who, replaceRecoveryCodes);
-      return codes === null ? pages.refuse(request, reply, who, "Set up an authenticator app first.") : showCodes(reply, codes);
+      return codes === null
+        ? pages.refuse(request, reply, who, words("Set up an authenticator app first.", "Richten Sie zuerst eine Authenticator-App ein."))
+        : showCodes(reply, codes);
     }),
   );
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { FastifyInstance } from "fastify";
-import { type Html, html } from "../html.ts";
+import { type Html, html, words } from "../html.ts";
 
 const text = readFileSync(new URL("./passkey.js", import.meta.url), "utf8");
 
@@ -30,7 +30,7 @@ interface PasskeyForm {
 
 /** A form that the script completes with the answer of a passkey. Browsers without passkeys do not show what `whereSupported` has. */
 export const passkeyForm = ({ asks, action, fields, button }: PasskeyForm): Html =>
-  html`<form class="passkey" method="post" action="${action}" data-passkey="${asks}" data-options="${action}/options" data-refused="No passkey was used. Try again." data-known="This device has a passkey for this account already." data-stale="This page has expired. Reload it and try again.">
+  html`<form class="passkey" method="post" action="${action}" data-passkey="${asks}" data-options="${action}/options" data-refused="${words("No passkey was used. Try again.", "Es wurde kein Passkey benutzt. Versuchen Sie es erneut.")}" data-known="${words("This device has a passkey for this account already.", "Dieses Gerät hat schon einen Passkey für dieses Konto.")}" data-stale="${words("This page has expired. Reload it and try again.", "Diese Seite ist abgelaufen. Laden Sie sie neu.")}">
 <p class="alert" role="alert" hidden></p>
 ${fields}<input type="hidden" name="credential" value="">
 ${button}

@@ -1,12 +1,17 @@
 import type { FastifyInstance } from "fastify";
 import { addPasskey } from "../../core/sign-in/factors.ts";
+import { words } from "../html.ts";
 import type { ConsoleParts } from "../parts.ts";
+import { refusedPasskey } from "../words.ts";
 import { keepChallenge, spendChallenge, takeChallenge } from "./challenges.ts";
 import type { SecurityPages } from "./security-pages.ts";
 import { creationOptions, type RelyingParty, verifyCreation } from "./webauthn.ts";
 
 const path = "/account/security/passkey";
 const nameMax = 60;
+
+/** What a name must be. */
+export const nameRule = words("A name has 1 to 60 characters.", "Ein Name hat 1 bis 60 Zeichen.");
 
 /** A passkey's name; null unless it has 1 to 60 characters without control characters. */
 export function readPasskeyName(text: string): string | null {
@@ -37,15 +42,23 @@ export function passkeyRoutes(app: FastifyInstance, parts: ConsoleParts, party: 
       const form = visits.sessionForm(request);
       const challenge = takeChallenge(parts, request, reply, purposeOf(who.session.id));
       const name = readPasskeyName(form.text("name"));
-      if (name === null) return pages.refuse(request, reply, who, "A name has 1 to 60 characters.");
+      if (name === null) return pages.refuse(request, reply, who, nameRule);
       const made = challenge && (await verifyCreation(party, challenge.text, form.text("credential")));
-      if (!challenge || !made) return pages.refuse(request, reply, who, "The passkey was not accepted. Try again.");
+      if (!challenge || !made) return pages.refuse(request, reply, who, refusedPasskey);
       const wrong = await pages.change(request, who, async (change) => {
         if (!(await spendChallenge(change.tx, challenge))) return "known";
         return addPasskey(change, { ...made, userHandle: challenge.userHandle, name });
       });
-      if (wrong === "too many") return pages.refuse(request, reply, who, "You have 20 passkeys. Remove one first.");
-      return wrong === null ? pages.done(reply) : pages.refuse(request, reply, who, "This passkey was added before.");
+      if (wrong === "too many")
+        return pages.refuse(
+          request,
+          reply,
+          who,
+          words("You have 20 passkeys. Remove one first.", "Sie haben 20 Passkeys. Entfernen Sie zuerst einen."),
+        );
+      return wrong === null
+        ? pages.done(reply)
+        : pages.refuse(request, reply, who, words("This passkey was added before.", "Dieser Passkey wurde schon hinzugefügt."));
     }),
   );
 }

@@ -5,10 +5,11 @@ import { type IdentityProof, needsSecondStep } from "../../core/sign-in/start-se
 import { isAppRequest } from "../access-request.ts";
 import { enterOrChooseSpace, enterSpace, signInTarget } from "../entrance.ts";
 import { alertMessage, field, hiddenField } from "../form.ts";
-import { html } from "../html.ts";
+import { type Html, html, words } from "../html.ts";
 import { withNotice } from "../notice.ts";
 import { sendPage, sendRedirect } from "../page.ts";
 import { type ConsoleParts, queryText, requestOrigin } from "../parts.ts";
+import { continueWord, startAgain, wrongCode } from "../words.ts";
 
 const context = "second step";
 const codePath = "/sign-in/code";
@@ -50,15 +51,15 @@ export function secondStepRoutes(app: FastifyInstance, parts: ConsoleParts): voi
   const ticketOf = (request: FastifyRequest): SecondStep | null =>
     openExpiring<SecondStep>(cipher, clock, context, visits.cookie(request, "second-step") ?? "");
 
-  function form(request: FastifyRequest, reply: FastifyReply, next: string, wrong: string | null): FastifyReply {
-    const body = html`<p>Enter the code that your authenticator app shows for this site.</p>
+  function form(request: FastifyRequest, reply: FastifyReply, next: string, wrong: Html | null): FastifyReply {
+    const body = html`<p>${words("Enter the code that your authenticator app shows for this site.", "Geben Sie den Code ein, den Ihre Authenticator-App für diese Seite zeigt.")}</p>
 <form method="post" action="${visits.href(codePath)}">
 ${alertMessage(wrong)}${visits.visitorToken(request, reply)}${hiddenField("next", next)}
-${field({ name: "code", label: "Code", type: "text", autocomplete: "one-time-code", maxLength: 40, hint: "6 digits. Without your app, enter one of your recovery codes.", isInvalid: wrong !== null })}
-<button type="submit">Continue</button>
+${field({ name: "code", label: words("Code", "Code"), type: "text", autocomplete: "one-time-code", maxLength: 40, hint: words("6 digits. Without your app, enter one of your recovery codes.", "6 Ziffern. Ohne Ihre App geben Sie einen Ihrer Wiederherstellungscodes ein."), isInvalid: wrong !== null })}
+<button type="submit">${continueWord}</button>
 </form>
-<p class="quiet small">Neither app nor recovery code? Ask your administrator to reset your second step. <a href="${visits.signInHref(next)}">Start again</a>.</p>`;
-    return sendPage(reply, visits, { title: "Second step", body, status: wrong === null ? 200 : 401 });
+<p class="quiet small">${words("Neither app nor recovery code? Ask your administrator to reset your second step.", "Weder App noch Wiederherstellungscode? Bitten Sie Ihren Administrator, den zweiten Schritt zurückzusetzen.")} <a href="${visits.signInHref(next)}">${startAgain}</a></p>`;
+    return sendPage(reply, visits, { title: words("Second step", "Zweiter Schritt"), body, status: wrong === null ? 200 : 401 });
   }
 
   const restart = (reply: FastifyReply, next: string): FastifyReply => {
@@ -78,7 +79,7 @@ ${field({ name: "code", label: "Code", type: "text", autocomplete: "one-time-cod
     if (ticket === null) return restart(reply, next);
     const second = await prove(request, ticket, sent.text("code"));
     if (second === "used") return restart(reply, next);
-    if (second === null) return form(request, reply, next, "The code is wrong, or was used before. Wait for the next one.");
+    if (second === null) return form(request, reply, next, wrongCode);
     visits.setCookie(reply, "second-step", null);
     const proven = { ...ticket.proven, second };
     if (second === "recovery code") await warn(ticket);

@@ -1,8 +1,9 @@
 import type { Authenticator, Passkey } from "../../core/sign-in/factor.ts";
 import type { SessionHolder } from "../../core/sign-in/sign-in.ts";
 import { alertMessage, field, hiddenField } from "../form.ts";
-import { type Html, html } from "../html.ts";
+import { type Html, html, words } from "../html.ts";
 import type { ConsoleParts } from "../parts.ts";
+import { changePassword, choosePassword, otherSessionsEnd, passwordLabel } from "../words.ts";
 import { passkeyForm, whereSupported } from "./passkey-form.ts";
 
 /** How the page is shown. */
@@ -10,13 +11,16 @@ interface Shown {
   /** The hidden field of every form. */
   readonly token: Html;
   readonly notice: Html | null;
-  readonly wrong: string | null;
+  readonly wrong: Html | null;
   /** The person has proven their identity in the last five minutes: only then there are forms. */
   readonly isFresh: boolean;
 }
 
-const day = (at: number): string =>
-  new Date(at).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+const day = (at: number): Html => {
+  const dayIn = (tag: string): string =>
+    new Date(at).toLocaleDateString(tag, { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+  return words(dayIn("en-GB"), dayIn("de-DE"));
+};
 
 /** The content of `/account/security`. */
 export async function securityBody(parts: ConsoleParts, { session }: SessionHolder, shown: Shown): Promise<Html> {
@@ -31,61 +35,68 @@ export async function securityBody(parts: ConsoleParts, { session }: SessionHold
   const href = (path: string): string => visits.href(`/account/security${path}`);
   return html`${shown.notice}${alertMessage(shown.wrong)}${!shown.isFresh && proofNotice(visits.href)}
 <section class="part" aria-labelledby="passkeys">
-<h2 id="passkeys">Passkeys</h2>
-<p class="quiet">Sign in with your fingerprint, face or screen lock, without a password or a code.</p>
+<h2 id="passkeys">${words("Passkeys", "Passkeys")}</h2>
+<p class="quiet">${words("Sign in with your fingerprint, face or screen lock, without a password or a code.", "Melden Sie sich mit Fingerabdruck, Gesicht oder Bildschirmsperre an, ohne Passwort und ohne Code.")}</p>
 ${passkeys.length > 0 && html`<ul class="factors">${passkeys.map((passkey) => passkeyRow(passkey, href, shown))}</ul>`}
-${relyingParty === null && html`<p class="quiet small">Passkeys need an https address with a host name. Ask your administrator.</p>`}
+${relyingParty === null && html`<p class="quiet small">${words("Passkeys need an https address with a host name. Ask your administrator.", "Passkeys brauchen eine https-Adresse mit einem Hostnamen. Fragen Sie Ihren Administrator.")}</p>`}
 ${relyingParty !== null && shown.isFresh && addForm(href, shown)}
 </section>
 <section class="part" aria-labelledby="app">
-<h2 id="app">Authenticator app${authenticator !== null && html` <span class="mark on">On</span>`}</h2>
+<h2 id="app">${words("Authenticator app", "Authenticator-App")}${authenticator !== null && html` <span class="mark on">${words("On", "An")}</span>`}</h2>
 ${appPart(authenticator, left, href, shown)}
 </section>
 <section class="part" aria-labelledby="password">
-<h2 id="password">Password</h2>
-<p><a href="${visits.href("/account/password")}">${password === null ? "Choose a password" : "Change the password"}</a></p>
+<h2 id="password">${passwordLabel}</h2>
+<p><a href="${visits.href("/account/password")}">${password === null ? choosePassword : changePassword}</a></p>
 </section>
-<p><a href="${visits.href("/account")}">Back to your account</a></p>`;
+<p><a href="${visits.href("/account")}">${words("Back to your account", "Zurück zu Ihrem Konto")}</a></p>`;
 }
 
 const proofNotice = (href: (path: string) => string): Html =>
-  html`<p class="notice">To change anything here, confirm that it is you. <a href="${href("/account/prove")}?next=${encodeURIComponent(href("/account/security"))}">Confirm</a></p>`;
+  html`<p class="notice">${words("To change anything here, confirm that it is you.", "Um hier etwas zu ändern, bestätigen Sie, dass Sie es sind.")} <a href="${href("/account/prove")}?next=${encodeURIComponent(href("/account/security"))}">${words("Confirm", "Bestätigen")}</a></p>`;
 
 type Href = (path: string) => string;
 
 const passkeyRow = ({ id, name, createdAt, usedAt }: Passkey, href: Href, { token, isFresh }: Shown): Html =>
-  html`<li><span><strong>${name}</strong><br><span class="quiet small">Added ${day(createdAt)}${usedAt !== null && ` · last used ${day(usedAt)}`}</span></span>
+  html`<li><span><strong>${name}</strong><br><span class="quiet small">${words(html`Added ${day(createdAt)}`, html`Hinzugefügt am ${day(createdAt)}`)}${usedAt !== null && words(html` · last used ${day(usedAt)}`, html` · zuletzt benutzt am ${day(usedAt)}`)}</span></span>
 ${
   isFresh &&
-  html`<details><summary aria-label="Change ${name}">Change</summary>
+  html`<details><summary aria-label="${words(`Change ${name}`, `${name} ändern`)}">${words("Change", "Ändern")}</summary>
 <form method="post" action="${href("/rename")}">${token}${hiddenField("passkey", id)}
-<div class="field"><label for="name-${id}">Name</label><input id="name-${id}" name="name" type="text" autocomplete="off" required maxlength="60" value="${name}"></div>
-<button class="secondary" type="submit">Rename</button></form>
+<div class="field"><label for="name-${id}">${words("Name", "Name")}</label><input id="name-${id}" name="name" type="text" autocomplete="off" required maxlength="60" value="${name}"></div>
+<button class="secondary" type="submit">${words("Rename", "Umbenennen")}</button></form>
 <form method="post" action="${href("/remove")}">${token}${hiddenField("passkey", id)}
-<button class="danger" type="submit" aria-label="Remove this passkey: ${name}">Remove this passkey</button></form>
+<button class="danger" type="submit" aria-label="${words(`Remove this passkey: ${name}`, `Diesen Passkey entfernen: ${name}`)}">${words("Remove this passkey", "Diesen Passkey entfernen")}</button></form>
 </details>`
 }</li>`;
 
+const addText = words("Add a passkey", "Passkey hinzufügen");
+
 const addForm = (href: Href, { token }: Shown): Html =>
   whereSupported(
-    html`<details class="add"><summary>Add a passkey</summary>${passkeyForm({
+    html`<details class="add"><summary>${addText}</summary>${passkeyForm({
       asks: "create",
       action: href("/passkey"),
-      fields: html`${token}${field({ name: "name", label: "Name", type: "text", autocomplete: "off", maxLength: 60, hint: "For example the device. All your other sessions will end." })}`,
-      button: html`<button type="submit">Add a passkey</button>`,
+      fields: html`${token}${field({ name: "name", label: words("Name", "Name"), type: "text", autocomplete: "off", maxLength: 60, hint: words("For example the device. All your other sessions will end.", "Zum Beispiel das Gerät. Alle Ihre anderen Sitzungen enden.") })}`,
+      button: html`<button type="submit">${addText}</button>`,
     })}</details>`,
   );
 
+const removeAppText = words("Remove the app", "App entfernen");
+
 function appPart(authenticator: Authenticator | null, left: number, href: Href, { token, isFresh }: Shown): Html {
   if (authenticator === null)
-    return html`<p class="quiet">After your password, a code from your phone. It protects the account when another person knows the password.</p>
-${isFresh && html`<p><a class="button secondary" href="${href("/app")}">Set up an app</a></p>`}`;
-  return html`<p class="quiet">Set up on ${day(authenticator.createdAt)}. You have ${left} of 10 recovery codes left.</p>
+    return html`<p class="quiet">${words("After your password, a code from your phone. It protects the account when another person knows the password.", "Nach dem Passwort ein Code von Ihrem Telefon. Er schützt das Konto, wenn eine andere Person das Passwort kennt.")}</p>
+${isFresh && html`<p><a class="button secondary" href="${href("/app")}">${words("Set up an app", "App einrichten")}</a></p>`}`;
+  return html`<p class="quiet">${words(
+    html`Set up on ${day(authenticator.createdAt)}. You have ${left} of 10 recovery codes left.`,
+    html`Eingerichtet am ${day(authenticator.createdAt)}. Sie haben noch ${left} von 10 Wiederherstellungscodes.`,
+  )}</p>
 ${
   isFresh &&
-  html`<details><summary>New recovery codes</summary>
-<form method="post" action="${href("/codes")}">${token}<p>The codes that you have will not work any more.</p><button type="submit">Make new codes</button></form></details>
-<details><summary>Remove the app</summary>
-<form method="post" action="${href("/app/remove")}">${token}<p>Your password alone will be enough to sign in. All your other sessions will end.</p><button class="danger" type="submit">Remove the app</button></form></details>`
+  html`<details><summary>${words("New recovery codes", "Neue Wiederherstellungscodes")}</summary>
+<form method="post" action="${href("/codes")}">${token}<p>${words("The codes that you have will no longer work.", "Die Codes, die Sie haben, gelten dann nicht mehr.")}</p><button type="submit">${words("Make new codes", "Neue Codes erzeugen")}</button></form></details>
+<details><summary>${removeAppText}</summary>
+<form method="post" action="${href("/app/remove")}">${token}<p>${words("Your password alone will be enough to sign in.", "Ihr Passwort allein genügt dann für die Anmeldung.")} ${otherSessionsEnd}</p><button class="danger" type="submit">${removeAppText}</button></form></details>`
 }`;
 }

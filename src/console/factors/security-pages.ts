@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FactorChange } from "../../core/sign-in/factors.ts";
 import type { SessionHolder } from "../../core/sign-in/sign-in.ts";
+import type { Html } from "../html.ts";
 import type { Handle, requireSignIn } from "../parts.ts";
 
 export const securityPath = "/account/security";
@@ -12,7 +13,7 @@ export interface SecurityPages {
   /** Runs one change of what the person signs in with. */
   change<T>(request: FastifyRequest, who: SessionHolder, work: (change: FactorChange) => Promise<T>): Promise<T>;
   /** Shows the page again with what was wrong. */
-  refuse(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, wrong: string): Promise<FastifyReply>;
+  refuse(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, wrong: Html): Promise<FastifyReply>;
   /** Leads back to the page, with a notice. */
   done(reply: FastifyReply): FastifyReply;
 }

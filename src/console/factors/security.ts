@@ -1,12 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isFresh, removeAuthenticator, removePasskey, renamePasskey, StaleProof } from "../../core/sign-in/factors.ts";
 import type { SessionHolder } from "../../core/sign-in/sign-in.ts";
+import { type Html, words } from "../html.ts";
 import { noticeOf, withNotice } from "../notice.ts";
 import { sendPage, sendRedirect } from "../page.ts";
 import { type ConsoleParts, creationContext, requestOrigin, requireSignIn } from "../parts.ts";
+import { securityTitle } from "../words.ts";
 import { authenticatorRoutes } from "./authenticator.ts";
 import { passkeyScript } from "./passkey-form.ts";
-import { passkeyRoutes, readPasskeyName } from "./passkeys.ts";
+import { nameRule, passkeyRoutes, readPasskeyName } from "./passkeys.ts";
 import { securityBody } from "./security-body.ts";
 import { type SecurityPages, securityPath } from "./security-pages.ts";
 
@@ -17,7 +19,7 @@ export function securityRoutes(app: FastifyInstance, parts: ConsoleParts): void 
   const askForProof = (reply: FastifyReply) =>
     sendRedirect(reply, `${visits.href("/account/prove")}?next=${encodeURIComponent(visits.href(securityPath))}`);
 
-  async function show(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, wrong: string | null): Promise<FastifyReply> {
+  async function show(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, wrong: Html | null): Promise<FastifyReply> {
     const body = await securityBody(parts, who, {
       token: visits.sessionToken(request),
       notice: wrong === null ? noticeOf(request) : null,
@@ -25,7 +27,7 @@ export function securityRoutes(app: FastifyInstance, parts: ConsoleParts): void 
       isFresh: isFresh(who.session, clock.now()),
     });
     const script = relyingParty ? { script: passkeyScript } : {};
-    return sendPage(reply, visits, { title: "Sign-in and security", body, status: wrong === null ? 200 : 400, ...script });
+    return sendPage(reply, visits, { title: securityTitle, body, status: wrong === null ? 200 : 400, ...script });
   }
 
   const pages: SecurityPages = {
@@ -55,7 +57,7 @@ export function securityRoutes(app: FastifyInstance, parts: ConsoleParts): void 
     pages.proven(async (request, reply, who) => {
       const form = visits.sessionForm(request);
       const name = readPasskeyName(form.text("name"));
-      if (name === null) return show(request, reply, who, "A name has 1 to 60 characters.");
+      if (name === null) return show(request, reply, who, nameRule);
       await pages.change(request, who, (change) => renamePasskey(change, form.text("passkey"), name));
       return pages.done(reply);
     }),
@@ -67,7 +69,15 @@ export function securityRoutes(app: FastifyInstance, parts: ConsoleParts): void 
       const form = visits.sessionForm(request);
       const removed = await pages.change(request, who, (change) => removePasskey(change, form.text("passkey")));
       if (!removed)
-        return show(request, reply, who, "This passkey is your only way to sign in. Add another one, or choose a password, first.");
+        return show(
+          request,
+          reply,
+          who,
+          words(
+            "This passkey is your only way to sign in. Add another one, or choose a password, first.",
+            "Nur mit diesem Passkey können Sie sich anmelden. Fügen Sie zuerst einen anderen hinzu, oder wählen Sie ein Passwort.",
+          ),
+        );
       return pages.done(reply);
     }),
   );

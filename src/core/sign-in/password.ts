@@ -107,16 +107,13 @@ async function deriveHash(text: string, { ln, r, p, salt }: Omit<Stored, "hash">
   }
 }
 
-const lengthMin = 12;
-const lengthMax = 1024;
-
-/** The rule as a text, for pages. */
-export const passwordRule = `${lengthMin} to ${lengthMax} characters`;
+/** The fewest and the most characters of a password. */
+export const passwordLength = { min: 12, max: 1024 } as const;
 
 /** True when a new password has an allowed length; characters are counted after NFKC. */
 export function isNewPassword(text: string): boolean {
   const length = [...text.normalize("NFKC")].length;
-  return length >= lengthMin && length <= lengthMax;
+  return length >= passwordLength.min && length <= passwordLength.max;
 }
 
 /**
