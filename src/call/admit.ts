@@ -1,6 +1,6 @@
 import { batchReads } from "../async/batch.ts";
 import type { Role } from "../core/accounts/account.ts";
-import type { Caller, CallerCredential, KeyCredential, KeyKind, ProjectLimit, TokenCredential } from "../core/accounts/caller.ts";
+import { type Caller, type CallerCredential, type KeyKind, requireKeyScope, type TokenCredential } from "../core/accounts/caller.ts";
 import type { KeyScope } from "../core/accounts/key-scopes.ts";
 import { Failure, failureOf } from "../core/failure.ts";
 import type { KeyUses } from "../core/keys/api-keys.ts";
@@ -51,13 +51,14 @@ const roleNames: Record<Role, Access_Role> = {
  * @throws Failure `permission_denied`; `insufficient_scope` for a token
  * (spec/decisions.md 2, spec/enterprise.md 1, spec/oauth.md 2.1, 9.2).
  */
-function checkAccess(operation: Operation, { credential, role, within }: Caller): void {
+function checkAccess(operation: Operation, caller: Caller): void {
   const { access } = operation;
+  const { credential, role } = caller;
   if (access === null) return;
   if (credential.kind === "token") checkScopes(access, credential);
   else {
     checkCredential(access, credentialOf(credential), role);
-    if (credential.kind === "key") checkRestrictions(access, credential, within);
+    if (credential.kind === "key") checkRestrictions(access, caller);
     if (access.operator && !(credential.kind === "session" && credential.operator)) throw forbidden(access);
   }
 }
@@ -82,11 +83,10 @@ function checkScopes({ credentials, anyScope, keyScope }: OperationAccess, { sco
 }
 
 /** A key with restrictions may do what they name, and nothing else (spec/api.md 8.108). @throws Failure `permission_denied`. */
-function checkRestrictions({ keyScope, inProjects }: OperationAccess, { scopes }: KeyCredential, within: ProjectLimit | undefined): void {
+function checkRestrictions({ keyScope, inProjects }: OperationAccess, caller: Caller): void {
   // Enterprise keys have no scopes and no projects.
-  if (scopes !== null && keyScope !== null && !scopes.includes(keyScope))
-    throw new Failure("permission_denied", `this API key has no scope ${keyScope}; its scopes are ${scopes.join(", ")}`);
-  if (within !== undefined && !inProjects)
+  if (keyScope !== null) requireKeyScope(caller, keyScope);
+  if (caller.within !== undefined && !inProjects)
     throw new Failure("permission_denied", "this API key is limited to projects, and this operation reaches more than projects");
 }
 

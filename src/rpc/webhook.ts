@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { mapIterable } from "../async/map-iterable.ts";
 import type { Handlers } from "../call/handlers.ts";
+import { isTaskPushId, listTaskPushes, removeTaskPush, type TaskPush } from "../core/push/task-pushes.ts";
 import { eventId } from "../core/tasks/event.ts";
 import { type DeliveryAttempt, deliveryStates } from "../core/webhooks/delivery.ts";
 import type { Deliveries, DeliveryFilter, DeliveryLogEntry, DeliveryTally } from "../core/webhooks/delivery-log.ts";
@@ -23,6 +24,7 @@ import {
   type WebhookEventType as EventTypeValue,
   type TeamWebhookSchema,
   WebhookEventTypeSchema,
+  WebhookKind,
   type WebhookSchema,
   WebhookStatusSchema,
 } from "../gen/proto/webhook/v2/webhook_pb.ts";
@@ -52,6 +54,13 @@ export const toWebhook = (webhook: Webhook): MessageInitShape<typeof WebhookSche
   ...(webhook.name === null ? {} : { name: webhook.name }),
   ...(webhook.projectId === null ? {} : { projectId: webhook.projectId }),
   metadata: { ...webhook.metadata },
+});
+
+/** The wire form of a push notification configuration in a list of webhooks. */
+const toTaskPush = ({ id, taskId, url, state, lastError, createdAt }: TaskPush): MessageInitShape<typeof WebhookSchema> => ({
+  ...{ id, url, kind: WebhookKind.A2A_PUSH, taskId, createdAt: seconds(createdAt) },
+  status: webhookStatus.toValue(state === "active" ? "active" : "inactive"),
+  ...(state === "active" ? {} : { inactiveReason: state === "failed" ? `given up: ${lastError}` : "the task is over" }),
 });
 
 const keyAlgorithms: Readonly<Record<WebhookKeyAlgorithm, string>> = { rsa: "RSA-SHA256", ed25519: "ed25519" };
@@ -140,8 +149,9 @@ export function webhookHandlers({ webhooks, deliveries, listeners, keys }: Webho
         };
       },
     },
-    async listWebhooks(tx, caller) {
-      return { data: (await webhooks.list(tx, caller)).map(toWebhook) };
+    async listWebhooks(tx, caller, { includeTaskPushes }) {
+      const pushes = includeTaskPushes ? await listTaskPushes(tx, caller) : [];
+      return { data: [...(await webhooks.list(tx, caller)).map(toWebhook), ...pushes.map(toTaskPush)] };
     },
     async listTeamWebhooks(tx, caller, { limit = 20, cursor }) {
       const { items, next } = await webhooks.listOfSpace(tx, caller, { limit, cursor });
@@ -151,7 +161,8 @@ export function webhookHandlers({ webhooks, deliveries, listeners, keys }: Webho
       return toHealth(await deliveries.health(tx, caller, webhookId));
     },
     async deleteWebhook(tx, caller, { webhookId }) {
-      await webhooks.remove(tx, caller, webhookId);
+      if (isTaskPushId(webhookId)) await removeTaskPush(tx, caller, webhookId);
+      else await webhooks.remove(tx, caller, webhookId);
       return {};
     },
     async getWebhookPublicKey() {

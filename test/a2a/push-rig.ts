@@ -28,7 +28,7 @@ export interface PushRig extends AsyncDisposable {
   /** Another sender on the same database; on PostgreSQL with a separate store. */
   start(): Promise<PushSender>;
   /** A task with as many messages, and a configuration that has sent none. */
-  put(messages: number, members?: Partial<PushConfig>): Promise<{ readonly task: Task; readonly config: PushConfig }>;
+  put(messages: number, members?: Partial<PushConfig>, task?: Partial<Task>): Promise<{ readonly task: Task; readonly config: PushConfig }>;
   say(task: Pick<Task, "id">, ...texts: readonly string[]): Promise<void>;
   end(task: Pick<Task, "id">): Promise<void>;
   row(config: PushConfig): Promise<PushConfig | undefined>;
@@ -75,13 +75,13 @@ export async function pushRig(kind: DatabaseKind): Promise<PushRig> {
       senders.push(sender);
       return sender;
     },
-    async put(messages, members = {}) {
+    async put(messages, members = {}, of = {}) {
       const texts = Array.from({ length: messages }, (_, index) => progress(String(index + 1)));
-      const task = await putTask(store, {}, texts);
+      const task = await putTask(store, of, texts);
       const key = { taskId: task.id, clientId: "", configId: "c", ...members };
       const config: PushConfig = {
         ...{ accountId: ann.accountId, spaceId: ann.spaceId, url: `${receiver.url}/${task.id}`, hasEvents: true, state: "active" },
-        ...{ sentSeq: 0, attempts: 0, nextAt: 0, claim: null, lastError: null, createdAt: 1 },
+        ...{ sentSeq: 0, attempts: 0, nextAt: 0, claim: null, lastError: null, createdAt: 1, apiKeyId: null },
         ...key,
         secrets: sealPushSecrets(cipher, key, { token: "t", scheme: "Bearer", credentials: "c" }),
       };

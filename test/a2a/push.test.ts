@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { ListTaskPushNotificationConfigsResponse, StreamResponse } from "@a2a-js/sdk";
 import { describe, expect, test } from "vitest";
+import type { KeyScope } from "../../src/core/accounts/key-scopes.ts";
 import { openTestStore } from "../support/database.ts";
 import { hangMs } from "../support/patience.ts";
-import { type Calling, openService } from "../support/service.ts";
+import { type Calling, openService, type Service } from "../support/service.ts";
 import { storedText } from "../support/stored-text.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { tokenOf } from "../support/token.ts";
@@ -23,6 +24,18 @@ function plain(json: unknown): unknown {
 }
 /** Whether an item is a part of a text: notifications have complete texts only. */
 const isDelta = (item: unknown) => JSON.stringify(item).includes('"delta"');
+
+/** Returns the result of a call, or the reason of its error. */
+async function callA2a({ url }: Pick<Service, "url">, method: string, params: object, { headers }: Pick<Calling, "headers">) {
+  const answer = await fetch(`${url}/a2a`, {
+    method: "POST",
+    headers: { "a2a-version": "1.0", "content-type": "application/json", ...headers },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: answers are read as the client sees them
+  const { result, error } = (await answer.json()) as any;
+  return error ? error.data[0].reason : result;
+}
 
 describe("push notifications of A2A (spec/api.md 8.124)", () => {
   test.each(bindings)("a receiver gets what a stream has, in its order, over %s", async (binding) => {
@@ -100,19 +113,58 @@ describe("push notifications of A2A (spec/api.md 8.124)", () => {
     }
   });
 
+  test("a limited key needs task:read and webhook:write to create, change or delete one, and task:read to read it", async () => {
+    await using receiver = await openReceiver();
+    const taskId = await rig.create("[[forever]]");
+    const keyWith = (...scopes: KeyScope[]) => rig.service.person({ with: rig.ann, as: rig.ann, restrictions: { scopes } });
+    const [writer, reader, hooks] = [await keyWith("task:write"), await keyWith("task:read"), await keyWith("webhook:write", "task:write")];
+    const full = await keyWith("task:read", "webhook:write", "task:write");
+    const config = { taskId, url: receiver.url, id: "c" };
+    for (const key of [writer, reader, hooks]) {
+      expect(await callA2a(rig.service, "CreateTaskPushNotificationConfig", config, key)).toBe("PERMISSION_DENIED");
+      expect(await callA2a(rig.service, "DeleteTaskPushNotificationConfig", config, key)).toBe("PERMISSION_DENIED");
+      const message = { messageId: randomUUID(), role: "ROLE_USER", parts: [{ text: "more" }], taskId };
+      const sent = { message, configuration: { taskPushNotificationConfig: config, returnImmediately: true } };
+      expect(await callA2a(rig.service, "SendMessage", sent, key)).toBe("PERMISSION_DENIED");
+    }
+    expect(await callA2a(rig.service, "CreateTaskPushNotificationConfig", config, full)).toMatchObject({ id: "c" });
+    expect(await callA2a(rig.service, "GetTaskPushNotificationConfig", config, reader)).toMatchObject({ id: "c" });
+    expect(await callA2a(rig.service, "GetTaskPushNotificationConfig", config, hooks)).toBe("PERMISSION_DENIED");
+    expect((await rig.events(taskId)).filter(({ type }) => type === "user_message")).toHaveLength(1);
+    expect((await rig.service.store.pushConfigs.ofTask(taskId)).map(({ apiKeyId }) => apiKeyId)).toEqual([full.keyId]);
+    await rig.ann.v2("task.stop", { task_id: taskId });
+  });
+
+  test("webhook.list has the configurations of the account when it is asked for them, and webhook.delete deletes one", async () => {
+    const eve = await rig.service.person();
+    const bo = await rig.service.person({ with: eve, role: "member" });
+    const taskId = await rig.create("[[forever]]", {}, eve);
+    const config = { taskId, url: "http://127.0.0.1:9/a?secret=1", id: "c".repeat(128) };
+    await callA2a(rig.service, "CreateTaskPushNotificationConfig", config, eve);
+    expect((await eve.v2("webhook.list")).body["data"]).toEqual([]);
+    const listed = async (who = eve) => (await who.v2("webhook.list", { include_task_pushes: true })).body["data"];
+    const [push] = (await listed()) as [{ id: string }];
+    expect(await listed()).toMatchObject([{ kind: "a2a_push", task_id: taskId, url: config.url, status: "active" }]);
+    expect(await listed(bo)).toEqual([]);
+    const hooks = await rig.service.person({ with: eve, as: eve, restrictions: { scopes: ["webhook:read", "webhook:write"] } });
+    expect((await hooks.v2("webhook.list", { include_task_pushes: true })).status).toBe(403);
+    for (const [who, id] of [
+      [bo, push.id],
+      [eve, `${push.id.slice(0, -1)}x`],
+    ] as const)
+      expect((await who.v2("webhook.delete", { webhook_id: id })).status).toBe(404);
+    expect((await hooks.v2("webhook.delete", { webhook_id: push.id })).status).toBe(200);
+    expect(await listed()).toEqual([]);
+    expect((await eve.v2("webhook.delete", { webhook_id: push.id })).status).toBe(404);
+    const { body } = await eve.v2("audit.list", { operation: "webhook.v2.WebhookService/DeleteWebhook" });
+    expect(body["data"]).toMatchObject([{ subject: push.id, before: { task: taskId, push: config.id, host: "127.0.0.1:9" } }]);
+    await eve.v2("task.stop", { task_id: taskId });
+  });
+
   test("a configuration is found by its own app or, without one, by its person's keys; who may not write to the task creates none", async () => {
     const taskId = await rig.create("[[forever]]");
     const url = "http://127.0.0.1:9/a";
-    const call = async (method: string, params: object, { headers }: Pick<Calling, "headers">) => {
-      const answer = await fetch(`${rig.service.url}/a2a`, {
-        method: "POST",
-        headers: { "a2a-version": "1.0", "content-type": "application/json", ...headers },
-        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-      });
-      // biome-ignore lint/suspicious/noExplicitAny: answers are read as the client sees them
-      const { result, error } = (await answer.json()) as any;
-      return error ? error.data[0].reason : result;
-    };
+    const call = (method: string, params: object, by: Pick<Calling, "headers">) => callA2a(rig.service, method, params, by);
     const create = (params: object, by: Pick<Calling, "headers"> = rig.ann) =>
       call("CreateTaskPushNotificationConfig", { taskId, url, id: "c", ...params }, by);
     const bo = await rig.service.person({ with: rig.ann, role: "member" });

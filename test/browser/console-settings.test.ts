@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
+import type { PushConfig } from "../../src/core/push/push-config.ts";
 import { FileService } from "../../src/gen/proto/file/v2/file_service_pb.ts";
 import { AccountService } from "../../src/gen/proto/settings/v1/account_service_pb.ts";
 import { skillZip } from "../core/skills/zip-maker.ts";
@@ -39,6 +40,27 @@ describeWithChromium("the settings of the console", (database) => {
   const dialog = () => page.getByRole("dialog");
   const closed = () => dialog().waitFor({ state: "detached" });
   const listed = async (operation: string) => (await stage.owner.v2(operation)).body["data"];
+
+  test("the page of a task shows where its push notifications go, and deletes one", async () => {
+    const { owner, service } = stage;
+    const { body } = await owner.v2("task.create", { message: { content: "[[say done]]" } });
+    const taskId = String(body["task_id"]);
+    const config = (configId: string, url: string): PushConfig => ({
+      ...{ taskId, clientId: "", configId, accountId: owner.accountId, spaceId: owner.spaceId, url, secrets: null, hasEvents: false },
+      ...{ state: "active", sentSeq: 1_000, attempts: 0, nextAt: 0, claim: null, lastError: null, createdAt: 1, apiKeyId: owner.keyId },
+    });
+    await service.store.change(async (tx) => {
+      await tx.pushConfigs.put(config("one", "https://hooks.example.com/a2a?secret=1"));
+      await tx.pushConfigs.put(config("two", "https://other.example.com/"));
+    });
+    await page.goto(`/app/${taskId}`);
+    const receiver = page.locator("li", { hasText: "hooks.example.com" });
+    await receiver.getByRole("button", { name: "Delete" }).click();
+    await submit("Delete");
+    await receiver.waitFor({ state: "detached" });
+    await page.getByText("other.example.com").waitFor();
+    expect((await service.store.pushConfigs.ofTask(taskId)).map(({ configId }) => configId)).toEqual(["two"]);
+  });
 
   test("create a webhook with its secret once, test it, show a delivery and delete it", async () => {
     await page.goto("/settings/webhooks");

@@ -604,8 +604,10 @@ TABLE push_config
   claim text
   last_error text
   created_at bigint NOT NULL
+  api_key_id text
   CONSTRAINT push_config_pkey PRIMARY KEY (task_id, client_id, config_id)
   CREATE INDEX push_config_due ON public.push_config USING btree (next_at) WHERE (state = 'active'::text)
+  CREATE INDEX push_config_of_account ON public.push_config USING btree (account_id, space_id, created_at)
   CREATE UNIQUE INDEX push_config_pkey ON public.push_config USING btree (task_id, client_id, config_id)
 UNLOGGED TABLE rate_counter
   key text NOT NULL

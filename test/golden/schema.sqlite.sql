@@ -550,11 +550,12 @@ CREATE TABLE "push_config" (
     "next_at" BIGINT NOT NULL,
     "claim" TEXT,
     "last_error" TEXT,
-    "created_at" BIGINT NOT NULL,
+    "created_at" BIGINT NOT NULL, "api_key_id" TEXT,
 
     PRIMARY KEY ("task_id", "client_id", "config_id")
 )
 CREATE INDEX "push_config_due" ON "push_config"("next_at") WHERE state = 'active'
+CREATE INDEX "push_config_of_account" ON "push_config"("account_id", "space_id", "created_at")
 CREATE TABLE "rate_counter" (
     "key" TEXT NOT NULL,
     "minute" INTEGER NOT NULL,

@@ -18,6 +18,7 @@ const reads: Readonly<Record<string, (tx: Tx) => unknown>> = {
   "members.list": (tx) => tx.members.list("north", { limit: 1, offset: 0 }),
   "shares.list": (tx) => tx.shares.list("north", "task", {}, { limit: 1, offset: 0 }),
   "pushConfigs.due": (tx) => tx.pushConfigs.due(1, { max: 1, full: [] }, null),
+  "pushConfigs.lost": (tx) => tx.pushConfigs.lost(1, 1, null),
   "transfer.jobs": (tx) => tx.transfer.jobs(null, 1),
   "transfer.page": (tx) => tx.transfer.page("setting", null, 1),
   "sealed.page": (tx) => tx.sealed.page("webhook.secret", null, 1),

@@ -57,7 +57,7 @@ const sampleListener = {
 };
 const samplePush: PushConfig = {
   ...{ ...inNorth, taskId: "t", clientId: "", configId: "c", url: "https://hooks.example/", secrets: new Uint8Array(1), hasEvents: false },
-  ...({ state: "active", sentSeq: 0, attempts: 0, nextAt: 1, claim: null, lastError: null, createdAt: 1 } as const),
+  ...({ state: "active", sentSeq: 0, attempts: 0, nextAt: 1, claim: null, lastError: null, createdAt: 1, apiKeyId: null } as const),
 };
 const sampleWebhookKey: WebhookKey = {
   ...{ id: "k", algorithm: "rsa", number: 1, publicKey: "p", privateKey: new Uint8Array(1) },

@@ -12,6 +12,7 @@ import { formatDateTime, formatDuration, formatNumber, fromSeconds } from "../ui
 import { TaskWebsite } from "../websites/task-website.tsx";
 import { Attachment } from "./attachment.tsx";
 import { TaskBrowser } from "./browser.tsx";
+import { Pushes } from "./pushes.tsx";
 import { Subtasks } from "./subtasks.tsx";
 import styles from "./task.module.css";
 import { doneSteps, type Timeline } from "./timeline.ts";
@@ -53,6 +54,7 @@ export function Panel({ task, timeline, events }: { task: Task | undefined; time
       {task && <TaskWebsite taskId={task.id} change={events.findLast(changesWebsite)?.seq} />}
       {task && usesBrowsers(task) && <TaskBrowser taskId={task.id} change={events.findLast(changesState)?.seq} />}
       {task && <Subtasks task={task} />}
+      {task && <Pushes taskId={task.id} />}
       {task && <Details task={task} />}
       <section className={styles.tools}>
         {task && <Tools taskId={task.id} events={events} />}

@@ -35,7 +35,7 @@ const {
   deleteTaskPushNotificationConfig,
 } = A2AService.method;
 
-/** The operation of the platform whose callers may call a method: who may write to a task, and who may read it. */
+/** The operation of the platform whose callers may call a method: who may write to a task, and who may read it. The scopes of a key are others. */
 const accessOf = new Map<DescMethod, string>([
   [createTaskPushNotificationConfig, "task.sendMessage"],
   [deleteTaskPushNotificationConfig, "task.sendMessage"],
@@ -58,6 +58,7 @@ function operationOf(table: OperationTable, method: DescMethod): Operation {
     countedAs: rpc,
     countedWith: [rpc],
     hasSecretAnswer: false,
+    access: like.access && { ...like.access, keyScope: like.isChange ? "webhook:write" : "task:read" },
   };
 }
 

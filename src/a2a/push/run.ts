@@ -14,7 +14,7 @@ import type { NotificationParts } from "./notifications.ts";
 
 /** The dependencies of a run of a sender over one configuration. */
 export interface RunParts extends NotificationParts {
-  readonly store: Pick<Store, "change">;
+  readonly store: Pick<Store, "change" | "pushConfigs">;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -38,7 +38,7 @@ export const leaseMs = 30_000;
 const eventsMax = 100;
 
 /**
- * Sends what a claimed configuration has not sent, event by event, until nothing is left, an attempt fails, or the claim is lost. Each
+ * Sends what a claimed configuration has not sent, event by event, until nothing is left, an attempt fails, the claim is lost, or it may no longer send. Each
  * event that was sent is noted before the next: after a crash at most one is sent twice.
  */
 export async function runPush(config: PushConfig, claim: string, parts: RunParts, signals: RunSignals): Promise<void> {
@@ -55,7 +55,8 @@ export async function runPush(config: PushConfig, claim: string, parts: RunParts
   for (const [index, event] of events.slice(0, eventsMax).entries()) {
     const bodies = await notificationsOf(event, { ...config, next: events[index + 1] }, parts);
     for (const body of bodies) {
-      const sent = signals.stopping.aborted ? null : await sendOne(config, body, headers, parts, signals.aborting);
+      const mayStart = !signals.stopping.aborted && (await store.pushConfigs.maySend(config, clock.now()));
+      const sent = mayStart ? await sendOne(config, body, headers, parts, signals.aborting) : null;
       if (sent === null) return void (await giveBack());
       if (!sent.delivered) return fail(now, claim, sent, parts);
       observe.pushed("delivered", sent.latencyMs / 1000);

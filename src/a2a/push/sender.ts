@@ -1,7 +1,8 @@
 import { coalesce } from "../../async/coalesce.ts";
 import { poll } from "../../async/poll.ts";
+import type { AuditEntry } from "../../core/audit/audit.ts";
 import type { Ids } from "../../core/ids.ts";
-import type { DuePush, PushConfig } from "../../core/push/push-config.ts";
+import type { LostPush, PushConfig } from "../../core/push/push-config.ts";
 import type { Store } from "../../core/store.ts";
 import { leaseMs, type RunParts, runPush } from "./run.ts";
 
@@ -16,7 +17,7 @@ export interface PushSender {
 /** The dependencies of a sender. */
 export interface PushSenderParts extends Omit<RunParts, "store" | "events"> {
   readonly store: Store;
-  readonly ids: Pick<Ids, "short">;
+  readonly ids: Pick<Ids, "short" | "request">;
 }
 
 /** How often all configurations are looked at: those of other processes, retries, and what news did not reach. */
@@ -24,6 +25,8 @@ const lookMs = 2_000;
 /** Configurations that this process sends for at once, and of one account: a hanging receiver does not delay those of others. */
 const runsMax = 100;
 const perAccount = 10;
+/** Configurations that one look ends. */
+const lostMax = 1_000;
 /** Tasks whose news wake the sender. Those of further tasks wait for the next look. */
 const watchedMax = 10_000;
 
@@ -53,15 +56,13 @@ export function startPushSender({ store, ...rest }: PushSenderParts): PushSender
   async function round(): Promise<void> {
     const tasks = changed === null ? null : [...changed];
     changed = new Set();
+    if (stopping.signal.aborted || tasks?.length === 0) return;
+    await endLost(await store.pushConfigs.lost(clock.now(), lostMax, tasks));
     const max = runsMax - runs.size;
-    if (stopping.signal.aborted || max <= 0 || tasks?.length === 0) return;
+    if (max <= 0) return;
     const full = [...ofAccount].filter(([, count]) => count >= perAccount).map(([account]) => account);
     const due = await store.pushConfigs.due(clock.now(), { max, full }, tasks);
-    const sendable = withinAccounts(due.filter(({ mayReceive }) => mayReceive));
-    const taken = await take(
-      sendable,
-      due.filter(({ mayReceive }) => !mayReceive),
-    );
+    const taken = await take(withinAccounts(due));
     for (const one of taken) launch(one);
     // More may be due than was read, or than an account may have now.
     if (due.length === max && taken.length > 0) wakeForAll();
@@ -72,18 +73,25 @@ export function startPushSender({ store, ...rest }: PushSenderParts): PushSender
     wake();
   }
 
-  function withinAccounts(due: readonly DuePush[]): readonly DuePush[] {
+  function withinAccounts(due: readonly PushConfig[]): readonly PushConfig[] {
     const byAccount = Map.groupBy(due, ({ accountId }) => accountId);
     return [...byAccount].flatMap(([id, of]) => of.slice(0, perAccount - (ofAccount.get(id) ?? 0)));
   }
 
-  /** Claims configurations, and deletes those whose task or access is gone. */
-  async function take(due: readonly DuePush[], gone: readonly DuePush[]) {
-    if (due.length + gone.length === 0) return [];
+  /** Deletes configurations that may no longer send. The deletion of a task has its own audit row. */
+  async function endLost(lost: readonly LostPush[]): Promise<void> {
+    if (lost.length === 0) return;
+    await store.change(async (tx) => {
+      for (const { isTaskGone, ...config } of lost)
+        if ((await tx.pushConfigs.remove(config)) && !isTaskGone) await tx.audit.insert(endOf(config, ids, clock.now()));
+    });
+  }
+
+  async function take(due: readonly PushConfig[]) {
+    if (due.length === 0) return [];
     const now = clock.now();
     return store.change(async (tx) => {
       const taken: { readonly config: PushConfig; readonly claim: string }[] = [];
-      for (const config of gone) await tx.pushConfigs.remove(config);
       for (const key of due) {
         const claim = ids.short();
         // Another sender may have sent since it was read.
@@ -142,3 +150,14 @@ export function startPushSender({ store, ...rest }: PushSenderParts): PushSender
     },
   };
 }
+
+/** The audit row of a configuration whose key, app or membership has ended. */
+const endOf = (
+  { accountId, spaceId, taskId, configId, apiKeyId, url }: PushConfig,
+  ids: PushSenderParts["ids"],
+  at: number,
+): AuditEntry => ({
+  ...{ id: ids.short(), at, spaceId, accountId, credential: "push", operation: "push/EndConfiguration", requestId: ids.request() },
+  ...{ address: "", subject: taskId, after: { reason: "access" } },
+  before: { push: configId, host: new URL(url).host, ...(apiKeyId !== null && { apiKeyId }) },
+});

@@ -140,6 +140,16 @@ export const appOf = ({ credential }: Caller): string | null => (credential.kind
 /** The key of a caller; null without one. Tasks that a key creates have its id. */
 export const keyOf = ({ credential }: Caller): string | null => (credential.kind === "key" ? credential.id : null);
 
+/**
+ * Checks a scope that a call needs besides that of its operation.
+ *
+ * @throws Failure `permission_denied` for a key that is limited to other scopes (spec/api.md 8.108).
+ */
+export function requireKeyScope({ credential }: Pick<Caller, "credential">, scope: KeyScope): void {
+  if (credential.kind !== "key" || credential.scopes === null || credential.scopes.includes(scope)) return;
+  throw new Failure("permission_denied", `this API key has no scope ${scope}; its scopes are ${credential.scopes.join(", ")}`);
+}
+
 /** A call that may stay open for a while. Its caller is authenticated again at intervals (spec/decisions.md 17). */
 export interface OpenCall {
   /** The caller as first authenticated. */

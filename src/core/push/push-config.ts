@@ -1,7 +1,12 @@
+import type { Scope } from "../accounts/caller.ts";
+import type { KeyScope } from "../accounts/key-scopes.ts";
 import type { Cipher } from "../cipher.ts";
 
 /** `active`: it sends. `ended`: its task is over and all was sent. `failed`: its receiver took nothing for too long. */
 export type PushState = "active" | "ended" | "failed";
+
+/** What a limited key needs to create a configuration, and keeps needing while it sends (spec/api.md 8.124). */
+export const pushScopes = ["task:read", "webhook:write"] as const satisfies readonly KeyScope[];
 
 /** What identifies a configuration of push notifications. */
 export interface PushKey {
@@ -32,6 +37,8 @@ export interface PushConfig extends PushKey {
   readonly claim: string | null;
   readonly lastError: string | null;
   readonly createdAt: number;
+  /** The API key that created it; null for an app, and for those of releases that did not store it. */
+  readonly apiKeyId: string | null;
 }
 
 /** How a notification proves itself to its receiver. */
@@ -62,10 +69,9 @@ export function openPushSecrets(cipher: Pick<Cipher, "open">, config: PushKey & 
   return JSON.parse(new TextDecoder().decode(cipher.open(config.secrets, contextOf(config)))) as PushSecrets; // `sealPushSecrets` wrote it.
 }
 
-/** A configuration that may have something to send, and its task. */
-export interface DuePush extends PushConfig {
-  /** False when the task is deleted, or the person or the app may no longer see it. */
-  readonly mayReceive: boolean;
+/** A configuration that may no longer send: its task is deleted, or its person, app or key may not receive it. */
+export interface LostPush extends PushConfig {
+  readonly isTaskGone: boolean;
 }
 
 /** How much a sender can take. */
@@ -86,11 +92,22 @@ export interface PushConfigRows {
   ofTask(taskId: string): Promise<readonly PushConfig[]>;
   /** Inserts a configuration, or replaces the one with this key, which continues after what it has sent unless it has ended. */
   put(config: PushConfig): Promise<void>;
-  remove(key: PushKey): Promise<void>;
+  /** Returns whether it existed. */
+  remove(key: PushKey): Promise<boolean>;
   /** Tasks that have active configurations, at most `max`. */
   tasks(max: number): Promise<readonly string[]>;
-  /** Active configurations without an active sender that have something to send or to end, longest waiting first. @param tasks null: any task. */
-  due(now: number, capacity: PushCapacity, tasks: readonly string[] | null): Promise<readonly DuePush[]>;
+  /** Those of an account in a space, newest first. */
+  ofAccount(scope: Pick<Scope, "accountId" | "spaceId">, max: number): Promise<readonly PushConfig[]>;
+  /**
+   * Active configurations without an active sender that may send and have something to send or to end, longest waiting first.
+   *
+   * @param tasks null: any task.
+   */
+  due(now: number, capacity: PushCapacity, tasks: readonly string[] | null): Promise<readonly PushConfig[]>;
+  /** Active configurations that may no longer send, also those that a sender has. @param tasks null: any task. */
+  lost(now: number, max: number, tasks: readonly string[] | null): Promise<readonly LostPush[]>;
+  /** Whether a configuration exists and its person, app and key may receive its task now. */
+  maySend(key: PushKey, now: number): Promise<boolean>;
   /** Takes a configuration that is still due, and returns it as it is then; null when another sender has it. */
   take(key: PushKey, claim: string, now: number, until: number): Promise<PushConfig | null>;
   /** Notes what was sent, and holds the claim longer. False also when the task is deleted. */

@@ -1,4 +1,4 @@
-import { appOf, type Caller } from "../accounts/caller.ts";
+import { appOf, type Caller, keyOf, requireKeyScope } from "../accounts/caller.ts";
 import { type AddressRules, checkWebhookUrl } from "../addresses/address.ts";
 import type { Cipher } from "../cipher.ts";
 import type { Clock } from "../clock.ts";
@@ -6,7 +6,7 @@ import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import { type CursorBinding, decodeCursor, encodeCursor, type Page } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
-import { openPushSecrets, type PushConfig, type PushSecrets, sealPushSecrets } from "./push-config.ts";
+import { openPushSecrets, type PushConfig, type PushSecrets, pushScopes, sealPushSecrets } from "./push-config.ts";
 
 /** Configurations of one task. */
 export const pushConfigsMax = 10;
@@ -44,13 +44,13 @@ export interface PushPage {
 export interface PushConfigs {
   /** Checks that `create` would accept the request now. @param input an empty task id is that of a task to come. @throws Failure as `create` */
   check(tx: Tx, caller: Caller, input: PushInput): Promise<void>;
-  /** Creates a configuration, or replaces the one with this id. @throws Failure `invalid_argument`, `not_found`, `resource_exhausted` */
+  /** Creates a configuration, or replaces the one with this id. @throws Failure `invalid_argument`, `not_found`, `permission_denied`, `resource_exhausted` */
   create(tx: Tx, caller: Caller, input: PushInput): Promise<PushView>;
   /** @throws Failure `not_found` */
   get(tx: Tx, caller: Caller, taskId: string, configId: string): Promise<PushView>;
   /** Oldest first. @throws Failure `not_found` for the task, `invalid_argument` */
   list(tx: Tx, caller: Caller, taskId: string, page: PushPage): Promise<Page<PushView>>;
-  /** Deletes a configuration, if it exists (A2A 1.0, 3.1.10). @throws Failure `not_found` for the task */
+  /** Deletes a configuration, if it exists (A2A 1.0, 3.1.10). @throws Failure `not_found` for the task, `permission_denied` */
   remove(tx: Tx, caller: Caller, taskId: string, configId: string): Promise<void>;
 }
 
@@ -72,6 +72,7 @@ export function pushConfigs({ clock, ids, cipher, rules, created }: PushParts): 
 
   return {
     async check(tx, caller, input) {
+      checkScopes(caller);
       checkInput(input, rules);
       if (input.taskId === "") return;
       const configs = await tx.pushConfigs.ofTask(input.taskId);
@@ -79,6 +80,7 @@ export function pushConfigs({ clock, ids, cipher, rules, created }: PushParts): 
     },
 
     async create(tx, caller, input) {
+      checkScopes(caller);
       const url = checkInput(input, rules);
       const task = await tx.tasks.lock(caller, input.taskId);
       if (!task) throw notFound("task");
@@ -91,9 +93,10 @@ export function pushConfigs({ clock, ids, cipher, rules, created }: PushParts): 
         secrets: sealPushSecrets(cipher, key, input.secrets),
         sentSeq: input.afterSeq ?? task.lastSeq,
         ...{ attempts: 0, nextAt: clock.now(), claim: null, lastError: null, createdAt: clock.now() },
+        apiKeyId: keyOf(caller),
       };
       await tx.pushConfigs.put(config);
-      tx.audit.note({ subject: task.id, after: { push: key.configId, url } });
+      tx.audit.note({ subject: task.id, after: { push: key.configId, host: new URL(url).host } });
       tx.afterCommit(() => created(task.id));
       return viewOf(config);
     },
@@ -117,12 +120,17 @@ export function pushConfigs({ clock, ids, cipher, rules, created }: PushParts): 
     },
 
     async remove(tx, caller, taskId, configId) {
+      checkScopes(caller);
       const task = await tx.tasks.lock(caller, taskId);
       if (!task) throw notFound("task");
       await tx.pushConfigs.remove({ taskId: task.id, clientId: clientOf(caller), configId });
       tx.audit.note({ subject: task.id, before: { push: configId } });
     },
   };
+}
+
+function checkScopes(caller: Caller): void {
+  for (const scope of pushScopes) requireKeyScope(caller, scope);
 }
 
 const clientOf = (caller: Caller): string => appOf(caller) ?? "";

@@ -61,7 +61,7 @@ export interface Operations {
   readonly "webhook.create": { readonly request: CreateWebhookRequest; readonly answer: CreateWebhookResponse };
   /** Lists all webhooks of the account in the space, newest first. */
   readonly "webhook.list": { readonly request: ListWebhooksRequest; readonly answer: ListWebhooksResponse };
-  /** Deletes a webhook. */
+  /** Deletes a webhook, or a push notification configuration of a task. */
   readonly "webhook.delete": { readonly request: DeleteWebhookRequest; readonly answer: DeleteWebhookResponse };
   /** Returns the public keys that verify the signatures of deliveries. */
   readonly "webhook.publicKey": { readonly request: GetWebhookPublicKeyRequest; readonly answer: GetWebhookPublicKeyResponse };
@@ -1840,21 +1840,28 @@ export interface Webhook {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Display name; absent without one. */
   readonly name?: string;
+  /** `a2a_push` for a push notification configuration of a task (spec/api.md 8.124); absent for a webhook. */
+  readonly kind?: "a2a_push";
+  /** Task whose updates the push notification configuration gets; absent for a webhook. */
+  readonly task_id?: string;
 }
 
-/** Request of ListWebhooks. It has no fields. */
-export type ListWebhooksRequest = object;
+/** Request of ListWebhooks. */
+export interface ListWebhooksRequest {
+  /** Also returns the push notification configurations of the account's tasks, also those of OAuth apps: the newest 1,000. Default false. A key that is limited to scopes also needs `task:read`. */
+  readonly include_task_pushes?: boolean;
+}
 
 /** Response of ListWebhooks. */
 export interface ListWebhooksResponse {
-  /** The webhooks, newest first. The list has no pages. */
+  /** The webhooks, newest first; then the push notification configurations, newest first. The list has no pages. */
   readonly data: readonly Webhook[];
 }
 
 /** Request of DeleteWebhook. */
 export interface DeleteWebhookRequest {
   /**
-   * Id of the webhook.
+   * Id of the webhook, or of the push notification configuration as `webhook.list` returns it.
    *
    * Rules: 1 to 128 characters.
    */

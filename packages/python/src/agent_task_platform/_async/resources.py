@@ -955,15 +955,23 @@ class AsyncWebhookResource:
 
     async def list(
         self,
+        *,
+        include_task_pushes: bool | None = None,
         options: CallOptions | None = None,
     ) -> v2.ListWebhooksResponse:
         """Lists all webhooks of the account in the space, newest first.
 
-        Webhooks of OAuth apps are not listed (spec/api.md 8.16).
+        Webhooks of OAuth apps are not listed. With `include_task_pushes`, push notification configurations of tasks
+        follow (spec/api.md 8.16, 8.124).
+
+        include_task_pushes: Also returns the push notification configurations of the account's tasks, also those of
+        OAuth apps: the newest 1,000. Default false. A key that is limited to scopes also needs `task:read`.
         """
         answer: v2.ListWebhooksResponse = await self._operations._call(
             "webhook.list",
-            {},
+            present({
+                "include_task_pushes": include_task_pushes,
+            }),
             options,
         )
         return answer
@@ -974,12 +982,13 @@ class AsyncWebhookResource:
         webhook_id: str,
         options: CallOptions | None = None,
     ) -> v2.DeleteWebhookResponse:
-        """Deletes a webhook.
+        """Deletes a webhook, or a push notification configuration of a task.
 
         Deliveries end at once. Returns `not_found` for an unknown webhook, and `failed_precondition` for the webhook of
         an OAuth app (spec/api.md 8.17).
 
-        webhook_id: Id of the webhook. Rules: 1 to 128 characters.
+        webhook_id: Id of the webhook, or of the push notification configuration as `webhook.list` returns it. Rules: 1
+        to 128 characters.
         """
         answer: v2.DeleteWebhookResponse = await self._operations._call(
             "webhook.delete",

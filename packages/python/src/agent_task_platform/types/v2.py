@@ -1597,24 +1597,32 @@ class Webhook(TypedDict):
     """Pair that a task's metadata must have for its events to be delivered; absent when there is none."""
     name: NotRequired[str]
     """Display name; absent without one."""
+    kind: NotRequired[Literal["a2a_push"]]
+    """`a2a_push` for a push notification configuration of a task (spec/api.md 8.124); absent for a webhook."""
+    task_id: NotRequired[str]
+    """Task whose updates the push notification configuration gets; absent for a webhook."""
 
 
 class ListWebhooksRequest(TypedDict):
-    """Request of ListWebhooks. It has no fields."""
+    """Request of ListWebhooks."""
+
+    include_task_pushes: NotRequired[bool]
+    """Also returns the push notification configurations of the account's tasks, also those of OAuth apps: the newest
+    1,000. Default false. A key that is limited to scopes also needs `task:read`."""
 
 
 class ListWebhooksResponse(Envelope):
     """Response of ListWebhooks."""
 
     data: list[Webhook]
-    """The webhooks, newest first. The list has no pages."""
+    """The webhooks, newest first; then the push notification configurations, newest first. The list has no pages."""
 
 
 class DeleteWebhookRequest(TypedDict):
     """Request of DeleteWebhook."""
 
     webhook_id: str
-    """Id of the webhook.
+    """Id of the webhook, or of the push notification configuration as `webhook.list` returns it.
 
     Rules: 1 to 128 characters.
     """
