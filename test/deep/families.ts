@@ -57,7 +57,15 @@ export const families: readonly Family[] = [
     name: "nodes",
     files: ["test/nodes/", "test/races/", "test/files/storm.test.ts", "test/oauth/races.test.ts", "test/workers/lease.test.ts"],
   },
-  { name: "wires", files: ["test/wires/", "test/connectors/resolve.wires.property.test.ts", "test/languages/buf-curl.test.ts"] },
+  {
+    name: "wires",
+    files: [
+      "test/wires/",
+      "test/actions/surfaces.test.ts",
+      "test/connectors/resolve.wires.property.test.ts",
+      "test/languages/buf-curl.test.ts",
+    ],
+  },
   { name: "fuzz", files: ["test/fuzz/"], command: { script: "fuzz", slice: ["--runs", "3000"], full: ["--runs", "100000"] } },
   { name: "documents", files: ["test/documents/generated.test.ts", "test/documents/collections.test.ts"] },
   {
