@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { managedClient, register } from "../../src/core/oauth/registration.ts";
-import { createSignedInVisitor, type Visitor } from "../console/consent-rig.ts";
+import { createSignedInVisitor, createVisitor, type Visitor } from "../console/consent-rig.ts";
 import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import { runMaintenance } from "../support/maintenance.ts";
 import { issuer, type Members, type OAuthReply, postForm, replyOf } from "../support/oauth.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { atDoor } from "./door.ts";
-import { tokensFor, unverifiedRequest } from "./unverified-rig.ts";
+import { openRedirects, refusalOf, tokensFor, unverifiedRequest } from "./unverified-rig.ts";
 
 const redirectUri = "http://127.0.0.1:4711/cb";
 const metadata = { client_name: "Kiosk", redirect_uris: [redirectUri], token_endpoint_auth_method: "client_secret_basic" };
@@ -109,6 +109,13 @@ describeOnOne("dynamic registration (RFC 7591, RFC 7592, spec/oauth.md 16.2)", (
     expect((await atDoor(service, { authorization: `Bearer ${access}` })).status).toBe(401);
     expect((await send(service.url, `/${one.client_id}`, "GET", undefined, token)).status).toBe(401);
     expect((await browser.get(unverifiedRequest(one.client_id, redirectUri))).status).toBe(400);
+  });
+
+  test("an error in the request of a registered client is a page and never a redirect (RFC 9700 4.11.2)", async () => {
+    const { client_id: id } = await registerOne();
+    for (const visitor of [browser, createVisitor(service.url, "")])
+      for (const members of openRedirects)
+        expect(refusalOf(await visitor.get(unverifiedRequest(id, redirectUri, members)))).toContain(`<code>${redirectUri}</code>`);
   });
 
   test("a changed redirect ends the old one, and a code goes to the address of the page only", async () => {

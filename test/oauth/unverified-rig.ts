@@ -3,7 +3,7 @@ import type { RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { allow, answerIn, authorizePath, type FormFields, requestOf, type Visitor } from "../console/consent-rig.ts";
 import { openReceiver, type Receiver, selfSigned } from "../egress/receiver.ts";
 import type { PageResponse } from "../sign-in/browser.ts";
@@ -58,6 +58,20 @@ export async function openDocument(
 /** The authorization request of an unverified client. */
 export const unverifiedRequest = (clientId: string, redirectUri: string, members: Members = {}): string =>
   requestOf({ app: { clientId, redirectUris: [redirectUri] } as never }, members); // Only these members are read.
+
+/** The ways in which a request could lead to a client's address without a page. */
+export const openRedirects: readonly Members[] = [
+  { response_type: "token" },
+  { resource: "https://elsewhere.example/" },
+  { scope: "everything" },
+  { prompt: "none", code_challenge: undefined, code_challenge_method: undefined },
+];
+
+/** The page with which an error of an unverified client is answered. */
+export function refusalOf({ status, location, text }: PageResponse): string {
+  expect([status, location]).toEqual([400, ""]);
+  return text;
+}
 
 /** Approves a request for a space. */
 export async function approveFor(browser: Visitor, request: string, spaceId: string): Promise<PageResponse> {

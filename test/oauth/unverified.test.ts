@@ -1,7 +1,7 @@
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
-import { answerIn, authorizePath, createSignedInVisitor, type Visitor } from "../console/consent-rig.ts";
+import { answerIn, authorizePath, createSignedInVisitor, createVisitor, type Visitor } from "../console/consent-rig.ts";
 import { describeOnOne } from "../support/database.ts";
 import { lacks } from "../support/needs.ts";
 import { issuer, postForm, userMe } from "../support/oauth.ts";
@@ -14,6 +14,8 @@ import {
   exchangeFor,
   mcp,
   openDocument,
+  openRedirects,
+  refusalOf,
   tokensFor,
   trustedServers,
   unverifiedRequest,
@@ -63,12 +65,21 @@ describe.skipIf(lacks("openssl"))("an unverified client (spec/oauth.md 16)", () 
     });
 
     test("gets no scope other than those of MCP, no resource other than the MCP address, and nothing without PKCE", async () => {
-      const errorOf = async (members: object) => answerIn(await browser.get(request(members)), redirectUri)["error"];
+      const errorOf = async (members: object) => refusalOf(await browser.get(request(members)));
       for (const scope of ["create_project", "use_my_browsers", "use_connectors", "create_task approve:tasks"])
-        expect(await errorOf({ scope })).toBe("invalid_scope");
-      for (const resource of [issuer, `${issuer}/v2`]) expect(await errorOf({ resource })).toBe("invalid_target");
-      expect(await errorOf({ code_challenge: undefined, code_challenge_method: undefined })).toBe("invalid_request");
+        expect(await errorOf({ scope })).toContain("scope:");
+      for (const resource of [issuer, `${issuer}/v2`]) expect(await errorOf({ resource })).toContain("resource is not one");
+      expect(await errorOf({ code_challenge: undefined, code_challenge_method: undefined })).toContain("code_challenge is missing");
       expect((await tokens(ann.spaceId, { scope: "manage_all_tasks create_task" })).scope).toBe("create_task manage_all_tasks");
+    });
+
+    test("an error is a page with the address as text and never a redirect, also before sign-in (RFC 9700 4.11.2)", async () => {
+      for (const visitor of [browser, createVisitor(service.url, "")])
+        for (const members of openRedirects) {
+          const text = refusalOf(await visitor.get(request(members)));
+          expect(text).toContain(`<code>${redirectUri}</code>`);
+          expect(text).not.toContain(`href="${redirectUri}`);
+        }
     });
 
     test("may use any port of the loopback, localhost included, and no other address", async () => {

@@ -21,7 +21,7 @@ import {
 import { cliPage } from "./cli-page.ts";
 import { appsPath } from "./connectors.ts";
 import { fullPage, outsiderPage, shortPage, signInFirstPage, unknownPage, usedPage } from "./consent-page.ts";
-import { documentPage, forbiddenPage, unverifiedPage } from "./unverified-page.ts";
+import { documentPage, forbiddenPage, refusedPage, unverifiedPage } from "./unverified-page.ts";
 
 /** An authorization request of a signed-in user. */
 interface SignedInRequest {
@@ -68,6 +68,7 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
     const authorization = await readCurrentAuthorization(query, settings, clientsFor(request)).catch(documentFaultOf);
     if (typeof authorization === "string") return send(reply, documentPage(authorization));
     if (authorization.kind === "page") return send(reply, unknownPage(authorization.reason));
+    if (authorization.kind === "refused") return send(reply, refusedPage(authorization));
     if (authorization.kind === "redirect") return sendRedirect(reply, authorization.location);
     const authorizationRequest = authorization.request;
     try {
@@ -84,7 +85,7 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
     return send(reply, signInFirstPage(visits.href("/sign-in"), next));
   }
 
-  /** Reports an internal failure to the app; other failures have their own page. */
+  /** Reports an internal failure to a verified app; other failures have their own page. */
   function redirectFailure(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -92,7 +93,7 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
     thrown: unknown,
   ): FastifyReply {
     const failure = failureOf(thrown);
-    if (failure.reason !== "internal") throw failure;
+    if (failure.reason !== "internal" || !authorizationRequest.app.verified) throw failure;
     const { requestId } = requestOrigin(parts, request);
     parts.report(failure, requestId);
     return sendRedirect(reply, errorLocation(authorizationRequest, "server_error", `internal error, request ${requestId}`));
@@ -153,6 +154,8 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
     switch (outcome.kind) {
       case "page":
         return send(reply, unknownPage(outcome.reason));
+      case "refused":
+        return send(reply, refusedPage(outcome));
       case "redirect":
         return sendRedirect(reply, outcome.location);
       case "outsider":
@@ -169,6 +172,7 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
     const authorization = await readCurrentAuthorization(signedIn.query, settings, clientsFor(signedIn.request)).catch(documentFaultOf);
     if (typeof authorization === "string") return send(signedIn.reply, documentPage(authorization));
     if (authorization.kind === "ask") return show({ ...signedIn, authorizationRequest: authorization.request }, changedNotice);
+    if (authorization.kind === "refused") return send(signedIn.reply, refusedPage(authorization));
     return authorization.kind === "page"
       ? send(signedIn.reply, unknownPage(authorization.reason))
       : sendRedirect(signedIn.reply, authorization.location);

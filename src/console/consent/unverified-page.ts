@@ -1,4 +1,5 @@
 import type { SignInSpace } from "../../core/sign-in/sign-in.ts";
+import type { Authorization } from "../../oauth/authorize/request.ts";
 import { spaceChoice } from "../entrance.ts";
 import { html, words } from "../html.ts";
 import { noticeMessage } from "../notice.ts";
@@ -78,6 +79,19 @@ export const documentPage = (why: string): Page => ({
     "Der Link nennt eine App durch die Adresse eines Dokuments, und dieser Server kann das Dokument nicht benutzen.",
   )}</p>
 <p class="quiet" lang="en">${why}</p>
+<p>${nothingGranted}</p>`,
+});
+
+/** For a request with an error. The address of a client that nobody has checked is text, not a link. */
+export const refusedPage = ({ redirectUri, description }: Extract<Authorization, { kind: "refused" }>): Page => ({
+  status: 400,
+  title: brokenLinkTitle,
+  body: html`<p>${words(
+    "The request of the app has an error. The app is not verified by this server, so the server does not lead you to its address:",
+    "Die Anfrage der App hat einen Fehler. Die App ist von diesem Server nicht geprüft. Daher leitet er Sie nicht an ihre Adresse weiter:",
+  )}</p>
+<p><code>${redirectUri}</code></p>
+<p class="quiet" lang="en">${description}</p>
 <p>${nothingGranted}</p>`,
 });
 

@@ -4,7 +4,7 @@ import type { OAuthApp } from "./app.ts";
 import type { Resource } from "./resource.ts";
 
 /** Schemes that run code in a browser, or show a page with the rights of another (spec/oauth.md 1.5). */
-const forbiddenSchemes: readonly string[] = ["javascript", "data", "file", "about", "vbscript"];
+const forbiddenSchemes: readonly string[] = ["javascript", "data", "file", "about", "vbscript", "blob", "filesystem", "view-source"];
 
 /**
  * Finds the fault of a redirect URI; undefined when it may be registered. The URI is

@@ -94,6 +94,8 @@ const rules: readonly Rule[] = [
 export type Authorization =
   /** A page with 400 and no redirect: there is no valid redirect URI. */
   | { readonly kind: "page"; readonly reason: "client" | "redirect_uri" }
+  /** A page with 400 and no redirect: nobody has checked the client, so its address gets no visitor from here (RFC 9700 4.11.2). */
+  | { readonly kind: "refused"; readonly redirectUri: string; readonly description: string }
   | { readonly kind: "redirect"; readonly location: string }
   | { readonly kind: "ask"; readonly request: AuthorizationRequest };
 
@@ -115,6 +117,7 @@ export function checkAuthorization(parameters: Parameters, app: OAuthApp | null,
   if (redirectUri === null) return { kind: "page", reason: "redirect_uri" };
   const to = { redirectUri, state: parameters.get("state"), issuer };
   const violated = rules.find((rule) => rule.isViolated(parameters, app, issuer));
+  if (violated && !app.verified) return { kind: "refused", redirectUri, description: violated.description };
   if (violated) return { kind: "redirect", location: errorLocation(to, violated.error, violated.description) };
   return { kind: "ask", request: toRequest(parameters, app, to) };
 }

@@ -39,6 +39,9 @@ const refused: readonly (readonly [uri: string, named: string])[] = [
   ["file:///etc/passwd", "scheme file"],
   ["about:blank", "scheme about"],
   ["VBScript:x", "scheme vbscript"],
+  ["blob:https://app.example/x", "scheme blob"],
+  ["FileSystem:https://app.example/x", "scheme filesystem"],
+  ["view-source:https://app.example/cb", "scheme view-source"],
   [" javascript:alert(1)", "white space"],
   ["java\tscript:alert(1)", "white space"],
   ["https://a.example/c\nb", "white space"],
@@ -117,7 +120,7 @@ describe("a redirect URI", () => {
         expect(uri).toMatch(/^[\x21-\x7e]+$/);
         expect(uri).not.toMatch(/[*#\\]/);
         const scheme = uri.slice(0, uri.indexOf(":")).toLowerCase();
-        expect(["javascript", "data", "file", "about", "vbscript"]).not.toContain(scheme);
+        expect(["javascript", "data", "file", "about", "vbscript", "blob", "filesystem", "view-source"]).not.toContain(scheme);
         if (scheme !== "http" && scheme !== "https") return;
         const read = new URL(uri);
         expect(read.protocol).toBe(`${scheme}:`);
