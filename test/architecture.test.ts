@@ -170,6 +170,7 @@ test("commands on the server, and no others, import src; the table of commands l
 test("the console imports of the core only rules that need no Node", () => {
   const rules = [
     ...acts,
+    "core/actions/kind",
     "core/failure",
     "core/json",
     "core/structured-output/shape",

@@ -1,3 +1,5 @@
+import { germanOf } from "./task/server-texts.ts";
+
 /** Languages of the console. */
 export const locales = { en: "English", de: "Deutsch" } as const;
 export type Locale = keyof typeof locales;
@@ -26,3 +28,6 @@ export const words = <T>(en: T, de: NoInfer<T>): T => (locale === "de" ? de : en
 
 /** The text of a value of an enumeration; empty for a value that the console does not know. */
 export const titleOf = (titles: Readonly<Record<number, string>>, value: number): string => titles[value] ?? "";
+
+/** A text of the server in the chosen language; a text of an agent or a person stays as it is. */
+export const catalogued = (text: string): string => (locale === "de" ? germanOf(text) : null) ?? text;

@@ -13,6 +13,7 @@ import { NotFound } from "../shell/not-found.tsx";
 import { Composer } from "../tasks/composer.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Late } from "../ui/late.tsx";
+import { catalogued } from "../words.ts";
 import { ApprovalCard, QuestionCard } from "./ask-card.tsx";
 import { useTaskEvents } from "./events.ts";
 import { Flow } from "./flow.tsx";
@@ -102,7 +103,7 @@ export function TaskPage() {
             <>
               {!isLoaded && connection.kind !== "ended" && <Late>{text.connecting}</Late>}
               {status === TaskStatus.RUNNING && isLoaded && (
-                <p className={styles.thinking}>{(!isStale && waitText(detail.data)) || timeline.brief || text.thinking}</p>
+                <p className={styles.thinking}>{(!isStale && waitText(detail.data)) || catalogued(timeline.brief) || text.thinking}</p>
               )}
               {waiting && question && (
                 <QuestionCard key={waiting.waitingForEventId} question={question} onAnswer={answer} isBusy={send.isPending} />

@@ -3,6 +3,7 @@ import { memo, type ReactNode, useState } from "react";
 import { type SubtaskCounts, type Task, TaskStatus } from "#proto/task/v2/task_pb.ts";
 import { Icon } from "../ui/icons.tsx";
 import { Ago, formatNumber, fromSeconds } from "../ui/time.tsx";
+import { catalogued } from "../words.ts";
 import { QuickAnswer } from "./quick-answer.tsx";
 import { StateBadge } from "./state.tsx";
 import styles from "./tasks.module.css";
@@ -20,7 +21,7 @@ function aboutOf(
   const isMarked = parentTaskId !== undefined && parentTitle !== null;
   const marks = isMarked ? [parentTitle === undefined ? text.subtask : text.subtaskOf(parentTitle)] : [];
   const labels = [...marks, ...Object.entries(metadata).map(([key, value]) => `${key}: ${value}`)];
-  if (status === TaskStatus.WAITING && statusDetail) return [statusDetail.waitingDescription, ...labels].join(" · ");
+  if (status === TaskStatus.WAITING && statusDetail) return [catalogued(statusDetail.waitingDescription), ...labels].join(" · ");
   const isRunning = status === TaskStatus.RUNNING;
   const step = isRunning && planProgress ? [text.step(Math.min(planProgress.done + 1, planProgress.total), planProgress.total)] : [];
   return [...step, ...(isRunning && brief ? [brief] : []), ...labels].join(" · ");
