@@ -3,6 +3,7 @@ import { causeText, rootCause } from "./core/failure.ts";
 import type { Log } from "./core/log.ts";
 import { repeats } from "./core/repeats.ts";
 import { currentSpan } from "./core/trace.ts";
+import { outputOf } from "./process/output.ts";
 
 /** How often counts are looked at, in milliseconds. */
 const sweepMs = 5_000;
@@ -49,12 +50,7 @@ export interface LogPaths {
  * @param to receives the lines instead of standard error.
  * @param also receives the same lines, for another destination.
  */
-export function processLog(
-  level: string,
-  places: LogPaths = {},
-  to: DestinationStream = pino.destination(2),
-  also: Log | null = null,
-): Log {
+export function processLog(level: string, places: LogPaths = {}, to: DestinationStream = outputOf(2), also: Log | null = null): Log {
   const logger = pino({ level, base: null, serializers: { cause: (thrown: unknown) => describeError(thrown, causesMax) } }, to);
   const write = countRepeats((lineLevel, text, fields = {}) => {
     const traceId = currentSpan()?.trace.traceId;

@@ -26,13 +26,14 @@ import { profilesOf } from "./core/tasks/profile.ts";
 import { watchLinks } from "./core/tasks/watch-links.ts";
 import { workerUseEveryMs } from "./core/workers/worker.ts";
 import { adminServer } from "./http/admin.ts";
-import { type Front, type FrontOptions, httpFront } from "./http/front.ts";
+import { type FrontOptions, httpFront } from "./http/front.ts";
 import { readiness } from "./http/health.ts";
 import { addressReader, requestReader, sessionCookieReader } from "./http/request.ts";
 import { httpServer } from "./http/server.ts";
 import type { Ambient } from "./installation.ts";
 import { type ListenAddress, listenAddresses, listenFailure } from "./listening.ts";
 import { operationTable } from "./operations.ts";
+import { type Step, unnamed } from "./process/ending.ts";
 import type { StartCheck } from "./runtime/lease.ts";
 import { createA2a } from "./wiring/a2a.ts";
 import { createAgUiRoutes } from "./wiring/agui.ts";
@@ -63,7 +64,7 @@ export interface Platform {
   /** The URL of the pages for sign-in and consent. */
   readonly pagesUrl: string;
   /** Reports not ready, refuses new calls, finishes running ones and releases runs; resolves when all is closed. */
-  drain(): Promise<void>;
+  drain(step?: Step): Promise<void>;
 }
 
 /**
@@ -194,14 +195,21 @@ export async function startPlatform(
     port,
     baseUrl: resolvePort(config.baseUrl, port),
     pagesUrl: resolvePort(config.consentUrl, port),
-    async drain() {
+    async drain(step = unnamed) {
       front.leave();
       // A load balancer keeps sending calls until its next readiness check; a worker receives none.
       if (config.role !== "worker" && config.noticeSeconds > 0) await clock.sleep(config.noticeSeconds * 1000);
-      await drain(app, front, config.drainSeconds, [stopMaintenance, stopWatch, async () => work?.stop(), remote.drain]);
+      await Promise.all([
+        step("calls", front.drain(config.drainSeconds)),
+        step("maintenance", stopMaintenance()),
+        step("warnings", stopWatch()),
+        work?.stop(step),
+        step("runs of workers", remote.drain()),
+      ]);
+      await step("connections", app.close());
       // After the last calls: this includes their invitations and refusals.
-      await teams.drain();
-      await auditing.stop();
+      await step("mail", teams.drain());
+      await step("audit", auditing.stop());
       await hideKeys();
       await admin?.close();
       metrics?.stop();
@@ -241,9 +249,3 @@ async function listen(server: FastifyInstance | undefined, address: ListenAddres
 const resolvePort = (url: string, port: number): string => url.replace(/:0$/, `:${port}`);
 
 const boundPort = ({ server }: FastifyInstance): number => (server.address() as AddressInfo).port; // It listens on TCP.
-
-/** Drains calls for at most `seconds` while agents' work stops; then closes the server. */
-async function drain(app: FastifyInstance, front: Front, seconds: number, stops: readonly (() => Promise<void>)[]): Promise<void> {
-  await Promise.all([front.drain(seconds), ...stops.map((stop) => stop())]);
-  await app.close();
-}

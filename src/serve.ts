@@ -9,6 +9,8 @@ import { type Ambient, openInstallation } from "./installation.ts";
 import { checkListenAddress, listenAddresses } from "./listening.ts";
 import { processLog } from "./log.ts";
 import { startPlatform } from "./platform.ts";
+import { awaitEnd } from "./process/ending.ts";
+import { outputOf } from "./process/output.ts";
 import type { StartCheck } from "./runtime/lease.ts";
 import { findNewPeer, findPeers } from "./runtime/peers.ts";
 import { pathOf } from "./store/backend.ts";
@@ -21,9 +23,10 @@ import { openMetrics, openTelemetry } from "./wiring/observing.ts";
  * Opens everything in order, serves until a signal arrives, and closes everything in reverse order.
  *
  * @param program how the operator starts commands, for messages
+ * @param exit ends the process with this code.
  * @throws ConfigError, Failure when it cannot start. It may have locked the folder and claimed tasks: then the process must end.
  */
-export async function serve(config: Config, program: string): Promise<void> {
+export async function serve(config: Config, program: string, exit: (code: number) => never): Promise<void> {
   const metrics = await openMetrics(config);
   const telemetry = await openTelemetry(config, { metrics, log: (...line) => log(...line) });
   const log = createLog(config, telemetry);
@@ -40,21 +43,21 @@ export async function serve(config: Config, program: string): Promise<void> {
   const { store, cipher } = await openInstallation(config, ambient, first.create);
   const check = needsSharedFolder(config) ? await refusePeers(store) : undefined;
   // Handle signals from here on: a signal during the start drains the platform as soon as it is open.
-  const signal = waitForSignal();
+  const { asked, step } = awaitEnd(endLimitMs(config), (cause) => log("warn", "the end is not watched", { cause }), exit);
   const platform = await startPlatform(config, store, cipher, ambient, check);
   log("info", "ready", { host: config.host, port: platform.port, role: config.role, database: config.database });
-  await first.show(process.stdout, { store, program, ...platform });
+  await first.show({ isTTY: process.stdout.isTTY === true, ...outputOf(1) }, { store, program, ...platform });
   const stopping = new AbortController();
   const uncollected = (cause: unknown) => log("warn", "the garbage of the start was not collected", { cause });
   collectOnceIdle(systemClock, stopping.signal).catch(uncollected);
-  await signal;
+  await asked;
   stopping.abort();
   log("info", "draining");
-  await platform.drain();
-  await store.close();
+  await platform.drain(step);
+  await step("database", store.close());
   await folder?.release();
   log("info", "stopped");
-  await telemetry?.stop();
+  if (telemetry) await step("telemetry", telemetry.stop());
 }
 
 function createLog({ logLevel, dataDir, database, databaseUrl }: Config, telemetry: Telemetry | undefined): Log {
@@ -97,8 +100,5 @@ const separateFolders = new ConfigError([
   },
 ]);
 
-/** Resolves at the first SIGTERM, SIGINT or SIGHUP; a second one ends the process as usual. */
-const waitForSignal = (): Promise<void> =>
-  new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, () => resolve());
-  });
+/** A drain that is not over after this time, in milliseconds, ends by a kill: DRAIN_NOTICE_SECONDS, DRAIN_SECONDS and 10 seconds. */
+const endLimitMs = ({ noticeSeconds, drainSeconds }: Config): number => (noticeSeconds + drainSeconds + 10) * 1_000;

@@ -69,7 +69,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   webhooks: ["node:", "core", "egress", "undici"],
   config: ["node:", "core/nearest", "core/tasks/profile", "smol-toml", "zod", "tldts"],
   backup: ["node:", "core", "store", "storage/durable-file", "zod"],
-  log: ["core", "pino"],
+  log: ["core", "process/output", "pino"],
+  process: ["node:"],
 };
 /** Files that open and wire everything: they may import any module, and only each other import them. */
 const wiring = ["serve", "platform", "wiring", "installation", "encryption-key", "fault", "first-key", "listening"];

@@ -13,7 +13,7 @@ export const serve = localCommand({
   run: async ({ context }: Here, { config }: SettingsFlags) => {
     const settings = readConfig(context, config);
     try {
-      await startServer(settings, programName);
+      await startServer(settings, programName, process.exit);
     } catch (error) {
       context.process.stderr.write(faultText(error));
       // A failed start may have locked the folder and claimed tasks; without a server the process must not continue.

@@ -23,6 +23,7 @@ import { GetWebsiteStatusResponseSchema } from "../gen/proto/website/v2/website_
 import { compileBareWriter } from "../http/v2/writer.ts";
 import { embeddedQueue, observedQueue, type Queue } from "../jobs/embedded.ts";
 import { createMailer, webhookOffMail } from "../mail/mail.ts";
+import type { Step } from "../process/ending.ts";
 import { toAgent } from "../rpc/agent.ts";
 import { toInstalled } from "../rpc/connector.ts";
 import { taskMessage } from "../rpc/data-export-messages.ts";
@@ -116,7 +117,7 @@ export interface Work {
   /** Stores the address of this process for commands. */
   readonly announce: (address: string) => Promise<void>;
   /** Stops work and releases running tasks. */
-  readonly stop: () => Promise<void>;
+  readonly stop: (step: Step) => Promise<void>;
 }
 
 /**
@@ -179,11 +180,16 @@ export async function startWork(
   });
   return {
     announce: lease.announce,
-    async stop() {
-      await Promise.all([stopSchedules(), stopParents()]);
-      await queue.drain();
+    async stop(step) {
+      await step("schedules and subtasks", Promise.all([stopSchedules(), stopParents()]));
+      await step("jobs", queue.drain());
       const drainMs = config.drainSeconds * 1000;
-      await Promise.all([runs.drain(drainMs), exporter.drain(), sender.drain(drainMs), pushSender.drain(drainMs)]);
+      await Promise.all([
+        step("runs", runs.drain(drainMs)),
+        step("exports", exporter.drain()),
+        step("deliveries", sender.drain(drainMs)),
+        step("push notifications", pushSender.drain(drainMs)),
+      ]);
     },
   };
 }
