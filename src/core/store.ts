@@ -150,8 +150,8 @@ export interface Tx {
 export interface Feed {
   /** A task got events, another status or another fence. */
   onTask(listener: (news: TaskNews) => void): () => void;
-  /** A job of this kind may be due. */
-  onJob(listener: (kind: string) => void): () => void;
+  /** A job of this kind may be due. @param turns with `run`: numbers of the changes, by which processes take turns; may be empty. */
+  onJob(listener: (kind: string, turns: readonly number[]) => void): () => void;
   /** News of other processes may have been missed, on any subject: read the store. */
   onLost(listener: () => void): () => void;
 }

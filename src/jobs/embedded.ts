@@ -1,8 +1,7 @@
-import { coalesce } from "../async/coalesce.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import type { Observe } from "../core/observe.ts";
-import { type Job, unstoredKinds } from "../core/processes/shared.ts";
+import type { Job } from "../core/processes/shared.ts";
 import type { Store } from "../core/store.ts";
 
 /**
@@ -60,21 +59,9 @@ export function embeddedQueue(store: Store, clock: Clock, log: Log): Queue {
     for (const unsubscribe of unsubscribes) unsubscribe();
   }
 
-  /** Starts work without jobs at each notification. Nothing else is due: the work also looks for its tasks every second. */
-  async function follow(kind: Job["kind"], work: (jobs: readonly Job[]) => Promise<void>, hasCapacity: () => boolean): Promise<void> {
-    const start = coalesce(() => work([]).catch((cause: unknown) => log("error", "taking jobs failed", { kind, cause })));
-    let last = Promise.resolve();
-    const unsubscribe = store.feed.onJob((put) => {
-      if (put === kind && hasCapacity()) last = start();
-    });
-    await new Promise<unknown>((resolve) => stopping.signal.addEventListener("abort", resolve));
-    unsubscribe();
-    await last;
-  }
-
   return {
     async subscribe(kind, work, hasCapacity = () => true) {
-      loops.push(unstoredKinds.has(kind) ? follow(kind, work, hasCapacity) : serve(kind, work, hasCapacity));
+      loops.push(serve(kind, work, hasCapacity));
     },
     async drain() {
       stopping.abort();

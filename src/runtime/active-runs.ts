@@ -20,6 +20,8 @@ export interface ActiveRuns {
   size(): number;
   /** True until the task's run has ended; the task must not be run a second time before that. */
   has(taskId: string): boolean;
+  /** The tasks for which `has` is true. */
+  ids(): readonly string[];
   /** The number of runs that were aborted and have not ended. */
   countAborted(): number;
   /** @param events those that the task was created with, if this is the first run of a new task. */
@@ -65,6 +67,7 @@ export function activeRuns(parts: ActiveRunsParts, onEnd: (taskId: string) => vo
   return {
     size: () => runs.size,
     has: (taskId) => runs.has(taskId),
+    ids: () => [...runs.keys()],
     countAborted: () => runs.size - activeOnly().length,
     fence: (taskId) => runs.get(taskId)?.fence,
     start(task, events) {

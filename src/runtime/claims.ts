@@ -1,6 +1,6 @@
 import type { Tx } from "../core/store.ts";
 import { fail } from "../core/tasks/lifecycle.ts";
-import type { ClaimableTask, Task } from "../core/tasks/task.ts";
+import type { ClaimableTask, QueuePart, Task } from "../core/tasks/task.ts";
 
 /** The number of successive claims without an event after which a task fails. */
 export const idleClaimsMax = 25;
@@ -40,17 +40,22 @@ export const claimWithinLimits = async (
  * Claims tasks that have not changed since they were read. The task's row alone, its node and fence, decides which
  * process runs it. A task with too many successive claims without an event ends here, in `error`.
  */
-export async function claimTasks(tx: Tx, candidates: readonly ClaimableTask[], nodeId: string, now: number): Promise<readonly Task[]> {
-  const claimed: Task[] = [];
-  for (const { id, fence, nodeId: owner, claims } of byId(candidates)) {
-    const turn = claims === 0 ? ({ beginTurn: true } as const) : ({ addClaim: true } as const);
-    const when = { fence, nodeId: owner, status: "running" } as const;
-    const task = await tx.tasks.advance(id, { now, when, set: { nodeId, raiseFence: true, servedAt: now, ...turn } });
-    if (!task) continue;
-    if (task.idleClaims < idleClaimsMax) claimed.push(task);
-    else await tx.tasks.advance(id, { now, when: { fence: task.fence }, set: tooManyClaims.set, events: tooManyClaims.events });
+export const claimTasks = async (tx: Tx, candidates: readonly ClaimableTask[], nodeId: string, now: number): Promise<readonly Task[]> =>
+  withProgress(tx, await tx.tasks.claim(candidates, nodeId, now), now);
+
+/** Claims the next tasks of the queue; null where they are listed first (`claimQueued`). */
+export async function claimNext(tx: Tx, from: QueuePart, nodeId: string, now: number): Promise<readonly Task[] | null> {
+  const claimed = await tx.tasks.claimQueued(from, nodeId, now);
+  return claimed && withProgress(tx, claimed, now);
+}
+
+/** Ends the tasks that were claimed too often without an event. Returns the others. */
+async function withProgress(tx: Tx, claimed: readonly Task[], now: number): Promise<readonly Task[]> {
+  for (const { id, fence, idleClaims } of byId(claimed)) {
+    if (idleClaims >= idleClaimsMax)
+      await tx.tasks.advance(id, { now, when: { fence }, set: tooManyClaims.set, events: tooManyClaims.events });
   }
-  return claimed;
+  return claimed.filter(({ idleClaims }) => idleClaims < idleClaimsMax);
 }
 
 /**
@@ -65,4 +70,4 @@ export async function releaseClaim(tx: Tx, tasks: readonly ClaimableTask[], now:
 }
 
 /** Sorts tasks by id: every process locks rows in this order, so that two processes cannot deadlock. */
-const byId = (tasks: readonly ClaimableTask[]): readonly ClaimableTask[] => tasks.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+const byId = <T extends ClaimableTask>(tasks: readonly T[]): readonly T[] => tasks.toSorted((a, b) => (a.id < b.id ? -1 : 1));

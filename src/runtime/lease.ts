@@ -19,11 +19,15 @@ export interface Lease {
   nodeId(): string;
   /** Writes the address of this process's pages to its row, and to rows that replace it. */
   announce(address: string): Promise<void>;
+  /** Raises the heartbeat. False when peers considered the process dead: its runs are lost, and it continues with a new row. */
+  beat(): Promise<boolean>;
   /**
-   * Makes a change that also raises the heartbeat, so that only a live process writes in this process's name. Returns
-   * null and changes nothing when peers considered the process dead: its runs are lost, and it continues with a new row.
+   * Makes a change during which no peer removes the process's row, so that only a live process writes in this process's name. Returns
+   * null and changes nothing when the row is gone, as `beat` does.
    */
   changeIfLive<T>(work: (tx: Tx, nodeId: string) => Promise<T>): Promise<T | null>;
+  /** Whether this process is the next one for work that these numbers of wake-ups announce. Without numbers every process is. */
+  isInTurn(turns: readonly number[]): boolean;
   /** True when the last heartbeat is so old that runs must be abandoned. */
   hasLapsed(): boolean;
   /** The ids of peers whose runs may be taken over. */
@@ -44,6 +48,8 @@ export async function openLease(store: Store, clock: Clock, ids: Ids, alone: boo
   let address: string | null = null;
   let id = await register(check);
   const silence = silenceMeter(clock);
+  /** The ids of the processes that run tasks, in an order that all of them share. */
+  let live = [id];
 
   async function register(admit?: StartCheck): Promise<string> {
     const node = { id: ids.short(), beat: 0, startedAt: clock.now(), address };
@@ -59,34 +65,49 @@ export async function openLease(store: Store, clock: Clock, ids: Ids, alone: boo
     id = await register();
   });
 
+  /** Runs both in one change. @param check whether the row is there. */
+  async function ifLive<T>(
+    check: (tx: Tx, nodeId: string) => Promise<boolean>,
+    work: (tx: Tx, nodeId: string) => Promise<T>,
+  ): Promise<T | null> {
+    const startedAt = clock.monotonic();
+    const nodeId = id;
+    const done = await store.change(async (tx) => ((await check(tx, nodeId)) ? { result: await work(tx, nodeId) } : null));
+    if (done !== null) return done.result;
+    if (id === nodeId) await renew();
+    lastHeartbeat = Math.max(lastHeartbeat, startedAt);
+    return null;
+  }
+
   return {
     nodeId: () => id,
     async announce(announced) {
       address = announced;
       await store.change((tx) => tx.nodes.setAddress(id, announced));
     },
-    async changeIfLive(work) {
+    async beat() {
       const startedAt = clock.monotonic();
-      const nodeId = id;
-      const done = await store.change(async (tx) => {
-        const isLive = await tx.nodes.raiseHeartbeat(nodeId, clock.now());
-        return isLive ? { result: await work(tx, nodeId) } : null;
-      });
-      if (done === null && id === nodeId) await renew();
+      const isLive = await ifLive(
+        (tx, nodeId) => tx.nodes.raiseHeartbeat(nodeId, clock.now()),
+        async () => true,
+      );
       lastHeartbeat = Math.max(lastHeartbeat, startedAt);
-      return done === null ? null : done.result;
+      return isLive ?? false;
     },
+    changeIfLive: (work) => ifLive((tx, nodeId) => tx.nodes.hold(nodeId), work),
+    isInTurn: (turns) => turns.length === 0 || turns.some((turn) => live[turn % live.length] === id),
     hasLapsed: () => clock.monotonic() - lastHeartbeat > abandonAfterMs,
     async findDeadPeers() {
       const askedAt = clock.monotonic();
       const peers = (await store.nodes.list()).filter((node) => node.id !== id);
       const silentMs = silence(peers, askedAt);
+      live = [...peers.filter((peer) => silentMs(peer) < abandonAfterMs).map((peer) => peer.id), id].toSorted();
       return peers.filter((peer) => alone || silentMs(peer) >= deadAfterMs).map((peer) => peer.id);
     },
     async removeNode(nodeId) {
       await store.change(async (tx) => {
         // This locks the row: a concurrent claim in its name either committed before, and is seen, or finds no row.
-        await tx.nodes.raiseHeartbeat(nodeId);
+        await tx.nodes.lock(nodeId);
         if ((await tx.tasks.listOwned([nodeId])).length > 0) return;
         await tx.browsers.deleteOfNode(nodeId);
         await tx.nodes.remove(nodeId);

@@ -4,17 +4,19 @@ import { poll } from "../async/poll.ts";
 import { type Claim, unobserved } from "../core/observe.ts";
 import type { Tx } from "../core/store.ts";
 import type { DirectClaims } from "../core/tasks/direct-claims.ts";
-import type { ClaimableTask, QueueFilter } from "../core/tasks/task.ts";
+import type { ClaimableTask, QueueFilter, QueuePart, Task } from "../core/tasks/task.ts";
 import { type ActiveRunsParts, activeRuns } from "./active-runs.ts";
 import { stopped } from "./agent.ts";
-import { claimWithinLimits, releaseClaim } from "./claims.ts";
+import { claimNext, claimWithinLimits, releaseClaim } from "./claims.ts";
 import { directRuns } from "./direct-claims.ts";
 import { heartbeatMs, type Lease } from "./lease.ts";
 
 /** Claims and runs tasks in this process. */
 export interface Runs {
-  /** Looks for tasks to run; it also looks every second. Resolves when as many tasks are claimed as there is capacity for. */
+  /** Claims tasks that wait, as many as there is capacity for. */
   wake(): Promise<void>;
+  /** Does the same if a task waits; it is done every second. Where processes share the queue, looking costs less than claiming. */
+  look(): Promise<void>;
   /** The number of runs in this process. */
   size(): number;
   /** Whether it can begin another run. If not, it looks for tasks as soon as a run ends. */
@@ -49,6 +51,8 @@ export interface RunsParts extends ActiveRunsParts {
 export function startRuns(parts: RunsParts): Runs {
   const { store, clock, log, lease, concurrency, excludedProfiles: otherThan = [], observe = unobserved } = parts;
   const filter = () => ({ excludedProfiles: otherThan, nodeId: lease.nodeId() }) satisfies QueueFilter;
+  /** Other processes claim tasks of the same queue. */
+  const isShared = store.broadcast !== null;
   /** Aborted when the process claims no more tasks. */
   const stopping = new AbortController();
   /** Aborted when all runs are released. */
@@ -57,12 +61,16 @@ export function startRuns(parts: RunsParts): Runs {
   const exclusive = mutex();
   /** True when a task may wait for the end of a run: for capacity, or because an earlier run of it has not ended. */
   let waiting = false;
-  /** Runs whose end may let another task of their profile run. */
-  const limited = new Set<string>();
+  /** Tasks in run here whose end may let a task run: another one of a limited profile, or the same one, which waits again. */
+  const awaited = new Set<string>();
+  /** Tasks that were not running by the latest news, while their run here has not ended. */
+  const ending = new Set<string>();
   const logFailure = (text: string) => (cause: unknown) => log("error", text, { cause });
   const active = activeRuns(parts, (taskId) => {
+    ending.delete(taskId);
+    const isAwaited = awaited.delete(taskId);
     if (stopping.signal.aborted) void release();
-    else if (limited.delete(taskId) || waiting) void wake().catch(logFailure("claiming failed"));
+    else if (isAwaited || waiting) void wake().catch(logFailure("claiming failed"));
   });
   /** The number of tasks that changes in progress claim from the queue. */
   let claiming = 0;
@@ -89,13 +97,20 @@ export function startRuns(parts: RunsParts): Runs {
     if (waiting && !stopping.signal.aborted) void wake().catch(logFailure("claiming failed"));
   }
 
-  /** A change that is also a heartbeat. Lost runs are aborted: before it when the heartbeat has lapsed, after it when the row is gone. */
-  async function alive<T>(work: (tx: Tx, nodeId: string) => Promise<T>): Promise<T | null> {
+  /** Claims in this process's name. Lost runs are aborted: before it when the heartbeat has lapsed, after it when the row is gone. */
+  async function claimIfLive<T extends object>(work: (tx: Tx, nodeId: string) => Promise<T>): Promise<T | null> {
     abortIfLapsed();
     const done = await lease.changeIfLive(work);
-    if (done === null) abortAll("peers", "peers considered this process dead");
+    if (done === null) abortDead();
     return done;
   }
+
+  async function beat(): Promise<void> {
+    abortIfLapsed();
+    if (!(await lease.beat())) abortDead();
+  }
+
+  const abortDead = () => abortAll("peers", "peers considered this process dead");
 
   function abortIfLapsed(): void {
     if (lease.hasLapsed()) abortAll("heartbeat", "this process sent no heartbeat in time");
@@ -122,22 +137,42 @@ export function startRuns(parts: RunsParts): Runs {
 
   /** Claims and starts tasks in one change. Their slots are taken while it is in progress. Returns how many. */
   async function claimBatch(batch: readonly ClaimableTask[]): Promise<number> {
-    claiming += batch.length;
+    const claimed = await claimAndStart(batch.length, (tx, nodeId) => claimWithinLimits(tx, batch, nodeId, clock.now()));
+    for (const { id, isLimited } of batch) if (isLimited && active.has(id)) awaited.add(id);
+    return claimed?.length ?? 0;
+  }
+
+  /** Claims at most `max` tasks and starts them. */
+  async function claimAndStart<T extends readonly Task[] | null>(max: number, claimThem: (tx: Tx, nodeId: string) => Promise<T>) {
+    claiming += max;
     try {
-      const claimed = (await alive((tx, nodeId) => claimWithinLimits(tx, batch, nodeId, clock.now()))) ?? [];
-      const claimedIds = new Set(claimed.map(({ id }) => id));
-      for (const { id, isLimited } of batch) if (isLimited && claimedIds.has(id)) limited.add(id);
+      const done = await claimIfLive(async (tx, nodeId) => ({ claimed: await claimThem(tx, nodeId) }));
       // A drain that began in the meantime releases them.
-      if (!stopping.signal.aborted) for (const task of claimed) active.start(task);
-      return claimed.length;
+      if (!stopping.signal.aborted) for (const task of done?.claimed ?? []) active.start(task);
+      return done === null ? [] : done.claimed;
     } finally {
-      claiming -= batch.length;
+      claiming -= max;
     }
   }
 
   /** Claims tasks from the queue, the least-served accounts first. */
   async function fill(): Promise<void> {
     waiting = false;
+    while (capacity() > 0 && !stopping.signal.aborted) {
+      const max = capacity();
+      const claimed = isShared ? await claimAndStart(max, (tx, nodeId) => claimNext(tx, partOf(max), nodeId, clock.now())) : null;
+      if (claimed === null) return fillFromList();
+      observe.claimed("claimed", claimed.length);
+      // No task is left, or other processes claim the others at this moment.
+      if (claimed.length < max) return;
+    }
+    waiting = true;
+  }
+
+  const partOf = (max: number): QueuePart => ({ max, filter: filter(), except: active.ids() });
+
+  /** The same where the queue is read before a claim. */
+  async function fillFromList(): Promise<void> {
     while (capacity() > 0 && !stopping.signal.aborted) {
       const candidates = await store.tasks.listUnowned(capacity() + active.countAborted(), filter());
       waiting ||= candidates.some(({ id }) => active.has(id));
@@ -147,6 +182,10 @@ export function startRuns(parts: RunsParts): Runs {
       if (count === 0) return;
     }
     waiting = true;
+  }
+
+  async function fillIfAny(): Promise<void> {
+    if (!isShared || (await store.tasks.countUnowned(1, filter())) > 0) await fill();
   }
 
   /** Finds running tasks without a live owner: this process has ended the run, or a peer is dead. */
@@ -164,7 +203,7 @@ export function startRuns(parts: RunsParts): Runs {
     const taken = await claim(orphans, "taken_over");
     if (taken > 0) log("warn", "runs of a lost process were taken over", { runs: taken });
     for (const nodeId of dead) if (!orphans.some((task) => task.nodeId === nodeId)) await lease.removeNode(nodeId);
-    await fill();
+    await fillIfAny();
   }
 
   /** Releases the tasks of this process that have no run any more. */
@@ -188,12 +227,15 @@ export function startRuns(parts: RunsParts): Runs {
   const releaseOnce = coalesce(releaseInactive, exclusive);
   const release = (): Promise<void> => releaseOnce().catch(logFailure("releasing runs failed"));
   const wake = coalesce(fill, exclusive);
+  const look = coalesce(fillIfAny, exclusive);
   const sweepOnce = coalesce(sweep, exclusive);
 
   const unsubscribeTasks = store.feed.onTask(({ taskId, fence, status }) => {
     const ownFence = active.fence(taskId);
     // Fences only grow: a late notification with a lower fence is about an earlier run.
     if (ownFence === undefined || fence < ownFence) return;
+    if (status !== "running") ending.add(taskId);
+    else if (ending.has(taskId)) awaited.add(taskId);
     if (status !== "running") active.abort(taskId, stopped);
     else if (fence > ownFence) active.abort(taskId);
   });
@@ -205,7 +247,7 @@ export function startRuns(parts: RunsParts): Runs {
       await sweepOnce();
     }),
     every(heartbeatMs, async function heartbeat() {
-      await alive(async () => true);
+      await beat();
     }),
     every(watchMs, async function watchHeartbeat() {
       abortIfLapsed();
@@ -213,7 +255,7 @@ export function startRuns(parts: RunsParts): Runs {
   ];
 
   return {
-    wake,
+    ...{ wake, look },
     size: active.size,
     direct,
     hasCapacity() {

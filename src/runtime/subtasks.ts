@@ -91,5 +91,5 @@ async function beginSubtask(tx: Tx, parent: Task, { id, message }: Subtask, now:
     status: "running",
   };
   await tx.tasks.insert(task, firstEvents(message));
-  await tx.jobs.put({ kind: "run", key: id, runAt: now, isNew: true });
+  await tx.jobs.put({ kind: "run", key: id, runAt: now });
 }

@@ -3,7 +3,13 @@ import type { Feed, TaskNews } from "../core/store.ts";
 import type { Change } from "./session.ts";
 
 /** The news of one or more changes: changed tasks, and kinds of jobs. */
-export type ChangeNews = Pick<Change, "news" | "jobKinds">;
+export interface ChangeNews extends Pick<Change, "news" | "jobKinds"> {
+  /** The numbers of the changes after which tasks wait for a run: each process looks at once after some of them. Absent from older releases. */
+  readonly turns?: readonly number[];
+}
+
+/** More numbers than this are not sent: then every process is in turn, or looks a little later. */
+const turnsMax = 16;
 
 /** Asks receivers to query the store, instead of listing the news. */
 export const refreshPayload = '"look"';
@@ -15,11 +21,11 @@ const textMax = 7_900;
 type Entry = readonly [taskId: string, lastSeq: number, fence: number, status: string, spaceId?: string, accountId?: string];
 
 /** News as the fewest possible notification payloads. For an entry that fits into none, the payload asks to query the store. */
-export function payloadsOf({ news, jobKinds }: ChangeNews): string[] {
+export function payloadsOf({ news, jobKinds, turns = [] }: ChangeNews): string[] {
   const texts: string[] = [];
   let entries: string[] = [];
   let size = 0;
-  const jobs = `"jobs":${JSON.stringify([...jobKinds])}`;
+  const jobs = `"jobs":${JSON.stringify([...jobKinds])}${turns.length > 0 ? `,"turns":${JSON.stringify(turns)}` : ""}`;
   const available = textMax - Buffer.byteLength(jobs) - '{"tasks":[],}'.length;
   const close = () => {
     // The task of a job is sent before the job.
@@ -45,10 +51,11 @@ export function payloadsOf({ news, jobKinds }: ChangeNews): string[] {
 export function parseNews(text: string): ChangeNews | null {
   const payload = parseJson(text);
   if (!isObject(payload)) return null;
-  const { tasks = [], jobs = [] } = payload;
+  const { tasks = [], jobs = [], turns = [] } = payload;
   if (!Array.isArray(tasks) || !Array.isArray(jobs) || !tasks.every(isEntry) || !jobs.every(isText)) return null;
+  if (!Array.isArray(turns) || !turns.every((turn) => Number.isSafeInteger(turn) && turn >= 0)) return null;
   const news = new Map(tasks.map((entry): [string, TaskNews] => [entry[0], newsOf(entry)]));
-  return { news, jobKinds: new Set(jobs) };
+  return { news, jobKinds: new Set(jobs), turns };
 }
 
 const newsOf = ([taskId, lastSeq, fence, status, spaceId, accountId]: Entry): TaskNews => ({
@@ -90,11 +97,13 @@ const tasksMax = 1_000;
 export function createOutbox(): Outbox {
   const news = new Map<string, TaskNews>();
   const jobKinds = new Set<string>();
+  let turns: readonly number[] = [];
   let lost = false;
 
   return {
     put(more) {
       for (const kind of more.jobKinds) jobKinds.add(kind);
+      turns = [...turns, ...(more.turns ?? [])].slice(-turnsMax);
       for (const [id, task] of more.news) if (isNewer(task, news.get(id))) news.set(id, task);
       if (news.size <= tasksMax) return;
       news.clear();
@@ -104,9 +113,10 @@ export function createOutbox(): Outbox {
       lost = true;
     },
     take() {
-      const texts = [...(lost ? [refreshPayload] : []), ...payloadsOf({ news, jobKinds })];
+      const texts = [...(lost ? [refreshPayload] : []), ...payloadsOf({ news, jobKinds, turns })];
       news.clear();
       jobKinds.clear();
+      turns = [];
       lost = false;
       return texts;
     },
@@ -128,13 +138,13 @@ export interface NotifiedFeed {
 /** @param failed receives the error of a listener: it affects neither the committed change nor other listeners. */
 export function createFeed(failed: (thrown: unknown) => void): NotifiedFeed {
   const tasks = listeners<TaskNews>(failed);
-  const jobs = listeners<string>(failed);
+  const jobs = listeners<{ readonly kind: string; readonly turns: readonly number[] }>(failed);
   const losses = listeners<void>(failed);
   return {
-    feed: { onTask: tasks.add, onJob: jobs.add, onLost: losses.add },
-    publish({ news, jobKinds }) {
+    feed: { onTask: tasks.add, onJob: (listener) => jobs.add(({ kind, turns }) => listener(kind, turns)), onLost: losses.add },
+    publish({ news, jobKinds, turns = [] }) {
       for (const task of news.values()) tasks.notify(task);
-      for (const kind of jobKinds) jobs.notify(kind);
+      for (const kind of jobKinds) jobs.notify({ kind, turns });
     },
     reportLoss: losses.notify,
   };

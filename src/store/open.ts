@@ -138,9 +138,12 @@ async function storeOn(backend: Backend, options: StoreOptions, failed: BackendO
   const notified = createFeed(listenerFailed);
   const disconnected = (thrown: unknown) => failed("the connection for news is gone", thrown);
   const relay = await relayOf(backend, { databaseUrl, clock, notified: notified, failed: disconnected, listenerFailed });
+  // Any number: the processes do not all begin with the same one.
+  let turn = Buffer.from(random(4)).readUInt32LE();
   const tell = (news: ChangeNews) => {
-    notified.publish(news);
-    relay?.send(news);
+    const numbered = news.jobKinds.has("run") ? { ...news, turns: [turn++] } : news;
+    notified.publish(numbered);
+    relay?.send(numbered);
   };
   const afterwards = (thrown: unknown) => failed("work after a commit failed", thrown);
   let closed: Promise<void> | undefined;

@@ -1,6 +1,6 @@
 import { PgBoss, type UpdateQueueOptions } from "pg-boss";
 import type { Clock } from "../core/clock.ts";
-import { type Job, type JobRows, jobKinds } from "../core/processes/shared.ts";
+import { type Job, type JobRows, jobKinds, unstoredKinds } from "../core/processes/shared.ts";
 import { changeOf, type JobRowsOf, type Session } from "./session.ts";
 import { ProgrammingError, StatementFailure, type Statements } from "./statements.ts";
 
@@ -39,6 +39,8 @@ export async function prepareJobs(databaseUrl: string, failed: (thrown: Error) =
     for (const kind of jobKinds) {
       await boss.createQueue(kind, { policy, ...queueSettings });
       await boss.updateQueue(kind, queueSettings);
+      // Processes of earlier releases have put them, and only they take them.
+      if (unstoredKinds.has(kind)) await boss.deleteQueuedJobs(kind);
     }
   } catch (thrown) {
     throw new StatementFailure(thrown);
@@ -79,6 +81,7 @@ function bossJobRows(boss: PgBoss, clock: Clock, session: Session): JobRows {
     async put({ kind, key, runAt, isNew = false }: Job) {
       const change = changeOf(session);
       change.jobKinds.add(kind);
+      if (unstoredKinds.has(kind)) return;
       const isDue = runAt <= clock.now();
       // Relative to PostgreSQL's time, which in a transaction is the time when it began.
       const startAfter = isDue ? 0 : (runAt - change.began) / 1000;

@@ -42,6 +42,7 @@ import { openLease, type StartCheck } from "../runtime/lease.ts";
 import { startParents } from "../runtime/parents.ts";
 import { startRuns } from "../runtime/runs.ts";
 import { startSchedules } from "../runtime/schedules.ts";
+import { startWakes } from "../runtime/wakes.ts";
 import { type SenderParts, startSender } from "../webhooks/sender.ts";
 import { createAgents, createTools } from "./agents.ts";
 import type { FileParts } from "./files.ts";
@@ -169,9 +170,9 @@ export async function startWork(
   const stopSchedules = startSchedules({ ...context, tasks: createTasks(context, backlog, direct), notify: pauseNotifier(context) });
   const stopParents = startParents(context);
   const queue = await openQueue(context);
-  // A consumer without capacity looks for work itself when a run or an attempt ends.
-  await queue.subscribe("run", runs.wake, runs.hasCapacity);
+  const stopWakes = startWakes({ feed: store.feed, clock, log, runs, lease });
   if (config.database === "sqlite") direct.use(runs.direct);
+  // A consumer without capacity looks for work itself when an attempt ends.
   await queue.subscribe("deliver", async () => sender.wake(), sender.hasCapacity);
   await queue.subscribe("export", exporter.wake, exporter.hasCapacity);
   const deploy = createDeploy(store, clock);
@@ -181,7 +182,7 @@ export async function startWork(
   return {
     announce: lease.announce,
     async stop(step) {
-      await step("schedules and subtasks", Promise.all([stopSchedules(), stopParents()]));
+      await step("schedules and subtasks", Promise.all([stopSchedules(), stopParents(), stopWakes()]));
       await step("jobs", queue.drain());
       const drainMs = config.drainSeconds * 1000;
       await Promise.all([

@@ -4,7 +4,6 @@ import { embeddedQueue, type Queue } from "../../src/jobs/embedded.ts";
 import { passTime, passUntil, type WatchedStore, watchedStore } from "../runtime/watched-store.ts";
 import { openTestStore, type TestStore } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
-import { pendingJobs } from "../support/jobs.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 
 describe("the embedded queue", () => {
@@ -76,35 +75,6 @@ describe("the embedded queue", () => {
     expect(keys).toEqual([]);
     watched.notifyLoss();
     await expect.poll(() => keys).toEqual(["a"]);
-  });
-
-  test("starts the work of runs without a stored job, at each notification while there is capacity, and none when it is drained", async () => {
-    const gate = Promise.withResolvers<void>();
-    let starts = 0;
-    let hasCapacity = true;
-    const work = async (jobs: readonly Job[]) => {
-      expect(jobs).toEqual([]);
-      starts += 1;
-      if (starts === 1) await gate.promise;
-      if (starts === 2) throw new Error("no database");
-    };
-    await queue.subscribe("run", work, () => hasCapacity);
-    const wake = () => watched.store.change((tx) => tx.jobs.put({ kind: "run", key: "t", runAt: clock.now() }));
-    await wake();
-    expect(await pendingJobs(db)).toEqual([]);
-    // Notifications while the work runs start it again.
-    for (const _ of [1, 2, 3]) await wake();
-    expect(starts).toBe(1);
-    gate.resolve();
-    await expect.poll(() => logged).toEqual(["taking jobs failed"]);
-    await wake();
-    await expect.poll(() => starts).toBe(3);
-    hasCapacity = false;
-    await wake();
-    hasCapacity = true;
-    await queue.drain();
-    await wake();
-    expect(starts).toBe(3);
   });
 
   test("leaves no timer when it is drained", async () => {

@@ -15,7 +15,7 @@ describeOnOne("another process on the database", (kind) => {
     let reads = 0;
     const list = async () => {
       reads += 1;
-      if (reads === 4) await store.change((tx) => tx.nodes.raiseHeartbeat("dead"));
+      if (reads === 4) await store.change((tx) => tx.nodes.raiseHeartbeat("dead", 0));
       return store.nodes.list();
     };
     expect(await findPeers({ list }, movableClock())).toMatchObject({ live: { id: "dead" } });

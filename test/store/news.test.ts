@@ -7,6 +7,7 @@ import { type ChangeNews, parseNews, payloadsOf, refreshPayload } from "../../sr
 const newsOf = (tasks: readonly TaskNews[], ...kinds: string[]): ChangeNews => ({
   news: new Map(tasks.map((told) => [told.taskId, told])),
   jobKinds: new Set(kinds),
+  turns: kinds.map((_, n) => 2 ** 32 + n),
 });
 
 const parsedNews = (texts: readonly string[]): ChangeNews => {
@@ -14,6 +15,7 @@ const parsedNews = (texts: readonly string[]): ChangeNews => {
   return {
     news: new Map(all.flatMap(({ news }) => [...news])),
     jobKinds: new Set(all.flatMap(({ jobKinds }) => [...jobKinds])),
+    turns: all.flatMap(({ turns = [] }) => turns),
   };
 };
 
@@ -71,6 +73,7 @@ describe("news as payloads", () => {
     '{"tasks":[["t","1",1,"x"]]}',
     '{"tasks":[[1,1,1,"x"]]}',
     '{"jobs":[1]}',
+    '{"jobs":["run"],"turns":[-1]}',
   ])("that cannot be read ask to look: %s", (text) => expect(parseNews(text)).toBeNull());
 
   test("of a later release are read as far as this one knows them", () => {

@@ -66,7 +66,7 @@ const costsOn = (
     statements: [/^BEGIN$/, /^UPDATE task/, /^COMMIT$/],
   },
   {
-    what: "creating a task, with its job and its stored answer",
+    what: "creating a task that waits for a run, with its stored answer",
     work: (store) =>
       store.change(async (tx) => {
         const key = sampleReplay();
@@ -81,7 +81,6 @@ const costsOn = (
       /^SELECT .*FROM webhook/s,
       /^INSERT INTO task \(/,
       ...eventsWithText[kind],
-      ...(kind === "sqlite" ? [] : [/INSERT INTO pgboss\.job_common \(/]),
       /^UPDATE idem/,
       /^COMMIT$/,
     ],

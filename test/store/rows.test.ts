@@ -24,15 +24,15 @@ describeOnEach("nodes", (kind) => {
     const { store } = database;
     await store.change((tx) => tx.nodes.insert({ id: "b", beat: 0, startedAt: 2, address: null }));
     await store.change((tx) => tx.nodes.insert({ id: "a", beat: 0, startedAt: 1, address: null }));
-    expect(await store.change((tx) => tx.nodes.raiseHeartbeat("b"))).toBe(true);
-    expect(await store.change((tx) => tx.nodes.raiseHeartbeat("b"))).toBe(true);
+    expect(await store.change((tx) => tx.nodes.raiseHeartbeat("b", 1))).toBe(true);
+    expect(await store.change((tx) => tx.nodes.raiseHeartbeat("b", 1))).toBe(true);
     await store.change((tx) => tx.nodes.setAddress("b", "http://127.0.0.1:8081"));
     expect(await store.nodes.list()).toEqual([
       { id: "a", beat: 0, startedAt: 1, address: null },
       { id: "b", beat: 2, startedAt: 2, address: "http://127.0.0.1:8081" },
     ]);
     await store.change((tx) => tx.nodes.remove("b"));
-    expect(await store.change((tx) => tx.nodes.raiseHeartbeat("b"))).toBe(false);
+    expect(await store.change((tx) => tx.nodes.raiseHeartbeat("b", 1))).toBe(false);
     await store.change((tx) => tx.nodes.remove("b"));
     expect(await store.nodes.list()).toHaveLength(1);
   });

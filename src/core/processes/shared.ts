@@ -1,9 +1,7 @@
 /** Kinds of jobs. `run`: a task waits for a runner. `deliver`: a webhook's delivery is due. `export`: an export is requested. `publish`: a website waits for publication. */
 export const jobKinds = ["run", "deliver", "export", "publish"] as const;
 
-/**
- * Kinds without a row on SQLite: a change notifies the only process, which also looks every second at the tasks that wait for a run.
- */
+/** Kinds without a row: a change notifies the processes, which also look every second at the tasks that wait for a run. */
 export const unstoredKinds: ReadonlySet<Job["kind"]> = new Set(["run"]);
 
 /** Work to do later or in another process. The row is written in the change that requires it. */
@@ -21,7 +19,7 @@ export interface Job {
 export interface JobRows {
   /**
    * Upserts: a pending job of the same kind and key gets this `runAt`. A job that is taken at the moment runs a second time.
-   * On SQLite a job of `unstoredKinds` only notifies.
+   * A job of `unstoredKinds` only notifies.
    */
   put(job: Job): Promise<void>;
   /**
@@ -59,12 +57,12 @@ export interface Node {
 
 export interface NodeRows {
   insert(node: Node): Promise<void>;
-  /**
-   * Raises the heartbeat. False when the row is gone: a peer declared the process dead.
-   *
-   * @param at the time of the process whose row it is, for people; absent when a peer only locks the row.
-   */
-  raiseHeartbeat(id: string, at?: number): Promise<boolean>;
+  /** Raises the heartbeat. False when the row is gone: a peer declared the process dead. @param at the time, Unix ms, for people. */
+  raiseHeartbeat(id: string, at: number): Promise<boolean>;
+  /** Keeps the row from being removed until the change ends. It writes nothing and waits for no heartbeat. False when the row is gone. */
+  hold(id: string): Promise<boolean>;
+  /** Waits until no change holds the row, and keeps others from holding it until the change ends. */
+  lock(id: string): Promise<void>;
   setAddress(id: string, address: string): Promise<void>;
   /** Oldest first. */
   list(): Promise<readonly Node[]>;

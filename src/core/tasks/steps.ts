@@ -27,9 +27,9 @@ interface InsertOptions {
 
 /** @param remoteProfiles the profiles whose tasks remote workers run. */
 export function taskSteps(clock: Clock, remoteProfiles: readonly string[] = [], direct: DirectClaims = noDirectClaims): TaskSteps {
-  async function notify(tx: Tx, { id, agentProfile }: Task, isNew = false): Promise<void> {
+  async function notify(tx: Tx, { id, agentProfile }: Task): Promise<void> {
     if (remoteProfiles.includes(agentProfile)) tx.workerRuns.notifyPollers();
-    else await tx.jobs.put({ kind: "run", key: id, runAt: clock.now(), isNew });
+    else await tx.jobs.put({ kind: "run", key: id, runAt: clock.now() });
   }
   async function advance(tx: Tx, id: string, set: TaskChanges, events: readonly NewEvent[] = []): Promise<Task> {
     const task = await tx.tasks.advance(id, { now: clock.now(), set, events });
@@ -51,7 +51,7 @@ export function taskSteps(clock: Clock, remoteProfiles: readonly string[] = [], 
       const inserted = await tx.tasks.insert(claim?.claimed(task, events) ?? task, events, isSubscribed);
       const complete = set ? await advance(tx, task.id, set) : inserted;
       if (claim) claim.start(tx, complete, events);
-      else await notify(tx, complete, true);
+      else await notify(tx, complete);
       return complete;
     },
   };

@@ -171,8 +171,6 @@ export type TaskChanges = Partial<
   readonly raiseFence?: true;
   /** Sets `wantsNode` to the process that has the task's browser, or null when no browser is online. */
   readonly toBrowser?: true;
-  /** Adds one to the turn's claims. */
-  readonly addClaim?: true;
   /** Begins a turn with every message so far: answeredSeq = the old consumedSeq, consumedSeq = the new lastSeq, claims = 1, idleClaims = 0. */
   readonly beginTurn?: true;
   /** Ends the time limit of the turn. */
@@ -310,6 +308,15 @@ export interface QueueFilter {
   readonly nodeId?: string;
 }
 
+/** Tasks to claim from the queue. */
+export interface QueuePart {
+  /** 1 to 32. */
+  readonly max: number;
+  readonly filter: QueueFilter;
+  /** The ids of tasks that stay in the queue. */
+  readonly except: readonly string[];
+}
+
 /** The number of subtasks below a root. */
 export interface SubtaskCount {
   /** Those that run or wait. */
@@ -380,12 +387,22 @@ export interface TaskRows {
   listLiving(parentId: string, turn: number, max: number): Promise<readonly string[]>;
   /** The ids of subtasks of the task that run or wait, or that this turn has started, the oldest first. */
   listOfTurn(parentId: string, turn: number, max: number): Promise<readonly string[]>;
+  /**
+   * Claims those of these tasks that have not changed since they were read, for a runner (`nodeId`): fence + 1, and the turn begins or
+   * continues. Leaves out tasks that another process is changing.
+   */
+  claim(candidates: readonly ClaimableTask[], nodeId: string, now: number): Promise<readonly Task[]>;
+  /**
+   * Claims the first tasks in the order of `listUnowned`, in one statement that waits for no other process. Null, and nothing is claimed,
+   * on SQLite and while a space limits the runs of a profile: then the queue is read, and `claim` follows.
+   */
+  claimQueued(from: QueuePart, nodeId: string, now: number): Promise<readonly Task[] | null>;
   /** Running tasks that name one of these nodes. */
   listOwned(nodeIds: readonly string[]): Promise<readonly ClaimableTask[]>;
   /** Running tasks whose turn has exceeded its time limit. */
   listOverdue(now: number, max: number): Promise<readonly ClaimableTask[]>;
   /** The queue's depth: running tasks without a runner, counted up to `max`. */
-  countUnowned(max: number): Promise<number>;
+  countUnowned(max: number, filter?: QueueFilter): Promise<number>;
   /** The place of a waiting task among those of its account, space and profile, from 1 for the oldest to `max`. */
   queuePosition(task: Pick<Task, "id" | "accountId" | "spaceId" | "agentProfile" | "queuedAt">, max: number): Promise<number>;
   /**

@@ -1,6 +1,6 @@
 import { type JobRows, type NodeRows, type RateCounters, type SettingRows, unstoredKinds } from "../../core/processes/shared.ts";
 import { changeOf, type Session } from "../session.ts";
-import { join, type Statements, sql } from "../statements.ts";
+import { empty, join, raw, type Sql, type Statements, sql } from "../statements.ts";
 import { tables } from "../table.ts";
 
 const counted = tables.rateCounter.pick("taken", "granted");
@@ -112,14 +112,17 @@ const node = tables.node.omit("beatAt");
 
 /** Processes as rows. */
 export function nodeRows(session: Session): NodeRows {
-  const { execute } = session;
+  const { execute, query, dialect } = session;
+  const lockOf = (strength: "KEY SHARE" | "UPDATE") => (dialect === "sqlite" ? empty : sql`FOR ${raw(strength)}`);
+  const locked = (id: string, lock: Sql) => query(sql`SELECT 1 FROM node WHERE id = ${id} ${lock}`);
   return {
     async insert(row) {
       await execute(tables.node.insert(row));
     },
-    async raiseHeartbeat(id, at) {
-      const time = at === undefined ? sql`beat_at` : sql`${at}`;
-      return (await execute(sql`UPDATE node SET beat = beat + 1, beat_at = ${time} WHERE id = ${id}`)) === 1;
+    raiseHeartbeat: async (id, at) => (await execute(sql`UPDATE node SET beat = beat + 1, beat_at = ${at} WHERE id = ${id}`)) === 1,
+    hold: async (id) => (await locked(id, lockOf("KEY SHARE"))).length > 0,
+    async lock(id) {
+      await locked(id, lockOf("UPDATE"));
     },
     async setAddress(id, address) {
       await execute(sql`UPDATE node SET address = ${address} WHERE id = ${id}`);

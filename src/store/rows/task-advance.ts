@@ -123,14 +123,23 @@ export function changes({ now, set = {} }: Advance, events: readonly NewEvent[])
   return found;
 }
 
+/** A claim begins the turn of a waiting task with all its messages; that of a turn in progress counts its claims. */
+export const claim = (nodeId: string, now: number): readonly Sql[] => [
+  ...[sql`updated_at = ${now}`, sql`served_at = ${now}`, sql`node_id = ${nodeId}`, sql`fence = fence + 1`, sql`claims = claims + 1`],
+  sql`idle_claims = CASE WHEN claims = 0 THEN 0 ELSE idle_claims + 1 END`,
+  sql`answered_seq = CASE WHEN claims = 0 THEN consumed_seq ELSE answered_seq END`,
+  sql`consumed_seq = CASE WHEN claims = 0 THEN last_seq ELSE consumed_seq END`,
+  sql`turn_until = COALESCE(CASE WHEN claims = 0 THEN NULL ELSE turn_until END, ${timeEnd(now)})`,
+];
+
 /** A turn has its time from its first run on. The end of a wait, for the user or for subtasks, begins the time again. */
-function turnEnd(now: number, { status, nodeId, beginTurn, addClaim }: TaskChanges): Sql[] {
+function turnEnd(now: number, { status, nodeId, beginTurn }: TaskChanges): Sql[] {
   if ((status !== undefined && status !== "running") || nodeId === waitingNode) return [sql`turn_until = NULL`];
-  const until = sql`${now} + (SELECT CAST(p.time_limit AS BIGINT) * 1000 FROM agent_profile p
-    WHERE p.space_id = task.space_id AND p.profile = task.agent_profile)`;
-  if (beginTurn) return [sql`turn_until = ${until}`];
-  return addClaim ? [sql`turn_until = COALESCE(turn_until, ${until})`] : [];
+  return beginTurn ? [sql`turn_until = ${timeEnd(now)}`] : [];
 }
+
+const timeEnd = (now: number): Sql => sql`${now} + (SELECT CAST(p.time_limit AS BIGINT) * 1000 FROM agent_profile p
+  WHERE p.space_id = task.space_id AND p.profile = task.agent_profile)`;
 
 /** The process that holds the task's selected browser, while the browser is online. */
 const selectedBrowserNode = sql`(
@@ -147,17 +156,14 @@ const creditsAfter = (added: number): Sql =>
   sql`CASE WHEN credits > ${creditsMax - Math.max(0, added)} THEN ${creditsMax} ELSE credits + ${added} END`;
 
 /**
- * The number of claims of the turn, and the number of consecutive claims without events.
+ * The number of claims of the turn, and the number of consecutive claims without events; `claim` counts them.
  * A value that the step sets explicitly is kept. A new turn starts with its first claim.
  * Events show that the claim before them was productive.
  */
-function counters({ claims, idleClaims, beginTurn, addClaim }: TaskChanges, added: number): Sql[] {
+function counters({ claims, idleClaims, beginTurn }: TaskChanges, added: number): Sql[] {
   const found: Sql[] = [];
   if (claims === undefined && beginTurn) found.push(sql`claims = 1`);
-  else if (claims === undefined && addClaim) found.push(sql`claims = claims + 1`);
-  if (idleClaims !== undefined) return found;
-  if (beginTurn || (added > 0 && !addClaim)) found.push(sql`idle_claims = 0`);
-  else if (addClaim) found.push(sql`idle_claims = idle_claims + 1`);
+  if (idleClaims === undefined && (beginTurn || added > 0)) found.push(sql`idle_claims = 0`);
   return found;
 }
 

@@ -57,11 +57,8 @@ export function queueOf(session: Session): QueueRows {
       const first = dialect === "sqlite" ? await queuedAlone.rows(session)(ofFirst(waiting, max)) : null;
       if (first && (first[0]?.isAlone ?? true)) return first.map(({ isAlone: _, ...task }) => task);
       return queued.rows(session)(sql`
-        WITH RECURSIVE ${fullProfiles(dialect)}, ${accounts(waiting)}, ${running}, ${roundRobin(waiting, max)}
-        SELECT ${queued.of("w")} FROM in_turn ${withFirst(dialect, waiting, max)}
-        ORDER BY in_turn.tasks + row_number() OVER (PARTITION BY w.account_id ORDER BY w.queued_at, w.id),
-          in_turn.served_at, w.queued_at, w.id
-        LIMIT ${max}`);
+        WITH RECURSIVE ${fullProfiles(dialect)}, ${inFairOrder(dialect, max, waiting.where)}
+        SELECT ${queued.of("w")} FROM ranked JOIN task w ON w.id = ranked.id ORDER BY ranked.place`);
     },
     async canSkipQueue({ id, spaceId, agentProfile }, filter) {
       if ((await query(limitsOf(spaceId, agentProfile))).length > 0) return false;
@@ -107,11 +104,9 @@ export function queueOf(session: Session): QueueRows {
       claimable.rows(session)(sql`
         SELECT ${claimable.of("task")} FROM task
         WHERE turn_until <= ${now} AND turn_until IS NOT NULL AND status = 'running' AND deleted_at IS NULL ORDER BY turn_until, id LIMIT ${max}`),
-    async countUnowned(max) {
+    async countUnowned(max, filter = {}) {
       const row = await counted.row(session)(sql`
-        SELECT ${counted.of("waiting")} FROM (
-          SELECT 1 AS one FROM task WHERE status = 'running' AND node_id IS NULL AND deleted_at IS NULL LIMIT ${max}
-        ) waiting`);
+        SELECT ${counted.of("waiting")} FROM (SELECT 1 AS one FROM task t WHERE ${waits(filter)} LIMIT ${max}) waiting`);
       return row?.count ?? 0;
     },
     async queuePosition({ id, accountId, spaceId, agentProfile, queuedAt }, max) {
@@ -137,7 +132,7 @@ interface Waiting {
 }
 
 /** Without a filter the statement has no condition on profiles, so that it costs nothing where all of them run. */
-function waits({ spaceId, profiles, excludedProfiles: otherThan = [], nodeId }: QueueFilter): Sql {
+export function waits({ spaceId, profiles, excludedProfiles: otherThan = [], nodeId }: QueueFilter): Sql {
   const conditions = [sql`t.status = 'running' AND t.node_id IS NULL AND t.deleted_at IS NULL`];
   if (spaceId !== undefined) conditions.push(sql`t.space_id = ${spaceId}`);
   if (profiles !== undefined) conditions.push(profiles.length === 0 ? sql`1 = 0` : sql`t.agent_profile IN (${join([...profiles])})`);
@@ -164,6 +159,22 @@ const ofFirst = ({ from, where }: Waiting, max: number): Sql => sql`
     SELECT t.* FROM ${from} WHERE ${where} AND t.account_id = (SELECT first FROM ends) ORDER BY t.queued_at, t.id LIMIT ${max}
   )
   SELECT ${queuedAlone.of("w")} FROM w ORDER BY w.queued_at, w.id`;
+
+/**
+ * The ids of at most `max` tasks of the queue, and their places in the fair order, as the common table `ranked`. It needs `RECURSIVE`.
+ *
+ * @param where which tasks of the queue, as `t`.
+ */
+export function inFairOrder(dialect: Dialect, max: number, where: Sql): Sql {
+  const waiting: Waiting = { from: queue[dialect], where };
+  return sql`${accounts(waiting)}, ${running}, ${roundRobin(waiting, max)}, ranked (id, place) AS MATERIALIZED (
+    SELECT w.id, row_number() OVER (ORDER BY w.turn, w.served_at, w.queued_at, w.id) FROM (
+      SELECT w.id, w.queued_at, in_turn.served_at,
+        in_turn.tasks + row_number() OVER (PARTITION BY w.account_id ORDER BY w.queued_at, w.id) AS turn
+      FROM in_turn ${withFirst(dialect, waiting, max)}
+    ) w ORDER BY w.turn, w.served_at, w.queued_at, w.id LIMIT ${max}
+  )`;
+}
 
 /** The accounts in the queue. Each step to the next account is one index lookup, for any number of tasks. */
 const accounts = ({ from, where }: Waiting): Sql => sql`account (id) AS (
@@ -196,5 +207,5 @@ function withFirst(dialect: Dialect, { from, where }: Waiting, max: number): Sql
     SELECT ${raw(columns)} FROM ${from} WHERE ${where} AND t.account_id = in_turn.account_id
     ORDER BY t.queued_at, t.id LIMIT ${max}`;
   if (dialect === "sqlite") return sql`CROSS JOIN task w ON w.id IN (${first("t.id")})`;
-  return sql`CROSS JOIN LATERAL (${first("t.id, t.fence, t.node_id, t.claims, t.space_id, t.agent_profile, t.account_id, t.queued_at")}) w`;
+  return sql`CROSS JOIN LATERAL (${first("t.id, t.account_id, t.queued_at")}) w`;
 }

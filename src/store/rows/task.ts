@@ -12,6 +12,7 @@ import { appendEvents } from "./event.ts";
 import { findShared } from "./shared-task.ts";
 import { advance, ownerOf, tombstone } from "./task-advance.ts";
 import { listChanged, listChangedInTeam } from "./task-changes.ts";
+import { claimsOf } from "./task-claim.ts";
 import { taskImport } from "./task-import.ts";
 import { countByStatus, isDefaultOf, listTasks, listTasksOf } from "./task-list.ts";
 import { insertMetadata } from "./task-metadata.ts";
@@ -111,6 +112,7 @@ export function taskRows(session: Session, after: (written: TaskWritten) => Prom
       return written.task;
     },
     ...queueOf(session),
+    ...claimsOf(session, after),
     ...taskImport(session),
     tombstone: (id, now, personal) => tombstone(session, id, now, personal),
   };

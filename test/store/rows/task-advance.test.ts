@@ -57,18 +57,6 @@ const counted: readonly Row[] = [
     after: { consumedSeq: 4, answeredSeq: 2, claims: 1, nodeId: "n" },
   },
   {
-    why: "a claim is counted, and as idle until it adds something",
-    before: { claims: 2, idleClaims: 1 },
-    step: { set: { addClaim: true } },
-    after: { claims: 3, idleClaims: 2 },
-  },
-  {
-    why: "a claim with events counts as idle too, because the events are not the run's",
-    before: { idleClaims: 1 },
-    step: { set: { addClaim: true }, events: [agentThought()] },
-    after: { claims: 1, idleClaims: 2 },
-  },
-  {
     why: "events reset the count of idle claims",
     before: { claims: 2, idleClaims: 2 },
     step: { events: [agentThought()] },

@@ -201,8 +201,7 @@ describe.skipIf(!hasBubblewrap)("the line of docs/guides/models.md for bubblewra
 
   test("keeps the kernel's settings from a command, also where the server runs as root", async () => {
     // It opens the file for writing and writes nothing.
-    const command =
-      "( : >>/proc/sys/kernel/core_pattern ) 2>&- && echo open; grep -E '^(Cap(Eff|Bnd)|NoNewPrivs)' /proc/self/status";
+    const command = "( : >>/proc/sys/kernel/core_pattern ) 2>&- && echo open; grep -E '^(Cap(Eff|Bnd)|NoNewPrivs)' /proc/self/status";
     real.plays(run(command));
     const id = await real.create("Open it");
     await decide(id, { accept: true }, real);
