@@ -11,6 +11,7 @@ import { takeTurn } from "./setup/turn.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** Rules of the core that the console checks with too (docs/internals/console.md). */
 const sharedRules = [
+  "src/core/actions",
   "src/core/structured-output",
   "src/core/schedules",
   "src/core/oauth/https-origin.ts",

@@ -178,8 +178,7 @@ describeWithChromium("the console", (database) => {
     await page.getByLabel("What should the agent do?").waitFor();
     await keyboard.type("[[confirm terminalExecute]][[say Ran it.]]");
     await keyboard.press("Control+Enter");
-    await page.getByRole("button", { name: "Allow" }).waitFor();
-    await page.getByRole("button", { name: "Refuse" }).focus();
+    await page.getByRole("button", { name: "Run command" }).waitFor();
     await keyboard.press("Control+Enter");
     await page.getByText("Ran it.", { exact: true }).waitFor();
     await keyboard.press("Control+k");
@@ -196,11 +195,11 @@ describeWithChromium("the console", (database) => {
     await createTask("[[confirm terminalExecute]][[say Ran it.]]");
     const other = await context.newPage();
     await other.goto(page.url());
-    await other.getByRole("button", { name: "Allow" }).waitFor();
-    await page.getByRole("button", { name: "Allow" }).click();
+    await other.getByRole("button", { name: "Run command" }).waitFor();
+    await page.getByRole("button", { name: "Run command" }).click();
     await page.getByText("Ran it.", { exact: true }).waitFor();
     await other.getByText("Ran it.", { exact: true }).waitFor();
-    expect(await other.getByRole("button", { name: "Allow" }).count()).toBe(0);
+    expect(await other.getByRole("button", { name: "Run command" }).count()).toBe(0);
   });
 
   test("shows the subtasks of a task with their states, and leads to them and back", async () => {

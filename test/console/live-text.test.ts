@@ -50,6 +50,13 @@ test("the message has the key of its text, so that the page shows it in the same
   expect(new Set(keys(next)).size).toBe(keys(next).length);
 });
 
+test("a message that comes while a text is written is below it, also once the text is an event; one from before is above", () => {
+  const written = feedOf(part(1, 0, "One"), user(3), part(1, 3, " two"));
+  const done = addToFeed(written, [answer(4, "One two"), user(5)]);
+  expect(keys(written)).toEqual(["ev_1", "live m2", "ev_3"]);
+  expect(keys(done)).toEqual(["ev_1", "live m2", "ev_3", "ev_5"]);
+});
+
 test("a thought that is written is in the group of tools", () => {
   const { items } = timelineOf(feedOf(tool(3), part(1, 0, "Let me see", TaskEventType.EXPLANATION)));
   expect(items.at(-1)).toMatchObject({ kind: "work", uses: [{ kind: "tool" }, { kind: "thought", text: "Let me see" }] });

@@ -19,6 +19,6 @@ test.each<[string, readonly TaskEvent[], Sending, readonly string[]]>([
   ["once when the server has written its text in another way", [user(1, "One"), user(2, "Hi.")], sent, ["ev_1", "sent"]],
   ["before a message with its text that came later", [user(1, "One"), user(2, "Hi"), user(3, "Hi")], sent, ["ev_1", "sent", "ev_3"]],
 ])("a message that is sent is shown %s", (_what, events, message, expected) => {
-  const { items } = timelineOf({ events, live: null, keys: new Map() }, message);
+  const { items } = timelineOf({ events, live: null, shown: new Map() }, message);
   expect(items.map(({ key }) => key)).toEqual(expected);
 });

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import { AccountService } from "#proto/settings/v1/account_service_pb.ts";
 import { useMe } from "../api/me.ts";
-import { lettersOn, switchLetters } from "../shell/shortcuts.ts";
+import { lettersOn, switchLetters } from "../shell/keys.ts";
 import { chooseTheme, chosenTheme, type Theme } from "../shell/theme.ts";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { TextField } from "../ui/fields.tsx";

@@ -65,7 +65,7 @@ export function SharedPage() {
 
 const MessageView = ({ title, message, isOwn = false }: { title: string; message: SharedMessage; isOwn?: boolean }) => (
   <article className={isOwn ? styles.own : ""} aria-label={title}>
-    <Markdown text={message.content} />
+    <Markdown text={message.content} keepsLines={isOwn} />
     {message.attachments.length > 0 && (
       <div className={styles.files}>
         {message.attachments.map((file) => (

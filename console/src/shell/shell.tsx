@@ -7,12 +7,13 @@ import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { words } from "../words.ts";
 import { initialsOf } from "./initials.ts";
+import { KeysDialog } from "./keys-dialog.tsx";
 import { Notice } from "./notice.tsx";
 import { Palette } from "./palette.tsx";
 import { placeGroups } from "./places.ts";
 import styles from "./shell.module.css";
-import { useShortcuts } from "./shortcuts.ts";
 import { SpaceMenu } from "./space-menu.tsx";
+import { useShellKeys } from "./use-shell-keys.ts";
 
 const text = words(
   {
@@ -39,8 +40,9 @@ export const Root = () => <Outlet />;
 export function Shell() {
   const me = useMe();
   const isSignedOut = useSignedOut();
-  const [palette, setPalette] = useState(false);
-  useShortcuts(() => setPalette(true));
+  const [open, setOpen] = useState<"palette" | "keys">();
+  const openPalette = (): void => setOpen("palette");
+  useShellKeys(openPalette, () => setOpen("keys"));
   const isUnknown = me.error && ConnectError.from(me.error).code === Code.Unauthenticated && !me.data;
   useEffect(() => {
     if (isUnknown) location.replace(signInAddress());
@@ -55,7 +57,7 @@ export function Shell() {
       <div id="main" tabIndex={-1} className={styles.main}>
         <Notice />
         {isSignedOut && me.data && (
-          <div className="notice" role="alert">
+          <div className={`notice ${styles.over}`} role="alert">
             <Icon name="hand" />
             <div>
               {text.signedOut} <a href={signInAddress()}>{text.signIn}</a>
@@ -65,8 +67,9 @@ export function Shell() {
         {me.error && !isUnknown && <ErrorNote error={me.error} onRetry={() => void me.refetch()} />}
         <Outlet />
       </div>
-      <TabBar onMore={() => setPalette(true)} />
-      {palette && <Palette onClose={() => setPalette(false)} />}
+      <TabBar onMore={openPalette} />
+      {open === "palette" && <Palette onClose={() => setOpen(undefined)} />}
+      {open === "keys" && <KeysDialog onClose={() => setOpen(undefined)} />}
     </div>
   );
 }

@@ -1,131 +1,152 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { useMutation } from "@connectrpc/connect-query";
-import { type KeyboardEvent, useState } from "react";
-import type { AssistantMessage, ToolUsed } from "#proto/task/v2/task_event_pb.ts";
+import { type KeyboardEvent, useMemo, useRef, useState } from "react";
+import type { ToolUsed } from "#proto/task/v2/task_event_pb.ts";
 import type { StatusDetail } from "#proto/task/v2/task_pb.ts";
 import { TaskService } from "#proto/task/v2/task_service_pb.ts";
+import { isKey, keys, useKeyboardFocus, useKeys } from "../shell/keys.ts";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
-import { initialValues, labelOf, type Schema, SchemaForm } from "./schema-form.tsx";
-import styles from "./task.module.css";
-import { text } from "./words.ts";
+import { catalogued } from "../words.ts";
+import styles from "./act.module.css";
+import { ActFields } from "./act-fields.tsx";
+import { ActView, rowsWithin, shownText } from "./act-view.tsx";
+import { inWords, text } from "./act-words.ts";
+import { type Choice, choicesOf, initialValues, keepFilled, type Schema } from "./decision.ts";
+import { faultsOf } from "./suggested.ts";
+import taskStyles from "./task.module.css";
+import { text as taskText } from "./words.ts";
 
-/** The approval that a task waits for. Its form comes from the schema of the event; the action is shown whole, never cut. */
-export function ApprovalCard({ taskId, waiting, tool }: { taskId: string; waiting: StatusDetail; tool: ToolUsed | undefined }) {
-  const schema = (waiting.confirmInputSchema ?? {}) as Schema;
-  const [values, setValues] = useState<JsonObject>(() => initialValues(schema));
-  const confirm = useMutation(TaskService.method.confirmAction);
-  const decide = (decision: JsonObject): void =>
-    confirm.mutate({ taskId, eventId: waiting.waitingForEventId, input: { ...keepFilled(values), ...decision } });
-  const actions = schema.properties?.["action"]?.enum?.map(String);
-  const press = (event: KeyboardEvent): void => {
-    if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) decide(actions ? { action: actions[0] ?? "" } : { accept: true });
-    if (event.key === "r" && !(event.target instanceof HTMLInputElement) && !actions) decide({ accept: false });
-  };
-  const commands = Object.values(tool?.params ?? {}).filter((value): value is string => typeof value === "string" && value !== "");
+interface ApprovalProps {
+  readonly taskId: string;
+  readonly waiting: StatusDetail;
+  /** The use of a tool that waits; undefined while it is not known: then nothing can be allowed. */
+  readonly tool: ToolUsed | undefined;
+  /** Leads to the field of a message. */
+  readonly onInstead: () => void;
+}
+
+/** The approval that a task waits for: every row of the act, then the members of the decision, then the buttons that decide. */
+export function ApprovalCard({ taskId, waiting, tool, onInstead }: ApprovalProps) {
+  const { waitingDescription, waitingForEventType: kind } = waiting;
+  const rows = useMemo(() => (tool ? rowsWithin(tool.params) : undefined), [tool]);
+  const card = useRef<HTMLElement>(null);
+  useKeyboardFocus(card);
+  const title = shownText(catalogued(waitingDescription) || inWords(kind));
+  const longer = tool?.description && tool.description !== waitingDescription ? shownText(tool.description) : "";
   return (
-    <section className={styles.ask} aria-label={waiting.waitingDescription} onKeyDown={press}>
+    <section ref={card} tabIndex={-1} data-act className={taskStyles.ask} aria-label={title}>
       <h2>
         <Icon name="hand" />
-        {waiting.waitingDescription || labelOf(waiting.waitingForEventType)}
+        <span className={styles.lead}>{title}</span>
       </h2>
-      {tool?.description && tool.description !== waiting.waitingDescription && <p>{tool.description}</p>}
-      {commands.length > 0
-        ? commands.map((command) => <pre key={command}>{command}</pre>)
-        : tool?.params && <pre>{JSON.stringify(tool.params, null, 2)}</pre>}
-      <SchemaForm schema={schema} values={values} onChange={setValues} />
-      <ErrorNote error={confirm.error} />
-      {confirm.data?.confirmed === false && (
-        <p className="notice" role="status">
-          {text.stillWaits}
-        </p>
+      {longer && <p className={styles.lead}>{longer}</p>}
+      {tool && <small>{shownText(tool.tool)}</small>}
+      {rows && <ActView rows={rows} />}
+      {rows ? (
+        <Decision {...{ taskId, waiting, onInstead, card }} params={tool?.params} />
+      ) : (
+        <>
+          <p className="notice">{rows === null ? text.tooLarge : text.notHere}</p>
+          <div className="actions">
+            <Instead onInstead={onInstead} />
+          </div>
+        </>
       )}
-      <div className="actions">
-        {actions ? (
-          actions.map((action, index) => (
-            <button
-              key={action}
-              type="button"
-              className={`button ${index === 0 ? "primary" : ""}`}
-              disabled={confirm.isPending}
-              onClick={() => decide({ action })}
-            >
-              {labelOf(action)}
-            </button>
-          ))
-        ) : schema.properties?.["accept"] ? (
-          <>
-            <button type="button" className="button primary" disabled={confirm.isPending} onClick={() => decide({ accept: true })}>
-              {text.allow}
-              <kbd>Ctrl ↵</kbd>
-            </button>
-            <button type="button" className="button" disabled={confirm.isPending} onClick={() => decide({ accept: false })}>
-              {text.refuse}
-            </button>
-          </>
-        ) : (
-          <button type="button" className="button primary" disabled={confirm.isPending} onClick={() => decide({})}>
-            {text.send}
-          </button>
-        )}
-      </div>
     </section>
   );
 }
 
-/** Leaves out members that were not filled in. */
-const keepFilled = (values: JsonObject): JsonObject =>
-  Object.fromEntries(
-    Object.entries(values).filter(([, value]) => value !== "" && value !== false && !(Array.isArray(value) && value.length === 0)),
-  );
+const Instead = ({ onInstead }: Pick<ApprovalProps, "onInstead">) => (
+  <button type="button" className="button" onClick={onInstead}>
+    {text.instead}
+  </button>
+);
 
-/** The question that a task waits for, with its suggested answers. Free text goes through the composer below. */
-export function QuestionCard({
-  question,
-  onAnswer,
-  isBusy,
-}: {
-  question: AssistantMessage;
-  onAnswer: (answer: string) => void;
-  isBusy: boolean;
-}) {
-  const { options = [], selectionMode } = question.questionExpectation ?? {};
-  const [chosen, setChosen] = useState<readonly string[]>([]);
-  if (options.length === 0) return null;
-  const isMultiple = selectionMode === "multiple";
-  const toggle = (option: string): void =>
-    setChosen(chosen.includes(option) ? chosen.filter((other) => other !== option) : [...chosen, option]);
+interface DecisionProps extends Omit<ApprovalProps, "tool"> {
+  readonly params: JsonObject | undefined;
+  readonly card: React.RefObject<HTMLElement | null>;
+}
+
+/** The members of a decision, and the buttons. */
+function Decision({ taskId, waiting, params, onInstead, card }: DecisionProps) {
+  const schema = (waiting.confirmInputSchema ?? {}) as Schema;
+  const [values, setValues] = useState<JsonObject>(() => initialValues(schema));
+  const [showsFaults, setShowsFaults] = useState(false);
+  const [stillWaits, setStillWaits] = useState(false);
+  const buttons = useRef<HTMLDivElement>(null);
+  const confirm = useMutation(TaskService.method.confirmAction, { gcTime: 0 });
+  const { allows, refusal } = choicesOf(waiting.waitingForEventType, schema, values);
+  const faults = faultsOf(schema, params, values);
+
+  const decide = async ({ input, takesForm }: Choice): Promise<void> => {
+    if (confirm.isPending) return;
+    if (takesForm && Object.keys(faults).length > 0) {
+      setShowsFaults(true);
+      requestAnimationFrame(() => card.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
+      return;
+    }
+    const filled = takesForm ? keepFilled(values) : {};
+    const request = { taskId, eventId: waiting.waitingForEventId, input: { ...filled, ...input } };
+    const answer = await confirm.mutateAsync(request).catch(() => null);
+    if (answer === null) return;
+    // Secrets leave the page once the server has them.
+    setValues(initialValues(schema));
+    setShowsFaults(false);
+    setStillWaits(!answer.confirmed);
+    confirm.reset();
+  };
+  const allow = (): void => void decide(allows[0]);
+  const refuse = (): void => (refusal ? void decide(refusal) : onInstead());
+  /** A key decides only what is on the screen; else it leads there. */
+  const inView = (act: () => void) => (): void => {
+    if (buttons.current && isOnScreen(buttons.current)) act();
+    else buttons.current?.scrollIntoView({ block: "end" });
+  };
+  useKeys({ allow: inView(allow), refuse: inView(refuse) });
+  const press = (event: KeyboardEvent): void => {
+    if (!isKey(event, keys.allow.keys[0]) || event.repeat) return;
+    event.preventDefault();
+    allow();
+  };
   return (
-    <section className={styles.ask} aria-label={text.answer}>
-      <h2>
-        <Icon name="hand" />
-        {text.answer}
-      </h2>
-      <div className="actions">
-        {options.map((option) => (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the key also works in the fields
+    <div className="stack tight" onKeyDown={press}>
+      <ActFields {...{ schema, params, values }} faults={showsFaults ? faults : {}} onChange={setValues} />
+      <ErrorNote error={confirm.error} />
+      {stillWaits && (
+        <p className="notice" role="status">
+          {taskText.stillWaits}
+        </p>
+      )}
+      <div className="actions" ref={buttons}>
+        {allows.map((choice, index) => (
           <button
-            key={option}
+            key={choice.label}
             type="button"
-            className="button"
-            disabled={isBusy}
-            aria-pressed={isMultiple ? chosen.includes(option) : undefined}
-            onClick={() => (isMultiple ? toggle(option) : onAnswer(option))}
+            className={`button ${index === 0 ? "primary" : ""}`}
+            disabled={confirm.isPending}
+            onClick={() => void decide(choice)}
           >
-            {isMultiple && chosen.includes(option) && <Icon name="done" />}
-            {option}
+            {choice.label}
+            {index === 0 && <kbd>Ctrl ↵</kbd>}
           </button>
         ))}
-        {isMultiple && (
-          <button
-            type="button"
-            className="button primary"
-            disabled={isBusy || chosen.length === 0}
-            onClick={() => onAnswer(chosen.join(", "))}
-          >
-            {text.send}
+        {refusal ? (
+          <button type="button" className="button" disabled={confirm.isPending} onClick={refuse}>
+            {refusal.label}
           </button>
+        ) : (
+          <Instead onInstead={onInstead} />
         )}
       </div>
-    </section>
+    </div>
   );
+}
+
+/** Whether an element is in the visible part of what scrolls it. */
+function isOnScreen(element: HTMLElement): boolean {
+  const { top, bottom } = element.getBoundingClientRect();
+  const scroller = element.closest("[data-flow]")?.getBoundingClientRect();
+  return top >= (scroller?.top ?? 0) && bottom <= (scroller?.bottom ?? innerHeight) + 1;
 }

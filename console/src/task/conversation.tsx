@@ -1,12 +1,15 @@
 import { memo, useState } from "react";
 import { ToolUsedStatus } from "#proto/task/v2/task_event_pb.ts";
+import { Copy } from "../ui/copy.tsx";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { formatClock, formatDuration } from "../ui/time.tsx";
+import { shownText } from "./act-view.tsx";
 import { Attachment } from "./attachment.tsx";
 import { Code } from "./code.tsx";
 import { Markdown } from "./markdown.tsx";
 import styles from "./task.module.css";
 import type { Item, Use } from "./timeline.ts";
+import { titleOfUse } from "./use-words.ts";
 import { text } from "./words.ts";
 
 /** One part of the conversation. */
@@ -21,14 +24,14 @@ export const ItemView = memo(({ item, stepCount, initials }: { item: Item; stepC
           className={styles.own}
           note={item.sending && !item.sending.isSent ? text.sending : undefined}
         >
-          <Markdown text={item.message.content} />
+          <Markdown text={item.message.content} keepsLines />
           <Attachments files={item.message.attachments} />
           {item.sending && item.sending.files.length > 0 && <p className="small">{item.sending.files.join(", ")}</p>}
         </Message>
       );
     case "agent":
       return (
-        <Message by={text.agent} at={item.at} className="">
+        <Message by={text.agent} at={item.at} className="" copied={item.isGrowing ? "" : item.message.content}>
           <Markdown text={item.message.content} isGrowing={item.isGrowing === true} />
           <Attachments files={item.message.attachments} />
         </Message>
@@ -76,6 +79,7 @@ function Message({
   avatar,
   className,
   note,
+  copied = "",
   children,
 }: {
   by: string;
@@ -84,6 +88,8 @@ function Message({
   className: string | undefined;
   /** What is said instead of the time. */
   note?: string | undefined;
+  /** What a button copies; empty for no button. */
+  copied?: string;
   children: React.ReactNode;
 }) {
   return (
@@ -94,6 +100,7 @@ function Message({
       <div>
         <div className={styles.by}>
           {by} <small>{note ?? formatClock(at)}</small>
+          {copied && <Copy value={copied} isQuiet />}
         </div>
         <div className={styles.body}>{children}</div>
       </div>
@@ -159,7 +166,7 @@ function UseView({ use }: { use: Use }) {
       <summary>
         <Icon name={icon} className={tone ?? ""} />
         <span>
-          <em>{tool.message?.action || tool.tool}</em> {tool.message?.param || tool.brief}
+          <em>{shownText(titleOfUse(tool))}</em>
         </span>
         {use.endedAt && <small>{formatDuration(use.endedAt - use.at)}</small>}
       </summary>

@@ -8,6 +8,14 @@ import { addToFeed, emptyFeed, type Feed } from "./feed.ts";
 
 const pageSize = 200;
 const pollMs = 2_000;
+const newestFirst = { limit: pageSize, order: SortOrder.DESC, verbose: true };
+
+/** A page of older events, the newest first. */
+interface OlderPage {
+  readonly messages: readonly TaskEvent[];
+  readonly hasMore: boolean;
+  readonly nextCursor?: string | undefined;
+}
 
 /** The events of a task, kept up to date. */
 export interface TaskEvents {
@@ -16,6 +24,8 @@ export interface TaskEvents {
   readonly isLoaded: boolean;
   readonly hasOlder: boolean;
   readonly loadOlder: () => Promise<void>;
+  /** Loads all older pages, up to the first event. */
+  readonly loadAll: () => Promise<void>;
   readonly connection: Connection;
 }
 
@@ -26,6 +36,8 @@ export function useTaskEvents(taskId: string): TaskEvents {
   const [older, setOlder] = useState<string>();
   const [connection, setConnection] = useState<Connection>({ kind: "waiting", until: 0 });
   const lastSeq = useRef(0);
+  /** Aborted once the page shows another task. */
+  const following = useRef(AbortSignal.abort());
 
   /** Adds newer events and parts of texts, at most once per frame: a burst renders once. */
   const queue = useRef<(TaskEvent | TextDelta)[]>([]);
@@ -48,11 +60,12 @@ export function useTaskEvents(taskId: string): TaskEvents {
 
   useEffect(() => {
     const stop = new AbortController();
+    following.current = stop.signal;
     setFeed(emptyFeed);
     setLoaded(false);
     lastSeq.current = 0;
     const load = async (signal: AbortSignal): Promise<void> => {
-      const page = await clientOf(TaskService).listMessages({ taskId, limit: pageSize, order: SortOrder.DESC, verbose: true }, { signal });
+      const page = await clientOf(TaskService).listMessages({ ...newestFirst, taskId }, { signal });
       const first = page.messages.toReversed();
       lastSeq.current = first.at(-1)?.seq ?? 0;
       setFeed({ ...emptyFeed, events: first });
@@ -79,13 +92,31 @@ export function useTaskEvents(taskId: string): TaskEvents {
     return () => stop.abort();
   }, [taskId, add, append]);
 
-  const loadOlder = useCallback(async (): Promise<void> => {
-    if (older === undefined) return;
-    setOlder(undefined);
-    const page = await clientOf(TaskService).listMessages({ taskId, limit: pageSize, order: SortOrder.DESC, verbose: true, cursor: older });
-    setFeed((known) => ({ ...known, events: [...page.messages.toReversed(), ...known.events] }));
-    setOlder(page.hasMore ? page.nextCursor : undefined);
-  }, [taskId, older]);
+  /** Adds older pages: one, or all up to the first event. A failure keeps what has come. */
+  const loadPages = useCallback(
+    async (max: number): Promise<void> => {
+      if (older === undefined) return;
+      let cursor: string | undefined = older;
+      const signal = following.current;
+      const found: TaskEvent[] = [];
+      setOlder(undefined);
+      try {
+        for (let count = 0; cursor !== undefined && count < max; count += 1) {
+          const page: OlderPage = await clientOf(TaskService).listMessages({ ...newestFirst, taskId, cursor }, { signal });
+          found.push(...page.messages);
+          cursor = page.hasMore ? page.nextCursor : undefined;
+        }
+      } finally {
+        if (!signal.aborted) {
+          setFeed((known) => ({ ...known, events: [...found.reverse(), ...known.events] }));
+          setOlder(cursor);
+        }
+      }
+    },
+    [taskId, older],
+  );
+  const loadOlder = useCallback(() => loadPages(1), [loadPages]);
+  const loadAll = useCallback(() => loadPages(Number.POSITIVE_INFINITY), [loadPages]);
 
-  return { feed, isLoaded, hasOlder: older !== undefined, loadOlder, connection };
+  return { feed, isLoaded, hasOlder: older !== undefined, loadOlder, loadAll, connection };
 }

@@ -10,43 +10,50 @@ export interface LiveText {
   readonly attempt: bigint;
   /** Empty after a gap. */
   readonly text: string;
+  /** The newest event when the text began. */
+  readonly afterSeq: number;
 }
+
+/** Where an event is shown whose text was shown before: in the place of its text. */
+export type ShownText = Pick<LiveText, "key" | "afterSeq">;
 
 /** What a page knows of a task. */
 export interface Feed {
   /** In the order of `seq`. */
   readonly events: readonly TaskEvent[];
   readonly live: LiveText | null;
-  /** The keys of events whose text was shown before, by the id of the event. */
-  readonly keys: ReadonlyMap<string, string>;
+  /** The events whose text was shown before, by the id of the event. */
+  readonly shown: ReadonlyMap<string, ShownText>;
 }
 
-export const emptyFeed: Feed = { events: [], live: null, keys: new Map() };
+export const emptyFeed: Feed = { events: [], live: null, shown: new Map() };
 
 /** Adds newer events, and parts of texts, in the order of their arrival (spec/api.md 8.72). */
-export function addToFeed({ events, live, keys }: Feed, news: readonly (TaskEvent | TextDelta)[]): Feed {
+export function addToFeed({ events, live, shown }: Feed, news: readonly (TaskEvent | TextDelta)[]): Feed {
   const all = [...events];
-  const named = new Map(keys);
-  let shown = live;
+  const named = new Map(shown);
+  let open = live;
   for (const item of news) {
     if (!("seq" in item)) {
-      shown = withPart(shown, item);
+      open = withPart(open, item, all.at(-1)?.seq ?? 0);
       continue;
     }
     all.push(item);
-    if (shown === null || !endsText(item, shown)) continue;
-    if (item.type === shown.type && shown.text !== "" && ![...named.values()].includes(shown.key)) named.set(item.id, shown.key);
-    shown = null;
+    if (open === null || !endsText(item, open)) continue;
+    const { key, afterSeq, type, text } = open;
+    if (item.type === type && text !== "" && ![...named.values()].some((other) => other.key === key)) named.set(item.id, { key, afterSeq });
+    open = null;
   }
-  return { events: all, live: shown, keys: named };
+  return { events: all, live: open, shown: named };
 }
 
 /** A part that begins a text, or continues it. A stream that is opened again begins with the text so far. */
-function withPart(live: LiveText | null, { attempt, messageKey, offset, text, type }: TextDelta): LiveText | null {
+function withPart(live: LiveText | null, { attempt, messageKey, offset, text, type }: TextDelta, lastSeq: number): LiveText | null {
   if (live && attempt < live.attempt) return live;
   const known = live?.attempt === attempt ? live.text : "";
   const grown = offset === 0 ? text : offset === known.length ? known + text : "";
-  return { key: `live ${messageKey}`, type, attempt, text: grown };
+  const key = `live ${messageKey}`;
+  return { key, type, attempt, text: grown, afterSeq: live?.key === key ? live.afterSeq : lastSeq };
 }
 
 /** Whether an event replaces the text, or ends the turn in which it was written. */

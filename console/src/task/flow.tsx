@@ -20,12 +20,13 @@ interface FlowProps {
   readonly sent?: string | undefined;
   readonly hasOlder: boolean;
   readonly loadOlder: () => Promise<void>;
+  readonly loadAll: () => Promise<void>;
   /** Content below the last item: the present question or approval. */
   readonly end: ReactNode;
 }
 
 /** The conversation. Only the visible items are in the page. It follows new items, unless the reader has scrolled up. */
-export function Flow({ items, stepCount, initials, sent, hasOlder, loadOlder, end }: FlowProps) {
+export function Flow({ items, stepCount, initials, sent, hasOlder, loadOlder, loadAll, end }: FlowProps) {
   const scroller = useRef<HTMLElement>(null);
   const isFollowing = useRef(true);
   /** Where the reader began to scroll up. An event of an earlier scroll to the end can still come there. */
@@ -43,9 +44,19 @@ export function Flow({ items, stepCount, initials, sent, hasOlder, loadOlder, en
   // grows at its end, below what is read.
   list.shouldAdjustScrollPositionOnItemSizeChange = (item) =>
     !isFollowing.current && item.index < items.length - 1 && item.start < (list.scrollOffset ?? 0);
+  /** The card that was shown from its beginning. */
+  const begun = useRef<Element>(null);
   const toEnd = (): void => {
     const element = scroller.current;
-    if (element) element.scrollTop = element.scrollHeight;
+    if (!element) return;
+    element.scrollTop = element.scrollHeight;
+    // An act that is longer than the page is read from its beginning; its buttons are below it.
+    const card = element.querySelector("[data-act]");
+    if (card === null || card === begun.current || card.clientHeight < element.clientHeight) return;
+    begun.current = card;
+    isFollowing.current = false;
+    setSeen(items.length);
+    card.scrollIntoView({ block: "start" });
   };
   const height = list.getTotalSize();
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs after the list grows and after the content at its end changes
@@ -75,9 +86,21 @@ export function Flow({ items, stepCount, initials, sent, hasOlder, loadOlder, en
   };
   const press = (event: KeyboardEvent): void => {
     if (["ArrowUp", "PageUp", "Home"].includes(event.key)) leave();
+    if (event.key === "Home") void goHome();
     if (event.key !== "End") return;
     event.preventDefault();
     followEnd(settleFrames);
+  };
+  /** Goes to the first event of the task; if its pages cannot be loaded, to the first one that is here. */
+  const goHome = async (): Promise<void> => {
+    await loadAll().catch(() => undefined);
+    requestAnimationFrame(() => toStart(settleFrames));
+  };
+  /** Goes to the first item, and again while the items there are measured for the first time. */
+  const toStart = (frames: number): void => {
+    if (scroller.current === null || isFollowing.current) return;
+    scroller.current.scrollTop = 0;
+    if (frames > 0) requestAnimationFrame(() => toStart(frames - 1));
   };
   /** Goes to the end, and again while the items there are measured for the first time. */
   const followEnd = (frames: number): void => {
@@ -96,6 +119,7 @@ export function Flow({ items, stepCount, initials, sent, hasOlder, loadOlder, en
       <section
         ref={scroller}
         className={styles.flow}
+        data-flow
         tabIndex={0}
         onScroll={scroll}
         onKeyDown={press}

@@ -13,6 +13,7 @@ import { TextField } from "../ui/fields.tsx";
 import { FormDialog } from "../ui/form-dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Menu } from "../ui/menu.tsx";
+import { PlanBar } from "./plan-bar.tsx";
 import { ShareDialog } from "./share-dialog.tsx";
 import styles from "./task.module.css";
 import { doneSteps } from "./timeline.ts";
@@ -72,7 +73,7 @@ export function Head({ task, status, runState, plan, connection }: HeadProps) {
       <ErrorNote error={stop.error} />
       {plan.length > 0 && (
         <div className={styles.miniPlan}>
-          <progress value={doneSteps(plan)} max={plan.length} aria-label={text.plan} />
+          <PlanBar plan={plan} />
           <span>{text.doneOf(doneSteps(plan), plan.length)}</span>
           <span className="spacer" />
           <StateBadge status={status} outcome={task?.outcome} runState={runState} />

@@ -1,5 +1,5 @@
-import type { Nodes } from "mdast";
-import { memo, type ReactNode, useMemo, useRef } from "react";
+import type { AlignType, ListItem, Nodes, Table, TableCell } from "mdast";
+import { createElement, memo, type ReactNode, useMemo, useRef } from "react";
 import { scrollable, staticParts } from "../ui/static-parts.ts";
 import { Code } from "./code.tsx";
 import styles from "./markdown.module.css";
@@ -12,10 +12,12 @@ interface MarkdownProps {
   readonly text: string;
   /** True while the text is being written. */
   readonly isGrowing?: boolean;
+  /** True for what a person typed: its line breaks stay. */
+  readonly keepsLines?: boolean;
 }
 
 /** Markdown as elements of a closed set: HTML stays text, images become links, and links lead only to web and mail addresses. */
-export const Markdown = memo(({ text, isGrowing = false }: MarkdownProps) => {
+export const Markdown = memo(({ text, isGrowing = false, keepsLines = false }: MarkdownProps) => {
   const before = useRef(nothingParsed);
   const blocks = useMemo(() => {
     if (text.length > charactersMax) return null;
@@ -23,7 +25,7 @@ export const Markdown = memo(({ text, isGrowing = false }: MarkdownProps) => {
     before.current = parseGrown(before.current, text);
     return before.current.blocks;
   }, [text, isGrowing]);
-  const className = isGrowing ? `${styles.markdown} ${styles.growing}` : styles.markdown;
+  const className = [styles.markdown, isGrowing && styles.growing, keepsLines && styles.lines].filter(Boolean).join(" ");
   if (blocks === null) return <div className={className}>{text}</div>;
   return (
     <div className={className} dir="auto" aria-busy={isGrowing}>
@@ -78,14 +80,7 @@ function elementOf(node: Nodes): ReactNode {
     case "list":
       return node.ordered ? <ol start={node.start ?? 1}>{childrenOf(node)}</ol> : <ul>{childrenOf(node)}</ul>;
     case "listItem":
-      return (
-        <li>
-          {typeof node.checked === "boolean" && <input type="checkbox" checked={node.checked} disabled readOnly />}
-          {node.spread
-            ? childrenOf(node)
-            : staticParts(node.children.map((child) => (child.type === "paragraph" ? childrenOf(child) : elementOf(child))))}
-        </li>
-      );
+      return <li>{itemOf(node)}</li>;
     case "thematicBreak":
       return <hr />;
     case "break":
@@ -97,16 +92,42 @@ function elementOf(node: Nodes): ReactNode {
     case "table":
       return (
         <div className={styles.table} {...scrollable}>
-          <table>
-            <tbody>{childrenOf(node)}</tbody>
-          </table>
+          <table>{tableOf(node)}</table>
         </div>
       );
-    case "tableRow":
-      return <tr>{childrenOf(node)}</tr>;
-    case "tableCell":
-      return <td>{childrenOf(node)}</td>;
     default:
       return "children" in node ? childrenOf(node as { children: readonly Nodes[] }) : "value" in node ? String(node.value) : null;
   }
 }
+
+/** The parts of a list item. Its box has the first paragraph as its label. */
+function itemOf({ checked, spread, children }: ListItem): ReactNode {
+  const parts = children.map((child) => (child.type === "paragraph" && !spread ? childrenOf(child) : elementOf(child)));
+  if (typeof checked !== "boolean") return staticParts(parts);
+  const [first, ...others] = children[0]?.type === "paragraph" ? [childrenOf(children[0]), ...parts.slice(1)] : ["", ...parts];
+  const label = (
+    <label>
+      <input type="checkbox" checked={checked} disabled readOnly />
+      {first}
+    </label>
+  );
+  return staticParts([label, ...others]);
+}
+
+/** The head and the rows of a table; each cell is aligned as its column. */
+function tableOf({ align, children }: Table): ReactNode {
+  const [head, ...rows] = children.map(({ children: cells }, row) =>
+    staticParts(cells.map((cell, column) => cellOf(cell, align?.[column] ?? undefined, row === 0))),
+  );
+  return (
+    <>
+      <thead>
+        <tr>{head}</tr>
+      </thead>
+      <tbody>{staticParts(rows.map((cells) => createElement("tr", null, cells)))}</tbody>
+    </>
+  );
+}
+
+const cellOf = (cell: TableCell, align: AlignType | undefined, isHead: boolean): ReactNode =>
+  createElement(isHead ? "th" : "td", { "data-align": align, scope: isHead ? "col" : undefined }, childrenOf(cell));

@@ -12,6 +12,7 @@ import { formatDateTime, formatDuration, formatNumber, fromSeconds } from "../ui
 import { TaskWebsite } from "../websites/task-website.tsx";
 import { Attachment } from "./attachment.tsx";
 import { TaskBrowser } from "./browser.tsx";
+import { PlanBar } from "./plan-bar.tsx";
 import { Pushes } from "./pushes.tsx";
 import { Subtasks } from "./subtasks.tsx";
 import styles from "./task.module.css";
@@ -23,7 +24,7 @@ import { text } from "./words.ts";
 export function Panel({ task, timeline, events }: { task: Task | undefined; timeline: Timeline; events: readonly TaskEvent[] }) {
   const [showsEvents, setShowsEvents] = useState(false);
   const files = useMemo(() => filesOf(timeline), [timeline]);
-  const { plan } = timeline;
+  const { plan, status = task?.status } = timeline;
   return (
     <aside className={styles.panel} aria-label={text.panel}>
       {plan.length > 0 && (
@@ -31,10 +32,10 @@ export function Panel({ task, timeline, events }: { task: Task | undefined; time
           <h2>
             {text.plan} <small>{text.doneOf(doneSteps(plan), plan.length)}</small>
           </h2>
-          <progress value={doneSteps(plan)} max={plan.length} aria-label={text.plan} />
+          <PlanBar plan={plan} />
           <ol className={styles.plan}>
             {plan.map((step) => (
-              <Step key={step.title} step={step} />
+              <Step key={step.title} step={step} status={status} />
             ))}
           </ol>
         </section>
@@ -85,12 +86,17 @@ const stepIcons: Readonly<Record<PlanStepStatus, { readonly icon: IconName; read
   [PlanStepStatus.FAILED]: { icon: "failed", tone: styles.bad },
 };
 
-function Step({ step }: { step: PlanStep }) {
-  const { icon, tone } = stepIcons[step.status] ?? stepIcons[PlanStepStatus.TODO];
+const stoppedStep = { icon: "stop", tone: "" } as const;
+
+/** A step, as the task is now: a step of a task that waits or has ended does not turn. */
+function Step({ step, status }: { step: PlanStep; status: TaskStatus | undefined }) {
+  const isOpen = step.status === PlanStepStatus.DOING;
+  const hasEnded = status === TaskStatus.STOPPED || status === TaskStatus.ERROR;
+  const { icon, tone } = isOpen && hasEnded ? stoppedStep : (stepIcons[step.status] ?? stepIcons[PlanStepStatus.TODO]);
   const { startedAt, endAt } = step;
   return (
     <li className={tone}>
-      <Icon name={icon} className={step.status === PlanStepStatus.DOING ? "spin" : ""} />
+      <Icon name={icon} className={isOpen && status === TaskStatus.RUNNING ? "spin" : ""} />
       <span>{step.title}</span>
       <small>
         {startedAt !== undefined && endAt !== undefined && endAt > startedAt

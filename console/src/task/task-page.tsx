@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useParams } from "@tanstack/react-router";
-import { useEffect, useMemo } from "react";
+import { useEffect, useMemo, useRef } from "react";
 import { ContentPartSchema, ContentPartType, type Message, MessageSchema } from "#proto/task/v2/message_pb.ts";
 import type { TaskEvent } from "#proto/task/v2/task_event_pb.ts";
 import { RunState, type Task, TaskStatus } from "#proto/task/v2/task_pb.ts";
@@ -12,13 +12,17 @@ import { initialsOf } from "../shell/initials.ts";
 import { NotFound } from "../shell/not-found.tsx";
 import { Composer } from "../tasks/composer.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
+import { Icon } from "../ui/icons.tsx";
 import { Late } from "../ui/late.tsx";
 import { catalogued } from "../words.ts";
-import { ApprovalCard, QuestionCard } from "./ask-card.tsx";
+import { ApprovalCard } from "./ask-card.tsx";
 import { useTaskEvents } from "./events.ts";
 import { Flow } from "./flow.tsx";
 import { Head } from "./head.tsx";
+import { messageHash } from "./message-hash.ts";
 import { Panel } from "./panel.tsx";
+import { QuestionCard } from "./question-card.tsx";
+import { SendNote } from "./send-note.tsx";
 import { subtasksEveryMs } from "./subtasks.tsx";
 import styles from "./task.module.css";
 import { timelineOf } from "./timeline.ts";
@@ -48,17 +52,26 @@ export function TaskPage() {
   const { taskId } = useParams({ from: "/shell/app/$taskId" });
   const me = useMe();
   const detail = useQuery(TaskService.method.getTask, { taskId }, { refetchInterval: ({ state }) => refetchEvery(state.data?.task) });
-  const { feed, isLoaded, hasOlder, loadOlder, connection } = useTaskEvents(taskId);
+  const { feed, isLoaded, hasOlder, loadOlder, loadAll, connection } = useTaskEvents(taskId);
   const { events } = feed;
   const { sending, follow } = useSending(taskId, events);
   const timeline = useMemo(() => timelineOf(feed, sending), [feed, sending]);
   const send = useMutation(TaskService.method.sendMessage);
   const post = (message: Message, files: readonly string[] = []): Promise<unknown> =>
     follow(textOf(message), files, () => send.mutateAsync({ taskId, message }));
-  const answer = (content: string): void =>
-    void post(create(MessageSchema, { content: [create(ContentPartSchema, { type: ContentPartType.TEXT, text: content })] })).catch(
-      () => undefined,
-    );
+  const lastAnswer = useRef("");
+  const answer = (content: string): void => {
+    lastAnswer.current = content;
+    const message = create(MessageSchema, { content: [create(ContentPartSchema, { type: ContentPartType.TEXT, text: content })] });
+    void post(message).catch(() => undefined);
+  };
+  const answerAgain = (): void => answer(lastAnswer.current);
+  const composer = useRef<HTMLDivElement>(null);
+  const toMessage = (): void => composer.current?.querySelector("textarea")?.focus();
+  // The list leads here to say what to do instead.
+  useEffect(() => {
+    if (location.hash === `#${messageHash}`) composer.current?.querySelector("textarea")?.focus();
+  }, []);
 
   // The task's own fields change with its status events, and with the subtasks that its agent starts.
   const { refetch } = detail;
@@ -84,6 +97,7 @@ export function TaskPage() {
     );
   const status = timeline.status ?? task?.status ?? TaskStatus.UNSPECIFIED;
   const { waiting, question } = timeline;
+  const lastMessage = timeline.items.findLast((item) => item.kind === "user")?.message.content;
   // An event after those that the answer knew is of an agent that works.
   const isStale = (events.at(-1)?.seq ?? 0) > (detail.data?.lastSeq ?? 0);
   const runState = isStale ? undefined : task?.runState;
@@ -99,25 +113,46 @@ export function TaskPage() {
           sent={sending?.key}
           hasOlder={hasOlder}
           loadOlder={loadOlder}
+          loadAll={loadAll}
           end={
             <>
               {!isLoaded && connection.kind !== "ended" && <Late>{text.connecting}</Late>}
               {status === TaskStatus.RUNNING && isLoaded && (
                 <p className={styles.thinking}>{(!isStale && waitText(detail.data)) || catalogued(timeline.brief) || text.thinking}</p>
               )}
+              {status === TaskStatus.ERROR && isLoaded && lastMessage && (
+                <p>
+                  <button type="button" className="button" disabled={send.isPending} onClick={() => answer(lastMessage)}>
+                    <Icon name="again" />
+                    {text.retry}
+                  </button>
+                </p>
+              )}
               {waiting && question && (
                 <QuestionCard key={waiting.waitingForEventId} question={question} onAnswer={answer} isBusy={send.isPending} />
               )}
               {waiting && !question && (
-                <ApprovalCard key={waiting.waitingForEventId} taskId={taskId} waiting={waiting} tool={timeline.pendingTool} />
+                <ApprovalCard
+                  key={waiting.waitingForEventId}
+                  taskId={taskId}
+                  waiting={waiting}
+                  tool={timeline.pendingTool}
+                  onInstead={toMessage}
+                />
               )}
             </>
           }
         />
         <div className={styles.composer}>
-          <div className="stack tight">
-            <ErrorNote error={send.error} />
-            <Composer key={taskId} draft={taskId} placeholder={question ? text.answer : text.message} isBusy={send.isPending} onSend={post}>
+          <div className="stack tight" ref={composer}>
+            <Composer
+              key={taskId}
+              draft={taskId}
+              placeholder={question ? text.answer : text.message}
+              isBusy={send.isPending}
+              onSend={post}
+              note={(retry) => <SendNote send={send} connection={connection} onRetry={retry ?? answerAgain} />}
+            >
               {waiting && !question && <span className="small">{text.dropsQuestion}</span>}
             </Composer>
           </div>

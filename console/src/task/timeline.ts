@@ -4,12 +4,13 @@ import {
   type PlanStep,
   PlanStepStatus,
   type StructuredOutputResult,
+  type TaskEvent,
   TaskEventType,
   type ToolUsed,
   type UserMessage,
 } from "#proto/task/v2/task_event_pb.ts";
 import { type StatusDetail, TaskStatus } from "#proto/task/v2/task_pb.ts";
-import type { Feed } from "./feed.ts";
+import type { Feed, LiveText } from "./feed.ts";
 import { arrivalOf, type Sending } from "./sending.ts";
 
 /** One part of the conversation, in the order of the events. `key` is stable, also while the part grows. */
@@ -50,7 +51,7 @@ export interface Timeline {
 }
 
 /** Makes the timeline of a task from its verbose events, the text that is being written, and the message that is being sent. */
-export function timelineOf({ events, live, keys }: Feed, sending?: Sending): Timeline {
+export function timelineOf({ events, live, shown }: Feed, sending?: Sending): Timeline {
   const arrived = sending && arrivalOf(sending, events);
   const items: Item[] = [];
   const tools = new Map<string, { group: Use[]; index: number }>();
@@ -69,9 +70,21 @@ export function timelineOf({ events, live, keys }: Feed, sending?: Sending): Tim
     if (use.kind === "tool") tools.set(use.tool.actionId, { group, index: group.length - 1 });
   };
 
-  for (const { id, timestamp, payload } of events) {
+  /** Adds the text that is written now; with the messages that came meanwhile below it. */
+  const addLive = ({ key, text, type }: LiveText): void => {
+    const at = Number(events.at(-1)?.timestamp ?? 0);
+    if (type === TaskEventType.EXPLANATION) addUse({ kind: "thought", key, at, text });
+    else items.push({ kind: "agent", key, at, message: { content: text, attachments: [] }, isGrowing: true });
+  };
+
+  let growing = live && live.text !== "" ? live : null;
+  for (const { id, seq, timestamp, payload } of inPlace(events, shown)) {
+    if (growing && payload.case === "userMessage" && seq > growing.afterSeq) {
+      addLive(growing);
+      growing = null;
+    }
     const at = Number(timestamp);
-    const key = id === arrived?.id && sending ? sending.key : (keys.get(id) ?? id);
+    const key = id === arrived?.id && sending ? sending.key : (shown.get(id)?.key ?? id);
     switch (payload.case) {
       case "userMessage":
         items.push({ kind: "user", key, at, message: payload.value });
@@ -113,12 +126,7 @@ export function timelineOf({ events, live, keys }: Feed, sending?: Sending): Tim
         break;
     }
   }
-  if (live && live.text !== "") {
-    const { key, text } = live;
-    const at = Number(events.at(-1)?.timestamp ?? 0);
-    if (live.type === TaskEventType.EXPLANATION) addUse({ kind: "thought", key, at, text });
-    else items.push({ kind: "agent", key, at, message: { content: text, attachments: [] }, isGrowing: true });
-  }
+  if (growing) addLive(growing);
   if (sending && !arrived) {
     const { key, at, content } = sending;
     items.push({ kind: "user", key, at, message: { content, attachments: [] }, sending });
@@ -134,6 +142,17 @@ export function timelineOf({ events, live, keys }: Feed, sending?: Sending): Tim
     question: waitedFor?.case === "assistantMessage" ? waitedFor.value : undefined,
     brief,
   };
+}
+
+/** The events, each answer before the messages that came while it was written. */
+function inPlace(events: readonly TaskEvent[], shown: Feed["shown"]): readonly TaskEvent[] {
+  const ordered = [...events];
+  for (const [id, { afterSeq }] of shown) {
+    const from = ordered.findIndex((event) => event.id === id);
+    const to = ordered.findIndex(({ seq, payload }) => payload.case === "userMessage" && seq > afterSeq);
+    if (to >= 0 && to < from) ordered.splice(to, 0, ...ordered.splice(from, 1));
+  }
+  return ordered;
 }
 
 /** The number of steps that are done. */

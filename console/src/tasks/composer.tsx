@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { type ClipboardEvent, type DragEvent, type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { ContentPartSchema, ContentPartType, type Message, MessageSchema } from "#proto/task/v2/message_pb.ts";
 import { type Upload, uploadFile } from "../api/upload.ts";
+import { isKey, keys } from "../shell/keys.ts";
 import { useDraft } from "../ui/draft.ts";
 import { Icon } from "../ui/icons.tsx";
 import { formatBytes } from "../ui/time.tsx";
@@ -34,6 +35,8 @@ interface ComposerProps {
   readonly isBusy: boolean;
   /** Sends a message with the names of its files; a rejection brings the text and the files back. */
   readonly onSend: (message: Message, files: readonly string[]) => Promise<unknown>;
+  /** What is said above the field about a message that could not be sent. `send` sends what is in the field; undefined if nothing is. */
+  readonly note?: (send: (() => void) | undefined) => ReactNode;
   /** More controls in the line of the button. */
   readonly children?: ReactNode;
   readonly autoFocus?: boolean;
@@ -43,7 +46,7 @@ interface ComposerProps {
  * A message with its files: typed, pasted or dropped. The text survives a reload and the end of a session. It leaves the field as soon
  * as it is sent; its draft stays until the server has it.
  */
-export function Composer({ draft, placeholder, isBusy, onSend, children, autoFocus = false }: ComposerProps) {
+export function Composer({ draft, placeholder, isBusy, onSend, note, children, autoFocus = false }: ComposerProps) {
   const [kept, setKept] = useDraft(draft);
   const [isSending, setSending] = useState(false);
   /** What is typed while a message is being sent. */
@@ -78,7 +81,7 @@ export function Composer({ draft, placeholder, isBusy, onSend, children, autoFoc
     setSending(false);
   };
   const press = (event: KeyboardEvent): void => {
-    if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
+    if (!isKey(event, keys.send.keys[0])) return;
     event.preventDefault();
     void send();
   };
@@ -94,59 +97,62 @@ export function Composer({ draft, placeholder, isBusy, onSend, children, autoFoc
   };
 
   return (
-    <form
-      className={`${styles.composer} ${isOver ? styles.over : ""}`}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send();
-      }}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={drop}
-    >
-      <textarea
-        aria-label={placeholder}
-        placeholder={isOver ? text.drop : placeholder}
-        dir="auto"
-        value={typed}
-        rows={Math.min(12, Math.max(autoFocus ? 4 : 1, typed.split("\n").length))}
-        // biome-ignore lint/a11y/noAutofocus: the page of a new task exists to be typed into
-        autoFocus={autoFocus}
-        onChange={(event) => setTyped(event.target.value)}
-        onKeyDown={press}
-        onPaste={paste}
-      />
-      <Attached uploads={uploads} onRemove={remove} />
-      <div className={styles.tools}>
-        <input ref={picker} type="file" multiple hidden onChange={({ target }) => add(target.files)} />
-        <button
-          type="button"
-          className="button ghost square"
-          aria-label={text.attach}
-          title={text.attach}
-          onClick={() => picker.current?.click()}
-        >
-          <Icon name="clip" />
-        </button>
-        {children}
-        <span className="spacer" />
-        <span className="small" role="status">
-          {isUploading ? text.uploading : ""}
-        </span>
-        <button
-          type="submit"
-          className="button primary square"
-          aria-label={text.send}
-          title={`${text.send} (Ctrl+Enter)`}
-          disabled={!canSend}
-        >
-          <Icon name="up" />
-        </button>
-      </div>
-    </form>
+    <>
+      {note?.(canSend ? () => void send() : undefined)}
+      <form
+        className={`${styles.composer} ${isOver ? styles.over : ""}`}
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send();
+        }}
+        onDragOver={(event) => {
+          event.preventDefault();
+          setOver(true);
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={drop}
+      >
+        <textarea
+          aria-label={placeholder}
+          placeholder={isOver ? text.drop : placeholder}
+          dir="auto"
+          value={typed}
+          rows={Math.min(12, Math.max(autoFocus ? 4 : 1, typed.split("\n").length))}
+          // biome-ignore lint/a11y/noAutofocus: the page of a new task exists to be typed into
+          autoFocus={autoFocus}
+          onChange={(event) => setTyped(event.target.value)}
+          onKeyDown={press}
+          onPaste={paste}
+        />
+        <Attached uploads={uploads} onRemove={remove} />
+        <div className={styles.tools}>
+          <input ref={picker} type="file" multiple hidden onChange={({ target }) => add(target.files)} />
+          <button
+            type="button"
+            className="button ghost square"
+            aria-label={text.attach}
+            title={text.attach}
+            onClick={() => picker.current?.click()}
+          >
+            <Icon name="clip" />
+          </button>
+          {children}
+          <span className="spacer" />
+          <span className="small" role="status">
+            {isUploading ? text.uploading : ""}
+          </span>
+          <button
+            type="submit"
+            className="button primary square"
+            aria-label={text.send}
+            title={`${text.send} (Ctrl+Enter)`}
+            disabled={!canSend}
+          >
+            <Icon name="up" />
+          </button>
+        </div>
+      </form>
+    </>
   );
 }
 

@@ -1,10 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import { memo, type ReactNode, useState } from "react";
 import { type SubtaskCounts, type Task, TaskStatus } from "#proto/task/v2/task_pb.ts";
+import { shownText } from "../task/act-view.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Ago, formatNumber, fromSeconds } from "../ui/time.tsx";
 import { catalogued } from "../words.ts";
-import { QuickAnswer } from "./quick-answer.tsx";
+import { canDecideHere, QuickAnswer } from "./quick-answer.tsx";
 import { StateBadge } from "./state.tsx";
 import styles from "./tasks.module.css";
 import { text } from "./words.ts";
@@ -21,7 +22,7 @@ function aboutOf(
   const isMarked = parentTaskId !== undefined && parentTitle !== null;
   const marks = isMarked ? [parentTitle === undefined ? text.subtask : text.subtaskOf(parentTitle)] : [];
   const labels = [...marks, ...Object.entries(metadata).map(([key, value]) => `${key}: ${value}`)];
-  if (status === TaskStatus.WAITING && statusDetail) return [catalogued(statusDetail.waitingDescription), ...labels].join(" · ");
+  if (status === TaskStatus.WAITING && statusDetail) return [shownText(catalogued(statusDetail.waitingDescription)), ...labels].join(" · ");
   const isRunning = status === TaskStatus.RUNNING;
   const step = isRunning && planProgress ? [text.step(Math.min(planProgress.done + 1, planProgress.total), planProgress.total)] : [];
   return [...step, ...(isRunning && brief ? [brief] : []), ...labels].join(" · ");
@@ -71,7 +72,9 @@ const Row = ({ task, parentTitle, isBelow = false, children }: OneProps) => (
       <Link to="/app/$taskId" params={{ taskId: task.id }} dir="auto">
         {task.title}
       </Link>
-      <small dir="auto">{aboutOf(task, isBelow ? null : parentTitle)}</small>
+      <small dir="auto" className={canDecideHere(task) ? styles.whole : ""}>
+        {aboutOf(task, isBelow ? null : parentTitle)}
+      </small>
       {children}
     </span>
     {task.status === TaskStatus.WAITING ? (

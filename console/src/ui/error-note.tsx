@@ -47,7 +47,7 @@ export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => 
   const general = texts[failure.code];
   const isNetwork = failure.code === Code.Unknown || failure.code === Code.Internal;
   return (
-    <div className="notice bad" role="alert">
+    <div className={`notice bad ${failure.code === Code.Unauthenticated ? "signed-out" : ""}`} role="alert">
       <Icon name="failed" />
       <div className="stack tight">
         {general && <p>{general}</p>}
