@@ -155,6 +155,12 @@ interface Quota {
 
 const blockOf = (limit: number): number => (limit >= blockFrom ? Math.floor(limit / 10) : 1);
 
+/** The wider network of an address, which often has one owner: the /24 of an IPv4 address, the /48 of an IPv6 address. */
+export function wideNetwork(address: string): string {
+  const bare = address.replace(/^::ffff:/, "");
+  return isIPv6(bare) ? network(bare).split(":").slice(0, 3).join(":") : bare.replace(/\.\d+$/, "");
+}
+
 /** The network of an address. An IPv6 customer has at least a /64, so the addresses of a /64 count as one. */
 export function network(address: string): string {
   if (!isIPv6(address) || address.startsWith("::ffff:")) return address;

@@ -4,6 +4,7 @@ import type { SessionHolder, SignInSpace } from "../core/sign-in/sign-in.ts";
 import { type IdentityProof, startSession } from "../core/sign-in/start-session.ts";
 import { hiddenField } from "./form.ts";
 import { type Html, html, words } from "./html.ts";
+import { rememberAccount } from "./known-browser.ts";
 import { sendPage, sendRedirect } from "./page.ts";
 import { type ConsoleParts, creationContext, requestOrigin } from "./parts.ts";
 import { continueWord } from "./words.ts";
@@ -93,6 +94,7 @@ export async function enterSpace(
   const text = await parts.store.change((tx) => startSession(tx, creationContext(parts), proven, spaceId, { from, replaced }));
   if (text === null) return sendRedirect(reply, parts.visits.signInHref(signInTarget(parts, next)));
   parts.visits.setSession(reply, text);
+  rememberAccount(parts, request, reply, proven.accountId);
   return sendRedirect(reply, signInTarget(parts, next));
 }
 

@@ -5,6 +5,7 @@ import { authorizePath } from "./consent/approval.ts";
 import { signInTarget } from "./entrance.ts";
 import { alertMessage, type FormFields, field, hiddenField } from "./form.ts";
 import { type Html, html, words } from "./html.ts";
+import { rememberAccount } from "./known-browser.ts";
 import { withNotice } from "./notice.ts";
 import { sendPage, sendRedirect } from "./page.ts";
 import { type ConsoleParts, creationContext, queryText, requestOrigin, requireSignIn, verifyOwnPassword } from "./parts.ts";
@@ -68,8 +69,9 @@ ${!mayChoose && currentPasswordField(wrong !== null)}${newPasswordFields(wrong !
       const wrong = await formError(request, who, form);
       const next = signInTarget(parts, form.text("next"));
       if (wrong !== null) return show(request, reply, who, { next, wrong });
-      const stored = await hashPassword(form.text("password"));
+      const stored = await hashPassword(form.text("password"), { account: who.session.accountId });
       await store.change((tx) => setPassword(tx, creationContext(parts), who.session, stored, requestOrigin(parts, request)));
+      rememberAccount(parts, request, reply, who.session.accountId);
       return sendRedirect(reply, afterPassword(next));
     }),
   );

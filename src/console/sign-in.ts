@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { wideNetwork } from "../call/limit.ts";
 import { isLinkText, type LinkProof, linkDigest, signInByLink } from "../core/sign-in/link.ts";
 import { proveByPassword } from "../core/sign-in/prove.ts";
 import { accessPath, isAppRequest, isTeamAppRequest } from "./access-request.ts";
@@ -8,6 +9,7 @@ import { passkeyButton, passkeySignInRoutes } from "./factors/passkey-sign-in.ts
 import { askForCode, enterOrAskForCode } from "./factors/second-step.ts";
 import { alertMessage, field, hiddenField } from "./form.ts";
 import { type Html, html, words } from "./html.ts";
+import { knownAccounts } from "./known-browser.ts";
 import { mailedLinkHref } from "./mailed-link.ts";
 import { noticeOf } from "./notice.ts";
 import { sendPage, sendRedirect } from "./page.ts";
@@ -86,7 +88,8 @@ ${helpFor(next, linkHref !== null)}`;
     const sent = visits.visitorForm(request);
     const [email, next] = [sent.text("email"), signInTarget(parts, sent.text("next"))];
     const { address } = requestOrigin(parts, request);
-    const credentials = { email, password: sent.text("password"), address };
+    const from = { address, network: wideNetwork(address), knownAccounts: knownAccounts(parts, request) };
+    const credentials = { email, password: sent.text("password"), ...from };
     const proven = await proveByPassword(parts.store, parts.clock, parts.countAttempt, credentials);
     return proven === null
       ? form(request, reply, { next, email, wrong: refusal })

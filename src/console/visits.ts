@@ -33,9 +33,9 @@ export interface Visits extends Site {
 
 /**
  * Cookies in addition to the session: for forms before sign-in, for a pending single sign-on, for the request of an app that waits for
- * an invitation, for the challenge of a passkey, and for a sign-in that waits for its second step.
+ * an invitation, for the challenge of a passkey, for a sign-in that waits for its second step, and for accounts that were signed in to.
  */
-export type CookieName = "visitor" | "single-sign-on" | "return" | "passkey" | "second-step";
+export type CookieName = "visitor" | "single-sign-on" | "return" | "passkey" | "second-step" | "known";
 
 /** Dependencies of `visits`. */
 export interface VisitParts {
@@ -51,7 +51,7 @@ export interface VisitParts {
  * How long a browser keeps the session cookie: longer than the session, which calls extend without an answer that could
  * renew the cookie (spec/decisions.md 62). Browsers keep no cookie longer (RFC 6265bis 5.5).
  */
-const cookieMs = 400 * 24 * 3_600_000;
+export const cookieMs = 400 * 24 * 3_600_000;
 
 /** Cookies and sessions of the pages at CONSENT_URL (spec/decisions.md 35). */
 export function visits({ store, clock, random, consentUrl, home }: VisitParts): Visits {

@@ -204,7 +204,7 @@ describe.skipIf(!hasChromium)("a website in a real browser with a platform sessi
   test("a team's website requires sign-in, and never receives the platform's cookie", async () => {
     const url = await siteOf({ "index.html": pageOf("ours"), "notes.html": pageOf("notes") }, "team");
     const [account] = await runDirectly(rig.database, `SELECT email FROM account WHERE id = '${ann.accountId}'`);
-    const stored = await hashPassword(goodPassword);
+    const stored = await hashPassword(goodPassword, { account: "" });
     await rig.service.store.change((tx) => tx.signIns.setPassword(ann.accountId, stored));
     await using context = await openContext(browser);
     const page = await context.newPage();

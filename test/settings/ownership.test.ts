@@ -84,7 +84,7 @@ describeOnOne("a team's ownership", (database) => {
 
     test("or the password, which counts for a session of any age, and a wrong one is refused for a session of any age", async () => {
       const { ann, bo, teamUserId } = await team();
-      const stored = await hashPassword("correct horse battery");
+      const stored = await hashPassword("correct horse battery", { account: "" });
       await rig.service.store.change((tx) => tx.signIns.setPassword(ann.accountId, stored));
       expect(await transfer(ann, teamUserId, { password: "wrong horse battery" })).toBe("PermissionDenied: password: is wrong");
       expect(await owners(ann)).toEqual([ann.accountId]);

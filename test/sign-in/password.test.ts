@@ -12,29 +12,31 @@ function cheapHash(password: string, ln: number): string {
   return `$scrypt$ln=${ln},r=8,p=1$${base64(salt)}$${base64(scryptSync(password, salt, 32, { N: 2 ** ln, r: 8, p: 1 }))}`;
 }
 
+const turn = { account: "ann" };
+
 describe("a stored password", () => {
   test("is scrypt with its parameters and its own salt, and never the text", async () => {
-    const [one, other] = await Promise.all([hashPassword(goodPassword), hashPassword(goodPassword)]);
+    const [one, other] = await Promise.all([hashPassword(goodPassword, turn), hashPassword(goodPassword, turn)]);
     expect(one).toMatch(/^\$scrypt\$ln=15,r=8,p=3\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
     expect(other).not.toBe(one);
-    expect(await verifyPassword(goodPassword, one)).toBe(true);
-    expect(await verifyPassword(`${goodPassword} `, one)).toBe(false);
+    expect(await verifyPassword(goodPassword, one, turn)).toBe(true);
+    expect(await verifyPassword(`${goodPassword} `, one, turn)).toBe(false);
   });
 
   test("is the same for every composition of the characters (NFKC)", async () => {
-    const stored = await hashPassword("caf\u00e9 in the morning");
-    expect(await verifyPassword("cafe\u0301 in the morning", stored)).toBe(true);
+    const stored = await hashPassword("caf\u00e9 in the morning", turn);
+    expect(await verifyPassword("cafe\u0301 in the morning", stored, turn)).toBe(true);
   });
 
   test("counts as outdated when its parameters are cheaper, and is checked with these parameters", async () => {
     const cheap = "$scrypt$ln=4,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA$";
     expect(isOutdated(`${cheap}${"A".repeat(43)}`)).toBe(true);
-    expect(isOutdated(await hashPassword(goodPassword))).toBe(false);
+    expect(isOutdated(await hashPassword(goodPassword, turn))).toBe(false);
   });
 
   test("that is missing or unreadable matches no password", async () => {
     const none = share([null, "", "plain", "$scrypt$ln=15,r=8,p=3$x$y"], 1, 2);
-    for (const stored of none) expect(await verifyPassword("", stored)).toBe(false);
+    for (const stored of none) expect(await verifyPassword("", stored, turn)).toBe(false);
   });
 
   test("is checked in parallel with other work: many at once leave the event loop and the memory free", async () => {
@@ -46,7 +48,7 @@ describe("a stored password", () => {
       turns += 1;
       most = Math.max(most, process.memoryUsage().rss);
     }, 5);
-    await Promise.all(Array.from({ length: many }, () => verifyPassword("x", null)));
+    await Promise.all(Array.from({ length: many }, (_, nth) => verifyPassword("x", null, { account: String(nth) })));
     clearInterval(timer);
     expect(turns).toBeGreaterThan((100 * many) / 24);
     // Two at a time take 64 MB; all of them would take 32 MB each.
@@ -55,11 +57,11 @@ describe("a stored password", () => {
 
   test("is refused under a flood of attempts, instead of queued without limit", async () => {
     const cheap = `$scrypt$ln=4,r=8,p=1$${"A".repeat(22)}$${"A".repeat(43)}`;
-    const all = await Promise.allSettled(Array.from({ length: 230 }, () => verifyPassword("x", cheap)));
+    const all = await Promise.allSettled(Array.from({ length: 230 }, () => verifyPassword("x", cheap, { network: "192.0.2" })));
     const refused = all.filter(({ status }) => status === "rejected");
-    expect(refused).toHaveLength(28);
+    expect(refused).toHaveLength(230 - 21);
     for (const each of refused) expect(each).toMatchObject({ reason: { reason: "unavailable" } });
-    expect(await verifyPassword("x", null)).toBe(false);
+    expect(await verifyPassword("x", null, { network: "192.0.2" })).toBe(false);
   });
 });
 
@@ -148,6 +150,23 @@ describeOnOne("signing in by password", (kind) => {
     expect(Number(right.headers.get("retry-after"))).toBeGreaterThan(0);
     platform.clock.step(60_000);
     expect((await platform.signIn(platform.browser(), "cy@example.com")).status).toBe(303);
+  });
+
+  test("is counted apart in a browser that has signed in to the account before, whose cookie shows no account", async () => {
+    await platform.member({ email: "ed@example.com" });
+    const known = platform.browser();
+    await storeHash("ed@example.com", cheapHash(goodPassword, 4));
+    expect((await platform.signIn(known, "ed@example.com")).status).toBe(303);
+    const cookie = known.cookies.get("__Host-known") ?? "";
+    const { id } = (await platform.store.accounts.byEmail("ed@example.com")) ?? { id: "" };
+    expect(cookie).toMatch(/^[A-Za-z0-9_-]{80,}$/);
+    expect(Buffer.from(cookie, "base64url").toString("latin1")).not.toContain(id);
+    for (let nth = 0; nth < 10; nth += 1) await platform.signIn(platform.browser(), "ed@example.com", "a wrong password");
+    expect((await platform.signIn(platform.browser(), "ed@example.com")).status).toBe(429);
+    expect((await platform.signIn(known, "ed@example.com")).status).toBe(303);
+    await storeHash("bo@example.com", cheapHash(goodPassword, 4));
+    for (let nth = 0; nth < 10; nth += 1) await platform.signIn(platform.browser(), "bo@example.com", "a wrong password");
+    expect((await platform.signIn(known, "bo@example.com")).status).toBe(429);
   });
 
   test("is limited per address, for any accounts, existing or not", async () => {

@@ -47,7 +47,7 @@ export async function openSignInPlatform(
     invite: inviteMember,
     async member(invitation) {
       const invited = await inviteMember(invitation);
-      storedGood ??= hashPassword(goodPassword);
+      storedGood ??= hashPassword(goodPassword, { account: "" });
       const stored = await storedGood;
       await store.change((tx) => tx.signIns.setPassword(invited.accountId, stored));
       return invited;

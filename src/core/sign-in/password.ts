@@ -1,8 +1,8 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
-import { Failure } from "../failure.ts";
 import type { CreationContext } from "../keys/api-key.ts";
 import type { Tx } from "../store.ts";
+import { type HashTurn, hashQueue } from "./hash-queue.ts";
 import { useUpLinks } from "./mailed-link.ts";
 import type { Session } from "./sign-in.ts";
 import { auditSession, type RequestOrigin } from "./start-session.ts";
@@ -40,11 +40,6 @@ const cost = { ln: 15, r: 8, p: 3 } as const;
 const hashBytes = 32;
 const saltBytes = 16;
 
-/** Concurrent hashes: each takes 32 MB and one of the four threads that also serve files and DNS. */
-const concurrentMax = 2;
-/** Hashes that may wait. More than this is a flood. */
-const waitingMax = 200;
-
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scrypt);
 
 /** The stored form: `$scrypt$ln=15,r=8,p=3$SALT$HASH` (the PHC string format). */
@@ -62,17 +57,17 @@ interface Stored {
 const dummyHash: Stored = { ...cost, salt: Buffer.alloc(saltBytes), hash: Buffer.alloc(hashBytes) };
 
 /** Hashes a password. The result contains its parameters. */
-export async function hashPassword(text: string): Promise<string> {
+export async function hashPassword(text: string, turn: HashTurn): Promise<string> {
   const salt = randomBytes(saltBytes);
-  const hash = await deriveHash(text, { ...cost, salt });
+  const hash = await deriveHash(text, { ...cost, salt }, turn);
   return `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${base64(salt)}$${base64(hash)}`;
 }
 
 /** True when the text is the password. When `stored` is null, does the same work and returns false. */
-export async function verifyPassword(text: string, stored: string | null): Promise<boolean> {
+export async function verifyPassword(text: string, stored: string | null, turn: HashTurn): Promise<boolean> {
   const known = stored === null ? null : readHash(stored);
   const expected = known ?? dummyHash;
-  return timingSafeEqual(await deriveHash(text, expected), expected.hash) && known !== null;
+  return timingSafeEqual(await deriveHash(text, expected, turn), expected.hash) && known !== null;
 }
 
 /** True when the parameters were raised since: the next successful sign-in stores a new hash. */
@@ -89,22 +84,12 @@ function readHash(stored: string): Stored | null {
 
 const base64 = (bytes: Buffer): string => bytes.toString("base64").replace(/=+$/, "");
 
-/** One gate per process, because memory and threads belong to the process. */
-const gate = { running: 0, waiting: [] as (() => void)[] };
+/** One queue per process, because memory and threads belong to the process. */
+const queued = hashQueue();
 
-async function deriveHash(text: string, { ln, r, p, salt }: Omit<Stored, "hash">): Promise<Buffer> {
-  if (gate.waiting.length >= waitingMax) throw new Failure("unavailable", "too many people sign in at this moment", { retryAfter: 10 });
-  if (gate.running >= concurrentMax) await new Promise<void>((resolve) => gate.waiting.push(resolve));
-  else gate.running += 1;
-  try {
-    const N = 2 ** ln;
-    return await derive(text.normalize("NFKC"), salt, hashBytes, { N, r, p, maxmem: 128 * N * r * 2 });
-  } finally {
-    const next = gate.waiting.shift();
-    // The longest waiter takes over the slot.
-    if (next) next();
-    else gate.running -= 1;
-  }
+function deriveHash(text: string, { ln, r, p, salt }: Omit<Stored, "hash">, turn: HashTurn): Promise<Buffer> {
+  const N = 2 ** ln;
+  return queued(turn, () => derive(text.normalize("NFKC"), salt, hashBytes, { N, r, p, maxmem: 128 * N * r * 2 }));
 }
 
 /** The fewest and the most characters of a password. */
@@ -118,10 +103,10 @@ export function isNewPassword(text: string): boolean {
 
 /**
  * True when this is the account's password. An unknown account, or one without a password,
- * costs the same work. Does not count attempts.
+ * costs the same work. Does not count attempts. The caller has signed in to the account.
  *
  * @throws Failure `unavailable` when too many passwords are being verified.
  */
 export async function checkPassword(store: Pick<Tx, "signIns">, accountId: string, text: string): Promise<boolean> {
-  return verifyPassword(text, await store.signIns.password(accountId));
+  return verifyPassword(text, await store.signIns.password(accountId), { account: accountId });
 }

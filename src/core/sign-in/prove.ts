@@ -3,6 +3,7 @@ import type { Clock } from "../clock.ts";
 import { Failure } from "../failure.ts";
 import type { RateCounters } from "../processes/shared.ts";
 import type { Store, Tx } from "../store.ts";
+import type { HashTurn } from "./hash-queue.ts";
 import { hashPassword, isOutdated, verifyPassword } from "./password.ts";
 import type { Identity } from "./sign-in.ts";
 import { type IdentityProof, passwordDigest } from "./start-session.ts";
@@ -40,6 +41,10 @@ export interface PasswordCredentials {
   readonly email: string;
   readonly password: string;
   readonly address: string;
+  /** The wider network of the address, which has one turn among others in the queue of hashes. */
+  readonly network: string;
+  /** Accounts that this browser has signed in to. */
+  readonly knownAccounts: readonly string[];
 }
 
 /** An id that no account has. It is looked up for an unknown account, so that both cases take the same time. */
@@ -60,12 +65,15 @@ export async function proveByPassword(
   typed: PasswordCredentials,
 ): Promise<IdentityProof | null> {
   const email = typed.email.trim().toLowerCase();
-  await count(email, typed.address);
   const account = await store.accounts.byEmail(email);
   const accountId = account?.id ?? noAccountId;
+  const isKnown = typed.knownAccounts.includes(accountId);
+  // Attempts of others do not use up those of a browser that has signed in to the account before.
+  await count(isKnown ? `known ${email}` : email, typed.address);
+  const turn: HashTurn = isKnown ? { account: accountId } : { network: typed.network };
   const stored = await store.signIns.password(accountId);
   const places = await store.signIns.listSpaces(accountId);
-  const isCorrect = await verifyPassword(typed.password, places.length === 0 ? null : stored);
+  const isCorrect = await verifyPassword(typed.password, places.length === 0 ? null : stored, turn);
   if (!isCorrect || stored === null) return null;
   const currentHash = await rehashIfOutdated(store, accountId, typed.password, stored);
   return { accountId, provedAt: clock.now(), by: "password", password: passwordDigest(currentHash) };
@@ -74,7 +82,7 @@ export async function proveByPassword(
 /** Replaces a hash with outdated parameters, unless the password was changed in the meantime. */
 async function rehashIfOutdated(store: Store, accountId: string, text: string, stored: string): Promise<string> {
   if (!isOutdated(stored)) return stored;
-  const newHash = await hashPassword(text);
+  const newHash = await hashPassword(text, { account: accountId });
   return store.change(async (tx) => {
     await tx.accounts.lock(accountId);
     if ((await tx.signIns.password(accountId)) !== stored) return stored;
