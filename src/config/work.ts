@@ -20,7 +20,7 @@ export const callLimits = {
     rule: "a whole number from 1 to 100000",
     example: "500",
     description:
-      "The maximum number of held calls and open watches of one account in one process. The next one is refused with 429 `resource_exhausted`. Calls that are answered immediately do not count.",
+      "The maximum number of held calls and open watches of one account in one process. The next one is refused with 429 `resource_exhausted` and `Retry-After`. Calls that are answered immediately do not count.",
     schema: wholeNumber(1, 100_000),
   }),
   WAIT_SECONDS: defineVariable({
@@ -146,7 +146,8 @@ export const agents = {
     fallback: "100000",
     rule: "a whole number from 1 to 100000000",
     example: "5000",
-    description: "The maximum number of tasks that wait for a runner. New tasks are refused while the queue is full.",
+    description:
+      "The maximum number of tasks that wait for a runner. New tasks are refused with 503 `unavailable` and `Retry-After` while the queue is full.",
     schema: wholeNumber(1, 100_000_000),
   }),
 };

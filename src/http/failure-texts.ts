@@ -86,7 +86,7 @@ export const failureTexts: Readonly<Record<Reason, FailureText>> = {
     causes: [
       "The credits of the account, the team or a budget are used up.",
       "The space has the maximum number of objects of this kind.",
-      "Too many tasks wait for a run, or too many streams are open.",
+      "The account has the maximum number of held calls and streams open.",
     ],
     remedy: "Delete what is no longer needed, or ask an admin to raise the limit. With `Retry-After`, a later call can succeed.",
   },
@@ -111,8 +111,12 @@ export const failureTexts: Readonly<Record<Reason, FailureText>> = {
     remedy: "Use a method of the header `Allow`.",
   },
   unavailable: {
-    meaning: "The server is shutting down, or its database is not reachable. Retry with the same `Idempotency-Key`.",
-    causes: ["The server restarts.", "The server is overloaded, and refuses more bodies in memory.", "The database does not answer."],
+    meaning: "The server is busy or shutting down, or its database is not reachable. Retry with the same `Idempotency-Key`.",
+    causes: [
+      "The server restarts.",
+      "The server is busy: too many tasks wait for a run, or too many bodies are in memory.",
+      "The database does not answer.",
+    ],
     remedy: "Repeat the call after `Retry-After` seconds, or with growing pauses, with the same `Idempotency-Key`.",
   },
   cancelled: {

@@ -11,7 +11,7 @@ const test = sampledTest(2);
 const depth = 10;
 
 test.skipIf(postgresTemplate === undefined)(
-  "three nodes refuse new tasks with 429 while QUEUE_DEPTH tasks wait in total, at most a second later on every node, and accept them again when fewer wait",
+  "three nodes refuse new tasks with 503 while QUEUE_DEPTH tasks wait in total, at most a second later on every node, and accept them again when fewer wait",
   async () => {
     const clock = stillClock();
     const env = { QUEUE_DEPTH: String(depth) };
@@ -35,7 +35,7 @@ test.skipIf(postgresTemplate === undefined)(
       expect(status).toBe(200);
       ids.push(String(body["task_id"]));
     }
-    const full = { status: 429, body: { ok: false, error: { code: "resource_exhausted" } } };
+    const full = { status: 503, body: { ok: false, error: { code: "unavailable" } } };
     expect(await create(one), "who took them knows at once").toMatchObject(full);
     await aSecond();
     for (const url of urls) expect(await create(url)).toMatchObject(full);

@@ -283,7 +283,10 @@ describe("task.create when all runners are busy", () => {
     const call = () => rig.ann.v2("task.create", { message: { content: "[[forever]]" } });
     const replies = await Promise.all([call(), call(), call(), call()]);
     const refused = replies.find(({ status }) => status !== 200);
-    expect(refused).toMatchObject({ status: 429, body: { ok: false, error: { code: "resource_exhausted" } } });
+    expect(refused).toMatchObject({
+      status: 503,
+      body: { ok: false, error: { code: "unavailable", message: expect.stringContaining("the server is busy") } },
+    });
     expect(refused?.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
     expect(await rig.ann.v2("task.sendMessage", { task_id: running, message: { content: "hi" } })).toMatchObject({ status: 200 });
   });

@@ -161,7 +161,7 @@ describeOnPostgres("a watch of a shared task", (database) => {
 describeOnOne("the watches of shared tasks of one address", (database) => {
   const rig = sharedRig(database, { TRUST_PROXY: "x-forwarded-for", WATCH_LIMIT: "1" });
   const from = (address: string): Headers => ({ "x-forwarded-for": address });
-  const full = "[resource_exhausted] 5 held calls and watches are open already";
+  const full = "[resource_exhausted] 5 held calls and watches of this account are open already";
 
   async function openAll(id: string, all: readonly Headers[]): Promise<Open[]> {
     const open = all.map((headers) => watch(rig, id, headers));

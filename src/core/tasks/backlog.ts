@@ -3,7 +3,7 @@ import type { Tx } from "../store.ts";
 
 /** The number of tasks that wait for a runner. It limits them without holding a task in memory. */
 export interface Backlog {
-  /** Counts one more task. @throws Failure `resource_exhausted` when `max` tasks wait already. */
+  /** Counts one more task. @throws Failure `unavailable` when `max` tasks wait already. */
   add(): void;
   /** Counts the waiting tasks in the database. Until the next count, every task that entered here is assumed to wait. */
   count(): Promise<void>;
@@ -17,7 +17,9 @@ export function backlog(store: Tx, max: number): Backlog {
   return {
     add() {
       if (waiting >= max)
-        throw new Failure("resource_exhausted", `${max} tasks already wait for a runner`, { retryAfter: countEveryMs / 1_000 });
+        throw new Failure("unavailable", `the server is busy: ${max} tasks already wait for a runner`, {
+          retryAfter: countEveryMs / 1_000,
+        });
       waiting += 1;
     },
     async count() {

@@ -128,7 +128,8 @@ export function taskSubscriptions(
   /** @returns a function that releases the slot. */
   function takeSlot(holder: string, waker: Waker): () => void {
     const { wakers, empty } = byHolder.get(holder) ?? addHolder(holder);
-    if (wakers.size >= limit) throw new Failure("resource_exhausted", `${limit} held calls and watches are open already`);
+    if (wakers.size >= limit)
+      throw new Failure("resource_exhausted", `${limit} held calls and watches of this account are open already`, { retryAfter: 1 });
     wakers.add(waker);
     return () => {
       wakers.delete(waker);
