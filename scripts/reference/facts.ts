@@ -78,6 +78,7 @@ export function limitsPage(): string {
     "## Sizes of requests",
     "The largest request in bytes, after decompression; of a stream, the largest message. `BODY_LIMIT` lowers the large ones.",
     table(["Bytes", "Operations"], sizes),
-    "A request has at most 100,000 members and list items in all.",
+    "A request has at most 100,000 members and list items in all. The name of a member has at most 1,024 bytes, and all names of a request together 2 MiB, also the keys of maps in protobuf. Beyond 1 MiB, a compressed message has at most 100 times its compressed bytes.",
+    "The decoded bytes of requests above 256 KiB are limited to 256 MiB a minute for each account and each worker credential, over all processes and times `RATE_LIMITS`: further ones are refused with 429 and `Retry-After`.",
   ].join("\n\n")}\n`;
 }

@@ -22,8 +22,12 @@ export interface Request {
 
 /** A body whose bytes count from the first read until the call ends, because the parsed message is as large as the bytes. */
 export interface CountedBody {
-  /** Counts the bytes under an account from now on. */
-  assignTo(accountId: string): void;
+  /**
+   * Counts the bytes under an account from now on.
+   *
+   * @param spend counts decoded bytes of the account's minute (`Limits.bodyBytes`).
+   */
+  assignTo(accountId: string, spend?: (bytes: number) => Promise<void>): void;
   /** Stops counting the bytes. For a long call that no longer holds its input. */
   release(): void;
 }

@@ -178,7 +178,7 @@ export function createAdmit(identify: Identify, limits: Limits, noteRefusal: Not
     const { credential } = caller;
     // Not in `checkAgain`: a stream that stays open does not extend its session.
     if (credential.kind === "session" && !request.credentials.signed) sessions.note(credential.id, credential.expiresAt - sessionMs);
-    request.body?.assignTo(caller.accountId);
+    request.body?.assignTo(caller.accountId, (bytes) => limits.bodyBytes(caller.accountId, bytes));
     return { operation, request, caller, rate, checkAgain: () => checkSameSpace(checkAgain(operation, request), caller) };
   }
   return observing(admit);

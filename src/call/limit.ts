@@ -12,6 +12,10 @@ export const perMinute: Readonly<Record<RateClass, number>> = { start: 10, write
 /** Calls per minute from one address without a valid credential, and as many to services and operations that need none. */
 export const perMinuteAndAddress = 60;
 
+/** Decoded KiB of large bodies a minute of one account, or of one worker credential, and the bytes above which a body is large. */
+const bodyKibPerMinute = 256 * 1024;
+export const largeBodyBytes = 262_144;
+
 /** Requests per minute of one OAuth client to one endpoint, and unauthenticated ones of one address (spec/decisions.md 32). */
 const perMinuteAndClient = 60;
 const unprovenPerMinute = 300;
@@ -42,6 +46,14 @@ export class OverLimit extends Failure {
 }
 
 export interface Limits {
+  /**
+   * Counts the decoded bytes of a body above 256 KiB. A body that begins within the limit is taken whole.
+   *
+   * @param accountId the account, or the id of the worker.
+   * @param bytes 0 counts nothing: a body is about to be read.
+   * @throws Failure `rate_limited` when the bytes of the minute are used up.
+   */
+  bodyBytes(accountId: string, bytes: number): Promise<void>;
   /**
    * Counts a call of an account; null when limits are lifted. Calls by session count apart, so that a program with the
    * person's key cannot lock the person out of the pages.
@@ -102,10 +114,30 @@ export function limits(counters: RateCounters, clock: Clock, factor: number | nu
     return quota;
   }
 
+  /** The accounts whose bytes of the minute are used up. */
+  const spent = new Set<string>();
+  let spentMinute = 0;
+
   const countScaled = async (key: string, most: number, calls: string): Promise<RateState | null> =>
     factor === null ? null : count(key, Math.max(1, Math.floor(most * factor)), calls);
 
   return {
+    async bodyBytes(accountId, bytes) {
+      if (factor === null) return;
+      const now = clock.now();
+      const minute = Math.floor(now / 60_000);
+      if (minute !== spentMinute) spent.clear();
+      spentMinute = minute;
+      const limit = Math.max(1, Math.floor(bodyKibPerMinute * factor));
+      if (bytes > 0 && !spent.has(accountId)) {
+        const { granted, left } = await counters.take(`bodies ${accountId}`, minute, Math.ceil(bytes / 1024), limit);
+        if (left === 0) spent.add(accountId);
+        if (granted > 0) return;
+      }
+      if (!spent.has(accountId)) return;
+      const retryAfter = Math.ceil(((minute + 1) * 60_000 - now) / 1000);
+      throw new Failure("rate_limited", `limit of ${limit} KiB a minute in requests above 256 KiB exceeded`, { retryAfter });
+    },
     account({ accountId, credential }, { countedAs, countedWith, rateClass }) {
       const counter = credential.kind === "session" ? `session ${accountId}` : accountId;
       return countScaled(`${counter} ${countedAs}`, perMinute[rateClass], ` for ${countedWith.join(" and ")}`);

@@ -3,15 +3,30 @@ import { Failure, invalidArgument } from "./failure.ts";
 /** The maximum number of elements in one request, counted before the text is parsed. */
 export const elementsMax = 100_000;
 
+/** The longest name of a member, and all names of one request together, in bytes as they are sent (spec/decisions.md 21). */
+export const nameMax = 1024;
+export const namesMax = 2 * 1024 ** 2;
+
 /** The maximum nesting depth of lists and objects (spec/decisions.md 21). */
 const depthMax = 100;
 
 /**
- * Refuses JSON text that would cost too much to parse: more than 100,000 members and list items, or nesting more than
- * 100 deep. It checks nothing else: the parser refuses malformed text.
+ * Adds the bytes of a name to those of the names before it.
+ *
+ * @throws Failure `too_large` for a name above 1,024 bytes, and for names above 2 MiB in all.
+ */
+export function addName(before: number, bytes: number): number {
+  if (bytes > nameMax) throw new Failure("too_large", `a member's name has more than ${nameMax} bytes`);
+  if (before + bytes > namesMax) throw new Failure("too_large", `the names of all members have more than ${namesMax} bytes`);
+  return before + bytes;
+}
+
+/**
+ * Refuses JSON text that would cost too much to parse: more than 100,000 members and list items, names above the limits of
+ * `addName`, or nesting more than 100 deep. It checks nothing else: the parser refuses malformed text.
  *
  * @param bytes the text in UTF-8.
- * @throws Failure `too_large` for too many elements, `invalid_argument` for deep nesting.
+ * @throws Failure `too_large` for too many elements and too long names, `invalid_argument` for deep nesting.
  */
 export function checkJson(bytes: Uint8Array): void {
   if (countJson(bytes, elementsMax) > elementsMax)
@@ -20,14 +35,16 @@ export function checkJson(bytes: Uint8Array): void {
 
 /**
  * Counts the members of all objects and the items of all lists of a JSON text, in one pass that allocates nothing for an
- * element. Stops at `max + 1`.
+ * element. Stops at `max + 1`. The text before a colon is a name.
  *
- * @throws Failure `invalid_argument` when lists and objects nest more than 100 deep.
+ * @throws Failure `invalid_argument` when lists and objects nest more than 100 deep; as `addName`.
  */
 export function countJson(bytes: Uint8Array, max: number): number {
   const nextQuote = quoteFinder(bytes);
   let count = 0;
   let depth = 0;
+  let names = 0;
+  let textLength = 0;
   // True after an opening bracket: the next token is the first element, unless it is the closing bracket.
   let opened = false;
   const { length } = bytes;
@@ -38,11 +55,18 @@ export function countJson(bytes: Uint8Array, max: number): number {
       count++;
       continue;
     }
+    if (kind === colon) {
+      names = addName(names, textLength);
+      continue;
+    }
     if (opened && kind !== closing) count++;
     opened = kind === opening;
     if (kind === closing) depth--;
-    else if (kind === quote) at = nextQuote(at + 1);
-    else if (opened && ++depth > depthMax) throw invalidArgument("", `the body is nested more than ${depthMax} deep`);
+    else if (kind === quote) {
+      const start = at + 1;
+      at = nextQuote(start);
+      textLength = at - start;
+    } else if (opened && ++depth > depthMax) throw invalidArgument("", `the body is nested more than ${depthMax} deep`);
   }
   return count;
 }
@@ -54,6 +78,7 @@ const comma = 2;
 const opening = 3;
 const closing = 4;
 const quote = 5;
+const colon = 6;
 const kinds = Uint8Array.from({ length: 256 }, (_, byte) => kindOf(String.fromCharCode(byte)));
 
 function kindOf(character: string): number {
@@ -61,6 +86,7 @@ function kindOf(character: string): number {
   if ("[{".includes(character)) return opening;
   if ("]}".includes(character)) return closing;
   if (character === ",") return comma;
+  if (character === ":") return colon;
   return character === '"' ? quote : other;
 }
 

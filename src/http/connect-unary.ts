@@ -69,6 +69,7 @@ function handleOf(operation: Operation, type: PlainType, { admit, performer, bod
   return inSteps({
     admit: ({ head }) => admit(operation, head),
     bound: () => bound,
+    binary: type === protoType ? operation.method.input : null,
     decode,
     async encode(call, admission, message) {
       const { answer, isReplayed: replayed } = await performer.perform(admission, message, call.gone);

@@ -20,23 +20,20 @@ const namesOf = ({ name, jsonName, localName }: DescField): readonly string[] =>
   jsonName.includes("_") ? [name, jsonName, localName] : [name, jsonName];
 
 const shapes = messageShapes(namesOf);
-const decoder = new TextDecoder();
 
-/**
- * Notes the members of a message in JSON that have no effect. The library reads the text itself and does not report
- * them, so it is parsed again here: `JSON.parse` takes a small part of the library's time. The library refuses invalid
- * JSON.
- *
- * @param sent the message in UTF-8, or its text.
- */
-export function noteIgnoredMembers(desc: DescMessage, sent: Uint8Array | string, warnings: Warnings): void {
+/** Notes the members of a message in JSON that have no effect, which the library does not report. */
+export const noteIgnoredMembers = (desc: DescMessage, json: Json, warnings: Warnings): void =>
+  findIgnoredMembers(shapes(desc), json, warnings);
+
+/** The library reads the text itself, so it is parsed again here, which takes a small part of its time. It refuses invalid JSON. */
+function noteInText(desc: DescMessage, text: string, warnings: Warnings): void {
   let json: Json;
   try {
-    json = JSON.parse(typeof sent === "string" ? sent : decoder.decode(sent));
+    json = JSON.parse(text);
   } catch {
     return;
   }
-  findIgnoredMembers(shapes(desc), json, warnings);
+  noteIgnoredMembers(desc, json, warnings);
 }
 
 /**
@@ -64,7 +61,7 @@ export function registerWithWarnings(
       textDecoder: {
         decode(bytes) {
           const text = textDecoder.decode(bytes);
-          noteIgnoredMembers(input, text, warnings);
+          noteInText(input, text, warnings);
           return text;
         },
       },

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, Http2ServerRequest } from "node:http2";
 import type { DescService } from "@bufbuild/protobuf";
-import { network } from "../call/limit.ts";
+import { largeBodyBytes, network } from "../call/limit.ts";
 import { Failure } from "../core/failure.ts";
 import { ServerReflection } from "../gen/proto/grpc/reflection/v1/reflection_pb.ts";
 import { ServerReflection as ServerReflectionAlpha } from "../gen/proto/grpc/reflection/v1alpha/reflection_pb.ts";
@@ -76,6 +76,7 @@ export class IncomingBody {
   readonly #rules: BodyRules;
   readonly #isConversation: boolean;
   #accountId: string | undefined;
+  #spend: ((bytes: number) => Promise<void>) | undefined;
   #late: NodeJS.Timeout | undefined;
   #fail: ((failure: Failure) => void) | undefined;
   /** Bytes that are held, and the account or address under which they count. */
@@ -101,8 +102,24 @@ export class IncomingBody {
   }
 
   /** Counts the bytes under an account from now on: the caller was admitted. */
-  assignTo(accountId: string): void {
+  assignTo(accountId: string, spend?: (bytes: number) => Promise<void>): void {
     this.#accountId = accountId;
+    this.#spend = spend;
+  }
+
+  /**
+   * Counts decoded bytes of a body above 256 KiB in the account's minute; without bytes, asks whether any are left.
+   *
+   * @throws Failure `rate_limited`
+   */
+  async spend(bytes = 0): Promise<void> {
+    if (bytes === 0 || bytes > largeBodyBytes) await this.#spend?.(bytes);
+  }
+
+  /** Whether the announced length, or a missing one, lets the body become large. */
+  get mayBeLarge(): boolean {
+    const { "content-length": length } = this.#request.headers;
+    return this.#spend !== undefined && (length === undefined || Number(length) > largeBodyBytes);
   }
 
   /** Sets the time limit of an upload: its bytes are written to disk as they arrive. */

@@ -14,10 +14,12 @@ const leastBytes = 65_536;
 const none = new ArrayBuffer(0);
 
 /**
- * Joins pieces in one buffer that doubles when it is full, so that a piece of one byte costs one byte. A large piece is
- * not kept in addition to its copy: replaced memory is freed at once, before garbage collection.
+ * Joins pieces in one buffer that doubles when it is full, so that a piece of one byte costs one byte. Beyond 1 MiB it has the
+ * expected length at once. A large piece is not kept in addition to its copy: replaced memory is freed at once, before garbage collection.
+ *
+ * @param expected the announced bytes of all pieces; 0: unknown.
  */
-export function createPieces(): Pieces {
+export function createPieces(expected = 0): Pieces {
   let first: Uint8Array | undefined;
   let memory = none;
   let length = 0;
@@ -27,7 +29,8 @@ export function createPieces(): Pieces {
     free(piece);
     const needed = length + piece.length;
     if (needed > memory.byteLength) {
-      const larger = Math.max(leastBytes, needed, 2 * memory.byteLength);
+      const isExpected = needed > freeMinBytes && needed <= expected;
+      const larger = isExpected ? expected : Math.max(leastBytes, needed, 2 * memory.byteLength);
       memory = memory === none ? new ArrayBuffer(larger) : memory.transfer(larger);
     }
     new Uint8Array(memory, length).set(piece);

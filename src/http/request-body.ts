@@ -50,7 +50,10 @@ export async function readBody(request: IncomingMessage, bound: Bound): Promise<
  * read), and the failures of `IncomingBody`.
  */
 export async function readBodyOrNull(request: IncomingMessage, bound: Bound): Promise<Uint8Array | null> {
-  return isComplete(request) ? readBuffered(request, bound) : collect(request, bound);
+  if (isComplete(request)) return readBuffered(request, bound);
+  const body = incomingBody(request);
+  if (body?.mayBeLarge) await body.spend();
+  return collect(request, bound);
 }
 
 /** Whether the complete body is in the request's buffer. Over HTTP/1.1 a small body usually arrives with the headers. */
@@ -79,7 +82,8 @@ function readBuffered(request: IncomingMessage, bound: Bound): Uint8Array {
 
 function collect(request: IncomingMessage, bound: Bound): Promise<Uint8Array | null> {
   const body = incomingBody(request);
-  const pieces = createPieces();
+  const announced = Number(request.headers["content-length"] ?? 0);
+  const pieces = createPieces(announced);
   return new Promise((resolve, reject) => {
     function fail(thrown: unknown): void {
       request.off("data", take);
@@ -106,7 +110,7 @@ function collect(request: IncomingMessage, bound: Bound): Promise<Uint8Array | n
       }
     }
     try {
-      if (Number(request.headers["content-length"]) > bound.maxBytes) throw tooLarge(bound);
+      if (announced > bound.maxBytes) throw tooLarge(bound);
       body?.begin(fail);
     } catch (thrown) {
       fail(thrown);

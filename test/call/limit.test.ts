@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { limits } from "../../src/call/limit.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import { Health } from "../../src/gen/proto/grpc/health/v1/health_pb.ts";
 import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
@@ -418,5 +419,31 @@ describe.skipIf(postgresTemplate === undefined)("two processes over one PostgreS
     expect(tally(await times(20, () => first("project.list")))).toEqual({ letIn: 9, limited: 11 });
     clock.step(45_000);
     expect(tally(await times(120, () => second("project.list")))).toEqual({ letIn: 100, limited: 20 });
+  });
+});
+
+describe("the bytes of bodies above 256 KiB", () => {
+  const MiB = 1024 ** 2;
+
+  test("are 256 MiB a minute for each account over all processes, times RATE_LIMITS, and then refused until the minute ends", async () => {
+    await using opened = await openTestStore("sqlite");
+    const clock = stillClock();
+    const [one, other] = [1, 1].map(() => limits(opened.store.counters, clock, 0.5));
+    for (let body = 0; body < 4; body++) await one?.bodyBytes("a", 32 * MiB);
+    const refused = { reason: "rate_limited", message: "limit of 131072 KiB a minute in requests above 256 KiB exceeded" };
+    await expect(other?.bodyBytes("a", 300_000)).rejects.toMatchObject(refused);
+    await expect(one?.bodyBytes("a", 0)).rejects.toMatchObject({
+      ...refused,
+      retryAfter: expect.toSatisfy((s: number) => s > 0 && s <= 60),
+    });
+    await one?.bodyBytes("b", 32 * MiB);
+    await clock.advance(60_000);
+    await one?.bodyBytes("a", 32 * MiB);
+  });
+
+  test("are not limited with RATE_LIMITS=off", async () => {
+    await using opened = await openTestStore("sqlite");
+    const free = limits(opened.store.counters, stillClock(), null);
+    for (let body = 0; body < 9; body++) await free.bodyBytes("a", 32 * MiB);
   });
 });

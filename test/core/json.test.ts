@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkJson, countJson, elementsMax } from "../../src/core/json.ts";
+import { checkJson, countJson, elementsMax, nameMax, namesMax } from "../../src/core/json.ts";
 
 const bytes = (text: string) => Buffer.from(text, "utf8");
 const count = (text: string, max = Number.POSITIVE_INFINITY) => countJson(bytes(text), max);
@@ -70,5 +70,26 @@ describe("a JSON body", () => {
 
   test("may be megabytes of text with few elements, with any content", () => {
     for (const text of ['\\"', "[", ",", "\\\\", "x"]) expect(() => checkJson(bytes(`{"a":"${text.repeat(2_000_000)}"}`))).not.toThrow();
+  });
+});
+
+describe("the names of members", () => {
+  const named = (count: number, length: number) => {
+    const members = Array.from({ length: count }, (_, at) => `"${String(at).padStart(length, "n")}" : "${"v".repeat(2000)}"`);
+    return bytes(`{"a":[{${members.join(",")}}]}`);
+  };
+  const tooLarge = (message: string) => expect.objectContaining({ reason: "too_large", message });
+
+  test("have at most 1,024 bytes each; values may be longer", () => {
+    expect(() => checkJson(named(2, nameMax))).not.toThrow();
+    expect(() => checkJson(named(2, nameMax + 1))).toThrow(tooLarge("a member's name has more than 1024 bytes"));
+    expect(() => checkJson(bytes(`{"${"é".repeat(nameMax / 2)}x":1}`))).toThrow(tooLarge("a member's name has more than 1024 bytes"));
+  });
+
+  test("have at most 2 MiB together, over all depths", () => {
+    // With the name `a`.
+    const most = namesMax / nameMax - 1;
+    expect(() => checkJson(named(most, nameMax))).not.toThrow();
+    expect(() => checkJson(named(most + 1, nameMax))).toThrow(tooLarge("the names of all members have more than 2097152 bytes"));
   });
 });

@@ -31,10 +31,10 @@ let wrong = 0;
 for (let round = 0; round < rounds; round++)
   for (const attack of chosen) {
     if (!platform.isAlive()) break;
-    const { name, expected, answer, took, excess, resident } = await run({ platform, liveness, idle }, attack);
+    const { name, expected, answer, took, excess, cpu, resident } = await run({ platform, liveness, idle }, attack);
     const right = expected.includes(answer);
     if (!right) wrong += 1;
-    const cost = `${took.toFixed(0)} ms, /livez +${excess.toFixed(0)} ms, ${Math.round(resident / MB)} MB, peak ${Math.round((platform.isAlive() ? memoryOf(platform.pid).peak : 0) / MB)} MB`;
+    const cost = `${took.toFixed(0)} ms, CPU ${cpu.all} ms (main thread ${cpu.main.toFixed(0)} ms), /livez +${excess.toFixed(0)} ms, ${Math.round(resident / MB)} MB, peak ${Math.round((platform.isAlive() ? memoryOf(platform.pid).peak : 0) / MB)} MB`;
     console.log(`${right ? "ok   " : "WRONG"} ${name}: ${answer} (${cost})${right ? "" : `, expected ${expected.join(" or ")}`}`);
   }
 if (values.accepted) console.log(`accepted: ${(await sendAccepted(platform)).toSorted().join(", ")}`);

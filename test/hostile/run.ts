@@ -1,6 +1,7 @@
 import { memoryOf } from "../support/process-memory.ts";
 import type { Attack } from "./attack.ts";
 import type { Platform } from "./platform.ts";
+import { type Cpu, cpuOf } from "./probe/cpu.ts";
 import { excessOf, type Liveness } from "./probe/liveness.ts";
 
 /** The outcome of one attack. */
@@ -12,6 +13,8 @@ export interface Result {
   readonly took: number;
   /** The longest delay of `/livez` during the attack beyond its idle latency, in milliseconds. */
   readonly excess: number;
+  /** Processor time of the server during it. */
+  readonly cpu: Cpu;
   /** Resident memory after it, in bytes. */
   readonly resident: number;
 }
@@ -37,15 +40,20 @@ export async function run(ground: AttackedPlatform, attack: Attack): Promise<Res
     if (least === undefined || result.excess < least.excess) least = result;
     if (least.excess <= excessMax) return least;
   }
-  return least ?? { ...attack, answer: "the server is dead", took: 0, excess: Number.POSITIVE_INFINITY, resident: 0 };
+  return (
+    least ?? { ...attack, answer: "the server is dead", took: 0, excess: Number.POSITIVE_INFINITY, cpu: { all: 0, main: 0 }, resident: 0 }
+  );
 }
 
 async function once({ platform, liveness, idle }: AttackedPlatform, { name, by, send, expected }: Attack): Promise<Result> {
   await liveness.since();
+  const before = cpuOf(platform.pid);
   const begun = performance.now();
   const answer = await send(platform.attacker(by));
   const took = performance.now() - begun;
+  const after = platform.isAlive() ? cpuOf(platform.pid) : before;
+  const cpu = { all: after.all - before.all, main: after.main - before.main };
   const samples = platform.isAlive() ? await liveness.since() : [];
   const excess = Math.max(0, ...samples.map((sample) => excessOf(sample, idle)));
-  return { name, expected, answer, took, excess, resident: platform.isAlive() ? memoryOf(platform.pid).resident : 0 };
+  return { name, expected, answer, took, excess, cpu, resident: platform.isAlive() ? memoryOf(platform.pid).resident : 0 };
 }

@@ -36,8 +36,17 @@ export const compressions: readonly Compression[] = [compressionGzip, compressio
 export const compressionOf = (name: string | string[] | null | undefined): Compression | undefined =>
   compressions.find((known) => known.name === name);
 
+/** Beyond this size a message may have 100 times the bytes of its compressed form: real content has far less. */
+const freeBytes = 1024 ** 2;
+const ratioMax = 100;
+
+const chunkMin = 16_384;
+const chunkMax = 262_144;
+
+const overRatio = (): Failure => new Failure("too_large", `the message is compressed more than ${ratioMax} times`);
+
 /**
- * Decompresses a message and stops at the bound. The decompressed bytes count as bytes of the request's body.
+ * Decompresses a message and stops at the bound, or at 100 times its size beyond 1 MiB. The decompressed bytes count as bytes of the request's body.
  *
  * @throws Failure `too_large`, `invalid_argument` for malformed bytes, `unavailable` when bodies hold too much memory.
  */
@@ -48,11 +57,15 @@ export async function decompress(
   body: IncomingBody | undefined,
 ): Promise<Uint8Array> {
   if (bytes.length === 0) return bytes;
-  const stream = compression === compressionGzip ? createGunzip() : createBrotliDecompress();
+  // Each chunk costs a turn of the event loop.
+  const chunkSize = Math.min(chunkMax, Math.max(chunkMin, 4 * bytes.length));
+  const stream = compression === compressionGzip ? createGunzip({ chunkSize }) : createBrotliDecompress({ chunkSize });
+  const mostBytes = Math.max(freeBytes, ratioMax * bytes.length);
   const pieces = createPieces();
   stream.on("data", (piece: Buffer) => {
     try {
       if (pieces.length() + piece.length > bound.maxBytes) throw tooLarge(bound, "message");
+      if (pieces.length() + piece.length > mostBytes) throw overRatio();
       body?.take(piece.length);
       pieces.add(piece);
     } catch (thrown) {

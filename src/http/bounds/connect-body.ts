@@ -1,16 +1,15 @@
 import type { IncomingMessage } from "node:http";
-import type { DescMessage, DescMethod } from "@bufbuild/protobuf";
+import type { DescMethod } from "@bufbuild/protobuf";
 import type { Compression } from "@connectrpc/connect/protocol";
 import type { FastifyInstance } from "fastify";
 import { Failure } from "../../core/failure.ts";
-import { checkJson } from "../../core/json.ts";
 import { methodPath } from "../connect-services.ts";
 import { connectErrorOf } from "../failure.ts";
 import { type IncomingBody, incomingBody } from "../incoming-body.ts";
-import { createPieces, freeBody } from "../pieces.ts";
+import { createPieces } from "../pieces.ts";
 import { readBody, readChunks } from "../request-body.ts";
 import { type Bound, compressionOf, decompress, tooLarge } from "./bound.ts";
-import { checkProtobuf } from "./protobuf.ts";
+import { checkBody, prepareBody } from "./check.ts";
 
 /** The bound of a method of an RPC service: of its request, or of one message of its stream. */
 export interface MethodBound extends Bound {
@@ -71,6 +70,8 @@ async function* unary(request: IncomingMessage, bound: MethodBound, form: Form):
 }
 
 const headBytes = 5;
+/** What follows a message of this size is at most one chunk of the body. */
+const largeBytes = 262_144;
 const compressedFlag = 1;
 
 /** Yields complete envelopes: a byte of flags, four of the length, and the message. */
@@ -92,9 +93,11 @@ async function* enveloped(request: IncomingMessage, bound: MethodBound, { compre
       const flags = received.readUInt8();
       const isCompressed = (flags & compressedFlag) !== 0 && compression !== undefined;
       const form = { ...read, compression: isCompressed ? compression : undefined };
+      // The check of a large message moves its memory.
+      const rest = needed > largeBytes ? Buffer.copyBytesFrom(received, needed) : received.subarray(needed);
       const message = await readMessage(received.subarray(headBytes, needed), bound, form);
       yield envelope(isCompressed ? flags & ~compressedFlag : flags, message);
-      pieces.add(received.subarray(needed));
+      pieces.add(rest);
       needed = headBytes;
     }
   }
@@ -115,22 +118,10 @@ function envelope(flags: number, message: Uint8Array): Uint8Array {
  * @throws Failure `too_large`, or `invalid_argument` for malformed bytes.
  */
 export async function readMessage(bytes: Uint8Array, bound: MethodBound, { binary, compression, body }: Form): Promise<Uint8Array> {
+  if (compression) await body?.spend();
   const message = compression ? await decompress(bytes, compression, bound, body) : bytes;
-  checkMessage(bound.method.input, message, binary);
-  return message;
-}
-
-/**
- * Refuses a message that would cost too much to build, and frees the bytes of a large one.
- *
- * @throws Failure `too_large`, `invalid_argument`
- */
-export function checkMessage(desc: DescMessage, bytes: Uint8Array, binary: boolean): void {
-  try {
-    if (binary) checkProtobuf(desc, bytes);
-    else checkJson(bytes);
-  } catch (thrown) {
-    freeBody(bytes);
-    throw thrown;
-  }
+  const desc = binary ? bound.method.input : null;
+  const prepared = await prepareBody(message, desc, body);
+  checkBody(prepared, desc);
+  return prepared;
 }

@@ -1,20 +1,20 @@
-import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { WireType } from "@bufbuild/protobuf/wire";
 import { Failure, invalidArgument } from "../../core/failure.ts";
-import { elementsMax } from "../../core/json.ts";
+import { addName, elementsMax, nameMax } from "../../core/json.ts";
+import type { Table } from "./protobuf-table.ts";
 
 /** The deepest nesting of messages and groups that protobuf-es reads. */
 const depthMax = 100;
 
 /**
- * Refuses a binary message with more than 100,000 fields and list items: it would cost too much to build. A message of
- * at most 100,000 bytes cannot have more and is not checked.
+ * Refuses a binary message with more than 100,000 fields and list items, or with names in maps above the limits of JSON
+ * (`addName`): it would cost too much to build. A message of at most 1,024 bytes can have neither and is not checked.
  *
- * @throws Failure `too_large` for too many, `invalid_argument` for bytes that are not a message of this type or nest too deep.
+ * @throws Failure `too_large` for too many and too long ones, `invalid_argument` for bytes that are not a message of this type or nest too deep.
  */
-export function checkProtobuf(desc: DescMessage, bytes: Uint8Array): void {
-  if (bytes.length <= elementsMax) return;
-  if (countProtobuf(desc, bytes, elementsMax) > elementsMax)
+export function checkProtobuf(table: Table, bytes: Uint8Array): void {
+  if (bytes.length <= nameMax) return;
+  if (countProtobuf(table, bytes, elementsMax) > elementsMax)
     throw new Failure("too_large", `the message has more than ${elementsMax} fields and list items`);
 }
 
@@ -28,22 +28,8 @@ export function checkProtobuf(desc: DescMessage, bytes: Uint8Array): void {
  *
  * @throws Failure `invalid_argument` for malformed bytes, and for messages or groups that nest more than 100 deep.
  */
-export function countProtobuf(desc: DescMessage, bytes: Uint8Array, max: number): number {
-  return new Count(bytes, max).of(tableOf(desc));
-}
-
-/** The facts about a field that the pass needs. */
-interface Field {
-  readonly wireType: WireType;
-  /** The wire type of the elements of a list that may be packed. */
-  readonly packed: WireType | null;
-  readonly message: Table | null;
-}
-
-interface Table {
-  readonly fields: Map<number, Field>;
-  /** An entry of a map; the decoder does not count it as a level of nesting. */
-  readonly isEntry: boolean;
+export function countProtobuf(table: Table, bytes: Uint8Array, max: number): number {
+  return new Count(bytes, max).of(table);
 }
 
 class Count {
@@ -51,6 +37,7 @@ class Count {
   readonly #max: number;
   #at = 0;
   #count = 0;
+  #names = 0;
 
   constructor(bytes: Uint8Array, max: number) {
     this.#bytes = bytes;
@@ -62,7 +49,7 @@ class Count {
     return this.#count;
   }
 
-  #message({ fields }: Table, end: number, depth: number): void {
+  #message({ fields, isEntry }: Table, end: number, depth: number): void {
     if (depth > depthMax) throw tooDeep();
     while (this.#at < end && this.#count <= this.#max) {
       const tag = this.#uint32(end);
@@ -72,8 +59,12 @@ class Count {
       if (field === undefined) this.#skip(tag, end, depth);
       else if (wireType === WireType.LengthDelimited && field.packed !== null) this.#elements(field.packed, this.#stop(end));
       else if (wireType !== field.wireType) throw malformed();
-      else if (field.message === null) this.#skip(tag, end, depth);
-      else this.#message(field.message, this.#stop(end), field.message.isEntry ? depth : depth + 1);
+      else if (field.message === null) {
+        const start = this.#at;
+        this.#skip(tag, end, depth);
+        // The key of an entry.
+        if (isEntry && tag >>> 3 === 1) this.#names = addName(this.#names, this.#at - start);
+      } else this.#message(field.message, this.#stop(end), field.message.isEntry ? depth : depth + 1);
     }
   }
 
@@ -147,47 +138,3 @@ class Count {
 
 const malformed = (): Failure => invalidArgument("", "the message is not valid protobuf");
 const tooDeep = (): Failure => invalidArgument("", `the message is nested more than ${depthMax} deep`);
-
-const tables = new WeakMap<DescMessage, Table>();
-
-/** The table of a type, compiled at its first use and cached. */
-function tableOf(desc: DescMessage): Table {
-  const known = tables.get(desc);
-  if (known) return known;
-  const table: Table = { fields: new Map(), isEntry: false };
-  // Store the table before its fields are compiled: a type may contain itself.
-  tables.set(desc, table);
-  for (const field of desc.fields) table.fields.set(field.number, fieldOf(field));
-  return table;
-}
-
-function fieldOf(field: DescField): Field {
-  if (field.fieldKind === "map") {
-    const value: Field = singleField(field.mapKind === "scalar" ? field.scalar : undefined, field.message);
-    const fields = new Map([
-      [1, singleField(field.mapKey, undefined)],
-      [2, value],
-    ]);
-    return { wireType: WireType.LengthDelimited, packed: null, message: { fields, isEntry: true } };
-  }
-  const one = singleField(field.scalar, field.message);
-  return field.fieldKind === "list" && one.wireType !== WireType.LengthDelimited ? { ...one, packed: one.wireType } : one;
-}
-
-/** A single value. An enum has neither a scalar type nor a message. */
-function singleField(scalar: ScalarType | undefined, message: DescMessage | undefined): Field {
-  if (message) return { wireType: WireType.LengthDelimited, packed: null, message: tableOf(message) };
-  return { wireType: scalar === undefined ? WireType.Varint : (wireTypes[scalar] ?? WireType.Varint), packed: null, message: null };
-}
-
-/** The scalar types that are not varints. */
-const wireTypes: Readonly<Partial<Record<ScalarType, WireType>>> = {
-  [ScalarType.DOUBLE]: WireType.Bit64,
-  [ScalarType.FIXED64]: WireType.Bit64,
-  [ScalarType.SFIXED64]: WireType.Bit64,
-  [ScalarType.FLOAT]: WireType.Bit32,
-  [ScalarType.FIXED32]: WireType.Bit32,
-  [ScalarType.SFIXED32]: WireType.Bit32,
-  [ScalarType.STRING]: WireType.LengthDelimited,
-  [ScalarType.BYTES]: WireType.LengthDelimited,
-};

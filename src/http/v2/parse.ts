@@ -1,8 +1,7 @@
-import { isUtf8 } from "node:buffer";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { type ParseErrorCode, visit } from "jsonc-parser";
 import { type Failure, invalidArgument } from "../../core/failure.ts";
-import { checkJson } from "../../core/json.ts";
+import { checkBody } from "../bounds/check.ts";
 import { freeBody } from "../pieces.ts";
 
 /**
@@ -20,9 +19,8 @@ export function parseBody(bytes: Uint8Array): JsonValue {
 }
 
 function parseJson(bytes: Uint8Array): JsonValue {
+  checkBody(bytes, null);
   if (bytes.length === 0) return {};
-  checkJson(bytes);
-  if (!isUtf8(bytes)) throw invalidArgument("", "the body is not valid UTF-8");
   const text = withoutMark(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
   try {
     // JSON.parse returns only JSON values.

@@ -1,13 +1,16 @@
 import type { IncomingMessage } from "node:http";
+import type { DescMessage } from "@bufbuild/protobuf";
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Request } from "../../call/admission.ts";
-import type { RateState } from "../../call/limit.ts";
+import { largeBodyBytes, type RateState } from "../../call/limit.ts";
 import { outcomeOf, type WireName } from "../../call/observation.ts";
 import { Failure, notFound } from "../../core/failure.ts";
 import { runInSpan } from "../../core/trace.ts";
 import { applyWarnings, rateHeaders, setHeaders } from "../answer-headers.ts";
 import type { Bound } from "../bounds/bound.ts";
+import { prepareBody } from "../bounds/check.ts";
 import { goneSignal } from "../connection.ts";
+import { incomingBody } from "../incoming-body.ts";
 import { readPreference } from "../request.ts";
 import { readBody } from "../request-body.ts";
 import { Warnings } from "../warnings/warnings.ts";
@@ -185,6 +188,8 @@ export interface Steps<A extends Admitted, I> {
   readonly admit: (call: Call) => Promise<A>;
   /** Checks the body's type and returns its bound; null: the body is not read here. */
   readonly bound: (call: Call) => Bound | null;
+  /** The type of the body's binary message; absent: the body is JSON. */
+  readonly binary?: DescMessage | null;
   readonly decode: (call: Call, body: Uint8Array) => I;
   /** Performs the call and sends its answer. */
   readonly encode: (call: Call, admitted: A, input: I) => Promise<void>;
@@ -194,12 +199,13 @@ const nothing = new Uint8Array();
 
 /** Answers calls in these steps: admission, body, decode, encode. */
 export const inSteps =
-  <A extends Admitted, I>({ admit, bound, decode, encode }: Steps<A, I>): Handle =>
+  <A extends Admitted, I>({ admit, bound, binary = null, decode, encode }: Steps<A, I>): Handle =>
   async (call) => {
     const admitted = await admit(call);
     setHeaders(call.reply, rateHeaders(admitted.rate));
     const limit = bound(call);
-    const body = limit === null ? nothing : await readBody(call.request.raw, limit);
+    const read = limit === null ? nothing : await readBody(call.request.raw, limit);
+    const body = read.length > largeBodyBytes ? await prepareBody(read, binary, incomingBody(call.request.raw)) : read;
     await encode(call, admitted, decode(call, body));
   };
 

@@ -2,6 +2,7 @@ import type { Attack } from "../attack.ts";
 import { items, list, names, nest } from "../material/json.ts";
 import { calls } from "./calls.ts";
 
+const createSchedule = "schedule.v1.ScheduleService/CreateSchedule";
 const createTask = "task.v2.TaskService/CreateTask";
 const million = 1_000_000;
 const megabyte = 1_000_000;
@@ -90,7 +91,13 @@ export const jsons: readonly Attack[] = calls([
   ["2 million different names", "guest", "v2", "usage.list", "identity", () => names(2 * million), tooLarge],
   ["200,000 different names", "guest", "v2", "usage.list", "identity", () => names(200_000, 4), tooLarge],
   ["15,000 different names", "guest", "v2", "usage.list", "identity", () => names(15_000), "200"],
-  ["30,000 different names", "member", "v2", "task.sendMessage", "identity", () => names(30_000, 100), "400 invalid_argument"],
+  ["30,000 different names", "member", "v2", "task.sendMessage", "identity", () => names(30_000, 100), tooLarge],
+  ["99,000 names of 300 bytes", "guest", "v2", "task.create", "identity", () => names(99_000, 300), tooLarge],
+  ["99,000 names of 300 bytes", "guest", "connect-json", createTask, "br", () => names(99_000, 300), tooLargeForConnect],
+  ["99,000 names of 300 bytes", "guest", "connect-json", createSchedule, "br", () => names(99_000, 300), tooLargeForConnect],
+  ["33 MB of white space", "guest", "connect-json", createTask, "br", () => " ".repeat(33 * megabyte), tooLargeForConnect],
+  ["33 MB of white space", "guest", "grpc-json", createTask, "gzip", () => " ".repeat(33 * megabyte), "200 8"],
+  ["33 MB of white space", "guest", "connect-json", createSchedule, "br", () => " ".repeat(33 * megabyte), tooLargeForConnect],
   ["2 million different names", "member", "connect-json", createTask, "gzip", () => names(2 * million), tooLargeForConnect],
   [
     "an unterminated string of escaped quotes, 30 MB",
@@ -201,10 +208,10 @@ export const jsons: readonly Attack[] = calls([
     createTask,
     "gzip",
     () => `{"shareVisibility":${"9".repeat(20 * million)}}`,
-    "400 invalid_argument",
+    tooLargeForConnect,
   ],
-  ["a member name of 30 MB", "member", "v2", "task.create", "identity", () => `{"${"a".repeat(30 * megabyte)}":1}`, invalid],
-  ["a member name of 200,000 characters", "guest", "v2", "task.list", "identity", () => `{"${"a".repeat(200_000)}":1}`, "200"],
+  ["a member name of 30 MB", "member", "v2", "task.create", "identity", () => `{"${"a".repeat(30 * megabyte)}":1}`, tooLarge],
+  ["a member name of 200,000 characters", "guest", "v2", "task.list", "identity", () => `{"${"a".repeat(200_000)}":1}`, tooLarge],
   [
     "a title of 31 MB of escapes",
     "member",

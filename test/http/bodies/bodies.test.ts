@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { Failure } from "../../../src/core/failure.ts";
 import { framed } from "../../wires/raw.ts";
 import { begin, type Sending } from "./client.ts";
 import { bodyLimit, openStub } from "./stub.ts";
@@ -61,6 +62,34 @@ function firstAnswer(sendings: readonly Sending[]): ReturnType<Sending["answer"]
 function never(): never {
   throw new Error("no such wire");
 }
+
+const taskWires = each.flatMap(([name, wire]) => {
+  const path = wire.path
+    .replace("project.create", "task.create")
+    .replace("project.v2.ProjectService/CreateProject", "task.v2.TaskService/CreateTask");
+  return path === wire.path ? [] : [[name, { ...wire, path }] as const];
+});
+
+test.each(
+  taskWires,
+)("the decoded bytes of a large body of %s count in the minute of its account, small ones do not", async (_name, wire) => {
+  const counted: number[] = [];
+  await using stub = await openStub({}, {}, undefined, async (bytes) => {
+    if (bytes > 0) counted.push(bytes);
+    if (counted.length > 1) throw new Failure("rate_limited", "no bytes are left in this minute", { retryAfter: 7 });
+  });
+  const sent = async (bytes: number) => {
+    const sending = begin(stub.url, wire);
+    sending.write(wire.body(bytes));
+    sending.end();
+    return sending.answer();
+  };
+  for (const bytes of [200 * kib, 300 * kib, 200 * kib]) expect((await sent(bytes)).text).not.toContain("no bytes are left");
+  expect(counted).toEqual([expect.toSatisfy((bytes: number) => bytes > 299 * kib && bytes < 301 * kib)]);
+  const refused = await sent(300 * kib);
+  expect(refused.text + (refused.headers.get("grpc-message") ?? "")).toMatch(/no( |%20)bytes/);
+  if (refused.status !== 200) expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "7"]);
+});
 
 describe("the memory for bodies", () => {
   test("gives each account at most its share, and other accounts are served at the same time", async () => {

@@ -16,7 +16,9 @@ export async function openStub(
   options: FrontOptions,
   performer: Partial<Performer> = {},
   anonymous = async (): Promise<void> => undefined,
+  spend?: (bytes: number) => Promise<void>,
 ) {
+  const letIn = letInWith(spend);
   const trustProxy = "x-forwarded-for";
   const front = httpFront({ addressOf: addressReader(trustProxy), ...options });
   const app = httpServer({
@@ -56,18 +58,20 @@ export async function openStub(
   return { url: `http://127.0.0.1:${port}`, front, [Symbol.asyncDispose]: () => front.drain(0).then(() => app.close()) };
 }
 
-function letIn(operation: Operation, request: Request): Admission {
-  const [accountId = ""] = request.credentials.keys;
-  const caller: Admission["caller"] = {
-    accountId,
-    spaceId: "space",
-    credential: { kind: "key", keyKind: "general", id: "key", scopes: null },
-    role: null,
-    locale: "en",
+const letInWith =
+  (spend?: (bytes: number) => Promise<void>) =>
+  (operation: Operation, request: Request): Admission => {
+    const [accountId = ""] = request.credentials.keys;
+    const caller: Admission["caller"] = {
+      accountId,
+      spaceId: "space",
+      credential: { kind: "key", keyKind: "general", id: "key", scopes: null },
+      role: null,
+      locale: "en",
+    };
+    if (accountId !== "") request.body?.assignTo(accountId, spend);
+    return { operation, request, caller, rate: null, checkAgain: async () => caller };
   };
-  if (accountId !== "") request.body?.assignTo(accountId);
-  return { operation, request, caller, rate: null, checkAgain: async () => caller };
-}
 
 function never(): never {
   throw new Error("not asked");

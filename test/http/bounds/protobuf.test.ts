@@ -1,17 +1,19 @@
-import { type DescField, type DescMessage, fromBinary, ScalarType } from "@bufbuild/protobuf";
+import { create, type DescField, type DescMessage, fromBinary, ScalarType, toBinary } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { StructSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Failure } from "../../../src/core/failure.ts";
 import { elementsMax } from "../../../src/core/json.ts";
 import { HealthCheckRequestSchema } from "../../../src/gen/proto/grpc/health/v1/health_pb.ts";
 import { checkProtobuf, countProtobuf } from "../../../src/http/bounds/protobuf.ts";
+import { tableOf } from "../../../src/http/bounds/protobuf-table.ts";
 import { services } from "../../../src/services.ts";
 import { fixtureType } from "../v2/fixture/every-kind.ts";
 
 const everyKind = fixtureType("EveryKind");
-const count = (desc: DescMessage, bytes: Uint8Array) => countProtobuf(desc, bytes, Number.POSITIVE_INFINITY);
+const count = (desc: DescMessage, bytes: Uint8Array) => countProtobuf(tableOf(desc), bytes, Number.POSITIVE_INFINITY);
 
 /** Bytes, and how many elements they were made of. */
 interface Made {
@@ -127,7 +129,7 @@ describe("counting a binary message", () => {
   });
 
   test("stops once the limit is exceeded", () => {
-    expect(countProtobuf(HealthCheckRequestSchema, Buffer.alloc(1_000_000, Buffer.from([0x7a, 0])), 7)).toBe(8);
+    expect(countProtobuf(tableOf(HealthCheckRequestSchema), Buffer.alloc(1_000_000, Buffer.from([0x7a, 0])), 7)).toBe(8);
   });
 
   test.each(services.flatMap(({ methods }) => methods).map(({ input }) => [input.typeName, input] as const))("knows %s", (_name, desc) => {
@@ -175,9 +177,27 @@ describe("a binary message is refused", () => {
 
   test(`for more than ${elementsMax} elements, and not for as many`, () => {
     const fields = (n: number) => Buffer.alloc(n * 2, Buffer.from([0x7a, 0]));
-    expect(() => checkProtobuf(HealthCheckRequestSchema, fields(elementsMax))).not.toThrow();
-    expect(() => checkProtobuf(HealthCheckRequestSchema, fields(elementsMax + 1))).toThrow(
+    expect(() => checkProtobuf(tableOf(HealthCheckRequestSchema), fields(elementsMax))).not.toThrow();
+    expect(() => checkProtobuf(tableOf(HealthCheckRequestSchema), fields(elementsMax + 1))).toThrow(
       expect.objectContaining({ reason: "too_large", message: "the message has more than 100000 fields and list items" }),
     );
   });
+
+  test("for names in maps above 1,024 bytes each, or 2 MiB in all", () => {
+    const map = (count: number, length: number) =>
+      toBinary(
+        StructSchema,
+        create(StructSchema, {
+          fields: Object.fromEntries(Array.from({ length: count }, (_, at) => [String(at).padStart(length, "n"), nullValue])),
+        }),
+      );
+    const check = (count: number, length: number) => () => checkProtobuf(tableOf(StructSchema), map(count, length));
+    // Keys are counted with their length.
+    expect(check(2, 1022)).not.toThrow();
+    expect(check(2, 1025)).toThrow(expect.objectContaining({ reason: "too_large", message: "a member's name has more than 1024 bytes" }));
+    expect(check(2_040, 1022)).not.toThrow();
+    expect(check(2_060, 1022)).toThrow(expect.objectContaining({ message: "the names of all members have more than 2097152 bytes" }));
+  });
 });
+
+const nullValue = create(ValueSchema, { kind: { case: "nullValue", value: 0 } });
