@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
+import { type FetchMode, fetchModes, hostPattern, hostRule, hostsMax } from "../core/tasks/fetch-policy.ts";
 import { baseUrl } from "./values.ts";
 import { defineVariable, type Reader } from "./variable.ts";
 
@@ -33,6 +34,10 @@ export interface ModelConfig {
   readonly limits: RunLimits;
   /** Tools that are withheld from its agents. */
   readonly withoutTools: readonly (typeof toolNames)[number][];
+  /** The requests that its agents may send; null: the default of the installation. */
+  readonly fetch: FetchMode | null;
+  /** Patterns of hosts to which they need no approval. */
+  readonly fetchHosts: readonly string[];
 }
 
 /** The limits of one run. */
@@ -112,6 +117,17 @@ const modelSchema = z.strictObject({
   idle_seconds: wholeNumber(1, 3_600).default(120),
   limits: limits.prefault({}),
   without_tools: z.array(z.enum(toolNames, must(`one of ${toolNames.join(", ")}`))).default([]),
+  fetch: z.enum(fetchModes, must(`one of ${fetchModes.join(", ")}`)).optional(),
+  fetch_hosts: z
+    .array(
+      z
+        .string()
+        .transform(hostPattern)
+        .refine((pattern) => pattern !== null, must(hostRule))
+        .transform((pattern) => pattern ?? ""),
+    )
+    .max(hostsMax, must(`at most ${hostsMax} hosts`))
+    .default([]),
 });
 type ModelEntry = z.infer<typeof modelSchema>;
 
@@ -196,4 +212,6 @@ const toConfig = (model: ModelEntry, apiKey: string | null): ModelConfig => ({
   idleSeconds: model.idle_seconds,
   limits: model.limits,
   withoutTools: model.without_tools,
+  fetch: model.fetch ?? null,
+  fetchHosts: model.fetch_hosts,
 });

@@ -4,7 +4,7 @@ import type { Agent, Dispatcher } from "undici";
 import type { AllowedAddresses } from "../config/address-range.ts";
 import type { Clock } from "../core/clock.ts";
 import { Failure } from "../core/failure.ts";
-import type { FetchFile } from "../core/files/fetch-files.ts";
+import type { FetchBound, FetchFile } from "../core/files/fetch-files.ts";
 import { classifyFault, codeOf, guardedAgent, type RequestFault } from "./agent.ts";
 import { LookUpFailed, type LookUpFault } from "./look-up.ts";
 import { isPublic } from "./public-address.ts";
@@ -66,6 +66,13 @@ class UnusableFile extends Error {
   override readonly name = "UnusableFile";
 }
 
+/** The caller's check has refused a request; `cause` is what it has thrown. */
+class CheckFailed extends Error {
+  constructor(cause: unknown) {
+    super("a request was refused", { cause });
+  }
+}
+
 /** The progress of a failed fetch. */
 export interface FetchState {
   /** Whether the time limit was exceeded. */
@@ -120,7 +127,7 @@ const headers = { "user-agent": "agent-task-platform", accept: "*/*", "accept-en
  */
 export const fetchFile =
   (allowed: readonly AllowedAddresses[], clock: Clock, resolve: Resolve): FetchFile =>
-  async (url, { max, accountId, signal }) => {
+  async (url, { max, accountId, signal, check }) => {
     const time = limitTime(clock, fetchMs, signal);
     const state = { isInside: false, hasAnswered: false };
     const guard = { reach: { ports: [80, 443], plain: true, allowed }, resolve, by: { accountId, signal: time.signal } };
@@ -135,17 +142,19 @@ export const fetchFile =
     };
     const failed = (thrown: unknown) => {
       if (signal.aborted) return signal.reason;
+      if (thrown instanceof CheckFailed) return thrown.cause;
       const reason = fetchFaultText(thrown, { ...state, isLate: time.signal.aborted }, fetchMs / 1000);
       return new Failure("invalid_argument", `file_url: could not be fetched: ${reason}`, { cause: thrown, path: "file_url" });
     };
     try {
-      const { answer, from } = await followRedirects(agent, url, time.signal);
+      const { answer, from } = await followRedirects(agent, url, time.signal, check);
       state.hasAnswered = true;
       checkHead(answer, max);
       return {
         bytes: metered(answer.body, max, failed, end),
         contentType: mediaTypeOf(header(answer, "content-type")),
         filename: fileNameOf(header(answer, "content-disposition"), from),
+        url: from.href,
       };
     } catch (thrown) {
       end();
@@ -160,14 +169,19 @@ interface FinalResponse {
 }
 
 /** Follows redirects explicitly, because each is another address from outside. */
-async function followRedirects(agent: Agent, url: string, signal: AbortSignal): Promise<FinalResponse> {
+async function followRedirects(agent: Agent, url: string, signal: AbortSignal, check: FetchBound["check"]): Promise<FinalResponse> {
   let from = plainUrl(url);
+  let before: URL | null = null;
   for (let hop = 0; hop <= redirectsMax; hop++) {
+    await check?.(from, before).catch((cause: unknown) => {
+      throw new CheckFailed(cause);
+    });
     const answer = await undici().request(from, { dispatcher: agent, headers, signal });
     const location = header(answer, "location");
     if (!redirects.includes(answer.statusCode) || location === undefined) return { answer, from };
     // The rest of the body is not read, and its errors are ignored.
     answer.body.on("error", () => undefined).destroy();
+    before = from;
     from = plainUrl(location, from.href);
   }
   throw new UnusableFile(`it redirects more than ${redirectsMax} times`);

@@ -4,6 +4,7 @@ import type { ConnectedTask, UsableConnector } from "../core/connectors/use.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { SkillContent } from "../core/skills/content.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
+import type { ProfileFetch } from "../core/tasks/fetch-policy.ts";
 import type { HistoryUse } from "../core/tasks/history.ts";
 import type { References } from "../core/tasks/message.ts";
 import type { WaitMode, WaitReason } from "../core/tasks/subtask-wait.ts";
@@ -128,6 +129,19 @@ export type AgentEvent<File = NewFile> =
 type Answer = Extract<NewEvent, { readonly type: "assistant_message" }>;
 type Use = Extract<NewEvent, { readonly type: "tool_used" }>;
 
+/** What the store has for the rule of requests (docs/guides/models.md#fetch-policy). It is read when it is needed, page by page. */
+export interface FetchSources {
+  /** What the owner of the space has set for the task's profile. */
+  settings(): Promise<ProfileFetch>;
+  /**
+   * The texts of the user in the task, newest first, at most 1,000. The first message of a subtask is not among them, because an
+   * agent wrote it; those of the first task of its tree are.
+   */
+  messages(): AsyncIterable<string>;
+  /** The results of these tools in earlier turns, newest first, of the task's last 500 uses. */
+  results(tools: readonly string[]): AsyncIterable<Json>;
+}
+
 /** The input of an agent for one turn. It is the same each time the turn resumes, except for decisions and a memo that came with them. */
 export interface Turn {
   readonly taskId: string;
@@ -161,6 +175,8 @@ export interface Turn {
   readonly connectors: readonly UsableConnector[];
   /** The task's owner. Each use of a connector looks it up again by this owner. */
   readonly owner: Pick<ConnectedTask, "accountId" | "spaceId" | "clientId">;
+  /** What decides which addresses an agent may request. Absent: no address is free. */
+  readonly sources?: FetchSources;
   /** The schema of the value that the agent must return when it finishes; null when no value is requested. */
   readonly outputSchema: JsonObject | null;
   /**

@@ -1,3 +1,4 @@
+import { allowance } from "../core/actions/action.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Staging } from "../core/files/staging.ts";
 import type { Ids } from "../core/ids.ts";
@@ -152,7 +153,7 @@ async function writeEnding(
   if (outcome.kind !== "confirm") return end(run, used, endingOf(outcome, turn, parts.ids), files);
   const { action: kind, variant, description, params, memo } = outcome;
   const approval: Approval = { kind, variant, actionId: parts.ids.short(), description, params, memo };
-  return task.allowed.includes(kind) ? passAllowed(run, approval) : end(run, used, confirm(approval));
+  return task.allowed.includes(allowance(kind, params) ?? "") ? passAllowed(run, approval) : end(run, used, confirm(approval));
 }
 
 function endingOf(

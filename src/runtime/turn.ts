@@ -17,6 +17,7 @@ import type { Task } from "../core/tasks/task.ts";
 import type { WorkspaceOf } from "../core/workspaces/open.ts";
 import type { AttachedFile, Decision, Earlier, Turn, TurnSkill } from "./agent.ts";
 import { toAttachedFile } from "./attached-file.ts";
+import { fetchSources } from "./fetch-sources.ts";
 import { subtasksFor } from "./subtasks.ts";
 
 const pageMax = 1000;
@@ -94,6 +95,7 @@ export async function openTurn(
     ...progress,
     connectors: connectors.map(toUsableConnector),
     owner: { accountId: task.accountId, spaceId: task.spaceId, clientId: task.clientId },
+    sources: fetchSources(store, task),
     ...(await subtasksFor({ store, ids, readFile }, task)),
     claim: task.claims,
     clock,

@@ -1,10 +1,12 @@
 import { a2aName, isA2aAgent, isModelAgent, modelName } from "../config/agent-profiles.ts";
 import type { ModelConfig } from "../config/models.ts";
+import { defaultFetch, type FetchPolicy } from "../core/tasks/fetch-policy.ts";
 import { publicNames } from "../core/tasks/profile.ts";
 import { RefusedDestination } from "../egress/agent.ts";
 import { fetchFile } from "../egress/fetch-file.ts";
 import { guardedFetch } from "../egress/guarded-fetch.ts";
 import type { Agent } from "../runtime/agent.ts";
+import { requestTools } from "../runtime/agents/model/addresses.ts";
 import type { ToolsFor } from "../runtime/agents/model/tool.ts";
 import { offlineAgent } from "../runtime/agents/offline/offline.ts";
 import type { ProcessContext } from "./process-context.ts";
@@ -65,23 +67,35 @@ async function a2aAgents({ config, clock, resolve }: ProcessContext): Promise<Re
 }
 
 /** The SDKs of models are loaded only if a model is configured. */
-async function modelAgents({ config, random, log, observe }: ProcessContext, toolsFor: ToolsFor): Promise<ReadonlyMap<string, Agent>> {
+async function modelAgents(context: ProcessContext, toolsFor: ToolsFor): Promise<ReadonlyMap<string, Agent>> {
+  const { config, random, log, observe } = context;
   const models = Object.entries(config.models);
   if (models.length === 0) return new Map();
   const [{ modelAgent }, { languageModel }] = await Promise.all([
     import("../runtime/agents/model/model.ts"),
     import("../runtime/agents/model/provider.ts"),
   ]);
-  const agentOf = (config: (typeof models)[number][1]): Agent =>
-    modelAgent({ config, model: languageModel(config), toolsFor: permittedTools(config, toolsFor), random, log, observe });
+  const byDefault = await defaultFetch(context.store);
+  const open = models.flatMap(([name, { fetch }]) => (fetch === null ? [name] : []));
+  if (byDefault === "allow" && open.length > 0) log("warn", fetchWarning, { models: open });
+  function agentOf(config: ModelConfig): Agent {
+    const policy = { mode: config.fetch ?? byDefault, hosts: config.fetchHosts };
+    const permitted = permittedTools(config, policy, toolsFor);
+    return modelAgent({ config, policy, model: languageModel(config), toolsFor: permitted, random, log, observe });
+  }
   return new Map(models.map(([name, model]) => [name, agentOf(model)]));
 }
 
-/** The tools of a turn, without those that are withheld from the model. */
+const fetchWarning =
+  "agents of these models may send requests to every address without an approval, as before 0.2.0: set fetch in MODELS_FILE to ask or allow";
+
+/** The tools of a turn, without those that are withheld from the model, and without pages where it may send no request. */
 const permittedTools =
-  ({ withoutTools }: ModelConfig, toolsFor: ToolsFor): ToolsFor =>
+  ({ withoutTools }: ModelConfig, { mode }: FetchPolicy, toolsFor: ToolsFor): ToolsFor =>
   (turn) =>
-    toolsFor(turn).filter(({ name }) => !withoutTools.some((withheld) => withheld === name));
+    toolsFor(turn).filter(
+      ({ name }) => !withoutTools.some((withheld) => withheld === name) && (mode !== "off" || !requestTools.includes(name)),
+    );
 
 /** The tools of model agents, loaded only if a model is configured. A built-in tool takes precedence over one of `others` with the same name. */
 export async function createTools({ config, clock, resolve, log }: ProcessContext, others: readonly ToolsFor[] = []): Promise<ToolsFor> {

@@ -5,7 +5,7 @@ import { languageModel } from "../../src/runtime/agents/model/provider.ts";
 import { offlineAgent } from "../../src/runtime/agents/offline/offline.ts";
 import { openLease } from "../../src/runtime/lease.ts";
 import { startRuns } from "../../src/runtime/runs.ts";
-import { configOf } from "../runtime/model/model-run.ts";
+import { anyRequest, configOf } from "../runtime/model/model-run.ts";
 import { agentFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
 import { type ModelApi, openModelServer } from "../support/model/server.ts";
@@ -47,7 +47,14 @@ async function modelStage(api: ModelApi, rig: TaskRig, { turns }: Script): Promi
   const config = configOf(api, server);
   const tools = toolsOf(() => turnGate);
   const random = (bytes: number) => new Uint8Array(bytes);
-  const agent = modelAgent({ config, model: languageModel(config), toolsFor: () => tools, random, log: () => undefined });
+  const agent = modelAgent({
+    config,
+    policy: anyRequest,
+    model: languageModel(config),
+    toolsFor: () => tools,
+    random,
+    log: () => undefined,
+  });
   const runner = await startRunner(rig, agent, turnGate);
   return {
     message: plain,

@@ -54,6 +54,20 @@ describeOnEach("migrations", (kind) => {
     expect(starts).toEqual({ value: "4" });
   });
 
+  test("know an installation from before by its accounts: only its models keep sending requests without an approval", async () => {
+    await using database = await openTestStore(kind);
+    const sql = readFileSync(join("prisma", kind, "migrations/0062_fetch_policy/migration.sql"), "utf8");
+    const mark = sql.slice(sql.indexOf("INSERT"));
+    const marks = () => rowsIn(database.url, "SELECT value FROM setting WHERE key = 'fetch'");
+    await runOn(database.url, mark);
+    expect(await marks()).toEqual([]);
+    await database.store.change(({ accounts }) =>
+      accounts.insertAccount({ id: "ann", email: "ann@example.com", name: null, locale: "en", createdAt: 1 }),
+    );
+    await runOn(database.url, mark);
+    expect(await marks()).toEqual([{ value: "allow" }]);
+  });
+
   test("are recorded as Prisma records them, so that its own commands agree", async () => {
     await using database = await openTestStore(kind);
     const adapter = kind === "sqlite" ? new PrismaBetterSqlite3({ url: database.url }) : describablePostgres(database.url);

@@ -93,12 +93,22 @@ export function decide({ kind, variant }: Pick<Action, "kind" | "variant">, inpu
   return kindOf(kind).cancels ? "cancelled" : "undecided";
 }
 
-/** Whether a decision also decides all later actions of this kind in the task (spec/decisions.md 15). */
+/** Whether a decision also decides later actions of this kind in the task (spec/decisions.md 15). */
 export function decidesLaterActions(kind: KindName, input: JsonObject): boolean {
   const { decidesLaterBy: silencedBy } = kindOf(kind);
   if (silencedBy === undefined) return false;
   const value = input[silencedBy];
   return value === "do_not_show_again" || (value === true && input["accept"] === true);
+}
+
+/**
+ * Which later actions such a decision allows, as a task stores it in `allowed`: the kind, or the kind and the host of
+ * its `url`. Null: none, because the request has no address.
+ */
+export function allowance(kind: KindName, params: JsonObject | undefined): string | null {
+  if (!kindOf(kind).laterByHost) return kind;
+  const host = URL.parse(String(params?.["url"]))?.host;
+  return host ? `${kind} ${host}` : null;
 }
 
 /** An input as users may see it: secrets show only their names. */

@@ -15,6 +15,8 @@ export interface Kind {
   readonly cancels: boolean;
   /** The member of the input that decides later actions of this kind in this task too (spec/decisions.md 15). */
   readonly decidesLaterBy?: string;
+  /** True if such a decision holds only for the host of the request's `url`. */
+  readonly laterByHost?: boolean;
   /** The member whose values are never shown. */
   readonly secret?: string;
 }
@@ -99,6 +101,11 @@ export const kinds = {
   connectorAction: { ...approval("connector", "Use this tool of a connector."), cancels: true },
   /** A schedule that the agent proposes; the decision creates it. It has no member that decides later ones. Added by the platform as well. */
   scheduleCreate: { ...approval("schedule_create", "Create this schedule."), cancels: true },
+  /** A request to an address that the agent's model chose (docs/guides/models.md#fetch-policy). Added by the platform as well. */
+  fetchUrl: {
+    ...approval("fetch_url", "Send a request to this address.", { always_allow: boolean }),
+    ...{ cancels: true, decidesLaterBy: "always_allow", laterByHost: true },
+  },
   mapreduceAction: approval("map_reduce", "Work on many items at once."),
   shopifyAction: approval("shopify", "Act on the shop."),
   instagramCreateResult: approval("instagram_create", "Publish this on Instagram."),

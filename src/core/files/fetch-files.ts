@@ -17,6 +17,16 @@ export interface FetchedFile {
   readonly contentType: string | null;
   /** The name from the server or from the last part of the URL; null if neither has one. It is unchecked. */
   readonly filename: string | null;
+  /** The address that answered, after all redirects. */
+  readonly url: string;
+}
+
+/** The bounds of a fetch. */
+export interface FetchBound extends OnBehalf {
+  /** The most bytes. */
+  readonly max: number;
+  /** Called before each request with its address, and with the one that redirected to it. What it throws ends the fetch. */
+  readonly check?: (url: URL, from: URL | null) => Promise<void>;
 }
 
 /**
@@ -28,7 +38,7 @@ export interface FetchedFile {
  * answer other than 200, a timeout. Reading more than `max` bytes fails the same way. For an address that is not public
  * the text says only that.
  */
-export type FetchFile = (url: string, bound: OnBehalf & { readonly max: number }) => Promise<FetchedFile>;
+export type FetchFile = (url: string, bound: FetchBound) => Promise<FetchedFile>;
 
 /** The bytes of a voice part, in the storage. */
 export interface Recording {

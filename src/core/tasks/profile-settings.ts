@@ -3,6 +3,7 @@ import type { Clock } from "../clock.ts";
 import { invalidArgument, notFound } from "../failure.ts";
 import { isKeyName, keyNameRule } from "../keys/api-key.ts";
 import type { Tx } from "../store.ts";
+import type { ProfileFetch } from "./fetch-policy.ts";
 import { defaultProfile, type Profiles, type ProfileText } from "./profile.ts";
 import type { Task } from "./task.ts";
 
@@ -15,7 +16,7 @@ export interface ProfileLimits {
 }
 
 /** What the owner of a space has set for a profile. Null: the default text, or no limit. */
-export interface ProfileSettings extends ProfileLimits {
+export interface ProfileSettings extends ProfileLimits, ProfileFetch {
   readonly spaceId: string;
   readonly profile: string;
   readonly title: string | null;
@@ -25,7 +26,7 @@ export interface ProfileSettings extends ProfileLimits {
 }
 
 /** The changed members of settings; absent ones stay. */
-export type ProfileEdit = Partial<Pick<ProfileSettings, "title" | "description" | "concurrency" | "timeLimit">>;
+export type ProfileEdit = Partial<Pick<ProfileSettings, "title" | "description" | "concurrency" | "timeLimit" | "fetch" | "fetchHosts">>;
 
 /** The members of a task that select its settings. */
 export type ProfileOfTask = Pick<Task, "spaceId" | "agentProfile">;

@@ -1,5 +1,4 @@
 import type { Scope } from "../accounts/caller.ts";
-import type { KindName } from "../actions/kind.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { Visibility } from "../visibility.ts";
 import type { NewEvent, WaitDetail } from "./event.ts";
@@ -68,8 +67,8 @@ export interface Task {
   readonly armed: boolean;
   /** The agent has left a memo for the current turn. */
   readonly recalls: boolean;
-  /** The kinds of action that need no further approval in this task (spec/decisions.md 15). */
-  readonly allowed: readonly KindName[];
+  /** The actions that need no further approval in this task, as `allowance` names them (spec/decisions.md 15). */
+  readonly allowed: readonly string[];
   /** The task whose agent started this subtask; null for any other task. */
   readonly parentId: string | null;
   /** The first task of the tree; null for a task that is not a subtask. */

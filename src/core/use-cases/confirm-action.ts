@@ -1,5 +1,5 @@
 import { type Caller, lockActiveMember } from "../accounts/caller.ts";
-import { type Action, decide, decidesLaterActions, inputOrAccept, redactInput, sealInput } from "../actions/action.ts";
+import { type Action, allowance, decide, decidesLaterActions, inputOrAccept, redactInput, sealInput } from "../actions/action.ts";
 import { isQuestion } from "../actions/kind.ts";
 import type { Cipher } from "../cipher.ts";
 import type { Clock } from "../clock.ts";
@@ -48,7 +48,8 @@ export function confirmations({ clock, cipher, backlog, steps, schedules }: Conf
     const input = accepted && kind === "scheduleCreate" ? { ...decided, schedule_id: await createSchedule(tx, task, action) } : decided;
     if (kind === "needConnectMyBrowser")
       await tx.taskResources.set(task, { browserId: accepted ? await findOnlineBrowser(tx, task, input) : null });
-    const allowed = decidesLaterActions(kind, input) ? { allowed: [...task.allowed, kind] } : {};
+    const later = decidesLaterActions(kind, input) ? allowance(kind, await paramsOf(tx, action)) : null;
+    const allowed = later === null ? {} : { allowed: [...task.allowed, later] };
     await tx.actions.decide(task.id, action.seq, accepted ? "accepted" : "cancelled", sealInput(cipher, action, input));
     const { set, events } = continueAfterDecision(action, accepted, redactInput(kind, input), clock.now());
     await steps.enqueue(tx, await steps.advance(tx, task.id, { ...set, ...allowed }, events));

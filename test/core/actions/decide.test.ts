@@ -8,6 +8,7 @@ const asking = Object.keys(kinds).filter((name): name is KindName => isKind(name
 const acceptKinds = asking.filter((name) => "accept" in ((inputSchema(name, variantsOf(name)[0] ?? "")?.["properties"] ?? {}) as object));
 const cancelling: readonly string[] = [
   "connectorAction",
+  "fetchUrl",
   "gmailSendAction",
   "outlookSendMailsAction",
   "scheduleCreate",

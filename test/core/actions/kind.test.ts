@@ -41,9 +41,9 @@ const contract: Readonly<Record<string, Readonly<Record<string, readonly [proper
 };
 
 describe("kinds of wait", () => {
-  test("are those of the specification and two added by this platform, without questions, and no others", () => {
+  test("are those of the specification and three added by this platform, without questions, and no others", () => {
     const asking = Object.keys(kinds).filter((name) => isKind(name) && !isQuestion(name));
-    expect(asking.toSorted()).toEqual([...Object.keys(contract), "connectorAction", "scheduleCreate"].toSorted());
+    expect(asking.toSorted()).toEqual([...Object.keys(contract), "connectorAction", "fetchUrl", "scheduleCreate"].toSorted());
     expect(Object.keys(kinds).filter((name) => !asking.includes(name))).toEqual(["messageAskUser", "cascadeAskUser"]);
   });
 

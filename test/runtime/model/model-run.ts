@@ -1,5 +1,6 @@
 import type { ModelConfig } from "../../../src/config/models.ts";
 import type { NewEvent } from "../../../src/core/tasks/event.ts";
+import type { FetchPolicy } from "../../../src/core/tasks/fetch-policy.ts";
 import type { Outcome, Progress, Turn } from "../../../src/runtime/agent.ts";
 import { modelAgent } from "../../../src/runtime/agents/model/model.ts";
 import { languageModel } from "../../../src/runtime/agents/model/provider.ts";
@@ -15,8 +16,12 @@ export const configOf = (api: ModelApi, { baseUrl }: Pick<ModelServer, "baseUrl"
   ...{ temperature: null, structuredOutputs: false, reasoningTag: null, extraBody: {}, idleSeconds: 120 },
   limits: { steps: 100, minutes: 60, tokens: 5_000_000, credits: null },
   withoutTools: [],
+  ...{ fetch: null, fetchHosts: [] },
   ...more,
 });
+
+/** No request needs an approval. */
+export const anyRequest: FetchPolicy = { mode: "allow", hosts: [] };
 
 /** The agent's events and outcome in one run of a turn. */
 export interface ModelRun {
@@ -31,13 +36,20 @@ export interface RunOptions {
   readonly config: ModelConfig;
   readonly tools?: readonly Tool[];
   readonly turn?: Partial<Turn>;
+  readonly policy?: FetchPolicy;
   readonly random?: (bytes: number) => Uint8Array;
 }
 
 const sevens = (bytes: number) => new Uint8Array(bytes).fill(7);
 
 /** Runs the model agent on a turn with one message; marks and random values are the same in each run. */
-export async function runModel({ config, tools = [], turn: more = {}, random = sevens }: RunOptions): Promise<ModelRun> {
+export async function runModel({
+  config,
+  tools = [],
+  turn: more = {},
+  policy = anyRequest,
+  random = sevens,
+}: RunOptions): Promise<ModelRun> {
   const turn: Turn = {
     ...{ taskId: "t", title: "", locale: "en", profile: "manus-1.6", instruction: "", interactive: false, earlier: [] },
     ...{ messages: ["Go"], ...turnWithoutFiles, memo: null, decisions: [], written: [], outputSchema: null, claim: 1 },
@@ -50,6 +62,7 @@ export async function runModel({ config, tools = [], turn: more = {}, random = s
   const logged: LogLine[] = [];
   const agent = modelAgent({
     config,
+    policy,
     model: languageModel(config),
     toolsFor: () => tools,
     random,

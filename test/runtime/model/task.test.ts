@@ -22,7 +22,7 @@ import { describeOnOne, openTestStore, type TestStore } from "../../support/data
 import { checkTask, taskInStore } from "../../support/invariants.ts";
 import { modelApis, openModelServer } from "../../support/model/server.ts";
 import { patientClock } from "../../support/patient-clock.ts";
-import { askUser, configOf, deploy, echo } from "./model-run.ts";
+import { anyRequest, askUser, configOf, deploy, echo } from "./model-run.ts";
 
 const endpoints = await Promise.all(modelApis.map(async (api) => ({ api, server: await openModelServer(api) })));
 afterAll(async () => {
@@ -75,6 +75,7 @@ describeOnOne("a task of the model agent with tools", (kind) => {
     const config = configOf(api, server);
     const model = modelAgent({
       config,
+      policy: anyRequest,
       model: languageModel(config),
       toolsFor: () => tools,
       random: (bytes) => new Uint8Array(bytes),

@@ -20,8 +20,11 @@ export function modelsFile(api: ModelApi, server: Pick<ModelServer, "baseUrl">, 
     api_key_env: "SCRIPTED_KEY",
     context_tokens: 32_000,
     max_output_tokens: 1_000,
+    // Tests of the fetch policy set another; `default` leaves the member out.
+    fetch: "allow",
   };
-  writeFileSync(path, JSON.stringify({ scripted: { ...model, ...more } }));
+  const { fetch, ...entry } = { ...model, ...more };
+  writeFileSync(path, JSON.stringify({ scripted: { ...entry, ...(fetch === "default" ? {} : { fetch }) } }));
   return {
     env: {
       MODELS_FILE: path,

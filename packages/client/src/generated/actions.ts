@@ -27,6 +27,7 @@ export interface ActionInputs {
   readonly connectorOauthExpired: { readonly accept: boolean };
   readonly connectorAction: { readonly accept: boolean };
   readonly scheduleCreate: { readonly accept: boolean };
+  readonly fetchUrl: { readonly accept: boolean; readonly always_allow?: boolean };
   readonly mapreduceAction: { readonly accept: boolean };
   readonly shopifyAction: { readonly accept: boolean };
   readonly instagramCreateResult: { readonly accept: boolean };

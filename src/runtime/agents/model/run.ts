@@ -4,6 +4,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Log } from "../../../core/log.ts";
 import type { Observe } from "../../../core/observe.ts";
 import type { NewEvent, PlanStep } from "../../../core/tasks/event.ts";
+import type { FetchPolicy } from "../../../core/tasks/fetch-policy.ts";
 import type { Usage } from "../../../core/usage/price.ts";
 import type { AgentEvent, Hold, Progress, Turn } from "../../agent.ts";
 import { callIds, type FinishedUse, readEvents, type TurnProgress } from "./conversation.ts";
@@ -108,6 +109,8 @@ function openLimits({ steps: stepsMax, minutes, tokens: tokensMax, credits: cred
 /** The dependencies of the model agent. */
 export interface ModelParts {
   readonly config: ModelConfig;
+  /** The requests that its entry allows. */
+  readonly policy: FetchPolicy;
   readonly model: LanguageModel;
   readonly toolsFor: ToolsFor;
   /** Random bytes. */

@@ -2,6 +2,7 @@ import type { ValidateFunction } from "ajv";
 import { lazy, lazyPackage } from "../../../async/lazy.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Decision, NewFile, NewSite, Outcome, Subtask, Turn } from "../../agent.ts";
+import type { CheckRequest } from "./addresses.ts";
 
 /** The result of a tool use. */
 export type ToolResult =
@@ -28,6 +29,8 @@ export interface ToolUse {
   readonly turn: Turn;
   /** The user's decisions on this use's approval requests, in the order of the requests; empty at first. */
   readonly decisions: readonly Decision[];
+  /** A tool that sends a request to an address that the model chose calls it first. */
+  readonly check: CheckRequest;
 }
 
 /**

@@ -4,12 +4,13 @@ import { toolSpan } from "../../../core/span-names.ts";
 import type { EventPayloads } from "../../../core/tasks/event.ts";
 import { traced } from "../../../core/trace.ts";
 import type { AgentEvent, Outcome, Progress } from "../../agent.ts";
+import { requestChecks, Unapproved } from "./addresses.ts";
 import type { RequestedCall } from "./answer.ts";
 import type { FinishedUse, OpenUse } from "./conversation.ts";
 import { planEvents, planTool } from "./plan.ts";
 import { createMemo, type Run, readMemo } from "./run.ts";
 import { reserve } from "./step.ts";
-import { boundInput, boundResult, describeMismatch, head, type Tool, type ToolResult } from "./tool.ts";
+import { boundInput, boundResult, describeMismatch, head, type Tool, type ToolResult, type ToolUse } from "./tool.ts";
 import { waitedStates, waitName } from "./tools/subtasks.ts";
 
 /** The most characters of a tool's input. The full input is stored while the use waits for a decision. */
@@ -62,13 +63,14 @@ export async function* runUse(run: Run, use: OpenUse): AsyncGenerator<Progress, 
 
 const noTool: ToolResult = { kind: "result", value: "There is no such tool any more.", isError: true };
 
-async function resultOf(
-  { turn, log }: Run,
-  tool: Tool,
-  { callId, input, decisions }: OpenUse & Pick<Parameters<Tool["use"]>[0], "decisions">,
-): Promise<ToolResult> {
+async function resultOf(run: Run, tool: Tool, { callId, input, decisions }: OpenUse & Pick<ToolUse, "decisions">): Promise<ToolResult> {
+  const { turn, log, policy } = run;
+  const uses = run.progress().steps.flatMap((step) => step.uses);
+  const check = requestChecks({ policy, turn, uses, decisions });
   try {
-    return await traced(toolSpan(tool.name, callId), async () => tool.use({ callId, input, turn, decisions }));
+    return await traced(toolSpan(tool.name, callId), async () =>
+      tool.use({ callId, input, turn, decisions, check }).catch(resultIfUnapproved),
+    );
   } catch (cause) {
     turn.signal.throwIfAborted();
     // The run is retried.
@@ -76,6 +78,12 @@ async function resultOf(
     log("error", "a tool failed", { taskId: turn.taskId, tool: tool.name, cause });
     return { kind: "result", value: "The tool failed.", isError: true };
   }
+}
+
+/** The result of a use that ended because a request needs an approval. */
+function resultIfUnapproved(thrown: unknown): ToolResult {
+  if (thrown instanceof Unapproved) return thrown.result;
+  throw thrown;
 }
 
 /** The event with a use's files. It is written before the event of the use, in the same transaction. */

@@ -62,6 +62,11 @@ const approvals: Readonly<Record<string, Approval>> = {
     description: "Create the schedule Report.",
     params: { name: "Report", cron: "0 9 * * 1", time_zone: "UTC", message: "Write the weekly report." },
   },
+  fetchUrl: {
+    description:
+      "Send a request to example.com.\nAddress: https://example.com/search?q=green%20tea\nDecoded: https://example.com/search?q=green tea",
+    params: { url: "https://example.com/search?q=green%20tea", decoded: "https://example.com/search?q=green tea" },
+  },
   mapreduceAction: { description: "Work on 200 items at once.", params: { items: 200, prompt: "Sum up each page" } },
   shopifyAction: { description: "Change the price of “Tea” to 7.50.", params: { product: "Tea", price: "7.50" } },
   instagramCreateResult: {

@@ -56,6 +56,10 @@ describe("request_confirmation", () => {
 
   test.each([
     ["commands, which have their own approval", { kind: "terminalExecute", description: "Run it" }],
+    [
+      "requests to addresses, which have their own approval",
+      { kind: "fetchUrl", description: "Read", params: { url: "https://a.example/" } },
+    ],
     ["schedules, which have a tool", { kind: "scheduleCreate", description: "Every day" }],
     ["secrets, which a model must not receive", { kind: "webdevRequestSecrets", description: "Your key" }],
     ["questions", { kind: "messageAskUser", description: "Well?" }],

@@ -108,6 +108,11 @@ class ScheduleCreateInput(TypedDict):
     accept: bool
 
 
+class FetchUrlInput(TypedDict):
+    accept: bool
+    always_allow: NotRequired[bool]
+
+
 class MapreduceActionInput(TypedDict):
     accept: bool
 

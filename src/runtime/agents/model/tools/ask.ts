@@ -13,13 +13,14 @@ interface ConfirmationInput {
 const paramsMax = 20_000;
 
 /**
- * Kinds for which a model may request approval. Commands are approved by the tool that runs them, so that an approval is
- * for exactly that command, and schedules have a tool too. Kinds with a secret are excluded, because a user's secret must not reach a model.
+ * Kinds for which a model may request approval. Commands and requests to addresses are approved by the tools that run and send
+ * them, so that an approval is for exactly that command or address, and schedules have a tool too. Kinds with a secret are excluded, because a user's secret must not reach a model.
  */
+const ofTools: readonly KindName[] = ["terminalExecute", "fetchUrl", "scheduleCreate"];
 const requestable: readonly KindName[] = Object.keys(kinds)
   // `Object.keys` returns strings; the keys of `kinds` are kinds.
   .map((name) => name as KindName)
-  .filter((name) => !isQuestion(name) && name !== "terminalExecute" && name !== "scheduleCreate" && kindOf(name).secret === undefined);
+  .filter((name) => !isQuestion(name) && !ofTools.includes(name) && kindOf(name).secret === undefined);
 
 /** Requests an approval (spec/api.md 9.3). The same turn continues with the decision. */
 export const requestConfirmation: Tool = createTool<ConfirmationInput>({

@@ -1,5 +1,6 @@
 import { BrowserRefused } from "../../../../core/browsers/connection.ts";
 import { isObject, type Json, type JsonObject } from "../../../../core/json.ts";
+import type { CheckRequest } from "../addresses.ts";
 import { type BorrowedTabs, closeOpened, emptyTab, sendCommand, type Tab, tabOf, urlMax } from "./browser-tab.ts";
 
 /** The most characters of a page that a model receives. */
@@ -63,9 +64,10 @@ const elementsMax = 20_000;
 const charactersMax = 1_000_000;
 const titleMax = 500;
 
-/** Opens an address in the task's tab, and reads the page. */
-export async function openPage(borrowed: BorrowedTabs, url: string): Promise<Json> {
-  const { errorText } = await sendCommand(borrowed, await emptyTab(borrowed), "Page.navigate", { url });
+/** Opens an address in the task's tab, and reads the page. The browser follows redirects, which cannot be checked. */
+export async function openPage(borrowed: BorrowedTabs, url: URL, check: CheckRequest): Promise<Json> {
+  await check(url);
+  const { errorText } = await sendCommand(borrowed, await emptyTab(borrowed), "Page.navigate", { url: url.href });
   if (typeof errorText === "string") throw new BrowserRefused(errorText);
   return readPage(borrowed);
 }
@@ -91,9 +93,7 @@ async function retryRefused<T>({ turn: { clock, signal } }: BorrowedTabs, comman
 async function readTab(borrowed: BorrowedTabs, tab: Tab): Promise<Json> {
   await waitForLoad(borrowed, tab);
   const text = await textOf(borrowed, tab);
-  const { entries, currentIndex } = await sendCommand(borrowed, tab, "Page.getNavigationHistory");
-  const entry = Array.isArray(entries) ? entries[Number(currentIndex)] : undefined;
-  const { url, title } = (entry ?? {}) as JsonObject; // The protocol's NavigationEntry.
+  const { url, title } = await entryOf(borrowed, tab);
   const closedTabs = await closeOpened(borrowed, tab);
   return {
     url: String(url ?? "").slice(0, urlMax),
@@ -101,6 +101,13 @@ async function readTab(borrowed: BorrowedTabs, tab: Tab): Promise<Json> {
     text,
     ...(closedTabs.length === 0 ? {} : { closed_tabs: [...closedTabs] }),
   };
+}
+
+/** The protocol's NavigationEntry of the page. */
+async function entryOf(borrowed: BorrowedTabs, tab: Tab): Promise<JsonObject> {
+  const { entries, currentIndex } = await sendCommand(borrowed, tab, "Page.getNavigationHistory");
+  const entry = Array.isArray(entries) ? entries[Number(currentIndex)] : undefined;
+  return isObject(entry) ? entry : {};
 }
 
 async function textOf(borrowed: BorrowedTabs, tab: Tab): Promise<string> {
@@ -153,9 +160,16 @@ export async function clickElement(borrowed: BorrowedTabs, backendNodeId: number
   return readAfterInput(borrowed);
 }
 
-/** Replaces the content of an element with a text. */
-export async function typeText(borrowed: BorrowedTabs, backendNodeId: number, text: string, submit: boolean): Promise<Json> {
+/** Replaces the content of an element with a text, once the text may go to the page: it can send each key. */
+export async function typeText(
+  borrowed: BorrowedTabs,
+  { at: backendNodeId, text, submit }: { readonly at: number; readonly text: string; readonly submit: boolean },
+  check: CheckRequest,
+): Promise<Json> {
   const tab = tabOf(borrowed);
+  const url = URL.parse(String((await entryOf(borrowed, tab))["url"]));
+  if (!url) throw new BrowserRefused("the page has no address");
+  await check(url, { text });
   await sendCommand(borrowed, tab, "DOM.focus", { backendNodeId });
   await sendCommand(borrowed, tab, "Input.dispatchKeyEvent", { type: "keyDown", commands: ["selectAll"] });
   await sendCommand(borrowed, tab, "Input.insertText", { text });

@@ -3,6 +3,7 @@ import type { Connection } from "../../../../core/browsers/connection.ts";
 import { BrowserDetached, BrowserLost, BrowserRefused } from "../../../../core/browsers/connection.ts";
 import type { Json, JsonObject } from "../../../../core/json.ts";
 import type { NewFile, Turn } from "../../../agent.ts";
+import type { CheckRequest } from "../addresses.ts";
 import type { Tool, ToolResult, ToolUse } from "../tool.ts";
 import { clickElement, openPage, readPage, takeScreenshot, typeText } from "./browser-page.ts";
 import { type BorrowedTabs, dropTab, type Tab } from "./browser-tab.ts";
@@ -29,10 +30,21 @@ const closedObject = (properties: JsonObject, required: string[] = []): JsonObje
   required,
   additionalProperties: false,
 });
+/** @throws BrowserRefused */
+function parseUrl(text: Json | undefined): URL {
+  const url = URL.parse(String(text));
+  if (url) return url;
+  throw new BrowserRefused("the address is not valid");
+}
+
 const ref = { type: "integer", minimum: 1 };
 
 /** Runs one use in a page. Returns its result. */
-type Work = (page: BorrowedTabs, input: JsonObject) => Promise<{ readonly value: Json; readonly files?: readonly NewFile[] }>;
+type Work = (
+  page: BorrowedTabs,
+  input: JsonObject,
+  check: CheckRequest,
+) => Promise<{ readonly value: Json; readonly files?: readonly NewFile[] }>;
 
 const detachedBrowser: ToolResult = {
   kind: "result",
@@ -74,7 +86,7 @@ export function browserTools(browserOf: BrowserOf): (turn: Pick<Turn, "taskId">)
     }
   }
 
-  async function use({ turn, input }: ToolUse, work: Work): Promise<ToolResult> {
+  async function use({ turn, input, check }: ToolUse, work: Work): Promise<ToolResult> {
     const decided = turn.decisions.findLast(({ kind }) => kind === "needConnectMyBrowser");
     if (decided && !decided.accepted) return { kind: "result", value: "The user continues without a browser.", isError: true };
     const selected = await browserOf(turn.taskId);
@@ -84,7 +96,7 @@ export function browserTools(browserOf: BrowserOf): (turn: Pick<Turn, "taskId">)
     tabs.set(connection, knownTabs);
     const borrowed: BorrowedTabs = { connection, tabs: knownTabs, turn };
     try {
-      const value = await whileSelected(turn, browserId, (signal) => work({ ...borrowed, turn: { ...turn, signal } }, input));
+      const value = await whileSelected(turn, browserId, (signal) => work({ ...borrowed, turn: { ...turn, signal } }, input, check));
       return { kind: "result", ...value };
     } catch (thrown) {
       turn.signal.throwIfAborted();
@@ -113,8 +125,8 @@ export function browserTools(browserOf: BrowserOf): (turn: Pick<Turn, "taskId">)
       "browser_open",
       "Opens a page in the user's own browser, where the user may be signed in, and returns its address, title and readable text. The user is asked which browser first.",
       closedObject({ url: { type: "string", pattern: "^https?://", maxLength: 2000 } }, ["url"]),
-      ({ url }) => `Open ${url}`,
-      async (page, { url }) => ({ value: await openPage(page, String(url)) }),
+      ({ url }) => `Open a page of ${URL.parse(String(url))?.host ?? "an address"}`,
+      async (page, { url }, check) => ({ value: await openPage(page, parseUrl(url), check) }),
     ),
     tool(
       "browser_read",
@@ -135,7 +147,9 @@ export function browserTools(browserOf: BrowserOf): (turn: Pick<Turn, "taskId">)
       "Types a text into an element of the page, by its ref, and replaces its content; `submit` presses Enter after it.",
       closedObject({ ref, text: { type: "string", maxLength: 10_000 }, submit: { type: "boolean" } }, ["ref", "text"]),
       () => "Type a text",
-      async (page, { ref: at, text, submit }) => ({ value: await typeText(page, Number(at), String(text), submit === true) }),
+      async (page, { ref: at, text, submit }, check) => ({
+        value: await typeText(page, { at: Number(at), text: String(text), submit: submit === true }, check),
+      }),
     ),
     tool(
       "browser_screenshot",

@@ -1,11 +1,12 @@
 import { Failure, invalidArgument } from "../../../../core/failure.ts";
 import type { FetchedFile, FetchFile } from "../../../../core/files/fetch-files.ts";
 import { contentTypeOf } from "../../../../core/files/filename.ts";
-import type { Turn } from "../../../agent.ts";
-import type { Tool, ToolResult } from "../tool.ts";
+import { isObject } from "../../../../core/json.ts";
+import { withoutFragment } from "../addresses.ts";
+import type { Tool, ToolResult, ToolUse } from "../tool.ts";
 import { createTool, fromSchema, pathSchema, pointerSchema, successResult } from "./create-tool.ts";
 import { readDocument } from "./reading/document.ts";
-import type { Part } from "./reading/text.ts";
+import type { Part, Reading } from "./reading/text.ts";
 
 interface Input {
   readonly url: string;
@@ -23,7 +24,7 @@ export const fetchUrl = (fetchFile: FetchFile): Tool =>
   createTool<Input>({
     name: "fetch_url",
     description:
-      "Fetches a public http or https address, on port 80 or 443: a page as its text and links, or text, CSV, JSON or PDF. Long ones come in parts: when `next` is a number, call again with it as `from`. With `save_as` it is saved in your workspace instead. Never put anything into an address that the user would not want its owner to know.",
+      "Fetches a public http or https address, on port 80 or 443: a page as its text and links, or text, CSV, JSON or PDF. Long ones come in parts: when `next` is a number, call again with it as `from`. With `save_as` it is saved in your workspace instead. Never put anything into an address that the user would not want its owner to know: the user may have to approve an address that is not theirs, and no link of a page that you have read.",
     properties: {
       url: { type: "string", minLength: 8, maxLength: 2_000, description: "The full address, with http:// or https://." },
       from: fromSchema,
@@ -32,9 +33,9 @@ export const fetchUrl = (fetchFile: FetchFile): Tool =>
     },
     required: ["url"],
     brief: ({ url }) => `Fetch ${hostOf(url)}`,
-    async use({ url, ...part }, { turn }) {
+    async use({ url, ...part }, use) {
       try {
-        return await fetchAndRead(fetchFile, url, part, turn);
+        return await fetchAndRead(fetchFile, url, part, use);
       } catch (thrown) {
         throw thrown instanceof Failure && thrown.path === "file_url" ? unfetchable() : thrown;
       }
@@ -52,9 +53,14 @@ async function fetchAndRead(
   fetchFile: FetchFile,
   url: string,
   { save_as: path, ...part }: Omit<Input, "url">,
-  { workspace, owner, signal }: Turn,
+  { turn: { workspace, owner, signal }, check }: ToolUse,
 ): Promise<ToolResult> {
-  const answer = await fetchFile(url, { max: path === undefined ? readMax : savedMax, accountId: owner.accountId, signal });
+  const answer = await fetchFile(url, {
+    max: path === undefined ? readMax : savedMax,
+    accountId: owner.accountId,
+    signal,
+    check: (to, from) => check(withoutFragment(to), from ? { from } : {}),
+  });
   try {
     if (path === undefined) return successResult({ ...(await read(answer, { ...part, signal })) });
     const saved = await workspace.write(path, answer.bytes);
@@ -68,7 +74,14 @@ async function fetchAndRead(
   }
 }
 
-function read({ bytes, contentType, filename }: FetchedFile, part: Partial<Part> & Pick<Part, "signal">) {
+/** Reads a part. The links of a page become complete addresses. */
+async function read({ bytes, contentType, filename, url }: FetchedFile, part: Partial<Part> & Pick<Part, "signal">): Promise<Reading> {
   const name = filename ?? "page";
-  return readDocument({ filename: name, contentType: contentType ?? contentTypeOf(name), read: () => bytes }, part);
+  const page = await readDocument({ filename: name, contentType: contentType ?? contentTypeOf(name), read: () => bytes }, part);
+  const { links } = page;
+  if (!Array.isArray(links)) return page;
+  return {
+    ...page,
+    links: links.map((link) => (isObject(link) ? { ...link, url: URL.parse(String(link["url"]), url)?.href ?? "" } : link)),
+  };
 }

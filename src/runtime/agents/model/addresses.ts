@@ -1,0 +1,146 @@
+import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { type FetchPolicy, isListed, strictest } from "../../../core/tasks/fetch-policy.ts";
+import type { Decision, Turn } from "../../agent.ts";
+import type { FinishedUse } from "./conversation.ts";
+import type { ToolResult } from "./tool.ts";
+
+/**
+ * The rule for requests to addresses that a model chooses (docs/guides/models.md#fetch-policy). It is computed from the
+ * messages and events of the task alone, so a run that continues decides as the run before it.
+ */
+
+/** The request is not sent: the use ends with `result`. */
+export class Unapproved extends Error {
+  readonly result: ToolResult;
+
+  constructor(result: ToolResult) {
+    super("a request needs an approval");
+    this.result = result;
+  }
+}
+
+/** A request that a use is about to send. */
+export interface PlannedRequest {
+  /** The address before, which redirects to this one; absent for the first one. */
+  readonly from?: URL;
+  /** What is typed into the page at the address. It needs an approval on each host that is not listed: no message and no page can have it. */
+  readonly text?: string;
+}
+
+/** Checks a request before it is sent. @throws Unapproved when the user has to approve it, or has refused it, or it is forbidden. */
+export type CheckRequest = (url: URL, planned?: PlannedRequest) => Promise<void>;
+
+/** What the rule knows of the use that sends the requests. */
+interface Using {
+  /** The policy of the model's entry. */
+  readonly policy: FetchPolicy;
+  readonly turn: Pick<Turn, "sources">;
+  /** The finished uses of this turn. */
+  readonly uses: readonly FinishedUse[];
+  /** The decisions on this use. */
+  readonly decisions: readonly Decision[];
+}
+
+/** The most approvals that one use requests: a page can redirect to another address each time. */
+const asksMax = 5;
+/** The tools whose results are pages. Texts of files and other tasks are not: a model can write them. */
+export const pageTools: readonly string[] = ["fetch_url", "browser_open", "browser_read", "browser_click", "browser_type"];
+
+/** The tools that a model does not have where it may send no request. */
+export const requestTools: readonly string[] = [...pageTools, "browser_screenshot"];
+
+export const requestChecks =
+  ({ policy: ofModel, turn, uses, decisions }: Using): CheckRequest =>
+  async (url, { from, text } = {}) => {
+    const policy = strictest(ofModel, (await turn.sources?.settings()) ?? { fetch: null, fetchHosts: null });
+    if (policy.mode === "off") throw refused("Requests to addresses are switched off for this profile.");
+    if (policy.mode === "allow" || isListed(policy, url.hostname)) return;
+    // Its server has the request already, and chose this address.
+    if (from && from.host === url.host && (from.protocol === url.protocol || url.protocol === "https:")) return;
+    const answers = decisions.filter(({ kind }) => kind === "fetchUrl");
+    const answer = answers.findLast(({ params }) => params?.["url"] === url.href && params["text"] === text);
+    if (answer?.accepted) return;
+    if (answer) throw refused("The user refused this request.");
+    if (text === undefined && (await isFree(url, turn.sources, uses))) return;
+    if (answers.length >= asksMax) throw refused("The address changes whenever the user has approved one.");
+    throw new Unapproved({ kind: "end", outcome: approvalOf(url, from, text) });
+  };
+
+const refused = (value: string): Unapproved => new Unapproved({ kind: "result", value, isError: true });
+
+/** Whether the address is in a message of the user, or as a link of a page that was read. */
+async function isFree({ href }: URL, sources: Turn["sources"], uses: readonly FinishedUse[]): Promise<boolean> {
+  if (!sources) return false;
+  for await (const text of sources.messages()) if (hasAddress(text, href)) return true;
+  const read = uses.filter(({ tool, isError }) => pageTools.includes(tool) && !isError);
+  if (read.some(({ result }) => leavesOf(result).some((text) => hasAddress(text, href)))) return true;
+  for await (const result of sources.results(pageTools)) if (leavesOf(result).some((text) => hasAddress(text, href))) return true;
+  return false;
+}
+
+/**
+ * Whether a text has exactly this address, compared as parsed URLs. A mark at its end may belong to the address or to the
+ * text, and an address without its fragment says less than with it. One with user information never counts.
+ *
+ * @param href the `href` of a URL.
+ */
+export function hasAddress(text: string, href: string): boolean {
+  for (const [raw] of text.matchAll(/https?:\/\/[^\s<>"]+/gi)) {
+    for (const each of [raw, raw.replace(/[.,;:!?'’”»)\]}*_`|。，、！？）」]+$/, "")]) {
+      const url = URL.parse(each);
+      if (url?.username !== "" || url.password !== "") continue;
+      if (url.href === href || withoutFragment(url).href === href) return true;
+    }
+  }
+  return false;
+}
+
+/** The address as a request has it. */
+export function withoutFragment(url: URL): URL {
+  const sent = new URL(url);
+  sent.hash = "";
+  return sent;
+}
+
+/** The texts of a value. */
+const leavesOf = (value: Json): readonly string[] =>
+  typeof value === "string"
+    ? [value]
+    : Array.isArray(value)
+      ? value.flatMap(leavesOf)
+      : isObject(value)
+        ? Object.values(value).flatMap(leavesOf)
+        : [];
+
+/** The request for the user's approval: it shows the complete address, also with its percent-encoded characters decoded. */
+function approvalOf(url: URL, from: URL | undefined, text: string | undefined): Extract<ToolResult, { kind: "end" }>["outcome"] {
+  const decoded = decode(url.href);
+  const params: JsonObject = {
+    url: url.href,
+    ...(decoded === url.href ? {} : { decoded }),
+    ...(text === undefined ? {} : { text }),
+    ...(from === undefined ? {} : { redirected_from: from.href }),
+  };
+  const lines = [
+    text === undefined ? `Send a request to ${url.host}.` : `Type a text into a page of ${url.host}, which can send it.`,
+    `Address: ${url.href}`,
+    ...(decoded === url.href ? [] : [`Decoded: ${decoded}`]),
+    ...(text === undefined ? [] : [`Text: ${text}`]),
+    ...(from === undefined ? [] : [`Redirected from: ${from.href}`]),
+  ];
+  return { kind: "confirm", action: "fetchUrl", variant: "", description: lines.join("\n"), params };
+}
+
+/** Decodes what a query or path has encoded, as far as it is UTF-8; `+` in the query is a space. */
+function decode(href: string): string {
+  const [path = "", ...query] = href.split("?");
+  const plain = (text: string) =>
+    text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (coded) => {
+      try {
+        return decodeURIComponent(coded);
+      } catch {
+        return coded;
+      }
+    });
+  return [plain(path), ...query.map((text) => plain(text.replaceAll("+", " ")))].join("?");
+}
