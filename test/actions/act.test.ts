@@ -129,7 +129,7 @@ test("an action with more to decide, of secrets, sign-in, browser or spending is
   const whole = variants.filter(([kind, variant]) => shown("Go on", {}, kind, variant)).map(([kind]) => kind);
   expect(whole).toEqual([
     ...["deployAction", "terminalExecute", "googleCalendarCreate", "googleCalendarUpdate", "googleCalendarDelete"],
-    ...["outlookCalendarCreate", "outlookCalendarUpdate", "outlookCalendarDelete", "connectorAction", "scheduleCreate"],
+    ...["outlookCalendarCreate", "outlookCalendarUpdate", "outlookCalendarDelete", "connectorAction", "scheduleCreate", "fetchUrl"],
     ...["mapreduceAction", "shopifyAction", "instagramCreateResult"],
   ]);
   expect(shown("Go on", {}, "newKind")).toBe(false);

@@ -24,6 +24,7 @@ const kindTexts: Readonly<Record<KindName, string>> = {
   connectorOauthExpired: "Melden Sie sich erneut beim Connector an.",
   connectorAction: "Dieses Werkzeug eines Connectors benutzen.",
   scheduleCreate: "Diesen Zeitplan anlegen.",
+  fetchUrl: "Eine Anfrage an diese Adresse senden.",
   mapreduceAction: "Viele Einträge gleichzeitig bearbeiten.",
   shopifyAction: "Im Shop handeln.",
   instagramCreateResult: "Dies auf Instagram veröffentlichen.",
