@@ -8,7 +8,8 @@ import { CommandError, UsageError } from "../frame/failures.ts";
 import { parseObject, parsePairs } from "../frame/json-input.ts";
 import { argument, type ClientFlags, choiceFlag, countFlag, exactly, switchFlag, textFlag, textsFlag } from "../frame/parameters.ts";
 import { timeText } from "../frame/print.ts";
-import { plainInput, sendDecision } from "../watch/decide.ts";
+import { shownAct } from "../watch/act.ts";
+import { isQuestion, plainInput, sendDecision } from "../watch/decide.ts";
 import { follow } from "../watch/follow.ts";
 import { plainView } from "../watch/plain-view.ts";
 import { showProgress } from "./progress.ts";
@@ -165,6 +166,8 @@ const show = command({
     const detail = await task.detail();
     if (cli.print.isJson) return cli.print.json(events ? { ...detail, events: await task.events({ verbose: true }).all() } : detail);
     cli.print.facts(detail, factsOf(detail));
+    const { status_detail: waits } = detail;
+    if (waits && !isQuestion(waits)) cli.context.process.stdout.write(`\n${shownAct(detail, waits)}\n`);
     if (!events) return;
     const view = plainView((line) => void cli.context.process.stdout.write(`${line}\n`));
     for await (const event of task.events({ verbose: true })) view.show(event);
@@ -275,7 +278,10 @@ const confirm = command({
     const waits = await client.tasks.get(id).pending();
     if (!waits) throw new CommandError("the task waits for nothing");
     const decision = given ?? plainInput(waits, accept);
-    await sendAndWatch(cli, client, id, isWatched, () => sendDecision(client, id, waits, decision));
+    await sendAndWatch(cli, client, id, isWatched, async () => {
+      if (!(await sendDecision(client, id, waits, decision)))
+        throw new CommandError(`the action does not run, but the task waits. Say what to do instead with \`atp task send ${id} TEXT\``);
+    });
   },
 });
 

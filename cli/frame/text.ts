@@ -1,11 +1,9 @@
+import { visible } from "../../src/core/actions/visible.ts";
+
 // Texts of agents and of other users are shown on terminals, which obey control characters in them.
 
-/** Control characters besides line feeds and tabs, and characters that change the direction of a text. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
-const dangerous = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/g;
-
-/** The text without characters that control a terminal. */
-export const clean = (text: string): string => text.replaceAll("\r\n", "\n").replaceAll(dangerous, "");
+/** The text with its lines, in which characters that control a terminal or move the text are visible. */
+export const clean = (text: string): string => visible(text.replaceAll("\r\n", "\n"));
 
 /** The text on one line. */
 export const oneLine = (text: string): string => clean(text).replaceAll(/\s+/g, " ").trim();

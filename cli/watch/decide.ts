@@ -1,4 +1,4 @@
-import type { AssistantMessage, Client, JsonObject, StatusDetail, TaskHandle } from "../../packages/client/src/index.ts";
+import type { AssistantMessage, Client, JsonObject, StatusDetail, Task, TaskHandle } from "../../packages/client/src/index.ts";
 import { ask } from "../frame/ask.ts";
 import type { CliContext } from "../frame/context.ts";
 import { CommandError } from "../frame/failures.ts";
@@ -14,16 +14,22 @@ export async function questionOf(task: TaskHandle): Promise<AssistantMessage | u
   return undefined;
 }
 
-/** Asks the user on the terminal for what the task waits for, and sends it. */
-export async function decide(context: CliContext, client: Client, taskId: string, waits: StatusDetail): Promise<void> {
-  const task = client.tasks.get(taskId);
-  if (isQuestion(waits)) await task.answer(await askQuestion(context, await questionOf(task)));
-  else await sendDecision(client, taskId, waits, await askInput(context, waits));
+/** Asks the user on the terminal for what the task waits for, and sends it. @param act the text of an action, of a question empty. */
+export async function decide(context: CliContext, client: Client, { id }: Task, waits: StatusDetail, act: string): Promise<void> {
+  const task = client.tasks.get(id);
+  if (isQuestion(waits)) return await task.answer(await askQuestion(context, await questionOf(task)));
+  context.process.stderr.write(`${act}\n\n`);
+  if (await sendDecision(client, id, waits, await askInput(context, waits))) return;
+  // Some kinds of action cannot be refused, only dropped by a message (spec/api.md 9.3).
+  const instead = (await ask(context, "The action does not run, but the task waits. Say what to do instead: ")).trim();
+  if (instead !== "") await task.send(instead);
 }
 
-/** Sends a decision of any kind; the server checks it. */
-export const sendDecision = async (client: Client, task_id: string, waits: StatusDetail, input: JsonObject): Promise<void> =>
-  void (await client.call("task.confirmAction", { task_id, event_id: waits.waiting_for_event_id, input }));
+/** Sends a decision of any kind, which the server checks; false when it decided nothing. */
+export async function sendDecision(client: Client, task_id: string, waits: StatusDetail, input: JsonObject): Promise<boolean> {
+  const { confirmed } = await client.call("task.confirmAction", { task_id, event_id: waits.waiting_for_event_id, input });
+  return confirmed;
+}
 
 /** An answer by the number of an option, by several, or as a free text. */
 async function askQuestion(context: CliContext, question: AssistantMessage | undefined): Promise<string | readonly string[]> {
@@ -45,43 +51,92 @@ export function chosen(typed: string, options: readonly string[], isMultiple: bo
   return isMultiple ? found.filter((option) => option !== undefined) : first;
 }
 
-const propertiesOf = (schema: JsonObject | undefined): readonly (readonly [string, JsonObject])[] => {
+/** The members of a decision, the required ones first. */
+function membersOf(schema: JsonObject | undefined): readonly Member[] {
   const { properties, required } = schema ?? {};
   const needed: readonly unknown[] = Array.isArray(required) ? required : [];
-  const entries = typeof properties === "object" && properties !== null ? Object.entries(properties as JsonObject) : [];
-  return entries.filter(([name]) => needed.includes(name)).map(([name, rule]) => [name, rule as JsonObject]);
-};
+  const entries = Object.entries((properties ?? {}) as Record<string, JsonObject>);
+  const members = entries.map(([name, rule]) => ({ name, rule, isRequired: needed.includes(name) }));
+  return members.toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired));
+}
 
-/** The members that a decision must have, asked one by one. */
-async function askInput(context: CliContext, { waiting_description, confirm_input_schema }: StatusDetail): Promise<JsonObject> {
-  context.process.stderr.write(`${oneLine(waiting_description)}\n`);
-  const input: Record<string, JsonObject[string]> = {};
-  for (const [name, rule] of propertiesOf(confirm_input_schema)) input[name] = await askMember(context, name, rule);
+interface Member {
+  readonly name: string;
+  readonly rule: JsonObject;
+  readonly isRequired: boolean;
+}
+
+type Value = JsonObject[string];
+
+/** The members of a decision, asked one by one; none after a refusal. */
+async function askInput(context: CliContext, { confirm_input_schema: schema, tool }: StatusDetail): Promise<JsonObject> {
+  const input: Record<string, Value> = {};
+  for (const member of membersOf(schema)) {
+    const value = member.name === "secrets" ? await askSecrets(context, tool?.params?.["keys"]) : await askMember(context, member);
+    if (value !== undefined) input[member.name] = value;
+    if (value === false && member.name === "accept") break;
+    if (member.name === "action" && (value === "skip" || value === "reject")) break;
+  }
   return input;
 }
 
-async function askMember(context: CliContext, name: string, rule: JsonObject): Promise<boolean | string> {
-  const words = Array.isArray(rule["enum"]) ? rule["enum"].map(String) : [];
+/** A value as it is typed; undefined for an optional member without one. @throws CommandError for a kind of member that is unknown */
+async function askMember(context: CliContext, { name, rule, isRequired }: Member): Promise<Value | undefined> {
+  const read = readerOf(name, rule);
+  const question = name === "accept" ? "Approve?" : oneLine(name);
   for (;;) {
-    if (rule["type"] === "boolean") {
-      const typed = (await ask(context, `${name === "accept" ? "Approve" : name}? [y/n] `)).trim().toLowerCase();
-      if (/^(y|yes|n|no)$/.test(typed)) return typed.startsWith("y");
-    } else if (words.length > 0) {
-      const typed = (await ask(context, `${name} (${words.join(", ")}): `)).trim();
-      if (words.includes(typed)) return typed;
-    } else if (rule["type"] === "string") return await ask(context, `${name}: `);
-    else throw new CommandError(`the decision needs ${name}; send it with \`atp task confirm ID --input JSON\``);
+    const typed = (await ask(context, `${question}${read.hint}${isRequired ? "" : ", or Enter"}: `)).trim();
+    if (typed === "" && !isRequired) return undefined;
+    const value = read.value(typed);
+    if (value !== undefined) return value;
+  }
+}
+
+interface Reader {
+  readonly hint: string;
+  /** Undefined for a text that is not valid: it is asked again. */
+  readonly value: (typed: string) => Value | undefined;
+}
+
+function readerOf(name: string, { type, enum: words, items }: JsonObject): Reader {
+  const options = Array.isArray(words) ? words.map(String) : [];
+  if (type === "boolean") return { hint: " [y/n]", value: (typed) => (/^(y|yes|n|no)$/i.test(typed) ? /^y/i.test(typed) : undefined) };
+  if (options.length > 0) return { hint: ` (${options.join(", ")})`, value: (typed) => options.find((option) => option === typed) };
+  if (type === "string") return { hint: "", value: (typed) => typed };
+  const { type: itemType } = (items ?? {}) as JsonObject;
+  const isNumbers = itemType === "integer";
+  if (type !== "array" || !(isNumbers || itemType === "string"))
+    throw new CommandError(`the decision needs ${oneLine(name)}; send it with \`atp task confirm ID --input JSON\``);
+  return {
+    hint: isNumbers ? " (numbers from 0)" : " (separated by blanks)",
+    value(typed) {
+      const parts = typed.split(/[\s,]+/).filter((part) => part !== "");
+      if (!isNumbers) return parts;
+      return parts.every((part) => /^\d+$/.test(part)) ? parts.map(Number) : undefined;
+    },
+  };
+}
+
+/** The secrets that the tool named, which are not shown while they are typed. Others are asked by name until none is typed. */
+async function askSecrets(context: CliContext, named: Value | undefined): Promise<Value> {
+  const keys = Array.isArray(named) ? named.filter((key) => typeof key === "string") : [];
+  const secrets: { key: string; value: string }[] = [];
+  for (const key of keys) secrets.push({ key, value: await ask(context, `${oneLine(key)}: `, true) });
+  if (keys.length > 0) return secrets;
+  for (;;) {
+    const key = (await ask(context, "Name of a secret, or Enter: ")).trim();
+    if (key === "") return secrets;
+    secrets.push({ key, value: await ask(context, `${oneLine(key)}: `, true) });
   }
 }
 
 /** The input of a decision that accepts or rejects, under the name that its kind has for it. */
 export function plainInput(waits: StatusDetail, accepts: boolean): JsonObject {
-  const found = propertiesOf(waits.confirm_input_schema);
-  const rule = found.find(([name]) => name === "accept" || name === "action");
-  const words = Array.isArray(rule?.[1]["enum"]) ? rule[1]["enum"].map(String) : [];
-  if (rule?.[0] === "accept" && found.length === 1) return { accept: accepts };
+  const [member, ...more] = membersOf(waits.confirm_input_schema).filter(({ isRequired }) => isRequired);
   const word = accepts ? "accept" : "reject";
-  if (rule?.[0] === "action" && words.includes(word) && found.length === 1) return { action: word };
+  const words = member?.rule["enum"];
+  if (more.length === 0 && member?.name === "accept") return { accept: accepts };
+  if (more.length === 0 && member?.name === "action" && Array.isArray(words) && words.includes(word)) return { action: word };
   throw new CommandError(
     `${waits.waiting_for_event_type} needs more than yes or no: give --input JSON for the schema ${JSON.stringify(waits.confirm_input_schema ?? {})}`,
   );

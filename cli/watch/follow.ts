@@ -2,7 +2,8 @@ import type { Client, Task } from "../../packages/client/src/index.ts";
 import { isInteractive } from "../frame/ask.ts";
 import type { Cli } from "../frame/command.ts";
 import { CommandError } from "../frame/failures.ts";
-import { oneLine } from "../frame/text.ts";
+import { clean, oneLine } from "../frame/text.ts";
+import { askableAct, shownAct, whyNotAsked } from "./act.ts";
 import { decide, isQuestion } from "./decide.ts";
 import { liveArea } from "./live-area.ts";
 import { liveView } from "./live-view.ts";
@@ -43,13 +44,14 @@ export async function follow(
     // A message that was sent in between has started the next turn.
     if (task.status === "running") continue;
     const waits = task.status_detail;
-    if (waits && asks) {
+    const act = waits && !isQuestion(waits) ? askableAct(waits) : "";
+    if (waits && asks && act !== null) {
       view.pause();
-      await decide(cli.context, client, taskId, waits);
+      await decide(cli.context, client, task, waits, act);
       continue;
     }
     view.end(task);
-    throwUnlessFinished(taskId, task);
+    throwUnlessFinished(task, asks);
     return;
   }
 
@@ -75,10 +77,16 @@ export async function follow(
   }
 }
 
-function throwUnlessFinished(id: string, { status, outcome, status_detail: waits, brief = "" }: Task): void {
+function throwUnlessFinished(task: Task, isOnTerminal: boolean): void {
+  const { id, status, outcome, status_detail: waits, brief = "" } = task;
   if (outcome === "finished") return;
   if (status !== "waiting" || !waits)
     throw new CommandError(`the task ${outcome === "stopped" ? "was stopped" : "failed"}: ${oneLine(brief)}`);
-  const way = isQuestion(waits) ? `atp task answer ${id} TEXT` : `atp task confirm ${id} --accept`;
-  throw new CommandError(`the task waits for its user: ${oneLine(waits.waiting_description)}\nContinue with \`${way}\`.`);
+  if (isQuestion(waits))
+    throw new CommandError(
+      `the task waits for its user: ${clean(waits.waiting_description)}\nContinue with \`atp task answer ${id} TEXT\`.`,
+    );
+  if (isOnTerminal) throw new CommandError(whyNotAsked(task, waits));
+  const way = waits.tool ? `\n\nContinue with \`atp task confirm ${id} --accept\`.` : "";
+  throw new CommandError(`the task waits for its user.\n\n${shownAct(task, waits)}${way}`);
 }

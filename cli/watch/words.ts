@@ -1,5 +1,5 @@
 import type { TaskAttachment, TaskEvent, ToolUsed } from "../../packages/client/src/index.ts";
-import { clean, oneLine } from "../frame/text.ts";
+import { clean, oneLine, safeJson } from "../frame/text.ts";
 
 /** What an event says, as a label and a text of one line or more; undefined for an event that adds nothing. */
 export function wordsOf(event: TaskEvent): { readonly label: string; readonly text: string } | undefined {
@@ -19,7 +19,7 @@ export function wordsOf(event: TaskEvent): { readonly label: string; readonly te
       return { label: "error", text: `${clean(event.error_message.content)} (${oneLine(event.error_message.error_type)})` };
     case "structured_output_result": {
       const { success, value, error } = event.structured_output_result;
-      return { label: "output", text: success ? JSON.stringify(value) : `not valid: ${oneLine(error ?? "")}` };
+      return { label: "output", text: success ? safeJson(value) : `not valid: ${oneLine(error ?? "")}` };
     }
     case "plan_update": {
       const { steps } = event.plan_update;

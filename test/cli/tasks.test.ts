@@ -92,7 +92,7 @@ describe("a task without a terminal", () => {
   test("cannot control the terminal by its texts", async () => {
     const evil = "red\u001b[2J\u009b31mtext\u202e";
     const { out } = await atp("task", "create", `[[say ${evil}]]`, "--watch");
-    expect(out).toContain("agent: red[2J31mtext\n");
+    expect(out).toContain("agent: red\\u{1B}[2J\\u{9B}31mtext\\u{202E}\n");
     const json = await atp("task", "list", "--limit", "1", "--json");
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
     expect(json.out).not.toMatch(/[\u001b\u0080-\u009f]/);
@@ -130,8 +130,10 @@ describe("a task on a terminal", () => {
     await session.type("choice (standard, premium):", "fast");
     await session.type("choice (standard, premium): fast\nchoice (standard, premium):", "premium");
     await session.type("Approve? [y/n]", "y");
+    await session.type("always_allow [y/n], or Enter", "y");
     expect(await session.code).toBe(0);
     const text = session.screen.text();
+    expect(text).toContain("The agent asks for approval (terminalExecute):\n\n  Run: make clean\n\ncommand: make clean\n\nApprove?");
     expect(text).toContain("  1) red\n  2) blue\n");
     expect(text).toContain("› blue\n");
     expect(text).toContain("  thanks\n");
