@@ -29,8 +29,8 @@ function configuration(env: Env): readonly Named[] {
 function checksOf(config: Config, env: Env, reach: string): readonly Check[] {
   const secrets = showSettings(env).flatMap(({ name, isSecret }) => (isSecret ? [name] : []));
   return [
-    clock(config),
     disk(config),
+    clock(config),
     permissions(config, env, secrets),
     database(config),
     replica(config),

@@ -14,8 +14,17 @@ export const migrate = localCommand({
   run: async ({ context }: Here, { config: file }: SettingsFlags) => {
     const config = readConfig(context, file);
     const { databaseUrl, database } = config;
-    const store = await openStore({ databaseUrl, clock: systemClock, random: systemRandom, log: processLog("warn") });
+    const { stderr } = context.process;
+    const startedAt = performance.now();
+    let count = 0;
+    const applied = (name: string, seconds: number): void => {
+      count += 1;
+      stderr.write(`${name}: ${seconds.toFixed(2)} s\n`);
+    };
+    const store = await openStore({ databaseUrl, clock: systemClock, random: systemRandom, log: processLog("warn"), applied });
     await store.close();
-    context.process.stderr.write(`${database}: the database is up to date: ${installationLocation(config)}\n`);
+    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(2);
+    const done = count === 0 ? "the database is up to date" : `${count} migrations were applied in ${seconds} s, with new indexes`;
+    stderr.write(`${database}: ${done}: ${installationLocation(config)}\n`);
   },
 });

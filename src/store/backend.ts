@@ -3,6 +3,7 @@ import type { ReplicaState } from "../core/installation/checks.ts";
 import type { Observe } from "../core/observe.ts";
 import type { RateCounters } from "../core/processes/shared.ts";
 import type { Client } from "./client.ts";
+import type { MigrateOptions } from "./migrate.ts";
 import type { OnCached } from "./read-cache.ts";
 import type { OnStatement } from "./round-trips.ts";
 import type { JobRowsOf } from "./session.ts";
@@ -47,6 +48,7 @@ export interface BackendOptions {
   readonly observe: Observe;
   /** Thrown if the database does not exist, instead of creating it. */
   readonly ifMissing: Error | undefined;
+  readonly applied: MigrateOptions["applied"];
   /** Opens a database that a restore or a move is filling; without it such a database is refused. */
   readonly isIncomplete: boolean;
   /** Reports failures outside any call. */

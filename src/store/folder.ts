@@ -1,11 +1,12 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, rmSync, type Stats, statSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { causeText, Failure } from "../core/failure.ts";
+import { causeText, Failure, rootCause } from "../core/failure.ts";
 import { isBusy } from "./driver-failure.ts";
 import { type FileLock, lockFile } from "./sqlite-adapter.ts";
 
 /**
- * Creates a folder and its parents, with access for this process's user only, and checks that it can be written.
+ * Creates a folder and its parents, with access for this process's user only, and checks that it can be written, also if
+ * its disk is full: then reads still work.
  *
  * @param setting the variable that names the folder, for the error.
  * @throws Failure `failed_precondition` in one sentence with the setting, the folder and the cause.
@@ -15,6 +16,7 @@ export function makeFolder(folder: string, setting: string): void {
     makeEach(folder);
     checkWritable(folder);
   } catch (thrown) {
+    if (rootCause(thrown).code === "ENOSPC" && existsSync(folder)) return;
     const text = `${setting}: the folder ${folder} cannot be written${ownershipNote(folder)}: ${causeText(thrown)}`;
     throw new Failure("failed_precondition", text);
   }

@@ -47,11 +47,18 @@ const migrationTables: Record<Dialect, string> = {
 /** The time of a statement, as an SQL expression of each database. */
 const nowOf: Record<Dialect, string> = { sqlite: "CAST(unixepoch('subsec') * 1000 AS INTEGER)", postgresql: "now()" };
 
+/** How a database is migrated. */
+export interface MigrateOptions {
+  readonly ifMissing?: Error | undefined;
+  /** Called for each migration, which is committed with the last one. */
+  readonly applied?: ((name: string, seconds: number) => void) | undefined;
+}
+
 /**
  * Applies the missing migrations of a database, all in the transaction of `target`: if
  * the process dies before the commit, nothing changes.
  *
- * @param ifMissing thrown, without any change, for a database to which no migration was applied.
+ * @param options `ifMissing` is thrown, without any change, for a database to which no migration was applied.
  * @param textOf the part of a migration's SQL that runs in the transaction.
  * @throws Failure `failed_precondition` when the database is newer than this program, or its
  * migrations are not this program's.
@@ -59,7 +66,7 @@ const nowOf: Record<Dialect, string> = { sqlite: "CAST(unixepoch('subsec') * 100
 export async function migrate(
   dialect: Dialect,
   target: MigrationTarget,
-  ifMissing?: Error,
+  { ifMissing, applied: report }: MigrateOptions = {},
   textOf: (sql: string) => string = (sql) => sql,
 ): Promise<void> {
   const known = migrationsOf(dialect);
@@ -68,11 +75,13 @@ export async function migrate(
   if (ifMissing && applied.length === 0) throw ifMissing;
   check(known, applied);
   for (const { name, sql, checksum } of known.slice(applied.length)) {
+    const startedAt = performance.now();
     await target.script(textOf(sql));
     await target.script(
       `INSERT INTO _prisma_migrations (id, checksum, started_at, finished_at, migration_name, applied_steps_count)
        VALUES ('${randomUUID()}', '${checksum}', ${nowOf[dialect]}, ${nowOf[dialect]}, '${name}', 1)`,
     );
+    report?.(name, (performance.now() - startedAt) / 1_000);
   }
 }
 

@@ -9,6 +9,7 @@ import { type Backend, type BackendOptions, databaseLocation, decodePercent, pat
 import { createChangeRunner } from "./change.ts";
 import { driverFailure, translateErrors } from "./driver-failure.ts";
 import { ownershipNote } from "./folder.ts";
+import type { MigrateOptions } from "./migrate.ts";
 import { type ChangeNews, createFeed } from "./news.ts";
 import type { AddressSetting } from "./pooler.ts";
 import type { OnCached } from "./read-cache.ts";
@@ -56,6 +57,7 @@ export interface StoreOptions {
   readonly prepare?: (store: Store) => Promise<void>;
   /** Thrown if the database does not exist, instead of creating it. */
   readonly ifMissing?: Error;
+  readonly applied?: MigrateOptions["applied"];
   /** Opens a database that a restore or a move is filling; without it such a database is refused. */
   readonly isIncomplete?: boolean;
   /** A change that takes longer is rolled back and refused; 15 s by default. */
@@ -79,9 +81,19 @@ export interface StoreOptions {
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const failed = (text: string, cause: unknown) => options.log?.("error", text, { cause });
-  const { databaseUrl, poolerUrl = null, readUrl = null, clock, ifMissing, observe = unobserved, isIncomplete = false, onCached } = options;
+  const {
+    databaseUrl,
+    poolerUrl = null,
+    readUrl = null,
+    clock,
+    ifMissing,
+    applied,
+    observe = unobserved,
+    isIncomplete = false,
+    onCached,
+  } = options;
   const onStatement = statementListener(options);
-  const opening = { databaseUrl, poolerUrl, readUrl, clock, onStatement, onCached, failed, observe, ifMissing, isIncomplete };
+  const opening = { databaseUrl, poolerUrl, readUrl, clock, onStatement, onCached, failed, observe, ifMissing, applied, isIncomplete };
   const backend = await openBackend(opening).catch((thrown: unknown) => {
     const address = poolerUrl === null ? "DATABASE_URL" : "DATABASE_DIRECT_URL";
     throw thrown === ifMissing ? thrown : openFailure(databaseUrl, thrown, address);

@@ -4,7 +4,7 @@ import type { SqlDriverAdapter, SqlQuery } from "@prisma/driver-adapter-utils";
 import { Failure } from "../core/failure.ts";
 import type { BackendOptions } from "./backend.ts";
 import { buildMissingIndexes, indexesForLater } from "./index-builds.ts";
-import { type MigrationTarget, migrate, retryWhileInUse } from "./migrate.ts";
+import { type MigrateOptions, type MigrationTarget, migrate, retryWhileInUse } from "./migrate.ts";
 import { prepareSession } from "./postgresql-connection.ts";
 import { prepareJobs } from "./postgresql-jobs.ts";
 import { incompleteQuery } from "./postgresql-marks.ts";
@@ -21,7 +21,7 @@ const unlimited = "SET statement_timeout = 0; SET lock_timeout = 0";
 /** Prisma's lock for migrations: `prisma migrate deploy` and this runner never run at the same time. */
 const migrationLock = 72707369;
 
-interface Opening extends Pick<BackendOptions, "databaseUrl" | "clock" | "ifMissing" | "isIncomplete"> {
+interface Opening extends Pick<BackendOptions, "databaseUrl" | "clock" | "ifMissing" | "applied" | "isIncomplete"> {
   /** The longest wait for a connection (milliseconds). */
   readonly connectMs: number;
   onError(thrown: Error): void;
@@ -38,6 +38,7 @@ export async function migratePostgres({
   databaseUrl,
   clock,
   ifMissing,
+  applied,
   isIncomplete,
   connectMs,
   onError,
@@ -58,7 +59,7 @@ export async function migratePostgres({
     await lock.executeRaw(queryOf("SET LOCAL idle_in_transaction_session_timeout = 0"));
     await takeLock(async () => (await lock.queryRaw(queryOf(`SELECT pg_try_advisory_xact_lock(${migrationLock})`))).rows[0]?.[0] === true);
     if (!isIncomplete) checkComplete(await lock.queryRaw(queryOf(incompleteQuery)));
-    await retryWhileInUse(() => migrateIn(adapter, ifMissing), clock);
+    await retryWhileInUse(() => migrateIn(adapter, { ifMissing, applied }), clock);
     await buildMissingIndexes(targetOn(adapter));
     await prepareJobs(databaseUrl, onError);
   } catch (thrown) {
@@ -95,12 +96,12 @@ const targetOn = (connection: Pick<SqlDriverAdapter, "queryRaw" | "executeRaw">)
 });
 
 /** Uses a second transaction next to the one that holds the lock, so that it is committed before the lock is released. */
-async function migrateIn(adapter: SqlDriverAdapter, ifMissing: Error | undefined): Promise<void> {
+async function migrateIn(adapter: SqlDriverAdapter, options: MigrateOptions): Promise<void> {
   const transaction = await adapter.startTransaction();
   try {
     await transaction.executeRaw(queryOf(`SET LOCAL lock_timeout = ${tableMs}`));
     const target = targetOn(transaction);
-    await migrate("postgresql", target, ifMissing, await indexesForLater(target));
+    await migrate("postgresql", target, options, await indexesForLater(target));
     await transaction.executeRaw(queryOf("COMMIT"));
     await transaction.commit();
   } catch (thrown) {

@@ -44,6 +44,7 @@ export async function openPostgres({
   failed,
   observe,
   ifMissing,
+  applied,
   isIncomplete,
 }: BackendOptions): Promise<Backend> {
   const onError = (thrown: Error) => failed("a connection to the database failed", thrown);
@@ -59,7 +60,7 @@ export async function openPostgres({
       statementNameGenerator: ({ sql }) => nameOf(sql),
     }).connect();
   await checkSessions(databaseUrl, poolerUrl === null ? "DATABASE_URL" : "DATABASE_DIRECT_URL");
-  const release = await migratePostgres({ databaseUrl, clock, ifMissing, isIncomplete, connectMs, onError });
+  const release = await migratePostgres({ databaseUrl, clock, ifMissing, applied, isIncomplete, connectMs, onError });
   try {
     const pools = { writing: poolOf(writingSettings, true), reading: poolOf(readOnlySettings, false) };
     const [writing, reading] = await Promise.all([adapterOf(pools.writing), adapterOf(pools.reading)]);

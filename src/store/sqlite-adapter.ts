@@ -123,7 +123,8 @@ export interface FileLock {
 export async function lockFile(path: string): Promise<FileLock> {
   const connection = await new PrismaBetterSqlite3({ url: `file:${path}` }).connect();
   try {
-    await connection.executeScript(`PRAGMA busy_timeout = ${blockingMs}; BEGIN EXCLUSIVE`);
+    // In memory the journal of the empty file needs no space, which a full disk does not have.
+    await connection.executeScript(`PRAGMA busy_timeout = ${blockingMs}; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE`);
   } catch (thrown) {
     await connection.dispose();
     throw thrown;

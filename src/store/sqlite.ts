@@ -6,7 +6,7 @@ import { type Backend, type BackendOptions, pathOf } from "./backend.ts";
 import { clientOn } from "./client.ts";
 import { makeFolder } from "./folder.ts";
 import { checkInTransaction, groupCommit, type WritingConnection } from "./group-commit.ts";
-import { migrate } from "./migrate.ts";
+import { type MigrateOptions, migrate } from "./migrate.ts";
 import { createReadCache, type ReadCache } from "./read-cache.ts";
 import { type OnStatement, observedAdapter, observedQueries } from "./round-trips.ts";
 import { jobRows, memoryCounters } from "./rows/processes.ts";
@@ -34,14 +34,22 @@ const startPatienceMs = 60_000;
  * transactions, so a separate write would be committed or rolled back with any open
  * transaction.
  */
-export async function openSqlite({ databaseUrl, clock, onStatement, observe, ifMissing, onCached }: BackendOptions): Promise<Backend> {
+export async function openSqlite({
+  databaseUrl,
+  clock,
+  onStatement,
+  observe,
+  ifMissing,
+  applied,
+  onCached,
+}: BackendOptions): Promise<Backend> {
   const path = pathOf(databaseUrl);
   if (ifMissing && !existsSync(path)) throw ifMissing;
   makeFolder(dirname(path), "DATABASE_URL or DATA_DIR");
   // Processes that start at the same time run this sequentially. The lock ends with its process.
   const { release } = await retryWhileBusy(() => lockFile(`${path}-start`), clock, startPatienceMs);
   try {
-    await prepareFile(path, clock, ifMissing);
+    await prepareFile(path, clock, { ifMissing, applied });
     const [writing, reading] = [await connectSqlite(path), await connectSqlite(path, "PRAGMA query_only = ON;")];
     const scans = scanThread(path, onStatement);
     observe.pool("scan", scans.use);
@@ -142,7 +150,7 @@ function writingConnection(
 const forNewFile = `${incrementalVacuum} PRAGMA temp_store = MEMORY;`;
 
 /** Under the lock, sets the journal mode, which is stored in the file, and migrates. */
-async function prepareFile(path: string, clock: Clock, ifMissing: Error | undefined): Promise<void> {
+async function prepareFile(path: string, clock: Clock, options: MigrateOptions): Promise<void> {
   // A new file takes the mode of vacuum before anything else. In another file setting it needs the lock of a writer.
   const isNew = !existsSync(path) || statSync(path).size === 0;
   const connection = await connectSqlite(path, `${isNew ? forNewFile : ""} PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF;`);
@@ -153,7 +161,7 @@ async function prepareFile(path: string, clock: Clock, ifMissing: Error | undefi
       query: async (sql: string) => (await connection.queryRaw({ sql, args: [], argTypes: [] })).rows,
       script: (sql: string) => connection.executeScript(sql),
     };
-    await migrate("sqlite", target, ifMissing);
+    await migrate("sqlite", target, options);
     await connection.executeScript("COMMIT");
   } finally {
     // Closing the connection rolls back uncommitted work.
