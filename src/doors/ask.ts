@@ -21,7 +21,7 @@ export function showAct(waiting: Waiting): { readonly text: string; readonly isW
   return { text: `The agent asks for approval (${visible(waiting.kind)}). ${size}. Decide it at ${waiting.taskUrl}`, isWhole: false };
 }
 
-/** @throws Refusal for an action that a door cannot show whole: nobody decides there what was not shown. */
+/** @throws Refusal for an action that a door cannot show whole: a person decides there only what was shown. */
 export function checkShown(waiting: Waiting): void {
   const { text, isWhole } = showAct(waiting);
   if (!isWhole) throw new Refusal("failed_precondition", text);

@@ -135,7 +135,7 @@ describe("push notifications of A2A (spec/api.md 8.124)", () => {
     await rig.ann.v2("task.stop", { task_id: taskId });
   });
 
-  test("webhook.list has the configurations of the account when it is asked for them, and webhook.delete deletes one", async () => {
+  test("webhook.list has the configurations of the account when the request includes them, and webhook.delete deletes one", async () => {
     const eve = await rig.service.person();
     const bo = await rig.service.person({ with: eve, role: "member" });
     const taskId = await rig.create("[[forever]]", {}, eve);

@@ -6,7 +6,7 @@ import { deceiving, missingIn, type OpenSurface, type Surface } from "./surface.
 
 /** How a surface is tested. */
 export interface Looping {
-  /** False: the surface shows every action, whatever its length. */
+  /** False: the surface shows every action, of any length. */
   readonly hasRoomLimit: boolean;
   /** Kinds whose decision this surface cannot take: it leaves them to the task's page. */
   readonly leaves?: readonly string[];

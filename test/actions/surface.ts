@@ -8,7 +8,7 @@ export interface View {
   readonly text: string;
   /** Whether the person can approve here. */
   readonly offersDecision: boolean;
-  /** Whether the view has this value beside its path. Default: `path: value` in the text. */
+  /** Whether the view has this value next to its path. Default: `path: value` in the text. */
   readonly shows?: (leaf: Leaf) => boolean;
 }
 
@@ -22,7 +22,7 @@ export interface Scene {
 export interface Surface {
   /** Shows a running task; `wait` ends its turn with the request for the approval. */
   show(taskId: string, wait: () => Promise<void>): Promise<View>;
-  /** Tries to approve on the wire of this surface; the code of the refusal. Absent: the surface has no wire of its own. */
+  /** Tries to approve on the wire of this surface; the code of the refusal. Absent: the surface has no separate wire. */
   decide?(taskId: string, eventId: string): Promise<string | undefined>;
   close?(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export function missingIn({ text, shows = (leaf) => hasRow(text, leaf) }: View, 
   return leaves.filter((leaf) => !shows(leaf));
 }
 
-/** Lines of a value are indented by 2 blanks, so that they are no rows of their own. */
+/** Lines of a value are indented by 2 blanks, so that they are not read as rows. */
 function hasRow(text: string, { path, value }: Leaf): boolean {
   const [name, shown] = [visible(path), visible(value)];
   const row = shown.includes("\n") ? `${name}:\n${shown.replaceAll(/^/gm, "  ")}` : `${name}: ${shown}`;

@@ -82,7 +82,7 @@ export const documentPage = (why: string): Page => ({
 <p>${nothingGranted}</p>`,
 });
 
-/** For a request with an error. The address of a client that nobody has checked is text, not a link. */
+/** For a request with an error. The address of a client that was not checked is text, not a link. */
 export const refusedPage = ({ redirectUri, description }: Extract<Authorization, { kind: "refused" }>): Page => ({
   status: 400,
   title: brokenLinkTitle,

@@ -50,7 +50,7 @@ export interface ShownAct {
   readonly tool?: { readonly description?: string | undefined; readonly params?: JsonObject | undefined } | undefined;
 }
 
-/** The longest text of an action beside which a door offers a decision, in characters: more is not seen in one view. */
+/** The longest text of an action with which a door offers a decision, in characters: more is not seen in one view. */
 export const roomMax = 20_000;
 
 /**

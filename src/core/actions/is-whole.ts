@@ -16,12 +16,12 @@ export interface WaitingAct {
  * Whether the description, as a row of a list has it, shows all that a decision decides. False when in doubt: then the
  * decision is made where all rows are shown.
  *
- * The description is one line of at most 300 characters without hidden ones. Each value of the params stands in it so that
+ * The description is one line of at most 300 characters without hidden ones. Each value of the params occurs in it so that
  * the reader sees where it begins and ends:
  *
  * - A single text is in quotation marks (`Publish “demo”`), or all that follows the only colon (`Run: make clean`).
  * - Each of several values, and a single number, truth value or empty one, is in quotation marks directly after the name of
- *   its member: `Write to “ann@example.com” with the subject “Hello”`. Alone, it does not say what it is of.
+ *   its member: `Write to “ann@example.com” with the subject “Hello”`. Alone, it does not say which member it is.
  * - The rest is words, without another colon or quotation mark: `Run: echo “rm -rf /”` shows another command.
  */
 export function isWhole({ kind, description, params, schema }: WaitingAct): boolean {

@@ -25,7 +25,7 @@ const toLatest = ({ agentStatus, brief, statusDetail }: EventPayloads["status_up
   ...(before?.type === "user_stop" ? { byUser: true } : {}),
 });
 
-/** A question is no action, so its description shows none. */
+/** A question is not an action, so its description shows none. */
 const isShownWhole = (detail: WaitDetail, before: NewEvent | undefined): boolean =>
   before?.type === "tool_used" &&
   isWhole({

@@ -270,7 +270,7 @@ export interface TaskCounts {
   readonly byStatus: Readonly<Record<TaskStatus, number>>;
   /**
    * False when only the newest tasks were examined, so that more may be `stopped` or `error`. `running` and `waiting` are counted
-   * whatever their age, but in the view of a team; each examines at most 5,000 tasks.
+   * of any age, but in the view of a team; each examines at most 5,000 tasks.
    */
   readonly isComplete: boolean;
 }

@@ -94,7 +94,7 @@ const rules: readonly Rule[] = [
 export type Authorization =
   /** A page with 400 and no redirect: there is no valid redirect URI. */
   | { readonly kind: "page"; readonly reason: "client" | "redirect_uri" }
-  /** A page with 400 and no redirect: nobody has checked the client, so its address gets no visitor from here (RFC 9700 4.11.2). */
+  /** A page with 400 and no redirect: the client is not checked, so its address gets no visitor from here (RFC 9700 4.11.2). */
   | { readonly kind: "refused"; readonly redirectUri: string; readonly description: string }
   | { readonly kind: "redirect"; readonly location: string }
   | { readonly kind: "ask"; readonly request: AuthorizationRequest };

@@ -68,12 +68,12 @@ const statusCount = computedShape({
   met: integer(sql`c.met`),
 });
 
-/** The states that are counted whatever the age of a task: few tasks are in them, and a person asks for them. */
+/** The states that are counted for tasks of any age: few tasks are in them, and people ask for them. */
 const living: readonly TaskStatus[] = ["waiting", "running"];
 
 /**
  * Counts the tasks of a list by state: among the candidates of a condition, or among the newest tasks. Then the index of states finds
- * all tasks in the living ones, at most 5,000 in each.
+ * all tasks in those that have not ended, at most 5,000 in each.
  */
 export async function countByStatus(session: Session, scope: Scope, { status, statuses, ...filter }: TaskFilter): Promise<TaskCounts> {
   const byStatus = { running: 0, waiting: 0, stopped: 0, error: 0 };

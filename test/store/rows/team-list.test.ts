@@ -159,7 +159,7 @@ describeOnEach("a list of a team's tasks", (kind) => {
     expect(await rows.countByStatus(bo, {})).toEqual(only(0, true));
   });
 
-  test("counts waiting and running tasks whatever their age and number of others, by the index of states", async () => {
+  test("counts waiting and running tasks of any age next to any number of others, by the index of states", async () => {
     await using many = await openTestStore(kind);
     const old = (n: number): Partial<Task> =>
       n < 40 ? { status: "waiting", clientId: n < 3 ? "app" : null } : { status: n < 60 ? "running" : "stopped" };
@@ -179,7 +179,7 @@ describeOnEach("a list of a team's tasks", (kind) => {
     expect(await living({}, { ...ann, clientId: "app" })).toEqual([3, 0, true]);
   });
 
-  test("reads waiting tasks, and the numbers of living ones, by the index of states", async () => {
+  test("reads waiting tasks, and the numbers of tasks that have not ended, by the index of states", async () => {
     const { tasks: rows } = database.store;
     const page = { orderBy: "waitingSince", order: "asc", limit: 20 } as const;
     expect(await planOf(() => rows.list(ann, { status: "waiting" }, page))).toEqual({ indexes: ["task_waits"], sorts: false });

@@ -765,9 +765,9 @@ export interface ListTasksResponse {
 
 /** Numbers of tasks by state (spec/api.md 8.66). */
 export interface TaskCounts {
-  /** Tasks in the state `running`, whatever their age; at most 5,000. */
+  /** Tasks in the state `running`, of any age; at most 5,000. */
   readonly running: number;
-  /** Tasks in the state `waiting`, whatever their age; at most 5,000. */
+  /** Tasks in the state `waiting`, of any age; at most 5,000. */
   readonly waiting: number;
   /** Tasks in the state `stopped`. */
   readonly stopped: number;

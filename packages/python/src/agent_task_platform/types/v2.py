@@ -462,9 +462,9 @@ class TaskCounts(TypedDict):
     """Numbers of tasks by state (spec/api.md 8.66)."""
 
     running: int
-    """Tasks in the state `running`, whatever their age; at most 5,000."""
+    """Tasks in the state `running`, of any age; at most 5,000."""
     waiting: int
-    """Tasks in the state `waiting`, whatever their age; at most 5,000."""
+    """Tasks in the state `waiting`, of any age; at most 5,000."""
     stopped: int
     """Tasks in the state `stopped`."""
     error: int
