@@ -13,6 +13,8 @@ export interface Looping {
   /** `npm test` has one of `parts` parts of the kinds, those from this one on; a full run has all. */
   readonly part: number;
   readonly parts: number;
+  /** More settings of the platform. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Rounds of each kind, so that a full run has 8 actions of each on each surface, one of them too long for a door. */
@@ -24,9 +26,9 @@ const rounds = approvals.flatMap((row, at) =>
  * Tests one surface: for every kind of approval, each value of random params is in the view that offers the decision, or the
  * view offers none, says so, and names the task's page.
  */
-export function testSurface(name: string, openSurface: OpenSurface, { hasRoomLimit, leaves = [], part, parts }: Looping): void {
+export function testSurface(name: string, openSurface: OpenSurface, { hasRoomLimit, leaves = [], part, parts, env = {} }: Looping): void {
   describe(`an approval by ${name}`, () => {
-    const rig = taskRig({ idle: true, env: { A2A: "on", A2A_PROFILES: "manus-1.6" } });
+    const rig = taskRig({ idle: true, env: { A2A: "on", A2A_PROFILES: "manus-1.6", ...env } });
     let surface: Surface;
     beforeAll(async () => {
       surface = await openSurface({ service: rig.service, person: rig.ann });
