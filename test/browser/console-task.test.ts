@@ -176,7 +176,7 @@ describeWithChromium("the page of a task", (database) => {
     await page.waitForURL("**/projects");
   });
 
-  test("offers a decision in the list only about an act that its row shows whole, with a refusal beside it", async () => {
+  test("offers a decision in the list only about an act that its row shows whole, with a refusal next to it", async () => {
     const kinds = ["connectorAction", "gmailSendAction", "webdevRequestSecrets", "connectorOauthExpired", "terminalExecute"];
     for (const kind of kinds)
       await stage.owner.v2("task.create", { message: { content: `[[confirm ${kind}]]` }, title: `In list ${kind}` });

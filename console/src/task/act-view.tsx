@@ -6,7 +6,7 @@ import { scrollable, staticParts } from "../ui/static-parts.ts";
 import styles from "./act.module.css";
 import { inWords, text } from "./act-words.ts";
 
-/** What a card can show whole: more would hold the page, and nobody reads it. */
+/** What a card can show whole: more would hold the page. */
 const rowsMax = 2_000;
 const charactersMax = 300_000;
 
