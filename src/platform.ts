@@ -143,7 +143,7 @@ export async function startPlatform(
   const perform = performWith(handlers);
   const ofDoors = { ...calls, ...entry, performer: perform };
   const a2a = createA2a(context, files, { ...ofDoors, performWith, anonymous: calls.limits.anonymous });
-  const ready = readiness({ ...ambient, ping: store.ping, leaving: front.leaving });
+  const ready = readiness({ ...ambient, ping: store.ping, onAway: store.onAway, leaving: front.leaving });
   const app = httpServer({
     ...calls,
     ...entry,

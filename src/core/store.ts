@@ -204,7 +204,9 @@ export interface Store extends Tx {
   shrink(pages: number): Promise<number>;
   /** Asks the read replica how it is; null without one. */
   readonly replica: (() => Promise<ReplicaState>) | null;
-  /** Resolves when the database has committed a write that leaves no rows: for `/readyz`. */
+  /** Resolves when the database has committed a write that leaves no rows, and takes more space than a new task: for `/readyz`. */
   ping(): Promise<void>;
+  /** Calls the listener after each change that failed because the database is away, a standby, or without disk space. */
+  onAway(listener: () => void): void;
   close(): Promise<void>;
 }

@@ -15,13 +15,15 @@ export interface Readiness {
 
 /** How long readiness waits for the store. */
 const storeTimeoutMs = 2000;
-/** Probes within this time share one answer of the store. */
-const sharedMs = 1000;
+/** The time after which the store is asked again: after an answer that it accepts writes, and after any other. */
+const againMs = { accepted: 15_000, failed: 1_000 };
 
 /** The dependencies of `readiness`. */
 export interface ReadinessParts {
   /** Resolves when the store has written a row. */
   readonly ping: () => Promise<void>;
+  /** As of `Store`. */
+  readonly onAway: (listener: () => void) => void;
   readonly clock: Clock;
   readonly leaving: AbortSignal;
   /** Receives the reason why the process is not ready. */
@@ -30,10 +32,16 @@ export interface ReadinessParts {
 
 /**
  * Creates the readiness of a process: it is not leaving and its store accepts writes. Any number of probes causes at
- * most one write per second.
+ * most one write in 15 seconds, and one per second after a failure. After a change that failed because the database is away or full, it
+ * is not ready until a write succeeds.
  */
-export function readiness({ ping, clock, leaving, log }: ReadinessParts): Readiness {
+export function readiness({ ping, onAway, clock, leaving, log }: ReadinessParts): Readiness {
   let answer: { readonly at: number; readonly is: Promise<boolean> } | undefined;
+  let isAccepted = false;
+  onAway(() => {
+    if (isAccepted && answer) answer = { at: answer.at, is: Promise.resolve(false) };
+    isAccepted = false;
+  });
 
   /** One write at a time, even when the store does not answer. */
   const write = singleFlight(ping);
@@ -57,8 +65,14 @@ export function readiness({ ping, clock, leaving, log }: ReadinessParts): Readin
 
   function isWritableShared(): Promise<boolean> {
     const at = clock.monotonic();
-    if (!answer || at - answer.at >= sharedMs) answer = { at, is: isWritable() };
-    return answer.is;
+    if (answer && at - answer.at < (isAccepted ? againMs.accepted : againMs.failed)) return answer.is;
+    isAccepted = false;
+    const is = isWritable();
+    answer = { at, is };
+    void is.then((accepted) => {
+      if (answer?.is === is) isAccepted = accepted;
+    });
+    return is;
   }
 
   return { checkReady: async () => !leaving.aborted && (await isWritableShared()), leaving };

@@ -53,6 +53,11 @@ export const isBusy = (thrown: unknown): boolean => codesOf(thrown).some((code) 
 /** True if another transaction held PostgreSQL's lock for longer than `lock_timeout`. */
 export const isLocked = (thrown: unknown): boolean => codesOf(thrown).includes("55P03");
 
+/** True for a failure of the store because the database is away, a standby, or without disk space. Codes like ECONNREFUSED are the system's. */
+export const isAway = (thrown: unknown): boolean =>
+  thrown instanceof Failure &&
+  codesOf(thrown.cause).some((code) => away.has(code) || /^(E[A-Z]+|25006)$/.test(String(code)) || awayState.test(String(code)));
+
 /** True if the server refuses writes: it is a standby, as after a failover. A connection to the primary has to be made again. */
 export const isReadOnly = (thrown: unknown): boolean => codesOf(thrown).includes("25006");
 

@@ -7,10 +7,10 @@ import type { AfterTask, Store, Tx } from "../core/store.ts";
 import type { ReadSegment } from "../core/tasks/segment.ts";
 import { type Backend, type BackendOptions, databaseLocation, decodePercent, pathOf } from "./backend.ts";
 import { createChangeRunner } from "./change.ts";
-import { driverFailure, translateErrors } from "./driver-failure.ts";
+import { driverFailure, isAway, translateErrors } from "./driver-failure.ts";
 import { ownershipNote } from "./folder.ts";
 import type { MigrateOptions } from "./migrate.ts";
-import { type ChangeNews, createFeed } from "./news.ts";
+import { type ChangeNews, createFeed, listeners } from "./news.ts";
 import type { AddressSetting } from "./pooler.ts";
 import type { OnCached } from "./read-cache.ts";
 import type { Relay, RelayParts } from "./relay.ts";
@@ -158,6 +158,11 @@ async function storeOn(backend: Backend, options: StoreOptions, failed: BackendO
     relay?.send(numbered);
   };
   const afterwards = (thrown: unknown) => failed("work after a commit failed", thrown);
+  const losses = listeners<void>(listenerFailed);
+  const reportAway = (thrown: unknown): never => {
+    if (isAway(thrown)) losses.notify();
+    throw thrown;
+  };
   let closed: Promise<void> | undefined;
   let segments = noSegments;
   const readSegment: ReadSegment = (segment) => segments(segment);
@@ -170,7 +175,8 @@ async function storeOn(backend: Backend, options: StoreOptions, failed: BackendO
     ...rows,
     afterCommit: (work) => void Promise.try(work).catch(afterwards),
     afterRollback: () => undefined,
-    change: (work) => change(work, after),
+    change: (work) => change(work, after).catch(reportAway),
+    onAway: (listener) => void losses.add(listener),
     withAfterTask: following,
     readSegmentsBy: (read) => {
       segments = read;
@@ -191,8 +197,8 @@ const noSegments: ReadSegment = async () => {
   throw new ProgrammingError("archived events are in files: call `readSegmentsBy` before they are read");
 };
 
-/** Several pages of the database, so that the ping fails when the disk has no space for calls. */
-const pingText = "x".repeat(16_384);
+/** More pages of SQLite's file than a new task takes, so that the ping fails first. PostgreSQL compresses it: a ping writes little there. */
+const pingText = "x".repeat(98_304);
 
 /** Uses a random key, so that processes that ping at the same time do not wait for each other. */
 async function writeAndErase({ execute }: Statements, random: Random): Promise<void> {

@@ -114,27 +114,52 @@ describe("the probes", () => {
     expect(await probe(`${service.url}/livez`)).toBe("200 ok");
   });
 
-  test("share one write a second, however many requests arrive, and run one at a time", async () => {
-    const clock = stillClock();
-    let writes = 0;
-    let answer = Promise.resolve();
-    const ping = () => {
-      writes += 1;
-      return answer;
-    };
-    const ready = () => readiness({ ping, clock, leaving: new AbortController().signal, log: () => undefined });
-    const one = ready();
-    expect(await Promise.all(Array.from({ length: 50 }, one.checkReady))).toEqual(Array(50).fill(true));
-    expect(writes).toBe(1);
-    await clock.advance(1000);
-    answer = new Promise(() => undefined);
-    const silent = one.checkReady();
-    await clock.advance(2000);
-    expect(await silent).toBe(false);
-    const stillSilent = one.checkReady();
-    await clock.advance(2000);
-    expect(await stillSilent).toBe(false);
-    expect(writes, "the write that is silent is waited for, and no other begun").toBe(2);
+  describe("of a store that counts its writes", () => {
+    function counting() {
+      const clock = stillClock();
+      const store = { writes: 0, answer: async (): Promise<void> => undefined, listeners: [] as (() => void)[] };
+      const ping = () => {
+        store.writes += 1;
+        return store.answer();
+      };
+      const onAway = (listener: () => void) => void store.listeners.push(listener);
+      const { checkReady } = readiness({ ping, onAway, clock, leaving: new AbortController().signal, log: () => undefined });
+      return { clock, store, checkReady };
+    }
+
+    test("cause one in 15 seconds while they succeed, and one a second after a failure, however many requests arrive", async () => {
+      const { clock, store, checkReady } = counting();
+      expect(await Promise.all(Array.from({ length: 50 }, checkReady))).toEqual(Array(50).fill(true));
+      await clock.advance(14_999);
+      expect([await checkReady(), store.writes]).toEqual([true, 1]);
+      store.answer = () => Promise.reject(new Error("gone"));
+      await clock.advance(1);
+      expect([await checkReady(), await checkReady(), store.writes]).toEqual([false, false, 2]);
+      await clock.advance(1_000);
+      expect([await checkReady(), store.writes]).toEqual([false, 3]);
+    });
+
+    test("cause one at a time while the store does not answer", async () => {
+      const { clock, store, checkReady } = counting();
+      store.answer = () => new Promise(() => undefined);
+      for (let n = 0; n < 2; n += 1) {
+        const silent = checkReady();
+        await clock.advance(2_000);
+        expect(await silent).toBe(false);
+      }
+      expect(store.writes).toBe(1);
+    });
+
+    test("fail after a change that found the database away or full, until a write succeeds", async () => {
+      const { clock, store, checkReady } = counting();
+      expect(await checkReady()).toBe(true);
+      for (const listener of store.listeners) listener();
+      expect([await checkReady(), store.writes]).toEqual([false, 1]);
+      await clock.advance(1_000);
+      expect([await checkReady(), store.writes]).toEqual([true, 2]);
+      await clock.advance(14_999);
+      expect([await checkReady(), store.writes]).toEqual([true, 2]);
+    });
   });
 
   test("are logged with the cause while the process is not ready", async () => {
