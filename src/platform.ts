@@ -41,7 +41,7 @@ import { startAuditing } from "./wiring/auditing.ts";
 import { createConnectors } from "./wiring/connectors.ts";
 import { createFiles } from "./wiring/files.ts";
 import { createHandlers } from "./wiring/handlers.ts";
-import { countedLog } from "./wiring/installation.ts";
+import { countedLog, storeProfiles } from "./wiring/installation.ts";
 import { showKeys } from "./wiring/key-ring.ts";
 import { startMaintenance } from "./wiring/maintenance.ts";
 import { createMcpRoutes } from "./wiring/mcp.ts";
@@ -84,7 +84,10 @@ export async function startPlatform(
   const store = opened.withAfterTask(createAfterTask({ config, cipher, clock, ids, log }));
   const context = processContext(config, { store, cipher }, { ...ambient, log });
   const hideKeys = await showKeys({ store, ring: cipher, clock, ids, log });
-  await store.change((tx) => tx.agentProfiles.setLabels(config.profileLabels));
+  await store.change(async (tx) => {
+    await tx.agentProfiles.setLabels(config.profileLabels);
+    await storeProfiles(tx, config);
+  });
   const front = httpFront(frontOptions(config));
   const uses = {
     keys: keyUses(store, clock),

@@ -5,7 +5,7 @@ import { GetStatusResponseSchema } from "../../src/gen/proto/installation/v1/ins
 import { compileBareWriter } from "../../src/http/v2/writer.ts";
 import type { InstallationParts } from "../../src/rpc/installation.ts";
 import { statusMessage } from "../../src/rpc/installation.ts";
-import { installationParts } from "../../src/wiring/installation.ts";
+import { installationParts, withStoredProfiles } from "../../src/wiring/installation.ts";
 import { processContext } from "../../src/wiring/process-context.ts";
 import { UsageError } from "../frame/failures.ts";
 import { switchFlag } from "../frame/parameters.ts";
@@ -27,7 +27,8 @@ export const status = installationCommand({
   },
   run: async ({ ambient, context, print, ...opened }: OnInstallation, { watch = false }: StatusFlags) => {
     const { stdout } = context.process;
-    const parts = installationParts(processContext(opened.config, opened, ambient), () => ({ error: 0, warn: 0 }));
+    const config = await withStoredProfiles(opened.store, opened.config);
+    const parts = installationParts(processContext(config, opened, ambient), () => ({ error: 0, warn: 0 }));
     for (;;) {
       const status = await parts.readInstallation(opened.store);
       const disk = await parts.readDisk();

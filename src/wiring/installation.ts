@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { z } from "zod";
+import type { Config } from "../config.ts";
 import type { Disk } from "../core/installation/checks.ts";
 import { installationReader } from "../core/installation/status.ts";
 import type { Log } from "../core/log.ts";
+import type { Tx } from "../core/store.ts";
 import type { InstallationParts } from "../rpc/installation.ts";
 import type { ProcessContext } from "./process-context.ts";
 import { remoteProfiles } from "./remote.ts";
@@ -28,6 +30,18 @@ export function countedLog(log: Log): CountedLog {
 export const { version } = z
   .object({ version: z.string() })
   .parse(JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")));
+
+const profilesSetting = "agent_profiles";
+
+/** Stores the agents of AGENT_PROFILES for commands, which may run without this setting. The last server that started counts. */
+export const storeProfiles = (tx: Pick<Tx, "settings">, { agentProfiles }: Pick<Config, "agentProfiles">): Promise<void> =>
+  tx.settings.put(profilesSetting, JSON.stringify(agentProfiles));
+
+/** The settings of a command, with the agents of the servers. Before the first start of this release they are those of the command. */
+export async function withStoredProfiles({ settings }: Pick<Tx, "settings">, config: Config): Promise<Config> {
+  const stored = await settings.get(profilesSetting);
+  return stored === null ? config : { ...config, agentProfiles: JSON.parse(stored) };
+}
 
 /** What this process shows to operators (spec/api.md 8.82). */
 export const installationParts = (

@@ -9,7 +9,8 @@ test("atp status shows one screen, and exits with 1 once a task has waited for a
   using checkout = sharedCheckout();
   const env = { AGENT_PROFILES: "manus-1.6-max=remote", RATE_LIMITS: "off" };
   await using serving = await serve(checkout, "watched", env);
-  const status = (...words: string[]) => checkout.atp("status", words, { ...env, DATA_DIR: checkout.path("watched") }).ended;
+  // Without AGENT_PROFILES: the servers know the agents.
+  const status = (...words: string[]) => checkout.atp("status", words, { DATA_DIR: checkout.path("watched") }).ended;
   const idle = await status();
   expect(idle).toMatchObject({ code: 0, out: expect.stringMatching(/^Platform {4}\d+\.\d+\.\d+, sqlite, /) });
   expect(idle.out).toContain("Queue       none");
@@ -22,6 +23,7 @@ test("atp status shows one screen, and exits with 1 once a task has waited for a
   const waiting = await status();
   expect(waiting.code).toBe(1);
   expect(waiting.out).toMatch(/WARN queue: (9\d|1\d\d) s since the oldest waiting task was queued/);
+  expect(waiting.out).toContain("manus-1.6-max (remote): 1 wait");
   expect(waiting.out).toContain("WARN workers: 1 tasks wait for a worker that is not there");
   const json = await status("--json");
   expect(json.code).toBe(1);
