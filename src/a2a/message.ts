@@ -1,6 +1,10 @@
+import { createHash } from "node:crypto";
 import { toJson } from "@bufbuild/protobuf";
-import { ValueSchema } from "@bufbuild/protobuf/wkt";
+import { type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { invalidArgument } from "../core/failure.ts";
+import { heldBytes, holdBase64 } from "../core/files/part.ts";
+import { isLonger } from "../core/json.ts";
+import { textTooLong } from "../core/tasks/message.ts";
 import type { Json } from "../doors/operations.ts";
 import { type Message, type Part, Role } from "../gen/proto/lf/a2a/v1/a2a_pb.ts";
 
@@ -11,15 +15,41 @@ export function contentOf({ parts, role }: Message): readonly Json[] {
   return parts.map(partOf);
 }
 
-function partOf({ content, filename, mediaType }: Part, index: number): Json {
+/** The base64 of parts whose `raw` was left in the request's body. */
+const raws = new WeakMap<Part, Uint8Array>();
+
+/** Leaves the base64 of a part where it is: its file is written from it. */
+export const keepRaw = (part: Part, base64: Uint8Array): void => void raws.set(part, base64);
+
+/** Longer data is refused before text is made of it; an input of an approval has at most 32 kB. */
+const dataLengthMax = 65_536;
+
+/** @throws Failure `invalid_argument` for data that is too long for a text, and for an approval. */
+export function checkData(data: unknown): void {
+  if (isLonger(data, dataLengthMax)) throw textTooLong();
+}
+
+function dataText(value: Value): string {
+  const json = toJson(ValueSchema, value);
+  checkData(json);
+  return JSON.stringify(json);
+}
+
+function partOf(part: Part, index: number): Json {
+  const { content, filename, mediaType } = part;
   const names = { ...(filename && { filename }), ...(mediaType && { mime_type: mediaType }) };
   if (content.case === "text") return { type: "text", text: content.value };
   if (content.case === "url") return { type: "file", file_url: content.value, ...names };
-  if (content.case === "data") return { type: "text", text: JSON.stringify(toJson(ValueSchema, content.value)) };
+  if (content.case === "data") return { type: "text", text: dataText(content.value) };
   if (content.case !== "raw") throw invalidArgument(`message.parts[${index}]`, "must have text, raw, url or data");
-  const bytes = Buffer.from(content.value).toString("base64");
-  return { type: "file", file_data: `data:${mediaType || "application/octet-stream"};base64,${bytes}`, ...names };
+  const head = `data:${mediaType || "application/octet-stream"};base64`;
+  const kept = raws.get(part);
+  if (kept) return { type: "file", file_data: `${head},sha256-${digestOf(kept)}`, ...names, [heldBytes]: holdBase64(kept) };
+  return { type: "file", file_data: `${head},${Buffer.from(content.value).toString("base64")}`, ...names };
 }
+
+/** Stands for the bytes in the digest of the request. */
+const digestOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 /** A decision about an approval. */
 interface Decision {

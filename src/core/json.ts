@@ -134,3 +134,21 @@ export type JsonObject = { [member: string]: Json };
 
 /** True for a JSON object: not null, not a list, not a scalar. Use it only for parsed JSON. */
 export const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Whether the JSON text of a value has more than `most` characters. It stops there, and makes no text. */
+export function isLonger(value: unknown, most: number): boolean {
+  let length = 0;
+  const left = [value];
+  while (left.length > 0 && length <= most) {
+    const next = left.pop();
+    // Brackets or quotes, and a comma.
+    length += typeof next === "string" ? next.length + 3 : 3;
+    if (typeof next !== "object" || next === null) continue;
+    for (const name in next) {
+      if (!Array.isArray(next)) length += name.length + 3;
+      if (length > most) break;
+      left.push((next as JsonObject)[name]);
+    }
+  }
+  return length > most;
+}

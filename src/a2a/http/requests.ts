@@ -4,6 +4,7 @@ import { isObject } from "../../core/json.ts";
 import { A2AService } from "../../gen/proto/lf/a2a/v1/a2a_pb.ts";
 import { RpcFailure } from "../problem.ts";
 import { basePath, restRules } from "../protocol.ts";
+import { checkParts, keepRaws } from "./raw-parts.ts";
 
 /** The call of a method. */
 export interface MethodCall {
@@ -23,7 +24,7 @@ export function rpcCall(body: JsonValue): MethodCall {
   if (typeof id !== "string" && typeof id !== "number") throw new RpcFailure(-32_600, "id: must be a text or a number");
   const method = typeof name === "string" ? methodNamed(name) : undefined;
   if (!method) throw new RpcFailure(-32_601, "method: is not a method of A2A 1.0");
-  return { method, id, request: messageIn(method, params) };
+  return { method, id, request: messageIn(method, params, body) };
 }
 
 /** The rules of HTTP+JSON as patterns. An agent may be named before the path. */
@@ -63,16 +64,19 @@ export function restCall(http: string, url: string, body: JsonValue): MethodCall
   if (!method) throw new Error(`${name} is not a method`);
   if (!isObject(body)) throw invalidArgument("", "the body must be a JSON object");
   const query = [...searchParams].flatMap(([field, text]) => (/^a2a-/i.test(field) ? [] : [[field, queryValue(method, field, text)]]));
-  return { method, request: messageIn(method, { ...(body as JsonObject), ...Object.fromEntries(query), ...fields }) };
+  return { method, request: messageIn(method, { ...(body as JsonObject), ...Object.fromEntries(query), ...fields }, body) };
 }
 
 /** A value of a query. JSON has numbers as texts, and booleans not. */
 const queryValue = ({ input }: DescMethod, field: string, text: string): JsonValue =>
   input.fields.find(({ jsonName }) => jsonName === field)?.fieldKind === "scalar" && /^(true|false)$/.test(text) ? text === "true" : text;
 
-function messageIn({ input }: DescMethod, json: JsonValue): Message {
+function messageIn({ input }: DescMethod, json: JsonValue, body: JsonValue): Message {
+  checkParts(body);
   try {
-    return fromJson(input, json, { ignoreUnknownFields: true });
+    const message = fromJson(input, json, { ignoreUnknownFields: true });
+    keepRaws(body, message);
+    return message;
   } catch (thrown) {
     // The library's text names the field and the rule: `cannot decode field lf.a2a.v1.Part.text from JSON: …`.
     throw invalidArgument("", thrown instanceof Error ? thrown.message.slice(0, 300) : "the request is malformed");

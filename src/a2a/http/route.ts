@@ -8,11 +8,11 @@ import { callHeaders, refusalHeaders, setHeaders } from "../../http/answer-heade
 import type { ReadRequest } from "../../http/request.ts";
 import { boundedBodies } from "../../http/request-body.ts";
 import type { Door } from "../../http/unrouted.ts";
-import { parseBody } from "../../http/v2/parse.ts";
 import { type Call, hasBody, inSteps, sendJson, wire } from "../../http/wire/wire.ts";
 import { failureIn, RpcFailure } from "../problem.ts";
 import { basePath, type ReadHeader, requestBytesMax } from "../protocol.ts";
 import { createDoor, type DoorParts } from "./door.ts";
+import { parseRequest } from "./raw-parts.ts";
 
 /** The dependencies of the bindings over HTTP. */
 export interface A2aParts extends DoorParts {
@@ -34,7 +34,7 @@ export function a2aRoutes(app: FastifyInstance, parts: A2aParts): ReturnType<Doo
   const door = createDoor(parts);
   const frame = wire({ name: "a2a", readHead: readRequest, failureIn, report, refuse });
   const steps = { admit: ({ head }: Call) => door.admit(head), bound: (call: Call) => boundOf(call, bodyLimit) };
-  const decode = (_call: Call, body: Uint8Array) => parseBody(body);
+  const decode = (_call: Call, body: Uint8Array) => parseRequest(body);
 
   const rpc = inSteps<Admission, ReturnType<typeof decode>>({
     ...steps,
@@ -97,9 +97,9 @@ function boundOf(call: Call, bodyLimit: number) {
   return { maxBytes: Math.min(requestBytesMax, bodyLimit), name: basePath };
 }
 
-function readRpc(_call: Call, body: Uint8Array): ReturnType<typeof parseBody> {
+function readRpc(_call: Call, body: Uint8Array): ReturnType<typeof parseRequest> {
   try {
-    return parseBody(body);
+    return parseRequest(body);
   } catch (thrown) {
     const failure = failureIn(thrown);
     throw failure.reason === "invalid_argument" ? new RpcFailure(-32_700, failure.message) : failure;

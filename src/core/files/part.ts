@@ -32,7 +32,28 @@ export function parseDataUri(text: string): DataUri | undefined {
   return { contentType, bytes, decode: (broken) => decode(text, start, broken) };
 }
 
-function* decode(text: string, start: number, broken: () => Error): Generator<Buffer, void, void> {
+/** Base64 as text, or as its bytes. */
+type Base64 = Pick<string, "length" | "slice">;
+
+/** The member of a part whose bytes a door holds: its `file_data` has their digest in their place. No JSON has such a member. */
+export const heldBytes = Symbol("the bytes of file_data");
+
+/** Bytes that are decoded when their file is written. */
+export type HeldBytes = Pick<DataUri, "bytes" | "decode">;
+
+/** @param base64 with its padding; no text is made of it. */
+export function holdBase64(base64: Uint8Array): HeldBytes {
+  const { buffer, byteOffset, length } = base64;
+  const text = Buffer.from(buffer, byteOffset, length);
+  return {
+    bytes: Math.floor((length * 3) / 4) - text.subarray(-2).filter((byte) => byte === paddingByte).length,
+    decode: (broken) => decode({ length, slice: (from, to) => text.toString("latin1", from, to) }, 0, broken),
+  };
+}
+
+const paddingByte = 0x3d;
+
+function* decode(text: Base64, start: number, broken: () => Error): Generator<Buffer, void, void> {
   for (let from = start; from < text.length; from += pieceLength) {
     const piece = text.slice(from, from + pieceLength);
     const bytes = Buffer.from(piece, "base64");
@@ -71,6 +92,7 @@ export interface PartFields {
   readonly fileData?: string | undefined;
   readonly filename?: string | undefined;
   readonly mimeType?: string | undefined;
+  readonly [heldBytes]?: HeldBytes;
 }
 
 /**
@@ -91,17 +113,18 @@ export function filePart(path: string, spoken: boolean, fields: PartFields): Fil
   };
 }
 
-function readSource(path: string, { fileId, fileUrl, fileData }: PartFields): PartSource {
+function readSource(path: string, { fileId, fileUrl, fileData, [heldBytes]: held }: PartFields): PartSource {
   if ([fileId, fileUrl, fileData].filter(Boolean).length !== 1)
     throw invalidArgument(path, "must have exactly one of file_id, file_url and file_data");
   if (fileId) return { kind: "id", fileId };
   if (fileUrl) return { kind: "url", url: fileUrl };
-  return { kind: "data", uri: readDataUri(`${path}.file_data`, fileData ?? "") };
+  return { kind: "data", uri: readDataUri(`${path}.file_data`, fileData ?? "", held) };
 }
 
-function readDataUri(path: string, text: string): DataUri {
-  const uri = parseDataUri(text);
-  if (!uri) throw invalidArgument(path, "must be data:<media type>;base64,<bytes>");
+function readDataUri(path: string, text: string, held?: HeldBytes): DataUri {
+  const parsed = parseDataUri(text);
+  if (!parsed) throw invalidArgument(path, "must be data:<media type>;base64,<bytes>");
+  const uri = { ...parsed, ...held };
   if (uri.bytes > partMax) throw invalidArgument(path, "is over 20 MB");
   return uri;
 }

@@ -1,5 +1,5 @@
 import type { Scope } from "../accounts/caller.ts";
-import { invalidArgument } from "../failure.ts";
+import { type Failure, invalidArgument } from "../failure.ts";
 import type { Attachment } from "../files/file.ts";
 import type { Tx } from "../store.ts";
 import type { EventWindow, TaskEvent } from "./event.ts";
@@ -40,6 +40,9 @@ export function estimateTokens(text: string): number {
   return Math.ceil(ascii / 4) + others;
 }
 
+/** The refusal of a text above the limit. */
+export const textTooLong = (path = "message.content"): Failure => invalidArgument(path, `must be at most ${tokensMax} estimated tokens`);
+
 /**
  * The text of a message: its parts, joined by line feeds. Only the text that the user has written
  * counts toward the limit (spec/api.md 9.6), transcripts do not; it may be empty when there are files (14.2).
@@ -59,7 +62,7 @@ export function messageText(
   if (written.trim() === "" && attachments.length === 0) throw invalidArgument(path, "must not be empty");
   // The estimate is at least a quarter of the length, so a text of megabytes is refused without counting.
   if (written.length > 4 * tokensMax || estimateTokens(written) > tokensMax) {
-    throw invalidArgument(path, `must be at most ${tokensMax} estimated tokens`);
+    throw textTooLong(path);
   }
   return withTranscripts ?? texts.join("\n");
 }

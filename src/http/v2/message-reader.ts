@@ -13,6 +13,7 @@ import { scalarZeroValue } from "@bufbuild/protobuf/reflect";
 import { keyStep, Mistakes } from "../../call/mistakes.ts";
 import { findMistakes, refuseMistakes } from "../../call/validate.ts";
 import { invalidArgument } from "../../core/failure.ts";
+import { heldBytes } from "../../core/files/part.ts";
 import { isObject } from "../../core/json.ts";
 import { findIgnoredMembers, messageShapes } from "../warnings/shape.ts";
 import type { Warnings } from "../warnings/warnings.ts";
@@ -57,6 +58,7 @@ function messageReader(desc: DescMessage, mode: Mode): ReadMessage {
 function readMembers(desc: DescMessage, fields: ReadonlyMap<string, FieldReader>, json: JsonObject, notes: ReaderNotes): Members {
   // A message made by `create` has a member for each field and oneof of its descriptor.
   const message: Members = create(desc);
+  if (heldBytes in json) Object.assign(message, { [heldBytes]: json[heldBytes] });
   const { mistakes } = notes;
   for (const key in json) {
     const value = json[key];
