@@ -169,7 +169,7 @@ export async function startPlatform(
     sites: sites.server,
     doors: [createMcpRoutes(context, files, ofDoors), createAgUiRoutes(context, files, ofDoors), a2a.routes],
     rpcDoors: [a2a.service],
-    routes: webRoutes(
+    ...webRoutes(
       context,
       files,
       { sites, connectors: connected.signIns },

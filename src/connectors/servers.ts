@@ -5,11 +5,11 @@ import type { OnBehalf } from "../core/accounts/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { type ConnectorServers, type ServerAddress, ServerFault } from "../core/connectors/server.ts";
 import { traceHeaders } from "../core/trace.ts";
-import { RefusedDestination } from "../egress/agent.ts";
 import { guardedFetch } from "../egress/guarded-fetch.ts";
 import type { Resolve } from "../egress/resolve.ts";
 import { limitTime, unlessAborted } from "../egress/time-limit.ts";
 import { boundedAnswer, boundedTools } from "./bounded.ts";
+import { unreachedBy } from "./unreached.ts";
 
 /** The time limit of one use of a server, from the first byte to the last. */
 const useMs = 60_000;
@@ -118,7 +118,7 @@ function transportTo(at: ServerAddress, fetch: ReturnType<typeof guardedFetch>["
   if (at.transport === "stdio") {
     const [command, ...args] = Object.hasOwn(commands, at.command) ? (commands[at.command] ?? []) : [];
     // Denied by default: the operator has removed the command, or never allowed it.
-    if (command === undefined) throw new ServerFault("unreachable", "no such command");
+    if (command === undefined) throw new ServerFault("unreachable", "no such command", "no_command");
     const env = { PATH: "/usr/local/bin:/usr/bin:/bin" };
     return new StdioClientTransport({ command, args, env, stderr: "ignore", cwd: "/", maxBufferSize: bytesMax });
   }
@@ -134,12 +134,8 @@ function transportTo(at: ServerAddress, fetch: ReturnType<typeof guardedFetch>["
 function faultOf(thrown: unknown, late: boolean): ServerFault {
   if (thrown instanceof ServerFault) return thrown;
   if (late) return new ServerFault("timeout", thrown);
-  if (thrown instanceof SdkHttpError && (thrown.status === 401 || thrown.status === 403)) return new ServerFault("refused", thrown);
-  return new ServerFault(isUnreachable(thrown) ? "unreachable" : "broken", thrown);
+  const status = thrown instanceof SdkHttpError ? thrown.status : undefined;
+  if (status === 401 || status === 403) return new ServerFault("refused", thrown, status);
+  const reason = unreachedBy(thrown);
+  return reason ? new ServerFault("unreachable", thrown, reason) : new ServerFault("broken", thrown, status);
 }
-
-/** `fetch` throws a TypeError without a connection. It wraps the reason of a refused one, and the library wraps both. */
-const isUnreachable = (thrown: unknown): boolean =>
-  thrown instanceof RefusedDestination ||
-  thrown instanceof TypeError ||
-  (thrown instanceof Error && thrown.cause !== undefined && isUnreachable(thrown.cause));

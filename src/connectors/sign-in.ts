@@ -22,6 +22,7 @@ import type { JsonObject } from "../core/json.ts";
 import { type GuardedFetch, guardedFetch } from "../egress/guarded-fetch.ts";
 import { limitTime, unlessAborted } from "../egress/time-limit.ts";
 import type { ServersParts } from "./servers.ts";
+import { unreachedBy } from "./unreached.ts";
 
 /** Limits and checks of the answers of an authorization server, and of a server that names one. All throw ServerFault. */
 
@@ -216,7 +217,7 @@ async function inExchange<T>(
     outer.throwIfAborted();
     if (thrown instanceof ServerFault) throw thrown;
     if (time.signal.aborted) throw new ServerFault("timeout", thrown);
-    throw new ServerFault(isRefusal(thrown) ? "refused" : "unreachable", thrown);
+    throw isRefusal(thrown) ? new ServerFault("refused", thrown) : new ServerFault("unreachable", thrown, unreachedBy(thrown));
   } finally {
     time.stop();
     web.end();

@@ -19,6 +19,10 @@ export function styleRoute(app: FastifyInstance): void {
   );
 }
 
+/** The icon of the console. */
+const icon =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Crect x='2' y='2' width='20' height='20' rx='6' fill='%230d6570'/%3E%3Cpath d='M7 12.5l3.5 3.5L17 9' fill='none' stroke='%23fff' stroke-width='2.4'/%3E%3C/svg%3E";
+
 /** A page as a handler makes it. */
 export interface Page {
   /** The heading and the title of the tab. */
@@ -76,6 +80,13 @@ export interface Site {
   readonly home: string;
 }
 
+/** The page of an address without one. */
+export const notFoundPage: Page = {
+  status: 404,
+  title: words("Page not found", "Seite nicht gefunden"),
+  body: html`<p>${words("There is no such page.", "Diese Seite gibt es nicht.")}</p>`,
+};
+
 export function sendPage(reply: FastifyReply, site: Site, page: Page): FastifyReply {
   return reply
     .code(page.status ?? 200)
@@ -98,7 +109,7 @@ const documentOf = ({ base, home }: Site, { title, body, script }: Page, locale:
 <title>${title} · Agent Task Platform</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<link rel="icon" href="data:,">
+<link rel="icon" href="${icon}">
 <link rel="stylesheet" href="${base}${stylePath}">
 ${
   script !== undefined &&

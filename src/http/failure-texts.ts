@@ -79,7 +79,7 @@ export const failureTexts: Readonly<Record<Reason, FailureText>> = {
     meaning: "Too many calls in this minute. Wait for `Retry-After` seconds.",
     causes: ["A program polls an operation.", "Several programs use keys of the same account: they share the limit."],
     remedy:
-      "Wait for `Retry-After` seconds, then repeat the call. `RateLimit-Remaining` of each answer shows what is left. Watch a task instead of polling it.",
+      "Wait for `Retry-After` seconds, then repeat the call. `RateLimit-Remaining` of each answer shows what is left. Watch a task instead of polling it. The operator sets the limits by `RATE_LIMITS`.",
   },
   resource_exhausted: {
     meaning: "A quota, a budget or a maximum number is reached. Delete something, or raise the limit.",

@@ -37,7 +37,7 @@ import type { RpcDoor } from "./rpc-door.ts";
 import { type Door, type Unrouted, unrouted } from "./unrouted.ts";
 import { v1Routes } from "./v1/routes.ts";
 import { type RefusalParts, v2Wire } from "./v2/refusal.ts";
-import { unknownOperation, v2Routes } from "./v2/route.ts";
+import { unknownOperation, type V2Parts, v2Routes } from "./v2/route.ts";
 import { type WatchAddressParts, watchAddress } from "./v2/watch-address.ts";
 
 /** The dependencies of the server. */
@@ -72,6 +72,8 @@ export interface ServerParts extends RefusalParts, Pick<WatchAddressParts, "watc
   readonly doors?: readonly Door[];
   /** The same on Connect, gRPC and gRPC-Web. */
   readonly rpcDoors?: readonly RpcDoor[];
+  /** A page for browsers at unknown addresses. Absent: they get JSON as programs do. */
+  readonly notFoundPage?: V2Parts["notFoundPage"];
   /** Routes of other modules; the hooks and handlers of each apply only to its routes. */
   readonly routes?: readonly ((app: FastifyInstance) => void)[];
 }

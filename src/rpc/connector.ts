@@ -49,8 +49,8 @@ export function connectorSettingsHandlers(connectors: Connectors, signIns: SignI
       async prepare({ id }, caller, gone) {
         const test = await connectors.prepareTest(caller, id, gone);
         return async (tx) => {
-          const { failure, tools, latencyMs } = await test(tx);
-          return { reachable: failure === null, ...(failure === null ? {} : { failure }), tools, latencyMs };
+          const { failure, message, tools, latencyMs } = await test(tx);
+          return { reachable: failure === null, ...(failure === null ? {} : { failure, message }), tools, latencyMs };
         };
       },
     },

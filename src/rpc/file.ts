@@ -1,14 +1,19 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
 import type { Clock } from "../core/clock.ts";
-import { fileStatuses, type StoredFile } from "../core/files/file.ts";
+import { type FileFilter, fileStatuses, type StoredFile } from "../core/files/file.ts";
 import type { Files } from "../core/files/files.ts";
 import type { FileLinks, ShortLink } from "../core/files/links.ts";
-import { type FileDetailSchema, type FileSchema, FileStatusSchema } from "../gen/proto/file/v2/file_pb.ts";
+import { type FileDetailSchema, FileOrigin, type FileSchema, FileStatusSchema } from "../gen/proto/file/v2/file_pb.ts";
 import type { FileService } from "../gen/proto/file/v2/file_service_pb.ts";
 import { enumConverter, pageEnd, seconds } from "./wire-values.ts";
 
 const statuses = enumConverter(FileStatusSchema, fileStatuses);
+
+const originOf = (origin: FileOrigin | undefined): FileFilter["origin"] => {
+  if (origin === FileOrigin.TASKS) return "tasks";
+  return origin === FileOrigin.ALL ? "all" : undefined;
+};
 
 /** The default number of files in a list (spec/v1.md 5). */
 const defaultFiles = 10;
@@ -44,10 +49,13 @@ export function fileHandlers(files: Files, links: FileLinks, clock: Pick<Clock, 
     async getFile(tx, caller, { fileId }) {
       return { file: detail(await files.get(tx, caller, fileId)) };
     },
-    async listFiles(tx, caller, { limit = defaultFiles, cursor, taskId, filenameContains }) {
-      const filter = { taskId: taskId || undefined, filenameContains: filenameContains || undefined };
+    async listFiles(tx, caller, { limit = defaultFiles, cursor, taskId, filenameContains, origin }) {
+      const filter = { taskId: taskId || undefined, filenameContains: filenameContains || undefined, origin: originOf(origin) };
       const { items, next } = await files.list(tx, caller, filter, { limit, cursor });
-      return { data: items.map(detail), ...pageEnd(next) };
+      return {
+        data: items.map((file) => ({ ...detail(file), ...(filter.origin && file.taskId ? { taskId: file.taskId } : {}) })),
+        ...pageEnd(next),
+      };
     },
     async deleteFile(tx, caller, { fileId }) {
       await files.remove(tx, caller, fileId);

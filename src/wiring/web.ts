@@ -1,4 +1,3 @@
-import type { FastifyInstance } from "fastify";
 import { network } from "../call/limit.ts";
 import { isLoopback } from "../config/sign-in.ts";
 import type { Config } from "../config.ts";
@@ -8,6 +7,7 @@ import { consentPages } from "../console/consent/pages.ts";
 import { consolePages } from "../console/console.ts";
 import { errorPages } from "../console/error-pages.ts";
 import { relyingParty } from "../console/factors/webauthn.ts";
+import { notFoundPage, sendPage } from "../console/page.ts";
 import type { ConsoleParts } from "../console/parts.ts";
 import { oidcProvider } from "../console/provider.ts";
 import { siteEntrance } from "../console/site-entrance.ts";
@@ -27,7 +27,7 @@ import { deleteFirstKey } from "../first-key.ts";
 import type { IsCustomDomain } from "../http/admin.ts";
 import { documentRoutes } from "../http/documents.ts";
 import { type FileRoutesParts, fileRoutes } from "../http/files/routes.ts";
-import type { SiteServer } from "../http/server.ts";
+import type { ServerParts, SiteServer } from "../http/server.ts";
 import type { RefusalParts } from "../http/v2/refusal.ts";
 import { type OAuthRoutesParts, oauthRoutes } from "../oauth/routes.ts";
 import { createPdfOf } from "../pdf/pdf-of.ts";
@@ -76,13 +76,13 @@ export interface WebCalls
   readonly scim: Pick<ScimRoutesParts, "operations" | "admit" | "writeAudit" | "teamUsers" | "groups" | "bodyLimit">;
 }
 
-/** The routes other than operations: file contents, documents of the API, OAuth endpoints, SCIM, and pages. */
+/** The page for unknown addresses, and the routes other than operations: file contents, documents of the API, OAuth endpoints, SCIM, and pages. */
 export function webRoutes(
   context: ProcessContext,
   files: FileParts,
   { sites, connectors }: { readonly sites: Sites; readonly connectors: SignIns },
   calls: WebCalls,
-): readonly ((app: FastifyInstance) => void)[] {
+): Required<Pick<ServerParts, "routes" | "notFoundPage">> {
   const { config, store, cipher, clock, ids } = context;
   const { baseUrl: issuer, consentUrl, cliSignIn, registration } = config;
   const oauth: OAuthRoutesParts = {
@@ -115,7 +115,7 @@ export function webRoutes(
     pdfOf: createPdfOf({ chromium: config.pdf, clock, log: context.log }),
     corsOrigins: config.corsOrigins,
   };
-  return [
+  const routes: ServerParts["routes"] = [
     (scope) => fileRoutes(scope, bytes),
     (scope) => documentRoutes(scope, { baseUrl: issuer, consentUrl }),
     (scope) => docsRoutes(scope, { baseUrl: issuer }),
@@ -130,6 +130,7 @@ export function webRoutes(
         ...(config.console ? [webApplication({ fileOrigins: fileOrigins(config), isOwnHost: ownHostCheck(config) })] : []),
       ]),
   ];
+  return { routes, notFoundPage: (_request, reply) => sendPage(reply, pages.visits, notFoundPage) };
 }
 
 /** Whether a host name is that of a URL of the platform, or of this machine. */

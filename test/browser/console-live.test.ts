@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
+import { sampleTask } from "../store/samples.ts";
 import { sampledTest } from "../support/sampled.ts";
 import { consoleStage, describeWithChromium } from "./console-stage.ts";
 
@@ -21,6 +22,44 @@ describeWithChromium("the list of tasks", (database) => {
       `Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true }); document.dispatchEvent(new Event("visibilitychange"))`,
     );
   const watching = () => page.waitForRequest(/WatchTasks/);
+
+  test("has all waiting tasks, longest wait first, with pages of their own, and their number in the tab", async () => {
+    const who = await stage.service.person();
+    const owned = { accountId: who.accountId, spaceId: who.spaceId };
+    const idOf = (n: number): string => `${who.accountId}-${String(n).padStart(3, "0")}`;
+    await stage.service.store.change(async (tx) => {
+      for (let n = 0; n < 120; n += 1) {
+        const status = n < 55 ? "running" : "stopped";
+        await tx.tasks.insert(
+          sampleTask({ id: idOf(n), title: `Post ${n}`, ...owned, status, createdAt: 1_000 + n, updatedAt: 1_000 + n }),
+          [],
+        );
+        // The newest of them has waited for the longest time.
+        if (n < 55) await tx.tasks.advance(idOf(n), { now: 10_000 - n, set: { status: "waiting" } });
+      }
+    });
+    const visit = await stage.open({}, who);
+    const counted: (number | undefined)[] = [];
+    visit.page.on("response", async (response) => {
+      if (response.url().endsWith("/ListTasks")) counted.push((await response.json()).counts?.waiting);
+    });
+    await visit.page.goto("/");
+    const needsYou = visit.page.getByRole("region", { name: "Needs you" });
+    await needsYou.getByRole("heading", { name: "Needs you 55" }).waitFor();
+    const rows = needsYou.locator("[data-row]");
+    expect([await rows.count(), await rows.first().getByText("Post 54", { exact: true }).count()]).toEqual([50, 1]);
+    await expect.poll(() => visit.page.title()).toBe("(55) Tasks · Agent Task Platform");
+    expect(await visit.page.locator("link[rel=icon]").getAttribute("href")).toMatch(/icon-waiting/);
+    // The first answer with numbers has the right one.
+    expect(counted.filter((count) => count !== undefined)[0]).toBe(55);
+    await needsYou.getByRole("button", { name: "Show more" }).click();
+    await needsYou.getByText("Post 0", { exact: true }).waitFor();
+    expect([await rows.count(), await visit.page.getByRole("region", { name: "Ended" }).locator("[data-row]").count()]).toEqual([55, 50]);
+    await who.v2("task.delete", { task_id: idOf(54), stop: true });
+    await needsYou.getByRole("heading", { name: "Needs you 54" }).waitFor();
+    await expect.poll(() => visit.page.title()).toBe("(54) Tasks · Agent Task Platform");
+    await visit.context.close();
+  });
 
   test("follows new, changed and deleted tasks by one stream, without reading the list again", async () => {
     const lists: string[] = [];

@@ -85,7 +85,16 @@ describeWithChromium("the settings of the console", (database) => {
     await delivery.getByRole("button", { name: "Send again" }).click();
     await delivery.getByText("It is sent again.").waitFor();
     await delivery.getByText("2 attempts").waitFor();
+    const [webhook] = await listed("webhook.list");
+    await stage.service.store.change(async (tx) => {
+      await tx.deliveries.setHealth(webhook.id, { failingSince: Date.now(), failures: 3 }, null);
+      await tx.accounts.setOperator(stage.owner.accountId, true);
+    });
+    await page.goto("/settings/installation");
+    await page.getByRole("heading", { name: "1 thing needs a look" }).waitFor();
+    await page.getByText("every delivery fails").waitFor();
     await page.goto("/settings/webhooks");
+    expect(await page.locator(".badge.fail").textContent()).toBe("Failing");
     await choose(/^More: Reports/, "Delete");
     await submit("Delete");
     await page.getByText("You have no webhook yet").waitFor();
@@ -150,6 +159,19 @@ describeWithChromium("the settings of the console", (database) => {
     await submit("Delete");
     await enabled.waitFor({ state: "detached" });
     expect((await listed("skill.list")).map(({ name }: { readonly name: string }) => name)).not.toContain("minutes");
+  });
+
+  test("show the files that tasks made, with a filter", async () => {
+    const { body } = await stage.owner.v2("task.create", { message: { content: "[[file sums.csv | tea,12]]" } });
+    await expect.poll(async () => (await stage.owner.v2("task.detail", { task_id: body["task_id"] })).body["task"].status).toBe("stopped");
+    await page.goto("/settings/files");
+    expect(await page.getByRole("link", { name: "Task: sums.csv" }).getAttribute("href")).toBe(`/app/${body["task_id"]}`);
+    await page.getByLabel("Which files").selectOption("Uploaded");
+    await page.getByText("sums.csv").waitFor({ state: "detached" });
+    await page.getByLabel("Which files").selectOption("Made by tasks");
+    await page.getByText("sums.csv").waitFor();
+    expect(await page.title()).toBe("Files · Agent Task Platform");
+    await stage.owner.v2("task.delete", { task_id: body["task_id"] });
   });
 
   test("upload a file and delete it", async () => {
@@ -306,7 +328,7 @@ describeWithChromium("the settings of the console", (database) => {
     await page.getByRole("dialog").getByLabel("Name").fill("Report");
     await page.getByLabel("What should the agent do?").fill("[[say done]]");
     await submit("New schedule");
-    await page.getByText("0 9 * * 1-5").waitFor();
+    await page.getByText(/^at 09:00, on Monday to Friday \(/).waitFor();
     await choose(/^More: Report/, "Pause");
     await page.getByText("Paused", { exact: true }).waitFor();
     await press("Run now: Report");

@@ -149,8 +149,8 @@ describeWithChromium("the console of a team", (database) => {
     await stage.owner.v2("project.create", { name: "Audited" });
     await page.goto("/settings/audit");
     await page.getByLabel("Operation").fill("project.create");
-    const entry = page.getByRole("main").getByRole("listitem").filter({ hasText: "CreateProject" }).last();
-    await entry.getByText("CreateProject", { exact: true }).click();
+    const entry = page.getByRole("main").getByRole("listitem").filter({ hasText: "Project created" }).last();
+    await entry.getByText("Project created", { exact: true }).click();
     await entry.getByText("Audited").waitFor();
     await page.getByLabel("Outcome").selectOption("Refused");
     await page.getByText("No entry matches.").waitFor();

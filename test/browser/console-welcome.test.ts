@@ -53,6 +53,8 @@ describe.skipIf(!hasChromium)("the first page of the console", () => {
     await page.getByRole("article", { name: "Agent" }).getByText("48").waitFor();
     await page.goto("/welcome");
     await page.getByRole("button", { name: "Make a key" }).waitFor();
+    for (const step of ["Make an API key", "Create a first task"]) await page.getByRole("heading", { name: `${step} Done` }).waitFor();
+    expect(await page.title()).toBe("Welcome · Agent Task Platform");
     expect(await page.content()).not.toContain(key);
     await window.close();
     expect(faults).toEqual([]);

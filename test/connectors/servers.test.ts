@@ -3,7 +3,10 @@ import { afterAll, describe, expect, test } from "vitest";
 import { mcpServers } from "../../src/connectors/servers.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import type { ServerAddress } from "../../src/core/connectors/server.ts";
-import { injection, openMcpServer } from "../support/mcp-server.ts";
+import { LookUpFailed } from "../../src/egress/look-up.ts";
+import type { Resolve } from "../../src/egress/resolve.ts";
+import { freePort } from "../support/free-port.ts";
+import { injection, openLocal, openMcpServer } from "../support/mcp-server.ts";
 import { noNames, patient } from "../support/names.ts";
 import { patientClock } from "../support/patient-clock.ts";
 import { openHostileServer } from "./hostile.ts";
@@ -62,6 +65,29 @@ describe("forbidden addresses of servers", () => {
     "https://169.254.169.254/mcp",
   ])("%s is not connected to", async (url) => {
     await expect(guarded.listTools(at(url), patient)).rejects.toMatchObject({ kind: "unreachable" });
+  });
+
+  test.each<[string, string, Resolve]>([
+    ["a name that does not exist", "name_not_found", () => Promise.reject(new LookUpFailed("not_found", "none.example"))],
+    ["name servers without an answer", "look-up", () => Promise.reject(new LookUpFailed("no_answer", "none.example"))],
+    ["an internal address", "CONNECTOR_ALLOW", async () => ["10.0.0.7"]],
+  ])("the error names %s", async (_, named, resolve) => {
+    const web = mcpServers({ clock: systemClock, allowed: [], commands: {}, resolve });
+    const text = named === "name_not_found" ? "was not found" : named;
+    await expect(web.listTools(at("https://none.example/mcp"), patient)).rejects.toMatchObject({ message: expect.stringContaining(text) });
+  });
+
+  test("the error tells a closed port, a server without TLS and a status apart", async () => {
+    const port = await freePort();
+    await using missing = await openLocal((_, response) => void response.writeHead(404).end());
+    const { port: plain } = new URL(server.url);
+    const texts = [
+      [`http://127.0.0.1:${port}/mcp`, "no program listens"],
+      [`https://127.0.0.1:${plain}/mcp`, "TLS"],
+      [missing.url, "with the status 404"],
+    ] as const;
+    for (const [url, text] of texts)
+      await expect(servers.listTools(at(url), patient)).rejects.toMatchObject({ message: expect.stringContaining(text) });
   });
 
   test("nothing on this machine is reached unless the operator allows it", async () => {

@@ -181,7 +181,10 @@ describeOnOne("installed connectors", (database) => {
     broken.more.push("harvest");
     expect(await client.testConnector({ id })).toMatchObject({ reachable: false, failure: "refused", tools: 0 });
     await broken[Symbol.asyncDispose]();
-    expect(await client.testConnector({ id })).toMatchObject({ reachable: false, failure: "unreachable" });
+    expect(await client.testConnector({ id })).toMatchObject({
+      ...{ reachable: false, failure: "unreachable" },
+      message: "The connector's server refused the connection: no program listens at its address.",
+    });
     expect((await client.listInstalled({})).data.find((each) => each.id === id)?.tools).toHaveLength(tools.length);
     expect(await rig.auditRow("settings.v1.ConnectorService/TestConnector", id)).toMatchObject({ outcome: "done" });
     const { id: bare } = await install(ann, { uid: github, name: "", server: { case: undefined } });

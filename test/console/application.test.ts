@@ -38,6 +38,26 @@ describe("the web application", () => {
   });
 
   test.each([
+    "/nosuch",
+    "/docs/operations",
+    "/docs/nosuch.png",
+    "/console/assets/unknown.js",
+  ])("answers a browser 404 with a page at %s, and a program with JSON", async (path) => {
+    const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+    const page = await get(`${rig.service.url}${path}`, { accept });
+    expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+    expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(await page.text()).toContain("<h1>Page not found</h1>");
+    for (const other of ["*/*", "application/json", "text/html;q=0, application/json"])
+      expect(await (await get(`${rig.service.url}${path}`, { accept: other })).json()).toMatchObject({ ok: false });
+  });
+
+  test("keeps JSON for browsers below /v2/, with the suggestion of an operation", async () => {
+    const answer = await get(`${rig.service.url}/v2/task.get`, { accept: "text/html" });
+    expect(await answer.text()).toContain("did you mean task.detail?");
+  });
+
+  test.each([
     "/apps",
     "/unknown",
     "/settingsx",

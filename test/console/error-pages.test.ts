@@ -29,6 +29,10 @@ describe("the page of an error", () => {
     expect(await (await fetch(`${service.url}${pathname}`)).text()).toContain("<h1>not_found</h1>");
   });
 
+  test("names the operator's setting for a limit", async () => {
+    expect(await (await fetch(`${service.url}/errors/rate_limited`)).text()).toContain("<code>RATE_LIMITS</code>");
+  });
+
   test("is in the list of all errors", async () => {
     const list = await (await fetch(`${service.url}/errors`)).text();
     for (const reason of reasons) expect(list).toContain(`href="/errors/${reason}"`);

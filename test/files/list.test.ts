@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
+import { FileOrigin } from "../../src/gen/proto/file/v2/file_pb.ts";
 import { FileService } from "../../src/gen/proto/file/v2/file_service_pb.ts";
 import { outcomeOf, settingsRig } from "../settings/settings-rig.ts";
 import { putTask, sampleFile } from "../store/samples.ts";
@@ -7,6 +8,7 @@ import { describeOnOne } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { tokenOf } from "../support/token.ts";
+import { clientOf } from "../support/wires.ts";
 import { openFilePlatform, uploadFile } from "./files-rig.ts";
 
 const filesOf = (person: Person) => person.client(FileService);
@@ -48,6 +50,25 @@ describeOnOne("the list of files", (database) => {
     expect(await outcomeOf(filesOf(ann).listFiles({ cursor }))).toBe(refused);
     const bo = await rig.person({ with: ann });
     expect(await outcomeOf(filesOf(bo).listFiles({ cursor, filenameContains: "a" }))).toBe(refused);
+  });
+
+  test("has the files that tasks made too, by origin, as the caller sees their tasks", async () => {
+    const ann = await rig.person();
+    const { accountId, spaceId } = ann;
+    await putTask(rig.service.store, { id: `of ${accountId}`, accountId, spaceId });
+    await putTask(rig.service.store, { id: `gone ${accountId}`, accountId, spaceId });
+    await put(ann, "up.txt");
+    await put(ann, "made.txt", { taskId: `of ${accountId}`, status: "uploaded" });
+    await put(ann, "lost.txt", { taskId: `gone ${accountId}`, status: "uploaded" });
+    await rig.service.store.change((tx) => tx.tasks.tombstone(`gone ${accountId}`, 1, false));
+    const find = async (origin: FileOrigin, who = ann) => (await filesOf(who).listFiles({ origin })).data;
+    expect((await find(FileOrigin.UPLOADS)).map(({ filename, taskId }) => [filename, taskId])).toEqual([["up.txt", undefined]]);
+    expect((await find(FileOrigin.TASKS)).map(({ filename, taskId }) => [filename, taskId])).toEqual([["made.txt", `of ${accountId}`]]);
+    expect((await find(FileOrigin.ALL)).map(({ filename }) => filename).toSorted()).toEqual(["made.txt", "up.txt"]);
+    expect(await find(FileOrigin.ALL, await rig.person({ with: ann }))).toEqual([]);
+    const token = (await tokenOf(rig.service, ann, { now: clock.now(), scopes: ["create_task"] })).headers;
+    const ofApp = clientOf(FileService, "connect-json", rig.service.url, token);
+    expect((await ofApp.listFiles({ origin: FileOrigin.ALL })).data).toEqual([]);
   });
 
   test("finds a part of a name as text in any letter case, and a page of others is empty", async () => {

@@ -33,6 +33,8 @@ describe("an answer", () => {
         "2. Then:",
         "3. choose one",
         "4. say why",
+        // Without it, Markdown would make the next line part of the last point.
+        "",
         "Subject: compare, tea, coffee, choose and one.",
         "This is the offline agent: it reads and sorts what you write, and calls no model.",
       ].join("\n"),

@@ -10,6 +10,7 @@ import { AreaField, TextField } from "../ui/fields.tsx";
 import { FormDialog } from "../ui/form-dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Menu } from "../ui/menu.tsx";
+import { useTitle } from "../ui/title.ts";
 import { words } from "../words.ts";
 
 const text = words(
@@ -49,6 +50,7 @@ const text = words(
 
 /** The projects of the person. */
 export function ProjectsPage() {
+  useTitle(text.title);
   const projects = useQuery(ProjectService.method.listProjects, {});
   const [edited, setEdited] = useState<Project | "new">();
   const [removed, setRemoved] = useState<Project>();

@@ -4,6 +4,7 @@ import { Icon } from "../ui/icons.tsx";
 import { Ago, formatExact } from "../ui/time.tsx";
 import { words } from "../words.ts";
 import styles from "./audit.module.css";
+import { operationWords } from "./audit-words.ts";
 
 const text = words(
   {
@@ -53,7 +54,7 @@ export function AuditEntry({ event, actor }: { event: AuditEvent; actor: string 
         <summary>
           <Icon name="next" />
           <span>
-            <strong>{event.operation.split("/").at(-1)}</strong>
+            <strong>{operationWords(event.operation)}</strong>
             <small className="block">
               {who} · <Ago at={at} />
               {event.count > 1 && ` · ${text.times(event.count)}`}

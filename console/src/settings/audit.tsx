@@ -1,13 +1,15 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useDeferredValue, useState } from "react";
-import { AuditOutcome } from "#proto/audit/v2/audit_pb.ts";
+import { type AuditEvent, AuditOutcome } from "#proto/audit/v2/audit_pb.ts";
 import { AuditService } from "#proto/audit/v2/audit_service_pb.ts";
+import { useMe } from "../api/me.ts";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { SelectField, TextField } from "../ui/fields.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { words } from "../words.ts";
 import styles from "./audit.module.css";
 import { AuditEntry } from "./audit-entry.tsx";
+import { isRead } from "./audit-words.ts";
 import { accountChoiceOf, useDirectory } from "./people.ts";
 
 const text = words(
@@ -23,6 +25,7 @@ const text = words(
     outcome: "Outcome",
     outcomes: { 0: "All", 1: "Done", 2: "Refused" },
     none: "No entry matches.",
+    ownReads: (count: number) => `You read pages that are logged: ${count} entries`,
     more: "Older entries",
   },
   {
@@ -38,6 +41,7 @@ const text = words(
     outcome: "Ergebnis",
     outcomes: { 0: "Alle", 1: "Ausgeführt", 2: "Abgewiesen" },
     none: "Kein Eintrag passt.",
+    ownReads: (count: number) => `Sie haben protokollierte Seiten gelesen: ${count} Einträge`,
     more: "Ältere Einträge",
   },
 );
@@ -52,6 +56,35 @@ const outcomes = [
 const secondsOf = (local: string): bigint | undefined => (local === "" ? undefined : BigInt(Math.floor(new Date(local).getTime() / 1000)));
 
 const noFilter = { from: "", to: "", accountId: "", operation: "", outcome: AuditOutcome.UNSPECIFIED as AuditOutcome };
+
+/** Entries in their order: reads by the person that follow each other are one run, every other entry is a run of its own. */
+function runsOf(events: readonly AuditEvent[], ownId: string | undefined): readonly AuditEvent[][] {
+  const isOwnRead = ({ accountId, operation }: AuditEvent): boolean => accountId === ownId && isRead(operation);
+  const runs: AuditEvent[][] = [];
+  for (const event of events) {
+    const last = runs.at(-1);
+    if (last?.[0] && isOwnRead(last[0]) && isOwnRead(event)) last.push(event);
+    else runs.push([event]);
+  }
+  return runs;
+}
+
+/** One entry, or the person's own reads folded into one line. */
+function Run({ run, names }: { run: readonly AuditEvent[]; names: ReadonlyMap<string, string> }) {
+  const entries = run.map((event) => <AuditEntry key={event.id} event={event} actor={names.get(event.accountId)} />);
+  if (run.length === 1) return entries[0];
+  return (
+    <li className={styles.entry}>
+      <details>
+        <summary>
+          <Icon name="next" />
+          <span className="muted">{text.ownReads(run.length)}</span>
+        </summary>
+        <ul>{entries}</ul>
+      </details>
+    </li>
+  );
+}
 
 /** The audit log of the team, with filters. */
 export default function AuditPage() {
@@ -68,6 +101,7 @@ export default function AuditPage() {
     { limit: 50, cursor: "", accountId, operation: operation.trim(), outcome, ...range },
     { pageParamKey: "cursor", getNextPageParam: (page) => page.nextCursor || undefined, placeholderData: (kept) => kept },
   );
+  const me = useMe();
   const found = log.data?.pages.flatMap((page) => page.data);
   return (
     <>
@@ -109,8 +143,8 @@ export default function AuditPage() {
       {found?.length === 0 && <p>{text.none}</p>}
       {found && found.length > 0 && (
         <ul className="card">
-          {found.map((event) => (
-            <AuditEntry key={event.id} event={event} actor={names.get(event.accountId)} />
+          {runsOf(found, me.data?.userId).map((run) => (
+            <Run key={run[0]?.id} run={run} names={names} />
           ))}
         </ul>
       )}

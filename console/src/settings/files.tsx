@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
+import { Link } from "@tanstack/react-router";
 import { type RefObject, useRef, useState } from "react";
-import { type FileDetail, FileStatus } from "#proto/file/v2/file_pb.ts";
+import { type FileDetail, FileOrigin, FileStatus } from "#proto/file/v2/file_pb.ts";
 import { FileService } from "#proto/file/v2/file_service_pb.ts";
 import { type Upload, uploadFile } from "../api/upload.ts";
 import { CallDialog, MoreButton } from "../ui/call-dialog.tsx";
@@ -17,6 +18,10 @@ const text = words(
     uploading: "is being uploaded",
     failed: "was not uploaded",
     find: "Find by name",
+    origin: "Which files",
+    origins: { 3: "All files", 1: "Uploaded", 2: "Made by tasks" },
+    task: "Task",
+    noneMade: "No task has made a file yet.",
     download: "Download",
     remove: "Delete",
     removeTitle: (name: string) => `Delete ${name}?`,
@@ -33,6 +38,10 @@ const text = words(
     uploading: "wird hochgeladen",
     failed: "wurde nicht hochgeladen",
     find: "Nach Namen suchen",
+    origin: "Welche Dateien",
+    origins: { 3: "Alle Dateien", 1: "Hochgeladen", 2: "Von Aufgaben erstellt" },
+    task: "Aufgabe",
+    noneMade: "Noch keine Aufgabe hat eine Datei erstellt.",
     download: "Herunterladen",
     remove: "Löschen",
     removeTitle: (name: string) => `${name} löschen?`,
@@ -48,17 +57,18 @@ const text = words(
 /** The files of the person: uploaded with progress, downloaded and deleted. */
 export default function FilesPage() {
   const [name, setName] = useState("");
+  const [origin, setOrigin] = useState<FileOrigin>(FileOrigin.ALL);
   const [removed, setRemoved] = useState<FileDetail>();
   const files = useInfiniteQuery(
     FileService.method.listFiles,
-    { limit: 50, cursor: "", filenameContains: name },
+    { limit: 50, cursor: "", filenameContains: name, origin },
     { pageParamKey: "cursor", getNextPageParam: (page) => page.nextCursor || undefined, placeholderData: (kept) => kept },
   );
   const refresh = (): void => void files.refetch();
   const { uploads, add } = useUploads(refresh);
   const input = useRef<HTMLInputElement>(null);
   const found = files.data?.pages.flatMap(({ data }) => data);
-  const isEmpty = found?.length === 0 && name === "" && uploads.length === 0;
+  const isEmpty = found?.length === 0 && name === "" && origin === FileOrigin.ALL && uploads.length === 0;
   return (
     <>
       <p className="muted">{text.about}</p>
@@ -93,10 +103,22 @@ export default function FilesPage() {
             aria-label={text.find}
             onChange={(event) => setName(event.target.value)}
           />
+          <select
+            className="input"
+            aria-label={text.origin}
+            value={origin}
+            onChange={({ target }) => setOrigin(Number(target.value) as (typeof origins)[number])}
+          >
+            {origins.map((value) => (
+              <option key={value} value={value}>
+                {text.origins[value]}
+              </option>
+            ))}
+          </select>
         </div>
       )}
       <Uploads uploads={uploads} />
-      {found?.length === 0 && name !== "" && <p>{text.none}</p>}
+      {found?.length === 0 && !isEmpty && <p>{name === "" ? text.noneMade : text.none}</p>}
       {found !== undefined && found.length > 0 && (
         <ul className="card rows">
           {found.map((file) => (
@@ -120,6 +142,8 @@ export default function FilesPage() {
     </>
   );
 }
+
+const origins = [FileOrigin.ALL, FileOrigin.UPLOADS, FileOrigin.TASKS] as const;
 
 const UploadButton = ({ input }: { input: RefObject<HTMLInputElement | null> }) => (
   <button type="button" className="button primary" onClick={() => input.current?.click()}>
@@ -189,9 +213,15 @@ function FileRow({ file, onRemove }: { file: FileDetail; onRemove: () => void })
             {text.download}
           </a>
         )}
-        <button type="button" className="button danger" aria-label={`${text.remove}: ${file.filename}`} onClick={onRemove}>
-          {text.remove}
-        </button>
+        {file.taskId === undefined ? (
+          <button type="button" className="button danger" aria-label={`${text.remove}: ${file.filename}`} onClick={onRemove}>
+            {text.remove}
+          </button>
+        ) : (
+          <Link to="/app/$taskId" params={{ taskId: file.taskId }} className="button" aria-label={`${text.task}: ${file.filename}`}>
+            {text.task}
+          </Link>
+        )}
       </span>
     </li>
   );

@@ -27,6 +27,7 @@ export default function InstallationPage() {
 }
 
 function Status({ status, onRefresh }: { status: GetStatusResponse; onRefresh: () => void }) {
+  const failingWebhooks = status.deliveries?.failingWebhooks ?? 0n;
   const { at, version, checks, profiles, nodes, deliveries, workers, storage, database, jobs, errors } = status;
   return (
     <>
@@ -39,7 +40,7 @@ function Status({ status, onRefresh }: { status: GetStatusResponse; onRefresh: (
           {text.refresh}
         </button>
       </div>
-      <Checks checks={checks} />
+      <Checks checks={checks} failingWebhooks={failingWebhooks} />
       <Profiles profiles={profiles} />
       <div className={styles.columns}>
         <Nodes nodes={nodes} />
@@ -55,8 +56,15 @@ function Status({ status, onRefresh }: { status: GetStatusResponse; onRefresh: (
   );
 }
 
-function Checks({ checks }: { checks: readonly StatusCheck[] }) {
-  const late = checks.filter(({ state }) => state === StatusCheckState.WARNING).length;
+interface ChecksProps {
+  readonly checks: readonly StatusCheck[];
+  /** How many webhooks get no delivery. */
+  readonly failingWebhooks: bigint;
+}
+
+function Checks({ checks, failingWebhooks }: ChecksProps) {
+  const isFailing = failingWebhooks > 0n;
+  const late = Number(isFailing) + checks.filter(({ state }) => state === StatusCheckState.WARNING).length;
   return (
     <section className="stack tight" aria-labelledby="checks">
       <h2 id="checks" className={late === 0 ? styles.good : styles.warning}>
@@ -78,6 +86,16 @@ function Checks({ checks }: { checks: readonly StatusCheck[] }) {
             </li>
           );
         })}
+        {isFailing && (
+          <li className={`card ${styles.tile} ${styles.failing}`}>
+            <span>
+              <Icon name="failed" />
+              {text.webhooks}
+            </span>
+            <strong>{formatNumber(failingWebhooks)}</strong>
+            <small>{text.failingWebhooks}</small>
+          </li>
+        )}
       </ul>
     </section>
   );

@@ -6,8 +6,9 @@ import { MoreButton } from "../ui/call-dialog.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Menu } from "../ui/menu.tsx";
-import { Ago, formatDateTime, fromSeconds } from "../ui/time.tsx";
+import { Ago, formatInterval, formatInZone, fromSeconds } from "../ui/time.tsx";
 import { titleOf, words } from "../words.ts";
+import { cronWords } from "./cron-words.ts";
 import { ListPage } from "./list-page.tsx";
 import { ScheduleDialog } from "./schedule-dialog.tsx";
 
@@ -32,7 +33,7 @@ const text = words(
       6: "The access of the app was revoked.",
       7: "The app was deleted.",
     },
-    every: (seconds: bigint) => `every ${seconds} seconds`,
+    every: (time: string) => `every ${time}`,
     next: "next",
     last: "last",
     started: "Started",
@@ -61,7 +62,7 @@ const text = words(
       6: "Der Zugriff der App wurde widerrufen.",
       7: "Die App wurde gelöscht.",
     },
-    every: (seconds: bigint) => `alle ${seconds} Sekunden`,
+    every: (time: string) => `alle ${time}`,
     next: "nächste Zeit",
     last: "letzte Zeit",
     started: "Gestartet",
@@ -167,12 +168,12 @@ function Times({ schedule: { cron, intervalSeconds, timeZone, at, nextRunAt, las
     <small>
       {cron && (
         <>
-          <code>{cron}</code> {timeZone}
+          {cronWords(cron) ?? <code>{cron}</code>} ({timeZone})
         </>
       )}
-      {intervalSeconds !== undefined && text.every(intervalSeconds)}
-      {at && formatDateTime(Date.parse(at))}
-      {nextRunAt !== undefined && ` · ${text.next} ${formatDateTime(fromSeconds(nextRunAt))}`}
+      {intervalSeconds !== undefined && text.every(formatInterval(intervalSeconds))}
+      {at && formatInZone(Date.parse(at), timeZone)}
+      {nextRunAt !== undefined && ` · ${text.next} ${formatInZone(fromSeconds(nextRunAt), timeZone)}`}
       {lastRunAt !== undefined && (
         <>
           {" "}

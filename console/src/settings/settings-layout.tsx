@@ -2,6 +2,7 @@ import { Link, Outlet, useParams } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef } from "react";
 import { useRole } from "../api/me.ts";
 import { NotFound } from "../shell/not-found.tsx";
+import { useTitle } from "../ui/title.ts";
 import { pages } from "./pages.ts";
 import styles from "./settings.module.css";
 import { text } from "./words.ts";
@@ -52,6 +53,7 @@ const loaded = new Map<string, React.ComponentType>();
 export function SettingsPage() {
   const { page: name } = useParams({ from: "/shell/settings/$page" });
   const page = pages[name];
+  useTitle(page?.title);
   if (page === undefined) return <NotFound />;
   const Content = loaded.get(name) ?? lazy(page.load);
   loaded.set(name, Content);

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { lazy, Suspense, useState } from "react";
 import { type Webhook, WebhookStatus } from "#proto/webhook/v2/webhook_pb.ts";
-import { WebhookService } from "#proto/webhook/v2/webhook_service_pb.ts";
+import { type GetWebhookHealthResponse, WebhookService } from "#proto/webhook/v2/webhook_service_pb.ts";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Menu } from "../ui/menu.tsx";
@@ -28,6 +28,7 @@ const text = words(
     removeTitle: (name: string) => `Delete ${name}?`,
     removeText: "Pending deliveries are cancelled. This cannot be undone.",
     active: "Active",
+    isFailing: "Failing",
     inactive: "Inactive",
     delivered: "delivered",
     failed: "failed",
@@ -60,6 +61,7 @@ const text = words(
     removeTitle: (name: string) => `${name} löschen?`,
     removeText: "Wartende Zustellungen werden abgebrochen. Das lässt sich nicht rückgängig machen.",
     active: "Aktiv",
+    isFailing: "Schlägt fehl",
     inactive: "Inaktiv",
     delivered: "zugestellt",
     failed: "fehlgeschlagen",
@@ -153,6 +155,8 @@ function WebhookRow({ webhook, onChanged, onEdit, onRemove }: RowProps) {
   const rotate = useMutation(WebhookService.method.rotateWebhookSecret);
   const setStatus = (): void => update.mutate({ webhookId, status: isActive ? WebhookStatus.INACTIVE : WebhookStatus.ACTIVE });
   const outcome = ping.data?.attempt;
+  const health = useQuery(WebhookService.method.getWebhookHealth, { webhookId });
+  const isFailing = isActive && health.data?.failingSince !== undefined;
   return (
     <li className="wrap">
       <Icon name="hook" />
@@ -160,13 +164,17 @@ function WebhookRow({ webhook, onChanged, onEdit, onRemove }: RowProps) {
         <strong>{nameOf(webhook)}</strong>
         {webhook.name && <small>{webhook.url}</small>}
         <small>{webhook.eventTypes.map(eventTitle).join(", ")}</small>
-        <Health webhookId={webhookId} />
+        {health.data && <Health health={health.data} />}
         {webhook.inactiveReason && <small className="fault">{webhook.inactiveReason}</small>}
         {ping.data && <small role="status">{text.pinged(ping.data.delivered, `${outcome?.status ?? outcome?.failure ?? ""}`)}</small>}
         <ErrorNote error={ping.error ?? update.error ?? rotate.error} />
       </span>
       <span className="actions">
-        <span className={`badge ${isActive ? "done" : "rest"}`}>{isActive ? text.active : text.inactive}</span>
+        {isFailing ? (
+          <span className="badge fail">{text.isFailing}</span>
+        ) : (
+          <span className={`badge ${isActive ? "done" : "rest"}`}>{isActive ? text.active : text.inactive}</span>
+        )}
         <button
           type="button"
           className="button"
@@ -195,11 +203,9 @@ function WebhookRow({ webhook, onChanged, onEdit, onRemove }: RowProps) {
   );
 }
 
-function Health({ webhookId }: { webhookId: string }) {
-  const { data } = useQuery(WebhookService.method.getWebhookHealth, { webhookId });
-  if (!data) return null;
+function Health({ health: data }: { health: GetWebhookHealthResponse }) {
   return (
-    <small>
+    <small className={data.failingSince === undefined ? "" : "fault"}>
       {formatNumber(data.delivered)} {text.delivered} · {formatNumber(data.failed)} {text.failed} · {formatNumber(data.pending)}{" "}
       {text.pending}
       {data.failingSince !== undefined && (

@@ -11,6 +11,7 @@ import { StateBadge } from "../tasks/state.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { formatDateTime, fromSeconds } from "../ui/time.tsx";
+import { useTitle } from "../ui/title.ts";
 import { words } from "../words.ts";
 import styles from "./shared.module.css";
 
@@ -39,6 +40,7 @@ export function SharedPage() {
   const shared = useQuery(SharedTaskService.method.getSharedTask, { taskId });
   const events = useSharedEvents(taskId, shared.isSuccess);
   const task = shared.data?.task;
+  useTitle(task?.title ?? (shared.error ? text.missing : undefined));
   if (shared.error) return ConnectError.from(shared.error).code === Code.NotFound ? <Missing /> : <ErrorNote error={shared.error} />;
   return (
     <main className={styles.page} aria-labelledby="title">

@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { useTitle } from "../ui/title.ts";
 import { words } from "../words.ts";
 
 const text = words(
@@ -6,14 +7,17 @@ const text = words(
   { title: "Seite nicht gefunden", body: "Diese Seite gibt es nicht, oder Sie dürfen sie nicht sehen.", home: "Zu den Aufgaben" },
 );
 
-export const NotFound = () => (
-  <main className="stack" style={{ padding: "64px 24px", maxWidth: 560, margin: "0 auto" }}>
-    <h1>{text.title}</h1>
-    <p>{text.body}</p>
-    <p>
-      <Link to="/" className="button">
-        {text.home}
-      </Link>
-    </p>
-  </main>
-);
+export function NotFound() {
+  useTitle(text.title);
+  return (
+    <main className="stack" style={{ padding: "64px 24px", maxWidth: 560, margin: "0 auto" }}>
+      <h1>{text.title}</h1>
+      <p>{text.body}</p>
+      <p>
+        <Link to="/" className="button">
+          {text.home}
+        </Link>
+      </p>
+    </main>
+  );
+}

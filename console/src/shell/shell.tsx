@@ -3,9 +3,13 @@ import { Link, Outlet } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { useMe, useRole } from "../api/me.ts";
 import { signInAddress, useSignedOut } from "../api/signed-out.ts";
+import { useCounts } from "../tasks/counts.ts";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { showWaits } from "../ui/title.ts";
 import { words } from "../words.ts";
+import icon from "./icon.svg";
+import waitingIcon from "./icon-waiting.svg";
 import { initialsOf } from "./initials.ts";
 import { KeysDialog } from "./keys-dialog.tsx";
 import { Notice } from "./notice.tsx";
@@ -43,6 +47,8 @@ export function Shell() {
   const [open, setOpen] = useState<"palette" | "keys">();
   const openPalette = (): void => setOpen("palette");
   useShellKeys(openPalette, () => setOpen("keys"));
+  const waits = useCounts()?.waiting ?? 0;
+  useEffect(() => showWaits(waits, waits > 0 ? waitingIcon : icon), [waits]);
   const isUnknown = me.error && ConnectError.from(me.error).code === Code.Unauthenticated && !me.data;
   useEffect(() => {
     if (isUnknown) location.replace(signInAddress());

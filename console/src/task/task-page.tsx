@@ -14,6 +14,7 @@ import { Composer } from "../tasks/composer.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Late } from "../ui/late.tsx";
+import { useTitle } from "../ui/title.ts";
 import { catalogued } from "../words.ts";
 import { ApprovalCard } from "./ask-card.tsx";
 import { useTaskEvents } from "./events.ts";
@@ -80,12 +81,7 @@ export function TaskPage() {
     if (lastStatus !== undefined) void refetch();
   }, [lastStatus, refetch]);
   const task = detail.data?.task;
-  useEffect(() => {
-    if (task) document.title = task.title;
-    return () => {
-      document.title = "Agent Task Platform";
-    };
-  }, [task]);
+  useTitle(task?.title);
 
   if (detail.error && !task)
     return ConnectError.from(detail.error).code === Code.NotFound ? (

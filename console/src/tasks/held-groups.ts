@@ -1,6 +1,5 @@
 import { type FocusEvent, useEffect, useRef, useState } from "react";
-import type { Group } from "./groups.ts";
-import { holdPlaces } from "./merge.ts";
+import { type Group, holdPlaces } from "./merge.ts";
 
 /** How long rows keep their places after the last movement over them. */
 const holdMs = 5_000;
@@ -11,8 +10,8 @@ const holdMs = 5_000;
  *
  * @param list what changes with the filters: another list shows at once.
  */
-export function useHeldGroups(newest: readonly Group[], list: string) {
-  const [held, setHeld] = useState<{ readonly list: string; readonly groups: readonly Group[] }>();
+export function useHeldGroups<G extends Group>(newest: readonly G[], list: string) {
+  const [held, setHeld] = useState<{ readonly list: string; readonly groups: readonly G[] }>();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   const release = (): void => {

@@ -1,26 +1,38 @@
 import type { Task } from "#proto/task/v2/task_pb.ts";
 
 /** Changes of a list, as WatchTasks sends them. */
-interface Changes {
+export interface Changes {
   readonly tasks: readonly Task[];
   readonly removedIds: readonly string[];
 }
 
-/** Applies changes to the pages of a list. A task keeps its place while its state stays; new tasks and tasks in a new state come first. */
-export function mergePages<P extends { readonly data: readonly Task[] }>(pages: readonly P[], { tasks, removedIds }: Changes): P[] {
+/** One page of a list, as far as changes need it. */
+interface TaskPage {
+  readonly data: readonly Task[];
+  /** Empty on the last page. */
+  readonly nextCursor?: string | undefined;
+}
+
+/**
+ * Applies changes to the pages of a list. A task keeps its place while its state stays. New tasks and tasks in a new state come to one
+ * end of the list: to the last one only if all of its pages are loaded, because otherwise a later page brings them.
+ */
+export function mergePages<P extends TaskPage>(pages: readonly P[], { tasks, removedIds }: Changes, end: "first" | "last"): P[] {
   const known = new Map(pages.flatMap(({ data }) => data).map((task) => [task.id, task]));
   const stays = ({ id, status }: Task): boolean => known.get(id)?.status === status;
   const inPlace = new Map(tasks.filter(stays).map((task) => [task.id, task]));
-  const first = tasks.filter((task) => !stays(task));
-  const gone = new Set([...removedIds, ...first.map(({ id }) => id)]);
+  const moved = tasks.filter((task) => !stays(task));
+  const gone = new Set([...removedIds, ...moved.map(({ id }) => id)]);
   return pages.map((page, index) => {
     const kept = page.data.filter(({ id }) => !gone.has(id)).map((task) => inPlace.get(task.id) ?? task);
-    return { ...page, data: index === 0 ? [...first, ...kept] : kept };
+    const before = end === "first" && index === 0 ? moved : [];
+    const after = end === "last" && index === pages.length - 1 && !page.nextCursor ? moved : [];
+    return { ...page, data: [...before, ...kept, ...after] };
   });
 }
 
 /** Tasks below one heading. */
-interface Group {
+export interface Group {
   readonly id: string;
   readonly tasks: readonly Task[];
 }

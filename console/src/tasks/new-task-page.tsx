@@ -9,6 +9,7 @@ import { TaskService } from "#proto/task/v2/task_service_pb.ts";
 import { useDraft } from "../ui/draft.ts";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { CheckField, SelectField, TextField } from "../ui/fields.tsx";
+import { useTitle } from "../ui/title.ts";
 import { words } from "../words.ts";
 import { Composer } from "./composer.tsx";
 import styles from "./new-task.module.css";
@@ -54,6 +55,7 @@ const nameMax = 80;
 
 /** A form for a new task, or for a schedule of tasks. */
 export function NewTaskPage() {
+  useTitle(text.title);
   const navigate = useNavigate();
   const { project } = useSearch({ strict: false });
   const projects = useQuery(ProjectService.method.listProjects, {});

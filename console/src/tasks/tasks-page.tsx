@@ -8,10 +8,12 @@ import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Late } from "../ui/late.tsx";
-import { useNow } from "../ui/time.tsx";
-import { groupTasks, nestSubtasks } from "./groups.ts";
+import { formatNumber } from "../ui/time.tsx";
+import { useTitle } from "../ui/title.ts";
+import { useCounts } from "./counts.ts";
 import { useHeldGroups } from "./held-groups.ts";
 import { type TaskFilters, useLiveTasks } from "./live-tasks.ts";
+import { countText, nestSubtasks } from "./sections.ts";
 import { TaskRow } from "./task-row.tsx";
 import styles from "./tasks.module.css";
 import { ViewsBar } from "./views-bar.tsx";
@@ -36,17 +38,29 @@ const shown: Readonly<Record<string, { readonly label: string; readonly status: 
 };
 
 const none: readonly Task[] = [];
+const headings = { waiting: text.needsYou, running: text.running, ended: text.ended } as const;
 
-/** The tasks of the person, grouped by what they need. */
+/** The tasks of the person: those that need an answer, those that run, and the rest. */
 export function TasksPage() {
   const search = useSearch({ from: "/shell/" });
-  const { tasks, connection } = useLiveTasks(filtersOf(search));
-  const now = useNow();
-  const found = tasks.data?.pages.flatMap((page) => page.data) ?? [];
+  useTitle(text.title);
+  const filters = filtersOf(search);
+  const { sections, connection } = useLiveTasks(filters);
+  const counts = useCounts(filters);
+  const found = sections.flatMap(({ tasks }) => tasks);
   const titles = new Map(found.map(({ id, title }) => [id, title]));
   const { own, below } = nestSubtasks(found);
-  const { groups, changed, release, handlers } = useHeldGroups(groupTasks(own, now), JSON.stringify([search, tasks.isPlaceholderData]));
-  const isFiltered = Object.keys(filtersOf(search)).length > 0;
+  const newest = sections.map(({ id, tasks }) => ({ id, tasks: tasks.filter((task) => own.has(task.id)) }));
+  const isKept = sections.some(({ list }) => list.isPlaceholderData);
+  const { groups, changed, release, handlers } = useHeldGroups(newest, JSON.stringify([search, isKept]));
+  const isFiltered = Object.keys(filters).length > 0;
+  const isPending = sections.some((section) => section.isPending);
+  const failed = sections.find(({ list }) => list.error)?.list;
+  // All tasks of a list are counted by its rows; of a longer one the server counts them.
+  const countIn = (id: (typeof groups)[number]["id"], shown: number): number | undefined => {
+    if (id === "ended") return undefined;
+    return sections.find((section) => section.id === id)?.hasNextPage ? counts?.[id] : shown;
+  };
   return (
     <main className={styles.page} aria-labelledby="title">
       <div className={styles.top}>
@@ -69,13 +83,13 @@ export function TasksPage() {
           </Link>
         </p>
       )}
-      <ErrorNote error={tasks.error} onRetry={() => void tasks.refetch()} />
-      {tasks.isPending && (
+      <ErrorNote error={failed?.error} onRetry={() => void failed?.refetch()} />
+      {isPending && (
         <Late>
           <div className={`card ${styles.skeleton}`} aria-hidden="true" />
         </Late>
       )}
-      {tasks.data && found.length === 0 && (isFiltered ? <Nothing /> : <FirstTask />)}
+      {!isPending && !failed && found.length === 0 && (isFiltered ? <Nothing /> : <FirstTask />)}
       <div className={styles.groups} {...handlers}>
         {changed > 0 && (
           <p className={styles.changes} role="status">
@@ -84,29 +98,44 @@ export function TasksPage() {
             </button>
           </p>
         )}
-        {groups.map(({ id, title, tasks: members }) => (
-          <section key={id} aria-label={title}>
-            <h2 className={styles.group}>
-              {title} <small>{members.length}</small>
-            </h2>
-            <ul className="card">
-              {members.map((task) => (
+        {groups
+          .filter(({ tasks }) => tasks.length > 0)
+          .map(({ id, tasks }) => (
+            <Section key={id} title={headings[id]} count={countIn(id, tasks.length)} list={sections.find((section) => section.id === id)}>
+              {tasks.map((task) => (
                 <TaskRow key={task.id} task={task} below={below.get(task.id) ?? none} parentTitle={titles.get(task.parentTaskId ?? "")} />
               ))}
-            </ul>
-          </section>
-        ))}
+            </Section>
+          ))}
       </div>
-      {tasks.hasNextPage && (
-        <p className={styles.more}>
-          <button type="button" className="button" disabled={tasks.isFetchingNextPage} onClick={() => void tasks.fetchNextPage()}>
-            {text.more}
-          </button>
-        </p>
-      )}
     </main>
   );
 }
+
+interface SectionProps {
+  readonly title: string;
+  /** How many tasks the list has on all pages, if it is known. */
+  readonly count: number | undefined;
+  readonly list: ReturnType<typeof useLiveTasks>["sections"][number] | undefined;
+  readonly children: ReactNode;
+}
+
+/** One list with its heading, its number of tasks and its next page. */
+const Section = ({ title, count, list, children }: SectionProps) => (
+  <section aria-label={title}>
+    <h2 className={styles.group}>
+      {title} {count !== undefined && <small>{countText(count, formatNumber)}</small>}
+    </h2>
+    <ul className="card">{children}</ul>
+    {list?.hasNextPage && (
+      <p className={styles.more}>
+        <button type="button" className="button" disabled={list.list.isFetchingNextPage} onClick={() => void list.list.fetchNextPage()}>
+          {text.more}
+        </button>
+      </p>
+    )}
+  </section>
+);
 
 function filtersOf({ q, show, project, app }: TasksSearch): TaskFilters {
   const status = show === undefined ? undefined : shown[show]?.status;

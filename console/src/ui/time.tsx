@@ -27,6 +27,12 @@ export function formatBytes(value: number | bigint): string {
 
 export const formatClock = (at: number): string => clock.format(at);
 export const formatDateTime = (at: number): string => full.format(at);
+/** A date and time in a time zone, with the name of the zone. Empty or unknown: the zone of the browser. */
+export const formatInZone = (at: number, timeZone: string): string =>
+  new Intl.DateTimeFormat(locale, {
+    ...{ day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" },
+    ...(timeZone && { timeZone }),
+  }).format(at);
 /** A date and time with its seconds. */
 export const formatExact = (at: number): string => exact.format(at);
 
@@ -46,6 +52,18 @@ export function formatDuration(ms: number): string {
   const [value, unit] =
     seconds < 60 ? [seconds, "second"] : seconds < 3600 ? [Math.round(seconds / 60), "minute"] : [Math.round(seconds / 3600), "hour"];
   return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "short" }).format(value);
+}
+
+/** A whole number of seconds in the largest unit that divides it, as `90 minutes`. */
+export function formatInterval(seconds: bigint): string {
+  const units = [
+    ["day", 86_400n],
+    ["hour", 3_600n],
+    ["minute", 60n],
+    ["second", 1n],
+  ] as const;
+  const [unit, size] = units.find(([, each]) => seconds % each === 0n) ?? (["second", 1n] as const);
+  return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "long" }).format(seconds / size);
 }
 
 /** The present time, updated every `everyMs`. */

@@ -1,4 +1,4 @@
-import { useMutation } from "@connectrpc/connect-query";
+import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useId, useState } from "react";
 import { ApiKeyKind } from "#proto/settings/v1/api_key_pb.ts";
@@ -11,6 +11,7 @@ import { Copy } from "../ui/copy.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { Tabs } from "../ui/tabs.tsx";
+import { useTitle } from "../ui/title.ts";
 import { firstCalls, modelCommands } from "./commands.ts";
 import styles from "./welcome.module.css";
 import { text } from "./words.ts";
@@ -18,6 +19,7 @@ import { text } from "./words.ts";
 /** The first page of a new installation: password, API key, first task, model. */
 export function WelcomePage() {
   const { data: me } = useMe();
+  useTitle(text.title);
   return (
     <main className={styles.page} aria-labelledby="title">
       <div className="stack tight">
@@ -43,16 +45,27 @@ export function WelcomePage() {
   );
 }
 
-function Step({ icon, title, about, children }: { icon: IconName; title: string; about: string; children: ReactNode }) {
+interface StepProps {
+  readonly icon: IconName;
+  readonly title: string;
+  readonly about: string;
+  /** Whether the person has done it already. */
+  readonly isDone?: boolean;
+  readonly children: ReactNode;
+}
+
+function Step({ icon, title, about, isDone = false, children }: StepProps) {
   const id = useId();
   return (
     <section className={`card ${styles.step}`} aria-labelledby={id}>
       <span className={styles.mark}>
-        <Icon name={icon} />
+        <Icon name={isDone ? "done" : icon} />
       </span>
       <div className="stack">
         <div>
-          <h2 id={id}>{title}</h2>
+          <h2 id={id}>
+            {title} {isDone && <span className="badge done">{text.isDone}</span>}
+          </h2>
           <p className="muted">{about}</p>
         </div>
         {children}
@@ -64,8 +77,10 @@ function Step({ icon, title, about, children }: { icon: IconName; title: string;
 function KeyStep() {
   const create = useMutation(ApiKeyService.method.createApiKey);
   const secret = create.data?.secret;
+  const known = useQuery(ApiKeyService.method.listApiKeys, {});
+  const isDone = secret !== undefined || (known.data?.data.some(({ name }) => name === text.keyName) ?? false);
   return (
-    <Step icon="key" title={text.key} about={text.keyText}>
+    <Step icon="key" title={text.key} about={text.keyText} isDone={isDone}>
       {secret === undefined ? (
         <p>
           <button
@@ -110,8 +125,9 @@ function TaskStep() {
   const create = useMutation(TaskService.method.createTask, {
     onSuccess: ({ taskId }) => void navigate({ to: "/app/$taskId", params: { taskId } }),
   });
+  const known = useQuery(TaskService.method.listTasks, { limit: 1 });
   return (
-    <Step icon="tasks" title={text.task} about={text.taskText}>
+    <Step icon="tasks" title={text.task} about={text.taskText} isDone={(known.data?.data.length ?? 0) > 0}>
       <form
         className="stack"
         onSubmit={(event) => {
@@ -148,7 +164,9 @@ function ModelStep() {
       >
         <Code language="sh" text={modelCommands[kind]} />
       </Tabs>
-      <small>{text.modelMore}</small>
+      <small>
+        <a href="/docs/guides/models">{text.modelMore}</a>
+      </small>
     </Step>
   );
 }

@@ -3,6 +3,7 @@ import { words } from "../words.ts";
 export const text = words(
   {
     title: "Welcome",
+    isDone: "Done",
     signedIn: (email: string) => `You are signed in as ${email}. Four steps make this server yours, in any order.`,
     password: "Choose a password",
     passwordText: "The link that brought you here does not work again. With a password you can sign in at any time.",
@@ -24,11 +25,12 @@ export const text = words(
     modelText: "Describe the model in a file, name it for a profile, and start the server again. Nothing else changes.",
     modelKinds: { local: "On this machine", openai: "OpenAI and compatible", anthropic: "Anthropic" },
     modelKind: "Where the model runs",
-    modelMore: "docs/guides/models.md in the checkout has limits, tools and more servers.",
+    modelMore: "Limits, tools and more servers",
     tasks: "Go to the tasks",
   },
   {
     title: "Willkommen",
+    isDone: "Erledigt",
     signedIn: (email: string) => `Sie sind als ${email} angemeldet. Vier Schritte richten diesen Server ein, in beliebiger Reihenfolge.`,
     password: "Passwort wählen",
     passwordText: "Der Link, mit dem Sie kamen, gilt nur einmal. Mit einem Passwort melden Sie sich jederzeit wieder an.",
@@ -51,7 +53,7 @@ export const text = words(
       "Beschreiben Sie das Modell in einer Datei, weisen Sie es einem Profil zu, und starten Sie den Server neu. Sonst ändert sich nichts.",
     modelKinds: { local: "Auf diesem Rechner", openai: "OpenAI und kompatible", anthropic: "Anthropic" },
     modelKind: "Wo das Modell läuft",
-    modelMore: "docs/guides/models.md im Checkout beschreibt Grenzen, Werkzeuge und weitere Server.",
+    modelMore: "Grenzen, Werkzeuge und weitere Server",
     tasks: "Zu den Aufgaben",
   },
 );

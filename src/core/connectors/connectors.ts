@@ -55,6 +55,8 @@ export interface Connectors {
 export interface ConnectorTest {
   /** Null after a success. */
   readonly failure: ServerFaultKind | "sign_in" | null;
+  /** The failure as a sentence; empty after a success. */
+  readonly message: string;
   readonly tools: number;
   readonly latencyMs: number;
 }
@@ -149,8 +151,8 @@ export function connectors({ store, clock, ids, cipher, rules, servers, reach }:
       void clock.sleep(testMs, ended.signal).then(timeUp, () => undefined);
       const outcome = await list(connector, { accountId: caller.accountId, signal: AbortSignal.any([gone, late.signal]) })
         .then(
-          ({ length }) => ({ failure: null, tools: length }),
-          (thrown: unknown) => ({ failure: faultKindOf(thrown), tools: 0 }),
+          ({ length }) => ({ failure: null, message: "", tools: length }),
+          (thrown: unknown) => ({ ...faultOf(thrown), tools: 0 }),
         )
         .finally(() => ended.abort());
       const latencyMs = Math.round(clock.monotonic() - since);
@@ -217,14 +219,16 @@ async function requireProject(tx: Tx, caller: Caller, id: string): Promise<Proje
 }
 
 /** @throws the exception itself when it is not a fault of the server. */
-function faultKindOf(thrown: unknown): ServerFaultKind | "sign_in" {
-  if (thrown instanceof SignInNeeded) return "sign_in";
-  if (thrown instanceof ServerFault) return thrown.kind;
+function faultOf(thrown: unknown): Pick<ConnectorTest, "message"> & { readonly failure: ServerFaultKind | "sign_in" } {
+  if (thrown instanceof SignInNeeded) return { failure: "sign_in", message: signInNeeded };
+  if (thrown instanceof ServerFault) return { failure: thrown.kind, message: thrown.message };
   throw thrown;
 }
 
+const signInNeeded = "a user has to sign in to the connector first";
+
 function throwAsFailure(thrown: unknown, failure: (why: string) => Failure): never {
-  if (thrown instanceof SignInNeeded) throw new Failure("failed_precondition", "a user has to sign in to the connector first");
+  if (thrown instanceof SignInNeeded) throw new Failure("failed_precondition", signInNeeded);
   if (thrown instanceof ServerFault) throw failure(thrown.message);
   throw thrown;
 }

@@ -67,11 +67,34 @@ export type ServerFaultKind = "unreachable" | "refused" | "broken" | "too_large"
 
 /** The error texts for users and models. */
 const faultTexts: Readonly<Record<ServerFaultKind, string>> = {
-  unreachable: "The connector's server could not be reached, or must not be.",
+  unreachable: "The connector's server could not be reached.",
   refused: "The connector's server refused the credential.",
   broken: "The connector's server did not answer as a server of the Model Context Protocol.",
   too_large: "The answer of the connector's server is too large.",
   timeout: "The connector's server did not answer in time.",
+};
+
+/** Why no connection to a server was made, or what it answered. */
+export type Unreached =
+  | "name_not_found"
+  | "name_not_answered"
+  | "address_refused"
+  | "connection_refused"
+  | "connection"
+  | "timeout"
+  | "tls"
+  | "no_command";
+
+const unreachedTexts: Readonly<Record<Unreached, string>> = {
+  name_not_found: "The name of the connector's server was not found. Check its address.",
+  name_not_answered: "The look-up of the name of the connector's server had no answer.",
+  address_refused:
+    "The connector's server has an address that is not allowed: not public, another port than 443, or plain http. The operator allows addresses by CONNECTOR_ALLOW.",
+  connection_refused: "The connector's server refused the connection: no program listens at its address.",
+  connection: "The connection to the connector's server failed or broke.",
+  timeout: "The connector's server accepted no connection in time.",
+  tls: "The connector's server has no valid TLS certificate, or speaks no TLS.",
+  no_command: "The operator allows no such command, or no longer.",
 };
 
 /** A server returned no result. `cause` is for the process log only. */
@@ -79,11 +102,15 @@ export class ServerFault extends Error {
   override readonly name = "ServerFault";
   readonly kind: ServerFaultKind;
 
-  constructor(kind: ServerFaultKind, cause?: unknown) {
-    super(faultTexts[kind], { cause });
+  /** @param detail what makes the text of the kind more precise: why it was not reached, or the status of its answer. */
+  constructor(kind: ServerFaultKind, cause?: unknown, detail?: Unreached | number) {
+    super(typeof detail === "string" ? unreachedTexts[detail] : faultTexts[kind] + statusText(detail), { cause });
     this.kind = kind;
   }
 }
+
+/** The status of an answer, as a sentence. */
+const statusText = (status: number | undefined): string => (status === undefined ? "" : ` It answered with the status ${status}.`);
 
 /** The result of a tool: data, never an instruction. */
 export interface ToolAnswer {

@@ -80,6 +80,8 @@ export interface Upload {
 export interface FileFilter {
   /** Artifacts of this task instead of uploads. */
   readonly taskId?: string | undefined;
+  /** Uploads, which are the default; artifacts of all tasks that the caller sees; or both. */
+  readonly origin?: "tasks" | "all" | undefined;
   /** A part of the name, in any letter case. */
   readonly filenameContains?: string | undefined;
 }

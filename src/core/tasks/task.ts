@@ -4,6 +4,7 @@ import type { Visibility } from "../visibility.ts";
 import type { NewEvent, WaitDetail } from "./event.ts";
 import type { Metadata } from "./metadata.ts";
 import type { SearchWord } from "./search-tokens.ts";
+import type { TaskPage, TaskPosition } from "./task-page.ts";
 
 export type TaskStatus = "running" | "stopped" | "waiting" | "error";
 export type TaskType = "standard" | "project" | "agent_subtask";
@@ -248,30 +249,10 @@ export interface TaskFilter {
   readonly words?: readonly SearchWord[];
 }
 
-/** The times that a list of tasks can be ordered by; `waitingSince` only with the status `waiting`, outside of a team's view. */
-export type TaskOrder = "createdAt" | "updatedAt" | "waitingSince";
-
-/** A place in a list of tasks: the time that the list is ordered by, and an id. */
-export interface TaskPosition {
-  readonly at: number;
-  readonly id: string;
-}
-
-/** A keyset page: ordered by a time, then by id. */
-export interface TaskPage {
-  readonly orderBy: TaskOrder;
-  readonly order: "asc" | "desc";
-  readonly limit: number;
-  readonly after?: TaskPosition;
-}
-
 /** Numbers of tasks by state. */
 export interface TaskCounts {
   readonly byStatus: Readonly<Record<TaskStatus, number>>;
-  /**
-   * False when only the newest tasks were examined, so that more may be `stopped` or `error`. `running` and `waiting` are counted
-   * of any age, but in the view of a team; each examines at most 5,000 tasks.
-   */
+  /** False when only the newest tasks were examined. `running` and `waiting` are counted of any age, but in the view of a team. */
   readonly isComplete: boolean;
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject, Message } from "@bufbuild/protobuf";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { lazy } from "../../async/lazy.ts";
 import type { Admission } from "../../call/admission.ts";
 import type { Admit } from "../../call/admit.ts";
@@ -13,7 +13,7 @@ import { boundOf } from "../bounds/bound.ts";
 import { jsonOnly } from "../failure.ts";
 import { boundedBodies } from "../request-body.ts";
 import { sendAnswer } from "../send-answer.ts";
-import type { Unrouted } from "../unrouted.ts";
+import type { Refuse, Unrouted } from "../unrouted.ts";
 import { type Address, applyHeaders, type Call, type Handle, hasBody, inSteps } from "../wire/wire.ts";
 import { compileFrameWriter, endFrame, eventStream, isResumable, lastEventId } from "./event-stream.ts";
 import { compileReader } from "./message-reader.ts";
@@ -103,6 +103,8 @@ function rankWithoutWord(requested: readonly string[], left: readonly string[]):
 
 /** The parts of the call path that the v2 wire needs. */
 export interface V2Parts extends RefusalParts {
+  /** Answers a browser that asks for an address without a page; programs, and addresses of operations, get JSON. Absent: every caller does. */
+  readonly notFoundPage?: ((request: FastifyRequest, reply: FastifyReply) => FastifyReply) | undefined;
   readonly operations: OperationTable;
   readonly admit: Admit;
   readonly performer: Performer;
@@ -129,10 +131,19 @@ export function v2Routes(app: FastifyInstance, parts: V2Parts, elsewhere: Pick<U
   const v2 = v2Wire(parts);
   const unknown = unknownOperation(parts.operations);
   app.setErrorHandler((thrown, request, reply) => v2.refuse(request, reply, thrown));
-  app.setNotFoundHandler((request, reply) => elsewhere.refuse(request, reply, v2.refuse, unknown(request.raw.url ?? "")));
+  const { notFoundPage } = parts;
+  const refuse: Refuse = (request, reply, thrown) =>
+    notFoundPage && asksForPage(request) ? notFoundPage(request, reply) : v2.refuse(request, reply, thrown);
+  app.setNotFoundHandler((request, reply) => elsewhere.refuse(request, reply, refuse, unknown(request.raw.url ?? "")));
   const named = parts.operations.all.flatMap((operation) => (operation.name === null ? [] : [[operation.name, operation] as const]));
   v2.routeNames(app, "/v2/", new Map(named.map(([name, operation]) => [name, addressOf(name, operation, parts)])));
 }
+
+/** Whether a browser asks for a page, by `Accept`. */
+const asksForPage = ({ method, url, headers }: FastifyRequest): boolean =>
+  (method === "GET" || method === "HEAD") &&
+  !url.startsWith("/v2/") &&
+  /\btext\/html\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(headers.accept ?? "");
 
 function addressOf(name: string, operation: Operation, parts: V2Parts): Address {
   // A process calls few of its operations.

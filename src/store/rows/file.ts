@@ -3,6 +3,7 @@ import { type FileFilter, type FileList, type FilePage, type FileRows, windowExp
 import type { Session } from "../session.ts";
 import { allOf, escapeLike, join, likeIgnoringCase, type Sql, sql } from "../statements.ts";
 import { tables } from "../table.ts";
+import { visible } from "./task-row.ts";
 
 const { file } = tables;
 const removed = file.pick("blobId", "filename");
@@ -86,11 +87,11 @@ const position = file.pick("createdAt", "id");
 async function listFiles(
   session: Session,
   scope: Scope,
-  { taskId, filenameContains = "" }: FileFilter,
+  { taskId, origin, filenameContains = "" }: FileFilter,
   { limit, after }: FilePage,
   now: number,
 ): Promise<FileList> {
-  const owned = taskId === undefined ? uploadedBy(scope) : artifactsOf(scope, taskId);
+  const owned = taskId === undefined ? fromOrigin(scope, origin) : artifactsOf(scope, taskId);
   const beyond = after === undefined ? [] : [sql`(created_at, id) < (${after.createdAt}, ${after.id})`];
   const examined = sql`FROM file WHERE ${allOf([owned, ...beyond])} ORDER BY created_at DESC, id DESC LIMIT`;
   const named = likeIgnoringCase(session.dialect, sql`filename`, `%${escapeLike(filenameContains)}%`);
@@ -105,6 +106,16 @@ async function listFiles(
 /** The caller has checked access to the task. A worker's uploads for it belong to the worker. */
 const artifactsOf = ({ accountId, spaceId }: Scope, taskId: string): Sql =>
   sql`task_id = ${taskId} AND account_id = ${accountId} AND space_id = ${spaceId}`;
+
+/** Artifacts are seen as their tasks are. */
+function fromOrigin(scope: Scope, origin: FileFilter["origin"]): Sql {
+  if (origin === undefined) return uploadedBy(scope);
+  const { accountId, spaceId } = scope;
+  const made = sql`account_id = ${accountId} AND space_id = ${spaceId} AND task_id IS NOT NULL
+    AND EXISTS (SELECT 1 FROM task t WHERE t.id = file.task_id AND ${visible(scope)})`;
+  // The owner again: it keeps the choice in the order of the index.
+  return origin === "tasks" ? made : sql`account_id = ${accountId} AND space_id = ${spaceId} AND (${uploadedBy(scope)} OR ${made})`;
+}
 
 /** An app and a key that is limited to projects see only the files that they uploaded (spec/decisions.md 26, spec/api.md 8.108). */
 function uploadedBy({ accountId, spaceId, clientId, within }: Scope): Sql {

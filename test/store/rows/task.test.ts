@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Scope } from "../../../src/core/accounts/caller.ts";
-import type { TaskPosition } from "../../../src/core/tasks/task.ts";
+import type { TaskPosition } from "../../../src/core/tasks/task-page.ts";
 import { describeOnEach, openTestStore, rowsIn } from "../../support/database.ts";
 import { agentMessage, agentThought, ann, annAtHome, bo, putTask, sampleKey, userMessage } from "../samples.ts";
 

@@ -817,6 +817,8 @@ export interface ListFilesRequest {
    * Rules: at most 255 bytes.
    */
   readonly filenameContains?: string;
+  /** Where the files come from. Default `uploads`. With `task_id` it has no effect. */
+  readonly origin?: "FILE_ORIGIN_UNSPECIFIED" | "FILE_ORIGIN_UPLOADS" | "FILE_ORIGIN_TASKS" | "FILE_ORIGIN_ALL";
 }
 
 /** Response of ListFiles. */
@@ -856,6 +858,8 @@ export interface FileDetail {
   readonly downloadUrl?: string;
   /** Time until which `download_url` is valid, in Unix seconds; absent without an address. */
   readonly downloadExpiresAt?: string;
+  /** The task whose agent made it. Only in lists with an `origin`; absent for an upload. */
+  readonly taskId?: string;
 }
 
 /** Request of ListApiKeys. It has no fields. */
@@ -1572,6 +1576,8 @@ export interface TestConnectorResponse {
   readonly tools?: number;
   /** Time until the answer or the failure, in milliseconds. */
   readonly latencyMs?: number;
+  /** The failure as a sentence, which says more than `failure`: for example whether the name was not found or its address is not allowed. Absent after a success. */
+  readonly message?: string;
 }
 
 /** Request of GetProjectConnectors. */

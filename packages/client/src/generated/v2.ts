@@ -1755,6 +1755,8 @@ export interface FileDetail {
   readonly download_url?: string;
   /** Time until which `download_url` is valid, in Unix seconds; absent without an address. */
   readonly download_expires_at?: number;
+  /** The task whose agent made it. Only in lists with an `origin`; absent for an upload. */
+  readonly task_id?: string;
 }
 
 /** Request of DeleteFile. */

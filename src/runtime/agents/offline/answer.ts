@@ -85,7 +85,8 @@ export function writeAnswer({ text, files, instruction, previous, locale, skills
   const points = pointsOf(text);
   const subjects = subjectsOf(text);
   return [
-    points.length > 1 ? `You made ${points.length} points:\n${numbered(points)}` : `You wrote: ${shorten(points[0] ?? text)}`,
+    // The empty line ends the list: in Markdown the next line would belong to its last item.
+    points.length > 1 ? `You made ${points.length} points:\n${numbered(points)}\n` : `You wrote: ${shorten(points[0] ?? text)}`,
     ...findSums(points.join("\n")),
     files,
     subjects.length > 0 ? `Subject: ${listOf(subjects)}.` : "",

@@ -607,6 +607,8 @@ class ListFilesRequest(TypedDict):
 
     Rules: at most 255 bytes.
     """
+    origin: NotRequired[Literal["FILE_ORIGIN_UNSPECIFIED", "FILE_ORIGIN_UPLOADS", "FILE_ORIGIN_TASKS", "FILE_ORIGIN_ALL"]]
+    """Where the files come from. Default `uploads`. With `task_id` it has no effect."""
 
 
 class ListFilesResponse(TypedDict):
@@ -644,6 +646,8 @@ class FileDetail(TypedDict):
     `uploaded`."""
     downloadExpiresAt: NotRequired[str]
     """Time until which `download_url` is valid, in Unix seconds; absent without an address."""
+    taskId: NotRequired[str]
+    """The task whose agent made it. Only in lists with an `origin`; absent for an upload."""
 
 
 class ListApiKeysRequest(TypedDict):
@@ -1361,6 +1365,9 @@ class TestConnectorResponse(TypedDict):
     """Number of tools that the server listed."""
     latencyMs: NotRequired[int]
     """Time until the answer or the failure, in milliseconds."""
+    message: NotRequired[str]
+    """The failure as a sentence, which says more than `failure`: for example whether the name was not found or its
+    address is not allowed. Absent after a success."""
 
 
 class GetProjectConnectorsRequest(TypedDict):

@@ -1513,6 +1513,8 @@ class FileDetail(TypedDict):
     `uploaded`."""
     download_expires_at: NotRequired[int]
     """Time until which `download_url` is valid, in Unix seconds; absent without an address."""
+    task_id: NotRequired[str]
+    """The task whose agent made it. Only in lists with an `origin`; absent for an upload."""
 
 
 class DeleteFileRequest(TypedDict):
