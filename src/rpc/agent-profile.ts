@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Handlers } from "../call/handlers.ts";
+import type { FetchMode } from "../core/tasks/fetch-policy.ts";
 import type { AgentProfile, AgentProfiles } from "../core/tasks/profile-settings.ts";
 import { type Price, type PriceTable, perCredit } from "../core/usage/price.ts";
 import type { AgentProfilePricesSchema, AgentProfileSchema } from "../gen/proto/agent/v2/agent_profile_pb.ts";
@@ -7,23 +8,28 @@ import type { AgentProfileService } from "../gen/proto/agent/v2/agent_profile_se
 
 /** agentProfile.* (spec/api.md 8.46, 8.78). */
 export function agentProfileHandlers(profiles: AgentProfiles, prices: PriceTable): Handlers<typeof AgentProfileService> {
-  const toMessage = ({ concurrency, timeLimit, labels, ...profile }: AgentProfile): MessageInitShape<typeof AgentProfileSchema> => ({
+  const toMessage = ({ concurrency, timeLimit, labels, fetch, ...profile }: AgentProfile): MessageInitShape<typeof AgentProfileSchema> => ({
     ...profile,
     ...(concurrency === null ? {} : { concurrency }),
     ...(timeLimit === null ? {} : { timeLimitSeconds: timeLimit }),
     labels: [...labels],
+    ...(fetch && { fetch: { mode: fetch.mode, hosts: [...fetch.hosts] } }),
     ...pricesIn(prices[profile.id]),
   });
   return {
     async listAgentProfiles(tx, caller) {
       return { data: (await profiles.list(tx, caller)).map(toMessage) };
     },
-    async updateAgentProfile(tx, caller, { agentProfile, title, description, concurrency, timeLimitSeconds }) {
+    async updateAgentProfile(tx, caller, { agentProfile, title, description, concurrency, timeLimitSeconds, fetch }) {
       const edit = {
         ...(title === undefined ? {} : { title: title || null }),
         ...(description === undefined ? {} : { description: description || null }),
         ...(concurrency === undefined ? {} : { concurrency: concurrency || null }),
         ...(timeLimitSeconds === undefined ? {} : { timeLimit: timeLimitSeconds || null }),
+        ...(fetch === undefined
+          ? {}
+          : // Safe cast: the field's rule has the modes.
+            { fetch: (fetch.mode || null) as FetchMode | null, fetchHosts: fetch.hosts.length === 0 ? null : fetch.hosts }),
       };
       return { agentProfile: toMessage(await profiles.update(tx, caller, agentProfile, edit)) };
     },

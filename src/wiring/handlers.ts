@@ -304,6 +304,7 @@ const profilesIn = ({ config, clock }: ProcessContext): AgentProfiles =>
     profiles: profilesOf(Object.keys(config.agentProfiles)),
     remoteProfiles: remoteProfiles(config),
     labels: config.profileLabels,
+    entryOf: (profile) => modelOf(config, profile) ?? null,
   });
 
 /** The model of a profile; undefined when its agent uses none. */

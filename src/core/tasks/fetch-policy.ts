@@ -17,6 +17,12 @@ export interface ProfileFetch {
   readonly fetchHosts: readonly string[] | null;
 }
 
+/** What the entry of a model has. The mode is null for the default of the installation. */
+export interface EntryFetch {
+  readonly fetch: FetchMode | null;
+  readonly fetchHosts: readonly string[];
+}
+
 /** The most patterns of a policy, and their rule. */
 export const hostsMax = 100;
 export const hostRule = "a host name (docs.example.com), or *. and a host name for all hosts below it (*.example.com)";

@@ -3,7 +3,16 @@ import type { Clock } from "../clock.ts";
 import { invalidArgument, notFound } from "../failure.ts";
 import { isKeyName, keyNameRule } from "../keys/api-key.ts";
 import type { Tx } from "../store.ts";
-import type { ProfileFetch } from "./fetch-policy.ts";
+import {
+  defaultFetch,
+  type EntryFetch,
+  type FetchMode,
+  type FetchPolicy,
+  hostPattern,
+  hostRule,
+  type ProfileFetch,
+  strictest,
+} from "./fetch-policy.ts";
 import { defaultProfile, type Profiles, type ProfileText } from "./profile.ts";
 import type { Task } from "./task.ts";
 
@@ -52,6 +61,8 @@ export interface AgentProfile extends ProfileText, ProfileLimits {
   readonly isDefault: boolean;
   readonly isRemote: boolean;
   readonly labels: readonly string[];
+  /** The requests that its agents may send; null without a model. */
+  readonly fetch: FetchPolicy | null;
 }
 
 /** The profiles of the caller's space (spec/api.md 8.78). */
@@ -69,37 +80,53 @@ interface AgentProfilesParts {
   /** The profiles whose tasks remote workers run. */
   readonly remoteProfiles: readonly string[];
   readonly labels: ProfileLabels;
+  /** The mode and hosts of the entry of a profile's model; null without one. The mode is null for the default. */
+  readonly entryOf: (profile: string) => EntryFetch | null;
 }
 
-export function agentProfiles({ clock, profiles, remoteProfiles, labels }: AgentProfilesParts): AgentProfiles {
-  function toProfile(name: string, settings: ProfileSettings | undefined): AgentProfile {
+export function agentProfiles({ clock, profiles, remoteProfiles, labels, entryOf }: AgentProfilesParts): AgentProfiles {
+  function toProfile(name: string, settings: ProfileSettings | undefined, byDefault: FetchMode): AgentProfile {
+    const entry = entryOf(name);
+    const policy = entry && { mode: entry.fetch ?? byDefault, hosts: entry.fetchHosts };
     const { title, description, concurrency = null, timeLimit = null } = settings ?? {};
     const text = profiles.textOf(name);
     return {
       ...{ id: name, title: title ?? text.title, description: description ?? text.description, concurrency, timeLimit },
       ...{ isDefault: name === defaultProfile, isRemote: remoteProfiles.includes(name), labels: labels[name] ?? [] },
+      fetch: policy && strictest(policy, settings ?? { fetch: null, fetchHosts: null }),
     };
   }
+
+  /** It is read only where an entry has no mode. */
+  const byDefaultOf = async (tx: Tx, names: readonly string[]): Promise<FetchMode> =>
+    names.some((name) => entryOf(name)?.fetch === null) ? defaultFetch(tx) : "ask";
 
   async function find(tx: Tx, spaceId: string, name: string): Promise<AgentProfile> {
     return toProfile(
       name,
       (await tx.agentProfiles.list(spaceId)).find(({ profile }) => profile === name),
+      await byDefaultOf(tx, [name]),
     );
   }
 
   return {
     async list(tx, { spaceId }) {
       const settings = new Map((await tx.agentProfiles.list(spaceId)).map((each) => [each.profile, each]));
-      return profiles.names.map((name) => toProfile(name, settings.get(name)));
+      const byDefault = await byDefaultOf(tx, profiles.names);
+      return profiles.names.map((name) => toProfile(name, settings.get(name), byDefault));
     },
     async update(tx, { spaceId }, profile, edit) {
       if (!profiles.names.includes(profile)) throw notFound("agent profile", "agent_profile");
       if (Object.values(edit).every((value) => value === undefined))
-        throw invalidArgument("", "title, description, concurrency or time_limit_seconds is required");
+        throw invalidArgument("", "title, description, concurrency, time_limit_seconds or fetch is required");
       if (edit.title && !isKeyName(edit.title)) throw invalidArgument("title", keyNameRule);
       const before = await find(tx, spaceId, profile);
-      await tx.agentProfiles.set({ spaceId, profile, updatedAt: clock.now() }, edit);
+      const hosts = edit.fetchHosts?.map((host, at) => {
+        const pattern = hostPattern(host);
+        if (pattern === null) throw invalidArgument(`fetch.hosts[${at}]`, `must be ${hostRule}`);
+        return pattern;
+      });
+      await tx.agentProfiles.set({ spaceId, profile, updatedAt: clock.now() }, { ...edit, ...(hosts && { fetchHosts: hosts }) });
       const after = await find(tx, spaceId, profile);
       tx.audit.note({ subject: profile, before: toAuditFacts(before), after: toAuditFacts(after) });
       return after;
@@ -107,8 +134,9 @@ export function agentProfiles({ clock, profiles, remoteProfiles, labels }: Agent
   };
 }
 
-const toAuditFacts = ({ title, concurrency, timeLimit }: AgentProfile) => ({
+const toAuditFacts = ({ title, concurrency, timeLimit, fetch }: AgentProfile) => ({
   title,
   concurrency: concurrency ?? 0,
   timeLimit: timeLimit ?? 0,
+  ...(fetch && { fetch: fetch.mode, fetchHosts: fetch.hosts.join(" ") }),
 });

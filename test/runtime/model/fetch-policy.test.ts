@@ -195,6 +195,27 @@ test("with `fetch: off` the agent has no tool that sends requests, for every mes
   expect(names?.filter((name) => /^(fetch|browser)_/.test(name))).toEqual([]);
 });
 
+test("the owner of a space can make the policy of a profile stricter, and never less strict", async () => {
+  const agent_profile = "manus-1.6";
+  const set = async (fetch: object) =>
+    (await listing.ann.v2("agentProfile.update", { agent_profile, fetch })).body as { agent_profile?: { fetch?: object } };
+  const far = `${other}/owner`;
+  expect((await set({ mode: "allow", hosts: ["*.example.com", "127.0.0.2"] })).agent_profile?.fetch).toEqual({
+    mode: "ask",
+    hosts: ["127.0.0.2"],
+  });
+  expect((await set({ hosts: ["example.com"] })).agent_profile?.fetch).toEqual({ mode: "ask", hosts: [] });
+  expect((await asked([get(far)], "Go", listing)).type).toBe("fetchUrl");
+  expect((await set({ mode: "off" })).agent_profile?.fetch).toEqual({ mode: "off", hosts: ["127.0.0.2"] });
+  expect(await statuses(await listing.uses([get(far)], `Read ${far}`), listing)).toEqual(["error"]);
+  expect(arrived(far)).toBe(0);
+  expect(await set({ hosts: ["https://example.com"] })).toMatchObject({
+    ok: false,
+    error: { message: expect.stringContaining("fetch.hosts[0]") },
+  });
+  expect((await set({})).agent_profile?.fetch).toEqual({ mode: "ask", hosts: ["127.0.0.2"] });
+});
+
 describe("an entry without `fetch`", () => {
   const opened = async (setting: string | null) => {
     await using server = await openModelServer("openai");

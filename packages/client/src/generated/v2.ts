@@ -2379,6 +2379,8 @@ export interface AgentProfile {
   readonly is_remote: boolean;
   /** Labels that a worker's credential needs for the tasks of this profile. */
   readonly labels: readonly string[];
+  /** Requests that its agents may send; absent for a profile without a model of the server. */
+  readonly fetch?: AgentProfileFetch;
 }
 
 /** Prices in credits, with at most three decimals. The usage of a task is priced exactly, and the sum is rounded up to a whole credit. */
@@ -2391,6 +2393,14 @@ export interface AgentProfilePrices {
   readonly tool_call: number;
   /** Credits for one turn that ends with an answer or a question. */
   readonly turn: number;
+}
+
+/** The requests that model agents may send to addresses (docs/guides/models.md#fetch-policy). */
+export interface AgentProfileFetch {
+  /** `off`, `ask` or `allow`, the strictest first. In an update empty for the mode of the model's entry. */
+  readonly mode: string;
+  /** Hosts that need no approval with `ask`: at most 100, each `docs.example.com` or `*.example.com`. In an update empty for those of the model's entry. */
+  readonly hosts: readonly string[];
 }
 
 /** Request of UpdateAgentProfile. Absent fields stay unchanged; at least one is required. */
@@ -2425,6 +2435,20 @@ export interface UpdateAgentProfileRequest {
    * Rules: 0 to 2592000.
    */
   readonly time_limit_seconds?: number;
+  /** New limits of requests; both members are replaced. They can only be stricter than the model's entry: the stricter mode counts, and a host must be in both lists. */
+  readonly fetch?: AgentProfileFetchInput;
+}
+
+/** The requests that model agents may send to addresses (docs/guides/models.md#fetch-policy). */
+export interface AgentProfileFetchInput {
+  /** `off`, `ask` or `allow`, the strictest first. In an update empty for the mode of the model's entry. */
+  readonly mode?: string;
+  /**
+   * Hosts that need no approval with `ask`: at most 100, each `docs.example.com` or `*.example.com`. In an update empty for those of the model's entry.
+   *
+   * Rules: at most 100 items; each 1 to 255 characters.
+   */
+  readonly hosts?: readonly string[];
 }
 
 /** Response of UpdateAgentProfile. */

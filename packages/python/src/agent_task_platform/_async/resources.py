@@ -1396,6 +1396,7 @@ class AsyncAgentProfileResource:
         description: str | None = None,
         concurrency: int | None = None,
         time_limit_seconds: int | None = None,
+        fetch: v2.AgentProfileFetchInput | None = None,
         options: CallOptions | None = None,
     ) -> v2.UpdateAgentProfileResponse:
         """Changes the texts and limits of a profile in the caller's space.
@@ -1417,6 +1418,9 @@ class AsyncAgentProfileResource:
         time_limit_seconds: Longest time of a turn in seconds, 1 to 2,592,000 (30 days); 0 for no limit. A turn that
         takes longer ends in `error`. The time that the task waits for its first run, for the user or for subtasks does
         not count. Rules: 0 to 2592000.
+
+        fetch: New limits of requests; both members are replaced. They can only be stricter than the model's entry: the
+        stricter mode counts, and a host must be in both lists.
         """
         answer: v2.UpdateAgentProfileResponse = await self._operations._call(
             "agentProfile.update",
@@ -1426,6 +1430,7 @@ class AsyncAgentProfileResource:
                 "description": description,
                 "concurrency": concurrency,
                 "time_limit_seconds": time_limit_seconds,
+                "fetch": fetch,
             }),
             options,
         )

@@ -2163,6 +2163,8 @@ class AgentProfile(TypedDict):
     """Whether remote workers run the tasks of this profile."""
     labels: list[str]
     """Labels that a worker's credential needs for the tasks of this profile."""
+    fetch: NotRequired[AgentProfileFetch]
+    """Requests that its agents may send; absent for a profile without a model of the server."""
 
 
 class AgentProfilePrices(TypedDict):
@@ -2177,6 +2179,16 @@ class AgentProfilePrices(TypedDict):
     """Credits for one use of a tool."""
     turn: float
     """Credits for one turn that ends with an answer or a question."""
+
+
+class AgentProfileFetch(TypedDict):
+    """The requests that model agents may send to addresses (docs/guides/models.md#fetch-policy)."""
+
+    mode: str
+    """`off`, `ask` or `allow`, the strictest first. In an update empty for the mode of the model's entry."""
+    hosts: list[str]
+    """Hosts that need no approval with `ask`: at most 100, each `docs.example.com` or `*.example.com`. In an update
+    empty for those of the model's entry."""
 
 
 class UpdateAgentProfileRequest(TypedDict):
@@ -2208,6 +2220,22 @@ class UpdateAgentProfileRequest(TypedDict):
     `error`. The time that the task waits for its first run, for the user or for subtasks does not count.
 
     Rules: 0 to 2592000.
+    """
+    fetch: NotRequired[AgentProfileFetchInput]
+    """New limits of requests; both members are replaced. They can only be stricter than the model's entry: the stricter
+    mode counts, and a host must be in both lists."""
+
+
+class AgentProfileFetchInput(TypedDict):
+    """The requests that model agents may send to addresses (docs/guides/models.md#fetch-policy)."""
+
+    mode: NotRequired[str]
+    """`off`, `ask` or `allow`, the strictest first. In an update empty for the mode of the model's entry."""
+    hosts: NotRequired[Sequence[str]]
+    """Hosts that need no approval with `ask`: at most 100, each `docs.example.com` or `*.example.com`. In an update
+    empty for those of the model's entry.
+
+    Rules: at most 100 items; each 1 to 255 characters.
     """
 
 
