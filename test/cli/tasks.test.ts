@@ -139,6 +139,36 @@ describe("a task on a terminal", () => {
     expect(text).toContain("  thanks\n");
   });
 
+  test("asks for the optional members of a decision, and hides secrets", async () => {
+    const directives = "[[confirm gmailSendAction]] [[confirm webdevRequestSecrets]] [[say sent]]";
+    const session = onTerminal("task", "create", directives, "--watch");
+    await session.type("Approve? [y/n]:", "y");
+    await session.type("save_draft [y/n], or Enter:", "n");
+    await session.type("indices (numbers from 0), or Enter:", "one");
+    await session.type("indices (numbers from 0), or Enter: one\nindices (numbers from 0), or Enter:", "1");
+    await session.screen.until("(webdevRequestSecrets)");
+    await session.type("keys[1]: MAIL_PASSWORD\n\nApprove? [y/n]:", "y");
+    await session.type("PAYMENT_KEY:", "hidden-1");
+    await session.type("MAIL_PASSWORD:", "hidden-2");
+    expect(await session.code).toBe(0);
+    expect(session.screen.text()).toContain("messages[0].body:\n  Dear Ann,\n  here are the minutes.\n");
+    expect(session.screen.text()).not.toContain("hidden-");
+    const [{ id }] = (await rig.ann.v2("task.list", { limit: 1 })).body["data"];
+    const results = (await rig.events(id)).flatMap((event) => event["tool_used"]?.result ?? []);
+    expect(results).toEqual([
+      { accept: true, save_draft: false, indices: [1] },
+      { accept: true, secrets: [{ key: "PAYMENT_KEY" }, { key: "MAIL_PASSWORD" }] },
+    ]);
+  });
+
+  test("asks what to do instead where a refusal decides nothing", async () => {
+    const session = onTerminal("task", "create", "[[confirm terminalExecute]]", "--watch");
+    await session.type("Approve? [y/n]:", "n");
+    await session.type("Say what to do instead:", "[[say something else]]");
+    expect(await session.code).toBe(0);
+    expect(session.screen.text()).toContain("  something else\n");
+  });
+
   test("continues when the view is left", async () => {
     const session = onTerminal("task", "create", "[[forever]]", "--watch");
     await session.screen.until("running");
