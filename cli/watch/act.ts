@@ -6,7 +6,7 @@ const actOf = ({ waiting_for_event_type: kind, waiting_description: description,
   // JSON of the server has no undefined members, which the client's type of a JSON object allows.
   actText({ kind, description, tool: tool as ShownAct["tool"] });
 
-/** The action, of any length, for files, pipes and terminals that offer no decision beside it. */
+/** The action, of any length, for files, pipes and terminals that ask for no decision with it. */
 export const shownAct = (task: Task, waits: StatusDetail): string => actOf(waits) ?? unknown(task, waits);
 
 /** The action for a terminal that asks for the decision below it; null when it is unknown or does not stay in view. */

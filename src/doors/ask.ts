@@ -10,7 +10,7 @@ export type Form = Pick<ElicitRequestFormParams, "message" | "requestedSchema">;
 type Member = Form["requestedSchema"]["properties"][string];
 
 /**
- * What a door shows of an action: all of it; or, when there is no room for it, why the door offers no decision, and where a
+ * What a door shows of an action: all of it; or, when it has too many characters, why the door offers no decision, and where a
  * person decides.
  */
 export function showAct(waiting: Waiting): { readonly text: string; readonly isWhole: boolean } {

@@ -48,7 +48,7 @@ export function testSurface(name: string, openSurface: OpenSurface, { hasRoomLim
       round,
     }) => {
       const params = paramsFor(kind, paramsOf(round));
-      const { view, task } = await show({ kind, variant, description: `Do \u202e${round}\n\nto: nobody`, params });
+      const { view, task } = await show({ kind, variant, description: `Do \u202e${round}\n\nto: no one`, params });
       expect(view.text).not.toMatch(deceiving);
       if (view.offersDecision) expect(missingIn(view, leavesOf(params))).toEqual([]);
       else expect(view.text).toContain(task.task_url);
