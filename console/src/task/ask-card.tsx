@@ -101,7 +101,7 @@ function Decision({ taskId, waiting, params, onInstead, card }: DecisionProps) {
   /** A key decides only what is on the screen; else it leads there. */
   const inView = (act: () => void) => (): void => {
     if (buttons.current && isOnScreen(buttons.current)) act();
-    else buttons.current?.scrollIntoView({ block: "end" });
+    else buttons.current?.scrollIntoView({ block: "nearest" });
   };
   useKeys({ allow: inView(allow), refuse: inView(refuse) });
   const press = (event: KeyboardEvent): void => {

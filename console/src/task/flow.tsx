@@ -46,17 +46,26 @@ export function Flow({ items, stepCount, initials, sent, hasOlder, loadOlder, lo
     !isFollowing.current && item.index < items.length - 1 && item.start < (list.scrollOffset ?? 0);
   /** The card that was shown from its beginning. */
   const begun = useRef<Element>(null);
+  const isPlacing = useRef(false);
   const toEnd = (): void => {
     const element = scroller.current;
     if (!element) return;
     element.scrollTop = element.scrollHeight;
     // An act that is longer than the page is read from its beginning; its buttons are below it.
     const card = element.querySelector("[data-act]");
-    if (card === null || card === begun.current || card.clientHeight < element.clientHeight) return;
+    if (card === null || card === begun.current || card.clientHeight < element.clientHeight + followPx) return;
     begun.current = card;
     isFollowing.current = false;
+    isPlacing.current = true;
     setSeen(items.length);
-    card.scrollIntoView({ block: "start" });
+    toTop(element, card, settleFrames);
+  };
+  /** Goes to the beginning of a card, and again while the items above it are measured, until the reader scrolls. */
+  const toTop = (element: Element, card: Element, frames: number): void => {
+    if (!isPlacing.current || !card.isConnected) return;
+    element.scrollTop += card.getBoundingClientRect().top - element.getBoundingClientRect().top - 12;
+    if (frames > 0) requestAnimationFrame(() => toTop(element, card, frames - 1));
+    else isPlacing.current = false;
   };
   const height = list.getTotalSize();
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs after the list grows and after the content at its end changes
@@ -70,7 +79,7 @@ export function Flow({ items, stepCount, initials, sent, hasOlder, loadOlder, lo
 
   const scroll = (): void => {
     const element = scroller.current;
-    if (!element || element.scrollTop === leftAt.current) return;
+    if (!element || isPlacing.current || element.scrollTop === leftAt.current) return;
     leftAt.current = Number.NaN;
     const below = element.scrollHeight - element.scrollTop - element.clientHeight;
     // The list corrects the place when items are measured. Farther away, something else scrolled: a search in the page, or the focus.
@@ -81,10 +90,12 @@ export function Flow({ items, stepCount, initials, sent, hasOlder, loadOlder, lo
   };
   // Only the reader ends following: items that are measured or added move the page too.
   const leave = (): void => {
+    isPlacing.current = false;
     isFollowing.current = false;
     leftAt.current = scroller.current?.scrollTop ?? Number.NaN;
   };
   const press = (event: KeyboardEvent): void => {
+    isPlacing.current = false;
     if (["ArrowUp", "PageUp", "Home"].includes(event.key)) leave();
     if (event.key === "Home") void goHome();
     if (event.key !== "End") return;
@@ -123,7 +134,10 @@ export function Flow({ items, stepCount, initials, sent, hasOlder, loadOlder, lo
         tabIndex={0}
         onScroll={scroll}
         onKeyDown={press}
-        onWheel={({ deltaY }) => deltaY < 0 && leave()}
+        onWheel={({ deltaY }) => {
+          isPlacing.current = false;
+          if (deltaY < 0) leave();
+        }}
         onTouchMove={leave}
         onPointerDown={({ target }) => target === scroller.current && leave()}
         aria-live="off"
