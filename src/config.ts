@@ -45,6 +45,10 @@ export interface Config {
   /** Lower case; null: no header is trusted. */
   readonly trustProxy: string | null;
   readonly corsOrigins: readonly string[];
+  /** Answers tell browsers to use https only. Never where CONSENT_URL is http. */
+  readonly hsts: boolean;
+  /** A URI for reports of vulnerabilities; null: the server's own page. */
+  readonly securityContact: string | null;
   /** An absolute path; the folder may not exist yet. */
   readonly dataDir: string;
   /** All processes share this folder. */
@@ -204,6 +208,8 @@ function network(reader: Reader) {
     delegateDomain: read(teams).DELEGATE_DOMAIN ?? domainOf(baseUrl),
     trustProxy: urls.TRUST_PROXY,
     corsOrigins: urls.CORS_ORIGINS ?? [],
+    hsts: urls.HSTS && consentUrl.startsWith("https:"),
+    securityContact: urls.SECURITY_CONTACT,
     webhookAllow: targets.WEBHOOK_ALLOW ?? [],
     fetchAllow: targets.FETCH_ALLOW ?? [],
     connectorAllow: targets.CONNECTOR_ALLOW ?? [],

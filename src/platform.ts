@@ -159,7 +159,7 @@ export async function startPlatform(
     readiness: ready,
     bodyLimit: config.bodyLimit,
     ...{ store, uploads: files.uploads, blobs: files.blobs },
-    baseUrl: config.baseUrl,
+    ...{ baseUrl: config.baseUrl, hsts: config.hsts },
     watchLinks: watchLinks(cipher, config.baseUrl),
     auditLinks: auditDownloadLinks(cipher, config.baseUrl),
     responsesStatus: config.responsesStatus,

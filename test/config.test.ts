@@ -127,6 +127,14 @@ describe("a good value", () => {
     [{ DELEGATE_DOMAIN: "People.Example.com" }, { delegateDomain: "people.example.com" }],
     [{ CONSENT_URL: "https://id.example.com" }, { baseUrl: "http://127.0.0.1:8080", appUrl: "https://id.example.com" }],
     [{ TRUST_PROXY: "X-Forwarded-For" }, { trustProxy: "x-forwarded-for" }],
+    [
+      { BASE_URL: "https://a.example", SECURITY_CONTACT: "mailto:s@a.example" },
+      { hsts: true, securityContact: "mailto:s@a.example" },
+    ],
+    [
+      { BASE_URL: "https://a.example", HSTS: "off" },
+      { hsts: false, securityContact: null },
+    ],
     [{ CORS_ORIGINS: "https://a.example, http://localhost:5173" }, { corsOrigins: ["https://a.example", "http://localhost:5173"] }],
     [{ DATA_DIR: "/var/lib/x" }, { dataDir: "/var/lib/x", databaseUrl: "file:/var/lib/x/platform.db" }],
     [{ DATABASE_URL: "file:other.db" }, { database: "sqlite", databaseUrl: `file:${resolve("other.db")}` }],
@@ -411,6 +419,8 @@ const bad: Record<string, readonly string[]> = {
   CONNECTOR_ALLOW: range,
   CLIENT_ALLOW: range,
   CONNECTOR_COMMANDS: ["files", "files=mcp", "Files=/bin/x", "a=/x,a=/y", "=/x"],
+  HSTS: ["ON", "yes", "max-age=1"],
+  SECURITY_CONTACT: ["security@example.com", "http://example.com/report", "mailto:", "https://a b"],
   CONSOLE: ["ON", "yes", "1"],
   A2A: ["ON", "yes", "1"],
   A2A_PROFILES: [",", "manus-1.6,manus-1.6", "manus-1.6,"],

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { allowedAddresses, allowedAddressesRule } from "./address-range.ts";
-import { baseUrl, listOf, origin, portMax, wholeNumber } from "./values.ts";
+import { baseUrl, listOf, onOff, origin, portMax, wholeNumber } from "./values.ts";
 import { defineVariable } from "./variable.ts";
 
 /** The rule of `commands` for messages and documentation. */
@@ -148,6 +148,24 @@ export const addresses = {
     example: "https://app.example.com,http://localhost:5173",
     description: "Web pages of these origins may call the API from a browser.",
     schema: listOf(origin),
+  }),
+  HSTS: defineVariable({
+    type: "on or off",
+    fallback: "on",
+    rule: "on or off",
+    example: "off",
+    description:
+      "Where `CONSENT_URL` is https, each answer of the platform's hosts tells browsers to use https only for a year (`Strict-Transport-Security`). Websites have other hosts and do not get it.",
+    schema: onOff,
+  }),
+  SECURITY_CONTACT: defineVariable({
+    type: "URI",
+    fallback: null,
+    unset: "the server's page on reporting",
+    rule: "a mailto:, https: or tel: URI",
+    example: "mailto:security@example.com",
+    description: "Where people report vulnerabilities of this installation, for `/.well-known/security.txt` (RFC 9116).",
+    schema: z.string().regex(/^(?:mailto:[^\s@]+@[^\s@]+|https:\/\/\S+|tel:\+?[0-9-]+)$/),
   }),
 };
 

@@ -73,7 +73,6 @@ function sendAsset(request: FastifyRequest, reply: FastifyReply, { path, type }:
   return reply
     .header("Cache-Control", "public, max-age=31536000, immutable")
     .header("Vary", "Accept-Encoding")
-    .header("X-Content-Type-Options", "nosniff")
     .type(type)
     .send(readFileSync(path + (encoding?.extension ?? "")));
 }
@@ -109,7 +108,6 @@ function applicationRoutes(app: FastifyInstance, { visits: { base }, store }: Co
     "Content-Type": "text/html; charset=utf-8",
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "X-Robots-Tag": "noindex",
   };

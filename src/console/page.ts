@@ -11,11 +11,7 @@ export const stylePath = `/assets/style-${createHash("sha256").update(text).dige
 /** Serves the one style sheet of all pages. */
 export function styleRoute(app: FastifyInstance): void {
   app.get(stylePath, async (_request, reply) =>
-    reply
-      .header("Cache-Control", "public, max-age=31536000, immutable")
-      .header("X-Content-Type-Options", "nosniff")
-      .type("text/css; charset=utf-8")
-      .send(text),
+    reply.header("Cache-Control", "public, max-age=31536000, immutable").type("text/css; charset=utf-8").send(text),
   );
 }
 
@@ -67,7 +63,6 @@ export function contentSecurityPolicy(formAction: readonly string[] = [], hasScr
 const pageHeaders: Readonly<Record<string, string>> = {
   "X-Frame-Options": "DENY",
   "Referrer-Policy": "no-referrer",
-  "X-Content-Type-Options": "nosniff",
   "Cache-Control": "no-store",
   "Content-Type": "text/html; charset=utf-8",
 };

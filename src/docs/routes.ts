@@ -14,7 +14,6 @@ const headers = {
   "Cache-Control": "no-cache",
   "Content-Security-Policy": policy,
   "Referrer-Policy": "no-referrer",
-  "X-Content-Type-Options": "nosniff",
 };
 
 const types: Readonly<Record<string, string>> = { md: "text/markdown; charset=utf-8", png: "image/png" };

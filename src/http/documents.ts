@@ -27,7 +27,7 @@ export interface DocumentParts {
 }
 
 /** Public, for tools on any page. A later release has other documents at the same addresses. */
-const headers = { "Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff" };
+const headers = { "Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache" };
 
 /**
  * Serves the descriptions of the API: OpenAPI and AsyncAPI documents, and `/descriptors.binpb`, a `FileDescriptorSet` of every service. Each is

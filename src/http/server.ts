@@ -34,6 +34,7 @@ import { reflection } from "./reflection.ts";
 import type { ReadSessionCookie } from "./request.ts";
 import { boundDeadline, compressionCheck, contentTypeCheck, plainGrpcMessage } from "./request-hooks.ts";
 import type { RpcDoor } from "./rpc-door.ts";
+import { withHttpsOnly, withNosniff } from "./security-headers.ts";
 import { type Door, type Unrouted, unrouted } from "./unrouted.ts";
 import { v1Routes } from "./v1/routes.ts";
 import { type RefusalParts, v2Wire } from "./v2/refusal.ts";
@@ -58,6 +59,8 @@ export interface ServerParts extends RefusalParts, Pick<WatchAddressParts, "watc
   readonly store: Pick<Tx, "files" | "clients">;
   /** The URL at which callers reach this server. */
   readonly baseUrl: string;
+  /** Answers tell browsers to use https only. */
+  readonly hsts: boolean;
   /** The status values in the Responses API of callers that do not ask for others. */
   readonly responsesStatus: StatusWords;
   /** The names of the profiles that tasks can have. */
@@ -99,12 +102,11 @@ export function httpServer(parts: ServerParts): FastifyInstance {
   const unknown = unknownOperation(parts.operations);
   const elsewhere = unrouted();
   const app = fastify({
-    serverFactory: (handler, options) => front.serverFactory(sitesFirst(parts, handler), options),
+    serverFactory: (handler, options) => front.serverFactory(withNosniff(sitesFirst(parts, withHttpsOnly(handler, parts.hsts))), options),
     logger: false,
     schemaController: noSchemas,
     // The expressions in routes are our own, and the check of each takes as long as its route.
     routerOptions: { allowUnsafeRegex: true },
-    exposeHeadRoutes: false,
     forceCloseConnections: false,
     // For scopes without their own body reader.
     bodyLimit: anonymousBytes,

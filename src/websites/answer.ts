@@ -20,7 +20,6 @@ const policy = "frame-ancestors 'self'; base-uri 'self'; object-src 'self'";
 
 /** Headers of every response of a website's host, which isolate its origin. */
 const commonHeaders: OutgoingHttpHeaders = {
-  "X-Content-Type-Options": "nosniff",
   "Referrer-Policy": "strict-origin-when-cross-origin",
   "Cross-Origin-Opener-Policy": "same-origin-allow-popups",
   "Cross-Origin-Resource-Policy": "same-origin",

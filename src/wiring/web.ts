@@ -27,6 +27,7 @@ import { deleteFirstKey } from "../first-key.ts";
 import type { IsCustomDomain } from "../http/admin.ts";
 import { documentRoutes } from "../http/documents.ts";
 import { type FileRoutesParts, fileRoutes } from "../http/files/routes.ts";
+import { securityContactRoute } from "../http/security-contact.ts";
 import type { ServerParts, SiteServer } from "../http/server.ts";
 import type { RefusalParts } from "../http/v2/refusal.ts";
 import { type OAuthRoutesParts, oauthRoutes } from "../oauth/routes.ts";
@@ -119,6 +120,7 @@ export function webRoutes(
     (scope) => fileRoutes(scope, bytes),
     (scope) => documentRoutes(scope, { baseUrl: issuer, consentUrl }),
     (scope) => docsRoutes(scope, { baseUrl: issuer }),
+    (scope) => securityContactRoute(scope, { ...config, clock }),
     (scope) => oauthRoutes(scope, oauth),
     (scope) => scimRoutes(scope, { ...calls, ...calls.scim, store, baseUrl: issuer }),
     (scope) =>

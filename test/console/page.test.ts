@@ -26,7 +26,6 @@ describe("a page", () => {
     );
     expect(headers.get("x-frame-options")).toBe("DENY");
     expect(headers.get("referrer-policy")).toBe("no-referrer");
-    expect(headers.get("x-content-type-options")).toBe("nosniff");
     expect(headers.get("cache-control")).toBe("no-store");
     expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
   });

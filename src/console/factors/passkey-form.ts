@@ -10,11 +10,7 @@ export const passkeyScript = `/assets/passkey-${createHash("sha256").update(text
 
 export function passkeyScriptRoute(app: FastifyInstance): void {
   app.get(passkeyScript, async (_request, reply) =>
-    reply
-      .header("Cache-Control", "public, max-age=31536000, immutable")
-      .header("X-Content-Type-Options", "nosniff")
-      .type("text/javascript; charset=utf-8")
-      .send(text),
+    reply.header("Cache-Control", "public, max-age=31536000, immutable").type("text/javascript; charset=utf-8").send(text),
   );
 }
 

@@ -66,7 +66,6 @@ async function send(
     ...headers,
     "Content-Type": "application/zip",
     "Content-Disposition": contentDisposition(`export-${id}.zip`),
-    "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cache-Control": "no-store",
     "Accept-Ranges": "bytes",

@@ -73,7 +73,6 @@ const isUploaded = (file: StoredFile): file is UploadedFile =>
 const headersOf = ({ filename, contentType, sha256, expiresAt, createdAt }: UploadedFile) => ({
   "Content-Type": contentType,
   "Content-Disposition": contentDisposition(filename),
-  "X-Content-Type-Options": "nosniff",
   "Content-Security-Policy": "default-src 'none'; sandbox",
   // Any page with the link may show the file, for instance as a picture.
   "Cross-Origin-Resource-Policy": "cross-origin",

@@ -36,7 +36,6 @@ export async function sendAsPdf(call: Call, file: StoredFile, { blobs, pdfOf }: 
     "Content-Type": "application/pdf",
     "Content-Length": result.pdf.length,
     "Content-Disposition": contentDisposition(pdfName(filename)),
-    "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cross-Origin-Resource-Policy": "cross-origin",
     "Cache-Control": "private, no-cache",

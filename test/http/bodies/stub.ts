@@ -47,6 +47,7 @@ export async function openStub(
     blobs: { read: () => never(), write: () => never(), delete: () => never() } as never,
     store: { files: never } as never,
     baseUrl: "http://stub.test",
+    hsts: false,
     responsesStatus: "platform",
     corsOrigins: [],
     conversationsOnly: false,
