@@ -67,7 +67,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   exports: ["node:", "core", "yazl"],
   connectors: ["core", "egress", "@modelcontextprotocol/client"],
   webhooks: ["node:", "core", "egress", "undici"],
-  config: ["node:", "core/nearest", "core/tasks/profile", "smol-toml", "zod", "tldts"],
+  config: ["node:", "core/nearest", "core/tasks/fetch-policy", "core/tasks/profile", "smol-toml", "zod", "tldts"],
   backup: ["node:", "core", "store", "storage/durable-file", "zod"],
   log: ["core", "process/output", "pino"],
   process: ["node:"],

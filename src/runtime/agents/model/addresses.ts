@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { type FetchPolicy, isListed, strictest } from "../../../core/tasks/fetch-policy.ts";
 import type { Decision, Turn } from "../../agent.ts";
 import type { FinishedUse } from "./conversation.ts";
-import type { ToolResult } from "./tool.ts";
+import type { CheckRequest, ToolResult } from "./tool.ts";
 
 /**
  * The rule for requests to addresses that a model chooses (docs/guides/models.md#fetch-policy). It is computed from the
@@ -18,17 +18,6 @@ export class Unapproved extends Error {
     this.result = result;
   }
 }
-
-/** A request that a use is about to send. */
-export interface PlannedRequest {
-  /** The address before, which redirects to this one; absent for the first one. */
-  readonly from?: URL;
-  /** What is typed into the page at the address. It needs an approval on each host that is not listed: no message and no page can have it. */
-  readonly text?: string;
-}
-
-/** Checks a request before it is sent. @throws Unapproved when the user has to approve it, or has refused it, or it is forbidden. */
-export type CheckRequest = (url: URL, planned?: PlannedRequest) => Promise<void>;
 
 /** What the rule knows of the use that sends the requests. */
 interface Using {

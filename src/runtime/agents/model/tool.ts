@@ -2,7 +2,17 @@ import type { ValidateFunction } from "ajv";
 import { lazy, lazyPackage } from "../../../async/lazy.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Decision, NewFile, NewSite, Outcome, Subtask, Turn } from "../../agent.ts";
-import type { CheckRequest } from "./addresses.ts";
+
+/** A request that a use is about to send. */
+export interface PlannedRequest {
+  /** The address before, which redirects to this one; absent for the first one. */
+  readonly from?: URL;
+  /** What is typed into the page at the address. It needs an approval on each host that is not listed: no message and no page can have it. */
+  readonly text?: string;
+}
+
+/** Checks a request before it is sent. @throws Unapproved when the user has to approve it, or has refused it, or it is forbidden. */
+export type CheckRequest = (url: URL, planned?: PlannedRequest) => Promise<void>;
 
 /** The result of a tool use. */
 export type ToolResult =

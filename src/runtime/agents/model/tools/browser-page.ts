@@ -1,6 +1,6 @@
 import { BrowserRefused } from "../../../../core/browsers/connection.ts";
 import { isObject, type Json, type JsonObject } from "../../../../core/json.ts";
-import type { CheckRequest } from "../addresses.ts";
+import type { CheckRequest } from "../tool.ts";
 import { type BorrowedTabs, closeOpened, emptyTab, sendCommand, type Tab, tabOf, urlMax } from "./browser-tab.ts";
 
 /** The most characters of a page that a model receives. */

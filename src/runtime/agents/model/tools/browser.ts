@@ -3,8 +3,7 @@ import type { Connection } from "../../../../core/browsers/connection.ts";
 import { BrowserDetached, BrowserLost, BrowserRefused } from "../../../../core/browsers/connection.ts";
 import type { Json, JsonObject } from "../../../../core/json.ts";
 import type { NewFile, Turn } from "../../../agent.ts";
-import type { CheckRequest } from "../addresses.ts";
-import type { Tool, ToolResult, ToolUse } from "../tool.ts";
+import type { CheckRequest, Tool, ToolResult, ToolUse } from "../tool.ts";
 import { clickElement, openPage, readPage, takeScreenshot, typeText } from "./browser-page.ts";
 import { type BorrowedTabs, dropTab, type Tab } from "./browser-tab.ts";
 
