@@ -25,8 +25,7 @@ type Open = (stack: AsyncDisposableStack) => Promise<Contender | null>;
 /** The platform on each database, and other programs with the same durability on PostgreSQL. */
 export const contendersOf = (parts: Parts): readonly Open[] => [
   platform(parts, "sqlite", 1),
-  platform(parts, "postgresql", 1),
-  platform(parts, "postgresql", 3),
+  ...[1, 2, 3].map((processes) => platform(parts, "postgresql", processes)),
   ...["pg-boss", "graphile-worker", "dbos"].map((engine) => peer(parts, engine)),
 ];
 
