@@ -113,6 +113,8 @@ export interface Config {
   /** The Chromium that makes PDFs, and the id of its user (null: that of the server); null: no PDFs are made. */
   readonly pdf: { readonly path: string; readonly uid: number | null } | null;
   readonly prices: Prices;
+  /** The credits that a run without reservations holds in each budget. */
+  readonly budgetStep: number;
   /** The credits reported for a space without a budget. */
   readonly credits: number;
   /** Null: no commands are run. */
@@ -275,6 +277,7 @@ function work(reader: Reader) {
     transcription: readTranscription(reader),
     pdf: readPdf(reader),
     prices: costs.PRICES,
+    budgetStep: costs.BUDGET_STEP,
     credits: costs.CREDITS,
     sandbox: readSandbox(reader),
     runConcurrency: runs.RUN_CONCURRENCY,

@@ -201,6 +201,7 @@ describe("a good value", () => {
       },
     ],
     [{ CREDITS: "5" }, { credits: 5 }],
+    [{ BUDGET_STEP: "0" }, { budgetStep: 0 }],
     [{ SANDBOX_COMMAND: " /bin/box  -w {workspace} sh " }, { sandbox: { command: ["/bin/box", "-w", "{workspace}", "sh"], user: null } }],
     [
       { AGENT_PROFILES: "manus-1.6=offline, manus-1.6-max=remote" },
@@ -411,6 +412,7 @@ const bad: Record<string, readonly string[]> = {
     '{"a":{"turn":1000001}}',
     '{"a":{"page":1}}',
   ],
+  BUDGET_STEP: ["-1", "1000001", "1.5"],
   CREDITS: ["-1", "2000000001", "1.5"],
   RUN_CONCURRENCY: ["0", "many"],
   QUEUE_DEPTH: ["0", "x"],

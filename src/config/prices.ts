@@ -51,6 +51,15 @@ export const prices = {
       return z.NEVER;
     }),
   }),
+  BUDGET_STEP: defineVariable({
+    type: "number",
+    fallback: "25",
+    rule: "a whole number from 0 to 1000000",
+    example: "100",
+    description:
+      "The credits that a run of the offline agent, of an A2A agent or of a worker holds in each of its budgets while it runs, or the whole budget if it is smaller. The run begins only if these credits are left. 0: it holds nothing, and begins unless a budget is spent ([docs/operate/budgets.md](../operate/budgets.md)).",
+    schema: wholeNumber(0, 1_000_000),
+  }),
   CREDITS: defineVariable({
     type: "number",
     fallback: "1000000000",

@@ -287,4 +287,7 @@ export type Outcome<File = NewFile> =
  * return value is the outcome. After a lost run or a decision the generator runs again from its start, and the events
  * that the turn already has are skipped. So an agent must yield the same events for the same turn.
  */
-export type Agent<File = NewFile> = (turn: Turn) => AsyncGenerator<Progress<File>, Outcome<File>, void>;
+export type Agent<File = NewFile> = ((turn: Turn) => AsyncGenerator<Progress<File>, Outcome<File>, void>) & {
+  /** It reserves the credits of each call, so its runs hold no step of their budgets. */
+  readonly reserves?: true;
+};

@@ -14,7 +14,7 @@ import { currentSpan } from "../core/trace.ts";
 import type { PriceTable } from "../core/usage/price.ts";
 import { computeCost, type RunUsage, spend } from "../core/usage/spend.ts";
 import type { SaveSite } from "../core/websites/save.ts";
-import type { Outcome, Progress, Turn, WaitOutcome } from "./agent.ts";
+import type { Hold, Outcome, Progress, Turn, WaitOutcome } from "./agent.ts";
 import { type Keeping, keepEvents, keepFiles, type StagedFile, withAttachments } from "./artifacts.ts";
 import { changeRun, fenceOnly, type RunGuard, RunLost } from "./steps.ts";
 import { beginSubtasks } from "./subtasks.ts";
@@ -28,6 +28,8 @@ export interface EndingParts {
   readonly staging: Staging;
   /** Prices of usage; without a table usage costs nothing. */
   readonly prices?: PriceTable;
+  /** The credits that a run without reservations holds from its beginning (BUDGET_STEP); absent: none. */
+  readonly budgetStep?: number;
   readonly saveSite: SaveSite;
   /** Receives how runs end. */
   readonly observe?: Observe;
@@ -78,8 +80,12 @@ const usedIn = ({ credits = 0, usage = noUsage, settles = [] }: StagedProgress, 
 export type StagedProgress = Progress<StagedFile>;
 
 /** Ends the turn of a task whose budget is spent (spec/api.md 12.2). */
-export const endSpent = (task: Task, parts: EndingParts, held?: RunGuard<Task | null>): Promise<Task | null> =>
-  endTurn(task, { events: [] }, spent, { outputSchema: null }, parts, held);
+export const endSpent = (
+  task: Task,
+  parts: EndingParts,
+  held?: RunGuard<Task | null>,
+  settles: readonly Hold[] = [],
+): Promise<Task | null> => endTurn(task, { events: [], settles }, spent, { outputSchema: null }, parts, held);
 
 const spent = { kind: "fail", errorType: "quota_limit", content: "The credits are used up." } as const;
 

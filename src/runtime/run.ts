@@ -4,8 +4,8 @@ import type { LiveTexts } from "../core/tasks/live-texts.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { TextWriter } from "../core/tasks/text-writer.ts";
 import type { Usage } from "../core/usage/price.ts";
-import { isOutOfCredits, reserve } from "../core/usage/spend.ts";
-import type { Agent, Outcome, Progress, Turn } from "./agent.ts";
+import { holdStep, reserve } from "../core/usage/spend.ts";
+import type { Agent, Hold, Outcome, Progress, Turn } from "./agent.ts";
 import { fileStager, type StagedFile } from "./artifacts.ts";
 import { releaseClaim } from "./claims.ts";
 import { append, type EndingParts, endSpent, endTurn, noteEnding, type StagedProgress } from "./ending.ts";
@@ -62,8 +62,9 @@ interface NextTurn {
 
 /** Runs the current turn. Returns the task for its next turn; null without one. */
 async function runTurn({ task, agent, known }: NextTurn, signal: AbortSignal, parts: RunParts, calls: ModelCalls): Promise<Task | null> {
-  const { store, clock, ids, prices = {} } = parts;
-  if (await isOutOfCredits(store, task, clock.now())) return endSpent(task, parts);
+  const { store, clock, ids, prices = {}, budgetStep = 0 } = parts;
+  const holds = await holdStep({ store, clock, ids, step: agent.reserves ? 0 : budgetStep }, task);
+  if (holds === null) return endSpent(task, parts);
   const opened = await openTurn(parts, task, signal, { events: known ?? null });
   const { id: taskId, fence, lastSeq } = task;
   const live = parts.texts?.writer({ taskId, fence, lastSeq: opened.written.length > 0 ? undefined : lastSeq });
@@ -72,13 +73,13 @@ async function runTurn({ task, agent, known }: NextTurn, signal: AbortSignal, pa
   const turn = {
     ...opened,
     ...(live && { live }),
-    reserve: calls.guard((atMost) => reserve({ store, clock, ids, prices }, task, atMost)),
+    reserve: calls.guard((atMost) => reserve({ store, clock, ids, prices }, task, atMost, holds)),
   };
   const steps = agentSteps(fileStager(agent, parts.staging), turn, parts);
   try {
-    return await writeProgress(steps, task, { turn, live, calls }, parts);
+    return await writeProgress(steps, task, { turn, live, calls, holds }, parts);
   } catch (thrown) {
-    if (thrown instanceof Overdrawn) return await endSpent(thrown.task, parts);
+    if (thrown instanceof Overdrawn) return await endSpent(thrown.task, parts, undefined, holds);
     throw thrown;
   } finally {
     close();
@@ -87,15 +88,21 @@ async function runTurn({ task, agent, known }: NextTurn, signal: AbortSignal, pa
   }
 }
 
-/** A turn, the texts that watchers see while its agent writes them, and its calls of a model. */
+/** A turn, the texts that watchers see while its agent writes them, its calls of a model, and what it holds until it ends. */
 interface LiveTurn {
   readonly turn: Turn;
   readonly calls: ModelCalls;
   readonly live: TextWriter | undefined;
+  readonly holds: readonly Hold[];
 }
 
 /** Writes an agent's progress as it arrives, without the events that the turn already has. */
-async function writeProgress(steps: Steps<StagedFile>, task: Task, { turn, live, calls }: LiveTurn, parts: RunParts): Promise<Task | null> {
+async function writeProgress(
+  steps: Steps<StagedFile>,
+  task: Task,
+  { turn, live, calls, holds }: LiveTurn,
+  parts: RunParts,
+): Promise<Task | null> {
   let skip = turn.written.length;
   let last = task;
   let pending = noProgress;
@@ -111,7 +118,7 @@ async function writeProgress(steps: Steps<StagedFile>, task: Task, { turn, live,
     const arrived = pending === noProgress ? await next : await Promise.race([next, nextIteration()]);
     if (arrived === null) await writePending();
     const step = arrived ?? (await next);
-    if (step.done) return finishTurn(last, pending, step.value, turn, parts);
+    if (step.done) return finishTurn(last, merge(pending, { events: [], settles: holds }), step.value, turn, parts);
     calls.settle(step.value.settles ?? []);
     if (step.value.events.length > 0) live?.pause(step.value.events.map(({ type }) => type));
     if (skip > 0) skip -= step.value.events.length;

@@ -41,6 +41,7 @@ export function createRemoteWorkers(
     saveSite: createSaveSite({ clock, ids, random }),
     quota: config.fileQuota,
     prices: config.prices,
+    budgetStep: config.budgetStep,
     remoteProfiles: remoteProfiles(config),
     profileLabels: config.profileLabels,
     pollsMax: config.watchLimit,

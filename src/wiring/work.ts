@@ -162,6 +162,7 @@ export async function startWork(
       excludedProfiles: otherThan,
     },
     prices: config.prices,
+    budgetStep: config.budgetStep,
     concurrency: config.runConcurrency,
   });
   const sender = startSender({ store, clock, random, log, observe, tracing, warnings, send, notify: notifier(config) });

@@ -41,7 +41,7 @@ test("docs/operate/budgets.md shows prices, reports, budgets, refunds and grants
   const set = (await said(budgets, { id })).map((line) => JSON.parse(line));
   expect(set.slice(0, 3)).toMatchObject([
     { kind: "team", period: "month", credits: 1000, spent: 31 },
-    { kind: "account", period: "total", credits: 40, spent: 31 },
+    { kind: "account", period: "total", credits: 60, spent: 31 },
     { kind: "task", subject: id, credits: 100, spent: 31 },
   ]);
   expect(set).toHaveLength(7);
@@ -53,7 +53,7 @@ test("docs/operate/budgets.md shows prices, reports, budgets, refunds and grants
     const [seen] = await said(`curl -s "$BASE/v2/task.detail?task_id=${task_id}&wait_seconds=30" -H "x-service-api-key: $KEY"`);
     return JSON.parse(seen ?? "").task;
   };
-  // Costs beyond the account's 40 are counted, and the next turn does not begin.
+  // Less than a step is left of the account's 60, and the next turn does not begin.
   const spent = (await ended()).credit_usage;
   expect(spent).toBeGreaterThanOrEqual(11);
   const refused = await ended();
@@ -61,7 +61,7 @@ test("docs/operate/budgets.md shows prices, reports, budgets, refunds and grants
   expect(refused).not.toHaveProperty("credit_usage");
   expect(await said(moves, { id })).toEqual(["10", "21", "50"]);
   const [after] = await said(`curl -s "$BASE/v2/usage.availableCredits" -H "x-service-api-key: $KEY"`);
-  expect(JSON.parse(after ?? "").data.total_credits).toBe(40 - spent + 50);
+  expect(JSON.parse(after ?? "").data.total_credits).toBe(60 - spent + 50);
   server.child.kill("SIGTERM");
   await server.ended;
 });

@@ -20,7 +20,7 @@ export interface BudgetRig {
   readonly clock: MovableClock;
   /** The statements sent to the database so far. */
   readonly statements: readonly string[];
-  put(members?: Partial<Task>): Promise<Task>;
+  put(members?: Partial<Task>, message?: string): Promise<Task>;
   claim(id: string): Promise<Task>;
   run(claimed: Task, agent: Agent): Promise<void>;
   row(id: string): Promise<Task>;
@@ -57,7 +57,7 @@ export function budgetRig(kind: DatabaseKind): BudgetRig {
     },
     clock,
     statements,
-    put: (members = {}) => putTask(db().store, { createdAt: clock.now(), ...members }, firstEvents("Go")),
+    put: (members = {}, message = "Go") => putTask(db().store, { createdAt: clock.now(), ...members }, firstEvents(message)),
     async claim(id) {
       const task = await row(id);
       const [claimed] = await db().store.change((tx) => claimTasks(tx, [task], "n1", clock.now()));
@@ -66,7 +66,7 @@ export function budgetRig(kind: DatabaseKind): BudgetRig {
     },
     run: (claimed, agent) =>
       runTask(claimed, new AbortController().signal, {
-        ...{ store: db().store, clock, ids: systemIds, cipher, log: () => undefined, prices, ...withoutFiles },
+        ...{ store: db().store, clock, ids: systemIds, cipher, log: () => undefined, prices, budgetStep: 25, ...withoutFiles },
         agentFor: () => agent,
       }),
     row,

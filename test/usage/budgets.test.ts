@@ -17,7 +17,7 @@ const outOfRoom = { kind: "fail", errorType: "quota_limit", content: "The credit
 const never = new AbortController().signal;
 
 /** Calls a model repeatedly, each time reserving five credits and using three, until the budget is used up. */
-const greedy: Agent = async function* (turn) {
+const callsModel: Agent = async function* (turn) {
   for (;;) {
     let hold: Hold;
     try {
@@ -29,6 +29,7 @@ const greedy: Agent = async function* (turn) {
     yield { events: [thoughtEvent], usage: tokens(300), settles: [hold] };
   }
 };
+const greedy: Agent = Object.assign(callsModel, { reserves: true } as const);
 
 /** Spends this many credits at once, without a reservation. */
 const spending = (credits: number): Agent =>

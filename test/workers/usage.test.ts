@@ -41,4 +41,27 @@ describeOnOne("a worker", (database) => {
     expect(await rig.reach(next, "error")).toMatchObject({ credits: 0 });
     expect(await errors(next, person)).toEqual(["quota_limit"]);
   });
+
+  test("gets no more runs at the same time than its budget has steps for, and the next when one has ended", async () => {
+    const person = await rig.service.person();
+    const worker = await createWorker(rig.service, person);
+    await person.client(BudgetService).setBudget({ kind: BudgetKind.TEAM, credits: 100n });
+    const ids: string[] = [];
+    for (let n = 0; n < 6; n += 1) ids.push(await rig.create("Go", {}, person));
+    const { body } = await worker.call("Poll", { maxRuns: 6 });
+    const runs = [body.run, ...body.moreRuns];
+    expect(runs).toHaveLength(4);
+    const held = async () => (await person.client(BudgetService).listBudgets({})).data[0]?.held;
+    expect(await held()).toBe(100n);
+    const statuses = await Promise.all(ids.map(async (id) => (await rig.row(id)).status));
+    expect(statuses.toSorted()).toEqual(["error", "error", "running", "running", "running", "running"]);
+    const [first, second] = runs;
+    await worker.finish(first, { finish: { content: "Done" } });
+    expect(await held()).toBe(75n);
+    // It costs nothing: its hold is released when the next run needs it.
+    await worker.finish(second, { fail: { errorType: "internal", content: "No" } });
+    const next = await rig.create("Go on", {}, person);
+    expect(await worker.poll({ waitSeconds: 1 })).toMatchObject({ taskId: next });
+    expect(await held()).toBe(75n);
+  });
 });

@@ -106,6 +106,8 @@ export interface BudgetRows {
   insertReservation(hold: BudgetReservation): Promise<void>;
   /** Deletes these reservations and returns those that existed. */
   release(ids: readonly string[]): Promise<readonly BudgetReservation[]>;
+  /** The same for those of a run. */
+  releaseRun(run: Pick<Task, "id" | "fence">): Promise<readonly BudgetReservation[]>;
   /** Deletes reservations whose run has ended or whose lease is over, at most `max`. */
   releaseStale(now: number, max: number): Promise<readonly BudgetReservation[]>;
 }

@@ -59,8 +59,11 @@ export async function spend(tx: Tx, task: Task, cost: Cost, now: number, ids: Pi
 
 /** Adds a cost to the budgets of its task, and releases reservations. */
 async function count(tx: Tx, task: Task, credits: number, settles: readonly string[], now: number): Promise<boolean> {
-  const released = releasedCredits(settles.length === 0 ? [] : await tx.budgets.release(settles));
-  const budgets = (await tx.budgets.listFor(payerOf(task))).map((budget) => inPeriod(budget, now));
+  const settled = settles.length === 0 ? [] : await tx.budgets.release(settles);
+  const budgets = await currentBudgets(tx, task, now);
+  // A worker's ending does not name the holds of its run.
+  const others = budgets.length === 0 || task.status === "running" ? [] : await tx.budgets.releaseRun(task);
+  const released = releasedCredits([...settled, ...others]);
   const changed = budgets.map((budget) => ({
     ...budget,
     spent: budget.spent + credits,
@@ -96,27 +99,103 @@ export interface ReserveParts {
   readonly prices: PriceTable;
 }
 
+const currentBudgets = async (
+  { budgets }: Pick<Tx, "budgets">,
+  task: Parameters<typeof payerOf>[0],
+  now: number,
+): Promise<readonly Budget[]> => (await budgets.listFor(payerOf(task))).map((budget) => inPeriod(budget, now));
+
 /**
  * Reserves the most that a call can cost in every budget that it counts toward, in its own change.
  *
+ * @param replaced reservations of the run that this one replaces.
  * @throws Failure `resource_exhausted` when one of them has too few credits; then no budget was changed.
  */
-export async function reserve({ store, clock, ids, prices }: ReserveParts, task: Task, atMost: Usage): Promise<ReservedCredits> {
+export async function reserve(
+  parts: ReserveParts,
+  task: Task,
+  atMost: Usage,
+  replaced: readonly ReservedCredits[] = [],
+): Promise<ReservedCredits> {
+  const { store, clock, ids, prices } = parts;
   const price = prices[task.agentProfile];
   const credits = price ? maxCredits(priceOf(price, atMost)) : 0;
   // A free call counts toward no budget, and most tasks have no budget.
   if (credits === 0 || (await store.budgets.listFor(payerOf(task))).length === 0) return { id: "", credits };
-  return store.change(async (tx) => {
-    const now = clock.now();
-    const budgets = (await tx.budgets.listFor(payerOf(task))).map((budget) => inPeriod(budget, now));
-    const full = budgets.find((budget) => remainingCredits(budget) < credits);
-    if (full) throw budgetExhausted(full);
-    for (const budget of budgets) await tx.budgets.save({ ...budget, held: budget.held + credits });
-    const hold = { id: ids.short(), taskId: task.id, fence: task.fence, budgets: budgets.map(({ id }) => id), credits };
-    await tx.budgets.insertReservation({ ...hold, leaseUntil: now + leaseMs });
-    return { id: hold.id, credits };
+  const attempt = () =>
+    store.change(async (tx) => {
+      const now = clock.now();
+      // Reservations are locked before budgets, as in `releaseStale`.
+      const released = releasedCredits(replaced.length === 0 ? [] : await tx.budgets.release(replaced.map(({ id }) => id)));
+      const budgets = (await currentBudgets(tx, task, now)).map((budget) => ({
+        ...budget,
+        held: budget.held - (released.get(budget.id) ?? 0),
+      }));
+      const full = budgets.find((budget) => remainingCredits(budget) < credits);
+      if (full) throw budgetExhausted(full);
+      return hold(tx, task, budgets, credits, { now, ids });
+    });
+  return attempt().catch(async (thrown: unknown) => {
+    if (!(thrown instanceof Failure && thrown.reason === "resource_exhausted")) throw thrown;
+    await releaseStale(store, clock);
+    return attempt();
   });
 }
+
+/** Reserves credits in locked budgets. */
+async function hold(
+  tx: Tx,
+  { id: taskId, fence }: Task,
+  budgets: readonly Budget[],
+  credits: number,
+  { now, ids }: { readonly now: number; readonly ids: Pick<Ids, "short"> },
+): Promise<ReservedCredits> {
+  for (const budget of budgets) await tx.budgets.save({ ...budget, held: budget.held + credits });
+  const id = ids.short();
+  await tx.budgets.insertReservation({
+    id,
+    taskId,
+    fence,
+    budgets: budgets.map((budget) => budget.id),
+    credits,
+    leaseUntil: now + leaseMs,
+  });
+  return { id, credits };
+}
+
+/**
+ * Reserves the step of a run before it begins: `step` credits in every budget that its costs count toward, or the whole budget if
+ * that is less. A run with `step` 0 begins unless a budget is spent, and reserves nothing here.
+ *
+ * @returns the reservations; null when a budget has too few credits, so that the run must not begin.
+ */
+export async function holdStep(
+  { step, store, clock, ids }: Omit<ReserveParts, "prices"> & { readonly step: number },
+  task: Task,
+): Promise<readonly ReservedCredits[] | null> {
+  const found = await currentBudgets(store, task, clock.now());
+  if (found.some(isSpent)) return null;
+  if (found.length === 0 || step === 0) return [];
+  const tryHold = () =>
+    store.change(async (tx) => {
+      const now = clock.now();
+      const budgets = await currentBudgets(tx, task, now);
+      const stepOf = ({ credits }: Budget) => Math.min(step, credits);
+      if (budgets.some((budget) => isSpent(budget) || remainingCredits(budget) < stepOf(budget))) return null;
+      const holds: ReservedCredits[] = [];
+      for (const budget of budgets) holds.push(await hold(tx, task, [budget], stepOf(budget), { now, ids }));
+      return holds;
+    });
+  const holds = await tryHold();
+  if (holds !== null) return holds;
+  // No run is refused for the credits of runs that have ended.
+  await releaseStale(store, clock);
+  return tryHold();
+}
+
+/** Whether a budget of a task is spent, so that no run of the task may begin. */
+export const isOutOfCredits = async (tx: Pick<Tx, "budgets">, task: Parameters<typeof payerOf>[0], now: number): Promise<boolean> =>
+  (await currentBudgets(tx, task, now)).some(isSpent);
 
 const budgetExhausted = ({ kind }: Budget): Failure =>
   new Failure("resource_exhausted", `the ${kind}'s budget has too few credits for the call`);
@@ -127,13 +206,8 @@ export async function canAfford(tx: Pick<Tx, "budgets">, payer: Payer, price: bi
   return credits === 0 || (await tx.budgets.listFor(payer)).every((budget) => remainingCredits(inPeriod(budget, now)) >= credits);
 }
 
-/** Whether a budget of a task is spent, so that no run of the task may begin. */
-export async function isOutOfCredits(tx: Pick<Tx, "budgets">, task: Parameters<typeof payerOf>[0], now: number): Promise<boolean> {
-  return (await tx.budgets.listFor(payerOf(task))).some((budget) => isSpent(inPeriod(budget, now)));
-}
-
 /** Releases the reservations of lost runs. */
-export async function releaseStale(store: Store, clock: Pick<Clock, "now">, stopping: AbortSignal): Promise<void> {
+export async function releaseStale(store: Store, clock: Pick<Clock, "now">, stopping?: AbortSignal): Promise<void> {
   const batch = async (tx: Tx): Promise<number> => {
     const holds = await tx.budgets.releaseStale(clock.now(), batchMax);
     const released = releasedCredits(holds);
@@ -141,5 +215,5 @@ export async function releaseStale(store: Store, clock: Pick<Clock, "now">, stop
       await tx.budgets.save({ ...budget, held: budget.held - (released.get(budget.id) ?? 0) });
     return holds.length;
   };
-  while ((await store.change(batch)) === batchMax) if (stopping.aborted) return;
+  while ((await store.change(batch)) === batchMax) if (stopping?.aborted) return;
 }

@@ -3,7 +3,7 @@ import { Failure } from "../../core/failure.ts";
 import type { EventPayloads } from "../../core/tasks/event.ts";
 import type { ProfileLabels } from "../../core/tasks/profile-settings.ts";
 import type { Task } from "../../core/tasks/task.ts";
-import { isOutOfCredits } from "../../core/usage/spend.ts";
+import { holdStep } from "../../core/usage/spend.ts";
 import type { RemoteRun, RemoteRuns, RemoteWorker, RunRef, WantedRuns } from "../../core/workers/remote-run.ts";
 import { type ClaimedTurn, type KnownInput, releaseWorkerRun, workerLeaseMs } from "../../core/workers/worker-run.ts";
 import { RunLost } from "../steps.ts";
@@ -93,9 +93,10 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
 
   /** The run of a claimed turn; null when a budget is spent: then it ends. */
   async function beginRun({ task, workerId, known }: ClaimedTurn): Promise<RemoteRun | null> {
-    const isSpent = known?.mayHaveBudgets === false ? false : isOutOfCredits(store, task, clock.now());
-    const [run, mustEnd] = await Promise.all([runOf(task, known), isSpent]);
-    if (!mustEnd) return run;
+    const { ids, budgetStep: step = 0 } = parts;
+    const holds = known?.mayHaveBudgets === false ? [] : holdStep({ store, clock, ids, step }, task);
+    const [run, held] = await Promise.all([runOf(task, known), holds]);
+    if (held !== null) return run;
     await endSpentRun(parts, task, workerId).catch((thrown: unknown) => {
       if (!(thrown instanceof RunLost)) throw thrown;
     });
@@ -153,7 +154,7 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
       if (before !== null) return before.next && runOf(before.next);
       if (!isHeld) throw lostRun();
       const { next } = await mapLostRun(finishHeld(task, worker, run, { outcome, spent, digest }));
-      return next && runOf(next);
+      return next && beginRun({ task: next, workerId: worker.credential.id });
     },
 
     writeText: textForwarder(parts),

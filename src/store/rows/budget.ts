@@ -46,6 +46,9 @@ export function budgetRows(session: Session): BudgetRows {
     release: (ids) =>
       budgetHold.rows(session)(sql`
         DELETE FROM budget_hold WHERE id IN (${join([...ids])}) RETURNING ${budgetHold.of("budget_hold")}`),
+    releaseRun: ({ id, fence }) =>
+      budgetHold.rows(session)(sql`
+        DELETE FROM budget_hold WHERE task_id = ${id} AND fence = ${fence} RETURNING ${budgetHold.of("budget_hold")}`),
     async releaseStale(now, max) {
       const skip = raw(dialect === "postgresql" ? "FOR UPDATE SKIP LOCKED" : "");
       return budgetHold.rows(session)(sql`

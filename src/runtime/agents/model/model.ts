@@ -75,7 +75,9 @@ const continuationsMax = 4;
  * A model does not repeat itself exactly, so a resumed run relies on the events of the turn (`conversation.ts`): it yields
  * the written events unchanged, and calls the model for the steps after them.
  */
-export const modelAgent = (parts: ModelParts): Agent =>
+export const modelAgent = (parts: ModelParts): Agent => Object.assign(agentOf(parts), { reserves: true } as const);
+
+const agentOf = (parts: ModelParts): Agent =>
   async function* (turn) {
     if (turn.written.length > 0) yield { events: turn.written };
     const run = openRun(parts, turn);
