@@ -41,7 +41,7 @@ import { startAuditing } from "./wiring/auditing.ts";
 import { createConnectors } from "./wiring/connectors.ts";
 import { createFiles } from "./wiring/files.ts";
 import { createHandlers } from "./wiring/handlers.ts";
-import { countedLog, storeProfiles } from "./wiring/installation.ts";
+import { countedLog, storeProfiles, version } from "./wiring/installation.ts";
 import { showKeys } from "./wiring/key-ring.ts";
 import { startMaintenance } from "./wiring/maintenance.ts";
 import { createMcpRoutes } from "./wiring/mcp.ts";
@@ -83,7 +83,8 @@ export async function startPlatform(
   const { clock, ids } = ambient;
   const store = opened.withAfterTask(createAfterTask({ config, cipher, clock, ids, log }));
   const context = processContext(config, { store, cipher }, { ...ambient, log });
-  const hideKeys = await showKeys({ store, ring: cipher, clock, ids, log });
+  const processId = ids.short();
+  const hideKeys = await showKeys({ store, ring: cipher, clock, log, process: { id: processId, role: config.role, version } });
   await store.change(async (tx) => {
     await tx.agentProfiles.setLabels(config.profileLabels);
     await storeProfiles(tx, config);
@@ -182,7 +183,18 @@ export async function startPlatform(
       },
     ),
   });
-  const parts = { files, connectors: connected.uses, sending, browsers, texts, check, backlog: queue, direct, pushes: a2a.pushes };
+  const parts = {
+    files,
+    connectors: connected.uses,
+    sending,
+    browsers,
+    texts,
+    check,
+    processId,
+    backlog: queue,
+    direct,
+    pushes: a2a.pushes,
+  };
   const work = config.role === "api" ? null : await startWork(context, parts);
   const { metrics } = ambient;
   const admin =

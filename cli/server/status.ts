@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { checksOf, type Disk, type ReplicaState, type StatusCheck } from "../../src/core/installation/checks.ts";
+import type { ProcessLoad } from "../../src/core/installation/processes.ts";
 import type { InstallationStatus, Overdue } from "../../src/core/installation/status.ts";
 import { GetStatusResponseSchema } from "../../src/gen/proto/installation/v1/installation_service_pb.ts";
 import { compileBareWriter } from "../../src/http/v2/writer.ts";
@@ -19,7 +20,8 @@ interface StatusFlags extends InstallationFlags {
 
 export const status = installationCommand({
   brief: "Show the state of the installation on one screen",
-  about: "The exit code is 1 if a check is not ok. With --json it is written as operator.status answers it.",
+  about:
+    "The exit code is 1 if a check is not ok. With --json it is written as operator.status answers it, and with all processes as `processes`.",
   examples: ["atp status", "atp status --watch", "atp status --json | jq .checks"],
   parameters: { flags: { ...installationFlags, watch: switchFlag("Show it again every 2 seconds, until it is interrupted") } },
   check({ watch = false, json = false }: StatusFlags) {
@@ -50,7 +52,29 @@ function asObject(parts: InstallationParts, status: InstallationStatus, disk: Di
     compileBareWriter(GetStatusResponseSchema)(create(GetStatusResponseSchema, statusMessage(parts, status, disk, replica))),
   );
   for (const name of ["logged_errors", "logged_warnings"]) delete answer.errors[name];
-  return answer;
+  return { ...answer, processes: status.processes.map((each) => processObject(each, status.at)) };
+}
+
+const secondsSince = (at: number, time: number | null): number | null => time && Math.max(0, Math.floor((at - time) / 1_000));
+
+/** What is unknown is null. */
+const processObject = ({ id, role, version, host, pid, startedAt, seenAt, running, memoryBytes }: ProcessLoad, at: number): object => ({
+  ...{ id, role, version, host, pid, running },
+  uptime_seconds: secondsSince(at, startedAt),
+  heartbeat_seconds: secondsSince(at, seenAt),
+  memory_bytes: memoryBytes,
+});
+
+/** What an older release does not write is left out. */
+function processLine({ id, role, version, host, pid, startedAt, seenAt, running, memoryBytes }: ProcessLoad, at: number): string {
+  const facts = [
+    version === null ? "older release" : `${role}, ${version}, ${host}, pid ${pid}`,
+    startedAt === null ? [] : `up ${duration(at - startedAt)}`,
+    `heartbeat ${seenAt === null ? "none yet" : `${duration(at - seenAt)} ago`}`,
+    `${running} runs`,
+    memoryBytes === null ? [] : size(memoryBytes),
+  ];
+  return `${id}: ${facts.flat().join(", ")}`;
 }
 
 function screen(
@@ -59,7 +83,7 @@ function screen(
   disk: Disk,
   checks: readonly StatusCheck[],
 ): string {
-  const { at, nodes, profiles, workers, deliveries, jobs, contents, failed } = status;
+  const { at, processes, profiles, workers, deliveries, jobs, contents, failed } = status;
   const since = (time: number | null): string => (time === null ? "" : duration(at - time));
   const overdue = ({ count, due, oldestDueAt }: Overdue): string =>
     `${count}${due === 0 ? "" : `, ${due} due, the oldest for ${since(oldestDueAt)}`}`;
@@ -67,13 +91,7 @@ function screen(
   const sections: readonly (readonly [string, readonly string[]])[] = [
     ["Platform", [`${version}, ${engine}, ${size(status.databaseBytes)}, ${new Date(at).toISOString()}`]],
     ["Checks", checks.map(checkLine)],
-    [
-      "Processes",
-      nodes.map(
-        (node) =>
-          `${node.id}: up ${since(node.startedAt)}, heartbeat ${node.beatAt === null ? "none yet" : `${since(node.beatAt)} ago`}, ${node.running} runs`,
-      ),
-    ],
+    ["Processes", processes.map((each) => processLine(each, at))],
     [
       "Queue",
       profiles.map(

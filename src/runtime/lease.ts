@@ -42,8 +42,16 @@ export type StartCheck = (tx: Tx) => Promise<void>;
 /**
  * @param alone true when no other process can be live: this process holds `lock.db`.
  * @param check runs in the change that inserts the first row. When it throws, no row is inserted.
+ * @param processId the id of the process's row of keys.
  */
-export async function openLease(store: Store, clock: Clock, ids: Ids, alone: boolean, check?: StartCheck): Promise<Lease> {
+export async function openLease(
+  store: Store,
+  clock: Clock,
+  ids: Ids,
+  alone: boolean,
+  check?: StartCheck,
+  processId?: string,
+): Promise<Lease> {
   let lastHeartbeat = clock.monotonic();
   let address: string | null = null;
   let id = await register(check);
@@ -55,7 +63,7 @@ export async function openLease(store: Store, clock: Clock, ids: Ids, alone: boo
     const node = { id: ids.short(), beat: 0, startedAt: clock.now(), address };
     await store.change(async (tx) => {
       await admit?.(tx);
-      await tx.nodes.insert(node);
+      await tx.nodes.insert(node, processId);
     });
     return node.id;
   }

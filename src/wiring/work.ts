@@ -109,6 +109,8 @@ export interface WorkParts {
   readonly backlog: Backlog;
   /** Receives the claims of this process. */
   readonly direct: LateClaims;
+  /** The id of this process's row of keys. */
+  readonly processId: string;
   /** Checks whether this process may run tasks. */
   readonly check: StartCheck | undefined;
 }
@@ -128,7 +130,7 @@ export interface Work {
  */
 export async function startWork(
   context: ProcessContext,
-  { files, connectors, sending: { send }, pushes, browsers, texts, backlog, direct, check }: WorkParts,
+  { files, connectors, sending: { send }, pushes, browsers, texts, backlog, direct, check, processId }: WorkParts,
 ): Promise<Work> {
   const { config, store, cipher, clock, ids, random, log, observe, tracing, warnings } = context;
   const { staging, readFile, workspaceOf, openSkill } = files;
@@ -138,7 +140,7 @@ export async function startWork(
     return { browserId: resources.browserId, connection: browsers.find(task, resources.browserId) };
   });
   const agentFor = await createAgents(context, await createTools(context, [connectorTools(connectors), subtaskTools, inBrowser]));
-  const lease = await openLease(store, clock, ids, config.database === "sqlite", check);
+  const lease = await openLease(store, clock, ids, config.database === "sqlite", check, processId);
   browsers.serve(lease.nodeId);
   const otherThan = remoteProfiles(config);
   const saveSite = createSaveSite({ clock, ids, random });

@@ -14,7 +14,7 @@ test("atp status shows one screen, and exits with 1 once a task has waited for a
   const idle = await status();
   expect(idle).toMatchObject({ code: 0, out: expect.stringMatching(/^Platform {4}\d+\.\d+\.\d+, sqlite, /) });
   expect(idle.out).toContain("Queue       none");
-  expect(idle.out).toMatch(/^Processes {3}\w+: up \d+ s, heartbeat /m);
+  expect(idle.out).toMatch(/^Processes {3}\w+: all, \d\S+, \S+, pid \d+, up \d+ s, heartbeat \d+ s ago, 0 runs, \d+\.\d MB$/m);
   const made = await checkout.atp("key", ["--name", "status"], { DATA_DIR: checkout.path("watched") }).ended;
   const headers = { "x-service-api-key": made.out.trim() };
   const body = JSON.stringify({ message: { content: "Hello" }, agent_profile: "max" });
@@ -27,7 +27,12 @@ test("atp status shows one screen, and exits with 1 once a task has waited for a
   expect(waiting.out).toContain("WARN workers: 1 tasks wait for a worker that is not there");
   const json = await status("--json");
   expect(json.code).toBe(1);
-  expect(JSON.parse(json.out)).toMatchObject({ profiles: [{ profile: "manus-1.6-max", queued: 1 }], storage: { kind: "local" } });
+  const processes = [{ role: "all", version: expect.stringMatching(/^\d/), pid: expect.any(Number), running: 0 }];
+  expect(JSON.parse(json.out)).toMatchObject({
+    processes,
+    profiles: [{ profile: "manus-1.6-max", queued: 1 }],
+    storage: { kind: "local" },
+  });
 });
 
 test("atp status explains itself with exit code 2 for wrong arguments", async () => {

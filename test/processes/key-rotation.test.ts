@@ -130,7 +130,8 @@ describeOnEach("a rotation of the encryption key", (kind) => {
     const { store } = database;
     const clock = stillClock();
     const log = () => undefined;
-    const show = (ring: KeyRing) => showKeys({ store, ring, clock, ids: systemIds, log });
+    const show = (ring: KeyRing) =>
+      showKeys({ store, ring, clock, log, process: { id: systemIds.short(), role: "api", version: "1.0.0" } });
     const stopOld = await show(ringOf(oldKey));
     const [serving, ring] = [ringOf(newKey, oldKey), ringOf(newKey, oldKey)];
     const stopServing = await show(serving);

@@ -2,8 +2,20 @@ import type { KeyRing } from "../cipher.ts";
 import { Failure } from "../failure.ts";
 import type { Tx } from "../store.ts";
 
-/** The encryption keys of one process. */
-export interface ProcessKeys {
+/** What a process says about itself. Null in the row of an older release. */
+export interface ProcessFacts {
+  readonly role: string | null;
+  readonly version: string | null;
+  readonly host: string | null;
+  readonly pid: number | null;
+  /** Unix milliseconds. */
+  readonly startedAt: number | null;
+  /** Resident memory at the last renewal. */
+  readonly memoryBytes: number | null;
+}
+
+/** A process of any role, with its encryption keys. */
+export interface ProcessKeys extends ProcessFacts {
   readonly id: string;
   /** Check values; the key that seals comes first. */
   readonly keys: readonly string[];
@@ -12,8 +24,8 @@ export interface ProcessKeys {
 }
 
 export interface ProcessKeyRows {
-  /** Inserts or replaces the keys of a process. */
-  put(process: ProcessKeys): Promise<void>;
+  /** Inserts a process, or replaces its keys, renewal and memory. */
+  put(process: Omit<ProcessKeys, keyof ProcessFacts> & Partial<ProcessFacts>): Promise<void>;
   remove(id: string): Promise<void>;
   /** Processes that renewed their row after this time. */
   list(after: number): Promise<readonly ProcessKeys[]>;

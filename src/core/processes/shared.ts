@@ -56,7 +56,8 @@ export interface Node {
 }
 
 export interface NodeRows {
-  insert(node: Node): Promise<void>;
+  /** @param processId the id of the process's row of keys. */
+  insert(node: Node, processId?: string): Promise<void>;
   /** Raises the heartbeat. False when the row is gone: a peer declared the process dead. @param at the time, Unix ms, for people. */
   raiseHeartbeat(id: string, at: number): Promise<boolean>;
   /** Keeps the row from being removed until the change ends. It writes nothing and waits for no heartbeat. False when the row is gone. */

@@ -108,7 +108,7 @@ export function jobRows(session: Session): JobRows {
   };
 }
 
-const node = tables.node.omit("beatAt");
+const node = tables.node.omit("beatAt", "processId");
 
 /** Processes as rows. */
 export function nodeRows(session: Session): NodeRows {
@@ -116,8 +116,8 @@ export function nodeRows(session: Session): NodeRows {
   const lockOf = (strength: "KEY SHARE" | "UPDATE") => (dialect === "sqlite" ? empty : sql`FOR ${raw(strength)}`);
   const locked = (id: string, lock: Sql) => query(sql`SELECT 1 FROM node WHERE id = ${id} ${lock}`);
   return {
-    async insert(row) {
-      await execute(tables.node.insert(row));
+    async insert(row, processId) {
+      await execute(tables.node.insert({ ...row, processId: processId ?? null }));
     },
     raiseHeartbeat: async (id, at) => (await execute(sql`UPDATE node SET beat = beat + 1, beat_at = ${at} WHERE id = ${id}`)) === 1,
     hold: async (id) => (await locked(id, lockOf("KEY SHARE"))).length > 0,

@@ -56,13 +56,14 @@ export function sealedRows(session: Session): SealedRows {
 
 const { processKeys } = tables;
 
-/** The encryption keys of processes. */
+/** Processes with their encryption keys. */
 export function processKeyRows(session: Session): ProcessKeyRows {
   const { execute } = session;
   return {
     async put(process) {
       await execute(sql`
-        ${processKeys.insert(process)} ON CONFLICT (id) DO UPDATE SET keys = excluded.keys, renewed_at = excluded.renewed_at`);
+        ${processKeys.insert(process)} ON CONFLICT (id) DO UPDATE
+        SET keys = excluded.keys, renewed_at = excluded.renewed_at, memory_bytes = excluded.memory_bytes`);
     },
     async remove(id) {
       await execute(sql`DELETE FROM process_keys WHERE id = ${id}`);
