@@ -399,6 +399,7 @@ TABLE node
   started_at bigint NOT NULL
   address text
   beat_at bigint
+  process_id text
   CONSTRAINT node_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX node_pkey ON public.node USING btree (id)
 TABLE oauth_app
@@ -565,6 +566,12 @@ TABLE process_keys
   id text NOT NULL
   keys text NOT NULL
   renewed_at bigint NOT NULL
+  host text
+  memory_bytes bigint
+  pid integer
+  role text
+  started_at bigint
+  version text
   CONSTRAINT process_keys_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX process_keys_pkey ON public.process_keys USING btree (id)
 TABLE profile_label

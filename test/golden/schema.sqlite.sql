@@ -360,7 +360,7 @@ CREATE TABLE "node" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "beat" INTEGER NOT NULL,
     "started_at" BIGINT NOT NULL
-, "address" TEXT, "beat_at" BIGINT)
+, "address" TEXT, "beat_at" BIGINT, "process_id" TEXT)
 CREATE TABLE "oauth_app" (
     "client_id" TEXT NOT NULL PRIMARY KEY,
     "space_id" TEXT NOT NULL,
@@ -511,7 +511,7 @@ CREATE TABLE "process_keys" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "keys" TEXT NOT NULL,
     "renewed_at" BIGINT NOT NULL
-)
+, "host" TEXT, "memory_bytes" BIGINT, "pid" INTEGER, "role" TEXT, "started_at" BIGINT, "version" TEXT)
 CREATE TABLE "profile_label" (
     "profile" TEXT NOT NULL,
     "label" TEXT NOT NULL,
