@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { checksOf, type Disk, type ReplicaState, type StatusCheck } from "../../src/core/installation/checks.ts";
-import type { ProcessLoad } from "../../src/core/installation/processes.ts";
 import type { InstallationStatus, Overdue } from "../../src/core/installation/status.ts";
+import { keysLapseMs } from "../../src/core/processes/key-rotation.ts";
 import { GetStatusResponseSchema } from "../../src/gen/proto/installation/v1/installation_service_pb.ts";
 import { compileBareWriter } from "../../src/http/v2/writer.ts";
 import type { InstallationParts } from "../../src/rpc/installation.ts";
@@ -11,6 +11,7 @@ import { processContext } from "../../src/wiring/process-context.ts";
 import { UsageError } from "../frame/failures.ts";
 import { switchFlag } from "../frame/parameters.ts";
 import { type InstallationFlags, installationCommand, installationFlags, type OnInstallation } from "./frame/command.ts";
+import { type ProcessLoad, processesOf } from "./processes.ts";
 
 const watchMs = 2_000;
 
@@ -33,12 +34,17 @@ export const status = installationCommand({
     const parts = installationParts(processContext(config, opened, ambient), () => ({ error: 0, warn: 0 }));
     for (;;) {
       const status = await parts.readInstallation(opened.store);
+      const processes = processesOf(await opened.store.processKeys.list(status.at - keysLapseMs), status.nodes);
       const disk = await parts.readDisk();
       const replica = await parts.readReplica();
       const checks = checksOf(status, disk, replica);
       context.process.exitCode = checks.every(({ isOk }) => isOk) ? 0 : 1;
-      if (print.isJson) return print.json(asObject(parts, status, disk, replica));
-      const text = screen(parts, status, disk, checks);
+      if (print.isJson)
+        return print.json({
+          ...asObject(parts, status, disk, replica),
+          processes: processes.map((each) => processObject(each, status.at)),
+        });
+      const text = screen(parts, status, processes, disk, checks);
       stdout.write(watch ? `\u001b[H\u001b[2J${text}` : text);
       if (!watch) return;
       await context.sleep(watchMs);
@@ -52,7 +58,7 @@ function asObject(parts: InstallationParts, status: InstallationStatus, disk: Di
     compileBareWriter(GetStatusResponseSchema)(create(GetStatusResponseSchema, statusMessage(parts, status, disk, replica))),
   );
   for (const name of ["logged_errors", "logged_warnings"]) delete answer.errors[name];
-  return { ...answer, processes: status.processes.map((each) => processObject(each, status.at)) };
+  return answer;
 }
 
 const secondsSince = (at: number, time: number | null): number | null => time && Math.max(0, Math.floor((at - time) / 1_000));
@@ -80,10 +86,11 @@ function processLine({ id, role, version, host, pid, startedAt, seenAt, running,
 function screen(
   { version, engine, storage, agentOf }: InstallationParts,
   status: InstallationStatus,
+  processes: readonly ProcessLoad[],
   disk: Disk,
   checks: readonly StatusCheck[],
 ): string {
-  const { at, processes, profiles, workers, deliveries, jobs, contents, failed } = status;
+  const { at, profiles, workers, deliveries, jobs, contents, failed } = status;
   const since = (time: number | null): string => (time === null ? "" : duration(at - time));
   const overdue = ({ count, due, oldestDueAt }: Overdue): string =>
     `${count}${due === 0 ? "" : `, ${due} due, the oldest for ${since(oldestDueAt)}`}`;

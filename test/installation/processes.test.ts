@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
-import { type NodeLoad, processesOf } from "../../src/core/installation/processes.ts";
+import { processesOf } from "../../cli/server/processes.ts";
+import type { NodeLoad } from "../../src/core/installation/status.ts";
 import type { ProcessKeys } from "../../src/core/processes/key-rotation.ts";
 import { version } from "../../src/wiring/installation.ts";
 import { postgresTemplate } from "../support/database.ts";

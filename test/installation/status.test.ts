@@ -136,7 +136,6 @@ describe("checks of the installation", () => {
   const quiet: InstallationStatus = {
     at: 1_000_000,
     nodes: [],
-    processes: [],
     profiles: [],
     workers: { credentials: 0, present: 0, runs: 0, data: [] },
     deliveries: { count: 0, due: 0, oldestDueAt: null, webhooks: { active: 0, failing: 0, inactive: 0 }, intervals: [] },

@@ -1,9 +1,8 @@
 import type { Clock } from "../clock.ts";
-import { keysLapseMs } from "../processes/key-rotation.ts";
+import type { Node } from "../processes/shared.ts";
 import type { Tx } from "../store.ts";
 import type { DeliveryState } from "../webhooks/delivery.ts";
 import type { Worker } from "../workers/worker.ts";
-import { type NodeLoad, type ProcessLoad, processesOf } from "./processes.ts";
 
 /** The highest count that a status has: counting more would cost too much. */
 export const countMax = 100_000;
@@ -15,6 +14,15 @@ const presentMs = 60_000;
 const storageMs = 60_000;
 const nodesMax = 100;
 const workersMax = 50;
+
+/** A process that runs tasks, with their number. */
+export interface NodeLoad extends Node {
+  /** The id of its row of keys; null for an older release. */
+  readonly processId: string | null;
+  /** The time of its last heartbeat by its own clock; null before the first one. */
+  readonly beatAt: number | null;
+  readonly running: number;
+}
 
 /** The tasks of a profile over all spaces. Times are Unix milliseconds. */
 export interface ProfileLoad {
@@ -74,8 +82,6 @@ export interface InstallationRows {
 export interface InstallationStatus {
   readonly at: number;
   readonly nodes: readonly NodeLoad[];
-  /** Of every role, oldest first. */
-  readonly processes: readonly ProcessLoad[];
   readonly profiles: readonly ProfileLoad[];
   readonly workers: Awaited<ReturnType<InstallationRows["workers"]>> & { readonly data: readonly WorkerLoad[] };
   readonly deliveries: Overdue & {
@@ -118,14 +124,12 @@ export function installationReader(clock: Pick<Clock, "now">, remoteProfiles: re
     const since = at - hourMs;
     const start = Math.floor(since / intervalMs + 1) * intervalMs;
     const profiles = await installation.profiles(since, countMax);
-    const nodes = await installation.nodes(nodesMax);
     const intervals = intervalsOf(await installation.deliveries(start, intervalMs, countMax), start);
     const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
     return {
       at,
       profiles,
-      nodes,
-      processes: processesOf(await tx.processKeys.list(at - keysLapseMs), nodes),
+      nodes: await installation.nodes(nodesMax),
       workers: { ...(await installation.workers(at - presentMs)), data: await installation.listWorkers(workersMax) },
       deliveries: {
         ...(await installation.pendingDeliveries(at, countMax)),

@@ -1,14 +1,5 @@
-import type { ProcessFacts, ProcessKeys } from "../processes/key-rotation.ts";
-import type { Node } from "../processes/shared.ts";
-
-/** A process that runs tasks, with their number. */
-export interface NodeLoad extends Node {
-  /** The id of its row of keys; null for an older release. */
-  readonly processId: string | null;
-  /** The time of its last heartbeat by its own clock; null before the first one. */
-  readonly beatAt: number | null;
-  readonly running: number;
-}
+import type { NodeLoad } from "../../src/core/installation/status.ts";
+import type { ProcessFacts, ProcessKeys } from "../../src/core/processes/key-rotation.ts";
 
 /** A process of any role. Its facts are null if its release does not write them. */
 export interface ProcessLoad extends ProcessFacts {
