@@ -40,7 +40,24 @@ function told(name) {
     return { passed: Number(passed), failed: Number(failed) };
   });
 }
-const parts = [tests, told("checks"), told("deep")];
+/** The packages with known faults of high or critical severity; a registry that does not answer is no failure. */
+function audited() {
+  let report;
+  try {
+    report = JSON.parse(read("audit.json"));
+  } catch {
+    report = {};
+  }
+  if (report.vulnerabilities === undefined) {
+    console.log("npm audit: not checked, the registry did not answer it");
+    return { passed: 0, failed: 0 };
+  }
+  const bad = Object.values(report.vulnerabilities).filter(({ severity }) => severity === "high" || severity === "critical");
+  for (const { name, severity, range } of bad) console.log(`FAIL  npm audit > ${name} ${range}: ${severity}`);
+  return bad.length === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: bad.length };
+}
+
+const parts = [tests, told("checks"), told("deep"), audited()];
 
 /** The slowest steps, each a file of tests or a check. */
 function slowest(count) {
