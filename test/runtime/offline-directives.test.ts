@@ -256,7 +256,7 @@ describe("a directive that ends the turn", () => {
       kind: "confirm",
       action: kind,
       variant,
-      description: expect.stringMatching(/^.{8,200}$/),
+      description: expect.stringMatching(/^.{8,200}$/s),
       params: expect.any(Object),
     });
     expect(inputSchema(kind, variant)).toBeDefined();
