@@ -40,7 +40,7 @@ function told(name) {
     return { passed: Number(passed), failed: Number(failed) };
   });
 }
-/** The packages with known faults of high or critical severity; a registry that does not answer is no failure. */
+/** The packages with known faults of high or critical severity; a registry that does not answer is not a failure. */
 function audited() {
   let report;
   try {

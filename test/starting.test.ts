@@ -64,7 +64,9 @@ describeOnOne("What few calls need", (kind) => {
 
     const later = await start();
     expect(await userOf(later, key).status(id)).toBe("stopped");
+    // The end starts the watchdog.
+    const untilEnd = later.stderrText();
     expect(await later.end("SIGTERM")).toMatchObject({ code: 0 });
-    expect(later.stderrText()).not.toContain("loads ");
+    expect(untilEnd).not.toContain("loads ");
   });
 });

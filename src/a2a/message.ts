@@ -48,7 +48,7 @@ function partOf(part: Part, index: number): Json {
   return { type: "file", file_data: `${head},${Buffer.from(content.value).toString("base64")}`, ...names };
 }
 
-/** Stands for the bytes in the digest of the request. */
+/** Replaces the bytes in the digest of the request. */
 const digestOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 /** A decision about an approval. */

@@ -26,7 +26,7 @@ process.on("worker", (worker) => {
  * @param afterMs when the thread kills the process, in milliseconds.
  */
 export function startWatchdog(afterMs: number, onError: (cause: unknown) => void): Watchdog {
-  const thread = new Worker(new URL("./watchdog-thread.ts", import.meta.url), { workerData: afterMs, execArgv: [], env: {} });
+  const thread = new Worker(new URL("./watchdog-worker.ts", import.meta.url), { workerData: afterMs, execArgv: [], env: {} });
   thread.once("error", onError).unref();
   return {
     tell: (note) => thread.postMessage(note),

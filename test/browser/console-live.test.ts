@@ -23,7 +23,7 @@ describeWithChromium("the list of tasks", (database) => {
     );
   const watching = () => page.waitForRequest(/WatchTasks/);
 
-  test("has all waiting tasks, longest wait first, with pages of their own, and their number in the tab", async () => {
+  test("has all waiting tasks, longest wait first, with separate pages, and their number in the tab", async () => {
     const who = await stage.service.person();
     const owned = { accountId: who.accountId, spaceId: who.spaceId };
     const idOf = (n: number): string => `${who.accountId}-${String(n).padStart(3, "0")}`;

@@ -145,7 +145,7 @@ describeWithChromium("the page of a task", (database) => {
     await shop.check();
     expect(await inputOf(() => button(/^Allow/).click())).toEqual({ accept: true, selectedAccountIds: ["act_1"] });
     await page.getByText("No browser of yours is online.").waitFor();
-    expect(await inputOf(() => button("Go on without one").click())).toEqual({ action: "skip" });
+    expect(await inputOf(() => button("Continue without one").click())).toEqual({ action: "skip" });
     await done();
   });
 

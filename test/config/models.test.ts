@@ -40,6 +40,7 @@ describe("MODELS_FILE", () => {
         ...{ maxOutputTokens: 4_096, temperature: null, structuredOutputs: false, reasoningTag: null, extraBody: {}, idleSeconds: 120 },
         limits: { steps: 100, minutes: 60, tokens: 5_000_000, credits: null },
         withoutTools: [],
+        ...{ fetch: null, fetchHosts: [] },
       },
     });
     expect(models["local"]?.limits).toSatisfy(Object.isFrozen);

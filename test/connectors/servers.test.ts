@@ -77,7 +77,7 @@ describe("forbidden addresses of servers", () => {
     await expect(web.listTools(at("https://none.example/mcp"), patient)).rejects.toMatchObject({ message: expect.stringContaining(text) });
   });
 
-  test("the error tells a closed port, a server without TLS and a status apart", async () => {
+  test("the error distinguishes a closed port, a server without TLS and a status", async () => {
     const port = await freePort();
     await using missing = await openLocal((_, response) => void response.writeHead(404).end());
     const { port: plain } = new URL(server.url);

@@ -428,6 +428,7 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["budgets.remove", (tx) => tx.budgets.remove("north", "b")],
   ["budgets.insertReservation", (tx) => tx.budgets.insertReservation(sampleHold)],
   ["budgets.release", (tx) => tx.budgets.release(["h"])],
+  ["budgets.releaseRun", (tx) => tx.budgets.releaseRun({ id: "t", fence: 1 })],
   ["budgets.releaseStale", (tx) => tx.budgets.releaseStale(1, 1)],
   ["workers.insert", (tx) => tx.workers.insert(sampleWorker)],
   ["workers.revoke", (tx) => tx.workers.revoke("north", "w", 1)],

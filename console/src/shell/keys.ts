@@ -10,7 +10,7 @@ export const switchLetters = (on: boolean): void => localStorage.setItem(stored,
 /** Where a key works. */
 export type KeyPlace = "everywhere" | "list" | "task";
 
-/** A key, or two that are pressed one after the other. `Ctrl` is the command key of Apple's keyboards too. */
+/** A key, or two that are pressed in sequence. `Ctrl` is the command key of Apple's keyboards too. */
 export interface Key {
   readonly keys: readonly [string, string?];
   readonly place: KeyPlace;

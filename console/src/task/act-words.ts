@@ -54,7 +54,7 @@ const known = words<Readonly<Record<string, string>>>(
     global_allow: "Always allow deployments in this task",
     save_draft: "Save as a draft instead of sending",
     select: "Use this browser",
-    skip: "Go on without one",
+    skip: "Continue without one",
     accept: "Allow",
     reject: "Refuse",
     do_not_show_again: "Allow, and do not ask again",

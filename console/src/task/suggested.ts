@@ -27,7 +27,7 @@ export function itemsOf(name: string, params: JsonObject | undefined): readonly 
 const mailOf = ({ to, subject }: JsonObject, number: number): string =>
   [text.mail(number), textOf(subject), textOf(to)].filter(Boolean).join(" · ");
 
-/** The names of the secrets that a tool asked for: the first list of texts, or of objects with a `key` or `name`. */
+/** The names of the secrets that a tool requests: the first list of texts, or of objects with a `key` or `name`. */
 export function secretNames(params: JsonObject | undefined): readonly string[] {
   for (const value of Object.values(params ?? {})) {
     if (!Array.isArray(value)) continue;

@@ -70,7 +70,7 @@ export function timelineOf({ events, live, shown }: Feed, sending?: Sending): Ti
     if (use.kind === "tool") tools.set(use.tool.actionId, { group, index: group.length - 1 });
   };
 
-  /** Adds the text that is written now; with the messages that came meanwhile below it. */
+  /** Adds the text that is written now; with the messages that came since below it. */
   const addLive = ({ key, text, type }: LiveText): void => {
     const at = Number(events.at(-1)?.timestamp ?? 0);
     if (type === TaskEventType.EXPLANATION) addUse({ kind: "thought", key, at, text });

@@ -6,7 +6,7 @@ import type { TaskFilters } from "./live-tasks.ts";
 
 const schema = TaskService.method.listTasks;
 
-/** How often the numbers are read again where nothing tells of a change. */
+/** How often the numbers are read again where no stream reports a change. */
 const everyMs = 30_000;
 /** The shortest time between two reads that changes cause. */
 const pauseMs = 1_000;

@@ -42,7 +42,7 @@ function inputOf(id: SectionId, { status, ...filters }: TaskFilters) {
   return { ...input, orderBy: TaskOrder.WAITING_SINCE, order: SortOrder.ASC, status: TaskStatus.WAITING };
 }
 
-/** One list with pages of its own. A list that a filter leaves out has no tasks. */
+/** One list with separate pages. A list that a filter leaves out has no tasks. */
 function useSection(id: SectionId, filters: TaskFilters) {
   const enabled = statesOf(id, filters.status).length > 0;
   const list = useInfiniteQuery(schema, inputOf(id, filters), {

@@ -7,7 +7,7 @@ export const changesIn = (states: readonly TaskStatus[], { tasks, removedIds }: 
   removedIds: [...removedIds, ...tasks.filter(({ status }) => !states.includes(status)).map(({ id }) => id)],
 });
 
-/** Tasks with rows of their own, and the subtasks that are folded below their root. */
+/** Tasks with separate rows, and the subtasks that are folded below their root. */
 export interface Nested {
   readonly own: ReadonlySet<string>;
   readonly below: ReadonlyMap<string, readonly Task[]>;

@@ -55,7 +55,7 @@ const rawName = '"raw"';
 /** Of escapes, base64url and white space, which are decoded as text. */
 const others = ["\\", "-", "_", " "];
 
-/** Parses the body with marks in place of base64; null when one of them is not the `raw` of a part, or when it is not JSON. */
+/** Parses the body with marks instead of base64; null when one of them is not the `raw` of a part, or when it is not JSON. */
 function parseMarked(bytes: Buffer, raws: readonly Raw[]): JsonObject | null {
   const pieces = raws.flatMap(({ mark, from }, index) => [bytes.subarray(raws[index - 1]?.to ?? 0, from), Buffer.from(mark)]);
   const text = Buffer.concat([...pieces, bytes.subarray(raws.at(-1)?.to)]).toString();

@@ -45,7 +45,8 @@ export function createHoldPoll({ dispatch, clock, pollsMax, pollMs }: PollsParts
 
   return async (call, worker, { max, waitMs }) => {
     const count = open.get(worker.id) ?? 0;
-    if (count >= pollsMax) throw new Failure("resource_exhausted", `${pollsMax} polls of this credential are held already`, { retryAfter: 1 });
+    if (count >= pollsMax)
+      throw new Failure("resource_exhausted", `${pollsMax} polls of this credential are held already`, { retryAfter: 1 });
     open.set(worker.id, count + 1);
     const stop = new AbortController();
     let failure: unknown;

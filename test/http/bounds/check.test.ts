@@ -21,7 +21,7 @@ function openChecker(idleMs = 60_000) {
   return { check, workers, [Symbol.asyncDispose]: async () => void (await Promise.all(workers.map((worker) => worker.terminate()))) };
 }
 
-/** In a memory of its own, behind other bytes. */
+/** In separate memory, behind other bytes. */
 const behind = (text: string): Uint8Array<ArrayBuffer> => {
   const bytes = new Uint8Array(5 + text.length);
   new TextEncoder().encodeInto(text, bytes.subarray(5));

@@ -2399,7 +2399,7 @@ export interface AgentProfilePrices {
 export interface AgentProfileFetch {
   /** `off`, `ask` or `allow`, the strictest first. In an update empty for the mode of the model's entry. */
   readonly mode: string;
-  /** Hosts that need no approval with `ask`: at most 100, each `docs.example.com` or `*.example.com`. In an update empty for those of the model's entry. */
+  /** Hosts that need no approval with `ask`: at most 100, each `docs.example.com` or `*.example.com`. In an update empty for those of the model's entry. Each has at most 200 characters. */
   readonly hosts: readonly string[];
 }
 
@@ -2444,9 +2444,9 @@ export interface AgentProfileFetchInput {
   /** `off`, `ask` or `allow`, the strictest first. In an update empty for the mode of the model's entry. */
   readonly mode?: string;
   /**
-   * Hosts that need no approval with `ask`: at most 100, each `docs.example.com` or `*.example.com`. In an update empty for those of the model's entry.
+   * Hosts that need no approval with `ask`: at most 100, each `docs.example.com` or `*.example.com`. In an update empty for those of the model's entry. Each has at most 200 characters.
    *
-   * Rules: at most 100 items; each 1 to 255 characters.
+   * Rules: at most 100 items; each 1 to 200 characters.
    */
   readonly hosts?: readonly string[];
 }

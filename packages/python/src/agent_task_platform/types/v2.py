@@ -2188,7 +2188,7 @@ class AgentProfileFetch(TypedDict):
     """`off`, `ask` or `allow`, the strictest first. In an update empty for the mode of the model's entry."""
     hosts: list[str]
     """Hosts that need no approval with `ask`: at most 100, each `docs.example.com` or `*.example.com`. In an update
-    empty for those of the model's entry."""
+    empty for those of the model's entry. Each has at most 200 characters."""
 
 
 class UpdateAgentProfileRequest(TypedDict):
@@ -2233,9 +2233,9 @@ class AgentProfileFetchInput(TypedDict):
     """`off`, `ask` or `allow`, the strictest first. In an update empty for the mode of the model's entry."""
     hosts: NotRequired[Sequence[str]]
     """Hosts that need no approval with `ask`: at most 100, each `docs.example.com` or `*.example.com`. In an update
-    empty for those of the model's entry.
+    empty for those of the model's entry. Each has at most 200 characters.
 
-    Rules: at most 100 items; each 1 to 255 characters.
+    Rules: at most 100 items; each 1 to 200 characters.
     """
 
 

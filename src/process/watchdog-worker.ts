@@ -1,10 +1,11 @@
 // The thread of `startWatchdog`.
-import { parentPort, workerData } from "node:worker_threads";
+import { isMainThread, parentPort, workerData } from "node:worker_threads";
 import { outputOf } from "./output.ts";
 import type { WatchdogNote } from "./watchdog.ts";
 
 let open: readonly string[] = [];
-let timer = setTimeout(end, Number(workerData));
+// Only a thread of `startWatchdog` has a time to end its process.
+let timer = isMainThread ? undefined : setTimeout(end, Number(workerData));
 
 function end(): void {
   const line = { level: 50, time: Date.now(), open, msg: `the process did not end in time, and is killed; open: ${open.join(", ")}` };
