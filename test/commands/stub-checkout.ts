@@ -67,6 +67,7 @@ const content: Readonly<Record<string, string>> = {
   "buf.gen.yaml": "",
   "buf.gen.console.yaml": "",
   "console/index.html": "page 1",
+  "src/core/actions/a.ts": "",
   "src/core/structured-output/a.ts": "",
   "src/core/schedules/a.ts": "",
   "src/core/oauth/https-origin.ts": "",

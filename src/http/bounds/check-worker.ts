@@ -21,6 +21,8 @@ function answer({ memory, offset, length, table }: CheckRequest): CheckAnswer {
     return { memory, length: table === null ? textLength(bytes) : length };
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown;
+    // Frees the memory now: the heap of this thread is too small to be collected soon.
+    memory.transfer(0);
     const { reason, message } = thrown;
     return { reason, message };
   }
