@@ -11,8 +11,8 @@ import { putQueue } from "../store/queues.ts";
 import { withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
 import { openTestStore, postgresTemplate, type TestStore } from "../support/database.ts";
-import { runDirectly } from "../support/direct.ts";
 import { sample } from "../support/depth.ts";
+import { runDirectly } from "../support/direct.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
 
 const accounts = 3;
