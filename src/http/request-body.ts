@@ -83,7 +83,7 @@ function readBuffered(request: IncomingMessage, bound: Bound): Uint8Array {
 function collect(request: IncomingMessage, bound: Bound): Promise<Uint8Array | null> {
   const body = incomingBody(request);
   const announced = Number(request.headers["content-length"] ?? 0);
-  const pieces = createPieces(announced);
+  const pieces = createPieces();
   return new Promise((resolve, reject) => {
     function fail(thrown: unknown): void {
       request.off("data", take);

@@ -251,11 +251,11 @@ describeWithChromium("the console of a team", (database) => {
     await dialog().getByText("refused from their next call on").waitFor();
     await press("Forbid", dialog());
     await page.getByText("They cannot act in this space.").waitFor();
-    expect(await isAllowed()).toBe(false);
+    await expect.poll(isAllowed).toBe(false);
     await press("Allow");
     await press("Allow", dialog());
     await page.getByText("Each person of this space can let them act.").waitFor();
-    expect(await isAllowed()).toBe(true);
+    await expect.poll(isAllowed).toBe(true);
   });
 
   test("renames an agent, and makes and revokes a worker", async () => {
