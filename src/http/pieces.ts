@@ -14,12 +14,10 @@ const leastBytes = 65_536;
 const none = new ArrayBuffer(0);
 
 /**
- * Joins pieces in one buffer that doubles when it is full, so that a piece of one byte costs one byte. Beyond 1 MiB it has the
- * expected length at once. A large piece is not kept in addition to its copy: replaced memory is freed at once, before garbage collection.
- *
- * @param expected the announced bytes of all pieces; 0: unknown.
+ * Joins pieces in one buffer that doubles when it is full, so that a piece of one byte costs one byte. A large piece is
+ * not kept in addition to its copy: replaced memory is freed at once, before garbage collection.
  */
-export function createPieces(expected = 0): Pieces {
+export function createPieces(): Pieces {
   let first: Uint8Array | undefined;
   let memory = none;
   let length = 0;
@@ -29,8 +27,7 @@ export function createPieces(expected = 0): Pieces {
     free(piece);
     const needed = length + piece.length;
     if (needed > memory.byteLength) {
-      const isExpected = needed > freeMinBytes && needed <= expected;
-      const larger = isExpected ? expected : Math.max(leastBytes, needed, 2 * memory.byteLength);
+      const larger = Math.max(leastBytes, needed, 2 * memory.byteLength);
       memory = memory === none ? new ArrayBuffer(larger) : memory.transfer(larger);
     }
     new Uint8Array(memory, length).set(piece);
