@@ -163,7 +163,6 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
   return deepFreeze(config);
 }
 
-/** A setting with its source. */
 export interface ShownSetting {
   readonly name: string;
   /** The text of the setting or of its default; null when it has none, and for a secret. */
@@ -365,7 +364,6 @@ function reservedProfile(profile: string): string {
   return `AGENT_PROFILES names the profile ${profile}, a name of the public API that is none of ${publicNames.join(", ")}${hint}`;
 }
 
-/** The agents and the labels of AGENT_PROFILES. */
 const profilesIn = (agents: Readonly<Record<string, ProfileAgent>>): Pick<Config, "agentProfiles" | "profileLabels"> => ({
   agentProfiles: Object.fromEntries(Object.entries(agents).map(([profile, { agent }]) => [profile, agent])),
   profileLabels: Object.fromEntries(

@@ -14,7 +14,6 @@ export interface Output {
   write(text: string): unknown;
 }
 
-/** Dependencies of the first start. */
 export interface FirstKeyParts {
   readonly dataDir: string;
   readonly ownerEmail: string;
@@ -31,7 +30,6 @@ export interface FirstKeys {
   show(screen: Output, served: Served): Promise<void>;
 }
 
-/** A server that listens. */
 interface Served {
   readonly store: Pick<Store, "change">;
   readonly baseUrl: string;

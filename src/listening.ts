@@ -11,7 +11,6 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** The addresses that a configuration listens on. */
 export const listenAddresses = ({ host, port, admin }: Pick<Config, "host" | "port" | "admin">): readonly ListenAddress[] => [
   { variable: "PORT", host, port },
   ...(admin === null ? [] : [{ variable: "ADMIN_PORT" as const, host: admin.host, port: admin.port }]),

@@ -70,7 +70,6 @@ export interface OperationTable {
 const noSideEffects = 1;
 /** The largest request to an address that needs no credential (spec/decisions.md 53). */
 export const anonymousBytes = 65_536;
-/** The default of `maxRequestBytes`. */
 const defaultRequestBytes = 262_144;
 const namePattern = /^[a-z][a-zA-Z]*(\.[a-zA-Z_]+)+$/;
 const rateClasses: Record<Operation_RateClass, RateClass | null> = {

@@ -16,7 +16,6 @@ export interface CardParts {
   readonly keys: Pick<SigningKeys, "current">;
 }
 
-/** A skill on a card. */
 export interface CardSkill {
   readonly id: string;
   readonly name: string;

@@ -29,7 +29,6 @@ import { type Item, readEvents, readTask, type Use } from "./use.ts";
 /** The longest time that SendMessage waits, in milliseconds. The task continues. */
 const waitMs = 10 * 60_000;
 const pageBounds = { most: 100, usual: 50 };
-/** Skills on a card. */
 const skillsMax = 100;
 
 type Handler = (request: never, use: Use) => Promise<Message> | AsyncIterable<Item>;

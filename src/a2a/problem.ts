@@ -12,7 +12,6 @@ const protocolErrors = {
   VERSION_NOT_SUPPORTED: { rpc: -32_009, reason: "failed_precondition" },
 } as const satisfies Readonly<Record<string, { readonly rpc: number; readonly reason: Reason }>>;
 
-/** The name of an error of the protocol. */
 type ProtocolError = keyof typeof protocolErrors;
 
 /** An error that the protocol names. */

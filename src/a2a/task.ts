@@ -20,7 +20,6 @@ type ArtifactInit = MessageInitShape<typeof ArtifactSchema>;
 type PartInit = MessageInitShape<typeof PartSchema>;
 export type StatusInit = MessageInitShape<typeof TaskStatusSchema>;
 
-/** The state of a task as `task.detail` returns it. */
 export function stateOf(task: Json): TaskState {
   const { status, outcome, run_state: run } = task;
   if (status === "running") return run === "queued" ? TaskState.SUBMITTED : TaskState.WORKING;

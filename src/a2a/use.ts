@@ -16,7 +16,6 @@ export interface Use extends ServiceParameters {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** One item of a stream. */
 export interface Item<M extends Message = Message> {
   readonly message: M;
   /** `seq` of the event of the item. */

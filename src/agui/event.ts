@@ -5,7 +5,6 @@ type Written<E> = E extends { readonly type: infer T extends string } ? Omit<E, 
 /** An event of AG-UI 1.0, with its type as a text: the package of the protocol is here for its types only. */
 export type AgentEvent = Written<AGUIEvent>;
 
-/** A message of a conversation. */
 export type AgentMessage = Message;
 
 /** The version of the protocol that this door speaks. */

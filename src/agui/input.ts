@@ -32,7 +32,6 @@ const input = z.looseObject({
 /** A request to run an agent (`RunAgentInput` of AG-UI 1.0), as far as this door reads it. */
 export type RunInput = z.infer<typeof input>;
 
-/** The message of a conversation. */
 export type InputMessage = z.infer<typeof message>;
 
 /** The answer to an interrupt. */

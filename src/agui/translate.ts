@@ -3,7 +3,6 @@ import { detailsOf } from "../doors/turn.ts";
 import { messageId, type Passage, textOf, toolUseOf, type Voice } from "../narration/narrate.ts";
 import type { AgentEvent } from "./event.ts";
 
-/** The translation of one run. */
 export interface Translation {
   /** The events of AG-UI for a passage. */
   of(passage: Passage): Generator<AgentEvent>;

@@ -14,7 +14,6 @@ import type { Store } from "../core/store.ts";
 import { type CopiedBlob, copierOf, type Environment } from "../store/copy.ts";
 import { blobPath, databasePath, hashFile, type Manifest, makeBackupFolder, meter, writeManifest } from "./folder.ts";
 
-/** The dependencies of a backup. */
 export interface BackUpParts {
   readonly config: Pick<Config, "database" | "databaseUrl">;
   readonly store: Store;

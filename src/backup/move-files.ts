@@ -7,7 +7,6 @@ import type { Store } from "../core/store.ts";
 import { meter } from "./folder.ts";
 import { type Progress, progressSetting } from "./move-progress.ts";
 
-/** The storages of a move with files. */
 export interface Storages {
   readonly from: Pick<Blobs, "read">;
   readonly to: Pick<Blobs, "put" | "read">;

@@ -20,7 +20,6 @@ export interface Side {
   readonly open: (databaseUrl: string) => Promise<Store>;
 }
 
-/** The dependencies of a move. */
 export interface MoveParts {
   readonly source: Side;
   /** Its `open` must open an incomplete database. */

@@ -11,7 +11,6 @@ import type { Store, Tx } from "../core/store.ts";
 import { copierOf, type Environment, isKnownMigration } from "../store/copy.ts";
 import { blobIdOf, databasePath, type Manifest, readManifest, verifyFiles } from "./folder.ts";
 
-/** The dependencies of a restore. */
 export interface RestoreParts {
   readonly config: Pick<Config, "database" | "databaseUrl" | "dataDir" | "bucket">;
   readonly cipher: Pick<KeyRing, "checks">;

@@ -94,13 +94,11 @@ export type ImplementedHandler =
   | StreamedChange<DescMethod>
   | BidiStreamed<DescMethod>;
 
-/** Any handler of a table. */
 export type AnyHandler = ImplementedHandler | Unbuilt;
 
 /** The handler of each operation, by RPC name. */
 export type HandlerTable = ReadonlyMap<string, AnyHandler>;
 
-/** One service with its handlers. */
 export interface Implementation {
   readonly service: DescService;
   readonly handlers: Readonly<Record<string, AnyHandler | undefined>>;

@@ -21,7 +21,6 @@ function setEnvelope({ output }: DescMethod, answer: Message, requestId: string)
   return Object.assign(answer, { requestId }, output.field["ok"] === undefined ? {} : { ok: true });
 }
 
-/** The result of a call. */
 export interface Outcome {
   readonly answer: Message;
   /** An earlier call with the same `Idempotency-Key` made the answer. */

@@ -43,7 +43,6 @@ const algorithm = "aes-256-gcm";
 const nonceLength = 12;
 const tagLength = 16;
 
-/** One key. */
 interface SingleKey extends Pick<Cipher, "seal" | "open" | "derive" | "check"> {
   mac(kind: string): (text: string) => Bytes;
 }

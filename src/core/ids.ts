@@ -42,7 +42,6 @@ export function shortIdFrom(bytes: Uint8Array): string {
   return text;
 }
 
-/** True if a text has the form of a short id. */
 export const isShortId = (text: string): boolean => /^[2-9A-HJ-NP-Za-km-z]{22}$/.test(text);
 
 function uuidFrom(bytes: Uint8Array): string {

@@ -7,7 +7,6 @@ export type RunEnding = "finished" | "asked" | "waits" | "failed" | "spent" | "r
 /** Why this process gave up runs: it sent no heartbeat in time, its peers considered it dead, or a worker's lease has lapsed. */
 export type Loss = "heartbeat" | "peers" | "worker_lease";
 
-/** A call that has ended. */
 export interface ObservedCall {
   /** The operation, or the template of an address that is none; `unknown` for anything else. */
   readonly operation: string;
@@ -19,7 +18,6 @@ export interface ObservedCall {
   readonly isAdmitted: boolean;
 }
 
-/** A call of a model that has ended. */
 export interface ObservedModelCall {
   /** The name of the model at its endpoint. */
   readonly model: string;
@@ -27,7 +25,6 @@ export interface ObservedModelCall {
   readonly seconds: number;
 }
 
-/** The connections of a pool. */
 export interface PoolUse {
   readonly used: number;
   readonly idle: number;

@@ -5,7 +5,6 @@ const windowMs = 60_000;
 /** The maximum number of different lines that are counted; beyond it, the oldest one ends early. */
 const linesMax = 200;
 
-/** A line that may be repeated. */
 export interface RepeatedLine {
   readonly level: "warn" | "error";
   readonly text: string;

@@ -59,7 +59,6 @@ function passed({ isTrusted, ...trace }: RemoteParent): Span {
 
 const current = new AsyncLocalStorage<Span | undefined>();
 
-/** The span that the current work is in. */
 export const currentSpan = (): Span | undefined => current.getStore();
 
 /** Runs work in a span; without one, in no span. */
@@ -74,7 +73,6 @@ export async function traced<T>(start: SpanStart, work: () => Promise<T>): Promi
   return span === undefined ? work() : endAfter(span, work);
 }
 
-/** Runs work in a span, and ends the span with the work. */
 export async function endAfter<T>(span: Span | null, work: () => Promise<T>): Promise<T> {
   try {
     return await runInSpan(span, work);

@@ -10,7 +10,6 @@ export interface Pages {
   read(name: string): Promise<Page>;
 }
 
-/** A page as HTML. */
 export interface Page {
   readonly title: string;
   readonly body: string;

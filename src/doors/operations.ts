@@ -44,7 +44,6 @@ export interface FileDetail {
   readonly download_url?: string;
 }
 
-/** A page of files. */
 export interface FilePage {
   readonly data: readonly FileDetail[];
   readonly has_more: boolean;
@@ -79,7 +78,6 @@ export interface RecordedOperations extends Operations {
   wasMade(name: string, input: Json, signal: AbortSignal, idempotencyKey: string): Promise<boolean>;
 }
 
-/** A refusal by an operation. */
 export class Refusal extends Error {
   /** The code of v2, for instance `not_found`. */
   readonly code: string;

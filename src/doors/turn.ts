@@ -29,7 +29,6 @@ export interface Progress {
   readonly lastSeq: number;
 }
 
-/** How a turn is followed. */
 export interface Following {
   readonly signal: AbortSignal;
   /** Aborted when the wait is over; the task continues. */
@@ -74,7 +73,6 @@ export async function follow(
   return { task, events, lastSeq, waiting: waitingOf(task) };
 }
 
-/** The task as `task.detail` returns it. */
 export async function readTask(operations: Operations, taskId: string, signal: AbortSignal): Promise<Json> {
   const { task } = await operations.call("task.detail", { task_id: taskId }, signal);
   return task as Json; // By the schema of the answer.

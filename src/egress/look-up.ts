@@ -20,7 +20,6 @@ export class LookUpFailed extends Error {
   }
 }
 
-/** A look-up in progress. */
 export interface LookUp {
   /** All addresses, IPv4 first; rejects with LookUpFailed when there are none. */
   readonly addresses: Promise<readonly string[]>;

@@ -44,7 +44,6 @@ export function parseAddress(text: string): { readonly address: string; readonly
 const dotted = (high: string, low: string): string =>
   [high, low].flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff]).join(".");
 
-/** Whether a text is an address of the public internet. */
 export function isPublic(text: string): boolean {
   const parsed = parseAddress(text);
   if (parsed === null) return false;

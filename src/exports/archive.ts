@@ -35,7 +35,6 @@ async function* skillsOf(rows: Pick<ArchiveRows, "skills">, selection: ArchiveQu
   }
 }
 
-/** The rows of `skill.json`. */
 async function* skillRows(
   rows: Pick<ArchiveRows, "skills">,
   selection: ArchiveQuery,

@@ -21,7 +21,6 @@ interface ArchiveParts extends DataParts {
   readonly store: DataParts["store"] & Pick<Tx, "steps" | "accounts">;
 }
 
-/** The packing for the kind of the export. */
 const packingOf = (parts: ArchiveParts, requested: Export): Packing =>
   requested.kind === "data" ? packData(parts, requested) : packCompliance(parts.store, requested);
 
@@ -36,7 +35,6 @@ const lookMs = 5_000;
 /** The shortest interval between two writes of an export's progress. */
 const progressMs = 1_000;
 
-/** The inputs for the exporter. */
 export interface ExporterParts extends ArchiveParts {
   readonly store: Store;
   readonly clock: Clock;
@@ -110,7 +108,6 @@ export function startExporter(parts: ExporterParts): Exporter {
   };
 }
 
-/** The work on one export. */
 interface Making {
   readonly claimed: Export;
   readonly lost: AbortController;

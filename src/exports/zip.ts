@@ -110,7 +110,6 @@ export function createZip(entries: AsyncIterable<Entry>, mtime: Date): Readable 
 /** Called after each completed step. It throws when the archive is no longer needed. */
 export type OnStep = () => Promise<void>;
 
-/** The contents of an export. */
 export interface Packing {
   /** The number of steps. Each calls `onStep`. */
   steps(): Promise<number>;

@@ -6,7 +6,6 @@ import type { Warnings } from "./warnings/warnings.ts";
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
-/** Sets headers of an answer. */
 export function setHeaders(reply: FastifyReply, headers: Headers): void {
   for (const [name, value] of headers) reply.header(name, value);
 }

@@ -48,7 +48,6 @@ export class Budget {
   }
 }
 
-/** The loopback addresses. */
 const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8);
 loopback.addAddress("::1", "ipv6");

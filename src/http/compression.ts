@@ -27,7 +27,6 @@ const maxBytes = 16 * 1024 ** 2;
 const activeMax = 32;
 let active = 0;
 
-/** A compressed answer. */
 interface Compressed {
   readonly coding: string;
   readonly bytes: Buffer;

@@ -10,7 +10,6 @@ export interface FailureText {
   readonly remedy: string;
 }
 
-/** The texts of each failure. */
 export const failureTexts: Readonly<Record<Reason, FailureText>> = {
   invalid_argument: {
     meaning: "The request breaks a rule. The message names the member and the rule. Change the request.",

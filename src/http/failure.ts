@@ -170,7 +170,6 @@ export function failureOfError(thrown: unknown): Failure {
   return known ? new Failure(...known, { cause: thrown }) : failureOf(thrown);
 }
 
-/** A failure as an error of Connect, with its headers. */
 export const connectErrorOf = (failure: Failure): ConnectError =>
   new ConnectError(failure.message, connectCodes[failure.reason], Object.fromEntries(refusalHeaders(failure)), undefined, failure);
 

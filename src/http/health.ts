@@ -18,7 +18,6 @@ const storeTimeoutMs = 2000;
 /** The time after which the store is asked again: after an answer that it accepts writes, and after any other. */
 const againMs = { accepted: 15_000, failed: 1_000 };
 
-/** The dependencies of `readiness`. */
 export interface ReadinessParts {
   /** Resolves when the store has written a row. */
   readonly ping: () => Promise<void>;

@@ -41,7 +41,6 @@ import { type RefusalParts, v2Wire } from "./v2/refusal.ts";
 import { unknownOperation, type V2Parts, v2Routes } from "./v2/route.ts";
 import { type WatchAddressParts, watchAddress } from "./v2/watch-address.ts";
 
-/** The dependencies of the server. */
 export interface ServerParts extends RefusalParts, Pick<WatchAddressParts, "watchLinks">, Pick<AuditAddressParts, "auditLinks"> {
   readonly front: Front;
   readonly operations: OperationTable;

@@ -1,6 +1,5 @@
 import type { Transporter } from "nodemailer";
 
-/** A mail to one person. */
 export interface Mail {
   readonly to: string;
   readonly subject: string;
@@ -10,7 +9,6 @@ export interface Mail {
 /** Sends a mail. It rejects when the mail server did not accept it; the error text may quote the server. */
 export type SendMail = (mail: Mail) => Promise<void>;
 
-/** The settings for sending mail. */
 export interface MailSettings {
   readonly url: string;
   readonly from: string;

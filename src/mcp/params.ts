@@ -4,7 +4,6 @@ import { z } from "zod";
  * Schemas of requests. Without one, the SDK answers parameters that do not fit with an internal error and the text of its exception.
  */
 
-/** The parameters of a list. */
 export const listParams = z.looseObject({ cursor: z.string().optional() });
 
 /** A result, which our own code makes. */

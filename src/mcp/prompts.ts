@@ -5,7 +5,6 @@ import { listParams, result } from "./params.ts";
 import { protocolErrors } from "./results.ts";
 import { type ServerParts, signalOf } from "./server-parts.ts";
 
-/** A skill as `skill.list` has it. */
 export interface Skill {
   readonly id: string;
   readonly name: string;

@@ -1,13 +1,11 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { Refusal } from "../doors/operations.ts";
 
-/** A block of a tool's result. */
 export type Block =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image"; readonly data: string; readonly mimeType: string }
   | { readonly type: "resource"; readonly resource: { readonly uri: string; readonly mimeType: string; readonly blob: string } };
 
-/** The result of a tool. */
 export interface ToolResult {
   readonly content: Block[];
   readonly isError?: true;

@@ -10,7 +10,6 @@ import { type ServerParts, signalOf } from "./server-parts.ts";
 import { handleFacts, turnOf } from "./task-handle.ts";
 import { turnView } from "./tools/settle.ts";
 
-/** The name of the extension. */
 export const tasksExtension = "io.modelcontextprotocol/tasks";
 
 const byId = z.looseObject({ taskId: z.string().max(128) });

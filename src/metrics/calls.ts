@@ -7,7 +7,6 @@ const modelSeconds = [0.5, 2, 5, 15, 45, 120];
 
 type CallFunctions = Pick<Observe, "callBegan" | "callEnded" | "uploaded" | "watchers">;
 
-/** Metrics of calls. */
 export function callMetrics({ counter, histogram, gauge }: Series): CallFunctions & { readonly refresh: () => void } {
   const duration = histogram(
     {

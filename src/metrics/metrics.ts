@@ -8,7 +8,6 @@ import { processMetrics } from "./process.ts";
 import { type Series, seriesOf } from "./series.ts";
 import { storeMetrics, workMetrics } from "./work.ts";
 
-/** The metrics of one process. */
 export interface Metrics {
   readonly observe: Observe;
   /**
@@ -23,7 +22,6 @@ export interface Metrics {
   stop(): void;
 }
 
-/** The text formats of metrics: Prometheus's, and OpenMetrics. */
 export type Format = "prometheus" | "openmetrics";
 
 /** Creates the metrics of a process. */

@@ -88,7 +88,6 @@ export interface ToolUse {
   readonly result: string;
 }
 
-/** The use of a tool in an event of the type `tool_used`. */
 export function toolUseOf(event: TaskEvent): ToolUse {
   const { action_id, tool, status, brief, params, result } = detailsOf(event);
   return {

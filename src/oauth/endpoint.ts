@@ -123,7 +123,6 @@ export interface OAuthParts extends ClientSwitches {
   readonly consentUrl: string;
 }
 
-/** A form that a client posted to an endpoint. */
 export interface PostedForm {
   readonly form: Form;
   readonly authorization: string | undefined;

@@ -39,7 +39,6 @@ export const statuses: Readonly<Record<OAuthError, number>> = {
   temporarily_unavailable: 503,
 };
 
-/** An OAuth endpoint's answer to a failure. */
 export interface OAuthAnswer {
   readonly status: number;
   readonly error: OAuthError;

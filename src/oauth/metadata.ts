@@ -30,7 +30,6 @@ export const metadataDocuments = (parts: MetadataParts): Readonly<Record<string,
 export const devicePath = "/oauth/device_authorization";
 export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
 
-/** The grant types of the token endpoint. */
 export const grantTypes: readonly string[] = ["authorization_code", "refresh_token", "client_credentials", deviceGrantType];
 
 const methods = ["client_secret_basic", "client_secret_post"];

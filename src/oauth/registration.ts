@@ -8,7 +8,6 @@ import type { OAuthParts } from "./endpoint.ts";
 import { OAuthFailure } from "./failure.ts";
 import { registrationPath } from "./metadata.ts";
 
-/** Dependencies of the registration of clients. */
 export interface RegistrationParts extends Pick<OAuthParts, "store" | "clock" | "ids" | "limits" | "issuer"> {
   readonly random: Random;
 }

@@ -12,7 +12,6 @@ export interface DevTools {
   onEvent(receive: (event: DevToolsEvent) => void): void;
 }
 
-/** An event of the protocol. */
 export interface DevToolsEvent {
   readonly method: string;
   readonly params: JsonObject;

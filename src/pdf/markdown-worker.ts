@@ -3,7 +3,6 @@ import { Marked } from "marked";
 
 const escapeHtml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** HTML in Markdown is shown as its text. */
 const marked = new Marked({ gfm: true, renderer: { html: ({ text }) => escapeHtml(text) } });
 const style =
   "body{font:11pt/1.5 sans-serif}pre,code{font-family:monospace;background:#f4f4f4}pre{padding:.7em;white-space:pre-wrap}table{border-collapse:collapse}td,th{border:1px solid #999;padding:.2em .6em}img{max-width:100%}";

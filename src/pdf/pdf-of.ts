@@ -15,7 +15,6 @@ const timeMs = 30_000;
 const htmlMax = 20 * 1024 * 1024;
 const markdownMax = 1024 * 1024;
 
-/** The dependencies of `createPdfOf`. */
 export interface PdfParts {
   /** Null: no PDFs are made. */
   readonly chromium: ChromiumSettings | null;

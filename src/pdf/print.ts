@@ -3,7 +3,6 @@ import { type DevTools, type DevToolsEvent, textOf } from "./devtools.ts";
 
 /** The largest PDF, in bytes. */
 const bytesMax = 20 * 1024 * 1024;
-/** The most pages. */
 const pagesMax = 200;
 /** The address of the page: it exists only here. */
 const address = "http://file.invalid/";

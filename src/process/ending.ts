@@ -6,7 +6,6 @@ export type Step = <Result>(name: string, work: Promise<Result>) => Promise<Resu
 /** A step without a name. */
 export const unnamed: Step = (_name, work) => work;
 
-/** The end of this process. */
 export interface Ending {
   /** Resolves at the first SIGTERM, SIGINT or SIGHUP. */
   readonly asked: Promise<void>;

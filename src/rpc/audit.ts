@@ -17,7 +17,6 @@ import { enumConverter } from "./wire-values.ts";
 
 const outcomes = enumConverter(AuditOutcomeSchema, auditOutcomes);
 
-/** The dependencies of `auditHandlers`. */
 export interface AuditParts {
   /** Returns the RPC of a v2 name; the log stores operations by RPC. */
   readonly rpcOf: (name: string) => string | undefined;

@@ -9,7 +9,6 @@ import { eventCopyIn } from "./import-event.ts";
 import { eventType } from "./webhook.ts";
 import { seconds } from "./wire-values.ts";
 
-/** The dependencies of the operations of imports. */
 export interface ImportServiceParts {
   readonly imports: Imports;
   readonly tasks: ImportedTasks;

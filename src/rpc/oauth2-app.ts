@@ -19,7 +19,6 @@ import type { CreateOAuth2AppRequest, OAuth2AppService, UpdateOAuth2AppRequest }
 import { wireCredits } from "./usage.ts";
 import { seconds } from "./wire-values.ts";
 
-/** The requested settings of a new app. */
 const settingsOf = ({ scopeConfig, ...request }: CreateOAuth2AppRequest): SettingsInput => ({
   name: request.name,
   description: request.description,
@@ -96,7 +95,6 @@ const scopesOf = (config: ScopeConfig | undefined): ScopesInput => ({
   connectorUids: config?.connectorUids ?? [],
 });
 
-/** The dependencies of the operations on apps. */
 export interface OAuth2AppParts {
   readonly apps: Apps;
   readonly secrets: AppSecrets;

@@ -10,7 +10,6 @@ import { type SharedTaskService, WatchSharedTaskResponseSchema } from "../gen/pr
 import { attachmentMessage, type Link, stepMessage } from "./event.ts";
 import { seconds, taskStatus } from "./wire-values.ts";
 
-/** The dependencies of the operations on shared tasks. */
 export interface SharedTaskParts {
   /** Watches of shared tasks, which count by network address. */
   readonly watches: Watches;

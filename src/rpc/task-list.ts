@@ -26,7 +26,6 @@ import { eventMessage, type Link } from "./event.ts";
 import { type TaskWriter, taskWriter } from "./task-message.ts";
 import { pageEnd, taskStatus } from "./wire-values.ts";
 
-/** The dependencies of the lists of tasks. */
 export interface TaskListParts {
   readonly listings: Listings;
   readonly conversations: Conversations;
@@ -124,7 +123,6 @@ const milliseconds = (seconds: bigint): number => Math.min(Number(seconds) * 100
 /** The last millisecond of a second. */
 const endOfSecond = (seconds: bigint): number => Math.min(milliseconds(seconds) + 999, Number.MAX_SAFE_INTEGER);
 
-/** The time that a list is ordered by. */
 function timeOf(orderBy: ListTasksRequest["orderBy"]): TaskOrderName {
   if (orderBy === TaskOrder.WAITING_SINCE) return "waitingSince";
   return orderBy === TaskOrder.UPDATED_AT ? "updatedAt" : "createdAt";

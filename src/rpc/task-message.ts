@@ -59,13 +59,11 @@ const ownTask = (appUrl: string, caller: Caller, task: TaskView): TaskMessage =>
   ...originOf(task),
 });
 
-/** The source of an imported task. */
 const originOf = ({ importedFrom }: TaskView) =>
   importedFrom === null
     ? {}
     : { importedFrom: { origin: importedFrom.origin, taskId: importedFrom.id, importedAt: seconds(importedFrom.at) } };
 
-/** The credits of a task, with those of its subtasks. */
 function creditsOf({ credits, subtaskCredits }: TaskView) {
   const creditUsage = Math.min(credits + subtaskCredits, creditsMax);
   return creditUsage === 0 ? {} : { creditUsage };

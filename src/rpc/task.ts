@@ -32,7 +32,6 @@ import { taskWriter, withTool } from "./task-message.ts";
 import { inputReader } from "./user-input.ts";
 import { pageEnd, visibility } from "./wire-values.ts";
 
-/** The dependencies of the operations on tasks. */
 export interface TaskParts extends TaskListParts {
   readonly tasks: Tasks;
   readonly confirmations: Confirmations;

@@ -26,7 +26,6 @@ const scopeOf: Readonly<Record<Visibility, ShareScope>> = {
   team: ShareScope.TEAM_ONLY,
   public: ShareScope.PUBLIC,
 };
-/** Undefined: unspecified. */
 const visibilityOf: Readonly<Record<ShareScope, Visibility | undefined>> = {
   [ShareScope.UNSPECIFIED]: undefined,
   [ShareScope.OWNER]: "private",

@@ -39,7 +39,6 @@ const statusValues: Readonly<Record<MemberStatus, UserStatus>> = {
   removed: UserStatus.REMOVED,
 };
 
-/** Undefined: unspecified. */
 const memberStatuses: Readonly<Record<UserStatus, MemberStatus | undefined>> = {
   [UserStatus.UNSPECIFIED]: undefined,
   [UserStatus.ACTIVE]: "active",
@@ -47,7 +46,6 @@ const memberStatuses: Readonly<Record<UserStatus, MemberStatus | undefined>> = {
   [UserStatus.REMOVED]: "removed",
 };
 
-/** Roles on the wire. */
 export const roleValues: Readonly<Record<Role, TeamMemberRole>> = {
   owner: TeamMemberRole.OWNER,
   super_admin: TeamMemberRole.SUPER_ADMIN,
@@ -69,7 +67,6 @@ const delegationFilters: Readonly<Record<DelegationState, TeamUserFilter["delega
   [DelegationState.NONE]: "none",
 };
 
-/** Undefined: refused. */
 const migratedRoles: Readonly<Record<MigratedProfileRole, MigratedRole | undefined>> = {
   [MigratedProfileRole.UNSPECIFIED]: undefined,
   [MigratedProfileRole.MEMBER]: "member",

@@ -129,7 +129,6 @@ export const toAttempt = (attempt: Omit<DeliveryAttempt, "deliveryId">): Message
   ...(attempt.response === null ? {} : { response: attempt.response }),
 });
 
-/** The dependencies of the operations on webhooks. */
 export interface WebhookServiceParts {
   readonly webhooks: Webhooks;
   readonly deliveries: Deliveries;

@@ -29,7 +29,6 @@ const checkpointStatus = enumConverter(CheckpointStatusSchema, [...checkpointSta
 
 const domainStatus = enumConverter(WebsiteDomainStatusSchema, domainStatuses);
 
-/** Returns the URL of a site with this label. */
 export type SiteUrl = (label: string) => string;
 
 /**

@@ -60,7 +60,6 @@ const fileMessage = ({ fileId, filename, contentType, bytes }: Attachment, link:
   ...{ filename, contentType, bytes, url: link(fileId) },
 });
 
-/** A message with links to its files. */
 export const requestMessage = ({ content, attachments = [] }: Pick<EventPayloads["user_message"], "content" | "attachments">, link: Link) =>
   ({ content, files: attachments.map((attachment) => fileMessage(attachment, link)) }) satisfies MessageInitShape<typeof MessageSchema>;
 

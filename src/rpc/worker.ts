@@ -96,7 +96,6 @@ export function workerHandlers(runs: RemoteRuns, link: Link): Handlers<typeof Wo
   };
 }
 
-/** Writes the events of one run. */
 async function appendOne(runs: RemoteRuns, worker: RemoteWorker, { taskId, fence, events, ...spending }: AppendRequest) {
   const sent = events.map(eventIn);
   const { numbers, stop } = await runs.append(worker, { taskId, fence }, sent, spentIn(spending));

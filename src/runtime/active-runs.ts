@@ -43,7 +43,6 @@ export interface ActiveRuns {
   ended(): Promise<void>;
 }
 
-/** The dependencies of runs in this process. */
 export interface ActiveRunsParts extends RunParts {
   /** Begins the span of each run. */
   readonly tracing?: Tracing;

@@ -19,7 +19,6 @@ export interface ChatMessage {
   readonly content: string;
 }
 
-/** A message of an earlier turn. */
 export interface EarlierMessage extends ChatMessage {
   /** The files attached to it; absent without any. */
   readonly files?: readonly AttachedFile[];
@@ -45,7 +44,6 @@ export interface Decision {
   readonly input: JsonObject;
 }
 
-/** A file that is attached to a message. */
 export interface AttachedFile {
   readonly filename: string;
   /** Media type. */
@@ -92,7 +90,6 @@ export interface WaitRequest {
   readonly timeoutMs?: number;
 }
 
-/** A wait of this turn that is over. */
 export interface TurnWait {
   readonly mode: WaitMode;
   readonly reason: WaitReason;
@@ -100,7 +97,6 @@ export interface TurnWait {
   results(): Promise<readonly WaitedSubtask[]>;
 }
 
-/** The result of a wait. */
 export type WaitResult = Omit<TurnWait, "results"> & { readonly subtasks: readonly WaitedSubtask[] };
 
 /** A subtask as it was when the wait was over, with the files of its last message. A deleted one is stopped and has no title. */

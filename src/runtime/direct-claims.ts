@@ -16,7 +16,6 @@ export interface DirectRuns extends DirectClaims {
   settled(): Promise<void>;
 }
 
-/** The dependencies of `directRuns`. */
 export interface DirectRunsParts {
   readonly clock: Pick<Clock, "now">;
   /** Whether this process has a slot and an agent for the task now. */

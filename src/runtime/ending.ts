@@ -20,7 +20,6 @@ import { changeRun, fenceOnly, type RunGuard, RunLost } from "./steps.ts";
 import { beginSubtasks } from "./subtasks.ts";
 import { openWait } from "./waits.ts";
 
-/** The dependencies of ending a turn. */
 export interface EndingParts {
   readonly store: Store;
   readonly clock: Clock;

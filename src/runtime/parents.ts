@@ -14,7 +14,6 @@ const batchMax = 100;
 /** Tasks that are settled at a time. */
 const settledMax = 8;
 
-/** The dependencies of `startParents`. */
 interface ParentsWork {
   readonly store: Store;
   readonly clock: Clock;

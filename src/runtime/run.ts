@@ -13,7 +13,6 @@ import { type ModelCalls, modelCalls } from "./model-calls.ts";
 import { agentSteps, RunLost, type Steps } from "./steps.ts";
 import { openTurn, type TurnParts } from "./turn.ts";
 
-/** The dependencies of a run. */
 export interface RunParts extends EndingParts, Pick<TurnParts, "cipher" | "readFile" | "workspaceOf" | "openSkill"> {
   readonly log: Log;
   /** Absent: watchers see no text before its event. */

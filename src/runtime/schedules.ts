@@ -11,7 +11,6 @@ const batchMax = 100;
 /** Changes of this process at a time: they share a commit. */
 const changesMax = 8;
 
-/** The dependencies of `startSchedules`. */
 export interface SchedulesWork extends Omit<RunParts, "clock"> {
   readonly clock: RunParts["clock"] & Parameters<typeof poll>[0];
   readonly log: Log;

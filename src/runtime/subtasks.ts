@@ -10,7 +10,6 @@ import type { AgentEvent, Subtask, Turn } from "./agent.ts";
 import { RunLost } from "./steps.ts";
 import { waitsFor } from "./waits.ts";
 
-/** The dependencies of subtasks. */
 interface SubtaskParts {
   readonly store: Tx;
   readonly ids: Ids;

@@ -25,7 +25,6 @@ const pageMax = 1000;
 /** Types of events that are not added by the agent while it runs. */
 const notByAgent: ReadonlySet<EventType> = new Set(["user_message", "status_update", "user_stop"]);
 
-/** The dependencies of reading a turn. */
 export interface TurnParts {
   readonly store: Tx;
   readonly clock: Clock;

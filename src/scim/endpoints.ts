@@ -24,7 +24,6 @@ export interface Endpoint {
   readonly answer: (admission: Admission, request: FastifyRequest, body: Uint8Array) => Promise<Answer>;
 }
 
-/** The verbs of an address. */
 export type Endpoints = Readonly<Partial<Record<Verb, Endpoint>>>;
 
 const { listUsers, getUser, createUser, updateUser, removeMember } = TeamUserManagementApiV2Service.method;

@@ -53,7 +53,6 @@ const answers: Readonly<Record<Reason, ScimAnswer>> = {
   internal: { status: 500 },
 };
 
-/** The SCIM answer to a failure. */
 export function answerOf(failure: Failure): ScimAnswer {
   if (failure instanceof ScimFailure) return { status: 400, scimType: failure.scimType };
   if (failure instanceof VersionMismatch) return { status: 412 };

@@ -7,7 +7,6 @@ import { attributeOf, isText } from "./user-input.ts";
 const groupSchema = "urn:ietf:params:scim:schemas:core:2.0:Group";
 const textMax = 255;
 
-/** The input for a group, as it is collected. */
 type Draft = { -readonly [M in keyof GroupInput]: GroupInput[M] };
 
 /** Reads the complete group of POST and PUT; an absent list of members is empty. */

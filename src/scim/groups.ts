@@ -77,7 +77,6 @@ function boundedPage(groups: readonly ListedGroup[]): readonly ListedGroup[] {
   return groups.slice(0, end);
 }
 
-/** The dependencies of group provisioning. */
 export interface ScimGroupsParts {
   readonly store: Store;
   readonly groups: Groups;

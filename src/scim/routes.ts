@@ -19,7 +19,6 @@ import { groupEndpoints } from "./group-endpoints.ts";
 import { type ScimGroupsParts, scimGroups } from "./groups.ts";
 import { type ScimUsersParts, scimUsers } from "./users.ts";
 
-/** The dependencies of SCIM. */
 export interface ScimRoutesParts extends Omit<ScimUsersParts & ScimGroupsParts, "base" | "operationOf"> {
   readonly operations: OperationTable;
   readonly admit: Admit;

@@ -82,7 +82,6 @@ const versionOf = (attributes: object): string =>
 
 const { createUser, updateUser, renameProfile, removeMember } = TeamUserManagementApiV2Service.method;
 
-/** The dependencies of provisioning. */
 export interface ScimUsersParts {
   readonly store: Store;
   readonly teamUsers: Pick<TeamUsers, "list" | "find" | "create" | "update" | "rename" | "remove">;

@@ -19,7 +19,6 @@ const charactersMax = 20_000;
 /** Recordings of one account that a process transcribes at the same time. */
 const atOnce = 2;
 
-/** The dependencies of `transcripts`. */
 export interface TranscriptsParts {
   /** Null: recordings are not transcribed. */
   readonly transcribe: Transcribe | null;

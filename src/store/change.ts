@@ -46,7 +46,6 @@ interface Run {
   readonly change: Change;
 }
 
-/** The outcome of a change. */
 interface Done<T> {
   readonly result: T;
   readonly change: Change;

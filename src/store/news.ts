@@ -150,7 +150,6 @@ export function createFeed(failed: (thrown: unknown) => void): NotifiedFeed {
   };
 }
 
-/** The listeners to news of one kind. */
 export function listeners<T>(failed: (thrown: unknown) => void) {
   const known = new Set<{ readonly listener: (news: T) => void }>();
   return {

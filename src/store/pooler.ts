@@ -7,7 +7,6 @@ import { StatementFailure } from "./statements.ts";
 /** What answers at an address: PostgreSQL itself, or a pooler that gives a connection to each session, or to each transaction. */
 export type Pooling = "none" | "session" | "transaction";
 
-/** The setting that names the address. */
 export type AddressSetting = "DATABASE_URL" | "DATABASE_DIRECT_URL";
 
 /** Further sessions that look for a shared connection: one more than the processes of a pooler on one port, as far as it is sure. */

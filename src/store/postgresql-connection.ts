@@ -5,7 +5,6 @@
  */
 export const ignoreErrors = (connection: PoolConnection): void => void connection.on("error", () => undefined);
 
-/** A connection of a pool of `pg`. */
 export interface PoolConnection {
   on(event: "error", listener: () => void): unknown;
   query(text: string): Promise<unknown>;

@@ -27,7 +27,6 @@ interface Position {
   readonly lsn: string;
 }
 
-/** Where a replica is, compared with a position. */
 interface Place extends Omit<Position, "lsn"> {
   readonly isStandby: boolean;
   /** Null if it is not a standby. */

@@ -5,7 +5,6 @@ import type { PoolUse } from "../core/observe.ts";
 import { type OnStatement, reported } from "./round-trips.ts";
 import { type Statement, StatementFailure, type Statements } from "./statements.ts";
 
-/** A statement for the thread. */
 export interface ScanRequest {
   readonly id: number;
   readonly sql: string;

@@ -38,7 +38,6 @@ export interface Session extends Statements {
   readonly change: Change | null;
 }
 
-/** The jobs of a database, for a session. */
 export type JobRowsOf = (session: Session) => JobRows;
 
 /** A new, empty change. */

@@ -13,7 +13,6 @@ export interface SqliteConnection {
   readonly inTransaction: boolean;
 }
 
-/** Whether a value of the driver is a connection. */
 const isSqliteConnection = (value: unknown): value is SqliteConnection =>
   typeof value === "object" && value !== null && "prepare" in value && "exec" in value && "inTransaction" in value;
 

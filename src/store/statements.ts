@@ -7,7 +7,6 @@ export class ProgrammingError extends Error {
 
 export type Dialect = "sqlite" | "postgresql";
 
-/** The types of a parameter. */
 export type Value = string | number | bigint | boolean | Uint8Array<ArrayBuffer> | null;
 
 /** A statement for both databases: SQLite's text, `sql`, has `?` for its values, PostgreSQL's, `text`, has `$1`. */

@@ -42,7 +42,6 @@ export interface Shape<R> {
   ): Shape<Omit<R, M | F[number]> & { readonly [N in M]: T }>;
 }
 
-/** The type of a shape's rows. */
 export type RowOf<S> = S extends Shape<infer R> ? R : never;
 
 /** A new row: members that may be null or have a default may be omitted. */

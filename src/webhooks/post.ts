@@ -47,7 +47,6 @@ export interface PostParts {
   readonly resolve: Resolve;
 }
 
-/** The address of a receiver. */
 export interface Receiver {
   readonly url: string;
   /** Its requests share connections with no other holder. */
@@ -56,7 +55,6 @@ export interface Receiver {
   readonly accountId: string;
 }
 
-/** The content of a request. */
 export interface PostedRequest {
   readonly body: Buffer;
   readonly headers: Readonly<Record<string, string>>;

@@ -29,7 +29,6 @@ export function failureReasonOf({ failingSince, failures }: Health, sent: Pick<A
   return isOver ? "every attempt of 5 days failed" : null;
 }
 
-/** An outcome, with its event and webhook. */
 export interface CompletedAttempt extends Outcome {
   readonly eventId: string;
   readonly webhook: DueWebhook;
@@ -92,7 +91,6 @@ const jitter = 0.2;
 const retryAfterMaxMs = 24 * hourMs;
 const gone = 410;
 
-/** A completed attempt. */
 export interface Attempt {
   readonly type: WebhookEventType;
   /** From 1. */

@@ -80,7 +80,6 @@ export interface Sender {
   drain(ms: number): Promise<void>;
 }
 
-/** The inputs for a sender. */
 export interface SenderParts {
   readonly store: Store;
   readonly clock: Clock;

@@ -19,7 +19,6 @@ export interface PageRequest {
   readonly caching: string;
 }
 
-/** The sources of pages. */
 export interface PageParts {
   readonly store: Pick<Tx, "checkpoints">;
   readonly blobs: Pick<Blobs, "read">;

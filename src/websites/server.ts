@@ -111,7 +111,6 @@ export function siteHostReader(sitesDomain: string, ours: readonly string[]): Re
 /** The requested path and query, for any form of the target. */
 const pathOf = (url = ""): string => (url.startsWith("/") ? url : url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "") || "/");
 
-/** The inputs for serving websites. */
 export interface SiteParts extends GateParts, PageParts {
   readonly store: Pick<Tx, "websites" | "checkpoints">;
   readonly hosts: ReadSiteHost;

@@ -6,7 +6,6 @@ import { RpcFailure } from "../problem.ts";
 import { basePath, restRules } from "../protocol.ts";
 import { checkParts, keepRaws } from "./raw-parts.ts";
 
-/** The call of a method. */
 export interface MethodCall {
   readonly method: DescMethod;
   readonly request: Message;

@@ -9,7 +9,6 @@ import { restUpdate, updatesOf } from "../updates.ts";
 /** The newest events that the state of a task is made from, as in a stream. */
 const eventsMax = 200;
 
-/** The dependencies of `notificationsOf`. */
 export interface NotificationParts {
   readonly events: Pick<EventRows, "list">;
   /** An event as `task.watch` sends it. */

@@ -14,7 +14,6 @@ export interface PushSender {
   drain(ms: number): Promise<void>;
 }
 
-/** The dependencies of a sender. */
 export interface PushSenderParts extends Omit<RunParts, "store" | "events"> {
   readonly store: Store;
   readonly ids: Pick<Ids, "short" | "request">;

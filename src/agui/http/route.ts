@@ -12,7 +12,6 @@ import { eventStream } from "../../http/v2/event-stream.ts";
 import { parseBody } from "../../http/v2/parse.ts";
 import { type Call, inSteps, sendJson, wire } from "../../http/wire/wire.ts";
 
-/** The dependencies of `/ag-ui`. */
 export interface AgUiParts extends InProcessParts {
   readonly readRequest: ReadRequest;
   readonly bodyLimit: number;

@@ -51,7 +51,6 @@ export interface OnBehalf {
 export const keyKinds = ["general", "ediscovery", "siem", "team_user_mgmt", "team_asset_audit", "team_asset_mgmt"] as const;
 export type KeyKind = (typeof keyKinds)[number];
 
-/** An API key. */
 export interface KeyCredential {
   readonly kind: "key";
   readonly keyKind: KeyKind;
@@ -98,10 +97,8 @@ export interface WorkerCredential {
   readonly labels: readonly string[];
 }
 
-/** The credential that authenticated a caller. */
 export type CallerCredential = KeyCredential | TokenCredential | SessionCredential | WorkerCredential;
 
-/** The projects that a key is limited to. */
 export interface ProjectLimit {
   readonly projectIds: readonly string[];
   /** The key: it reaches its own uploads only. */

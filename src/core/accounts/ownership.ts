@@ -9,7 +9,6 @@ export const proofMs = 5 * 60_000;
 /** Password attempts per account and minute. RATE_LIMITS does not change this limit. */
 const attemptsPerMinute = 10;
 
-/** Dependencies of `ownership`. */
 export interface OwnershipParts {
   readonly clock: Pick<Clock, "now">;
   readonly counters: Pick<RateCounters, "take">;

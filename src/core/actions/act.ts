@@ -1,7 +1,6 @@
 import type { Json, JsonObject } from "../json.ts";
 import { visible } from "./visible.ts";
 
-/** One value of an action's params. */
 export interface Row {
   /** Where it stands, for instance `input.to[0]`; a member with other characters than letters, digits, `_` and `-` is `["a b"]`. */
   readonly path: string;

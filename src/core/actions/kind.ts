@@ -113,10 +113,8 @@ export const kinds = {
 
 export type KindName = keyof typeof kinds;
 
-/** Whether a text is the name of a kind. */
 export const isKind = (name: string): name is KindName => Object.hasOwn(kinds, name);
 
-/** The definition of a kind. */
 export const kindOf = (name: KindName): Kind => kinds[name];
 
 /** A message answers a question; a decision answers every other kind. */

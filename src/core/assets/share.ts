@@ -53,7 +53,6 @@ export interface ShareRows {
   lock(spaceId: string, id: string): Promise<Share | null>;
 }
 
-/** A page of shares, and their total. */
 export interface SharePage {
   readonly items: readonly Share[];
   readonly total: number;

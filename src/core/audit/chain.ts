@@ -103,10 +103,8 @@ export interface AuditChainRows {
   removeUpTo(spaceId: string, anchor: ChainAnchor): Promise<number>;
 }
 
-/** Rows per page. */
 const pageRows = 1_000;
 
-/** A fault in a chain. */
 export interface ChainFault {
   readonly seq: number;
   /** The row with this sequence number; null if there is none. */

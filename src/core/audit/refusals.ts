@@ -33,7 +33,6 @@ export interface KnownCredential {
   readonly credential: string;
 }
 
-/** A call that was refused. */
 export interface RefusedCall {
   readonly operation: string;
   readonly requestId: string;

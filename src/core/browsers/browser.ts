@@ -5,7 +5,6 @@ import { Failure, failureOf, invalidArgument } from "../failure.ts";
 import type { Store } from "../store.ts";
 import { type Connection, type FromBrowser, openConnection, type ToBrowser } from "./connection.ts";
 
-/** The owner of browsers. */
 export type BrowserOwner = Pick<Scope, "accountId" | "spaceId">;
 
 /** A user's browser that agents may use while its stream is open (spec/api.md 7.12, 9.4). */
@@ -56,7 +55,6 @@ export interface AttachedBrowsers {
   serve(id: () => string): void;
 }
 
-/** Dependencies of `attachedBrowsers`. */
 export interface AttachedParts {
   readonly store: Store;
   readonly clock: Clock;

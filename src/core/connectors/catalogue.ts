@@ -115,7 +115,6 @@ export const isGranted = ({ scopes, connectorUids }: Granted, uid: string): bool
 export const isLimitedInConnectors = ({ credential }: Caller): boolean =>
   credential.kind === "token" || (credential.kind === "key" && credential.scopes?.includes("connector:use") === false);
 
-/** Returns the connectors that a caller may use. */
 export function filterGranted(caller: Caller, uids: readonly string[]): readonly string[] {
   const { credential } = caller;
   if (credential.kind === "token") return uids.filter((uid) => isGranted(credential, uid));

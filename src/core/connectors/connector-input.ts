@@ -5,7 +5,6 @@ import { connectorById, myBrowserId } from "./catalogue.ts";
 import type { ConnectorServer } from "./connector.ts";
 import { type Credentials, noTokens } from "./server.ts";
 
-/** A requested server. */
 export type ServerInput =
   | {
       readonly kind: "http";
@@ -72,7 +71,6 @@ function serverUrlFault(text: string, uri: Exclude<ReturnType<typeof parseUri>, 
   return findWebUrlFault(text, uri);
 }
 
-/** A connector to install. */
 export interface ConnectorInput {
   /** Empty: a connector that is not in the catalogue. */
   readonly uid: string;

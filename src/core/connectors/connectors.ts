@@ -64,7 +64,6 @@ export interface ConnectorTest {
 /** The time limit of a test. */
 const testMs = 15_000;
 
-/** Dependencies of `connectors`. */
 export interface ConnectorsParts {
   readonly store: Store;
   readonly clock: Clock;

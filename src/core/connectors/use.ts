@@ -10,7 +10,6 @@ import { type ConnectorTool, effectiveByUid, type InstalledConnector, mergeTools
 import { type ReachServer, type RenewParts, SignInNeeded } from "./renew.ts";
 import { type ConnectorServers, ServerFault, type ToolAnswer } from "./server.ts";
 
-/** A tool of a connector, and its input. */
 interface ToolUse {
   /** The uid of the connector. */
   readonly uid: string;
@@ -37,7 +36,6 @@ export function approvedDefinition(params: JsonObject, { uid, tool, input }: Too
   return isSameUse && typeof definition === "string" ? definition : null;
 }
 
-/** A tool that a task may use. */
 export interface UsableTool {
   readonly name: string;
   readonly description: string;
@@ -45,7 +43,6 @@ export interface UsableTool {
   readonly policy: Exclude<ToolPolicy, "deny">;
 }
 
-/** A connector that a task may use. */
 export interface UsableConnector {
   readonly uid: string;
   readonly name: string;
@@ -55,7 +52,6 @@ export interface UsableConnector {
 /** The members of a task that its connectors depend on. */
 export type ConnectedTask = Pick<Task, "id" | "accountId" | "spaceId" | "clientId">;
 
-/** The outcome of a use. */
 export type UseOutcome =
   | { readonly kind: "answer"; readonly answer: ToolAnswer }
   /** No such connector or tool for this task, or it is denied. */
@@ -65,7 +61,6 @@ export type UseOutcome =
   /** The user has to sign in to it again first. */
   | { readonly kind: "expired"; readonly connector: UsableConnector };
 
-/** A requested use. */
 export interface ConnectorUse extends ToolUse {
   /** The definition of the tool with which the user approved this use (`approvedDefinition`); null: not approved. */
   readonly approved: string | null;
@@ -98,7 +93,6 @@ export const toUsableConnector = (connector: InstalledConnector): UsableConnecto
   }),
 });
 
-/** A tool and its connector. */
 export interface FoundTool {
   readonly connector: InstalledConnector;
   readonly tool: ConnectorTool;

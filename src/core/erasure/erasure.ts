@@ -28,7 +28,6 @@ export type ErasureTarget =
   | { readonly kind: "person"; readonly accountId: string; readonly email: string | null }
   | { readonly kind: "space"; readonly spaceId: string };
 
-/** A space of a person who is erased. */
 export interface PersonSpace {
   readonly spaceId: string;
   /** The name of the team; null for a personal space. */
@@ -38,7 +37,6 @@ export interface PersonSpace {
   readonly others: number;
 }
 
-/** A space as an erasure sees it. */
 export interface ErasedSpace {
   readonly spaceId: string;
   /** The name of the team; for a personal space, the address of its owner. */

@@ -96,7 +96,6 @@ export interface StepFilter {
   readonly includePayload: boolean;
 }
 
-/** The request of an export, for all kinds. */
 interface ExportRequest {
   readonly id: string;
   readonly spaceId: string;
@@ -123,7 +122,6 @@ export interface NewComplianceExport extends ExportRequest {
   readonly filter: StepFilter;
 }
 
-/** A new export. */
 export type NewExport = NewDataExport | NewComplianceExport;
 export type ExportKind = NewExport["kind"];
 

@@ -58,7 +58,6 @@ export interface ExportInput extends Pick<NewDataExport, "scope" | "filter" | "r
   readonly email: string;
 }
 
-/** A requested export and its team. */
 export interface RequestedExport {
   readonly newExport: NewDataExport;
   readonly teamId: string;
@@ -91,7 +90,6 @@ export interface Exports {
   link(of: DataExport): ExportLink | null;
 }
 
-/** Dependencies of `exports`. */
 export interface ExportParts {
   readonly clock: Clock;
   readonly ids: Pick<Ids, "short">;
@@ -184,7 +182,6 @@ async function checkWebsites(tx: Tx, scope: { accountId: string; spaceId: string
   if (found < ids.length) throw notFound("website", "webdev_project_uids");
 }
 
-/** The input of a compliance export. */
 export type ComplianceInput = Pick<NewComplianceExport, "filter" | "reason">;
 
 /**
@@ -210,7 +207,6 @@ export interface ComplianceExports {
   remove(tx: Tx, caller: Caller, id: string): Promise<void>;
 }
 
-/** Dependencies of `complianceExports`. */
 export interface ComplianceParts {
   readonly clock: Clock;
   readonly ids: Pick<Ids, "short">;

@@ -11,7 +11,6 @@ const tagBytes = 16;
 const sealedBytes = chunkBytes + tagBytes;
 const algorithm = "aes-256-gcm";
 
-/** Derives the keys of archives. */
 type KeyDerivation = Pick<Cipher, "derive">;
 /** Finds the key of an archive: it may be older than the newest key of the installation. */
 type ArchiveKeys = Pick<Cipher, "deriveAll">;
@@ -62,7 +61,6 @@ export function createSeal(cipher: KeyDerivation, exportId: string, random: Rand
   return sealed;
 }
 
-/** A stored archive. */
 export interface SealedArchive {
   readonly exportId: string;
   readonly blobId: string;

@@ -21,7 +21,6 @@ export interface FetchedFile {
   readonly url: string;
 }
 
-/** The bounds of a fetch. */
 export interface FetchBound extends OnBehalf {
   /** The most bytes. */
   readonly max: number;
@@ -67,7 +66,6 @@ export interface FetchedFiles {
  */
 export type FetchFiles = (caller: Caller, parts: readonly FilePart[], signal: AbortSignal) => Promise<FetchedFiles>;
 
-/** Dependencies of `fetchFilesWith`. */
 export interface FetchFilesParts {
   readonly staging: Staging;
   readonly fetchFile: FetchFile;

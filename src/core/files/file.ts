@@ -68,7 +68,6 @@ export function fileAt(file: StoredFile, now: number): StoredFile {
   return file;
 }
 
-/** The result of an upload. */
 export interface Upload {
   readonly blobId: string;
   readonly bytes: number;
@@ -86,7 +85,6 @@ export interface FileFilter {
   readonly filenameContains?: string | undefined;
 }
 
-/** The position of a file in a list. */
 export type FilePosition = Pick<StoredFile, "createdAt" | "id">;
 
 /** A page of files, newest first; it begins after this file. */

@@ -43,7 +43,6 @@ export function mediaType(text: string): string | undefined {
 /** A name for a file without one. */
 export const nameFor = (contentType: string): string => `file.${types.getExtension(contentType) ?? "bin"}`;
 
-/** The media type of an extension. */
 const typeOfExtension = (extension: string): string => types.getType(`file.${extension}`) ?? "application/octet-stream";
 
 /** The media type that the sender of a file states, unless it is a guess from an extension with another meaning here. */

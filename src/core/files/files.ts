@@ -19,7 +19,6 @@ export const fileReader = (store: Pick<Tx, "files">, blobs: Pick<Blobs, "read">,
     yield* await blobs.read(file.blobId);
   };
 
-/** The requested page of files. */
 type FilesInput = Pick<PageInput, "limit" | "cursor">;
 
 /** The files of a caller (spec/api.md 8.12 to 8.14). */

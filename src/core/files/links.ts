@@ -18,7 +18,6 @@ export interface FileLinks {
   check(kind: LinkKind, link: LinkParts, now: number): LinkState;
 }
 
-/** A link and its end. */
 export interface ShortLink {
   readonly url: string;
   /** Unix milliseconds, at a full second. */

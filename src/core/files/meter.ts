@@ -12,7 +12,6 @@ export interface Digest {
   readonly header: string;
 }
 
-/** The options of a meter. */
 export interface Metering {
   /** The maximum number of bytes. */
   readonly max: number;
@@ -69,5 +68,4 @@ export function meter({ max, length, admit, isComplete: isWhole, digests }: Mete
   return { through, result: () => counted };
 }
 
-/** The sender has disconnected. */
 export const senderDisconnected = (): Failure => new Failure("cancelled", "the connection was closed");

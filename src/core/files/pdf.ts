@@ -1,6 +1,5 @@
 import type { StoredFile } from "./file.ts";
 
-/** A file to convert to PDF. */
 export interface PdfSource {
   /** Markdown; otherwise HTML. Both in UTF-8. */
   readonly isMarkdown: boolean;

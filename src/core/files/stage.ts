@@ -9,7 +9,6 @@ import { uploadAbandoned, type Writer } from "./writer.ts";
 /** How long staged bytes wait for the change that keeps them, in milliseconds. */
 const waitMs = 5 * 60_000;
 
-/** Dependencies of `staging`. */
 export interface StagingParts {
   /** Runs changes that wait for an account's total of bytes. */
   readonly changeBytes: Store["change"];

@@ -15,7 +15,6 @@ export interface FileSweep {
   purge(): Promise<void>;
 }
 
-/** Dependencies of `fileSweep`. */
 export interface SweepParts {
   /** Runs changes that wait for an account's total of bytes. */
   readonly changeBytes: Store["change"];

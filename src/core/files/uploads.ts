@@ -24,7 +24,6 @@ export interface Uploads {
   receive(id: string, until: number, incoming: Incoming): Promise<StoredFile>;
 }
 
-/** Dependencies of `uploads`. */
 export interface UploadsParts {
   readonly store: Pick<Tx, "files">;
   /** Runs changes that wait for an account's total of bytes. */

@@ -45,7 +45,6 @@ export interface Writer {
   settle(tx: Tx, written: Written, leaseUntil: number): Promise<void>;
 }
 
-/** Dependencies of `writer`. */
 export interface WriterParts {
   /** Runs changes that wait for an account's total of bytes. */
   readonly changeBytes: Store["change"];

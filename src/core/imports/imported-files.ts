@@ -11,7 +11,6 @@ import { keyOf } from "./source.ts";
 /** A file of an event at its source. */
 export type AttachmentCopy = Pick<Attachment, "type" | "filename" | "contentType">;
 
-/** An event of which files are copied. */
 interface EventWithFiles {
   /** Its id at the source. */
   readonly id: string;
@@ -26,7 +25,6 @@ const attachmentId = (eventId: string, index: number): string => `${eventId}/${i
 /** The `error` of a file whose bytes are not copied. */
 const notCopied = "the file was not copied from the server that its task was imported from";
 
-/** New ids for the files of each event. */
 export const fileIdsOf = (events: readonly EventWithFiles[], create: () => string): readonly (readonly string[])[] =>
   events.map(({ attachments }) => attachments.map(create));
 

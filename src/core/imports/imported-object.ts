@@ -1,6 +1,5 @@
 import type { Scope } from "../accounts/caller.ts";
 
-/** The kinds of object that an import copies. */
 export const importedKinds = ["project", "task", "file", "webhook"] as const;
 export type ImportedKind = (typeof importedKinds)[number];
 
@@ -46,10 +45,8 @@ export interface ImportReport {
   readonly startedAt: number;
 }
 
-/** The most sources of a list. */
 export const sourcesMax = 100;
 
-/** Imported objects as rows. */
 export interface ImportedRows {
   /** False when the object was imported before: of two changes at a time, one inserts. */
   insert(object: ImportedObject): Promise<boolean>;

@@ -40,7 +40,6 @@ export interface EventCopy {
   readonly attachments: readonly AttachmentCopy[];
 }
 
-/** The next events of a task. */
 export interface EventsCopy {
   readonly source: ImportSource;
   /** The number of events before the first one. */
@@ -78,7 +77,6 @@ const aheadMs = 24 * 3_600_000;
 /** The most files of an answer. */
 const missingMax = 1_000;
 
-/** The dependencies of `importedTasks`. */
 export interface ImportedTasksParts {
   readonly clock: Pick<Clock, "now">;
   readonly ids: Pick<Ids, "short">;
@@ -145,7 +143,6 @@ async function parentOf(tx: Tx, caller: Caller, { source, parentId }: TaskCopy):
   return parent;
 }
 
-/** The place of a task in its project and its tree. */
 function placeOf(projectId: string | null, parent: Task | null): Partial<Task> {
   if (parent) return { projectId, type: "agent_subtask", parentId: parent.id, rootId: rootOf(parent), depth: parent.depth + 1 };
   return projectId === null ? {} : { projectId, type: "project" };
@@ -204,7 +201,6 @@ async function append(tx: Tx, task: Task, { source, object, added, complete }: A
   await keepAttachments(tx, task, { origin: source.origin, firstSeq: object.seq + 1, added, fileIds });
 }
 
-/** The payload with its files. */
 function withFiles({ event, attachments: copies }: EventCopy, ids: readonly string[]): NewEvent {
   if (copies.length === 0 || (event.type !== "user_message" && event.type !== "assistant_message")) return event;
   const attachments = copies.map((copy, index) => ({ ...copy, fileId: ids[index] ?? "", bytes: 0 }));

@@ -24,7 +24,6 @@ export interface ProjectCopy {
   readonly createdAt: number;
 }
 
-/** A webhook at its source. */
 export interface WebhookCopy {
   readonly source: ImportSource;
   readonly url: string;

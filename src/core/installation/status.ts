@@ -105,7 +105,6 @@ export interface Interval {
   readonly failed: number;
 }
 
-/** Reads the state of the installation. */
 export type ReadInstallation = (tx: Tx) => Promise<InstallationStatus>;
 
 /** @param remoteProfiles the profiles whose tasks remote workers run. */

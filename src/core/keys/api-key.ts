@@ -101,7 +101,6 @@ export interface CreationContext {
   readonly random: Random;
 }
 
-/** A requested key. */
 export interface KeyInput {
   readonly accountId: string;
   readonly spaceId: string;

@@ -51,7 +51,6 @@ const dayMs = 24 * 3_600_000;
 /** The maximum lifetime of kinds of keys, which is also the default (spec/enterprise.md 1). */
 const longestMs: Partial<Record<KeyKind, number>> = { team_user_mgmt: 365 * dayMs };
 
-/** Dependencies of `apiKeys`. */
 interface KeyParts {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -93,7 +92,6 @@ export interface ApiKeys {
   revokeInSpace(tx: Tx, caller: Caller, id: string): Promise<void>;
 }
 
-/** The requested page of keys. */
 type SpaceKeysInput = Pick<PageInput, "limit" | "cursor">;
 
 export function apiKeys({ clock, ids, random }: KeyParts): ApiKeys {

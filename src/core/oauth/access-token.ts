@@ -23,7 +23,6 @@ export interface AccessClaims {
   readonly resource: Resource;
 }
 
-/** The content of a new access token. */
 export interface AccessTokenContent extends AccessClaims {
   readonly teamId: string;
 }

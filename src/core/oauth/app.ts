@@ -40,7 +40,6 @@ export const registeredClientId = (short: string): string => `${registeredPrefix
 export const isTurnedOff = (clientId: string, { cliSignIn, registration }: ClientSwitches): boolean =>
   (clientId === cliClientId && !cliSignIn) || (clientId.startsWith(registeredPrefix) && !registration);
 
-/** Whether a client id can be that of an app of a team. */
 export const isTeamClientId = (clientId: string): boolean => clientId.startsWith("client_");
 
 /** A third party's app, which belongs to one team (spec/oauth.md 1.3); or the client of the command line. */
@@ -99,7 +98,6 @@ export interface OAuthSecret {
   readonly createdAt: number;
 }
 
-/** An app of a team. */
 export type TeamApp = OAuthApp & { readonly spaceId: string };
 
 /** Apps that are not deleted, and their active secrets. Deleted apps and revoked secrets are not returned. */
@@ -218,7 +216,6 @@ export interface OAuthClient {
   readonly secretDigests: readonly string[];
 }
 
-/** A client, and whether it authenticated by a secret. */
 export interface AuthenticatedClient {
   readonly client: OAuthClient;
   readonly bySecret: boolean;

@@ -41,7 +41,6 @@ const minuteMs = 60_000;
 const defaultMs = 60 * minuteMs;
 const longestMs = 24 * 60 * minuteMs;
 
-/** The dependencies of `clientDocuments`. */
 interface Parts {
   readonly clock: Pick<Clock, "now">;
   readonly fetch: FetchDocument;

@@ -40,7 +40,6 @@ export interface OAuthCode {
   readonly resource: Resource;
 }
 
-/** A code with its use. */
 export interface IssuedCode extends OAuthCode {
   readonly usedAt: number | null;
   /** The token family that the exchange created. */

@@ -55,7 +55,6 @@ export async function updateGrantConnectors(
   return app.connectorUids.filter((uid) => connectorUids.includes(uid));
 }
 
-/** The consent of a user. */
 export interface Approval {
   readonly request: AuthorizationRequest;
   readonly accountId: string;

@@ -13,7 +13,6 @@ export interface DevicePoll extends AuthenticatedClient {
   readonly resource: Resource | undefined;
 }
 
-/** An approved request. */
 type Approved = DeviceRequest & { readonly [F in "accountId" | "spaceId" | "grantId"]: string } & { readonly generation: number };
 
 /** A client's timer may be this much early. */

@@ -55,7 +55,6 @@ export interface TokenPair {
   readonly refreshExpiresAt: number;
 }
 
-/** The tokens of one authorization. */
 export interface TokenFamily extends Omit<TokenPair, "accessId"> {
   readonly id: string;
   readonly clientId: string;

@@ -22,7 +22,6 @@ export interface OAuthGrant {
   readonly updatedAt: number;
 }
 
-/** The key of a grant. */
 export type GrantKey = Pick<OAuthGrant, "accountId" | "spaceId" | "clientId">;
 
 /** The fields that an approval changes. */
@@ -50,7 +49,6 @@ export interface GrantRows {
   revokeAll(accountId: string, spaceId: string, now: number): Promise<number>;
 }
 
-/** The use of a grant. */
 export interface GrantUse {
   /** When the app last got an access token, Unix milliseconds; null when it holds none. */
   readonly usedAt: number | null;
@@ -69,7 +67,6 @@ export interface UsersPage {
   readonly after?: { readonly value: number; readonly id: string };
 }
 
-/** The users of an app, on a page, and the number of all. */
 export interface AppUsers extends Page<AppUser> {
   readonly total: number;
 }

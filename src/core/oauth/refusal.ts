@@ -35,7 +35,6 @@ export const invalidGrant = oauthRefusal("invalid_grant", "authorization grant i
 /** A resource that is unknown, or that was not authorized (RFC 8707 2). */
 export const invalidTarget = oauthRefusal("invalid_target", "resource is not one that was authorized");
 
-/** A required secret is missing. */
 export const missingSecret = oauthRefusal("invalid_client", "client authentication failed");
 
 /** The app has not been allowed this way to get tokens; the same for a deleted app. */

@@ -38,7 +38,6 @@ const retireMs = accessMs + 24 * 3_600_000;
 /** An unknown `kid` may be another node's new key. Reads of the store are at least 100 ms apart, so that forged `kid`s cause little load. */
 const lookEveryMs = 100;
 
-/** The current signing key. */
 export interface CurrentSigningKey {
   readonly kid: string;
   readonly key: CryptoKey;

@@ -18,7 +18,6 @@ interface Parts {
 /** Values of one change. */
 const pageMax = 100;
 
-/** Counts all encrypted values by their key. */
 export async function countByKey({ store, ring }: Parts): Promise<Readonly<Record<string, KeyCounts>>> {
   const counts: Record<string, KeyCounts> = {};
   for (const column of store.sealed.listColumns()) {

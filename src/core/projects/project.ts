@@ -37,7 +37,6 @@ export interface CountedProject extends Project {
   readonly taskCount: number | null;
 }
 
-/** A page of the projects of a caller. */
 export interface ProjectPage {
   readonly limit: number;
   readonly after?: CursorPosition;
@@ -78,7 +77,6 @@ export interface ProjectRows {
   purge(before: number, max: number): Promise<number>;
 }
 
-/** Projects of a caller. */
 export interface Projects {
   /** @throws Failure `resource_exhausted` when the space holds 1,000 (spec/decisions.md 19b). */
   create(tx: Tx, caller: Caller, input: Pick<Project, "name" | "instruction">): Promise<Project>;

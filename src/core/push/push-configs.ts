@@ -23,7 +23,6 @@ export interface PushView extends Pick<PushConfig, "taskId" | "configId" | "url"
   readonly scheme?: string | undefined;
 }
 
-/** A requested configuration. */
 export interface PushInput extends Pick<PushConfig, "taskId" | "url" | "hasEvents"> {
   /** Empty: one is made. */
   readonly configId: string;
@@ -32,7 +31,6 @@ export interface PushInput extends Pick<PushConfig, "taskId" | "url" | "hasEvent
   readonly afterSeq?: number | undefined;
 }
 
-/** A requested page. */
 export interface PushPage {
   /** 0: the largest page. */
   readonly size: number;
@@ -54,7 +52,6 @@ export interface PushConfigs {
   remove(tx: Tx, caller: Caller, taskId: string, configId: string): Promise<void>;
 }
 
-/** The dependencies of `pushConfigs`. */
 export interface PushParts {
   readonly clock: Pick<Clock, "now">;
   readonly ids: Pick<Ids, "short">;

@@ -12,7 +12,6 @@ export interface Retention {
   readonly usageDays: number;
 }
 
-/** A task as retention sees it. */
 export interface AgedTask {
   readonly id: string;
   readonly spaceId: string;

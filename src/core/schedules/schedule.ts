@@ -59,7 +59,6 @@ export interface Schedule extends Timing {
   readonly updatedAt: number;
 }
 
-/** The members that change. */
 export type ScheduleChanges = Partial<Omit<Schedule, "id" | "accountId" | "spaceId" | "clientId" | "apiKeyId" | "createdAt">>;
 
 /** A place in the list of schedules. */

@@ -16,7 +16,6 @@ export interface SettingsInput {
   readonly overlap?: OverlapPolicy | undefined;
 }
 
-/** The settings of a schedule. */
 export type Settings = Timing & Pick<Schedule, "name" | "template" | "missed" | "overlap">;
 
 /** Times without a zone are read in this one. */

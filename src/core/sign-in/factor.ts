@@ -1,4 +1,3 @@
-/** The most passkeys of an account. */
 export const passkeysMax = 20;
 
 /** A passkey of an account: signing in with it needs no password. */

@@ -40,7 +40,6 @@ async function endOthers({ tx, context, session: { accountId, id } }: FactorChan
 const audit = ({ tx, context, session, from }: FactorChange, what: SessionChange, after: Readonly<Record<string, unknown>> | null = null) =>
   auditSession(tx, context, session, from, what, after);
 
-/** A verified passkey that is new. */
 export type NewPasskey = Pick<Passkey, "credentialId" | "publicKey" | "counter" | "userHandle" | "name">;
 
 /**

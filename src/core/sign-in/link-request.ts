@@ -29,7 +29,6 @@ export function linkRequestCounter(counters: RateCounters, clock: Pick<Clock, "n
   };
 }
 
-/** A request for a link. */
 export interface LinkRequest {
   /** Lower case. */
   readonly email: string;

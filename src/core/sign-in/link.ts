@@ -68,7 +68,6 @@ export async function createLink(
 /** The setting that is written when the first link is used. */
 export const firstSignInSetting = "first-sign-in";
 
-/** A session that a link has started. */
 export interface LinkSession {
   /** The cookie's text, returned only once. */
   readonly cookie: string;

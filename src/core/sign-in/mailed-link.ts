@@ -47,7 +47,6 @@ export async function signInAddress(tx: Pick<Tx, "accounts" | "signIns">, accoun
   return space === undefined ? null : ((await tx.accounts.profile(accountId, space.spaceId))?.email ?? null);
 }
 
-/** A link that was used. */
 export interface UsedLink {
   readonly proven: IdentityProof;
   readonly email: string;

@@ -4,7 +4,6 @@ import { notFound } from "../failure.ts";
 import type { Tx } from "../store.ts";
 import type { OwnSession } from "./sign-in.ts";
 
-/** The most sessions in a list. */
 const listMax = 100;
 
 /** A session as its person sees it in a list. */

@@ -91,7 +91,6 @@ async function rehashIfOutdated(store: Store, accountId: string, text: string, s
   });
 }
 
-/** An identity that an identity provider has confirmed. */
 export interface ConfirmedIdentity extends Identity {
   /** Lower case; null unless the provider marks it as verified. */
   readonly verifiedEmail: string | null;

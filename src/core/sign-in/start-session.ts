@@ -25,7 +25,6 @@ export interface RequestOrigin {
   readonly address: string;
 }
 
-/** A digest that identifies a stored password. */
 export const passwordDigest = (stored: string): string => createHash("sha256").update(stored).digest("base64url");
 
 /**

@@ -27,7 +27,6 @@ export function codeAt(secret: Uint8Array, step: number): string {
 /** The time step of a moment in Unix milliseconds. */
 export const stepAt = (now: number): number => Math.floor(now / stepMs);
 
-/** Whether a text has the form of a code. */
 export const isCode = (text: string): boolean => /^\d{6}$/.test(text);
 
 /** The time step whose code this is: the present one, the one before or the one after (RFC 6238 5.2); null for another code. */

@@ -35,10 +35,8 @@ export interface SkillContent {
   read(path: string, bytesMax?: number): Promise<Uint8Array>;
 }
 
-/** Opens a stored skill. */
 export type OpenSkill = (skill: Pick<Skill, "id">) => SkillContent;
 
-/** Where the content of a skill is. */
 type StoredContent = Pick<Skill, "blobId" | "bytes">;
 
 /**

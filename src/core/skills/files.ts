@@ -54,7 +54,6 @@ function checkDistinct(at: string, paths: readonly string[]): void {
   }
 }
 
-/** A file of a skill. */
 export interface SkillFile {
   /** Relative to the skill's folder, with slashes. */
   readonly path: string;

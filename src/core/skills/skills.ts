@@ -26,7 +26,6 @@ import {
 } from "./store-skill.ts";
 import { unzip } from "./unzip.ts";
 
-/** A requested switch of a skill. */
 interface SwitchInput {
   readonly enabled: boolean;
   /** False: only for the caller's tasks. */
@@ -97,7 +96,6 @@ export interface Skills {
   remove(tx: Tx, caller: Caller, id: string): Promise<void>;
 }
 
-/** The dependencies of `skills`. */
 export interface SkillsParts {
   /** For reads before a change. */
   readonly store: Tx;

@@ -111,7 +111,6 @@ export async function deleteSkills(tx: Tx, skills: readonly Pick<Skill, "id">[],
   return blobs.length;
 }
 
-/** The facts of a skill for the audit log. */
 export const skillAuditFacts = ({ name, ownerType, projectId, clientId, bytes, sha256 }: Skill) => ({
   ...{ name, ownerType, bytes, sha256 },
   ...(projectId === null ? {} : { projectId }),

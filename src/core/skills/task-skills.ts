@@ -30,7 +30,6 @@ export async function checkRequestedSkills(
   }
 }
 
-/** A skill that a task may use. */
 export interface TaskSkill extends SkillView {
   /** The task must use it. */
   readonly forced: boolean;

@@ -92,7 +92,6 @@ const userMessage = (content: string, { attachments = [], spoken = false }: Mess
   payload: { content, messageType: spoken ? "voice" : "text", ...(attachments.length === 0 ? {} : { attachments }) },
 });
 
-/** The first events of a task. */
 export const firstEvents = (content: string, extras: MessageExtras = {}): readonly NewEvent[] => [
   userMessage(content, extras),
   status("running", "Working on it"),
@@ -116,7 +115,6 @@ export const stop: Step = {
   events: [{ type: "user_stop", payload: {} }, status("stopped", "Stopped by the user")],
 };
 
-/** The action that a task waits for. */
 export type Wait = Pick<Action, "kind" | "variant" | "actionId">;
 
 /** The changes and events that end a turn. */
@@ -138,7 +136,6 @@ export function finish(content: string, result?: StructuredResult): Ending {
   return { messages: messages, memo: null, set: { ...set, outputSchema: null }, events: [...events, resultEvent] };
 }
 
-/** The agent failed. */
 export function fail(errorType: string, content: string): Ending {
   const messages: readonly NewEvent[] = [{ type: "error_message", payload: { errorType, content } }];
   return {

@@ -16,7 +16,6 @@ export interface ListWatch {
   readonly follow: boolean;
 }
 
-/** Changes of a list. */
 export interface ListChange {
   /** Changed tasks that the list has. */
   readonly tasks: readonly TaskView[];

@@ -20,7 +20,6 @@ export interface TasksInput extends PageInput {
   readonly includeCounts: boolean;
 }
 
-/** A page of tasks. */
 export interface TasksPage extends Page<TaskView> {
   /** False while a search may miss tasks, because their texts are not indexed yet. */
   readonly isComplete: boolean;

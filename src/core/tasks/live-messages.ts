@@ -38,7 +38,6 @@ export function deltaMessages(delta: TextDelta, again: boolean): string[] {
   return messages;
 }
 
-/** The message that names watched tasks. */
 export const watchedMessage = (taskIds: readonly string[], ask: boolean): string => JSON.stringify(["watched", taskIds, ask]);
 
 export const helloMessage = JSON.stringify(["hello"]);

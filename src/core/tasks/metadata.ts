@@ -3,7 +3,6 @@ import { invalidArgument } from "../failure.ts";
 /** The labels of a task: names with texts. */
 export type Metadata = Readonly<Record<string, string>>;
 
-/** The most pairs of a task. */
 export const metadataMax = 16;
 
 /**

@@ -44,7 +44,6 @@ export async function stopSubtasks(tx: Tx, { id, consumedSeq, subtasks }: Pick<T
 /** Subtasks that are read at a time. */
 const batchMax = 50;
 
-/** The dependencies of `settleParent`. */
 interface ParentParts {
   readonly store: Store;
   readonly clock: { now(): number };

@@ -56,7 +56,6 @@ export interface ProfileRows {
 /** The labels that a worker needs for the tasks of a profile, by profile. Profiles without labels may be absent. */
 export type ProfileLabels = Readonly<Record<string, readonly string[]>>;
 
-/** A profile in a space. */
 export interface AgentProfile extends ProfileText, ProfileLimits {
   readonly isDefault: boolean;
   readonly isRemote: boolean;
@@ -73,7 +72,6 @@ export interface AgentProfiles {
   update(tx: Tx, caller: Caller, profile: string, edit: ProfileEdit): Promise<AgentProfile>;
 }
 
-/** The dependencies of `agentProfiles`. */
 interface AgentProfilesParts {
   readonly clock: Pick<Clock, "now">;
   readonly profiles: Profiles;

@@ -5,7 +5,6 @@ import type { TaskView } from "./task.ts";
 /** Where the turn of a running task is (spec/api.md 8.74, 8.81). */
 export type RunState = "queued" | "running" | "waiting_for_worker" | "waiting_for_subtasks";
 
-/** Whether the task waits for a runner. */
 export const isQueued = (state: RunState | null): boolean => state === "queued" || state === "waiting_for_worker";
 
 /** Whether the task keeps running without a runner until subtasks have ended. */

@@ -22,7 +22,6 @@ export interface SubtaskWait {
   readonly ends: readonly SubtaskEnd[] | null;
 }
 
-/** A wait that is over. */
 export interface EndedWait extends SubtaskWait {
   readonly reason: WaitReason;
   readonly ends: readonly SubtaskEnd[];
@@ -31,7 +30,6 @@ export interface EndedWait extends SubtaskWait {
 /** The feed's topic when there is something to do about the subtasks of a task. It is news without a job, because processes look every second anyway. */
 export const subtasksChanged = "subtasks";
 
-/** The most subtasks that a wait may name. */
 export const waitedMax = 100;
 /** The most waits of a turn, so that an agent in a loop ends. */
 export const waitsOfTurnMax = 500;

@@ -47,13 +47,11 @@ export interface Subtasks {
   open(id: string): Promise<ReferencedTask | null>;
 }
 
-/** The most subtasks listed. */
 const listedMax = 20;
 /** The newest messages of each subtask that are searched for its agent's last one. */
 const searchedMax = 5;
 const lengthMax = 500;
 
-/** Whether a task may have subtasks that `subtasksOf` lists. */
 export const mayHaveSubtasks = (task: Task): boolean => task.subtasks > 0 || isMainTask(task);
 
 /** The subtasks of a task; each call reads them again. */

@@ -23,7 +23,6 @@ export interface TaskResources {
   readonly browserId: string | null;
 }
 
-/** A task that has selected a browser. */
 export interface BrowserUse {
   readonly browserId: string;
   readonly taskId: string;

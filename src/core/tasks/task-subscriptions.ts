@@ -41,7 +41,6 @@ export interface PendingSubscription {
 /** The part of a task that subscribers compare: its events, and whether it runs. */
 export type SeenTask = { readonly id: TaskNews["taskId"] } & Pick<TaskNews, "lastSeq" | "status">;
 
-/** The subscription of one call. */
 export interface Subscription {
   /**
    * Resolves when there may be news: at once for news since the last call of `wake`, or, the first time,
@@ -52,7 +51,6 @@ export interface Subscription {
   close(): void;
 }
 
-/** The rules of subscriptions. */
 export interface SubscriptionRules {
   /** Slots of one holder in this process (spec/decisions.md 17a). */
   readonly limit: number;

@@ -86,7 +86,6 @@ export interface Task {
   readonly traceparent: string | null;
 }
 
-/** The source of an imported task. */
 export interface ImportedFrom {
   /** The origin of the server. */
   readonly origin: string;
@@ -96,7 +95,6 @@ export interface ImportedFrom {
   readonly at: number;
 }
 
-/** The latest status_update of a task. */
 export interface LatestStatus {
   readonly status: TaskStatus;
   readonly brief: string;
@@ -288,7 +286,6 @@ export interface QueueFilter {
   readonly nodeId?: string;
 }
 
-/** Tasks to claim from the queue. */
 export interface QueuePart {
   /** 1 to 32. */
   readonly max: number;

@@ -18,7 +18,6 @@ export interface TextWriter {
   close(): void;
 }
 
-/** The run that writes. */
 export interface WritingRun {
   readonly taskId: string;
   readonly fence: number;

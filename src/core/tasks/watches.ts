@@ -76,7 +76,6 @@ export interface Watch {
   readonly untilSettled: boolean;
 }
 
-/** A task as a watch reads it. */
 type WatchedTask = Pick<TaskView, "id" | "status" | "lastSeq">;
 
 /** What watches read. */

@@ -22,12 +22,10 @@ export interface Group {
   readonly updatedAt: number;
 }
 
-/** A group in a list. */
 export interface ListedGroup extends Group {
   readonly members: number;
 }
 
-/** A member of a group. */
 export interface GroupMember {
   readonly groupId: string;
   /** The `team_user_id`. */
@@ -88,7 +86,6 @@ export interface Groups {
   setRole(tx: Tx, caller: Caller, id: string, role: MappedRole | null): Promise<ListedGroup>;
 }
 
-/** One page of groups, and the number of all. */
 export interface GroupPage {
   readonly groups: readonly ListedGroup[];
   readonly total: number;

@@ -77,7 +77,6 @@ export interface MembershipEffects {
   readonly links: number;
 }
 
-/** A person in the directory of a team. */
 export interface TeamPerson {
   readonly id: string;
   readonly accountId: string;
@@ -172,14 +171,12 @@ export interface TeamUsers {
   invite(tx: Tx, caller: Caller, id: string): Promise<boolean>;
 }
 
-/** The target of a delegation. */
 export interface Delegate {
   /** The `team_user_id` of the assignee. */
   readonly id: string;
   readonly role: MigratedRole;
 }
 
-/** The row of a new member. */
 export interface NewMember extends Member {
   readonly name: string | null;
   readonly externalId: string | null;

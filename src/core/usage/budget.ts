@@ -6,7 +6,6 @@ import type { Tx } from "../store.ts";
 import { rootOf } from "../tasks/subtasks.ts";
 import type { Task } from "../tasks/task.ts";
 
-/** The kinds of subject of a budget. */
 export const budgetKinds = ["task", "project", "app", "account", "team"] as const;
 export type BudgetKind = (typeof budgetKinds)[number];
 
@@ -86,7 +85,6 @@ export const isSpent = ({ credits, spent }: Budget): boolean => spent >= credits
 /** More was spent than allowed. */
 export const isOverdrawn = ({ credits, spent }: Budget): boolean => spent > credits;
 
-/** Budgets and their reservations. */
 export interface BudgetRows {
   /** The budgets that a payer's costs count toward, by id. In a change they are locked in that order; outside of one they are not locked. */
   listFor(payer: Payer): Promise<readonly Budget[]>;
@@ -112,7 +110,6 @@ export interface BudgetRows {
   releaseStale(now: number, max: number): Promise<readonly BudgetReservation[]>;
 }
 
-/** The most budgets of a space. */
 export const budgetsMax = 1000;
 
 /** A requested budget; the subject of a team budget is ignored. */
@@ -123,7 +120,6 @@ export interface BudgetInput {
   readonly credits: number;
 }
 
-/** The budgets of a space. */
 export interface Budgets {
   /** Creates the budget or changes its credits. @throws Failure `not_found` for a subject outside the space, `invalid_argument` for a subtask, `resource_exhausted` at 1000. */
   set(tx: Tx, space: Pick<Scope, "spaceId">, input: BudgetInput): Promise<Budget>;

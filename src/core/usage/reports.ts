@@ -36,13 +36,11 @@ export interface DaySum {
   readonly credits: number;
 }
 
-/** The requested records. */
 export interface RecordsInput extends PageRequest {
   readonly range: RangeInput;
   readonly filter: UsageFilter;
 }
 
-/** The requested breakdown. */
 export interface GroupsInput extends PageRequest {
   readonly group: UsageGroupKind;
   readonly range: RangeInput;

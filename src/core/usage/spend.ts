@@ -73,7 +73,6 @@ async function count(tx: Tx, task: Task, credits: number, settles: readonly stri
   return changed.some(isOverdrawn);
 }
 
-/** The released credits, by budget. */
 function releasedCredits(holds: readonly BudgetReservation[]): ReadonlyMap<Budget["id"], number> {
   const released = new Map<string, number>();
   for (const { budgets, credits } of holds) for (const id of budgets) released.set(id, (released.get(id) ?? 0) + credits);
@@ -91,7 +90,6 @@ export interface ReservedCredits {
   readonly credits: number;
 }
 
-/** The dependencies of `reserve`. */
 export interface ReserveParts {
   readonly store: Store;
   readonly clock: Pick<Clock, "now">;

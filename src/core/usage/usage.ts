@@ -36,7 +36,6 @@ export function dayRange({ start, end }: RangeInput, now: number): DayRange {
   return { from, to };
 }
 
-/** An account in a space. */
 export type Spender = Pick<Scope, "accountId" | "spaceId">;
 
 /** The reason of a movement of credits. */
@@ -117,7 +116,6 @@ export interface SpentDay {
   readonly profile: string;
 }
 
-/** One cost or refund of a task. */
 export type TaskCost = Pick<UsageEntry, "id" | "credits" | "inputTokens" | "outputTokens" | "toolCalls" | "at">;
 
 /** A page of a task's costs; it begins after this one. */
@@ -129,7 +127,6 @@ export interface TaskCostPage {
 /** The tokens of a task, over all of its runs. */
 export type TaskTokens = Pick<UsageEntry, "inputTokens" | "outputTokens">;
 
-/** The usage of one person in a range. */
 export interface UsageByPerson {
   readonly accountId: string;
   readonly name: string;
@@ -162,7 +159,6 @@ export interface GroupPage {
   readonly after?: { readonly value: number; readonly id: string };
 }
 
-/** One page of the people of a team. */
 export interface PeoplePage extends UsageFilter {
   readonly range: DayRange;
   /** Only this person. */

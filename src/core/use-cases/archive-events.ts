@@ -10,7 +10,6 @@ import { type TaskEvent, verboseTypes } from "../tasks/event.ts";
 import type { EventSegment, ReadSegment } from "../tasks/segment.ts";
 import { packSegment } from "../tasks/segment-file.ts";
 
-/** The dependencies of the archive. */
 export interface ArchiveParts {
   readonly store: Store;
   readonly clock: Pick<Clock, "now">;

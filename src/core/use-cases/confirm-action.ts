@@ -33,7 +33,6 @@ export interface Confirmations {
   confirm(tx: Tx, caller: Caller, id: string, event: string, input: JsonObject | undefined): Promise<Confirmation>;
 }
 
-/** The dependencies of `confirmations`. */
 export interface ConfirmationParts {
   readonly clock: Clock;
   readonly cipher: Cipher;

@@ -6,7 +6,6 @@ import type { Store, Tx } from "../store.ts";
 import { endMembership } from "./end-membership.ts";
 import { returnProfiles } from "./manage-team.ts";
 
-/** The dependencies of an erasure. */
 export interface EraseParts {
   readonly store: Store;
   readonly clock: Clock;

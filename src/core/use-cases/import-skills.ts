@@ -58,7 +58,6 @@ export type SkillTarget =
   | { readonly kind: "project"; readonly id: string }
   | { readonly kind: "user"; readonly email: string };
 
-/** The most skills of a list. */
 const listedMax = 10_000;
 
 /** Reads a skill from a local folder or ZIP. @throws Failure `invalid_argument` as for an uploaded one. */

@@ -2,7 +2,6 @@ import type { Member } from "../accounts/account.ts";
 import { type CreationContext, createKey } from "../keys/api-key.ts";
 import type { Tx } from "../store.ts";
 
-/** The first team's initial name. */
 const firstTeamName = "main";
 
 /**

@@ -126,5 +126,4 @@ export async function changeRoles(tx: Tx, spaceId: string, concerned: readonly s
 const nextRole = ({ role, mapped }: GroupRole, mappedBefore: MappedRole | null): MappedRole =>
   mapped ?? (mappedBefore === null ? role : "member");
 
-/** The facts of a group for the audit log. */
 const toAuditFacts = (group: Group | null) => (group === null ? {} : { name: group.displayName, role: group.role });

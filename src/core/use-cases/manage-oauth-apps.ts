@@ -18,7 +18,6 @@ import { deleteSkills } from "../skills/store-skill.ts";
 import type { Tx } from "../store.ts";
 import type { AppWebhooks, SetAppWebhook } from "../webhooks/app-webhooks.ts";
 
-/** The dependencies of `apps`. */
 export interface AppsParts extends AppParts {
   /** For reads before a change. */
   readonly store: Tx;

@@ -29,7 +29,6 @@ export interface Schedules {
   remove(tx: Tx, caller: Caller, id: string): Promise<void>;
 }
 
-/** The dependencies of `schedules`. */
 export interface SchedulesParts {
   readonly clock: Pick<Clock, "now">;
   readonly ids: Pick<Ids, "short">;

@@ -77,7 +77,6 @@ export interface Tasks {
 /** The most milliseconds that a response waits until its events are in the past. */
 const settleMs = 50;
 
-/** The dependencies of `tasks`. */
 export interface TasksParts {
   readonly clock: Clock;
   readonly ids: Ids;

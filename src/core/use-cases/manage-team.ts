@@ -17,7 +17,6 @@ import {
 import { countEnding, endMembership } from "./end-membership.ts";
 import { admitMember, type Joining, type Newcomer, openInvitation } from "./join-team.ts";
 
-/** The dependencies of `teamUsers`. */
 export interface TeamUserParts {
   readonly clock: Pick<Clock, "now">;
   readonly ids: Ids;
@@ -235,7 +234,6 @@ export async function returnProfiles(tx: Tx, spaceId: string, holderId: string):
   return held.map(({ id, displayName }) => ({ id, displayName }));
 }
 
-/** The member after a step. */
 const afterStep = (user: TeamUser, { set }: Step): TeamUser => {
   const { removedAt: _, ...members } = set;
   return { ...user, ...members };

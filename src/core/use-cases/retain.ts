@@ -7,7 +7,6 @@ import type { Store, Tx } from "../store.ts";
 import { type ArchiveParts, archiveTasks, removeVerbose } from "./archive-events.ts";
 import { deleteTask } from "./delete-task.ts";
 
-/** The dependencies of retention. */
 export interface RetainParts {
   readonly store: Store;
   readonly clock: Clock;

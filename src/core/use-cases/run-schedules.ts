@@ -28,7 +28,6 @@ interface RecordingParts {
   readonly notify: NotifyPaused;
 }
 
-/** The dependencies of `handleDue`. */
 export interface RunParts extends RecordingParts {
   readonly store: Store;
   readonly tasks: Pick<Tasks, "create">;

@@ -6,7 +6,6 @@ import { newWebhook, type WebhookCreationContext } from "./new-webhook.ts";
 import type { TestRequests } from "./test-request.ts";
 import { documentedEventTypes, type Webhook } from "./webhook.ts";
 
-/** The dependencies of `appWebhooks`. */
 export interface AppWebhookParts extends WebhookCreationContext {
   /** For reads before a change. */
   readonly store: Tx;

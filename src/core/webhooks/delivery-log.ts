@@ -7,7 +7,6 @@ import type { Delivery, DeliveryAttempt, DeliveryState } from "./delivery.ts";
 import type { Webhook, WebhookEventType, WebhookReach } from "./webhook.ts";
 import { requireWebhook, webhookReach } from "./webhooks.ts";
 
-/** A delivery in the log. */
 export interface DeliveryLogEntry extends Delivery {
   /** The JSON that is sent; null when it is no longer kept. */
   readonly body: string | null;

@@ -41,7 +41,6 @@ export interface Delivery {
 export const deliveryFailures = ["timeout", "connection", "tls", "address_refused", "protocol"] as const;
 export type DeliveryFailure = (typeof deliveryFailures)[number];
 
-/** One attempt in the log. */
 export interface DeliveryAttempt {
   readonly deliveryId: string;
   /** From 1. */
@@ -108,7 +107,6 @@ export interface DeliveryCapacity {
   readonly full: readonly string[];
 }
 
-/** The key of a delivery's attempt. */
 export interface AttemptKey {
   readonly deliveryId: string;
   /** From 1. */

@@ -10,7 +10,6 @@ import type { WebhookListener } from "./listener.ts";
 const recheckMs = 5_000;
 const renewMs = 15_000;
 
-/** The dependencies of a listener's life. */
 export interface LifeParts {
   readonly store: Store;
   readonly clock: Clock;

@@ -32,7 +32,6 @@ export interface ListenerState {
   readonly dropped: number;
 }
 
-/** An event for a listener. */
 export interface HeardEvent {
   readonly listenerId: string;
   readonly eventId: string;

@@ -10,14 +10,12 @@ import { keepListener, type Life, type LifeParts, lost } from "./listener-life.t
 import { newSealedSecret, type WebhookCreationContext } from "./new-webhook.ts";
 import { defaultEventTypes, type WebhookEventType } from "./webhook.ts";
 
-/** The dependencies of `listeners`. */
 export interface ListenerParts extends WebhookCreationContext, LifeParts {
   readonly clock: Clock;
   readonly subscriptions: Pick<TaskSubscriptions, "subscribeToList">;
   readonly sign: SignDelivery;
 }
 
-/** A requested listener. */
 export interface ListenRequest {
   /** Empty: the default types. */
   readonly eventTypes: readonly WebhookEventType[];

@@ -72,7 +72,6 @@ export interface WebhookInput
   readonly ownSecret?: Uint8Array | undefined;
 }
 
-/** A new webhook, active. */
 export function newWebhook(
   parts: WebhookCreationContext,
   { accountId, spaceId, clientId, url, eventTypes, projectId = null, metadata = {}, name = null, ownSecret }: WebhookInput,

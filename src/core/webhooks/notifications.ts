@@ -12,7 +12,6 @@ export interface Subscriber extends Pick<Webhook, "id" | "eventTypes" | "project
   readonly isListener: boolean;
 }
 
-/** Rows of webhook events, each with its deliveries. */
 export interface WebhookEventRows {
   /** Whether there is any of `subscribers`. On SQLite the answer is usually known without a statement. */
   isSubscribed(owner: Pick<Task, "accountId" | "spaceId" | "clientId">): Promise<boolean>;
@@ -92,7 +91,6 @@ function findLast<T extends NewEvent["type"]>(events: readonly NewEvent[], type:
   return last?.payload as EventPayloads[T] | undefined;
 }
 
-/** The settings for bodies. */
 export interface BodyParts {
   /** The base URL of task pages, without a trailing slash. */
   readonly appUrl: string;
@@ -100,7 +98,6 @@ export interface BodyParts {
   readonly link: (fileId: string) => string;
 }
 
-/** The content of an event's body. */
 export interface BodyContent {
   /** The event's id. */
   readonly id: string;

@@ -25,7 +25,6 @@ export function createEventIds(
   };
 }
 
-/** The dependencies of the outbox. */
 export interface OutboxParts extends BodyParts {
   readonly clock: Clock;
   readonly ids: Ids;

@@ -20,7 +20,6 @@ export interface TestRequests {
   pass(webhook: TestTarget, path: string): Promise<void>;
 }
 
-/** The dependencies of `testRequests`. */
 export interface TestRequestParts {
   readonly send: SendWebhook;
   readonly clock: Pick<Clock, "now">;

@@ -11,7 +11,6 @@ export const documentedEventTypes: readonly WebhookEventType[] = ["task_created"
 /** The types of a webhook.create that names none: `task_progress` is frequent, and must be requested (spec/decisions.md 47). */
 export const defaultEventTypes: readonly WebhookEventType[] = ["task_created", "task_stopped"];
 
-/** The most webhooks of an account. */
 export const webhooksMax = 20;
 
 /** An address that receives task events, of an account or an app. Times are Unix milliseconds. */
@@ -110,7 +109,6 @@ export interface WebhookKey {
 /** Binds a sealed private key to its row. */
 export const webhookKeyContext = (id: string): string => `webhook_key:${id}`;
 
-/** Rows of key pairs. */
 export interface WebhookKeyRows {
   /** The keys of all algorithms, each with the oldest first. */
   list(): Promise<readonly WebhookKey[]>;

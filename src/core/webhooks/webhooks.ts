@@ -24,7 +24,6 @@ const hourMs = 3_600_000;
 /** A replaced secret stays valid for 24 hours after the new one was created (spec/decisions.md 42). */
 const overlapMs = 24 * hourMs;
 
-/** The dependencies of `webhooks`. */
 export interface WebhookParts extends WebhookCreationContext {
   /** For reads before a change. */
   readonly store: Tx;
@@ -32,7 +31,6 @@ export interface WebhookParts extends WebhookCreationContext {
   readonly rules: AddressRules;
 }
 
-/** A requested webhook. */
 export interface WebhookRequest {
   readonly url: string;
   /** Empty: the default types. */

@@ -84,7 +84,6 @@ export function snapshotHash(files: readonly Pick<CheckpointFile, "path" | "sha2
   return hash.digest("hex");
 }
 
-/** Rows of checkpoints. */
 export interface CheckpointRows {
   insert(checkpoint: Checkpoint, files: readonly CheckpointFile[]): Promise<void>;
   /** All checkpoints of a site, newest first. */

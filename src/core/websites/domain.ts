@@ -1,6 +1,5 @@
 import type { OnBehalf, Scope } from "../accounts/caller.ts";
 
-/** The most domains of a space. */
 export const domainsMax = 20;
 
 /** The state of a custom domain: `inactive` after three daily checks without its proof. */
@@ -41,7 +40,6 @@ export type ProveDomain = (domain: string, token: string, by: OnBehalf) => Promi
 /** Reads the name of a custom domain from a user; otherwise the rule that it breaks, to be read after the field's name. */
 export type ReadDomain = (text: string) => { readonly domain: string } | { readonly fault: string };
 
-/** Rows of custom domains. */
 export interface DomainRows {
   /** The domains of a site, oldest first. */
   list(websiteId: string): Promise<readonly SiteDomain[]>;

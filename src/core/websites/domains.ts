@@ -9,7 +9,6 @@ import { findSite, lockSite, type WebsiteRef } from "./find-site.ts";
 
 const dayMs = 24 * 3_600_000;
 
-/** The dependencies of `domains`. */
 export interface DomainParts {
   /** For reads before a change. */
   readonly store: Pick<Tx, "tasks" | "websites" | "domains">;

@@ -30,7 +30,6 @@ export const checkpointsMax = 100;
 /** Stores the site that an agent saves as a checkpoint of its task's website; the first checkpoint creates the website. */
 export type SaveSite = (tx: Tx, task: Pick<Task, "id" | "accountId" | "spaceId">, site: StagedSite) => Promise<Checkpoint>;
 
-/** The dependencies of `createSaveSite`. */
 export interface SaveParts {
   readonly clock: Clock;
   readonly ids: Pick<Ids, "short">;

@@ -4,7 +4,6 @@ import { Failure } from "../failure.ts";
 import type { Tx } from "../store.ts";
 import { findSite, lockSite, type WebsiteRef } from "./find-site.ts";
 
-/** The most viewers of a site. */
 export const viewersMax = 100;
 
 /** A person who may see a private site: the account that signs in with this address (spec/decisions.md 72). */

@@ -50,13 +50,11 @@ export const isOffline = (site: Pick<Website, "liveId"> & Caps): boolean => site
 const base32 = "abcdefghijklmnopqrstuvwxyz234567";
 const labelLength = 20;
 
-/** True for a text in the form of a label. */
 export const isLabel = (text: string): boolean => /^[a-z2-7]{20}$/.test(text);
 
 /** A new label: 100 random bits, so that the address of a site cannot be guessed. */
 export const newLabel = (random: Random): string => Array.from(random(labelLength), (byte) => base32[byte % 32]).join("");
 
-/** The input of a new site. */
 export interface NewSite extends Pick<Website, "spaceId" | "accountId" | "taskId" | "title"> {
   readonly now: number;
   readonly ids: Pick<Ids, "short">;

@@ -8,7 +8,6 @@ import type { Checkpoint } from "./checkpoint.ts";
 import { checkLocator, findSite, lockSite, type WebsiteRef } from "./find-site.ts";
 import { effectiveCap, type SiteEdit, type SiteVisibility, type Website } from "./website.ts";
 
-/** A deployment that has begun. */
 interface Deployment {
   readonly site: Website;
   readonly checkpoint: Checkpoint;

@@ -46,14 +46,12 @@ export interface RemoteWait extends Pick<EndedWait, "mode" | "reason"> {
   readonly subtasks: readonly SubtaskResult[];
 }
 
-/** An event of the turn. */
 export interface WrittenEvent {
   readonly event: TaskEvent;
   /** Empty when no worker wrote it. */
   readonly key: string;
 }
 
-/** An event sent by a worker. */
 export interface SentEvent {
   readonly key: string;
   /** SHA-256 of the sent content. */
@@ -85,14 +83,12 @@ export interface SubtaskInput {
   readonly message: string;
 }
 
-/** A subtask that has begun. */
 export interface StartedSubtask {
   readonly id: string;
   /** The number of the event that reports it. */
   readonly seq: number;
 }
 
-/** The usage that a worker reports. */
 export interface ReportedUsage {
   readonly credits: number;
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly toolCalls: number } | null;
@@ -140,7 +136,6 @@ export interface ShownText {
   readonly nextOffset: number;
 }
 
-/** A worker of a space. */
 export interface RemoteWorker {
   readonly spaceId: string;
   readonly credential: WorkerCredential;
@@ -164,14 +159,12 @@ export interface RunRef {
   readonly fence: number;
 }
 
-/** The state of a run. */
 export interface RunState {
   /** Why the worker must drop the run; null while the run is the worker's. */
   readonly stop: "stopped" | "deleted" | "lost" | null;
   readonly newMessages: readonly EventPayloads["user_message"][];
 }
 
-/** The result of an append. */
 export interface AppendResponse {
   /** The numbers of the events, in their order. */
   readonly numbers: readonly number[];
@@ -187,7 +180,6 @@ export interface ToolCall {
   readonly input: JsonObject;
 }
 
-/** A file of a run to be attached. */
 export interface SentFile extends FileName {
   /** Its bytes; null when the worker PUTs them later. */
   readonly content: Uint8Array | null;

@@ -24,7 +24,6 @@ export const workerNode = (workerId: string): string => `${workerPrefix}${worker
 /** The id of the worker that a task's `nodeId` names; null for a process. */
 export const workerOfNode = (nodeId: string): string | null => (nodeId.startsWith(workerPrefix) ? nodeId.slice(workerPrefix.length) : null);
 
-/** The key of a run. */
 export type RunKey = Pick<WorkerRun, "taskId" | "workerId" | "fence">;
 
 /** A waiting task for a worker. */
@@ -45,14 +44,12 @@ export interface KnownInput {
   readonly mayHaveBudgets: boolean;
 }
 
-/** A task that a worker has claimed. */
 export interface ClaimedTurn {
   readonly task: Task;
   readonly workerId: string;
   readonly known?: KnownInput;
 }
 
-/** The row of a new run. */
 export const newRun = (
   { task, workerId }: { readonly task: Pick<Task, "id" | "spaceId" | "fence">; readonly workerId: string },
   now: number,

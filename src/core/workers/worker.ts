@@ -135,7 +135,6 @@ export async function createWorker(
   return { worker, text };
 }
 
-/** The dependencies of `workers`. */
 interface WorkersParts {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -162,7 +161,6 @@ export interface Workers {
   revoke(tx: Tx, caller: Caller, id: string): Promise<void>;
 }
 
-/** The most failures that a list has. */
 const listedFailuresMax = 50;
 
 const toAuditFacts = ({ name, profiles, labels }: Worker) => ({ name, profiles: profiles.join(","), labels: labels.join(",") });

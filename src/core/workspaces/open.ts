@@ -15,7 +15,6 @@ import {
   workspacePath,
 } from "./workspace.ts";
 
-/** The dependencies of `workspaces`. */
 export interface WorkspaceParts {
   readonly store: Pick<Tx, "workspace">;
   /** Runs changes that lock an account's total of bytes. */

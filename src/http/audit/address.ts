@@ -10,7 +10,6 @@ import { admitSigned, memberOf } from "../v2/signed-address.ts";
 import { type Handle, inSteps } from "../wire/wire.ts";
 import { type AuditDownloadParts, sendLog } from "./download.ts";
 
-/** The dependencies of signed download addresses. */
 export interface AuditAddressParts extends AuditDownloadParts {
   readonly auditLinks: AuditDownloadLinks;
   readonly clock: Pick<Clock, "now">;

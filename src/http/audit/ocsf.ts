@@ -8,7 +8,6 @@ interface EventClass {
   readonly category: number;
 }
 
-/** The OCSF classes of audit events. */
 const classes = {
   account: { uid: 3001, name: "Account Change", category: 3 },
   authentication: { uid: 3002, name: "Authentication", category: 3 },

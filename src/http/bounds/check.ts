@@ -29,7 +29,6 @@ const results = new WeakMap<Uint8Array, Failure | null>();
 
 type CheckThread = Thread<CheckRequest, CheckAnswer>;
 
-/** Checks bodies in threads. */
 export type CheckBodies = (bytes: Uint8Array<ArrayBuffer>, desc: DescMessage | null) => Promise<Uint8Array>;
 
 /** @param start starts a thread. */

@@ -20,7 +20,6 @@ import { matchesEtag, rangeApplies, requestedRange, sendFile } from "./send-file
 import { sendAsPdf } from "./send-pdf.ts";
 import { type UploadRouteParts, uploadRoute } from "./upload.ts";
 
-/** The dependencies of archive downloads. */
 interface ArchiveRouteParts {
   readonly blobs: Blobs;
   readonly exportLinks: ExportLinks;
@@ -82,7 +81,6 @@ async function send(
   reply.send(opened);
 }
 
-/** The dependencies of file downloads. */
 interface DownloadRouteParts {
   readonly blobs: Blobs;
   readonly links: FileLinks;
@@ -115,7 +113,6 @@ async function linkedFile(store: DownloadRouteParts["store"], linked: string): P
   return skill && toSkillFile(skill);
 }
 
-/** The dependencies of all file routes. */
 export interface FileRoutesParts extends UploadRouteParts, DownloadRouteParts, ArchiveRouteParts {
   readonly store: Pick<Tx, "files" | "exports" | "skills" | "clients">;
   /** Origins whose pages may upload and download files, in addition to those of apps. */

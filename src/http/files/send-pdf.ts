@@ -6,7 +6,6 @@ import { type PdfOf, pdfKindOf, pdfName } from "../../core/files/pdf.ts";
 import type { Call } from "../wire/wire.ts";
 import { matchesEtag, sendFile } from "./send-file.ts";
 
-/** The dependencies of `sendAsPdf`. */
 interface PdfParts {
   readonly blobs: Blobs;
   readonly pdfOf: PdfOf;

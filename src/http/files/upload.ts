@@ -60,7 +60,6 @@ declare module "fastify" {
   }
 }
 
-/** The dependencies of uploads. */
 export interface UploadRouteParts extends RefusalParts {
   readonly uploads: Uploads;
   readonly links: FileLinks;

@@ -101,7 +101,6 @@ const fileHead = ({ id, filename, status, createdAt }: Head, time: CreationTime)
   created_at: time(createdAt),
 });
 
-/** A file with all its members. */
 const fileObject = ({ bytes, contentType, expiresAt, ...head }: FileDetail, time: CreationTime) => ({
   ...fileHead(head, time),
   bytes: bytes === undefined ? undefined : Number(bytes),

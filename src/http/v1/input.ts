@@ -5,7 +5,6 @@ import type { Json, JsonObject } from "../../core/json.ts";
 import { parseBody } from "../v2/parse.ts";
 import type { Member, Shape } from "../warnings/shape.ts";
 
-/** The input of a request. */
 export interface RequestInput {
   /**
    * The members of path, query and body, with their names converted to snake_case

@@ -47,7 +47,6 @@ export interface Family {
   readonly hasWarnings?: true;
 }
 
-/** Creates the wire of a family. */
 export const familyWire = ({ readRequest, report }: Pick<RestParts, "readRequest" | "report">, family: Family): Wire =>
   wire({
     name: family.name,

@@ -6,7 +6,6 @@ import type { ReadRequest } from "../request.ts";
 import type { Warnings } from "../warnings/warnings.ts";
 import { type Call, sendJson, type Wire, wire } from "../wire/wire.ts";
 
-/** The dependencies of refusals in v2's envelope. */
 export interface RefusalParts {
   readonly readRequest: ReadRequest;
   readonly report: (failure: Failure, requestId: string) => void;

@@ -43,7 +43,6 @@ export function secondsOfDate(text: string): number | null {
 /** `body`: JSON, strictly typed. `query`: every value is text (spec/api.md 1, spec/decisions.md 12). */
 export type Mode = "body" | "query";
 
-/** Notes of a reader. */
 export interface ReaderNotes {
   /** A member that is unknown, or has no effect: the JSON must be searched for them. */
   hasIgnoredMember: boolean;

@@ -10,7 +10,6 @@ import { v2Wire } from "./refusal.ts";
 import { streamAnswer, type V2Parts } from "./route.ts";
 import { admitSigned, memberOf } from "./signed-address.ts";
 
-/** The dependencies of signed watch addresses. */
 export interface WatchAddressParts extends V2Parts {
   readonly watchLinks: WatchLinks;
 }

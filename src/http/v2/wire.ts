@@ -14,7 +14,6 @@ export const spellings = (field: DescField): ReadonlySet<string> =>
     ...wireOptions(field).aliases,
   ]);
 
-/** The names of an enum's values in v2. */
 export interface EnumNames {
   readonly numbers: ReadonlyMap<string, number>;
   readonly names: ReadonlyMap<number, string>;

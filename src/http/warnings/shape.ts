@@ -15,7 +15,6 @@ export type Shape =
 /** A known member: its shape, `value` when its content is not checked, or `unused` when it has no effect. */
 export type Member = Shape | "value" | "unused";
 
-/** The members of an object. */
 export interface Members {
   /** Undefined for a name that is unknown. */
   get(name: string): Member | undefined;

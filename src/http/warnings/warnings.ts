@@ -11,7 +11,6 @@ export interface IgnoredMember {
   readonly names: { keys(): Iterable<string> } | null;
 }
 
-/** The capacity of one list of warnings. */
 interface Capacity {
   /** Listed members. */
   readonly members: number;

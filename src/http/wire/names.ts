@@ -6,5 +6,4 @@ import type { FastifyRequest } from "fastify";
  */
 export const oneOf = (names: Iterable<string>): string => `:name(^${[...names].join("|").replaceAll(".", "\\.")}$)`;
 
-/** The name in a request's address. */
 export const nameIn = ({ params }: Pick<FastifyRequest, "params">): string => (params as { readonly name: string }).name; // `oneOf` names the parameter.

@@ -19,7 +19,6 @@ import { checkMcpCredential, mcpChallenge, mcpCredentials } from "./credential.t
 import type { DoorParts } from "./handler.ts";
 import { createOriginCheck, type OriginRule } from "./origin.ts";
 
-/** The dependencies of `/mcp`. */
 export interface McpParts extends InProcessParts, OriginRule {
   readonly readRequest: ReadRequest;
   readonly cipher: Pick<Cipher, "createMac">;

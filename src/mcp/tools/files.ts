@@ -54,7 +54,6 @@ const upload = {
   annotations: { readOnlyHint: false, destructiveHint: false },
 };
 
-/** The tools for files. */
 export const fileTools: readonly Tool[] = [
   {
     ...list,

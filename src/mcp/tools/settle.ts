@@ -57,7 +57,6 @@ async function waitFor(turn: Turn, { operations, signal, report, resumed, sleep 
   }
 }
 
-/** A turn as a tool returns it. */
 export function turnView(taskId: string, { task, events, waiting, lastSeq }: Progress): Json {
   const { title, status, outcome, task_url, brief } = task;
   const messages = events.flatMap((event) => messageOf(event) ?? []).slice(-messagesMax);

@@ -16,7 +16,6 @@ export interface Resumed extends Turn {
   readonly seen: number;
 }
 
-/** One use of a tool. */
 export interface Use {
   readonly operations: Operations;
   readonly signal: AbortSignal;
@@ -38,7 +37,6 @@ export interface Use {
 /** JSON Schema of an object. */
 export type InputSchema = ListedTool["inputSchema"];
 
-/** A tool of the server. */
 export interface Tool {
   readonly name: string;
   /** The operation that decides who has this tool. */

@@ -11,7 +11,6 @@ const names = [
 ] as const;
 export type ParameterName = (typeof names)[number];
 
-/** The parameters of an authorization request by their names. */
 interface Parameters {
   /** Returns null if the parameter is absent, empty or repeated. */
   get(name: ParameterName): string | null;

@@ -49,7 +49,6 @@ async function subtaskIn(store: Tx, taskId: string, seq: number): Promise<string
   return event.payload.actionId;
 }
 
-/** The dependencies of a tool call. */
 interface CallParts {
   readonly store: Store;
   readonly connectors: ConnectorUses;

@@ -26,7 +26,6 @@ const endingKey = (fence: number): string => ` ${fence}`;
 const nextPrefix = "next ";
 const endPrefix = "over ";
 
-/** The result of an ending. */
 export interface EndResult {
   /** The task for its next turn, claimed by the same worker; null without a next turn. */
   readonly next: Task | null;
@@ -50,7 +49,6 @@ export async function findEarlierEnding(store: Tx, workerId: string, { taskId, f
   return isNext ? { next: task } : null;
 }
 
-/** An ending that a worker has sent. */
 export interface SentEnding {
   readonly outcome: SentOutcome;
   readonly spent: ReportedUsage;

@@ -19,7 +19,6 @@ import { openUpload, type UploadParts } from "./uploads.ts";
 import { readWaits } from "./waits.ts";
 import { textForwarder, type WriteTextParts } from "./write-text.ts";
 
-/** The dependencies of remote runs. */
 export interface RemoteRunsParts extends UploadParts, WriteTextParts, Pick<TurnParts, "cipher" | "readFile" | "workspaceOf" | "openSkill"> {
   readonly dispatch: Dispatch;
   readonly connectors: ConnectorUses;

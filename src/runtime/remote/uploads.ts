@@ -67,7 +67,6 @@ const inlineMax = 1024 * 1024;
 /** The time within which a PUT has to begin, in milliseconds. */
 const windowMs = 3 * 60_000;
 
-/** The dependencies of uploads. */
 export interface UploadParts extends EndingParts {
   readonly links: Pick<FileLinks, "upload">;
   readonly openSite: OpenSite;

@@ -9,7 +9,6 @@ import type { RemoteWorker, RunRef, SentText, ShownText } from "../../core/worke
 import { workerLeaseMs } from "../../core/workers/worker-run.ts";
 import { lostRun, renewLease, requireHeldTask } from "./held-run.ts";
 
-/** The dependencies of texts that workers write. */
 export interface WriteTextParts {
   readonly store: Store;
   readonly clock: Clock;

@@ -22,7 +22,6 @@ export const fullProfiles = (dialect: Dialect): Sql => sql`full_profile (space_i
   WHERE p.concurrency IS NOT NULL AND p.concurrency <= ${runsOf(dialect, sql`p.space_id`, sql`p.profile`)}
 )`;
 
-/** The settings of profiles as rows. */
 export function agentProfileRows(session: Session): ProfileRows {
   const { execute, dialect } = session;
   const lock = dialect === "sqlite" ? empty : raw("FOR UPDATE");

@@ -13,7 +13,6 @@ const ofId = ({ accountId, spaceId }: Pick<Scope, "accountId" | "spaceId">, id: 
   ...(id === defaultAgent ? { isDefault: true } : { id }),
 });
 
-/** Agents as rows. */
 export function agentRows(session: Session): AgentRows {
   const { db } = session;
   return {

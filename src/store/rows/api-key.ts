@@ -29,7 +29,6 @@ const holderById = cached(holderTables, (id: string) => holder(sql`k.id = ${id}`
 
 const heldKey = apiKey.with({ email: textOrNull(sql`(SELECT email FROM account WHERE id = k.account_id)`) });
 
-/** API keys as rows. */
 export function apiKeyRows(session: Session): ApiKeyRows {
   const { execute } = session;
   async function findHolder(statement: Statement): Promise<KeyHolder | null> {

@@ -112,7 +112,6 @@ export function appRows(session: Session): AppRows {
 const registered = oAuthApp.pick("registrationDigest");
 const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 
-/** Registrations of clients as rows of apps. */
 export function registrationRows(session: Session): RegistrationRows {
   const { dialect, execute } = session;
   return {

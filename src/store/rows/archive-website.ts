@@ -7,7 +7,6 @@ const packedSite = tables.website.omit("sharedAt");
 const siteFile = tables.checkpointFile.omit("checkpointId");
 const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 
-/** The websites that archives contain. */
 export function archivedWebsites(session: Session): Pick<ArchiveRows, "countWebsites" | "websites" | "siteFiles"> {
   const { dialect } = session;
   return {

@@ -34,7 +34,6 @@ export function auditRows(session: Session): AuditRows {
 
 const jsonOf = (value: object | null): string | null => value && JSON.stringify(value);
 
-/** Reads the audit log. */
 export const auditLogRows = (session: Session): AuditLogRows => ({
   list: (spaceId, filter, page) =>
     auditEvent.rows(session.scans)(sql`
@@ -103,7 +102,6 @@ const heads = sql`SELECT ${auditHead.of("audit_head")} FROM audit_head`;
 /** Rows that can be sealed. A refusal is included once its count is final. */
 const canSeal = (refusedBefore: number): Sql => sql`seq IS NULL AND (outcome = 'done' OR at < ${refusedBefore})`;
 
-/** The chains of the audit log as rows. */
 export function auditChainRows(session: Session): AuditChainRows {
   const { execute, dialect } = session;
   return {

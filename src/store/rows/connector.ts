@@ -8,7 +8,6 @@ const { connector, connectorAuthorization, projectConnector } = tables;
 const installed = connector.omit("deletedAt");
 const defaults = projectConnector.pick("uid");
 
-/** Connectors as rows. */
 export function connectorRows(session: Session): ConnectorRows {
   const { execute, dialect } = session;
   return {

@@ -17,7 +17,6 @@ const logged = sql`SELECT ${loggedDelivery.of("d")} FROM delivery d`;
 
 const hasBody = sql`EXISTS (SELECT 1 FROM webhook_event e WHERE e.id = delivery.event_id AND e.body <> '')`;
 
-/** The log of deliveries as rows. */
 export function deliveryLogRows(session: Session): DeliveryLogRows {
   const { execute } = session;
   const due = (now: number) => sql`UPDATE delivery SET state = 'pending', next_at = ${now}, settled_at = NULL`;

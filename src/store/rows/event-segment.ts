@@ -24,7 +24,6 @@ export const archivedSeqOf = (taskId: string): Sql =>
 /** An event, with the number of the last archived event of its task. */
 export const archivedShape = eventShape.with({ archivedSeq: integer(sql`archived_seq`) });
 
-/** Segments as rows. */
 export function segmentRows(session: Session): SegmentRows {
   const { execute, dialect } = session;
   const drop = (ids: readonly { readonly blobId: string }[]) => blobRows(session).drop(ids.map(({ blobId }) => blobId));

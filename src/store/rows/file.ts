@@ -10,7 +10,6 @@ const removed = file.pick("blobId", "filename");
 const freed = file.pick("blobId");
 const files = sql`SELECT ${file.of("file")} FROM file`;
 
-/** Files as rows. */
 export function fileRows(session: Session): FileRows {
   const { execute } = session;
   const changed = async (statement: Sql): Promise<boolean> => (await execute(statement)) === 1;

@@ -151,7 +151,6 @@ export const ofGrants = (accountId: string, spaceId: string): Sql => sql`
 
 const code = tables.oAuthCode.derive("scopes", ["scopes"], knownScopes);
 
-/** Authorization codes as rows. */
 export function codeRows(session: Session): CodeRows {
   const { execute } = session;
   return {

@@ -20,7 +20,6 @@ const reports = computedShape({
   startedAt: integer(sql`MIN(t.created_at)`),
 });
 
-/** Imported objects as rows. */
 export function importedRows(session: Session): ImportedRows {
   const { execute, dialect } = session;
   return {

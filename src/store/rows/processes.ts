@@ -110,7 +110,6 @@ export function jobRows(session: Session): JobRows {
 
 const node = tables.node.omit("beatAt", "processId");
 
-/** Processes as rows. */
 export function nodeRows(session: Session): NodeRows {
   const { execute, query, dialect } = session;
   const lockOf = (strength: "KEY SHARE" | "UPDATE") => (dialect === "sqlite" ? empty : sql`FOR ${raw(strength)}`);

@@ -32,7 +32,6 @@ const isKey = ({ taskId, clientId, configId }: PushKey): Sql =>
 const isClaimed = (key: PushKey, claim: string): Sql => sql`${isKey(key)} AND claim = ${claim} AND state = 'active'`;
 const isOver = sql`t.status IN ('stopped', 'error')`;
 
-/** Configurations of push notifications as rows. */
 export function pushConfigRows(session: Session): PushConfigRows {
   const { execute } = session;
   async function writes(statement: Sql): Promise<boolean> {

@@ -20,7 +20,6 @@ const selected = sql`SELECT ${schedule.of("t")} FROM schedule t`;
 const unfinished = (id: Sql): Sql =>
   sql`SELECT 1 FROM task WHERE schedule_id = ${id} AND status IN ('running', 'waiting') AND deleted_at IS NULL`;
 
-/** Schedules as rows. */
 export function scheduleRows(session: Session): ScheduleRows {
   const { dialect, execute } = session;
   const first = schedule.row(session);

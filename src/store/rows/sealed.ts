@@ -32,7 +32,6 @@ function columnOf(name: string) {
   return found;
 }
 
-/** All encrypted values. */
 export function sealedRows(session: Session): SealedRows {
   const array = raw(session.dialect === "sqlite" ? "json_array" : "json_build_array");
   return {
@@ -56,7 +55,6 @@ export function sealedRows(session: Session): SealedRows {
 
 const { processKeys } = tables;
 
-/** Processes with their encryption keys. */
 export function processKeyRows(session: Session): ProcessKeyRows {
   const { execute } = session;
   return {

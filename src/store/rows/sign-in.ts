@@ -39,7 +39,6 @@ const holderById = cached(holderTables, (id: string) => holding(sql`s.id = ${id}
 
 const ownSession = tables.session.pick("id", "createdAt", "expiresAt").with({ teamName: textOrNull(sql`t.name`) });
 
-/** Browser sessions as rows. */
 export function sessionRows(session: Session): SessionRows {
   const { execute } = session;
   async function findHolder(statement: Statement): Promise<SessionHolder | null> {
@@ -151,7 +150,6 @@ export function signInRows(session: Session): SignInRows {
 
 const link = tables.signInLink.omit("usedAt");
 
-/** Sign-in links as rows. */
 export function linkRows(session: Session): LinkRows {
   const { db, execute } = session;
   const open = { usedAt: null };

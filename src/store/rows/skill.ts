@@ -25,7 +25,6 @@ const chosenFrom = ({ accountId, spaceId }: SkillChooser): Sql => sql`
 const skills = sql`SELECT ${skillShape.of("s")} ${skillsFrom} WHERE s.deleted_at IS NULL`;
 const newestFirst = sql`ORDER BY s.created_at DESC, s.id DESC`;
 
-/** Skills as rows. */
 export function skillRows(session: Session): SkillRows {
   const { execute, dialect } = session;
   return {

@@ -183,7 +183,6 @@ const checkedOwner = (dialect: Dialect, { accountId, spaceId }: Scope): Sql =>
     ? sql`+t.space_id = ${spaceId} AND +t.account_id = ${accountId} AND t.deleted_at IS NULL`
     : visible({ accountId, spaceId });
 
-/** The tasks in one of several states. */
 function statesOf({ statuses = [] }: TaskFilter, owned: Sql): readonly Condition[] {
   if (statuses.length === 0) return [];
   const where = sql`t.status IN (${join([...statuses])})`;
@@ -204,7 +203,6 @@ const columns: Readonly<Record<TaskOrder, Sql>> = {
   waitingSince: sql`t.waiting_since`,
 };
 
-/** The times that a list can be limited by. */
 const times = ["createdAt", "updatedAt"] as const;
 
 function ranges(filter: TaskFilter, at: TaskOrder): Sql[] {

@@ -12,7 +12,6 @@ export async function insertMetadata(session: Session, { id: taskId, spaceId, ac
   if (rows.length > 0) await session.write(tables.taskMetadata.insertAll(rows));
 }
 
-/** Replaces the pairs of a task. */
 export async function replaceMetadata(session: Session, task: Owner, metadata: Metadata): Promise<void> {
   await deleteMetadata(session, task.id);
   await insertMetadata(session, task, metadata);

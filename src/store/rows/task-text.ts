@@ -48,7 +48,6 @@ export function entries(dialect: Dialect, owner: TextOwner, texts: readonly Task
 const wordsIn = (dialect: Dialect, words: readonly string[]): Sql =>
   dialect === "sqlite" ? sql`${` ${words.join(" ")} `}` : sql`CAST(${words.map((word) => `'${word}'`).join(" ")} AS tsvector)`;
 
-/** Deletes the entries of a task. */
 export async function deleteEntries(session: Session, taskId: string): Promise<void> {
   await session.execute(sql`DELETE FROM task_text WHERE task_id = ${taskId}`);
 }

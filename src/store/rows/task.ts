@@ -25,7 +25,6 @@ const taskMeans = tables.taskMeans.omit("taskId", "spaceId");
 
 const browserUse = computedShape({ browserId: text(sql`m.browser_id`), taskId: text(sql`m.task_id`) });
 
-/** The resources that tasks may use, as rows. */
 export function taskResourceRows(session: Session): TaskResourceRows {
   const { execute, dialect } = session;
   return {

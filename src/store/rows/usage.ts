@@ -193,7 +193,6 @@ const ofTasks = ({ projectId, clientId, apiKeyId }: UsageFilter): Sql[] => [
   ...(apiKeyId === undefined ? [] : [sql`api_key_id = ${apiKeyId}`]),
 ];
 
-/** The entries of a space in a range. */
 const entriesIn = (spaceId: string, { from, to }: DayRange, filter: UsageFilter): Sql[] => [
   ...[sql`space_id = ${spaceId}`, sql`at >= ${dayStart(from)}`, sql`at < ${dayStart(to + 1)}`],
   ...ofTasks(filter),

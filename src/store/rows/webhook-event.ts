@@ -49,7 +49,6 @@ const listener = tables.webhookListener.pick("id", "eventTypes", "projectId").wi
 /** The ids of a task and type differ only in their seconds, which have ten digits, so MAX finds the last one. */
 const last = tables.webhookEvent.pick("type").with({ id: text(sql`MAX(id)`) });
 
-/** Webhook events as rows, each with its deliveries. */
 export function webhookEventRows(session: Session): WebhookEventRows {
   const { execute, write, dialect } = session;
   return {

@@ -33,7 +33,6 @@ const ofApp = webhook.pick("id").with({ clientId: text(sql`t.client_id`) });
 
 const heldWebhook = webhook.with({ email: textOrNull(sql`(SELECT email FROM account WHERE id = t.account_id)`) });
 
-/** Webhooks as rows. */
 export function webhookRows(session: Session): WebhookRows {
   const { dialect, execute } = session;
   return {

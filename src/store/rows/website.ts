@@ -12,7 +12,6 @@ const checkpoints = sql`SELECT ${checkpointShape.of("checkpoint")} FROM checkpoi
 /** Rows per statement: each has six parameters. */
 const batchRows = 200;
 
-/** Checkpoints of websites as rows. */
 export function checkpointRows(session: Session): CheckpointRows {
   const { dialect, execute } = session;
   return {
@@ -64,7 +63,6 @@ const { website } = tables;
 const siteShape = website.omit("deletedAt", "sharedAt");
 const erased = website.pick("id", "liveId", "sharedAt");
 
-/** Websites as rows. */
 export function websiteRows(session: Session): WebsiteRows {
   const { dialect, execute } = session;
   const lockRow = dialect === "sqlite" ? empty : sql`FOR UPDATE`;

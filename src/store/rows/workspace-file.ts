@@ -7,7 +7,6 @@ const { workspaceFile } = tables;
 const erased = workspaceFile.pick("blobId");
 const files = sql`SELECT ${workspaceFile.of("workspace_file")} FROM workspace_file`;
 
-/** Workspaces as rows. */
 export function workspaceRows(session: Session): WorkspaceRows {
   const { execute } = session;
   return {

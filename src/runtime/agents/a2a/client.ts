@@ -5,7 +5,6 @@ import { type StreamResponse, StreamResponseSchema } from "../../../gen/proto/lf
 import { readEvents } from "./event-stream.ts";
 import { AgentFault } from "./fault.ts";
 
-/** The dependencies of a client. */
 export interface ClientParts {
   readonly url: string;
   readonly tenant: string;

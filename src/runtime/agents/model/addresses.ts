@@ -84,14 +84,12 @@ export function hasAddress(text: string, href: string): boolean {
   return false;
 }
 
-/** The address as a request has it. */
 export function withoutFragment(url: URL): URL {
   const sent = new URL(url);
   sent.hash = "";
   return sent;
 }
 
-/** The texts of a value. */
 const leavesOf = (value: Json): readonly string[] =>
   typeof value === "string"
     ? [value]

@@ -2,7 +2,6 @@ import type { Clock } from "../../../core/clock.ts";
 import { ModelFault, TurnError, timeoutError, toModelFault } from "./fault.ts";
 import type { LanguageModel, ModelCall } from "./provider.ts";
 
-/** A tool call that the model requests. */
 export interface RequestedCall {
   readonly name: string;
   /** The input as the model wrote it; normally JSON. */
@@ -27,7 +26,6 @@ export interface Piece {
   readonly text: string;
 }
 
-/** The limits of waiting for an answer. */
 export interface AnswerLimits {
   readonly clock: Clock;
   /** Aborted when the answer is no longer needed. */

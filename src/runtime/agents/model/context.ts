@@ -15,7 +15,6 @@ export const countTokens = (text: string): number => Math.ceil(Buffer.byteLength
 
 const jsonTokens = (value: Json): number => countTokens(JSON.stringify(value));
 
-/** Estimates the most tokens of a conversation. */
 export function conversationTokens({ system, earlier, recalled, request: asked, steps, tail }: Conversation): number {
   const messages = [...earlier, ...tail].map(partTokens);
   const used = [{ text: "", uses: recalled }, ...steps].flatMap(({ text, uses }) => [countTokens(text), ...uses.map(useTokens)]);

@@ -29,7 +29,6 @@ function positionOf(callId: string): CallPosition | undefined {
 /** The id of the nth use for the model: nine letters and digits, which every API accepts (some accept no longer ids). */
 export const wireId = (nth: number): string => `c${String(nth).padStart(8, "0")}`;
 
-/** A finished use of a tool. */
 export interface FinishedUse {
   readonly tool: string;
   readonly input: JsonObject;
@@ -42,7 +41,6 @@ export interface EarlierUse extends FinishedUse {
   readonly role: "tool";
 }
 
-/** A part of the conversation that is from earlier turns. */
 export type EarlierPart = ChatMessage | EarlierUse;
 
 /** One step of the model: its text and the tools that it used. */

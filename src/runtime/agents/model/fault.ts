@@ -61,7 +61,6 @@ function retryAfter(headers: Readonly<Record<string, string>>, now: number): num
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 
-/** The most attempts of one call. */
 export const attemptsMax = 6;
 const firstMs = 1_000;
 const longestMs = 30_000;

@@ -2,7 +2,6 @@ import type { JsonObject } from "../../../core/json.ts";
 import type { NewEvent, PlanStep } from "../../../core/tasks/event.ts";
 import { conformsTo } from "./tool.ts";
 
-/** The statuses of a plan's step. */
 export const statuses = ["todo", "doing", "done", "failed"] as const;
 
 /** The tool with which the model shows its plan. It costs nothing, and its events are a plan's, not a tool's. */

@@ -8,9 +8,7 @@ import { traceHeaders } from "../../../core/trace.ts";
 /** A language model of the AI SDK: one call, no loop, no retries. */
 export type LanguageModel = ReturnType<typeof wrapLanguageModel>;
 type CallOptions = Parameters<LanguageModel["doStream"]>[0];
-/** The messages of a call. */
 export type Prompt = CallOptions["prompt"];
-/** The options of a call. */
 export type ModelCall = Omit<CallOptions, "abortSignal">;
 
 const connectMs = 10_000;

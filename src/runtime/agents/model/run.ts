@@ -36,7 +36,6 @@ export function createMemo({ steps, plan }: TurnProgress, before: Memo): Json {
   return { used: used.map((use) => ({ ...use })), plan: plan.map((step) => ({ ...step })) };
 }
 
-/** The schema of memos. */
 const memoSchema: JsonObject = {
   type: "object",
   required: ["used", "plan"],
@@ -106,7 +105,6 @@ function openLimits({ steps: stepsMax, minutes, tokens: tokensMax, credits: cred
   };
 }
 
-/** The dependencies of the model agent. */
 export interface ModelParts {
   readonly config: ModelConfig;
   /** The requests that its entry allows. */

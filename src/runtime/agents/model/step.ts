@@ -80,7 +80,6 @@ const avoidSurrogates = (text: string, at: number): number => (/[\ud800-\udbff]/
 
 const explain = (text: string): NewEvent[] => (text.trim() === "" ? [] : [{ type: "explanation", payload: { content: text.trim() } }]);
 
-/** The options of a model's step. */
 export interface StepOptions {
   /** Additional messages at the end of the conversation. */
   readonly tail?: readonly ChatMessage[];
@@ -148,11 +147,9 @@ export async function* runStep(run: Run, asking: StepOptions): AsyncGenerator<Pr
   }
 }
 
-/** The most tokens of a conversation. */
 const conversationMax = (run: Run): number =>
   Math.floor((run.config.contextTokens - run.config.maxOutputTokens - toolTokens(run)) * margin);
 
-/** The tokens of the tools' descriptions. */
 const toolTokens = ({ tools }: Run): number =>
   [planTool, ...tools.values()].reduce(
     (sum, { description, inputSchema }) => sum + countTokens(description + JSON.stringify(inputSchema)),

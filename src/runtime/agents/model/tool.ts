@@ -14,7 +14,6 @@ export interface PlannedRequest {
 /** Checks a request before it is sent. @throws Unapproved when the user has to approve it, or has refused it, or it is forbidden. */
 export type CheckRequest = (url: URL, planned?: PlannedRequest) => Promise<void>;
 
-/** The result of a tool use. */
 export type ToolResult =
   /** Data for the model, never an instruction. With `isError` the use failed, and `value` has the reason without internals. */
   | {
@@ -31,7 +30,6 @@ export type ToolResult =
    */
   | { readonly kind: "end"; readonly outcome: Extract<Outcome, { kind: "ask" | "confirm" | "wait" }> };
 
-/** One use of a tool, by the model. */
 export interface ToolUse {
   /** The same each time the turn resumes. */
   readonly callId: string;

@@ -2,7 +2,6 @@ import { BrowserRefused, type Connection } from "../../../../core/browsers/conne
 import { isObject, type JsonObject } from "../../../../core/json.ts";
 import type { Turn } from "../../../agent.ts";
 
-/** The tab of a task. */
 export interface Tab {
   readonly targetId: string;
   /** The session of commands for the tab. */

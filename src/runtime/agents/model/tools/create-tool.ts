@@ -2,7 +2,6 @@ import { Failure, type Reason } from "../../../../core/failure.ts";
 import type { Json, JsonObject } from "../../../../core/json.ts";
 import { conformsTo, type Tool, type ToolResult, type ToolUse } from "../tool.ts";
 
-/** A tool with a typed input. */
 export interface TypedTool<Input> {
   readonly name: string;
   readonly description: string;
@@ -49,7 +48,6 @@ export const successResult = (value: Json): ToolResult => ({ kind: "result", val
 /** The result of a failed use, with the reason. */
 export const errorResult = (why: string): ToolResult => ({ kind: "result", value: why, isError: true });
 
-/** The schema of a path in the workspace. */
 export const pathSchema: JsonObject = {
   type: "string",
   minLength: 1,

@@ -97,7 +97,6 @@ export const waitedStates = (reason: WaitReason, subtasks: readonly WaitedSubtas
   })),
 });
 
-/** The states of subtasks, for a model. */
 export const subtaskStates = (states: readonly SubtaskState[]): Json =>
   states.map(({ id, title, status, createdAt, lastMessage: said }) => ({
     ...{ task_id: id, title, status, begun_at: new Date(createdAt).toISOString() },

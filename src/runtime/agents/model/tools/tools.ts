@@ -11,7 +11,6 @@ import { browseTask } from "./subtasks.ts";
 import { skillTools } from "./use-skill.ts";
 import { deleteFile, listFiles, readFile, saveSite, writeFile } from "./workspace.ts";
 
-/** The dependencies of the tools. */
 export interface ToolParts {
   readonly fetchFile: FetchFile;
   /** The operator's sandbox; null without one. */

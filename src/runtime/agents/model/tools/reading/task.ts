@@ -11,7 +11,6 @@ const outlineMax = 160;
 const partMax = 20_000;
 const pageMax = 1_000;
 
-/** The input of reading a task. */
 export interface TaskReading {
   readonly action: "outline" | "search" | "read";
   readonly query?: string;

@@ -59,7 +59,6 @@ function isUtf8(beginning: Uint8Array): boolean {
 const hasControls = (bytes: Uint8Array): boolean =>
   bytes.some((byte) => byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0c && byte !== 0x0d && byte !== 0x1b);
 
-/** A file to read. */
 export interface Source {
   readonly filename: string;
   /** Media type. */
@@ -67,7 +66,6 @@ export interface Source {
   read(): AsyncIterable<Uint8Array>;
 }
 
-/** The part of a file to read. */
 export interface Part {
   /** The first character of a text, row of a table or page of a document; 0 is the first. */
   readonly from: number;

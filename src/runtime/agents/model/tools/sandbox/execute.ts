@@ -25,7 +25,6 @@ function outputKeeper(): { readonly take: (chunk: Buffer) => void; readonly text
   };
 }
 
-/** The result of a command. */
 export interface CommandResult {
   /** Null when the command was killed. */
   readonly exit_code: number | null;

@@ -44,7 +44,6 @@ export async function readFolder(place: string) {
   return entries;
 }
 
-/** The changes of a command in the workspace. */
 export interface WorkspaceChanges {
   readonly changed: string[];
   readonly deleted: string[];

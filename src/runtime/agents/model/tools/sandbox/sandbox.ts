@@ -10,7 +10,6 @@ import { createTool, errorResult, successResult } from "../create-tool.ts";
 import { type CommandResult, execute } from "./execute.ts";
 import { copyBack, copyOut, type WorkspaceChanges } from "./folder.ts";
 
-/** The options of a command. */
 export interface CommandOptions {
   readonly workspace: Workspace;
   readonly seconds: number;
@@ -18,7 +17,6 @@ export interface CommandOptions {
   readonly signal: AbortSignal;
 }
 
-/** Runs a command. Returns its result and its changes in the workspace. */
 type Sandbox = (command: string, using: CommandOptions) => Promise<CommandResult & WorkspaceChanges>;
 
 /** The placeholder of the workspace's folder in a sandbox command. */
