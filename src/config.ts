@@ -77,8 +77,8 @@ export interface Config {
   /** The factor on every rate limit; null: no rate limits. */
   readonly rateFactor: number | null;
   readonly watchLimit: number;
-  /** The status values in the Responses API. */
-  readonly responsesStatus: "platform" | "openai";
+  /** The form of answers of the Responses API; `auto`: by the header of the key. */
+  readonly responsesStatus: "auto" | "openai" | "platform";
   /** The maximum number of open connections. */
   readonly maxConnections: number;
   /** The maximum number of open connections of one address. */

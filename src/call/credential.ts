@@ -53,8 +53,11 @@ const workerPrefix = "wk-";
 /** Headers that carry an API key; the public name and the enterprise one are aliases (spec/api.md 2, spec/enterprise.md 1). */
 const keyHeaders = ["x-service-api-key", "x-manus-api-key", "x-api-key"] as const;
 
-/** Reads the credential headers. `header` takes a lower-case name and joins the values of a repeated header by commas. */
-export function readCredentials(header: (name: string) => string | null | undefined): RequestCredentials {
+/** Takes a lower-case name, and joins the values of a repeated header by commas. */
+type HeaderReader = (name: string) => string | null | undefined;
+
+/** Reads the credential headers. */
+export function readCredentials(header: HeaderReader): RequestCredentials {
   const values = keyHeaders.flatMap((name) => header(name)?.split(",") ?? []);
   const keys = new Set(values.map((key) => key.trim()).filter((key) => key !== ""));
   const bearer = /^Bearer +(\S+) *$/i.exec(header("authorization") ?? "");
@@ -66,12 +69,14 @@ export function readCredentials(header: (name: string) => string | null | undefi
  * Bearer value is ignored when a key header is present, and when it is not a key of this platform: SDKs send placeholders
  * (spec/v1.md 1.1, spec/clients.md 2, spec/decisions.md 46).
  */
-export function readV1Credentials(header: (name: string) => string | null | undefined): RequestCredentials {
-  const { keys, bearer } = readCredentials(header);
-  const apiKey = header("api_key")?.trim();
-  const key = apiKey || (keys[0] ?? (bearer !== null && isKeyText(bearer) ? bearer : undefined));
+export function readV1Credentials(header: HeaderReader): RequestCredentials {
+  const { bearer } = readCredentials(header);
+  const key = keyInHeader(header) ?? (bearer !== null && isKeyText(bearer) ? bearer : undefined);
   return { keys: key === undefined ? [] : [key], bearer: null, session: null };
 }
+
+/** The key of `API_KEY` or else of an alias; undefined without one. */
+export const keyInHeader = (header: HeaderReader): string | undefined => header("api_key")?.trim() || readCredentials(header).keys[0];
 
 /**
  * Identifies callers with one statement for a key, a token or a session. A mistyped key

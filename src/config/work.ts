@@ -55,13 +55,13 @@ export const callLimits = {
 /** The Responses API. */
 export const responses = {
   RESPONSES_STATUS: defineVariable({
-    type: "status values",
-    fallback: "platform",
-    rule: "platform or openai",
-    example: "openai",
+    type: "form of answers",
+    fallback: "auto",
+    rule: "auto, openai or platform",
+    example: "platform",
     description:
-      "The values of `status` in responses (`/responses`, `/v1/responses`): `platform` has `running`, `pending`, `completed` and `error`; `openai` has those of OpenAI's SDKs, and the platform's value is in `metadata.status`. The header `Prefer: status=…` of a request overrides it ([openai.md](../guides/openai.md#answers)).",
-    schema: z.enum(["platform", "openai"]),
+      "The form of answers of the Responses API (`/responses`, `/v1/responses`): `openai` is what OpenAI's SDKs expect, `platform` that of the hosted API. With `auto` a key in `Authorization: Bearer` gets `openai`, and a key in another header `platform`. The header `Prefer: status=…` of a request overrides it ([openai.md](../guides/openai.md#two-forms)).",
+    schema: z.enum(["auto", "openai", "platform"]),
   }),
 };
 

@@ -28,7 +28,7 @@ import { exportJson } from "./export-json.ts";
 import type { Front } from "./front.ts";
 import { healthService, probes, type Readiness } from "./health.ts";
 import { noSchemas } from "./no-schemas.ts";
-import type { StatusWords } from "./openai/response.ts";
+import type { FormRule } from "./openai/preferences.ts";
 import { openaiRoutes } from "./openai/routes.ts";
 import { reflection } from "./reflection.ts";
 import type { ReadSessionCookie } from "./request.ts";
@@ -60,8 +60,8 @@ export interface ServerParts extends RefusalParts, Pick<WatchAddressParts, "watc
   readonly baseUrl: string;
   /** Answers tell browsers to use https only. */
   readonly hsts: boolean;
-  /** The status values in the Responses API of callers that do not ask for others. */
-  readonly responsesStatus: StatusWords;
+  /** The form of answers of the Responses API to callers that do not prefer one. */
+  readonly responsesStatus: FormRule["responsesStatus"];
   /** The names of the profiles that tasks can have. */
   readonly profiles: readonly string[];
   /** Origins that browsers may call from, in addition to those of apps. */

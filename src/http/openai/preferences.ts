@@ -1,22 +1,26 @@
+import { keyInHeader } from "../../call/credential.ts";
 import { Failure } from "../../core/failure.ts";
 import { TaskService } from "../../gen/proto/task/v2/task_service_pb.ts";
 import type { Invoke } from "../v1/route.ts";
+import { headerOf } from "../v1/serve.ts";
 import { applyPreference, type Call, preferenceOf } from "../wire/wire.ts";
-import { type StatusWords, statusWords } from "./response.ts";
+import { type Form, forms } from "./response.ts";
 
 /** The longest hold that a create asks for, in seconds; WAIT_SECONDS limits it further. */
 const holdSecondsMax = 60;
 
-/** The status values of callers that do not ask for others. */
-export interface StatusRule {
-  readonly responsesStatus: StatusWords;
+/** The form of callers that do not prefer one. */
+export interface FormRule {
+  /** `auto`: OpenAI's for a key by `Authorization: Bearer`, the platform's for a key in another header. */
+  readonly responsesStatus: Form | "auto";
 }
 
-/** The status values that the caller prefers. */
-export function chooseWords(call: Call, { responsesStatus }: StatusRule): StatusWords {
-  const wanted = statusWords.find((words) => words === preferenceOf(call, "status"));
+/** The form of the answers to this call (spec/v1.md 7.3). */
+export function chooseForm(call: Call, { responsesStatus }: FormRule): Form {
+  const wanted = forms.find((form) => form === preferenceOf(call, "status"));
   if (wanted !== undefined) applyPreference(call, `status=${wanted}`);
-  return wanted ?? responsesStatus;
+  const byCredential = keyInHeader(headerOf(call.request.raw)) === undefined ? "openai" : "platform";
+  return wanted ?? (responsesStatus === "auto" ? byCredential : responsesStatus);
 }
 
 /** What decides whether a create is held. */

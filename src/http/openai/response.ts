@@ -18,8 +18,8 @@ export type Message = Omit<OutputItem, "content"> & { readonly content: readonly
 export type ResponseStatus = "running" | "pending" | "completed" | "error";
 
 /** Whose status values a response has. */
-export const statusWords = ["platform", "openai"] as const;
-export type StatusWords = (typeof statusWords)[number];
+export const forms = ["platform", "openai"] as const;
+export type Form = (typeof forms)[number];
 
 /** Why a turn ended without being finished. */
 export type Unfinished = "question" | "confirmation" | "stop";
@@ -72,8 +72,8 @@ const unused = { instructions: null, parallel_tool_calls: false, temperature: nu
 /** The SDK's names for the status (spec/v1.md 7.3). */
 const sdkStatuses = { running: "in_progress", pending: "incomplete", completed: "completed", error: "failed" } as const;
 
-const statusIn = (words: StatusWords, { status, isStopped }: ResponseState): string => {
-  if (words === "platform") return status;
+const statusIn = (form: Form, { status, isStopped }: ResponseState): string => {
+  if (form === "platform") return status;
   return isStopped ? "cancelled" : sdkStatuses[status];
 };
 
@@ -81,16 +81,16 @@ const statusIn = (words: StatusWords, { status, isStopped }: ResponseState): str
 export type Described = { readonly task: Task } & Partial<Pick<Conversation, "maxOutputTokens" | "usage">>;
 
 /** The Response object: a task in a state (spec/v1.md 7.3). */
-export const responseObject = ({ task, maxOutputTokens, usage }: Described, state: ResponseState, words: StatusWords) => ({
+export const responseObject = ({ task, maxOutputTokens, usage }: Described, state: ResponseState, form: Form) => ({
   id: task.id,
   object: "response" as const,
   created_at: Number(task.createdAt),
   createdAt: String(task.createdAt),
-  status: statusIn(words, state),
+  status: statusIn(form, state),
   error: state.error,
   incomplete_details: state.incomplete_details,
   model: `${task.agentProfile}-agent`,
-  metadata: { ...metadataOf(task), ...(words === "openai" ? { status: state.status } : {}) },
+  metadata: { ...metadataOf(task), ...(form === "openai" ? { status: state.status } : {}) },
   output: state.output,
   max_output_tokens: maxOutputTokens ?? null,
   usage: usage === undefined ? null : usageObject(usage),
@@ -129,7 +129,7 @@ const statuses: ReadonlyMap<TaskStatus, ResponseStatus> = new Map([
 ]);
 
 /** The Response object of a conversation as it is now. */
-export function responseOf({ task, messages, ...more }: Conversation, words: StatusWords) {
+export function responseOf({ task, messages, ...more }: Conversation, form: Form) {
   if (!task) throw new Error("a conversation has a task");
   const status = statuses.get(task.status) ?? "running";
   const last = messages.at(-1)?.payload;
@@ -141,7 +141,7 @@ export function responseOf({ task, messages, ...more }: Conversation, words: Sta
     incomplete_details: status === "pending" ? { reason: waitOf(last) } : null,
     output: status === "completed" && last?.case === "structuredOutputResult" ? onlyResult(output) : output,
   };
-  return responseObject({ task, ...more }, state, words);
+  return responseObject({ task, ...more }, state, form);
 }
 
 /** Reads a task with its messages. @throws Failure `not_found` */

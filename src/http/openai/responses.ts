@@ -9,7 +9,7 @@ import { optionalText, profileFields, profileIn, withoutUndefined } from "../v1/
 import { startOrContinueShape, unused } from "../v1/input.ts";
 import { compound, type Invoke, type Route, route } from "../v1/route.ts";
 import { inputItems, type MessagePart, messageParts } from "./input.ts";
-import { chooseHold, chooseWords, hold, type StatusRule } from "./preferences.ts";
+import { chooseForm, chooseHold, type FormRule, hold } from "./preferences.ts";
 import { messageOf, type Part, readConversation, responseOf } from "./response.ts";
 import { type StreamParts, sendStream } from "./send-stream.ts";
 import { outputSchemaOf, textOptions } from "./text-format.ts";
@@ -162,32 +162,32 @@ const retrieval = byResponse.extend({
 });
 
 /** The dependencies of responses. */
-export type ResponseParts = StreamParts & StatusRule & { readonly profiles: readonly string[] };
+export type ResponseParts = StreamParts & FormRule & { readonly profiles: readonly string[] };
 
 /** The routes of responses below a prefix (spec/v1.md 7): a response is a task with its conversation. */
 export const responseRoutes = (prefix: "" | "/v1", parts: ResponseParts): readonly Route[] => [
   {
     ...compound(`POST ${prefix}/responses`, createTask, creation, async (input, ask, call) => {
-      const words = chooseWords(call, parts);
+      const form = chooseForm(call, parts);
       const seconds = chooseHold(call, input);
       if (input.stream) ask.reserve(watchTask);
       const taskId = await createResponse(ask, nameProfile(input, parts.profiles));
-      if (input.stream) return sendStream(parts, ask, call, { taskId, words });
+      if (input.stream) return sendStream(parts, ask, call, { taskId, form });
       await hold(ask, taskId, seconds);
-      return responseOf(await readConversation(ask, taskId), words);
+      return responseOf(await readConversation(ask, taskId), form);
     }),
     accepts: creationShape,
   },
   compound(`GET ${prefix}/responses/{response_id}`, getConversation, retrieval, async (input, ask, call) => {
     const { response_id: taskId, stream, starting_after: startingAfter } = input;
-    const words = chooseWords(call, parts);
-    if (stream === "true") return sendStream(parts, ask, call, { taskId, startingAfter, words });
-    return responseOf(await readConversation(ask, taskId), words);
+    const form = chooseForm(call, parts);
+    if (stream === "true") return sendStream(parts, ask, call, { taskId, startingAfter, form });
+    return responseOf(await readConversation(ask, taskId), form);
   }),
   compound(`POST ${prefix}/responses/{response_id}/cancel`, stopTask, byResponse, async ({ response_id: taskId }, ask, call) => {
-    const words = chooseWords(call, parts);
+    const form = chooseForm(call, parts);
     await ask(stopTask, { taskId });
-    return responseOf(await readConversation(ask, taskId), words);
+    return responseOf(await readConversation(ask, taskId), form);
   }),
   route(`DELETE ${prefix}/responses/{response_id}`, deleteTask, byResponse, {
     request: ({ response_id: taskId }) => ({ taskId, stop: true }),

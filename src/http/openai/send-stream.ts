@@ -7,7 +7,7 @@ import { eventStream, frame } from "../v2/event-stream.ts";
 import type { Call } from "../wire/wire.ts";
 import { type LiveItems, liveItems } from "./live-items.ts";
 import { errorMember } from "./refusal.ts";
-import { type Described, readConversation, responseObject, type StatusWords } from "./response.ts";
+import { type Described, type Form, readConversation, responseObject } from "./response.ts";
 import { isEnding, type StreamEvent, type StreamMapper, streamMapper } from "./stream-events.ts";
 
 /**
@@ -96,7 +96,7 @@ export interface StreamParts {
 interface StreamRequest {
   readonly taskId: string;
   readonly startingAfter?: number | undefined;
-  readonly words: StatusWords;
+  readonly form: Form;
 }
 
 /**
@@ -108,14 +108,14 @@ export async function sendStream(
   { clock, report }: StreamParts,
   ask: Invoke,
   { request, reply, head: { requestId } }: Call,
-  { taskId, startingAfter, words }: StreamRequest,
+  { taskId, startingAfter, form }: StreamRequest,
 ): Promise<undefined> {
   const events = await openStream(ask, taskId, startingAfter);
   setHeaders(reply, callHeaders(requestId));
   reply.header("Content-Type", "text/event-stream; charset=utf-8").header("X-Accel-Buffering", "no");
   // The end of the answer closes the stream.
   if (request.method === "HEAD") return void reply.send();
-  const addTask = (event: StreamEvent) => ("response" in event ? withTask(ask, { taskId, words }, event) : event);
+  const addTask = (event: StreamEvent) => ("response" in event ? withTask(ask, { taskId, form }, event) : event);
   reply.send(
     eventStream(
       frames(events, addTask, (failure) => report(failure, requestId)),
@@ -125,13 +125,9 @@ export async function sendStream(
 }
 
 /** Adds the task to an event: current title, credits and link, at the end also the tokens; all other members come from the event. */
-async function withTask(
-  ask: Invoke,
-  { taskId, words }: StreamRequest,
-  event: Extract<StreamEvent, { response: unknown }>,
-): Promise<object> {
+async function withTask(ask: Invoke, { taskId, form }: StreamRequest, event: Extract<StreamEvent, { response: unknown }>): Promise<object> {
   const described = await describe(ask, taskId, isEnding(event));
-  return described ? { ...event, response: responseObject(described, event.response, words) } : event;
+  return described ? { ...event, response: responseObject(described, event.response, form) } : event;
 }
 
 async function describe(ask: Invoke, taskId: string, isCounted: boolean): Promise<Described | undefined> {

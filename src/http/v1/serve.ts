@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { create, type DescMethod, type MessageShape } from "@bufbuild/protobuf";
 import multipart from "@fastify/multipart";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -47,12 +48,18 @@ export interface Family {
   readonly hasWarnings?: true;
 }
 
+/** Reads a header; repeated ones are joined by commas. */
+export const headerOf =
+  ({ headers }: IncomingMessage) =>
+  (name: string): string =>
+    [headers[name] ?? []].flat().join(",");
+
 export const familyWire = ({ readRequest, report }: Pick<RestParts, "readRequest" | "report">, family: Family): Wire =>
   wire({
     name: family.name,
     readHead: (raw) => ({
       ...readRequest(raw),
-      credentials: readV1Credentials((name) => [raw.headers[name] ?? []].flat().join(",")),
+      credentials: readV1Credentials(headerOf(raw)),
     }),
     failureIn: failureOfError,
     report,

@@ -159,17 +159,3 @@ test("a held create keeps its share of BODY_MEMORY until it is answered", async 
   expect((await held).body.status).toBe("completed");
   expect((await post({})).status).toBe(200);
 });
-
-test("RESPONSES_STATUS=openai sets the status values of callers that do not ask for the platform's", async () => {
-  await using service = await openService({ idle: true, env: { RESPONSES_STATUS: "openai" } });
-  const ann = await service.person();
-  const { body } = await call(service.url, ann, "POST", "/responses", { input: "Hi" });
-  expect(body).toMatchObject({ status: "in_progress", metadata: { status: "running" } });
-  const statusWith = async (Prefer: string) => {
-    const answer = await fetch(`${service.url}/responses/${body.id}`, { headers: { API_KEY: ann.key, Prefer } });
-    return [Object(await answer.json()).status, answer.headers.get("preference-applied")];
-  };
-  expect(await statusWith("status=platform")).toEqual(["running", "status=platform"]);
-  expect(await statusWith("handling=strict, status=OpenAI")).toEqual(["in_progress", "handling=strict, status=openai"]);
-  expect(await statusWith("status=other")).toEqual(["in_progress", null]);
-});
