@@ -2,7 +2,7 @@
 // It is plain JavaScript because on a new clone it runs with the installed Node. It writes to
 // standard error only: standard output belongs to the scripts that run after it.
 //
-// `--tests` also installs what only tests and checks need.
+// `--tests` also installs what only tests and checks need. `--docs` also builds the site of the documentation.
 import { fileURLToPath } from "node:url";
 import { generated } from "./setup/generated.mjs";
 import { installed } from "./setup/installed.mjs";
@@ -51,6 +51,17 @@ const steps = [
     command: (folder) => ["vite", "build", "--config", "console/vite.config.ts", "--outDir", `../${folder}/src/gen/console`],
   }),
 ];
+
+const builtDocs = generated(root, {
+  name: "docs",
+  inputs: [
+    "docs",
+    ...["site/.vitepress/config.ts", "site/.vitepress/markdown.ts", "site/.vitepress/theme", "site/.vitepress/unlink-sources.ts"],
+    ...["site/build.ts", "site/home.md", "site/navigation.ts", "site/noscript.css", "site/package-lock.json"],
+  ],
+  command: (folder) => ["node", "site/build.ts", "--server", `${folder}/src/gen/docs`],
+});
+if (process.argv.includes("--docs")) steps.push(builtDocs);
 
 /** Runs the steps that are not done; several processes of one checkout run sequentially. */
 async function setUp() {

@@ -1,32 +1,60 @@
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { cpSync, existsSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 
-const usage = `Builds docs/ as a static site.
+const usage = `Builds docs/ as a site.
 
   npm run site -- [--out FOLDER] [--base PATH] [--source URL]
+  node site/build.ts --server FOLDER
 
-  --out FOLDER   where the site is written (site/dist); the folders of other versions in it remain
-  --base PATH    the path at which FOLDER is served (/)
-  --source URL   the address of the repository's files, for links into the source; without it they are plain text
+  --out FOLDER      where the site is written (site/dist); the folders of other versions in it remain
+  --base PATH       the path at which FOLDER is served (/)
+  --source URL      the address of the repository's files, for links into the source; without it they are plain text
+  --server FOLDER   writes the site that the server serves at /docs/: one version, compressed, with the digests of its scripts
 `;
 
 const site = import.meta.dirname;
 const root = dirname(site);
 const pages = join(site, "pages");
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-/** The site of one version is a folder; `versions.json` next to it lists all. */
-function build(out: string, base: string, sourceUrl: string): void {
-  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+/** Builds one version into a folder, which it replaces. */
+function build(folder: string, settings: Readonly<Record<string, string>>): void {
   if (!existsSync(join(site, "node_modules/vitepress"))) run("npm", "ci", "--loglevel=error");
   writePages();
-  const folder = join(out, version);
   rmSync(folder, { recursive: true, force: true });
-  Object.assign(process.env, { SITE_VERSION: version, SITE_OUT: folder, SITE_BASE: `${base}${version}/`, SITE_SOURCE_URL: sourceUrl });
+  Object.assign(process.env, { SITE_VERSION: version, SITE_OUT: folder, ...settings });
   run(join(site, "node_modules/.bin/vitepress"), "build");
+  cpSync(join(site, "noscript.css"), join(folder, "noscript.css"));
+}
+
+/** The site of one version is a folder; `versions.json` next to it lists all. */
+function buildVersion(out: string, base: string, sourceUrl: string): void {
+  build(join(out, version), { SITE_BASE: `${base}${version}/`, SITE_SOURCE_URL: sourceUrl });
   writeVersions(out, base);
 }
+
+/** The site at `/docs/` of a server (src/docs/site.ts). */
+function buildForServer(folder: string): void {
+  build(folder, { SITE_BASE: "/docs/", SITE_CLEAN_URLS: "1" });
+  const scripts = new Set<string>();
+  for (const name of globSync("**/*.{html,js,css,json}", { cwd: folder })) {
+    const bytes = readFileSync(join(folder, name));
+    if (name.endsWith(".html")) for (const source of inlineScripts(bytes.toString())) scripts.add(source);
+    writeFileSync(join(folder, `${name}.br`), brotliCompressSync(bytes));
+    writeFileSync(join(folder, `${name}.gz`), gzipSync(bytes, { level: 9 }));
+  }
+  writeFileSync(join(folder, "scripts.json"), JSON.stringify([...scripts].sort()));
+}
+
+/** The digests of a page's own scripts, as a security policy names them. */
+const inlineScripts = (html: string): readonly string[] =>
+  [...html.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(
+    ([, source = ""]) => `'sha256-${createHash("sha256").update(source).digest("base64")}'`,
+  );
 
 /** Copies docs/ to `site/pages`, with the home page, and with the groups of code as VitePress writes them. */
 function writePages(): void {
@@ -64,8 +92,9 @@ function run(program: string, ...args: readonly string[]): void {
 const { values } = parseArgs({
   options: {
     ...{ out: { type: "string", default: join(site, "dist") }, base: { type: "string", default: "/" } },
-    ...{ source: { type: "string", default: "" }, help: { type: "boolean", default: false } },
+    ...{ source: { type: "string", default: "" }, server: { type: "string" }, help: { type: "boolean", default: false } },
   },
 });
 if (values.help) process.stdout.write(usage);
-else build(resolve(values.out), values.base, values.source);
+else if (values.server !== undefined) buildForServer(resolve(values.server));
+else buildVersion(resolve(values.out), values.base, values.source);

@@ -42,6 +42,8 @@ export interface Config {
   readonly sitesDomain: string;
   /** Serves the web application. */
   readonly console: boolean;
+  /** Builds the site of the documentation: `./atp serve` of a checkout sets it, not an operator. */
+  readonly buildsDocs: boolean;
   /** Lower case; null: no header is trusted. */
   readonly trustProxy: string | null;
   readonly corsOrigins: readonly string[];
@@ -157,7 +159,7 @@ export interface Config {
 export function loadConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
   const { values, problems } = collectSettings(env, variables);
   const reader = settingsReader(values, problems);
-  const config = { ...network(reader), ...storage(reader), ...work(reader), ...people(reader) };
+  const config = { ...network(reader), ...storage(reader), ...work(reader), ...people(reader), buildsDocs: env["ATP_BUILD_DOCS"] === "1" };
   checkTogether(config, reader);
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return deepFreeze(config);

@@ -56,7 +56,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   console: ["node:", "call", "core", "http", "fastify", "mime", "openid-client"],
   "console/factors": ["@simplewebauthn/server", "uqr", "zod"],
   "console/consent": ["oauth/authorize"],
-  docs: ["node:", "fastify", "marked"],
+  docs: ["node:", "core/clock", "core/log", "http/send-asset", "fastify", "mime"],
   mail: ["node:", "core", "nodemailer"],
   metrics: ["node:", "core", "prom-client"],
   telemetry: ["node:", "core", "@opentelemetry/"],

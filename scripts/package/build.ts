@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, globSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, globSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { bundle, root } from "./bundle.ts";
 import { licencesOf } from "./licences.ts";
@@ -22,8 +22,10 @@ const copied = [
 export async function buildPackage(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   const { modules, imported } = await bundle(folder);
-  for (const name of [...copied, ...globSync("src/**/*.css", { cwd: root })])
-    cpSync(join(root, name), join(folder, name), { recursive: true, dereference: true });
+  const styles = globSync("src/**/*.css", { cwd: root });
+  // Built by `npm run package`; a checkout without it leaves it out.
+  const docs = existsSync(join(root, "src/gen/docs")) ? ["src/gen/docs"] : [];
+  for (const name of [...copied, ...styles, ...docs]) cpSync(join(root, name), join(folder, name), { recursive: true, dereference: true });
   for (const name of ["README.md", "bin"]) cpSync(join(root, "scripts/package", name), join(folder, name), { recursive: true });
   writeFileSync(join(folder, "lib/LICENSES.md"), licencesOf(modules));
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifestOf(imported), null, 2)}\n`);

@@ -1,25 +1,44 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { DefaultTheme, UserConfig } from "vitepress";
 import { navigation } from "../navigation.ts";
+import { anchorOf, codeClasses, withoutInlineStyle } from "./markdown.ts";
 import { unlinkSources } from "./unlink-sources.ts";
 
 const version = process.env["SITE_VERSION"] ?? "";
 const sourceUrl = process.env["SITE_SOURCE_URL"] || null;
+const base = process.env["SITE_BASE"] ?? "/";
 const { sections, sidebar } = navigation();
 
 export default {
   srcDir: "pages",
   outDir: process.env["SITE_OUT"] ?? "dist",
-  base: process.env["SITE_BASE"] ?? "/",
+  base,
+  cleanUrls: process.env["SITE_CLEAN_URLS"] === "1",
   lang: "en",
   title: "Agent Task Platform",
   description:
     "The documentation of the Agent Task Platform: create and steer long-running tasks of autonomous agents, on your own machine.",
-  head: [["link", { rel: "icon", href: "data:," }]],
+  head: [
+    ["link", { rel: "icon", href: "data:," }],
+    ["link", { rel: "stylesheet", href: `${base}code.css` }],
+    ["noscript", {}, `<link rel="stylesheet" href="${base}noscript.css">`],
+  ],
+  // A policy refuses the style element by which a change of the theme would hold transitions.
+  appearance: { disableTransition: false },
   markdown: {
     // Names of the languages that the highlighter knows under another name, or does not know.
     languageAlias: { caddyfile: "nginx", console: "shellsession" },
-    config: (markdown) => unlinkSources(markdown, sourceUrl),
+    anchor: { slugify: anchorOf },
+    codeTransformers: [codeClasses],
+    config: (markdown) => {
+      unlinkSources(markdown, sourceUrl);
+      withoutInlineStyle(markdown);
+    },
   },
+  // The theme's own inline styles: the first is in theme/style.css, the second is set again by a script.
+  transformHtml: (html) => html.replaceAll(/ style="((position:relative|--vp-vh:0px);)?"/g, ""),
+  buildEnd: ({ outDir }) => writeFileSync(join(outDir, "code.css"), codeClasses.getCSS()),
   themeConfig: {
     version,
     nav: sections,

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import mime from "mime";
 import { hostNamesOf } from "../http/host-names.ts";
+import { type Asset, isCompressedCopy, sendAsset } from "../http/send-asset.ts";
 import { type Html, html } from "./html.ts";
 import type { ConsoleParts } from "./parts.ts";
 
@@ -36,12 +37,6 @@ const policy = (fileOrigins: readonly string[]): string =>
     "trusted-types 'none'",
   ].join("; ");
 
-/** One file of the application, in the encodings that the build wrote. */
-interface Asset {
-  readonly type: string;
-  readonly path: string;
-}
-
 /**
  * The assets by name, of the present build and of the kept older ones: an open tab asks for chunks of the build that it
  * was loaded from. The names contain the digests of the contents.
@@ -53,28 +48,11 @@ function assetsOf(folder: string): ReadonlyMap<string, Asset> {
   for (const build of [...kept, basename(folder)]) {
     const assetsFolder = join(builds, build, assetsPath);
     for (const name of readdirSync(assetsFolder)) {
-      if (/\.(br|gz)$/.test(name)) continue;
+      if (isCompressedCopy(name)) continue;
       assets.set(name, { type: mime.getType(name) ?? "application/octet-stream", path: join(assetsFolder, name) });
     }
   }
   return assets;
-}
-
-const encodings = [
-  { name: "br", extension: ".br" },
-  { name: "gzip", extension: ".gz" },
-];
-
-/** Sends an asset in the first encoding that the browser accepts. */
-function sendAsset(request: FastifyRequest, reply: FastifyReply, { path, type }: Asset): FastifyReply {
-  const accepted = String(request.headers["accept-encoding"] ?? "");
-  const encoding = encodings.find(({ name }) => new RegExp(`\\b${name}\\b(?!;\\s*q=0\\b)`).test(accepted));
-  if (encoding) reply.header("Content-Encoding", encoding.name);
-  return reply
-    .header("Cache-Control", "public, max-age=31536000, immutable")
-    .header("Vary", "Accept-Encoding")
-    .type(type)
-    .send(readFileSync(path + (encoding?.extension ?? "")));
 }
 
 /** What other sites show of a link to a public task. */

@@ -1,85 +1,89 @@
+import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import type { FastifyInstance, FastifyReply } from "fastify";
-import { llmsText } from "./llms.ts";
-import { openPages, type Page, type Pages } from "./pages.ts";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../core/clock.ts";
+import { sendAsset } from "../http/send-asset.ts";
+import { fullText, llmsText } from "./llms.ts";
+import type { Site } from "./site.ts";
 
 const folder = fileURLToPath(new URL("../../docs/", import.meta.url));
-const styleFile = fileURLToPath(new URL("./style.css", import.meta.url));
+/** The longest time after the start of a build in which a page waits for it. */
+const buildMs = 60_000;
 
-/** Own styles and pictures, and nothing else: no scripts, frames, forms or other origins. */
-const policy = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
-
-const headers = {
-  "Cache-Control": "no-cache",
-  "Content-Security-Policy": policy,
-  "Referrer-Policy": "no-referrer",
-};
+/** Own scripts, styles, fonts and pictures, and nothing else: no inline style, frames, forms or other origins. */
+const policyOf = (scripts: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    ["script-src 'self'", ...scripts].join(" "),
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join("; ");
 
 const types: Readonly<Record<string, string>> = { md: "text/markdown; charset=utf-8", png: "image/png" };
 
+/** The inputs of the documentation. */
+export interface DocsParts {
+  readonly baseUrl: string;
+  readonly clock: Clock;
+  /** Opens the site that was built last; null if there is none. */
+  readonly openSite: () => Site | null;
+  /** Builds the site, once the server listens; null: it is never built here. Does not throw. */
+  readonly buildSite: ((signal: AbortSignal) => Promise<void>) | null;
+}
+
 /**
- * Serves the documentation: `/docs/` and `/docs/guides/v2` as pages, `/docs/guides/v2.md` as Markdown, and `/llms.txt`, which lists
- * the pages. Files are read at their first request.
+ * Serves the documentation: the built site at `/docs/` and `/docs/guides/v2`, the Markdown of a page at `/docs/guides/v2.md`, and
+ * `/llms.txt` and `/llms-full.txt` for language models. Without a built site a page's address has its Markdown as plain text.
  */
-export function docsRoutes(app: FastifyInstance, { baseUrl }: { readonly baseUrl: string }): void {
-  let opened: Promise<Pages> | undefined;
-  const pages = (): Promise<Pages> => (opened ??= openPages(folder));
-  const texts = new Map<string, string>();
+export function docsRoutes(app: FastifyInstance, parts: DocsParts): void {
+  const names = new Set(globSync("**/*.{md,png}", { cwd: folder }).map((name) => name.replaceAll("\\", "/")));
+  const site = siteOf(app, parts);
+  const texts = { "Cache-Control": "no-cache", "Referrer-Policy": "no-referrer", "Content-Security-Policy": policyOf([]) };
+  const send = async (reply: FastifyReply, name: string, type = types[name.split(".").at(-1) ?? ""] ?? "") =>
+    reply
+      .headers(texts)
+      .type(type)
+      .send(await readFile(folder + name));
 
-  async function pageAt(name: string): Promise<string> {
-    const text = texts.get(name) ?? framed(await (await pages()).read(name), name);
-    texts.set(name, text);
-    return text;
-  }
-
-  async function send(reply: FastifyReply, path: string): Promise<unknown> {
-    const { names } = await pages();
-    const end = /\.(md|png)$/.exec(path)?.[1];
-    if (end !== undefined && names.has(path))
-      return reply
-        .headers(headers)
-        .type(types[end] ?? "")
-        .send(await readFile(folder + path));
-    const page = path === "" ? "README.md" : `${path}.md`;
-    if (!names.has(page)) return reply.callNotFound();
-    return reply
-      .headers(headers)
-      .type("text/html; charset=utf-8")
-      .send(await pageAt(page));
+  async function sendPage(request: FastifyRequest, reply: FastifyReply, path: string) {
+    const { etag = "", scripts = [], files } = (await site()) ?? {};
+    const asset = files?.get(path);
+    const name = path === "" ? "README.md" : `${path}.md`;
+    if (!asset) return names.has(name) ? send(reply, name, "text/plain; charset=utf-8") : reply.callNotFound();
+    reply.headers({ ...texts, "Content-Security-Policy": policyOf(scripts) });
+    return sendAsset(request, reply, asset, path.startsWith("assets/") ? undefined : etag);
   }
 
   app.get("/docs", async (_request, reply) => reply.redirect("/docs/", 308));
-  app.get("/docs/style.css", async (_request, reply) =>
-    reply
-      .headers(headers)
-      .type("text/css; charset=utf-8")
-      .send(await readFile(styleFile)),
-  );
-  app.get<{ Params: { "*": string } }>("/docs/*", async ({ params }, reply) => send(reply, params["*"]));
-  app.get("/llms.txt", async (_request, reply) =>
-    reply
-      .headers(headers)
-      .type("text/plain; charset=utf-8")
-      .send(llmsText(await readFile(`${folder}README.md`, "utf8"), baseUrl)),
-  );
+  app.get<{ Params: { "*": string } }>("/docs/*", async (request, reply) => {
+    const path = request.params["*"];
+    return names.has(path) ? send(reply, path) : sendPage(request, reply, path);
+  });
+  const sendText = async (reply: FastifyReply, text: string) => reply.headers(texts).type("text/plain; charset=utf-8").send(text);
+  app.get("/llms.txt", async (_request, reply) => sendText(reply, await llmsText(folder, parts.baseUrl)));
+  app.get("/llms-full.txt", async (_request, reply) => sendText(reply, await fullText(folder, parts.baseUrl)));
 }
 
-/** A page with its head and the links to the first page and to its Markdown. */
-function framed({ title, body }: Page, name: string): string {
-  const up = "../".repeat(name.split("/").length - 1) || "./";
-  const text = title.replaceAll(/[&<>"`]/g, "");
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${text} · Agent Task Platform</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="${up}style.css">
-<link rel="alternate" type="text/markdown" href="${up}${name}">
-<header><nav aria-label="Documentation"><a href="${up}">Documentation</a> <a href="${up}reference/operations">Operations</a> <a href="${up}${name}">Markdown</a></nav></header>
-<main>
-${body}</main>
-</html>
-`;
+/** Returns the site; while it is built, waits for it. */
+function siteOf(app: FastifyInstance, { buildSite, openSite, clock }: DocsParts): () => Promise<Site | null> {
+  let opened: Site | null = null;
+  let built: Promise<unknown> | undefined;
+  const ending = new AbortController();
+  if (buildSite !== null) {
+    app.addHook("onListen", async () => {
+      built = Promise.race([buildSite(ending.signal), clock.sleep(buildMs, ending.signal).catch(() => undefined)]);
+    });
+    app.addHook("onClose", async () => ending.abort());
+  }
+  return async () => {
+    await built;
+    opened ??= openSite();
+    return opened;
+  };
 }

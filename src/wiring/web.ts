@@ -22,6 +22,7 @@ import { linkRequestCounter } from "../core/sign-in/link-request.ts";
 import { attemptCounter } from "../core/sign-in/prove.ts";
 import { type SiteVisits, siteVisits } from "../core/websites/visit.ts";
 import { docsRoutes } from "../docs/routes.ts";
+import { buildSite, openSite } from "../docs/site.ts";
 import { createFetchClientDocument } from "../egress/fetch-client-document.ts";
 import { deleteFirstKey } from "../first-key.ts";
 import type { IsCustomDomain } from "../http/admin.ts";
@@ -119,7 +120,11 @@ export function webRoutes(
   const routes: ServerParts["routes"] = [
     (scope) => fileRoutes(scope, bytes),
     (scope) => documentRoutes(scope, { baseUrl: issuer, consentUrl }),
-    (scope) => docsRoutes(scope, { baseUrl: issuer }),
+    (scope) =>
+      docsRoutes(scope, {
+        ...{ baseUrl: issuer, clock, openSite },
+        buildSite: config.buildsDocs ? (signal) => buildSite(context.log, signal) : null,
+      }),
     (scope) => securityContactRoute(scope, { ...config, clock }),
     (scope) => oauthRoutes(scope, oauth),
     (scope) => scimRoutes(scope, { ...calls, ...calls.scim, store, baseUrl: issuer }),

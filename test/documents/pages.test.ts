@@ -1,9 +1,29 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, normalize } from "node:path";
+import { gzipSync } from "node:zlib";
+import Fastify from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hasChromium, openContext, sharedChromium } from "../browser/chromium.ts";
+import { type DocsParts, docsRoutes } from "../../src/docs/routes.ts";
+import { openSite } from "../../src/docs/site.ts";
 import { root } from "../support/server-process.ts";
 import { openService, type Service } from "../support/service.ts";
+import { stillClock } from "../support/still-clock.ts";
+
+const docs = join(root, "docs");
+const withoutCode = (page: string): string => page.replaceAll(/^ *```[\s\S]*?^ *```$/gm, "").replaceAll(/`[^`\n]*`/g, "code");
+
+/** The anchors of a page's headings (site/.vitepress/markdown.ts), and those that it writes itself. */
+function anchorsOf(page: string): ReadonlySet<string> {
+  const headings = [...page.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
+    title
+      .replaceAll(/\[([^\]]+)\]\([^)]*\)/g, "$1")
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_\- ]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+  return new Set([...headings, ...[...page.matchAll(/<a id="([^"]+)"/g)].map(([, id = ""]) => id)]);
+}
 
 describe("the pages of the documentation (spec/decisions.md 103)", () => {
   let service: Service;
@@ -12,41 +32,25 @@ describe("the pages of the documentation (spec/decisions.md 103)", () => {
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
-  const hrefs = (html: string): readonly string[] =>
-    [...html.matchAll(/<a href="([^"]+)"/g)].map(([, href = ""]) => href.replaceAll("&amp;", "&"));
-
-  test("lead to each other: every link reaches a page, and its anchor is there", async () => {
-    const pages = new Map<string, string>();
-    const open = [`${service.url}/docs/`];
+  test("lead to each other: every link reaches a page, and its anchor is there", () => {
+    const pages = new Map(globSync("**/*.md", { cwd: docs }).map((name) => [name, readFileSync(join(docs, name), "utf8")]));
     const broken: string[] = [];
-    for (let url = open.pop(); url !== undefined; url = open.pop()) {
-      if (pages.has(url)) continue;
-      const reply = await fetch(url);
-      const text = await reply.text();
-      pages.set(url, text);
-      if (reply.status !== 200) broken.push(url);
-      if (!reply.headers.get("content-type")?.startsWith("text/html")) continue;
-      for (const href of hrefs(text)) {
-        const target = new URL(href, url);
-        target.hash = "";
-        if (target.origin === new URL(url).origin) open.push(target.href);
-      }
-    }
-    for (const [url, text] of pages)
-      for (const href of hrefs(text).filter((each) => each.includes("#"))) {
-        const target = new URL(href, url);
-        const anchor = decodeURIComponent(target.hash.slice(1));
-        target.hash = "";
-        if (target.origin === new URL(url).origin && !pages.get(target.href)?.includes(`id="${anchor}"`)) broken.push(`${url} → ${href}`);
+    for (const [name, page] of pages)
+      for (const [, href = ""] of withoutCode(page).matchAll(/\]\(([^)\s]+)\)/g)) {
+        const [path = "", anchor] = href.split("#");
+        const target = path === "" ? name : normalize(join(dirname(name), path));
+        if (/^\w+:/.test(href) || target.startsWith("..") || target.endsWith(".png")) continue;
+        const found = pages.get(target);
+        if (found === undefined || (anchor !== undefined && !anchorsOf(found).has(anchor))) broken.push(`${name} → ${href}`);
       }
     expect(pages.size).toBeGreaterThan(60);
     expect(broken).toEqual([]);
   });
 
-  test("are served as Markdown too, unchanged", async () => {
+  test("are served as Markdown, unchanged", async () => {
     const reply = await fetch(`${service.url}/docs/guides/v2.md`);
     expect(reply.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
-    expect(await reply.text()).toBe(readFileSync(join(root, "docs/guides/v2.md"), "utf8"));
+    expect(await reply.text()).toBe(readFileSync(join(docs, "guides/v2.md"), "utf8"));
   });
 
   test.each([
@@ -56,35 +60,82 @@ describe("the pages of the documentation (spec/decisions.md 103)", () => {
     "/docs/guides/v3",
     "/docs/README.md%00",
     "/docs/%2e%2e/package.json",
+    "/docs/scripts.json.br",
   ])("%s is not a page", async (path) => {
     expect((await fetch(service.url + path)).status).toBe(404);
   });
 
-  test("are listed in /llms.txt, with the addresses of the server", async () => {
+  test("are listed in /llms.txt, with how to call, sizes and the addresses of the server", async () => {
     const text = await (await fetch(`${service.url}/llms.txt`)).text();
-    expect(text).toMatch(/^# Agent Task Platform\n\n> /);
-    expect(text).toContain("- [Files](https://platform.test/docs/guides/files.md): ");
+    expect(text).toMatch(/^# Agent Task Platform\n\n> .+\n\n## How to call\n/);
+    expect(text).toMatch(/- \[Files\]\(https:\/\/platform\.test\/docs\/guides\/files\.md\): .+ \(\d+ kB\)/);
     const paths = [...text.matchAll(/\(https:\/\/platform\.test(\/[^)]+)\)/g)].map(([, path]) => path);
     expect(paths.length).toBeGreaterThan(30);
     for (const path of paths) expect([path, (await fetch(service.url + path)).status]).toEqual([path, 200]);
+    const all = await (await fetch(`${service.url}/llms-full.txt`)).text();
+    expect(all).toContain(readFileSync(join(docs, "guides/files.md"), "utf8"));
+    expect(all).not.toContain("# Glossary");
+  });
+});
+
+describe("the site of the documentation on a server", () => {
+  const folder = mkdtempSync(join(tmpdir(), "docs-site-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const write = (name: string, text: string | Buffer) => {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  };
+  write("guides/v2.html", "<h1>page</h1>");
+  write("guides/v2.html.gz", gzipSync("<h1>page</h1>"));
+  write("assets/app.js", "1");
+  write("scripts.json", JSON.stringify(["'sha256-abc='"]));
+
+  /** A server with these parts. */
+  async function serve(parts: Partial<DocsParts>) {
+    const app = Fastify();
+    docsRoutes(app, {
+      baseUrl: "https://platform.test",
+      clock: stillClock(0),
+      openSite: () => openSite(folder),
+      buildSite: null,
+      ...parts,
+    });
+    const url = await app.listen({ host: "127.0.0.1", port: 0 });
+    return { url, [Symbol.asyncDispose]: () => app.close() };
+  }
+
+  test("serves pages with a policy that names the build's scripts, compressed, and again only when they changed", async () => {
+    await using server = await serve({});
+    const page = await fetch(`${server.url}/docs/guides/v2`, { headers: { "accept-encoding": "identity" } });
+    expect(await page.text()).toBe("<h1>page</h1>");
+    expect(page.headers.get("content-security-policy")).toContain("script-src 'self' 'sha256-abc='; style-src 'self';");
+    const etag = page.headers.get("etag") ?? "";
+    expect((await fetch(page.url, { headers: { "if-none-match": etag } })).status).toBe(304);
+    expect((await fetch(page.url, { method: "HEAD", headers: { "accept-encoding": "gzip" } })).headers.get("content-encoding")).toBe(
+      "gzip",
+    );
+    const asset = await fetch(`${server.url}/docs/assets/app.js`);
+    expect([await asset.text(), asset.headers.get("cache-control")]).toEqual(["1", "public, max-age=31536000, immutable"]);
   });
 
-  test.skipIf(!hasChromium)("ask no other server, run no script, and obey their policy", async () => {
-    const context = await openContext(await sharedChromium(), { viewport: { width: 390, height: 800 } });
-    const page = await context.newPage();
-    const seen: string[] = [];
-    const complaints: string[] = [];
-    page.on("request", (request) => seen.push(new URL(request.url()).origin));
-    page.on("console", (message) => complaints.push(message.text()));
-    const origin = new URL(service.url).origin;
-    for (const path of ["/docs", "/docs/reference/tasks", "/docs/guides/console", "/docs/reference/compatibility"]) {
-      await page.goto(origin + path);
-      expect(await page.locator("h1").count()).toBe(1);
-      // The page does not scroll sideways on a telephone.
-      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
-    }
-    expect([...new Set(seen)]).toEqual([origin]);
-    expect(complaints).toEqual([]);
-    await context.close();
+  test("holds a page until the build has ended", async () => {
+    const build = Promise.withResolvers<void>();
+    let isBuilt = false;
+    await using server = await serve({ buildSite: () => build.promise, openSite: () => (isBuilt ? openSite(folder) : null) });
+    const page = fetch(`${server.url}/docs/guides/v2`);
+    isBuilt = true;
+    build.resolve();
+    expect(await (await page).text()).toBe("<h1>page</h1>");
+  });
+
+  test("shows the Markdown when the build takes longer than 60 seconds, and when there is no site", async () => {
+    const clock = stillClock(0);
+    await using server = await serve({ clock, buildSite: () => new Promise(() => undefined), openSite: () => null });
+    const page = fetch(`${server.url}/docs/guides/v2`);
+    await clock.advance(60_000);
+    const reply = await page;
+    expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "text/plain; charset=utf-8"]);
+    expect(await reply.text()).toBe(readFileSync(join(docs, "guides/v2.md"), "utf8"));
+    expect((await fetch(`${server.url}/docs/guides/v3`)).status).toBe(404);
   });
 });

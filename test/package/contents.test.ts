@@ -24,14 +24,14 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const read = (name: string): string => readFileSync(join(folder, name), "utf8");
 const ownFiles = (pattern: string): readonly string[] => globSync(pattern, { cwd: folder, exclude: ["node_modules"] });
-const programs = (): readonly string[] => ownFiles("**/*.{js,cjs}").filter((name) => !name.startsWith("src/gen/console/"));
+const programs = (): readonly string[] => ownFiles("**/*.{js,cjs}").filter((name) => !name.startsWith("src/gen/"));
 
 describe("the built package", () => {
   test("has the program, what it reads while it runs, and nothing else", () => {
     const places = ["CHANGELOG.md", "LICENSE", "README.md", "api", "bin", "deploy", "docs", "lib", "node_modules", "package.json"];
     expect(readdirSync(folder).toSorted()).toEqual([...places, "prisma", "src"]);
     expect(ownFiles("**/*.{ts,tsx}").filter((name) => !name.endsWith(".d.ts"))).toEqual([]);
-    expect(ownFiles("src/**/*.js").filter((name) => !name.startsWith("src/gen/console/"))).toEqual(["src/console/factors/passkey.js"]);
+    expect(ownFiles("src/**/*.js").filter((name) => !name.startsWith("src/gen/"))).toEqual(["src/console/factors/passkey.js"]);
     const licences = read("lib/LICENSES.md");
     for (const name of ["fastify", "@prisma/client", "undici", "pg", "unpdf"])
       expect(licences).toMatch(new RegExp(`^## ${name} \\d.+\\n\\nLicence: .+\\n\\n\`\`\`text\\n`, "m"));

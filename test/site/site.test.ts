@@ -1,39 +1,29 @@
 import { execFileSync } from "node:child_process";
-import { createReadStream, existsSync, globSync, mkdtempSync, rmSync, statSync } from "node:fs";
-import { createServer } from "node:http";
+import { globSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { extname, join } from "node:path";
-import mime from "mime";
+import { join } from "node:path";
+import Fastify from "fastify";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import packageJson from "../../package.json" with { type: "json" };
+import { systemClock } from "../../src/core/clock.ts";
+import { docsRoutes } from "../../src/docs/routes.ts";
+import { openSite } from "../../src/docs/site.ts";
 import { hasChromium, openContext, sharedChromium } from "../browser/chromium.ts";
 import { depth, share } from "../support/depth.ts";
 import { root } from "../support/server-process.ts";
 
-const { version } = packageJson;
-
 // `npm run check` builds the site too. Its build takes longer than `npm test` has for one file.
 describe.runIf(depth !== "short" && hasChromium)("the site of the documentation", () => {
   const out = mkdtempSync(join(tmpdir(), "site-"));
-  const server = createServer(({ url = "" }, response) => {
-    const { pathname } = new URL(url, "http://site");
-    const [, name = ""] = /^\/docs\/(.*)$/.exec(pathname) ?? [];
-    const path = join(out, name.endsWith("/") ? `${name}index.html` : name);
-    if (!existsSync(path) || !statSync(path).isFile()) return response.writeHead(404).end();
-    response.writeHead(200, { "content-type": mime.getType(extname(path)) ?? "application/octet-stream" });
-    createReadStream(path).pipe(response);
-  });
+  const app = Fastify();
+  docsRoutes(app, { baseUrl: "https://platform.test", clock: systemClock, openSite: () => openSite(out), buildSite: null });
   let url = "";
   beforeAll(async () => {
-    execFileSync(process.execPath, [join(root, "site/build.ts"), "--out", out, "--base", "/docs/"], { stdio: "pipe" });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const address = server.address();
-    url = `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}/docs/${version}/`;
+    execFileSync(process.execPath, [join(root, "site/build.ts"), "--server", out], { stdio: "pipe" });
+    url = `${await app.listen({ host: "127.0.0.1", port: 0 })}/docs/`;
   }, 300_000);
-  afterAll(() => {
-    server.close();
-    server.closeAllConnections();
+  afterAll(async () => {
+    await app.close();
     rmSync(out, { recursive: true });
   });
 
@@ -43,6 +33,8 @@ describe.runIf(depth !== "short" && hasChromium)("the site of the documentation"
     const faults: string[] = [];
     const page = await context.newPage();
     page.on("pageerror", ({ message }) => faults.push(message));
+    // A refusal of the security policy is a message of the console.
+    page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
     page.on("response", (answer) => answer.status() >= 400 && faults.push(`${answer.status()} ${answer.url()}`));
     page.on("request", (request) => new URL(request.url()).origin !== new URL(url).origin && faults.push(`foreign: ${request.url()}`));
     return { context, page, faults, [Symbol.asyncDispose]: () => context.close() };
@@ -53,7 +45,7 @@ describe.runIf(depth !== "short" && hasChromium)("the site of the documentation"
   test.each([390, 1440])("shows every page within %d px, without an error and without a request to another server", async (width) => {
     await using window = await visit({ viewport: { width, height: 900 }, colorScheme: width === 390 ? "light" : "dark" });
     const wide: string[] = [];
-    const names = globSync("**/*.html", { cwd: join(out, version) });
+    const names = globSync("**/*.html", { cwd: out, exclude: ["404.html"] }).map((name) => name.replace(/(^index)?\.html$/, ""));
     expect(names.length).toBeGreaterThan(80);
     for (const name of share(names, 0, 4)) {
       await window.page.goto(`${url}${name}`);
@@ -71,10 +63,10 @@ describe.runIf(depth !== "short" && hasChromium)("the site of the documentation"
     for (const link of links) expect((await window.page.request.get(new URL(link, url).href)).status(), link).toBe(200);
   });
 
-  test("finds a page by a word, switches languages and themes, copies code, and lists the versions", async () => {
+  test("finds a page by a word, switches languages and themes, and copies code", async () => {
     await using window = await visit({ permissions: ["clipboard-read", "clipboard-write"] });
     const { page } = window;
-    await page.goto(`${url}quickstart/api.html`);
+    await page.goto(`${url}quickstart/api`);
     await page.getByRole("button", { name: "Search" }).click();
     await page.getByPlaceholder("Search").fill("idempotency");
     await page.locator(".result").first().waitFor();
@@ -89,7 +81,19 @@ describe.runIf(depth !== "short" && hasChromium)("the site of the documentation"
 
     await page.locator(".VPSwitchAppearance:visible").first().click();
     await expect.poll(() => page.locator("html").getAttribute("class")).toContain("dark");
-    expect(await page.getByLabel("Version").locator("option").allTextContents()).toEqual([version]);
+    expect(window.faults).toEqual([]);
+  });
+
+  test("shows all text without scripts, and every block of a group of code with its name", async () => {
+    await using window = await visit({ javaScriptEnabled: false });
+    const { page } = window;
+    await page.goto(`${url}quickstart/api`);
+    const blocks = page.locator(".vp-code-group .blocks > div");
+    expect(await blocks.count()).toBeGreaterThan(8);
+    for (const block of await blocks.all()) {
+      expect(await block.isVisible()).toBe(true);
+      expect(await block.getAttribute("data-title")).toMatch(/^(curl|TypeScript|Python|CLI)$/);
+    }
     expect(window.faults).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import type { Theme } from "vitepress";
+import { type Theme, useData } from "vitepress";
 import DefaultTheme from "vitepress/theme";
 import { h } from "vue";
 import { VersionMenu } from "./version-menu.ts";
@@ -6,5 +6,6 @@ import "./style.css";
 
 export default {
   extends: DefaultTheme,
-  Layout: () => h(DefaultTheme.Layout, null, { "nav-bar-content-before": () => h(VersionMenu) }),
+  // The site of a server has one version.
+  Layout: () => h(DefaultTheme.Layout, null, useData().site.value.cleanUrls ? {} : { "nav-bar-content-before": () => h(VersionMenu) }),
 } satisfies Theme;

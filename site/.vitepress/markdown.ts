@@ -1,0 +1,30 @@
+import { transformerStyleToClass } from "@shikijs/transformers";
+import type { MarkdownRenderer } from "vitepress";
+
+/** Writes the colours of code as classes: a policy without inline style refuses `style=`. `codeClasses.getCSS()` has their rules. */
+export const codeClasses = transformerStyleToClass({ classPrefix: "code-" });
+
+/** The anchor of a heading, as common viewers of Markdown make it: links in the files use it. */
+export const anchorOf = (title: string): string =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_\- ]/gu, "")
+    .replaceAll(" ", "-");
+
+/** Aligns cells of tables by a class, and names each block of a group of code in `data-title`, for pages without scripts. */
+export function withoutInlineStyle(markdown: MarkdownRenderer): void {
+  markdown.core.ruler.push("align-by-class", ({ tokens }) => {
+    for (const token of tokens) {
+      const align = /^text-align:(\w+)$/.exec(token.attrGet("style") ?? "")?.[1];
+      if (align === undefined) continue;
+      token.attrs = (token.attrs ?? []).filter(([name]) => name !== "style");
+      token.attrJoin("class", `align-${align}`);
+    }
+  });
+  const { fence } = markdown.renderer.rules;
+  markdown.renderer.rules.fence = (tokens, index, ...rest) => {
+    const title = /\[(.+)\]/.exec(tokens[index]?.info ?? "")?.[1];
+    const block = fence?.(tokens, index, ...rest) ?? "";
+    return title === undefined ? block : block.replace("<div ", `<div data-title="${markdown.utils.escapeHtml(title)}" `);
+  };
+}
