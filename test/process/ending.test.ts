@@ -1,5 +1,7 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempDisposable, open } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ownEnvironment } from "../support/server-process.ts";
@@ -8,8 +10,9 @@ import { ownEnvironment } from "../support/server-process.ts";
 const farMs = 3_600_000;
 
 /** A program that ends in one of the ways of `program.ts`. */
-function start(way: string, limitMs: number) {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "program.ts"), way, `${limitMs}`], { env: ownEnvironment() });
+function start(way: string, limitMs: number, pipe?: string) {
+  const words = [join(import.meta.dirname, "program.ts"), way, `${limitMs}`, ...(pipe === undefined ? [] : [pipe])];
+  const child = spawn(process.execPath, words, { env: ownEnvironment() });
   let [out, err] = ["", ""];
   child.stderr.on("data", (chunk) => {
     err += chunk;
@@ -48,8 +51,13 @@ test.each([
 });
 
 test("a second signal ends a process whose other thread is in a native call", async () => {
-  const { child, says, ended } = start("thread", farMs);
+  await using folder = await mkdtempDisposable(join(tmpdir(), "ending-"));
+  const pipe = join(folder.path, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  const { child, says, ended } = start("waits", farMs, pipe);
   await says("ready");
+  // Opens once the thread is in its call, which then waits for the end of the pipe.
+  await using _writer = await open(pipe, "w");
   child.kill("SIGTERM");
   await says("asked");
   child.kill("SIGINT");

@@ -2,16 +2,11 @@
 import { Worker } from "node:worker_threads";
 import { awaitEnd } from "../../src/process/ending.ts";
 
-const [way = "", limitMs = "0"] = process.argv.slice(2);
+const [way = "", limitMs = "0", pipe] = process.argv.slice(2);
 const { asked, step } = awaitEnd(Number(limitMs), console.error, process.exit);
 
-/** A call that no thread can be taken out of before it returns. */
-const longStatement = `
-  const Database = require("better-sqlite3");
-  const count = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 1000000000) SELECT sum(x) FROM c";
-  require("node:worker_threads").parentPort.postMessage("begun");
-  new Database(":memory:").prepare(count).get();
-`;
+/** Reads a named pipe in one native call, which no thread can be taken out of before the pipe is closed. */
+const longRead = 'require("node:fs").readFileSync(require("node:worker_threads").workerData, "utf8")';
 
 const ways: Readonly<Record<string, () => Promise<unknown>>> = {
   prompt: async () => undefined,
@@ -24,7 +19,7 @@ const ways: Readonly<Record<string, () => Promise<unknown>>> = {
 };
 
 async function main(): Promise<void> {
-  if (way === "thread") await new Promise((resolve) => new Worker(longStatement, { eval: true }).once("message", resolve));
+  if (pipe !== undefined) new Worker(longRead, { eval: true, workerData: pipe });
   const idle = setInterval(() => undefined, 60_000);
   process.stdout.write("ready\n");
   await asked;
