@@ -171,6 +171,9 @@ export function startMaintenance(
     every(hourMs, async function purgeWorkerFailures() {
       await store.change((tx) => tx.workers.purgeFailures(clock.now() - failuresKeptMs));
     }),
+    every(hourMs, async function purgeProcesses() {
+      await store.change((tx) => tx.processKeys.purge(clock.now() - dayMs));
+    }),
     every(hourMs, async function purgeConnectorSignIns() {
       await store.change((tx) => tx.connectors.purgeAuthorizations(clock.now()));
     }),

@@ -4,7 +4,8 @@ import { processesOf } from "../../cli/server/processes.ts";
 import type { NodeLoad } from "../../src/core/installation/status.ts";
 import type { ProcessKeys } from "../../src/core/processes/key-rotation.ts";
 import { version } from "../../src/wiring/installation.ts";
-import { postgresTemplate } from "../support/database.ts";
+import { openTestStore, postgresTemplate } from "../support/database.ts";
+import { runMaintenance } from "../support/maintenance.ts";
 import { openService, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 
@@ -42,6 +43,19 @@ test("the process of SQLite is shown once, with the id of its runs, and its rene
   expect(after).toEqual({ ...before, renewedAt: after?.renewedAt, memoryBytes: after?.memoryBytes });
   const writes = service.statements.filter((text) => /INSERT INTO "?process_keys/.test(text));
   expect(writes).toHaveLength(2);
+});
+
+test("the row of a process that was killed is deleted after a day", async () => {
+  await using db = await openTestStore("sqlite");
+  const { store } = db;
+  const clock = stillClock();
+  const put = (id: string) => store.change((tx) => tx.processKeys.put({ id, keys: [], renewedAt: clock.now() }));
+  await put("killed");
+  clock.step(1);
+  await put("alive");
+  clock.step(24 * 3_600_000);
+  await runMaintenance(store, clock);
+  expect((await store.processKeys.list(0)).map(({ id }) => id)).toEqual(["alive"]);
 });
 
 describe("rows of older releases", () => {

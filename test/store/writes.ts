@@ -446,6 +446,7 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["browsers.remove", (tx) => tx.browsers.remove(sampleBrowser)],
   ["browsers.deleteOfNode", (tx) => tx.browsers.deleteOfNode("n")],
   ["processKeys.put", (tx) => tx.processKeys.put({ id: "p", keys: ["a"], renewedAt: 1 })],
+  ["processKeys.purge", (tx) => tx.processKeys.purge(9)],
   ["processKeys.remove", (tx) => tx.processKeys.remove("p")],
   ["sealed.replace", (tx) => tx.sealed.replace("webhook.secret", { key: ["w"], sealed: Uint8Array.of(1), context: "c" }, Uint8Array.of(2))],
   ["erasures.begin", (tx) => tx.erasures.begin({ kind: "person", subject: "ann" }, 1)],

@@ -27,6 +27,8 @@ export interface ProcessKeyRows {
   /** Inserts a process, or replaces its keys, renewal and memory. */
   put(process: Omit<ProcessKeys, keyof ProcessFacts> & Partial<ProcessFacts>): Promise<void>;
   remove(id: string): Promise<void>;
+  /** Deletes processes without a renewal since this time: they were killed. */
+  purge(before: number): Promise<void>;
   /** Processes that renewed their row after this time. */
   list(after: number): Promise<readonly ProcessKeys[]>;
 }

@@ -66,6 +66,9 @@ export function processKeyRows(session: Session): ProcessKeyRows {
     async remove(id) {
       await execute(sql`DELETE FROM process_keys WHERE id = ${id}`);
     },
+    async purge(before) {
+      await execute(sql`DELETE FROM process_keys WHERE renewed_at < ${before}`);
+    },
     list: (after) =>
       processKeys.rows(session)(sql`SELECT ${processKeys.of("p")} FROM process_keys p WHERE renewed_at > ${after} ORDER BY id`),
   };
