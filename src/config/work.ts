@@ -73,7 +73,7 @@ export const oauth = {
     rule: "on or off",
     example: "on",
     description:
-      "Whether OAuth clients can register themselves (RFC 7591), for MCP clients that do not support client ID metadata documents. Every caller who reaches the server can then register a client, 10 an hour from one address and 1,000 unused ones in all. `off` ends the tokens of such clients at the next call ([oauth.md](../guides/oauth.md#mcp-clients)).",
+      "Whether OAuth clients can register themselves (RFC 7591), for MCP clients that do not support client ID metadata documents. Every caller who reaches the server can then register a client, 10 an hour from one address and 1,000 unused ones in all: the next one replaces the oldest. `off` ends the tokens of such clients at the next call ([oauth.md](../guides/oauth.md#mcp-clients)).",
     schema: onOff,
   }),
   CLI_SIGN_IN: defineVariable({

@@ -177,29 +177,29 @@ describeOnOne("unused registrations", (database) => {
   const dayMs = 24 * 3_600_000;
   const registerAt = (now: number) => db.store.change((tx) => register(tx, { now, ids: systemIds, random: systemRandom }, metadata));
 
-  test("are at most 1,000, also when two race for the last place, and a day later there is place again", async () => {
+  const present = async (clientId: string) => (await db.store.apps.find(clientId)) !== null;
+
+  test("are at most 1,000: the next one replaces the oldest, and none stays longer than a day", async () => {
     const now = 1_790_000_000_000;
     const { app } = await registerAt(now);
     await db.store.change(async (tx) => {
-      for (let at = 1; at < 999; at++) await tx.registrations.insert({ ...app, clientId: `dynamic_${at}` }, "d");
+      for (let at = 1; at < 1_000; at++) await tx.registrations.insert({ ...app, clientId: `dynamic_${at}`, createdAt: now + at }, "d");
+      // A client that a user has let act does not count.
+      await tx.registrations.markUsed("dynamic_1");
     });
-    const raced = await Promise.allSettled([registerAt(now), registerAt(now), registerAt(now)]);
-    expect(raced.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected", "rejected"]);
-    expect(await db.store.registrations.countUnused()).toBe(1_000);
-    // A client that a user has let act does not count.
-    await db.store.change((tx) => tx.registrations.markUsed("dynamic_1"));
-    await registerAt(now);
-    await expect(registerAt(now + dayMs)).rejects.toThrow("at most 1000 clients");
-    const late = await registerAt(now + dayMs + 1);
-    expect(await db.store.registrations.countUnused()).toBe(1);
-    expect(await db.store.apps.find("dynamic_1")).not.toBeNull();
+    await registerAt(now + dayMs);
+    expect([await present(app.clientId), await present("dynamic_2")]).toEqual([true, true]);
+    await Promise.all([registerAt(now + dayMs), registerAt(now + dayMs)]);
+    expect(await Promise.all([app.clientId, "dynamic_1", "dynamic_2", "dynamic_3"].map(present))).toEqual([false, true, false, true]);
+    const late = await registerAt(now + dayMs + 5);
+    expect(await Promise.all(["dynamic_1", "dynamic_4", "dynamic_5"].map(present))).toEqual([true, false, true]);
 
-    const clock = stillClock(now + 2 * dayMs + 1);
+    const clock = stillClock(now + 2 * dayMs + 5);
     await runMaintenance(db.store, clock);
-    expect(await db.store.apps.find(late.app.clientId)).not.toBeNull();
+    expect(await present(late.app.clientId)).toBe(true);
     clock.step(1);
     await runMaintenance(db.store, clock);
-    expect(await db.store.apps.find(late.app.clientId)).toBeNull();
+    expect(await present(late.app.clientId)).toBe(false);
     await expect(db.store.change((tx) => managedClient(tx, late.app.clientId, late.token))).rejects.toThrow("not valid");
   });
 });

@@ -217,6 +217,7 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["registrations.lock", (tx) => tx.registrations.lock()],
   ["registrations.insert", (tx) => tx.registrations.insert(sampleApp({ clientId: "dynamic_a", spaceId: null, verified: false }), "d")],
   ["registrations.purge", (tx) => tx.registrations.purge(9)],
+  ["registrations.keepUnused", (tx) => tx.registrations.keepUnused(9)],
   ["registrations.markUsed", (tx) => tx.registrations.markUsed("dynamic_a")],
   ["apps.revokeSecret", (tx) => tx.apps.revokeSecret("c", "x", 1)],
   ["grants.lock", (tx) => tx.grants.lock(sampleGrant)],

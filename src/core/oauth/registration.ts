@@ -5,7 +5,7 @@ import type { Tx } from "../store.ts";
 import { type OAuthApp, registeredClientId } from "./app.ts";
 import { type ClientMetadata, isLoopbackRedirect, type Members, membersOf, readClientMetadata, unverifiedApp } from "./client-metadata.ts";
 
-/** The most registered clients without a consent, in the whole installation (spec/oauth.md 16.2). */
+/** The most registered clients without a consent, in the whole installation: the next one replaces the oldest (spec/oauth.md 16.2). */
 const unusedMax = 1_000;
 /** A registration without a consent is deleted after a day. */
 const unusedMs = 24 * 3_600_000;
@@ -21,8 +21,8 @@ export interface RegistrationRows {
   /** Lets one change at a time register. */
   lock(): Promise<void>;
   insert(app: OAuthApp, digest: string): Promise<void>;
-  /** Clients that are not deleted and that no user has let act. */
-  countUnused(): Promise<number>;
+  /** Deletes the oldest clients that no user has let act, all but the newest. */
+  keepUnused(newest: number): Promise<void>;
   /** Deletes the clients that were registered before a time and that no user has let act; returns how many. */
   purge(before: number): Promise<number>;
   /** The digest of the management token; null for a deleted client, and for every other app. */
@@ -37,14 +37,13 @@ const digestOf = (token: string): string => createHash("sha256").update(token).d
 /**
  * Registers a client (RFC 7591).
  *
- * @throws Failure `invalid_argument` for metadata that breaks a rule, `resource_exhausted` when 1,000 clients are unused.
+ * @throws Failure `invalid_argument` for metadata that breaks a rule.
  */
 export async function register(tx: Tx, { now, ids, random }: CreationContext, json: unknown): Promise<Registered> {
   const metadata = readRegistration(membersOf(json));
   await tx.registrations.lock();
   await tx.registrations.purge(now - unusedMs);
-  if ((await tx.registrations.countUnused()) >= unusedMax)
-    throw new Failure("resource_exhausted", `at most ${unusedMax} clients can be registered that are not used yet`);
+  await tx.registrations.keepUnused(unusedMax - 1);
   const app = unverifiedApp(registeredClientId(ids.short()), originOf(metadata), metadata, now);
   const token = `registration_${Buffer.from(random(32)).toString("base64url")}`;
   await tx.registrations.insert(app, digestOf(token));

@@ -3,7 +3,7 @@ import type { AppRows, ClientRows, OAuthApp } from "../../core/oauth/app.ts";
 import type { RegistrationRows } from "../../core/oauth/registration.ts";
 import { changeOf, type Session } from "../session.ts";
 import { empty, forUpdate, join, type Sql, sql } from "../statements.ts";
-import { boolean, computedShape, integer, tables, textOrNull } from "../table.ts";
+import { boolean, tables, textOrNull } from "../table.ts";
 
 /** An app of no space has an empty one. */
 const spaceOrNull = (spaceId: string): string | null => spaceId || null;
@@ -110,7 +110,6 @@ export function appRows(session: Session): AppRows {
 }
 
 const registered = oAuthApp.pick("registrationDigest");
-const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 
 export function registrationRows(session: Session): RegistrationRows {
   const { dialect, execute } = session;
@@ -122,10 +121,10 @@ export function registrationRows(session: Session): RegistrationRows {
     async insert({ allowedOrigins: _, ...row }, registrationDigest) {
       await execute(oAuthApp.insert({ ...row, spaceId: "", registrationDigest, unusedSince: row.createdAt }));
     },
-    async countUnused() {
-      const row = await counted.row(session)(sql`
-        SELECT ${counted.of("t")} FROM oauth_app t WHERE t.unused_since IS NOT NULL AND t.deleted_at IS NULL`);
-      return row?.count ?? 0;
+    async keepUnused(newest) {
+      await execute(sql`
+        DELETE FROM oauth_app WHERE unused_since IS NOT NULL AND client_id NOT IN (
+          SELECT t.client_id FROM oauth_app t WHERE t.unused_since IS NOT NULL ORDER BY t.unused_since DESC, t.client_id DESC LIMIT ${newest})`);
     },
     purge: (before) => execute(sql`DELETE FROM oauth_app WHERE unused_since < ${before}`),
     async digest(clientId) {
