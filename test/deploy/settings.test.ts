@@ -7,7 +7,12 @@ import { variableGroups } from "../../src/config/variables.ts";
 import { loadConfig } from "../../src/config.ts";
 import { compose, type Environment, imageEnvironment, pods, readDeploy, resources, unitEnvironment } from "./files.ts";
 
-const names = new Set([...settingNamesOf(Object.assign({}, ...Object.values(variableGroups))), "NODE_OPTIONS", "NODE_COMPILE_CACHE"]);
+const names = new Set([
+  ...settingNamesOf(Object.assign({}, ...Object.values(variableGroups))),
+  "NODE_OPTIONS",
+  "NODE_COMPILE_CACHE",
+  "MALLOC_MMAP_THRESHOLD_",
+]);
 
 const server = ({ environment }: { readonly environment?: Environment }): Environment => environment ?? {};
 const settings: Environment = resources.find(({ kind }) => kind === "ConfigMap")?.data ?? {};

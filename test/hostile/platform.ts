@@ -12,11 +12,11 @@ export interface Platform extends AsyncDisposable {
 }
 
 /** As in `npm start`; the heap is bounded so that a server without bounds on its requests ends, and not the machine. */
-const NODE_OPTIONS = "--max-semi-space-size=8 --max-old-space-size=1500";
+const memory = { NODE_OPTIONS: "--max-semi-space-size=8 --max-old-space-size=1500", MALLOC_MMAP_THRESHOLD_: "1048576" };
 
 /** @param accounts how many members and how many guests there are */
 export async function startPlatform(accounts: number): Promise<Platform> {
-  const server = await startServer({ RATE_LIMITS: "default", NODE_OPTIONS });
+  const server = await startServer({ RATE_LIMITS: "default", ...memory });
   const { url, dataDir, child } = server;
   const { keys } = await addPeople(dataDir);
   const crowd = {
