@@ -38,7 +38,7 @@ export const families: readonly Family[] = [
   {
     name: "kills",
     files: [
-      ...named("faults", "kill takeover drain deliveries webhooks texts terminal"),
+      ...named("faults", "kill takeover drain deliveries webhooks texts terminal fetch"),
       ...named("websites", "kill publisher"),
       ...[
         "test/a2a/profile-kill.test.ts",

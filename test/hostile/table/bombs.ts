@@ -42,6 +42,8 @@ export const bombs: readonly Attack[] = calls([
   ["33 MB of unknown fields", "member", "grpc-web", "project.v2.ProjectService/ListProjects", "br", unknown, tooLargeOverGrpc],
   ["33 MB of unknown fields", "member", "connect-stream-proto", "task.v2.TaskService/WatchTask", "gzip", unknown, tooLargeInStream],
   ["33 MB of white space", "member", "connect-json", "user.v2.UserService/GetCurrentUser", "br", () => spaces(33 * MiB), tooLarge],
+  ["33 MB of blanks", "guest", "connect-json", "schedule.v1.ScheduleService/CreateSchedule", "br", () => " ".repeat(33 * MiB), tooLarge],
+  ["33 MB of blanks", "guest", "connect-json", "task.v2.TaskService/CreateTask", "br", () => " ".repeat(33 * MiB), tooLarge],
   ["a gzip bomb", "member", "v2", "task.create", "gzip", () => zeros(33 * MiB), "400 invalid_argument"],
   ["a deflate bomb", "member", "v2", "task.list", "deflate", () => zeros(33 * MiB), "400 invalid_argument"],
   ["a deflate bomb", "anonymous", "connect-proto", `${health}/Check`, "deflate", unknown, "501 unimplemented"],
