@@ -297,8 +297,12 @@ describeWithChromium("the console", (database) => {
     await page.getByText(/^Reconnecting in \d s$/).waitFor();
     await page.getByPlaceholder(/^Message/).fill("Are you there?");
     await page.getByRole("button", { name: "Send" }).click();
-    await page.getByRole("alert").getByText("The server does not answer.").waitFor();
+    const alert = page.getByRole("alert").getByText("The server does not answer.");
+    await alert.waitFor();
+    // Attempts to connect do not take it away.
     await page.clock.fastForward(10_000);
+    await page.getByText(/^Reconnecting in \d s$/).waitFor();
+    expect(await alert.count()).toBe(1);
     await say(3);
     await context.setOffline(false);
     await page.clock.fastForward(10_000);

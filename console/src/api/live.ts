@@ -28,8 +28,8 @@ export interface LiveSource {
 
 /**
  * Follows a source until it is gone or the page is left. After each cut it follows again, with growing pauses while the server does
- * not answer. While the tab is hidden, it has no stream and asks nothing. When the browser loses or finds its network, it tries again at
- * once: a stream that is cut without an answer would stay silent.
+ * not answer; it is live again once the server has answered a poll. While the tab is hidden, it has no stream and asks nothing. When
+ * the browser loses or finds its network, it tries again at once: a stream that is cut without an answer would stay silent.
  */
 export async function keepLive(source: LiveSource, report: (connection: Connection) => void, signal: AbortSignal): Promise<void> {
   let attempt = 0;
@@ -37,22 +37,26 @@ export async function keepLive(source: LiveSource, report: (connection: Connecti
   let canStream = true;
   while (!signal.aborted) {
     let hasHeard = false;
+    let isOpening = false;
     try {
-      if (!isLoaded) await source.load(signal);
+      const wasLoaded = isLoaded;
+      if (!wasLoaded) await source.load(signal);
       isLoaded = true;
       await visible(signal);
+      if (wasLoaded && attempt > 0) await source.poll(signal);
       report({ kind: "live" });
       const heard = (): void => {
         hasHeard = true;
         attempt = 0;
       };
+      isOpening = canStream;
       await followOnce(source, canStream, heard, signal);
       canStream = true;
     } catch (error) {
       if (signal.aborted) return;
       if (ConnectError.from(error).code === Code.Unauthenticated) announceSignedOut();
       // A stream that sent nothing: perhaps a proxy does not let streams through. Polling finds out whether the source is gone.
-      const isStreamRefused: boolean = isLoaded && canStream && !hasHeard;
+      const isStreamRefused = isOpening && !hasHeard;
       if (!isStreamRefused && isFinal(error)) return report({ kind: "ended", error });
       canStream = !isStreamRefused;
       const pause = backoffMs[Math.min(attempt, backoffMs.length - 1)] ?? 0;
