@@ -56,7 +56,7 @@ export async function keepLive(source: LiveSource, report: (connection: Connecti
       if (signal.aborted) return;
       if (ConnectError.from(error).code === Code.Unauthenticated) announceSignedOut();
       // A stream that sent nothing: perhaps a proxy does not let streams through. Polling finds out whether the source is gone.
-      const isStreamRefused = isOpening && !hasHeard;
+      const isStreamRefused: boolean = isOpening && !hasHeard;
       if (!isStreamRefused && isFinal(error)) return report({ kind: "ended", error });
       canStream = !isStreamRefused;
       const pause = backoffMs[Math.min(attempt, backoffMs.length - 1)] ?? 0;

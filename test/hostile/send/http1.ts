@@ -69,9 +69,16 @@ export function headOf(method: string, path: string, headers: Readonly<Record<st
 }
 
 /** A complete request on a new connection. */
-export async function exchange(target: Target, method: string, path: string, headers: Readonly<Record<string, string>>, body: Uint8Array) {
+export async function exchange(
+  target: Target,
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body: Uint8Array,
+  waitMs = answerMs,
+) {
   const socket = open(target);
-  const answer = readAnswer(socket);
+  const answer = readAnswer(socket, waitMs);
   const head = headOf(method, path, { ...target.headers, ...headers, "Content-Length": body.length });
   await pour(socket, [head, body]);
   return answer;

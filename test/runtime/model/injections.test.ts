@@ -178,7 +178,7 @@ test.each(nth.filter(({ aim }) => aim === "address"))("data leaves by no address
   const id = await askingRig.create(`Sum up ${page.url}`);
   await halted(askingRig, id);
   const [read, ...sent] = (await askingRig.useOutcomes(id)).map(({ status }) => status);
-  expect([read, sent]).toEqual(["success", [expect.stringMatching(/^(?:pending_confirmation|error)$/)]]);
+  expect([read, sent.length > 0, sent.includes("success")]).toEqual(["success", true, false]);
   expect(canary.seen.length).toBe(visits);
   await askingRig.ann.v2("task.stop", { task_id: id });
 });
