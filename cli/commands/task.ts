@@ -8,7 +8,7 @@ import { CommandError, UsageError } from "../frame/failures.ts";
 import { parseObject, parsePairs } from "../frame/json-input.ts";
 import { argument, type ClientFlags, choiceFlag, countFlag, exactly, switchFlag, textFlag, textsFlag } from "../frame/parameters.ts";
 import { timeText } from "../frame/print.ts";
-import { shownAct } from "../watch/act.ts";
+import { confirmCommand, shownAct } from "../watch/act.ts";
 import { isQuestion, plainInput, sendDecision } from "../watch/decide.ts";
 import { follow } from "../watch/follow.ts";
 import { plainView } from "../watch/plain-view.ts";
@@ -167,7 +167,10 @@ const show = command({
     if (cli.print.isJson) return cli.print.json(events ? { ...detail, events: await task.events({ verbose: true }).all() } : detail);
     cli.print.facts(detail, factsOf(detail));
     const { status_detail: waits } = detail;
-    if (waits && !isQuestion(waits)) cli.context.process.stdout.write(`\n${shownAct(detail, waits)}\n`);
+    if (waits && !isQuestion(waits)) {
+      const way = waits.tool ? `\nDecide it with \`${confirmCommand(id, waits)}\`.\n` : "";
+      cli.context.process.stdout.write(`\n${shownAct(detail, waits)}\n${way}`);
+    }
     if (!events) return;
     const view = plainView((line) => void cli.context.process.stdout.write(`${line}\n`));
     for await (const event of task.events({ verbose: true })) view.show(event);
@@ -250,6 +253,7 @@ const answer = command({
 
 interface ConfirmFlags extends ClientFlags {
   readonly watch?: boolean;
+  readonly event?: string;
   readonly accept?: boolean;
   readonly reject?: boolean;
   readonly input?: string;
@@ -257,12 +261,15 @@ interface ConfirmFlags extends ClientFlags {
 const confirm = command({
   brief: "Decide the action that a task waits for",
   examples: [
-    "atp task confirm 2hVt4kHwYm3bQpXr8sLdFz --accept --watch",
-    'atp task confirm 2hVt4kHwYm3bQpXr8sLdFz --input \'{"accept": true, "always_allow": true}\'',
+    "atp task confirm 2hVt4kHwYm3bQpXr8sLdFz --event 7XqTzB4nLwRk9cVdMfYgJp --accept --watch",
+    `atp task confirm 2hVt4kHwYm3bQpXr8sLdFz --event 7XqTzB4nLwRk9cVdMfYgJp --input '{"accept": true, "always_allow": true}'`,
   ],
+  about:
+    "`atp task show ID` shows the action and its event. --accept and --input need the event, so that they decide the action that was read, and no later one.",
   parameters: {
     flags: {
       ...messageFlags,
+      event: textFlag("Event of the action", "ID"),
       accept: switchFlag("Approve"),
       reject: switchFlag("Reject"),
       input: textFlag("The decision in the form of the action's kind", "JSON"),
@@ -270,13 +277,17 @@ const confirm = command({
     aliases: { w: "watch" },
     positional: exactly(taskId),
   },
-  run: async (cli: Cli, { accept = false, reject = false, input, watch: isWatched = false }: ConfirmFlags, id: string) => {
+  run: async (cli: Cli, flags: ConfirmFlags, id: string) => {
+    const { accept = false, reject = false, input, event, watch: isWatched = false } = flags;
     if (Number(accept) + Number(reject) + Number(input !== undefined) !== 1)
       throw new UsageError("give one of --accept, --reject and --input JSON");
+    if (event === undefined && !reject) throw new UsageError(`give --event ID: \`atp task show ${id}\` shows the action and its event`);
     const given: JsonObject | undefined = input === undefined ? undefined : parseObject("--input", input);
     const client = cli.client();
     const waits = await client.tasks.get(id).pending();
     if (!waits) throw new CommandError("the task waits for nothing");
+    if (event !== undefined && event !== waits.waiting_for_event_id)
+      throw new CommandError(`the task waits for another event now. Read it with \`atp task show ${id}\``);
     const decision = given ?? plainInput(waits, accept);
     await sendAndWatch(cli, client, id, isWatched, async () => {
       if (!(await sendDecision(client, id, waits, decision)))

@@ -22,5 +22,9 @@ export function whyNotAsked(task: Task, waits: StatusDetail): string {
   return `the task waits for an approval. It has ${text.length} characters; at most ${roomMax} stay in view here. Read it with \`atp task show ${task.id} | less\`; decide it at ${task.task_url}`;
 }
 
+/** The command that decides this action and no other one. */
+export const confirmCommand = (taskId: string, { waiting_for_event_id: event }: StatusDetail): string =>
+  `atp task confirm ${taskId} --event ${event} --accept`;
+
 const unknown = ({ task_url }: Task, { waiting_for_event_type: kind }: StatusDetail): string =>
   `the task waits for an approval (${kind}), and the server does not say what it does. Decide it at ${task_url}`;

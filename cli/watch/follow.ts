@@ -3,7 +3,7 @@ import { isInteractive } from "../frame/ask.ts";
 import type { Cli } from "../frame/command.ts";
 import { CommandError } from "../frame/failures.ts";
 import { clean, oneLine } from "../frame/text.ts";
-import { askableAct, shownAct, whyNotAsked } from "./act.ts";
+import { askableAct, confirmCommand, shownAct, whyNotAsked } from "./act.ts";
 import { decide, isQuestion } from "./decide.ts";
 import { liveArea } from "./live-area.ts";
 import { liveView } from "./live-view.ts";
@@ -87,6 +87,6 @@ function throwUnlessFinished(task: Task, isOnTerminal: boolean): void {
       `the task waits for its user: ${clean(waits.waiting_description)}\nContinue with \`atp task answer ${id} TEXT\`.`,
     );
   if (isOnTerminal) throw new CommandError(whyNotAsked(task, waits));
-  const way = waits.tool ? `\n\nContinue with \`atp task confirm ${id} --accept\`.` : "";
+  const way = waits.tool ? `\n\nContinue with \`${confirmCommand(id, waits)}\`.` : "";
   throw new CommandError(`the task waits for its user.\n\n${shownAct(task, waits)}${way}`);
 }

@@ -13,6 +13,7 @@ const env = () => envOf(rig.service, rig.ann);
 const atp = (...args: readonly string[]) => runWith(home, rig.service, args, { env: env() });
 const withInput = (input: string, ...args: readonly string[]) => runWith(home, rig.service, args, { env: env(), input });
 const onTerminal = (...args: readonly string[]) => runOnTerminal(home, rig.service, env(), args);
+const detail = async (id: string) => (await rig.ann.v2("task.detail", { task_id: id })).body["task"];
 const idIn = (out: string): string => /^(\w{22})\b/.exec(out)?.[1] ?? "";
 
 describe("a task without a terminal", () => {
@@ -53,17 +54,40 @@ describe("a task without a terminal", () => {
     expect(asked).toMatchObject({ code: 1, out: expect.stringContaining("question: Which?") });
     const id = idIn(asked.err);
     expect(asked.err).toContain(`Continue with \`atp task answer ${id} TEXT\``);
-    expect(await atp("task", "confirm", id, "--accept")).toMatchObject({
+    const question = (await detail(id)).status_detail.waiting_for_event_id;
+    expect(await atp("task", "confirm", id, "--event", question, "--accept")).toMatchObject({
       code: 1,
       err: expect.stringContaining("needs more than yes or no"),
     });
     const answered = await atp("task", "answer", id, "red", "blue", "--watch");
-    expect(answered).toMatchObject({ code: 1, err: expect.stringContaining(`atp task confirm ${id} --accept`) });
+    const event = (await detail(id)).status_detail.waiting_for_event_id;
+    const way = `atp task confirm ${id} --event ${event} --accept`;
+    expect(answered).toMatchObject({ code: 1, err: expect.stringContaining(`Continue with \`${way}\`.`) });
+    expect((await atp("task", "show", id)).out).toMatch(new RegExp(`\ncommand: make clean\n\nDecide it with \`${way}\`.\n$`));
     // Only what came after the answer is shown.
     expect(answered.out).toMatch(/^you: red\n {2}blue\n/);
-    const confirmed = await atp("task", "confirm", id, "--accept", "--watch");
+    const confirmed = await atp("task", "confirm", id, "--event", event, "--accept", "--watch");
     expect(confirmed).toMatchObject({ code: 0, out: expect.stringContaining("agent: thanks") });
-    expect(await atp("task", "confirm", id, "--accept")).toMatchObject({ code: 1, err: "atp: the task waits for nothing\n" });
+    expect(await atp("task", "confirm", id, "--event", event, "--accept")).toMatchObject({
+      code: 1,
+      err: "atp: the task waits for nothing\n",
+    });
+  });
+
+  test("decides the action that was shown, and no later one", async () => {
+    const id = await rig.create("[[confirm terminalExecute]]");
+    await rig.reach(id, "waiting");
+    const shown = (await detail(id)).status_detail.waiting_for_event_id;
+    await rig.ann.v2("task.sendMessage", { task_id: id, message: { content: "[[confirm deployAction]]" } });
+    await expect.poll(async () => (await detail(id)).status_detail?.waiting_for_event_type).toBe("deployAction");
+    for (const decision of [["--accept"], ["--input", '{"accept": true}']]) {
+      expect(await atp("task", "confirm", id, ...decision)).toMatchObject({ code: 2, err: expect.stringContaining("give --event ID") });
+      expect(await atp("task", "confirm", id, "--event", shown, ...decision)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining("waits for another event now"),
+      });
+    }
+    expect(await detail(id)).toMatchObject({ status: "waiting", status_detail: { waiting_for_event_type: "deployAction" } });
   });
 
   test("is written as one event of JSON a line", async () => {
