@@ -1,4 +1,5 @@
 import { type AgentContext, methods, type PermissionOption, type RequestPermissionRequest } from "@agentclientprotocol/sdk";
+import { canRefuse } from "../../src/core/actions/kind.ts";
 import { formOf, readEvent } from "../../src/doors/ask.ts";
 import type { Json, Operations } from "../../src/doors/operations.ts";
 import type { Waiting } from "../../src/doors/turn.ts";
@@ -64,12 +65,13 @@ const inputs: Readonly<Record<string, Json | undefined>> = {
 };
 
 /** The answers to an action; none when yes or no does not decide it. */
-function optionsOf({ schema = {} }: Waiting): PermissionOption[] {
+function optionsOf({ kind, schema = {} }: Waiting): PermissionOption[] {
   const { properties = {}, required = [] } = schema as { readonly properties?: object; readonly required?: readonly string[] };
   if (!("accept" in properties) || required.some((name) => name !== "accept")) return [];
   return [
     { optionId: "allow", name: "Allow", kind: "allow_once" },
     ...("always_allow" in properties ? [{ optionId: "always", name: "Always allow", kind: "allow_always" } as const] : []),
-    { optionId: "reject", name: "Reject", kind: "reject_once" },
+    // Where a refusal decides nothing, the user's next message does.
+    { optionId: "reject", name: canRefuse(kind) ? "Reject" : "Say what to do instead", kind: "reject_once" },
   ];
 }

@@ -23,6 +23,10 @@ test("a task has the profile of the command and the resources of the prompt; a r
       expect(await editor.agent.request("session/prompt", { sessionId, prompt })).toEqual({ stopReason: "end_turn" });
       expect(told(editor.updates)).toEqual(expect.arrayContaining(["plan", "agent_thought Short", "tool_call"]));
       expect(told(editor.updates).at(-1)).toBe("agent_message The action does not run. Your next message drops it.");
+      // A refusal decides nothing about a command, and cancels a mail.
+      await say(editor, sessionId, "[[confirm gmailSendAction]]");
+      const refusals = editor.asked.map(({ options }) => options.find(({ optionId }) => optionId === "reject")?.name);
+      expect(refusals).toEqual(["Say what to do instead", "Reject"]);
       const [task] = (await rig.ann.v2("task.list", { limit: 1 })).body["data"];
       expect(task.agent_profile).toContain("lite");
       const [message] = await rig.events(task.id);

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { isKind, kindOf } from "#core/actions/kind.ts";
+import { canRefuse } from "#core/actions/kind.ts";
 import { actOf, labelOf, text } from "./act-words.ts";
 
 /** The subset of JSON Schema that the server sends for approvals (spec/api.md 9.3). */
@@ -54,9 +54,6 @@ export function choicesOf(kind: string, schema: Schema, values: JsonObject): Cho
     refusal: hasAccept && canRefuse(kind) ? refusal : null,
   };
 }
-
-/** Whether `accept: false` decides about an action of this kind. */
-export const canRefuse = (kind: string): boolean => isKind(kind) && kindOf(kind).cancels;
 
 /** Leaves out members that were not filled in. */
 export const keepFilled = (values: JsonObject): JsonObject =>

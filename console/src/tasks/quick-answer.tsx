@@ -1,10 +1,10 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { useMutation } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
+import { canRefuse } from "#core/actions/kind.ts";
 import type { Task } from "#proto/task/v2/task_pb.ts";
 import { TaskService } from "#proto/task/v2/task_service_pb.ts";
 import { queryClient } from "../api/client.ts";
-import { canRefuse } from "../task/decision.ts";
 import { messageHash } from "../task/message-hash.ts";
 import { ErrorNote } from "../ui/error-note.tsx";
 import styles from "./tasks.module.css";

@@ -117,6 +117,9 @@ export const isKind = (name: string): name is KindName => Object.hasOwn(kinds, n
 
 export const kindOf = (name: KindName): Kind => kinds[name];
 
+/** Whether `accept: false` decides about an action of this kind; false for one that a later release has. */
+export const canRefuse = (name: string): boolean => isKind(name) && kindOf(name).cancels;
+
 /** A message answers a question; a decision answers every other kind. */
 export const isQuestion = (name: KindName): boolean => kindOf(name).tool === null;
 
