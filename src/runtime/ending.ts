@@ -12,7 +12,7 @@ import { waitsOfTurnMax } from "../core/tasks/subtask-wait.ts";
 import type { Task } from "../core/tasks/task.ts";
 import { currentSpan } from "../core/trace.ts";
 import type { PriceTable } from "../core/usage/price.ts";
-import { computeCost, type RunUsage, spend } from "../core/usage/spend.ts";
+import { computeCost, isOutOfCredits, type RunUsage, spend, tooFewCredits } from "../core/usage/spend.ts";
 import type { SaveSite } from "../core/websites/save.ts";
 import type { Hold, Outcome, Progress, Turn, WaitOutcome } from "./agent.ts";
 import { type Keeping, keepEvents, keepFiles, type StagedFile, withAttachments } from "./artifacts.ts";
@@ -78,15 +78,17 @@ const usedIn = ({ credits = 0, usage = noUsage, settles = [] }: StagedProgress, 
 /** Progress of an agent whose files are in the storage. */
 export type StagedProgress = Progress<StagedFile>;
 
-/** Ends the turn of a task whose budget is spent (spec/api.md 12.2). */
-export const endSpent = (
+/** Ends the turn of a task whose budget is spent, or has too few credits for a run to begin (spec/api.md 12.2). */
+export async function endSpent(
   task: Task,
   parts: EndingParts,
   held?: RunGuard<Task | null>,
   settles: readonly Hold[] = [],
-): Promise<Task | null> => endTurn(task, { events: [], settles }, spent, { outputSchema: null }, parts, held);
-
-const spent = { kind: "fail", errorType: "quota_limit", content: "The credits are used up." } as const;
+): Promise<Task | null> {
+  const content = (await isOutOfCredits(parts.store, task, parts.clock.now())) ? "The credits are used up." : tooFewCredits;
+  const spent = { kind: "fail", errorType: "quota_limit", content } as const;
+  return endTurn(task, { events: [], settles }, spent, { outputSchema: null }, parts, held);
+}
 
 /** Stores the artifacts, sites and subtasks of events. Returns the events to write. */
 async function keepDone(tx: Tx, task: Task, { events }: StagedProgress, keeping: Keeping, clock: Clock): Promise<readonly NewEvent[]> {

@@ -29,6 +29,8 @@ export interface BudgetRig {
   seen(id: string): Promise<Budget>;
   /** The error types in a task's events. */
   errors(id: string): Promise<readonly string[]>;
+  /** The texts of a task's errors. */
+  errorTexts(id: string): Promise<readonly string[]>;
 }
 
 /** A token costs a hundredth of a credit, a tool call one, a turn two. */
@@ -51,6 +53,11 @@ export function budgetRig(kind: DatabaseKind): BudgetRig {
     if (!task) throw new Error("no such task");
     return task;
   }
+  async function failures(id: string) {
+    const events = await db().store.events.list(id, { order: "asc", limit: 1_000, verbose: true });
+    return events.flatMap((event) => (event.type === "error_message" ? [event.payload] : []));
+  }
+
   return {
     get db() {
       return db();
@@ -81,9 +88,7 @@ export function budgetRig(kind: DatabaseKind): BudgetRig {
       if (!found) throw new Error("no such budget");
       return found;
     },
-    async errors(id) {
-      const events = await db().store.events.list(id, { order: "asc", limit: 1_000, verbose: true });
-      return events.flatMap((event) => (event.type === "error_message" ? [event.payload.errorType] : []));
-    },
+    errors: async (id) => (await failures(id)).map(({ errorType }) => errorType),
+    errorTexts: async (id) => (await failures(id)).map(({ content }) => content),
   };
 }

@@ -44,7 +44,10 @@ describeOnEach("a budget of 100 credits", (kind) => {
     expect(rows.filter(({ status }) => status === "stopped").map(({ credits }) => credits)).toEqual([32, 32, 32, 32]);
     const refused = rows.filter(({ status }) => status === "error");
     expect(refused.map(({ credits }) => credits)).toEqual(Array.from({ length: 16 }, () => 0));
-    for (const { id } of refused) expect(await rig.errors(id)).toEqual(["quota_limit"]);
+    for (const { id } of refused) {
+      expect(await rig.errors(id)).toEqual(["quota_limit"]);
+      expect(await rig.errorTexts(id)).toEqual(["Too few credits are left, or other runs hold them."]);
+    }
     expect(await rig.seen(team.id)).toMatchObject({ spent: 4 * 32, held: 0 });
   });
 });

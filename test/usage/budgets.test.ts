@@ -94,6 +94,7 @@ describeOnOne("a budget", (kind) => {
     });
     expect(hasBegun).toBe(false);
     expect(await rig.errors(id)).toEqual(["quota_limit"]);
+    expect(await rig.errorTexts(id)).toEqual(["The credits are used up."]);
     expect(await rig.row(id)).toMatchObject({ status: "error", credits: 0, nodeId: null });
     expect(await entries(id)).toEqual([]);
   });

@@ -195,6 +195,9 @@ export async function holdStep(
 export const isOutOfCredits = async (tx: Pick<Tx, "budgets">, task: Parameters<typeof payerOf>[0], now: number): Promise<boolean> =>
   (await currentBudgets(tx, task, now)).some(isSpent);
 
+/** Why a run or a call does not begin although its budgets are not spent. */
+export const tooFewCredits = "Too few credits are left, or other runs hold them.";
+
 const budgetExhausted = ({ kind }: Budget): Failure =>
   new Failure("resource_exhausted", `the ${kind}'s budget has too few credits for the call`);
 

@@ -223,7 +223,11 @@ describe.each(endpoints)("a call of a model behind $api", ({ api, server }) => {
 
     test("without room in a budget the turn ends with quota_limit and no model call", async () => {
       const { reserve } = budget(0);
-      expect((await runModel({ config, turn: { reserve } })).outcome).toMatchObject({ kind: "fail", errorType: "quota_limit" });
+      expect((await runModel({ config, turn: { reserve } })).outcome).toMatchObject({
+        kind: "fail",
+        errorType: "quota_limit",
+        content: expect.stringContaining("other runs hold them"),
+      });
       expect(calls()).toBe(0);
     });
 

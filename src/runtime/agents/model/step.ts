@@ -5,6 +5,7 @@ import { attributes, modelSpan } from "../../../core/span-names.ts";
 import type { NewEvent } from "../../../core/tasks/event.ts";
 import { currentSpan, iterateInSpan, type Span } from "../../../core/trace.ts";
 import type { Usage } from "../../../core/usage/price.ts";
+import { tooFewCredits } from "../../../core/usage/spend.ts";
 import type { ChatMessage, Hold, Progress } from "../../agent.ts";
 import { type Answer, callModel, type Piece } from "./answer.ts";
 import { conversationTokens, countTokens, fitConversation } from "./context.ts";
@@ -169,7 +170,7 @@ const isTooLong = ({ status }: ModelFault, conversation: Conversation, tokensMax
 /** Reserves the cost of a call. @throws Ended `quota_limit` when a budget, or the run's limit, has too little left. */
 export async function reserve(run: Run, atMost: Usage): Promise<Hold> {
   const hold = await run.turn.reserve(atMost).catch((thrown: unknown) => {
-    if (thrown instanceof Failure && thrown.reason === "resource_exhausted") throw new TurnError("quota_limit", "The credits are used up.");
+    if (thrown instanceof Failure && thrown.reason === "resource_exhausted") throw new TurnError("quota_limit", tooFewCredits);
     throw thrown;
   });
   if (!run.limits.covers(hold)) throw releaseHold(run, hold, new TurnError("quota_limit", "The run has used up its credits."));
