@@ -1,3 +1,5 @@
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
 import type { FastifyServerFactoryHandler } from "fastify";
 
 const yearSeconds = 31_536_000;
@@ -20,3 +22,18 @@ export const withHttpsOnly = (handler: FastifyServerFactoryHandler, isOn: boolea
         handler(request, response);
       }
     : handler;
+
+const unread: Readonly<Record<string, readonly [status: number, message: string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "the head of the request did not arrive in time"],
+  HPE_HEADER_OVERFLOW: [431, "the head of the request is too large"],
+};
+
+/** Refuses a request whose head cannot be read, so that no handler sees it, and closes its connection. */
+export function answerUnread(error: Error & { readonly code?: string }, socket: Socket): void {
+  const [status, message] = unread[error.code ?? ""] ?? [400, "the request is not valid HTTP"];
+  const body = JSON.stringify({ error: STATUS_CODES[status], message, statusCode: status });
+  const fields = ["Connection: close", "Content-Type: application/json", "X-Content-Type-Options: nosniff"];
+  const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...fields, `Content-Length: ${body.length}`];
+  if (socket.writable) socket.write(`${head.join("\r\n")}\r\n\r\n${body}`);
+  socket.destroy(error);
+}

@@ -34,7 +34,7 @@ import { reflection } from "./reflection.ts";
 import type { ReadSessionCookie } from "./request.ts";
 import { boundDeadline, compressionCheck, contentTypeCheck, plainGrpcMessage } from "./request-hooks.ts";
 import type { RpcDoor } from "./rpc-door.ts";
-import { withHttpsOnly, withNosniff } from "./security-headers.ts";
+import { answerUnread, withHttpsOnly, withNosniff } from "./security-headers.ts";
 import { type Door, type Unrouted, unrouted } from "./unrouted.ts";
 import { v1Routes } from "./v1/routes.ts";
 import { type RefusalParts, v2Wire } from "./v2/refusal.ts";
@@ -107,6 +107,7 @@ export function httpServer(parts: ServerParts): FastifyInstance {
     // The expressions in routes are our own, and the check of each takes as long as its route.
     routerOptions: { allowUnsafeRegex: true },
     forceCloseConnections: false,
+    clientErrorHandler: answerUnread,
     // For scopes without their own body reader.
     bodyLimit: anonymousBytes,
     // Malformed URLs, and names beyond Fastify's limit for a parameter, which never reach a route.

@@ -1,3 +1,5 @@
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { openService } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
@@ -15,6 +17,28 @@ test("every answer forbids to guess its type, and tells browsers to use https on
       const { headers } = await fetch(service.url + path, { redirect: "manual" });
       expect([path, headers.get("x-content-type-options"), headers.get("strict-transport-security")]).toEqual([path, "nosniff", hsts]);
     }
+  }
+});
+
+test("a request that no handler sees is refused with the same header", async () => {
+  await using service = await openService({ idle: true });
+  const { port } = new URL(service.url);
+  const answerTo = async (request: string) => {
+    const socket = connect(Number(port), "127.0.0.1");
+    socket.end(request);
+    return text(socket);
+  };
+  const long = "a".repeat(40_000);
+  for (const [status, request] of [
+    [400, "GET / HTTP/1.1\r\nNo colon\r\n\r\n"],
+    [400, "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"],
+    [400, "NOTHING / HTTP/1.1\r\nHost: a\r\n\r\n"],
+    [431, `GET / HTTP/1.1\r\nHost: a\r\nA: ${long}\r\n\r\n`],
+    [431, `GET /${long} HTTP/1.1\r\nHost: a\r\n\r\n`],
+  ] as const) {
+    const answer = await answerTo(request);
+    expect([request.slice(0, 99), Number(answer.slice(9, 12))]).toEqual([request.slice(0, 99), status]);
+    expect(answer).toMatch(/^x-content-type-options: nosniff\r$/im);
   }
 });
 
