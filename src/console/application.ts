@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, realpathSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
 import mime from "mime";
-import { hostNamesOf } from "../http/host-names.ts";
 import { type Asset, isCompressedCopy, sendAsset } from "../http/send-asset.ts";
 import { type Html, html } from "./html.ts";
 import type { ConsoleParts } from "./parts.ts";
@@ -59,20 +59,18 @@ function assetsOf(folder: string): ReadonlyMap<string, Asset> {
 const preview = (title: string): Html => html`<meta property="og:type" content="article"><meta property="og:title" content="${title}">`;
 
 /** The inputs of the web application. */
-interface WebApplicationOptions {
+export interface WebApplicationOptions {
   /** Further origins that serve the bytes of files. */
   readonly fileOrigins: readonly string[];
-  /** Whether a host name is the platform's own. Requests to all other hosts, such as a domain that is not verified yet, get the JSON 404. */
-  readonly isOwnHost: (name: string) => boolean;
+  /** Whether a request names a host of the platform. All others, such as to a domain that is not verified yet, get the JSON 404. */
+  readonly isOwn: (request: IncomingMessage) => boolean;
 }
 
 /** The web application: its page at every one of its addresses, and its assets. */
 export function webApplication(options: WebApplicationOptions) {
   return (pages: FastifyInstance, parts: ConsoleParts): void =>
     void pages.register(async (app) => {
-      app.addHook("onRequest", async (request, reply) =>
-        hostNamesOf(request.raw).every(options.isOwnHost) ? undefined : reply.callNotFound(),
-      );
+      app.addHook("onRequest", async ({ raw }, reply) => (options.isOwn(raw) ? undefined : reply.callNotFound()));
       applicationRoutes(app, parts, options);
     });
 }

@@ -1,7 +1,7 @@
 import { network } from "../call/limit.ts";
 import { isLoopback } from "../config/sign-in.ts";
 import type { Config } from "../config.ts";
-import { webApplication } from "../console/application.ts";
+import { type WebApplicationOptions, webApplication } from "../console/application.ts";
 import { connectorPages } from "../console/connectors.ts";
 import { consentPages } from "../console/consent/pages.ts";
 import { consolePages } from "../console/console.ts";
@@ -28,6 +28,7 @@ import { deleteFirstKey } from "../first-key.ts";
 import type { IsCustomDomain } from "../http/admin.ts";
 import { documentRoutes } from "../http/documents.ts";
 import { type FileRoutesParts, fileRoutes } from "../http/files/routes.ts";
+import { hostNamesOf } from "../http/host-names.ts";
 import { securityContactRoute } from "../http/security-contact.ts";
 import type { ServerParts, SiteServer } from "../http/server.ts";
 import type { RefusalParts } from "../http/v2/refusal.ts";
@@ -102,6 +103,7 @@ export function webRoutes(
   if (config.refreshReplaySeconds > 0)
     context.log("warn", "OAUTH_REFRESH_REPLAY_SECONDS: repeated refreshes return the same tokens, which deviates from the specification");
   const pages = consoleParts(context, calls);
+  const isOwn = ownHostCheck(config);
   const documents = clientDocuments({
     clock,
     fetch: createFetchClientDocument(clock, context.resolve, config.clientAllow),
@@ -134,16 +136,16 @@ export function webRoutes(
         connectorPages(connectors, connectorCallback),
         siteEntrance(sites),
         errorPages,
-        ...(config.console ? [webApplication({ fileOrigins: fileOrigins(config), isOwnHost: ownHostCheck(config) })] : []),
+        ...(config.console ? [webApplication({ fileOrigins: fileOrigins(config), isOwn })] : []),
       ]),
   ];
-  return { routes, notFoundPage: (_request, reply) => sendPage(reply, pages.visits, notFoundPage) };
+  return { routes, notFoundPage: ({ raw }, reply) => (isOwn(raw) ? sendPage(reply, pages.visits, notFoundPage) : null) };
 }
 
-/** Whether a host name is that of a URL of the platform, or of this machine. */
-function ownHostCheck({ baseUrl, consentUrl, appUrl }: Config): (name: string) => boolean {
+/** Whether the host names of a request are those of URLs of the platform, or of this machine. */
+function ownHostCheck({ baseUrl, consentUrl, appUrl }: Config): WebApplicationOptions["isOwn"] {
   const own = new Set([baseUrl, consentUrl, appUrl].map((url) => new URL(url).hostname));
-  return (name) => own.has(name) || isLoopback(name);
+  return (request) => hostNamesOf(request).every((name) => own.has(name) || isLoopback(name));
 }
 
 /** The origins that downloads can be redirected to. */

@@ -98,6 +98,8 @@ describe("the web application", () => {
       const { status, text } = await visit(rig.service.url, host, path);
       expect([status, JSON.parse(text)]).toMatchObject([404, { ok: false, error: { code: "not_found" } }]);
     }
+    const page = await visit(rig.service.url, host, "/nosuch", { headers: { accept: "text/html" } });
+    expect([page.status, JSON.parse(page.text)]).toMatchObject([404, { ok: false }]);
   });
 
   test.each(["localhost", "127.0.0.1:1", "127.8.9.1", "[::1]:80"])("is served on this machine's host %s", async (host) => {

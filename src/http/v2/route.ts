@@ -103,8 +103,11 @@ function rankWithoutWord(requested: readonly string[], left: readonly string[]):
 
 /** The parts of the call path that the v2 wire needs. */
 export interface V2Parts extends RefusalParts {
-  /** Answers a browser that asks for an address without a page; programs, and addresses of operations, get JSON. Absent: every caller does. */
-  readonly notFoundPage?: ((request: FastifyRequest, reply: FastifyReply) => FastifyReply) | undefined;
+  /**
+   * Answers a browser that asks for an address without a page; null at a host that is not the platform's. Programs, addresses of
+   * operations and other hosts get JSON. Absent: every caller does.
+   */
+  readonly notFoundPage?: ((request: FastifyRequest, reply: FastifyReply) => FastifyReply | null) | undefined;
   readonly operations: OperationTable;
   readonly admit: Admit;
   readonly performer: Performer;
@@ -133,7 +136,7 @@ export function v2Routes(app: FastifyInstance, parts: V2Parts, elsewhere: Pick<U
   app.setErrorHandler((thrown, request, reply) => v2.refuse(request, reply, thrown));
   const { notFoundPage } = parts;
   const refuse: Refuse = (request, reply, thrown) =>
-    notFoundPage && asksForPage(request) ? notFoundPage(request, reply) : v2.refuse(request, reply, thrown);
+    (asksForPage(request) ? notFoundPage?.(request, reply) : null) ?? v2.refuse(request, reply, thrown);
   app.setNotFoundHandler((request, reply) => elsewhere.refuse(request, reply, refuse, unknown(request.raw.url ?? "")));
   const named = parts.operations.all.flatMap((operation) => (operation.name === null ? [] : [[operation.name, operation] as const]));
   v2.routeNames(app, "/v2/", new Map(named.map(([name, operation]) => [name, addressOf(name, operation, parts)])));
