@@ -7,7 +7,7 @@ import { hostPattern, isListed, strictest } from "../../../src/core/tasks/fetch-
 import { fetchFile } from "../../../src/egress/fetch-file.ts";
 import { createUserResolver } from "../../../src/egress/resolve.ts";
 import type { FetchSources } from "../../../src/runtime/agent.ts";
-import { hasAddress } from "../../../src/runtime/agents/model/addresses.ts";
+import { hasAddress, requestChecks, Unapproved, withSchemes } from "../../../src/runtime/agents/model/addresses.ts";
 import { fetchUrl } from "../../../src/runtime/agents/model/tools/fetch-url.ts";
 import { fakeBrowser } from "../../browsers/fake-browser.ts";
 import { pageOf } from "../../browsers/page-browser.ts";
@@ -271,6 +271,23 @@ describe("a run that continues after another process was lost", () => {
   });
 });
 
+test("a host without a scheme in a message frees its https address and no other; on a page it frees nothing", async () => {
+  const sources = (message: string): FetchSources => ({
+    settings: async () => ({ fetch: null, fetchHosts: null }),
+    async *messages() {
+      yield message;
+    },
+    async *results() {
+      yield "Look at example.com";
+    },
+  });
+  const check = (message: string, url: string) =>
+    requestChecks({ policy: { mode: "ask", hosts: [] }, turn: { sources: sources(message) }, uses: [], decisions: [] })(new URL(url));
+  await check("Look at example.com, please", "https://example.com/");
+  await expect(check("Look at example.com", `https://example.com/?d=${encodeURIComponent(secret)}`)).rejects.toBeInstanceOf(Unapproved);
+  await expect(check("Look at my page", "https://example.com/")).rejects.toBeInstanceOf(Unapproved);
+});
+
 describe("in a borrowed browser", () => {
   const shop = "http://shop.example/?d=x";
 
@@ -366,4 +383,25 @@ describe("an address is in a text", () => {
     ["a.example/x", "https://a.example/x"],
     ["https://a.example/xy", "https://a.example/x"],
   ])("%s does not have %s", (text, url) => expect(hasAddress(text, href(url))).toBe(false));
+
+  test.each([
+    ["look at example.com", "https://example.com/"],
+    ["Compare (Example.com/a?b=1), then go on.", "https://example.com/a?b=1"],
+    ["see docs.example.com.", "https://docs.example.com/"],
+    ["look at example.com:8443", "https://example.com:8443/"],
+    ["schau auf münchen.example nach", "https://xn--mnchen-3ya.example/"],
+  ])("with https for addresses without a scheme, %s has %s", (text, url) => expect(hasAddress(withSchemes(text), href(url))).toBe(true));
+
+  test.each([
+    ["look at example.com", "http://example.com/"],
+    ["look at example.com", "https://www.example.com/"],
+    ["look at www.example.com", "https://example.com/"],
+    ["look at example.com", "https://example.com/?q=secret"],
+    ["write to ann@example.com", "https://example.com/"],
+    ["write to example.com@other.example", "https://example.com/"],
+    ["look at http://example.com", "https://example.com/"],
+    ["look at example.com:8443", "https://example.com/"],
+    ["look at evil-example.com", "https://example.com/"],
+    ["look at 10.0.0.1", "https://10.0.0.1/"],
+  ])("%s does not have %s", (text, url) => expect(hasAddress(withSchemes(text), href(url))).toBe(false));
 });

@@ -60,7 +60,7 @@ const refused = (value: string): Unapproved => new Unapproved({ kind: "result", 
 /** Whether the address is in a message of the user, or as a link of a page that was read. */
 async function isFree({ href }: URL, sources: Turn["sources"], uses: readonly FinishedUse[]): Promise<boolean> {
   if (!sources) return false;
-  for await (const text of sources.messages()) if (hasAddress(text, href)) return true;
+  for await (const text of sources.messages()) if (hasAddress(text, href) || hasAddress(withSchemes(text), href)) return true;
   const read = uses.filter(({ tool, isError }) => pageTools.includes(tool) && !isError);
   if (read.some(({ result }) => leavesOf(result).some((text) => hasAddress(text, href)))) return true;
   for await (const result of sources.results(pageTools)) if (leavesOf(result).some((text) => hasAddress(text, href))) return true;
@@ -83,6 +83,12 @@ export function hasAddress(text: string, href: string): boolean {
   }
   return false;
 }
+
+/** The beginning of a host name that is part of no longer word or address. */
+const bareAddress = /(?<![\p{L}\p{N}_@/.:%-])(?=(?:[\p{L}\p{N}-]+\.)+\p{L}{2,})/gu;
+
+/** A text whose addresses without a scheme have https: a person who writes "look at example.com" means `https://example.com/`. */
+export const withSchemes = (text: string): string => text.replace(bareAddress, "https://");
 
 export function withoutFragment(url: URL): URL {
   const sent = new URL(url);
