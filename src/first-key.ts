@@ -93,10 +93,17 @@ interface Shown extends Pick<Served, "baseUrl" | "program"> {
   readonly link: string | null;
 }
 
-/** What a start shows: about the key, then about the sign-in. Empty when there is nothing new to say. */
+/** What a start shows: what was made, the link, which most people need, then the key. Empty when there is nothing new to say. */
 function messageOf(first: FirstKey | null, shown: Shown): string {
-  const { link, program } = shown;
-  return `${first === null ? "" : keyMessage(first, shown)}${link === null ? signInHint(first, program) : signInMessage(link)}`;
+  const parts = [headingOf(first), shown.link === null ? "" : signInMessage(shown.link), first === null ? "" : keyMessage(first, shown)];
+  const text = parts.join("");
+  return text === "" ? "" : `${text}\n${shown.link === null ? signInHint(first, shown.program) : ""}`;
+}
+
+function headingOf(first: FirstKey | null): string {
+  if (first === null || first.kind === "lost") return "";
+  if (first.kind === "kept") return "\nWelcome back. The first API key has not been used yet.\n";
+  return "\nWelcome. This is the first start: a team, its owner and an API key were created.\n";
 }
 
 /** The link is shown on a terminal only: elsewhere the output can be a log (spec/decisions.md 90). */
@@ -104,7 +111,6 @@ const signInMessage = (link: string): string => `
 No user has signed in yet. Open this address in a browser within 15 minutes. It works once:
 
   ${link}
-
 `;
 
 const signInHint = (first: FirstKey | null, program: string): string =>
@@ -120,16 +126,9 @@ function keyMessage(first: FirstKey, { baseUrl, program }: Shown): string {
 The first API key was never used, and it is not in ${first.path}. If you do not have it, create another:
 
   ${program} key --name NAME
-
 `;
   const shown = first.kind === "shown" ? first.key : `$(cat '${first.path.replaceAll("'", `'\\''`)}')`;
-  const heading =
-    first.kind === "kept"
-      ? "Welcome back. The first API key has not been used yet."
-      : "Welcome. This is the first start: a team, its owner and an API key were created.";
   return `
-${heading}
-
   Base URL  ${baseUrl}
   API key   ${first.kind === "shown" ? `${first.key}   (shown only once)` : `in ${first.path}`}
 
@@ -139,6 +138,5 @@ Create a task, read its messages, stop it:
   TASK=$(curl -s ${baseUrl}/v2/task.create -H "x-service-api-key: $KEY" -d '{"message": {"content": "What is 12 * 4?"}}' | sed 's/.*"task_id":"\\([^"]*\\)".*/\\1/')
   curl -s ${baseUrl}/v2/task.listMessages -H "x-service-api-key: $KEY" -d "{\\"task_id\\": \\"$TASK\\"}"
   curl -s ${baseUrl}/v2/task.stop -H "x-service-api-key: $KEY" -d "{\\"task_id\\": \\"$TASK\\"}"
-
 `;
 }

@@ -62,6 +62,9 @@ describeOnOne("the first key", (kind) => {
     const [key = ""] = keyForm.exec(output.text) ?? [];
     expect(await database.store.keys.holder(keyDigest(key))).not.toBeNull();
     expect(existsSync(join(folder.path, "first-key"))).toBe(false);
+    // The link, which most people need, is before the key.
+    expect(output.text.search(linkForm)).toBeGreaterThan(0);
+    expect(output.text.search(linkForm)).toBeLessThan(output.text.indexOf(key));
   });
 
   test("of a start that failed is shown by the next one, as long as it is unused", async () => {
