@@ -145,6 +145,7 @@ test("commands that call the API import of this checkout the TypeScript client a
     "packages/client/src/index",
     "packages/client/src/node",
     "egress/public-address",
+    "core/actions/kind",
     ...doors,
     "narration",
     "mcp/server",

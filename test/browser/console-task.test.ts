@@ -22,7 +22,7 @@ describeWithChromium("the page of a task", (database) => {
   );
 
   /** Creates a task of the offline agent and opens its page. */
-  async function openTask(content: string, more: object = {}): Promise<string> {
+  async function openTask(content: unknown, more: object = {}): Promise<string> {
     const { body } = await stage.owner.v2("task.create", { message: { content }, ...more });
     await page.goto(`/app/${body["task_id"]}`);
     return String(body["task_id"]);
@@ -258,12 +258,17 @@ describeWithChromium("the page of a task", (database) => {
 
   test("sends the last message of a failed task again, and copies an answer", async () => {
     await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: stage.url });
-    await openTask("[[say Some **text**]][[fail internal | It broke]]");
+    const content = [
+      { type: "text", text: "[[say Some **text**]][[fail internal | It broke]]" },
+      { type: "file", file_data: "data:text/plain;base64,b2ZmZXI=", filename: "offer.txt" },
+    ];
+    await openTask(content);
     await button("Copy").first().click();
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe("Some **text**");
     await button("Retry").click();
     await expect.poll(() => page.getByRole("article", { name: "You" }).count()).toBe(2);
     expect(await page.getByRole("article", { name: "You" }).last().textContent()).toContain("[[fail internal | It broke]]");
+    await expect.poll(() => page.getByRole("article", { name: "You" }).last().getByText("offer.txt").count()).toBe(1);
   });
 
   test("shows a message that is sent while the agent writes below that text, also once it has ended", async () => {

@@ -1,11 +1,12 @@
 import type { BrowserContext, Locator, Page } from "playwright-core";
-import { expect } from "vitest";
+import { afterAll, expect } from "vitest";
 import { AgentProfileService } from "../../src/gen/proto/agent/v2/agent_profile_service_pb.ts";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { BudgetService } from "../../src/gen/proto/settings/v1/budget_service_pb.ts";
 import { TeamService } from "../../src/gen/proto/settings/v1/team_service_pb.ts";
 import { WorkerService } from "../../src/gen/proto/settings/v1/worker_service_pb.ts";
 import { skillZip } from "../core/skills/zip-maker.ts";
+import { modelsFile } from "../support/model/rig.ts";
 import { putApp } from "../support/oauth.ts";
 import { sampledTest } from "../support/sampled.ts";
 import { tokenOf } from "../support/token.ts";
@@ -16,9 +17,15 @@ const test = sampledTest(3);
 describeWithChromium("the console of a team", (database) => {
   let context: BrowserContext;
   let page: Page;
-  const stage = consoleStage(database, (visit) => {
-    ({ context, page } = visit);
-  });
+  const models = modelsFile("openai", { baseUrl: "http://127.0.0.1:9/v1" }, { fetch: "ask", fetch_hosts: ["*.example.com", "one.test"] });
+  afterAll(() => models[Symbol.dispose]());
+  const stage = consoleStage(
+    database,
+    (visit) => {
+      ({ context, page } = visit);
+    },
+    { ...models.env, AGENT_PROFILES: "manus-1.6-lite=model:scripted" },
+  );
 
   const dialog = (): Locator => page.getByRole("dialog");
   const press = (name: string, within: Page | Locator = page): Promise<void> => within.getByRole("button", { name, exact: true }).click();
@@ -301,6 +308,33 @@ describeWithChromium("the console of a team", (database) => {
     await stage.owner
       .client(AgentProfileService)
       .updateAgentProfile({ agentProfile: "manus-1.6-lite", title: "", concurrency: 0, timeLimitSeconds: 0 });
+  });
+
+  test("makes the requests of a profile stricter than the entry of its model, and never looser", async () => {
+    const held = async () => {
+      const { data } = await stage.owner.client(AgentProfileService).listAgentProfiles({});
+      return data.find(({ id }) => id === "manus-1.6-lite")?.fetch;
+    };
+    await page.goto("/settings/agents");
+    await row("asks before requests (*.example.com, one.test)").waitFor();
+    await press("Edit: manus-1.6-lite");
+    const hosts = dialog().getByLabel("Hosts that need no approval");
+    await hosts.fill("docs.example.com\nhttps://one.test");
+    await press("Save", dialog());
+    await dialog().getByText("https://one.test is not a host.").waitFor();
+    await hosts.fill("docs.example.com\nelsewhere.test");
+    await press("Save", dialog());
+    await dialog().getByText("With the model's entry these hold: docs.example.com").waitFor();
+    await hosts.fill("docs.example.com");
+    await press("Save", dialog());
+    await closed();
+    expect(await held()).toMatchObject({ mode: "ask", hosts: ["docs.example.com"] });
+    await press("Edit: manus-1.6-lite");
+    expect(await dialog().getByLabel("Requests to addresses").locator("option").allTextContents()).not.toContain("Allowed");
+    await dialog().getByLabel("Requests to addresses").selectOption("Off");
+    await press("Save", dialog());
+    await row("no requests").waitFor();
+    expect(await held()).toMatchObject({ mode: "off" });
   });
 
   test("limits who sees a shared task", async () => {

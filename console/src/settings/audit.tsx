@@ -6,6 +6,7 @@ import { useMe } from "../api/me.ts";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { SelectField, TextField } from "../ui/fields.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { zoneName } from "../ui/time.tsx";
 import { words } from "../words.ts";
 import styles from "./audit.module.css";
 import { AuditEntry } from "./audit-entry.tsx";
@@ -136,8 +137,8 @@ export default function AuditPage() {
           options={outcomes}
           onValue={(next) => set({ outcome: next })}
         />
-        <TextField label={text.from} type="datetime-local" value={filter.from} onValue={(next) => set({ from: next })} />
-        <TextField label={text.to} type="datetime-local" value={filter.to} onValue={(next) => set({ to: next })} />
+        <TextField label={`${text.from} (${zoneName})`} type="datetime-local" value={filter.from} onValue={(next) => set({ from: next })} />
+        <TextField label={`${text.to} (${zoneName})`} type="datetime-local" value={filter.to} onValue={(next) => set({ to: next })} />
       </div>
       <ErrorNote error={log.error} onRetry={() => void log.refetch()} />
       {found?.length === 0 && <p>{text.none}</p>}

@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
 import type { ConnectorTool, InstalledConnector } from "#proto/settings/v1/connector_pb.ts";
 import { ConnectorService } from "#proto/settings/v1/connector_service_pb.ts";
+import { shownText } from "../task/act-view.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Menu } from "../ui/menu.tsx";
@@ -83,7 +84,8 @@ interface RowProps {
 
 /** The switch changes at once; the call counts as pending until the list has its result. */
 function ConnectorRow({ connector, onChanged, onRemove }: RowProps) {
-  const { id, name, url, command, state, isDefault, tools, toolsAt } = connector;
+  const { id, url, command, state, isDefault, tools, toolsAt } = connector;
+  const name = shownText(connector.name);
   const change = useMutation(ConnectorService.method.setDefault, { onSuccess: onChanged });
   const read = useMutation(ConnectorService.method.refreshTools, { onSuccess: onChanged });
   const authorize = useMutation(ConnectorService.method.beginAuthorization, {
@@ -146,8 +148,8 @@ function Tools({ id, tools, onChanged }: { id: string; tools: readonly Connector
         {tools.map(({ name, description, policy }) => (
           <li key={name} className="flush">
             <span className="main">
-              <code>{name}</code>
-              <small>{description}</small>
+              <code>{shownText(name)}</code>
+              <small>{shownText(description)}</small>
             </span>
             <span className="field">
               <select

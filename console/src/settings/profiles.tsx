@@ -9,6 +9,7 @@ import { FormDialog } from "../ui/form-dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { formatNumber } from "../ui/time.tsx";
 import { words } from "../words.ts";
+import { draftOf, FetchFields, fetchEdit, fetchFact, refusedHosts, stricterThan } from "./profile-fetch.tsx";
 
 const text = words(
   {
@@ -80,13 +81,23 @@ export function Profiles() {
   );
 }
 
-const factsOf = ({ id, isDefault, isRemote, labels, concurrency, timeLimitSeconds, description }: AgentProfile): readonly string[] => [
+const factsOf = ({
+  id,
+  isDefault,
+  isRemote,
+  labels,
+  concurrency,
+  timeLimitSeconds,
+  fetch,
+  description,
+}: AgentProfile): readonly string[] => [
   id,
   ...(isDefault ? [text.byDefault] : []),
   ...(isRemote ? [text.remote] : []),
   ...(labels.length > 0 ? [text.labels(labels.join(", "))] : []),
   ...(concurrency === undefined ? [] : [text.runs(concurrency)]),
   ...(timeLimitSeconds === undefined ? [] : [text.seconds(timeLimitSeconds)]),
+  ...(fetch ? [fetchFact(fetch)] : []),
   ...(description === "" ? [] : [description]),
 ];
 
@@ -95,12 +106,15 @@ function ProfileDialog({ profile, onClose, onSaved }: { profile: AgentProfile; o
   const [description, setDescription] = useState(profile.description);
   const [concurrency, setConcurrency] = useState(`${profile.concurrency ?? ""}`);
   const [seconds, setSeconds] = useState(`${profile.timeLimitSeconds ?? ""}`);
+  const [fetch, setFetch] = useState(profile.fetch && draftOf(profile.fetch));
   const update = useMutation(AgentProfileService.method.updateAgentProfile, {
-    onSuccess: () => {
+    onSuccess: ({ agentProfile: saved }) => {
       onSaved();
-      onClose();
+      if (Object.keys(heldFaults(saved)).length === 0) onClose();
     },
   });
+  const heldFaults = (saved: AgentProfile | undefined) => (fetch && saved?.fetch ? stricterThan(fetch, saved.fetch) : {});
+  const refused = fetch ? refusedHosts(update.error, fetch) : null;
   const limits = { concurrency: Number(concurrency), timeLimitSeconds: Number(seconds) };
   const number = { type: "number", min: 1, hint: text.unlimited } as const;
   return (
@@ -108,7 +122,7 @@ function ProfileDialog({ profile, onClose, onSaved }: { profile: AgentProfile; o
       title={text.editTitle(profile.id)}
       submit={text.save}
       draft={`agent profile ${profile.id}`}
-      {...{ onClose, error: update.error, isPending: update.isPending }}
+      {...{ onClose, error: refused ? null : update.error, isPending: update.isPending }}
       onSubmit={() =>
         update.mutate({
           agentProfile: profile.id,
@@ -116,6 +130,7 @@ function ProfileDialog({ profile, onClose, onSaved }: { profile: AgentProfile; o
           ...(title === profile.title ? {} : { title }),
           ...(description === profile.description ? {} : { description }),
           ...limits,
+          ...(fetch && fetchEdit(fetch, profile)),
         })
       }
     >
@@ -123,6 +138,7 @@ function ProfileDialog({ profile, onClose, onSaved }: { profile: AgentProfile; o
       <TextField label={text.description} hint={text.restored} maxLength={1000} value={description} onValue={setDescription} />
       <TextField label={text.concurrency} {...number} max={100_000} value={concurrency} onValue={setConcurrency} />
       <TextField label={text.time} {...number} max={2_592_000} value={seconds} onValue={setSeconds} />
+      {fetch && <FetchFields draft={fetch} faults={refused ?? heldFaults(update.data?.agentProfile)} onDraft={setFetch} />}
     </FormDialog>
   );
 }

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useMutation } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
 import { type Schedule, ScheduleStatus } from "#proto/schedule/v1/schedule_pb.ts";
 import { ScheduleService } from "#proto/schedule/v1/schedule_service_pb.ts";
+import { shownText } from "../task/act-view.tsx";
 import { MoreButton } from "../ui/call-dialog.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
@@ -129,7 +130,7 @@ function ScheduleRow({ schedule, onChanged, onRemove }: { schedule: Schedule; on
           <small role="status">
             {text.started}:{" "}
             <Link to="/app/$taskId" params={{ taskId: run.data.taskId }}>
-              {run.data.taskTitle || run.data.taskId}
+              {shownText(run.data.taskTitle) || run.data.taskId}
             </Link>
           </small>
         )}

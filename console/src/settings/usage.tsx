@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { UsageType } from "#proto/usage/v2/usage_pb.ts";
 import { UsageService } from "#proto/usage/v2/usage_service_pb.ts";
 import { useRole } from "../api/me.ts";
+import { shownText } from "../task/act-view.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
@@ -74,10 +75,10 @@ function Entries() {
               <Icon name={type === UsageType.COST ? "tasks" : "spark"} />
               <span className="main">
                 {taskId === "" ? (
-                  <span>{title}</span>
+                  <span>{shownText(title)}</span>
                 ) : (
                   <Link to="/app/$taskId" params={{ taskId }}>
-                    {title}
+                    {shownText(title)}
                   </Link>
                 )}
                 <small>

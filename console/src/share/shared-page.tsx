@@ -5,6 +5,7 @@ import { useEffect, useState } from "react";
 import type { SharedEvent, SharedMessage } from "#proto/task/v2/shared_task_pb.ts";
 import { SharedTaskService } from "#proto/task/v2/shared_task_service_pb.ts";
 import { clientOf } from "../api/client.ts";
+import { shownText } from "../task/act-view.tsx";
 import { Attachment } from "../task/attachment.tsx";
 import { Markdown } from "../task/markdown.tsx";
 import { StateBadge } from "../tasks/state.tsx";
@@ -40,12 +41,12 @@ export function SharedPage() {
   const shared = useQuery(SharedTaskService.method.getSharedTask, { taskId });
   const events = useSharedEvents(taskId, shared.isSuccess);
   const task = shared.data?.task;
-  useTitle(task?.title ?? (shared.error ? text.missing : undefined));
+  useTitle(task ? shownText(task.title) : shared.error ? text.missing : undefined);
   if (shared.error) return ConnectError.from(shared.error).code === Code.NotFound ? <Missing /> : <ErrorNote error={shared.error} />;
   return (
     <main className={styles.page} aria-labelledby="title">
       <header>
-        <h1 id="title">{task?.title ?? " "}</h1>
+        <h1 id="title">{task ? shownText(task.title) : " "}</h1>
         {task && (
           <p className="actions">
             <StateBadge status={task.status} />

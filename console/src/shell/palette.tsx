@@ -3,6 +3,7 @@ import { useRouter } from "@tanstack/react-router";
 import { useId, useRef, useState } from "react";
 import { TaskService } from "#proto/task/v2/task_service_pb.ts";
 import { switchSpace, useSpaces } from "../api/spaces.ts";
+import { shownText } from "../task/act-view.tsx";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { useModal } from "../ui/modal.ts";
 import { words } from "../words.ts";
@@ -120,7 +121,7 @@ function useEntries(typed: string): readonly Entry[] {
     ...(found.data?.data ?? []).map(
       ({ id, title }): Entry => ({
         id,
-        label: title,
+        label: shownText(title),
         icon: "tasks",
         run: () => void router.navigate({ to: "/app/$taskId", params: { taskId: id } }),
       }),

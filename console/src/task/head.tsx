@@ -13,6 +13,7 @@ import { TextField } from "../ui/fields.tsx";
 import { FormDialog } from "../ui/form-dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Menu } from "../ui/menu.tsx";
+import { shownText } from "./act-view.tsx";
 import { PlanBar } from "./plan-bar.tsx";
 import { ShareDialog } from "./share-dialog.tsx";
 import styles from "./task.module.css";
@@ -40,7 +41,7 @@ export function Head({ task, status, runState, plan, connection }: HeadProps) {
           <Icon name="back" />
         </Link>
         <h1 id="title" dir="auto">
-          {task?.title ?? " "}
+          {task ? shownText(task.title) : " "}
         </h1>
         <span className={styles.state}>
           <StateBadge status={status} outcome={task?.outcome} runState={runState} />

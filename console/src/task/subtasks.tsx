@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { SortOrder, type SubtaskCounts, type Task } from "#proto/task/v2/task_pb.ts";
 import { TaskService } from "#proto/task/v2/task_service_pb.ts";
 import { StateBadge } from "../tasks/state.tsx";
+import { shownText } from "./act-view.tsx";
 import styles from "./task.module.css";
 import { text } from "./words.ts";
 
@@ -65,7 +66,7 @@ function List({ task, subtasks }: { task: Task; subtasks: SubtaskCounts }) {
 const Row = ({ task: { id, title, status, outcome, runState } }: { task: Task }) => (
   <li>
     <Link to="/app/$taskId" params={{ taskId: id }}>
-      {title}
+      {shownText(title)}
     </Link>
     <StateBadge status={status} outcome={outcome} runState={runState} />
   </li>

@@ -12,10 +12,10 @@ import { initialsOf } from "../shell/initials.ts";
 import { NotFound } from "../shell/not-found.tsx";
 import { Composer } from "../tasks/composer.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
-import { Icon } from "../ui/icons.tsx";
 import { Late } from "../ui/late.tsx";
 import { useTitle } from "../ui/title.ts";
 import { catalogued } from "../words.ts";
+import { shownText } from "./act-view.tsx";
 import { ApprovalCard } from "./ask-card.tsx";
 import { useTaskEvents } from "./events.ts";
 import { Flow } from "./flow.tsx";
@@ -23,6 +23,7 @@ import { Head } from "./head.tsx";
 import { messageHash } from "./message-hash.ts";
 import { Panel } from "./panel.tsx";
 import { QuestionCard } from "./question-card.tsx";
+import { Retry } from "./retry.tsx";
 import { SendNote } from "./send-note.tsx";
 import { subtasksEveryMs } from "./subtasks.tsx";
 import styles from "./task.module.css";
@@ -81,7 +82,7 @@ export function TaskPage() {
     if (lastStatus !== undefined) void refetch();
   }, [lastStatus, refetch]);
   const task = detail.data?.task;
-  useTitle(task?.title);
+  useTitle(task && shownText(task.title));
 
   if (detail.error && !task)
     return ConnectError.from(detail.error).code === Code.NotFound ? (
@@ -93,7 +94,7 @@ export function TaskPage() {
     );
   const status = timeline.status ?? task?.status ?? TaskStatus.UNSPECIFIED;
   const { waiting, question } = timeline;
-  const lastMessage = timeline.items.findLast((item) => item.kind === "user")?.message.content;
+  const last = timeline.items.findLast((item) => item.kind === "user");
   // An event after those that the answer knew is of an agent that works.
   const isStale = (events.at(-1)?.seq ?? 0) > (detail.data?.lastSeq ?? 0);
   const runState = isStale ? undefined : task?.runState;
@@ -116,14 +117,7 @@ export function TaskPage() {
               {status === TaskStatus.RUNNING && isLoaded && (
                 <p className={styles.thinking}>{(!isStale && waitText(detail.data)) || catalogued(timeline.brief) || text.thinking}</p>
               )}
-              {status === TaskStatus.ERROR && isLoaded && lastMessage && (
-                <p>
-                  <button type="button" className="button" disabled={send.isPending} onClick={() => answer(lastMessage)}>
-                    <Icon name="again" />
-                    {text.retry}
-                  </button>
-                </p>
-              )}
+              {status === TaskStatus.ERROR && isLoaded && last && <Retry message={last.message} isBusy={send.isPending} onSend={post} />}
               {waiting && question && (
                 <QuestionCard key={waiting.waitingForEventId} question={question} onAnswer={answer} isBusy={send.isPending} />
               )}

@@ -20,7 +20,7 @@ function aboutOf(
   parentTitle: string | undefined | null,
 ): string {
   const isMarked = parentTaskId !== undefined && parentTitle !== null;
-  const marks = isMarked ? [parentTitle === undefined ? text.subtask : text.subtaskOf(parentTitle)] : [];
+  const marks = isMarked ? [parentTitle === undefined ? text.subtask : text.subtaskOf(shownText(parentTitle))] : [];
   const labels = [...marks, ...Object.entries(metadata).map(([key, value]) => `${key}: ${value}`)];
   if (status === TaskStatus.WAITING && statusDetail) return [shownText(catalogued(statusDetail.waitingDescription)), ...labels].join(" · ");
   const isRunning = status === TaskStatus.RUNNING;
@@ -70,7 +70,7 @@ const Row = ({ task, parentTitle, isBelow = false, children }: OneProps) => (
     <StateBadge status={task.status} outcome={task.outcome} runState={task.runState} />
     <span className={styles.name}>
       <Link to="/app/$taskId" params={{ taskId: task.id }} dir="auto">
-        {task.title}
+        {shownText(task.title)}
       </Link>
       <small dir="auto" className={canDecideHere(task) ? styles.whole : ""}>
         {aboutOf(task, isBelow ? null : parentTitle)}

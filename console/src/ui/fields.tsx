@@ -69,6 +69,7 @@ export function AreaField({ label, hint, fault, onValue, ...area }: TextProps & 
 export function SelectField<T extends string | number>({
   label,
   hint,
+  fault,
   value,
   options,
   onValue,
@@ -77,6 +78,8 @@ export function SelectField<T extends string | number>({
 }: Labelled & {
   value: T;
   options: readonly (readonly [T, string])[];
+  /** What is wrong with the choice. */
+  fault?: string | undefined;
   onValue: (value: T) => void;
   isLabelHidden?: boolean;
   disabled?: boolean;
@@ -98,7 +101,11 @@ export function SelectField<T extends string | number>({
           </option>
         ))}
       </select>
-      {hint && <small>{hint}</small>}
+      {(fault ?? hint) && (
+        <small className={fault ? "fault" : ""} role={fault ? "alert" : undefined}>
+          {fault ?? hint}
+        </small>
+      )}
     </label>
   );
 }

@@ -6,7 +6,9 @@ const clock = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digi
 const day = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
 const dayOfYear = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric" });
 const full = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
-const exact = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" });
+const exact = new Intl.DateTimeFormat(locale, {
+  ...{ day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short" },
+});
 const numbers = new Intl.NumberFormat(locale);
 const byteUnits = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"].map(
   (unit) =>
@@ -33,8 +35,11 @@ export const formatInZone = (at: number, timeZone: string): string =>
     ...{ day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" },
     ...(timeZone && { timeZone }),
   }).format(at);
-/** A date and time with its seconds. */
+/** A date and time with its seconds, and the name of the browser's time zone. */
 export const formatExact = (at: number): string => exact.format(at);
+
+/** The name of the browser's time zone, as the times of forms have it. */
+export const zoneName = exact.formatToParts().find(({ type }) => type === "timeZoneName")?.value ?? "";
 
 /** A short text of a past time: seconds or minutes for the last hour, the time of today, or the date. */
 export function formatAgo(at: number, now: number): string {
