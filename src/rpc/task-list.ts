@@ -9,7 +9,7 @@ import type { ListChange, ListWatches } from "../core/tasks/list-watches.ts";
 import type { Listings } from "../core/tasks/listings.ts";
 import type { ReadRunState } from "../core/tasks/run-state.ts";
 import { queryWordsMax, type SearchWord, wordsOf } from "../core/tasks/search-tokens.ts";
-import type { TaskFilter } from "../core/tasks/task.ts";
+import type { TaskFilter, TaskView } from "../core/tasks/task.ts";
 import type { TaskOrder as TaskOrderName } from "../core/tasks/task-page.ts";
 import { withKeepAlives } from "../core/tasks/watches.ts";
 import { SortOrder, TaskListView, TaskOrder, TaskScope } from "../gen/proto/task/v2/task_pb.ts";
@@ -60,7 +60,10 @@ export function taskListHandlers(parts: TaskListParts): Pick<Handlers<typeof Tas
       const orderBy = timeOf(request.orderBy);
       const input = { limit, order: orderOf(order), orderBy, cursor, includeCounts } as const;
       const { items, next, isComplete, counts } = await listings.tasks(tx, caller, listFilter(request), input);
-      const data = items.map((task) => toMessage(caller, task));
+      // 0: the wait began in a release that did not store it.
+      const waits = ({ waitingSince: at }: TaskView) =>
+        orderBy === "waitingSince" && at > 0 ? { waitingSince: BigInt(Math.floor(at / 1000)) } : {};
+      const data = items.map((task) => ({ ...toMessage(caller, task), ...waits(task) }));
       const counted = counts ? { counts: { ...counts.byStatus, complete: counts.isComplete } } : {};
       return { data, ...pageEnd(next), warnings: isComplete ? [] : [notIndexed], ...counted };
     },

@@ -48,6 +48,7 @@ describeWithChromium("the list of tasks", (database) => {
     await needsYou.getByRole("heading", { name: "Needs you 55" }).waitFor();
     const rows = needsYou.locator("[data-row]");
     expect([await rows.count(), await rows.first().getByText("Post 54", { exact: true }).count()]).toEqual([50, 1]);
+    expect(await rows.first().locator("time").textContent()).toMatch(/^waits [\d,]+ days$/);
     await expect.poll(() => visit.page.title()).toBe("(55) Tasks · Agent Task Platform");
     expect(await visit.page.locator("link[rel=icon]").getAttribute("href")).toMatch(/icon-waiting/);
     // The first answer with numbers has the right one.

@@ -24,6 +24,17 @@ test("new tasks and tasks in a new state come first, each once, and removed ones
   expect(idsOf(merged)).toEqual([["e", "c", "a"], ["d"]]);
 });
 
+test("a task keeps the time since when it waits over changes, and has that of the change with which it begins to wait", () => {
+  const { WAITING } = TaskStatus;
+  const changed = (id: string) => create(TaskSchema, { id, status: WAITING, updatedAt: 9n });
+  const waits = create(TaskSchema, { id: "a", status: WAITING, updatedAt: 3n, waitingSince: 3n });
+  const merged = mergePages([{ data: [waits, task("b")] }], changes([changed("a"), changed("b")]), "last");
+  expect(merged.flatMap(({ data }) => data.map(({ id, waitingSince }) => [id, waitingSince]))).toEqual([
+    ["a", 3n],
+    ["b", 9n],
+  ]);
+});
+
 test("a task comes to the end of a list by age, when all pages of it are loaded", () => {
   const last = changes([task("e"), task("c", TaskStatus.RUNNING, "new title")]);
   expect(idsOf(mergePages(pages, last, "last"))).toEqual([

@@ -45,8 +45,14 @@ describeOnOne("task.list", (database) => {
 
   test("waiting tasks by their wait, only with their status", async () => {
     const ann = await rig.service.person();
-    await insertTasks(ann, [1, 2], { status: "waiting" });
-    expect((await list(ann, { order_by: "waiting_since", order: "asc", status: "waiting" }))["data"]).toHaveLength(2);
+    const ids = await insertTasks(ann, [1_000, 2_000], { status: "running" });
+    await rig.service.store.change(async (tx) => {
+      for (const id of ids) await tx.tasks.advance(id, { now: 5_999, set: { status: "waiting" } });
+    });
+    const waiting = (await list(ann, { order_by: "waiting_since", order: "asc", status: "waiting" }))["data"];
+    expect(waiting.map(({ waiting_since: since }: { waiting_since: number }) => since)).toEqual([5, 5]);
+    const [other] = (await list(ann, { status: "waiting" }))["data"];
+    expect(other).not.toHaveProperty("waiting_since");
     for (const query of [{}, { statuses: ["waiting"] }, { status: "running" }])
       expect(await ann.v2("task.list", { order_by: "waiting_since", ...query })).toMatchObject(
         invalid("order_by: waiting_since needs status=waiting"),

@@ -1,4 +1,4 @@
-import type { Task } from "#proto/task/v2/task_pb.ts";
+import { type Task, TaskStatus } from "#proto/task/v2/task_pb.ts";
 
 /** Changes of a list, as WatchTasks sends them. */
 export interface Changes {
@@ -20,8 +20,9 @@ interface TaskPage {
 export function mergePages<P extends TaskPage>(pages: readonly P[], { tasks, removedIds }: Changes, end: "first" | "last"): P[] {
   const known = new Map(pages.flatMap(({ data }) => data).map((task) => [task.id, task]));
   const stays = ({ id, status }: Task): boolean => known.get(id)?.status === status;
-  const inPlace = new Map(tasks.filter(stays).map((task) => [task.id, task]));
-  const moved = tasks.filter((task) => !stays(task));
+  const inPlace = new Map(tasks.filter(stays).map((task) => [task.id, withWait(task, known.get(task.id)?.waitingSince)]));
+  const begun = ({ status, updatedAt }: Task) => (status === TaskStatus.WAITING ? updatedAt : undefined);
+  const moved = tasks.filter((task) => !stays(task)).map((task) => withWait(task, begun(task)));
   const gone = new Set([...removedIds, ...moved.map(({ id }) => id)]);
   return pages.map((page, index) => {
     const kept = page.data.filter(({ id }) => !gone.has(id)).map((task) => inPlace.get(task.id) ?? task);
@@ -30,6 +31,9 @@ export function mergePages<P extends TaskPage>(pages: readonly P[], { tasks, rem
     return { ...page, data: [...before, ...kept, ...after] };
   });
 }
+
+/** Only lists say since when a task waits: a change keeps that time, or has its own when the task begins to wait. */
+const withWait = (task: Task, waitingSince: bigint | undefined): Task => (waitingSince === undefined ? task : { ...task, waitingSince });
 
 /** Tasks below one heading. */
 export interface Group {

@@ -3,7 +3,7 @@ import { memo, type ReactNode, useState } from "react";
 import { type SubtaskCounts, type Task, TaskStatus } from "#proto/task/v2/task_pb.ts";
 import { shownText } from "../task/act-view.tsx";
 import { Icon } from "../ui/icons.tsx";
-import { Ago, formatNumber, fromSeconds } from "../ui/time.tsx";
+import { Ago, formatDuration, formatExact, formatNumber, fromSeconds, useNow } from "../ui/time.tsx";
 import { catalogued } from "../words.ts";
 import { canDecideHere, QuickAnswer } from "./quick-answer.tsx";
 import { StateBadge } from "./state.tsx";
@@ -57,6 +57,16 @@ export const TaskRow = memo(({ task, below, parentTitle }: RowProps) => {
 const endedOf = ({ running, waiting, stopped, error }: SubtaskCounts): string =>
   text.subtasks(stopped + error, running + waiting + stopped + error);
 
+/** How long a task has waited, as `waits 3 h`. */
+function Waits({ since }: { since: number }) {
+  const now = useNow();
+  return (
+    <time dateTime={new Date(since).toISOString()} title={formatExact(since)}>
+      {text.waits(formatDuration(now - since))}
+    </time>
+  );
+}
+
 interface OneProps {
   readonly task: Task;
   readonly parentTitle?: string | undefined;
@@ -67,7 +77,10 @@ interface OneProps {
 
 const Row = ({ task, parentTitle, isBelow = false, children }: OneProps) => (
   <li data-row className={`${styles.row} ${task.status === TaskStatus.WAITING ? styles.waiting : ""} ${isBelow ? styles.below : ""}`}>
-    <StateBadge status={task.status} outcome={task.outcome} runState={task.runState} />
+    <span className={styles.state}>
+      <StateBadge status={task.status} outcome={task.outcome} runState={task.runState} />
+      {task.waitingSince !== undefined && <Waits since={fromSeconds(task.waitingSince)} />}
+    </span>
     <span className={styles.name}>
       <Link to="/app/$taskId" params={{ taskId: task.id }} dir="auto">
         {shownText(task.title)}

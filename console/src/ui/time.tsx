@@ -51,11 +51,17 @@ export function formatAgo(at: number, now: number): string {
   return date.getFullYear() === today.getFullYear() ? day.format(at) : dayOfYear.format(at);
 }
 
-/** A duration as `12 s`, `3 min` or `2 h`. */
+/** A duration as `12 s`, `3 min`, `2 h` or `5 days`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   const [value, unit] =
-    seconds < 60 ? [seconds, "second"] : seconds < 3600 ? [Math.round(seconds / 60), "minute"] : [Math.round(seconds / 3600), "hour"];
+    seconds < 60
+      ? [seconds, "second"]
+      : seconds < 3_600
+        ? [Math.round(seconds / 60), "minute"]
+        : seconds < 172_800
+          ? [Math.round(seconds / 3_600), "hour"]
+          : [Math.round(seconds / 86_400), "day"];
   return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "short" }).format(value);
 }
 

@@ -303,6 +303,8 @@ export interface Task {
   readonly subtasks?: SubtaskCounts;
   /** Where an imported task comes from; absent for all other tasks (spec/api.md 8.95). */
   readonly importedFrom?: ImportedFrom;
+  /** Since when the task has waited for its user, in Unix seconds. Only in lists that are ordered by it (`order_by` `waiting_since`). */
+  readonly waitingSince?: string;
 }
 
 /** The API key that created a task. */

@@ -569,6 +569,8 @@ export interface Task {
   readonly subtasks?: SubtaskCounts;
   /** Where an imported task comes from; absent for all other tasks (spec/api.md 8.95). */
   readonly imported_from?: ImportedFrom;
+  /** Since when the task has waited for its user, in Unix seconds. Only in lists that are ordered by it (`order_by` `waiting_since`). */
+  readonly waiting_since?: number;
 }
 
 /** The API key that created a task. */

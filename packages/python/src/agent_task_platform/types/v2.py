@@ -259,6 +259,9 @@ class Task(TypedDict):
     """Numbers of the subtasks that the task itself has started, by state; absent without subtasks."""
     imported_from: NotRequired[ImportedFrom]
     """Where an imported task comes from; absent for all other tasks (spec/api.md 8.95)."""
+    waiting_since: NotRequired[int]
+    """Since when the task has waited for its user, in Unix seconds. Only in lists that are ordered by it (`order_by`
+    `waiting_since`)."""
 
 
 class CreatedByApiKey(TypedDict):
