@@ -54,7 +54,7 @@ export const connectorPages =
           title: signInFailed,
           body: html`<p>${words(
             "The sign-in to the connector did not succeed: it was refused, took too long, was started by another user, or its server could not be reached. Please try again.",
-            "Die Anmeldung beim Connector ist nicht gelungen: sie wurde abgelehnt, dauerte zu lange, wurde von einer anderen Person begonnen, oder der Server war nicht erreichbar. Bitte versuchen Sie es erneut.",
+            "Die Anmeldung beim Konnektor ist nicht gelungen: sie wurde abgelehnt, dauerte zu lange, wurde von einer anderen Person begonnen, oder der Server war nicht erreichbar. Bitte versuchen Sie es erneut.",
           )}</p>
 ${requestNote(request)}`,
         });

@@ -66,10 +66,10 @@ export function connectorRoutes(app: FastifyInstance, parts: ConsoleParts): void
   const sendNotFound = (reply: FastifyReply, { email }: SessionHolder): FastifyReply =>
     sendPage(reply, visits, {
       status: 404,
-      title: words("No connectors to choose", "Keine Connectoren zur Wahl"),
+      title: words("No connectors to choose", "Keine Konnektoren zur Wahl"),
       body: html`<p>${words(
         `${email} has not allowed this app to use connectors. If an app sent you here, allow it in the app first, or sign in with the account that you use for it.`,
-        `${email} hat dieser App keine Connectoren erlaubt. Wenn eine App Sie hierher geführt hat, erlauben Sie es zuerst in der App, oder melden Sie sich mit dem Konto an, das Sie dafür benutzen.`,
+        `${email} hat dieser App keine Konnektoren erlaubt. Wenn eine App Sie hierher geführt hat, erlauben Sie es zuerst in der App, oder melden Sie sich mit dem Konto an, das Sie dafür benutzen.`,
       )}</p>
 <p><a class="button" href="${visits.href(appsPath)}">${yourApps}</a></p>`,
     });
@@ -79,11 +79,11 @@ export function connectorRoutes(app: FastifyInstance, parts: ConsoleParts): void
     const body = html`${saved && noticeMessage(words("Saved.", "Gespeichert."))}
 <p>${words(
       html`${appName(app)} acts for ${who.name ?? who.email} in the team ${teamName}. Choose the connectors that it may use. It immediately loses access to connectors that you remove.`,
-      html`${appName(app)} handelt für ${who.name ?? who.email} im Team ${teamName}. Wählen Sie die Connectoren, die sie benutzen darf. Auf entfernte Connectoren verliert sie sofort den Zugriff.`,
+      html`${appName(app)} handelt für ${who.name ?? who.email} im Team ${teamName}. Wählen Sie die Konnektoren, die sie benutzen darf. Auf entfernte Konnektoren verliert sie sofort den Zugriff.`,
     )}</p>
-${app.connectorUids.length > 0 ? form(app, grant, visits.sessionToken(request)) : html`<p>${words("It has no connectors now.", "Sie hat jetzt keine Connectoren.")}</p>`}
+${app.connectorUids.length > 0 ? form(app, grant, visits.sessionToken(request)) : html`<p>${words("It has no connectors now.", "Sie hat jetzt keine Konnektoren.")}</p>`}
 <p><a href="${visits.href(appsPath)}">${yourApps}</a></p>`;
-    return sendPage(reply, visits, { title: words(`Connectors of ${app.name}`, `Connectoren von ${app.name}`), body });
+    return sendPage(reply, visits, { title: words(`Connectors of ${app.name}`, `Konnektoren von ${app.name}`), body });
   }
 
   const form = (app: TeamApp, grant: OAuthGrant, token: Html): Html => html`<form method="post" action="${hrefOf(app.clientId)}">

@@ -28,7 +28,7 @@ const scopeTexts: Readonly<Record<ScopeName, Html>> = {
   ),
   use_connectors: words(
     "use other services through the connectors that you choose",
-    "andere Dienste über die Connectoren benutzen, die Sie wählen",
+    "andere Dienste über die Konnektoren benutzen, die Sie wählen",
   ),
   create_task: words(
     "create tasks for you, which use your credits, and see and delete the tasks that it created",
@@ -63,7 +63,7 @@ export function connectorChoice(app: Pick<OAuthApp, "connectorUids">, selected: 
     (uid) =>
       html`<label class="choice"><input type="checkbox" name="connector" value="${uid}"${selected.includes(uid) && html` checked`}><span>${connectorName(uid)}</span></label>`,
   );
-  return html`<fieldset><legend>${words("Connectors that it may use", "Connectoren, die sie benutzen darf")}</legend>${boxes}</fieldset>`;
+  return html`<fieldset><legend>${words("Connectors that it may use", "Konnektoren, die sie benutzen darf")}</legend>${boxes}</fieldset>`;
 }
 
 /** An app's name, with a link if it has a homepage. The homepage gets no referrer and no access to this page. */

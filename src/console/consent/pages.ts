@@ -55,10 +55,10 @@ ${grant.generation !== app.generation && html`<p class="notice">${words("It requ
 <p>${words("It may", "Sie darf")}</p>
 ${scopeList(scopes)}
 <dl>
-${connects && html`<dt>${words("Connectors", "Connectoren")}</dt><dd>${names.length === 0 ? words("None", "Keine") : names.join(", ")}</dd>`}
+${connects && html`<dt>${words("Connectors", "Konnektoren")}</dt><dd>${names.length === 0 ? words("None", "Keine") : names.join(", ")}</dd>`}
 <dt>${words("Since", "Seit")}</dt><dd><time datetime="${new Date(grant.createdAt).toISOString()}">${words(dateIn("en", grant.createdAt), dateIn("de", grant.createdAt))}</time></dd>
 </dl>
-${connects && html`<p><a href="${visits.href(connectorsHref(app.clientId))}">${words(`Choose the connectors of ${app.name}`, `Connectoren von ${app.name} wählen`)}</a></p>`}
+${connects && html`<p><a href="${visits.href(connectorsHref(app.clientId))}">${words(`Choose the connectors of ${app.name}`, `Konnektoren von ${app.name} wählen`)}</a></p>`}
 <form class="inline" method="post" action="${visits.href(`${path}/revoke`)}">${token}${hiddenField("client_id", app.clientId)}<button class="secondary" type="submit" aria-label="${words(`Revoke ${app.name}`, `${app.name} widerrufen`)}">${words("Revoke", "Widerrufen")}</button></form>
 </section>`;
   };

@@ -163,7 +163,7 @@ export const scenesOf = ({ longTask, asks, failed, website, consent }: Seeded): 
   { name: "page-link-used", path: "/link/used", who: "visitor" },
   { name: "page-consent", path: consent },
   { name: "page-consent-german", path: consent, locale: "de-DE" },
-  { name: "page-consent-error", path: consent.replace("response_type=code", "response_type=none") },
+  { name: "page-consent-error", path: consent.replace(/client_id=[^&]+/, "client_id=unknown") },
   { name: "page-not-found", path: "/nothing", who: "visitor" },
   { name: "page-account", path: "/account" },
   { name: "page-apps", path: "/account/apps?notice=revoked" },

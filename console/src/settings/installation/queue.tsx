@@ -33,7 +33,7 @@ export function Profiles({ profiles }: { profiles: readonly ProfileStatus[] }) {
             ]}
           />
           <small>
-            {formatNumber(running)} {text.running.toLowerCase()} · {formatNumber(queued)} {text.queued.toLowerCase()}
+            {text.load(formatNumber(running), formatNumber(queued))}
             {oldestSeconds !== undefined && `, ${text.oldest(formatDuration(fromSeconds(oldestSeconds)))}`}
             {failed > 0n && (
               <span className={styles.failed}>
