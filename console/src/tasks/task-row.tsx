@@ -25,7 +25,7 @@ function aboutOf(
   if (status === TaskStatus.WAITING && statusDetail) return [shownText(catalogued(statusDetail.waitingDescription)), ...labels].join(" · ");
   const isRunning = status === TaskStatus.RUNNING;
   const step = isRunning && planProgress ? [text.step(Math.min(planProgress.done + 1, planProgress.total), planProgress.total)] : [];
-  return [...step, ...(isRunning && brief ? [brief] : []), ...labels].join(" · ");
+  return [...step, ...(isRunning && brief ? [shownText(catalogued(brief))] : []), ...labels].join(" · ");
 }
 
 interface RowProps {
