@@ -11,6 +11,7 @@ import { executablePath, hasChromium } from "../browser/chromium.ts";
 import { openReceiver, type Receiver } from "../egress/receiver.ts";
 import { openPut } from "../files/files-rig.ts";
 import { sample } from "../support/depth.ts";
+import { runDirectly } from "../support/direct.ts";
 import { freePort } from "../support/free-port.ts";
 import { checkAnswered } from "../support/invariants.ts";
 import { testMs } from "../support/patience.ts";
@@ -28,7 +29,7 @@ interface OnTerminal extends Disposable {
   readonly pid: number;
   readonly url: string;
   said(): string;
-  /** Closes the terminal, and resolves once nothing listens on the port. */
+  /** Closes the terminal, and resolves once nothing listens on the port and the process has ended. */
   close(): Promise<void>;
 }
 
@@ -60,6 +61,7 @@ async function startOnTerminal(env: Readonly<Record<string, string>>): Promise<O
       terminal.kill("SIGKILL");
       await once(terminal, "close");
       await isGone(url);
+      await eventually("the process ends", async () => !isServer(pid));
     },
     [Symbol.dispose]() {
       terminal.kill("SIGKILL");
@@ -129,7 +131,8 @@ test(`a server whose terminal is closed ends each of ${rounds} times, and its ne
   await using folder = await mkdtempDisposable(join(tmpdir(), "terminal-"));
   await using hook = await slowReceiver();
   const pdf = hasChromium ? { PDF_RENDERER: executablePath, ...(process.getuid?.() === 0 && { PDF_RENDERER_UID: "65534" }) } : {};
-  const env = { DATA_DIR: folder.path, ...pdf };
+  const db = { kind: "sqlite", url: `file:${join(folder.path, "atp.db")}`, [Symbol.asyncDispose]: async () => undefined } as const;
+  const env = { DATA_DIR: folder.path, DATABASE_URL: db.url, ...pdf };
   using servers = new DisposableStack();
   const start = async () => servers.use(await startOnTerminal(env));
   let server = await start();
@@ -147,6 +150,8 @@ test(`a server whose terminal is closed ends each of ${rounds} times, and its ne
     // A read of many rows, by the thread that reads.
     await user.call("task.list", { query: "One" });
     await server.close();
+    // A process that drains deletes its row; one that is killed leaves it.
+    expect(await runDirectly(db, "SELECT id FROM process_keys")).toEqual([]);
     server = await start();
   }
   const user = userOf(server, key);
