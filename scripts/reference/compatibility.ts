@@ -89,3 +89,12 @@ export function compatibilityPage(root: string): string {
     ...subjects.flatMap(({ subject: title, rows }) => [`## ${title}`, tableOf(rows)]),
   ].join("\n\n")}\n`;
 }
+
+const leftOutMark = /(<!-- not built[^>]*-->\n)[\s\S]*?(\n<!-- end of not built -->)/;
+
+/** The README with the statements that are left out, between its two marks. @throws Error when it has no marks. */
+export function withLeftOut(readme: string, root: string): string {
+  const rows = readSubjects(root).flatMap(({ rows }) => rows.flatMap((row) => ("left out" in row ? [`- ${row.says}`] : [])));
+  if (!leftOutMark.test(readme)) throw new Error("README.md has no marks for what is not built");
+  return readme.replace(leftOutMark, (_, begin: string, end: string) => `${begin}\n${rows.join("\n")}\n${end}`);
+}
