@@ -4,14 +4,17 @@ import { idsFrom } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { EventPayloads, NewEvent } from "../../../core/tasks/event.ts";
 import { depthMax } from "../../../core/tasks/subtasks.ts";
-import { type AgentEvent, type Decision, messagesOf, type NewFile, type Outcome, type Progress, type Turn } from "../../agent.ts";
+import { type Decision, messagesOf, type NewFile, type Outcome, type Progress, type Turn } from "../../agent.ts";
 import { scheduleApproval } from "../../schedule-approval.ts";
 import { sampleApproval } from "./approvals.ts";
-import type { Directive, EndingDirective, EventDirective } from "./directives.ts";
+import type { Directive } from "./directives.ts";
 import { createMemo, type Request } from "./memo.ts";
 import type { PlanKeeper } from "./plan.ts";
 import type { PlacedDirective } from "./reading.ts";
 import { shorten } from "./text.ts";
+
+type DirectiveName = Directive["name"];
+type Named<N extends DirectiveName> = Directive & { readonly name: N };
 
 /** The last message of a turn that has only directives. */
 export interface Closing {
@@ -25,9 +28,9 @@ export interface Closing {
 }
 
 /** Directives with which a turn ends in another way, or does not end. */
-const otherEndings: readonly string[] = ["ask", "fail", "forever"];
+const otherEndings: readonly DirectiveName[] = ["ask", "fail", "forever"];
 /** Directives that wait for a decision, or for subtasks. */
-const deciding: readonly string[] = ["confirm", "schedule", "wait"];
+const deciding: readonly DirectiveName[] = ["confirm", "schedule", "wait"];
 
 /**
  * The last `say` or `stream` is the turn's result, or the last `file` without one of them. It is written only at the end, except when a
@@ -39,35 +42,31 @@ export function findClosing(directives: readonly PlacedDirective[]): Closing | n
   const spoken = names.findLastIndex((name) => name === "say" || name === "stream");
   const at = spoken === -1 ? names.lastIndexOf("file") : spoken;
   const last = directives[at]?.directive;
-  const saying = last?.name === "say" || last?.name === "stream" || last?.name === "file" ? last : null;
-  if (saying === null || names.some((name) => otherEndings.includes(name))) return null;
+  if ((last?.name !== "say" && last?.name !== "stream" && last?.name !== "file") || names.some((name) => otherEndings.includes(name)))
+    return null;
   return {
-    content: saying.name === "file" ? fileMessage(saying) : saying.text,
+    content: last.name === "file" ? fileMessage(last) : last.text,
     files: directives.flatMap(({ directive }) => (directive.name === "file" ? [fileOf(directive)] : [])),
-    isStreamed: saying.name === "stream",
+    isStreamed: last.name === "stream",
     before: at < names.findLastIndex((name) => deciding.includes(name)) ? directives : directives.toSpliced(at, 1),
   };
 }
 
-type FileDirective = Extract<EventDirective, { name: "file" }>;
-
 /** The message with a file. */
-const fileMessage = ({ filename }: FileDirective): string => `Here is ${filename}.`;
+const fileMessage = ({ filename }: Named<"file">): string => `Here is ${filename}.`;
 
-/** The text file of a directive. */
-const fileOf = ({ filename, content }: FileDirective): NewFile => ({ filename, content: [Buffer.from(content)] });
+const fileOf = ({ filename, content }: Named<"file">): NewFile => ({ filename, content: [Buffer.from(content)] });
 
 /** Ids for the tool uses of a turn. They differ from those of other turns, and are the same when the turn resumes. */
-function actionIds({ taskId, earlier, messages }: Pick<Turn, "taskId" | "earlier" | "messages">): () => string {
+function actionIds({ taskId, earlier, messages }: Turn): () => string {
+  const digest = (text: string) => createHash("sha256").update(text).digest();
   let turn: string | undefined;
   let used = 0;
   return () => {
-    turn ??= createHash("sha256")
-      .update(JSON.stringify([taskId, messagesOf(earlier), messages]))
-      .digest("hex");
+    turn ??= digest(JSON.stringify([taskId, messagesOf(earlier), messages])).toString("hex");
     used += 1;
-    const seed = `${turn} ${used}`;
-    return idsFrom(() => createHash("sha256").update(seed).digest()).short();
+    const seed = digest(`${turn} ${used}`);
+    return idsFrom(() => seed).short();
   };
 }
 
@@ -89,14 +88,8 @@ export interface RunState {
 
 /** The state of a run before its first directive. */
 export const createRunState = (turn: Turn, request: Request, plan: PlanKeeper, value: Json | undefined): RunState => ({
-  turn,
-  request,
-  plan,
-  nextActionId: actionIds(turn),
-  value,
-  eventCount: 0,
-  confirmedCount: 0,
-  waitedCount: 0,
+  ...{ turn, request, plan, nextActionId: actionIds(turn), value },
+  ...{ eventCount: 0, confirmedCount: 0, waitedCount: 0 },
 });
 
 /** Executes directives in order until one of them ends the turn. Returns undefined when none does. */
@@ -105,46 +98,89 @@ export async function* execute(
   work: RunState,
 ): AsyncGenerator<Progress, Outcome | undefined, void> {
   for (const [i, { directive }] of directives.entries()) {
-    const outcome = yield* executeOne(directive, () => directives.slice(i + 1), work);
-    if (outcome) return outcome;
+    // The action of a name takes the directives of this name.
+    const action = actions[directive.name] as Action<DirectiveName>;
+    const effect = await action(directive, work, () => directives.slice(i + 1));
+    if (effect && "kind" in effect) return effect;
+    if (!effect) continue;
+    work.eventCount += effect.events.length;
+    yield effect;
   }
   return undefined;
 }
 
-async function* executeOne(
-  directive: Directive,
-  left: () => readonly PlacedDirective[],
+/** What a directive does: it writes events, ends the turn, or neither. */
+type Effect = Progress | Outcome | undefined;
+/** @param left the directives after this one. */
+type Action<N extends DirectiveName> = (
+  directive: Named<N>,
   work: RunState,
-): AsyncGenerator<Progress, Outcome | undefined, void> {
-  const { clock, signal } = work.turn;
-  switch (directive.name) {
-    case "value":
-      work.value = directive.value;
-      return undefined;
-    case "sleep":
-      if (!isOver(work)) await clock.sleep(directive.seconds * 1000, signal);
-      return undefined;
-    case "forever":
-      for (;;) await clock.sleep(60_000, signal);
-    case "wait":
-      return yield* waitForSubtasks(directive, work);
-    case "ask":
-    case "confirm":
-    case "schedule":
-    case "fail":
-    case "crash": {
-      const outcome = outcomeOf(directive, left, work);
-      const browser = outcome || directive.name !== "confirm" ? undefined : selectedBy(work.turn.decisions[work.confirmedCount - 1]);
-      if (browser !== undefined) yield countEvents({ events: [explanation(`Works in the browser ${browser}.`)] }, work);
-      return outcome;
-    }
-    default: {
-      if (directive.name === "stream") await showWords(directive.text, work);
-      yield countEvents(await progressOf(directive, work), work);
-      return undefined;
-    }
-  }
-}
+  left: () => readonly PlacedDirective[],
+) => Effect | Promise<Effect>;
+
+const briefs = { success: "It worked", error: "It failed", rollback: "It was undone" } as const;
+
+const actions: { readonly [N in DirectiveName]: Action<N> } = {
+  say: ({ text }) => message({ content: text }),
+  async stream({ text }, work) {
+    await showWords(text, work);
+    return message({ content: text });
+  },
+  progress: ({ text }) => message({ content: text, deliveryKind: "progress" }),
+  file: (directive) => ({
+    events: [{ type: "assistant_message", payload: { content: fileMessage(directive) }, files: [fileOf(directive)] }],
+  }),
+  think: ({ text }) => explain(text),
+  plan({ titles }, { plan }) {
+    plan.replace(titles);
+    return { events: [plan.snapshot()] };
+  },
+  step: (_, { plan }) => ({ events: plan.next() }),
+  tool: ({ tool, status }, { nextActionId }) =>
+    toolUse({ tool, actionId: nextActionId(), status, brief: briefs[status], message: { action: "Using", param: tool } }),
+  subtask: startSubtask,
+  wait: waitForSubtasks,
+  site: saveSite,
+  credits: ({ credits }) => ({ ...explain(`Spent ${credits} credits.`), credits }),
+  value({ value }, work) {
+    work.value = value;
+    return undefined;
+  },
+  async sleep({ seconds }, work) {
+    if (!isOver(work)) await work.turn.clock.sleep(seconds * 1000, work.turn.signal);
+    return undefined;
+  },
+  async forever(_, { turn: { clock, signal } }) {
+    for (;;) await clock.sleep(60_000, signal);
+  },
+  ask({ question, options }, { request, plan, value }, left) {
+    const remaining = left().map(({ source }) => source);
+    return {
+      kind: "ask",
+      content: question,
+      options,
+      memo: createMemo({ remaining: remaining.join(""), request, plan: plan.plan, value }),
+    };
+  },
+  confirm({ kind, variant }, work) {
+    const decision = nextDecision(work);
+    if (decision) return showBrowser(decision);
+    const sample = sampleApproval(kind, variant);
+    return kind === "scheduleCreate" ? proposalOf(sample.params ?? {}, work.turn) : sample;
+  },
+  schedule: ({ params }, work) => (nextDecision(work) ? undefined : proposalOf(params, work.turn)),
+  fail: ({ errorType, text }) => ({ kind: "fail", errorType, content: text }),
+  crash: (_, { turn }) => (turn.claim === 1 ? { kind: "abandon" } : undefined),
+};
+
+const message = (payload: EventPayloads["assistant_message"]): Progress => ({ events: [{ type: "assistant_message", payload }] });
+
+/** An explanation, which only verbose lists show. */
+export const explain = (content: string): Progress & { readonly events: readonly NewEvent[] } => ({
+  events: [{ type: "explanation", payload: { content } }],
+});
+
+const toolUse = (payload: EventPayloads["tool_used"]): Progress => ({ events: [{ type: "tool_used", payload }] });
 
 /** The pause after each word of a streamed text. */
 const wordMs = 100;
@@ -160,152 +196,53 @@ export async function showWords(text: string, work: RunState): Promise<void> {
   }
 }
 
-function countEvents(progress: Progress, work: RunState): Progress {
-  work.eventCount += progress.events.length;
-  return progress;
-}
-
-/** The browser that a decision selects (spec/api.md 9.4). */
-function selectedBy(decided: Decision | undefined): string | undefined {
-  const id = decided?.kind === "needConnectMyBrowser" && decided.accepted ? decided.input["client_id"] : undefined;
-  return typeof id === "string" ? id : undefined;
-}
-
 /** True while an earlier run was further than this one: its sleeps are not repeated. */
-const isOver = ({ turn, eventCount: told, confirmedCount: passed, waitedCount: waited }: RunState): boolean =>
-  told < turn.written.length || passed < turn.decisions.length || waited < (turn.waits?.length ?? 0);
-
-async function progressOf(directive: EventDirective, { plan, nextActionId, turn }: RunState): Promise<Progress> {
-  switch (directive.name) {
-    case "say":
-    case "stream":
-      return { events: [{ type: "assistant_message", payload: { content: directive.text } }] };
-    case "progress":
-      return { events: [{ type: "assistant_message", payload: { content: directive.text, deliveryKind: "progress" } }] };
-    case "file":
-      return { events: [fileEvent(directive)] };
-    case "think":
-      return { events: [explanation(directive.text)] };
-    case "plan":
-      plan.replace(directive.titles);
-      return { events: [plan.snapshot()] };
-    case "step":
-      return { events: plan.next() };
-    case "tool":
-      return { events: [toolEvent(directive, nextActionId())] };
-    case "subtask":
-      return { events: [await subtaskEvent(directive.text, nextActionId(), turn)] };
-    case "site":
-      return { events: [siteEvent(directive, nextActionId())] };
-    case "credits":
-      return { events: [explanation(`Spent ${directive.credits} credits.`)], credits: directive.credits };
-  }
-}
-
-/** An explanation, which only verbose lists show. */
-export const explanation = (content: string): NewEvent => ({ type: "explanation", payload: { content } });
-
-/** A message with a text file. */
-const fileEvent = (directive: Extract<EventDirective, { name: "file" }>): AgentEvent => ({
-  type: "assistant_message",
-  payload: { content: fileMessage(directive) },
-  files: [fileOf(directive)],
-});
-
-const briefs = { success: "It worked", error: "It failed", rollback: "It was undone" } as const;
-
-const toolEvent = ({ tool, status }: Extract<EventDirective, { name: "tool" }>, actionId: string): NewEvent => ({
-  type: "tool_used",
-  payload: { tool, actionId, status, brief: briefs[status], message: { action: "Using", param: tool } },
-});
-
-/** The event of a subtask that begins, or of the failure to begin it. */
-async function subtaskEvent(message: string, actionId: string, { subtask }: Turn): Promise<AgentEvent> {
-  const use = { tool: "subtask", actionId, params: { message } };
-  if (!subtask) return failedUse(use, tooDeep);
-  try {
-    const newSubtask = await subtask(message);
-    const payload = { ...use, status: "success", brief: "Began a subtask", result: { task_id: newSubtask.id } } as const;
-    return { type: "tool_used", payload, subtask: newSubtask };
-  } catch (thrown) {
-    if (thrown instanceof Failure && thrown.reason !== "unavailable") return failedUse(use, thrown.message);
-    throw thrown;
-  }
-}
+const isOver = ({ turn, eventCount, confirmedCount, waitedCount }: RunState): boolean =>
+  eventCount < turn.written.length || confirmedCount < turn.decisions.length || waitedCount < (turn.waits?.length ?? 0);
 
 const tooDeep = `Subtasks are at most ${depthMax} deep`;
 
+/** The event of a subtask that begins, or of the failure to begin it. */
+async function startSubtask({ text }: Named<"subtask">, { nextActionId, turn }: RunState): Promise<Progress> {
+  const use = { tool: "subtask", actionId: nextActionId(), params: { message: text } };
+  if (!turn.subtask) return toolUse({ ...use, status: "error", brief: tooDeep });
+  try {
+    const subtask = await turn.subtask(text);
+    const payload = { ...use, status: "success", brief: "Began a subtask", result: { task_id: subtask.id } } as const;
+    return { events: [{ type: "tool_used", payload, subtask }] };
+  } catch (thrown) {
+    if (!(thrown instanceof Failure) || thrown.reason === "unavailable") throw thrown;
+    return toolUse({ ...use, status: "error", brief: thrown.message });
+  }
+}
+
 /** Waits for all subtasks that have not ended. The results are the event of the run that continues. */
-async function* waitForSubtasks(
-  { mode, seconds }: Extract<EndingDirective, { name: "wait" }>,
-  work: RunState,
-): AsyncGenerator<Progress, Outcome | undefined, void> {
+async function waitForSubtasks({ mode, seconds }: Named<"wait">, work: RunState): Promise<Progress | Outcome> {
   const { turn, nextActionId } = work;
   const use = { tool: "wait_for_subtasks", actionId: nextActionId(), params: { mode } };
-  if (!turn.waitFor) {
-    yield countEvents({ events: [failedUse(use, tooDeep)] }, work);
-    return undefined;
-  }
+  if (!turn.waitFor) return toolUse({ ...use, status: "error", brief: tooDeep });
   const wait = await turn.waitFor({ mode, ...(seconds === undefined ? {} : { timeoutMs: seconds * 1000 }) });
   if ("kind" in wait) return wait;
   work.waitedCount += 1;
-  const subtasks = wait.subtasks.map(({ id, title, status, lastMessage: said }) => ({ task_id: id, title, status, said: shorten(said) }));
-  const payload = { ...use, status: "success", brief: "Waited for subtasks", result: { reason: wait.reason, subtasks } } as const;
-  yield countEvents({ events: [{ type: "tool_used", payload }] }, work);
-  return undefined;
+  const subtasks = wait.subtasks.map(({ id, title, status, lastMessage }) => ({ task_id: id, title, status, said: shorten(lastMessage) }));
+  return toolUse({ ...use, status: "success", brief: "Waited for subtasks", result: { reason: wait.reason, subtasks } });
 }
-
-const failedUse = (use: Pick<EventPayloads["tool_used"], "tool" | "actionId" | "params">, brief: string): AgentEvent => ({
-  type: "tool_used",
-  payload: { ...use, status: "error", brief },
-});
 
 /** The event that saves a website of one page. */
-const siteEvent = ({ title, html }: Extract<EventDirective, { name: "site" }>, actionId: string): AgentEvent => ({
-  type: "tool_used",
-  payload: {
-    tool: "save_site",
-    actionId,
-    status: "success",
-    brief: `Saved the website ${title}`,
-    message: { action: "Saving", param: title },
-  },
-  site: {
-    title,
-    message: `Saved ${title}`,
-    files: [{ path: "index.html", file: { filename: "index.html", content: [Buffer.from(html)] } }],
-  },
-});
-
-/** The outcome of the turn at a directive; undefined when the turn continues. */
-function outcomeOf(
-  directive: Exclude<EndingDirective, { name: "wait" }>,
-  left: () => readonly PlacedDirective[],
-  work: RunState,
-): Outcome | undefined {
-  const { turn, request, plan, value } = work;
-  switch (directive.name) {
-    case "ask": {
-      const sources = left().map(({ source }) => source);
-      const memo = createMemo({ remaining: sources.join(""), request, plan: plan.plan, value });
-      return { kind: "ask", content: directive.question, options: directive.options, memo };
-    }
-    case "confirm":
-      work.confirmedCount += 1;
-      return work.confirmedCount <= turn.decisions.length ? undefined : approvalOf(directive, turn);
-    case "schedule":
-      work.confirmedCount += 1;
-      return work.confirmedCount <= turn.decisions.length ? undefined : proposalOf(directive.params, turn);
-    case "fail":
-      return { kind: "fail", errorType: directive.errorType, content: directive.text };
-    case "crash":
-      return turn.claim === 1 ? { kind: "abandon" } : undefined;
-  }
+function saveSite({ title, html }: Named<"site">, { nextActionId }: RunState): Progress {
+  const use = { tool: "save_site", actionId: nextActionId(), status: "success", brief: `Saved the website ${title}` } as const;
+  const files = [{ path: "index.html", file: { filename: "index.html", content: [Buffer.from(html)] } }];
+  const site = { title, message: `Saved ${title}`, files };
+  return { events: [{ type: "tool_used", payload: { ...use, message: { action: "Saving", param: title } }, site }] };
 }
 
-function approvalOf({ kind, variant }: Extract<EndingDirective, { name: "confirm" }>, turn: Turn): Outcome {
-  const sample = sampleApproval(kind, variant);
-  return kind === "scheduleCreate" ? proposalOf(sample.params ?? {}, turn) : sample;
+/** The decision on the next confirmation; undefined when it must be requested. */
+const nextDecision = (work: RunState): Decision | undefined => work.turn.decisions[work.confirmedCount++];
+
+/** The event with the browser that a decision selects (spec/api.md 9.4). */
+function showBrowser({ kind, accepted, input }: Decision): Progress | undefined {
+  const browser = kind === "needConnectMyBrowser" && accepted ? input["client_id"] : undefined;
+  return typeof browser === "string" ? explain(`Works in the browser ${browser}.`) : undefined;
 }
 
 /** A schedule that the platform refuses ends the turn as a malformed directive does. */

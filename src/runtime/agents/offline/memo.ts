@@ -1,5 +1,4 @@
-import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
-import type { PlanStep } from "../../../core/tasks/event.ts";
+import { isObject, type Json } from "../../../core/json.ts";
 import type { Plan } from "./plan.ts";
 
 /** The state that the agent stores with a question. The turn that the answer begins continues from it. */
@@ -25,47 +24,19 @@ export interface Request {
 }
 
 /** The version of the memo's form. Raise it when the form changes. */
-const form = "offline 2";
+const form = "offline 3";
 /** The most characters stored of each text: more than an answer shows. */
 const textMax = 20_000;
 
 /** The stored form of a memo. */
-export function createMemo({ remaining: left, request, plan, value }: Memo): Json {
-  const { text, files, previous, hasDirectives: ordered } = request;
-  return {
-    form,
-    left,
-    request: { text: truncate(text), files: truncate(files), previous: truncate(previous), ordered },
-    ...(plan ? { plan: { steps: plan.steps.map((step) => ({ ...step })), begun: plan.begun } } : {}),
-    ...(value === undefined ? {} : { value }),
-  };
+export function createMemo({ request, ...memo }: Memo): Json {
+  const [text, files, previous] = [truncate(request.text), truncate(request.files), truncate(request.previous)];
+  return JSON.parse(JSON.stringify({ form, ...memo, request: { ...request, text, files, previous } }));
 }
 
 /** Reads a stored memo; null without one, and for a memo of another agent or release. */
-export function readMemo(kept: Json): Memo | null {
-  if (!isObject(kept) || kept["form"] !== form) return null;
-  const { left, request, plan, value } = kept;
-  const storedRequest = isObject(request) ? requestIn(request) : null;
-  return typeof left === "string" && storedRequest ? { remaining: left, request: storedRequest, plan: planIn(plan), value } : null;
-}
-
-function requestIn({ text, files, previous, ordered }: JsonObject): Request | null {
-  const isRequest = typeof text === "string" && typeof files === "string" && typeof previous === "string" && typeof ordered === "boolean";
-  return isRequest ? { text, files, previous, hasDirectives: ordered } : null;
-}
-
-function planIn(plan: Json | undefined): Plan | undefined {
-  const { steps, begun } = isObject(plan) ? plan : {};
-  return Array.isArray(steps) && typeof begun === "number" ? { steps: steps.flatMap(stepIn), begun } : undefined;
-}
-
-function stepIn(step: Json): PlanStep[] {
-  const { status: word, title, startedAt, endAt } = isObject(step) ? step : {};
-  const status = statuses.find((known) => known === word);
-  if (status === undefined || typeof title !== "string") return [];
-  return [{ status, title, ...(typeof startedAt === "number" ? { startedAt } : {}), ...(typeof endAt === "number" ? { endAt } : {}) }];
-}
-
-const statuses = ["todo", "doing", "done", "failed"] as const;
+export const readMemo = (stored: Json): Memo | null =>
+  // Only `createMemo` writes this form.
+  isObject(stored) && stored["form"] === form ? (stored as Json as Memo & Json) : null;
 
 const truncate = (text: string): string => text.slice(0, textMax).toWellFormed();

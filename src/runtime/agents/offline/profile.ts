@@ -1,7 +1,7 @@
 import { Failure } from "../../../core/failure.ts";
 import { isObject, type Json } from "../../../core/json.ts";
 import type { AttachedFile } from "../../agent.ts";
-import { count, listSome, parseJson, shorten, someMax } from "./text.ts";
+import { count, parseJson, shorten, someOf } from "./text.ts";
 
 /** The rows and columns of a table whose first row has the names, with facts of each column; undefined if it is not a table. */
 function csvProfile(text: string, cut: boolean): readonly string[] | undefined {
@@ -12,8 +12,7 @@ function csvProfile(text: string, cut: boolean): readonly string[] | undefined {
   const odd = rows.filter((row) => row.length !== names.length).length;
   return [
     `a table of ${count(rows.length, "row")} and ${count(names.length, "column")}`,
-    ...names.slice(0, someMax).map((name, column) => `column ${shorten(name.trim()) || column + 1}: ${columnFacts(rows, column)}`),
-    ...(names.length > someMax ? [`… and ${count(names.length - someMax, "column")} more`] : []),
+    ...someOf(names, (name, column) => `column ${shorten(name.trim()) || column + 1}: ${columnFacts(rows, column)}`, "column"),
     ...(odd === 0 ? [] : [`${count(odd, "row")} with more or fewer fields than names`]),
   ];
 }
@@ -54,14 +53,11 @@ function columnFacts(rows: readonly (readonly string[])[], column: number): stri
   if (filled.length === 0) return "empty";
   const numbers = filled.filter((value) => /^-?\d{1,15}(\.\d{1,15})?$/.test(value)).map(Number);
   if (numbers.length < filled.length) return `text, ${count(new Set(filled).size, "different value")}${empty}`;
-  const [least, most] = numbers.reduce(
-    ([low, high], n) => [Math.min(low, n), Math.max(high, n)],
-    [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
-  );
-  return `numbers from ${least} to ${most}, mean ${meanOf(numbers)}${empty}`;
+  // A spread into the arguments of `Math.min` would overflow the stack.
+  const [least, most] = [numbers.reduce((a, b) => Math.min(a, b)), numbers.reduce((a, b) => Math.max(a, b))];
+  const mean = numbers.reduce((sum, n) => sum + n, 0) / numbers.length;
+  return `numbers from ${least} to ${most}, mean ${Number(mean.toPrecision(6))}${empty}`;
 }
-
-const meanOf = (numbers: readonly number[]): number => Number((numbers.reduce((sum, n) => sum + n, 0) / numbers.length).toPrecision(6));
 
 /** The number of lines and words, and the first non-empty line. */
 function textProfile(text: string): readonly string[] {
@@ -91,12 +87,15 @@ function jsonProfile(text: string): readonly string[] | undefined {
 function itemsOf(items: readonly Json[]): readonly string[] {
   const kinds = [...new Set(items.map(kindOf))];
   const first = items.find(isObject);
-  return [...(kinds.length === 0 ? [] : [`items: ${listSome(kinds)}`]), ...(first === undefined ? [] : [`first object: ${keysOf(first)}`])];
+  return [
+    ...(kinds.length === 0 ? [] : [`items: ${someOf(kinds, shorten).join(", ")}`]),
+    ...(first === undefined ? [] : [`first object: ${keysOf(first)}`]),
+  ];
 }
 
 function keysOf(object: object): string {
   const keys = Object.keys(object);
-  return keys.length === 0 ? "no keys" : `${count(keys.length, "key")}: ${listSome(keys)}`;
+  return keys.length === 0 ? "no keys" : `${count(keys.length, "key")}: ${someOf(keys, shorten).join(", ")}`;
 }
 
 function kindOf(value: Json): string {
@@ -107,30 +106,12 @@ function kindOf(value: Json): string {
 /** The most bytes of a file that are read. */
 const bytesMax = 1024 * 1024;
 
-/** The text at the beginning of a file. */
-export interface Beginning {
-  readonly text: string;
-  /** True when the file has more. */
-  readonly cut: boolean;
-}
-
 /**
- * Reads the first megabyte of a file; null when it is not UTF-8 text.
+ * Reads the first megabyte of a file; null when it is not UTF-8 text. `cut` is true when the file has more.
  *
  * @throws Failure `not_found` when the file is gone.
  */
-async function readBeginning(file: Pick<AttachedFile, "read">): Promise<Beginning | null> {
-  const { bytes, cut } = await firstBytes(file);
-  try {
-    // The cut may split a character at the end, which is not an error.
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: cut });
-    return text.includes("\0") ? null : { text, cut };
-  } catch {
-    return null;
-  }
-}
-
-async function firstBytes({ read }: Pick<AttachedFile, "read">): Promise<{ readonly bytes: Uint8Array; readonly cut: boolean }> {
+async function readBeginning({ read }: AttachedFile): Promise<{ readonly text: string; readonly cut: boolean } | null> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   for await (const piece of read()) {
@@ -138,7 +119,15 @@ async function firstBytes({ read }: Pick<AttachedFile, "read">): Promise<{ reado
     length += piece.length;
     if (length > bytesMax) break;
   }
-  return { bytes: Buffer.concat(pieces, Math.min(length, bytesMax)), cut: length > bytesMax };
+  const cut = length > bytesMax;
+  try {
+    // The cut may split a character at the end, which is not an error.
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    const text = decoder.decode(Buffer.concat(pieces, Math.min(length, bytesMax)), { stream: cut });
+    return text.includes("\0") ? null : { text, cut };
+  } catch {
+    return null;
+  }
 }
 
 /** The most files that are read. */

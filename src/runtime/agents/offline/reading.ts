@@ -1,7 +1,7 @@
-import { type Directive, type Parsed, parseDirective } from "./directives.ts";
+import { type Directive, parseDirective } from "./directives.ts";
 import type { Memo } from "./memo.ts";
 import { type Plan, stepsLeft } from "./plan.ts";
-import { endOfJson } from "./text.ts";
+import { scanJson } from "./text.ts";
 
 /** A directive with its position. */
 export interface PlacedDirective {
@@ -12,14 +12,8 @@ export interface PlacedDirective {
   readonly position: number;
 }
 
-/** An invalid directive: its position, and the rule that it breaks. */
-export interface Fault {
-  readonly position: number;
-  readonly rule: string;
-}
-
-/** All directives of a message, or its first fault; `prose` is the text around them. */
-type Orders = { readonly prose: string; readonly directives: readonly PlacedDirective[] } | { readonly fault: Fault };
+/** All directives of a message, or the position of the first invalid one and the rule that it breaks; `prose` is the text around them. */
+type Orders = TurnDirectives | { readonly fault: { readonly position: number; readonly rule: string } };
 
 /**
  * Reads `[[NAME ARG | ARG]]` anywhere in a text, in order. All directives are read before the first is executed, so that
@@ -30,12 +24,11 @@ export function readDirectives(text: string): Orders {
   let prose = "";
   let from = 0;
   for (let position = text.indexOf("[["); position !== -1; position = text.indexOf("[[", from)) {
-    const holdsJson = startsValue(text, position);
-    const nests = startsSubtask(text, position);
-    const close = holdsJson ? endOfJson(text, position + 2) : nests ? endOfNested(text, position) : text.indexOf("]]", position);
+    const nesting = nestingName(text, position);
+    const close = endOf(text, position, nesting);
     if (close === -1) return { fault: { position, rule: "a directive ends with ]]" } };
     const body = text.slice(position + 2, close);
-    const parsed = holdsJson || nests ? parseDirective(body) : parseFlat(body);
+    const parsed = nesting === undefined && body.includes("[[") ? { rule: "a directive cannot be inside another" } : parseDirective(body);
     if ("rule" in parsed) return { fault: { position, rule: parsed.rule } };
     prose += text.slice(from, position);
     from = close + 2;
@@ -50,18 +43,17 @@ export function textWithoutDirectives(text: string): string {
   return "fault" in orders ? "" : orders.prose;
 }
 
-/** True when a `value` directive begins here: its JSON may contain brackets. */
-function startsValue(text: string, position: number): boolean {
-  const value = /\[\[\s*value\s/y;
-  value.lastIndex = position;
-  return value.test(text);
+/** The name of the directive that begins here, if it may contain brackets: in its JSON, or in the directives of its message. */
+function nestingName(text: string, position: number): string | undefined {
+  const start = /\[\[\s*(value|subtask)\s/y;
+  start.lastIndex = position;
+  return start.exec(text)?.[1];
 }
 
-/** True when a `subtask` directive begins here: its message may have directives. */
-function startsSubtask(text: string, position: number): boolean {
-  const subtask = /\[\[\s*subtask\s/y;
-  subtask.lastIndex = position;
-  return subtask.test(text);
+/** The offset of the `]]` that closes the directive at a position; -1 without one. */
+function endOf(text: string, position: number, nesting: string | undefined): number {
+  if (nesting === "value") return scanJson(text, position + 2).end;
+  return nesting === "subtask" ? endOfNested(text, position) : text.indexOf("]]", position);
 }
 
 /** The offset of the `]]` that closes the `[[` at a position, with other pairs in between; -1 without one. */
@@ -75,8 +67,6 @@ function endOfNested(text: string, position: number): number {
     if (open === 0) return found.index;
   }
 }
-
-const parseFlat = (body: string): Parsed => (body.includes("[[") ? { rule: "a directive cannot be inside another" } : parseDirective(body));
 
 /** The directives of a turn, in order, and the text of its messages around them. */
 export interface TurnDirectives {
@@ -93,9 +83,14 @@ export function readTurn(messages: readonly string[], memo: Memo | null): TurnDi
   const prose: string[] = [];
   const checkNext = sequenceCheck(memo?.plan);
   for (const [i, text] of [memo?.remaining ?? "", ...messages].entries()) {
-    const orders = checkSequence(readDirectives(text), checkNext);
-    if ("fault" in orders) return { fault: `${placeOf(i, messages.length)} position ${orders.fault.position}: ${orders.fault.rule}` };
-    directives.push(...orders.directives);
+    const faultAt = (position: number, rule: string) => ({ fault: `${placeOf(i, messages.length)} position ${position}: ${rule}` });
+    const orders = readDirectives(text);
+    if ("fault" in orders) return faultAt(orders.fault.position, orders.fault.rule);
+    for (const placed of orders.directives) {
+      const rule = checkNext(placed);
+      if (rule !== undefined) return faultAt(placed.position, rule);
+      directives.push(placed);
+    }
     if (orders.prose !== "") prose.push(orders.prose);
   }
   return { directives, prose: prose.join("\n") };
@@ -107,18 +102,7 @@ function placeOf(message: number, of: number): string {
 }
 
 /** Returns the rule that a directive breaks because of the directives before it. Call it in order. */
-type SequenceCheck = (placed: PlacedDirective) => string | undefined;
-
-function checkSequence(orders: Orders, checkNext: SequenceCheck): Orders {
-  if ("fault" in orders) return orders;
-  for (const placed of orders.directives) {
-    const rule = checkNext(placed);
-    if (rule !== undefined) return { fault: { position: placed.position, rule } };
-  }
-  return orders;
-}
-
-function sequenceCheck(plan: Plan | undefined): SequenceCheck {
+function sequenceCheck(plan: Plan | undefined): (placed: PlacedDirective) => string | undefined {
   let steps = plan && stepsLeft(plan);
   let length = 0;
   return ({ directive, source }) => {

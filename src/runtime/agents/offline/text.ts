@@ -2,37 +2,21 @@ import type { Json } from "../../../core/json.ts";
 
 const depthMax = 100;
 
-/** The end of the JSON in a text, and its nesting depth. */
-interface Passage {
-  /** Offset of the `]]`; -1 without one. */
-  readonly end: number;
-  readonly depth: number;
-}
-
 /**
- * The offset of the first `]]` that is outside the strings and brackets of the JSON
- * before it; -1 without one. For invalid JSON the result is arbitrary.
+ * Scans JSON in a text, from an offset. `end` is the offset of the first `]]` outside its strings and brackets, -1 without one;
+ * `depth` is its nesting. For invalid JSON both are arbitrary.
  */
-export const endOfJson = (text: string, from: number): number => passage(text, from).end;
-
-function passage(text: string, from: number): Passage {
+export function scanJson(text: string, from: number): { readonly end: number; readonly depth: number } {
+  const token = /"[^"\\]*(?:\\.[^"\\]*)*"?|[[\]{}]/gs;
+  token.lastIndex = from;
   let [open, depth] = [0, 0];
-  for (let at = from; at < text.length; at++) {
-    const character = text[at];
-    if (character === '"') at = endOfString(text, at);
-    else if (character === "[" || character === "{") open += 1;
-    else if (open > 0 && (character === "]" || character === "}")) open -= 1;
-    else if (character === "]" && text[at + 1] === "]") return { end: at, depth };
+  for (const { 0: mark, index } of text.matchAll(token)) {
+    if (mark === "[" || mark === "{") open += 1;
+    else if (open > 0 && (mark === "]" || mark === "}")) open -= 1;
+    else if (mark === "]" && text[index + 1] === "]") return { end: index, depth };
     depth = Math.max(depth, open);
   }
   return { end: -1, depth };
-}
-
-/** The offset of the string's closing quote; the end of the text without one. */
-function endOfString(text: string, start: number): number {
-  let at = start + 1;
-  while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
-  return at;
 }
 
 /**
@@ -40,7 +24,7 @@ function endOfString(text: string, start: number): number {
  * infinite numbers, U+0000, lone surrogates.
  */
 export function parseJson(text: string): { readonly value: Json } | undefined {
-  if (passage(text, 0).depth > depthMax) return undefined;
+  if (scanJson(text, 0).depth > depthMax) return undefined;
   try {
     let holds = true;
     const value: Json = JSON.parse(text, (name, part) => {
@@ -61,7 +45,7 @@ function canHold(part: Json): boolean {
 const excerptMax = 200;
 
 /** The most items of a list that are shown. */
-export const someMax = 20;
+const someMax = 20;
 
 /** Shortens a text for a quote to its first 200 characters. */
 export function shorten(text: string): string {
@@ -72,6 +56,9 @@ export function shorten(text: string): string {
 /** A number with its noun. */
 export const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
 
-/** The first items of a list, and how many more there are. */
-export const listSome = (words: readonly string[]): string =>
-  [...words.slice(0, someMax).map(shorten), ...(words.length > someMax ? [`… and ${words.length - someMax} more`] : [])].join(", ");
+/** The texts of the first items of a list, and how many more there are; `noun` names the items. */
+export function someOf(items: readonly string[], textOf: (item: string, i: number) => string, noun?: string): readonly string[] {
+  const more = items.length - someMax;
+  const shown = items.slice(0, someMax).map(textOf);
+  return more > 0 ? [...shown, `… and ${noun === undefined ? more : count(more, noun)} more`] : shown;
+}
