@@ -1,6 +1,6 @@
 // Generates `docs/reference/configuration.md` from the settings: `--write` writes it; without `--write`, the exit code is 1 if it is stale.
 import { readFile, writeFile } from "node:fs/promises";
-import { configurationPage } from "../src/config/document.ts";
+import { configurationPage } from "./configuration-page.ts";
 
 const page = new URL("../docs/reference/configuration.md", import.meta.url);
 

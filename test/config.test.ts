@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { configurationPage } from "../src/config/document.ts";
+import { configurationPage } from "../scripts/configuration-page.ts";
 import type { Variable } from "../src/config/variable.ts";
 import { variableGroups } from "../src/config/variables.ts";
 import { type Config, ConfigError, loadConfig } from "../src/config.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { baseUrl, onOff } from "./values.ts";
+import { baseUrl, switchSetting } from "./values.ts";
 import { defineVariable, type Reader } from "./variable.ts";
 
 /** A bucket for the bytes of files, with the credentials for it. */
@@ -81,22 +81,18 @@ export const objectStorage = {
       .transform((text) => `${text}/`),
   }),
   S3_PATH_STYLE: defineVariable({
-    type: "on or off",
+    ...switchSetting,
     fallback: null,
     unset: "`on` with S3_ENDPOINT, `off` without",
-    rule: "on or off",
     example: "off",
     description: "Whether the bucket's name is in the path of the URL instead of its host name.",
-    schema: onOff,
   }),
   S3_REDIRECT: defineVariable({
-    type: "on or off",
+    ...switchSetting,
     fallback: "off",
-    rule: "on or off",
     example: "on",
     description:
       "Whether downloads are redirected to the bucket, with a signed URL that is valid for a few minutes. With `on`, callers must be able to reach S3_ENDPOINT; with `off`, this server sends the bytes.",
-    schema: onOff,
   }),
 };
 

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { allowedAddresses, allowedAddressesRule } from "./address-range.ts";
-import { baseUrl, listOf, onOff, origin, portMax, wholeNumber } from "./values.ts";
+import { baseUrl, listOf, numberSetting, origin, portMax, switchSetting } from "./values.ts";
 import { defineVariable } from "./variable.ts";
 
 /** The rule of `commands` for messages and documentation. */
@@ -40,14 +40,14 @@ export const listening = {
     schema: hostAddress,
   }),
   PORT: defineVariable({
+    ...numberSetting(0, portMax),
     type: "port",
     fallback: "8080",
-    rule: "a whole number from 0 to 65535",
     example: "8080",
     description: "The port of the API, over HTTP/1.1 and cleartext HTTP/2. It also serves `/livez` and `/readyz`. 0 means any free port.",
-    schema: wholeNumber(0, portMax),
   }),
   ADMIN_PORT: defineVariable({
+    ...numberSetting(1, portMax),
     type: "port",
     fallback: null,
     unset: "off",
@@ -55,7 +55,6 @@ export const listening = {
     example: "9090",
     description:
       "A second port for operators, on ADMIN_HOST. It serves only `/livez`, `/readyz`, `/metrics` ([monitoring.md](../operate/monitoring.md)) and `/ask`, which answers proxies whether a name is a custom domain of a website ([proxy.md](../operate/proxy.md#custom-domains)), until the drain is over. Without it nothing is measured.",
-    schema: wholeNumber(1, portMax),
   }),
   ADMIN_HOST: defineVariable({
     type: "address or host name",
@@ -80,22 +79,18 @@ export const listening = {
       .transform((text) => resolve(text)),
   }),
   MAX_CONNECTIONS: defineVariable({
-    type: "number",
+    ...numberSetting(1, 1_000_000),
     fallback: "10000",
-    rule: "a whole number from 1 to 1000000",
     example: "20000",
     description:
       "The maximum number of open connections to PORT; further connections are closed immediately. The system's limit of open files must be higher (`ulimit -n`).",
-    schema: wholeNumber(1, 1_000_000),
   }),
   MAX_CONNECTIONS_PER_ADDRESS: defineVariable({
-    type: "number",
+    ...numberSetting(1, 1_000_000),
     fallback: "256",
-    rule: "a whole number from 1 to 1000000",
     example: "1000",
     description:
       "The maximum number of open connections of one IPv4 address or one IPv6 /64; further connections are closed immediately. Connections from this machine do not count. If TRUST_PROXY is set, this limit is off: the proxy must limit connections.",
-    schema: wholeNumber(1, 1_000_000),
   }),
 };
 
@@ -150,13 +145,11 @@ export const addresses = {
     schema: listOf(origin),
   }),
   HSTS: defineVariable({
-    type: "on or off",
+    ...switchSetting,
     fallback: "on",
-    rule: "on or off",
     example: "off",
     description:
       "Where `CONSENT_URL` is https, each answer of the platform's hosts tells browsers to use https only for a year (`Strict-Transport-Security`). Websites have other hosts and do not get it.",
-    schema: onOff,
   }),
   SECURITY_CONTACT: defineVariable({
     type: "URI",

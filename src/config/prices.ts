@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { wholeNumber } from "./values.ts";
+import { numberSetting } from "./values.ts";
 import { defineVariable } from "./variable.ts";
 
 /** These maximums keep every cost within 32 bits. */
@@ -52,21 +52,17 @@ export const prices = {
     }),
   }),
   BUDGET_STEP: defineVariable({
-    type: "number",
+    ...numberSetting(0, 1_000_000),
     fallback: "25",
-    rule: "a whole number from 0 to 1000000",
     example: "100",
     description:
       "The credits that a run of the offline agent, of an A2A agent or of a worker holds in each of its budgets while it runs, or the whole budget if it is smaller. The run begins only if these credits are left. 0: it holds nothing, and begins unless a budget is spent ([docs/operate/budgets.md](../operate/budgets.md)).",
-    schema: wholeNumber(0, 1_000_000),
   }),
   CREDITS: defineVariable({
-    type: "number",
+    ...numberSetting(0, 2_000_000_000),
     fallback: "1000000000",
-    rule: "a whole number from 0 to 2000000000",
     example: "1000000",
     description: "The credits that `usage.availableCredits` returns for spaces without a budget. It does not limit spending; budgets do.",
-    schema: wholeNumber(0, 2_000_000_000),
   }),
 };
 

@@ -1,4 +1,4 @@
-import { wholeNumber } from "./values.ts";
+import { numberSetting, wholeNumber } from "./values.ts";
 import { defineVariable } from "./variable.ts";
 
 /** How many days data is kept; 0: for ever. */
@@ -17,37 +17,37 @@ const wholeTime = "All data of spaces and people under legal hold is kept.";
 /** How long data is kept. Retention of deleted tasks and of webhooks is with `data`. */
 export const retention = {
   TASK_DAYS: defineVariable({
+    ...numberSetting(0, 36_500),
     type: "days",
     fallback: "0",
     rule: "a whole number from 0 to 36500; 0 keeps them",
     example: "365",
     description: `How many days tasks are kept after their last change once they have stopped or failed. Then they are deleted as by \`task.delete\`, with their files. Tasks of agents, and tasks with subtasks that still run or wait, are kept. ${wholeTime}`,
-    schema: wholeNumber(0, 36_500),
   }),
   EVENT_DAYS: defineVariable({
+    ...numberSetting(0, 36_500),
     type: "days",
     fallback: "0",
     rule: "a whole number from 0 to 36500; 0 keeps them",
     example: "180",
     description: `How many days the events of tasks are kept after the last change of a task that has stopped or failed. The task itself stays, with its title and files. A message to it afterwards begins without its history. ${wholeTime}`,
-    schema: wholeNumber(0, 36_500),
   }),
   VERBOSE_EVENT_DAYS: defineVariable({
+    ...numberSetting(0, 36_500),
     type: "days",
     fallback: "0",
     rule: "a whole number from 0 to 36500; 0 keeps them",
     example: "30",
     description: `As EVENT_DAYS, for the events that only \`verbose\` shows: tool calls, explanations and plans. They have most of the bytes. ${wholeTime}`,
-    schema: wholeNumber(0, 36_500),
   }),
   ARCHIVE_EVENT_DAYS: defineVariable({
+    ...numberSetting(0, 36_500),
     type: "days",
     fallback: "0",
     rule: "a whole number from 0 to 36500; 0 keeps them in the database",
     example: "90",
     description:
       "How many days after the last change of a task that has stopped or failed its tool calls, explanations, plans and states move from the database to the storage of files, compressed and encrypted. Every call reads them as before. Set it once all processes are of a release that has it: older ones do not find these events.",
-    schema: wholeNumber(0, 36_500),
   }),
   AUDIT_DAYS: defineVariable({
     type: "days",

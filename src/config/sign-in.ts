@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listOf, onOff } from "./values.ts";
+import { listOf, switchSetting } from "./values.ts";
 import { defineVariable } from "./variable.ts";
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
@@ -134,12 +134,11 @@ export const mail = {
     schema: z.string().regex(new RegExp(`^(${address}|[^<>\\p{Cc}]{1,100} <${address}>)$`, "u")),
   }),
   SIGN_IN_LINKS: defineVariable({
-    type: "on or off",
+    ...switchSetting,
     fallback: "off",
     rule: "on or off; `on` requires SMTP_URL",
     example: "on",
     description:
       "Whether people can ask for a sign-in link by mail on the sign-in page. With `on`, who reads a person's mail can sign in as the person, unless the person has an authenticator app ([security.md](../operate/security.md#sign-in-links-by-mail)). Links that administrators make do not depend on it.",
-    schema: onOff,
   }),
 };

@@ -1,6 +1,6 @@
 import { getDomain } from "tldts";
 import { z } from "zod";
-import { onOff } from "./values.ts";
+import { switchSetting } from "./values.ts";
 import { defineVariable } from "./variable.ts";
 
 const domain = /^(?=.{1,200}$)[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/;
@@ -24,13 +24,11 @@ export const sites = {
 /** The web application for people. */
 export const console = {
   CONSOLE: defineVariable({
-    type: "on or off",
+    ...switchSetting,
     fallback: "on",
-    rule: "on or off",
     example: "off",
     description:
       "Whether this server serves the console, the web application at CONSENT_URL ([console.md](../guides/console.md)). With `off`, its addresses answer 404; the API and the pages for sign-in and consent stay.",
-    schema: onOff,
   }),
 };
 

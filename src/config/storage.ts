@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { z } from "zod";
-import { byteSize, key32, wholeNumber } from "./values.ts";
+import { byteSize, key32, numberSetting } from "./values.ts";
 import { defineVariable } from "./variable.ts";
 
 const postgresUrl = z.string().refine((text) => /^postgres(ql)?:\/\/\S+$/.test(text) && URL.canParse(text));
@@ -88,13 +88,12 @@ export const data = {
     schema: key32,
   }),
   DELETED_TASK_DAYS: defineVariable({
+    ...numberSetting(0, 36_500),
     type: "days",
     fallback: "0",
-    rule: "a whole number from 0 to 36500",
     example: "30",
     description:
       "How many days the events of a team's deleted tasks are kept for exports of its members' data. Only these exports contain them.",
-    schema: wholeNumber(0, 36_500),
   }),
   SIEM_PAYLOADS: defineVariable({
     type: "`off` or `on`",
@@ -106,13 +105,12 @@ export const data = {
     schema: z.enum(["off", "on"]).transform((text) => text === "on"),
   }),
   WEBHOOK_LOG_DAYS: defineVariable({
+    ...numberSetting(1, 36_500),
     type: "days",
     fallback: "30",
-    rule: "a whole number from 1 to 36500",
     example: "90",
     description:
       "How many days the webhook log keeps sent deliveries, and can resend them. Deliveries that are still pending are always kept.",
-    schema: wholeNumber(1, 36_500),
   }),
   OWNER_EMAIL: defineVariable({
     type: "e-mail address",

@@ -15,6 +15,13 @@ export const wholeNumber = (min: number, max: number): z.ZodType<number, string>
     .transform(Number)
     .pipe(z.number().min(min).max(max));
 
+/** What a setting of a whole number has in common with others, as parts of its variable. */
+export const numberSetting = (min: number, max: number) => ({
+  type: "number",
+  rule: `a whole number from ${min} to ${max}`,
+  schema: wholeNumber(min, max),
+});
+
 /** The greatest TCP port. */
 export const portMax = 65_535;
 
@@ -55,5 +62,7 @@ export const rateFactor: z.ZodType<number | null, string> = z
   .transform((text) => (text === "off" ? null : text === "default" ? 1 : Number(text)))
   .refine((factor) => factor !== 0);
 
-/** A switch. */
 export const onOff = z.enum(["on", "off"]).transform((text) => text === "on");
+
+/** What a switch has in common with others, as parts of its variable. */
+export const switchSetting = { type: "on or off", rule: "on or off", schema: onOff };

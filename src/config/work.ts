@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { agentProfiles, agentProfilesRule } from "./agent-profiles.ts";
-import { byteSize, onOff, rateFactor, wholeNumber } from "./values.ts";
+import { byteSize, numberSetting, rateFactor, switchSetting } from "./values.ts";
 import { defineVariable } from "./variable.ts";
 
 /** Limits of calls. */
@@ -15,22 +15,19 @@ export const callLimits = {
     schema: rateFactor,
   }),
   WATCH_LIMIT: defineVariable({
-    type: "number",
+    ...numberSetting(1, 100_000),
     fallback: "100",
-    rule: "a whole number from 1 to 100000",
     example: "500",
     description:
       "The maximum number of held calls and open watches of one account in one process. The next one is refused with 429 `resource_exhausted` and `Retry-After`. Calls that are answered immediately do not count.",
-    schema: wholeNumber(1, 100_000),
   }),
   WAIT_SECONDS: defineVariable({
+    ...numberSetting(1, 60),
     type: "seconds",
     fallback: "50",
-    rule: "a whole number from 1 to 60",
     example: "25",
     description:
       "The longest time that a call is held, even if `wait_seconds` is higher. Set it below the timeout of your proxy; most proxies use 60 s.",
-    schema: wholeNumber(1, 60),
   }),
   BODY_LIMIT: defineVariable({
     type: "bytes",
@@ -68,44 +65,37 @@ export const responses = {
 /** OAuth 2.0 apps. */
 export const oauth = {
   OAUTH_REGISTRATION: defineVariable({
-    type: "on or off",
+    ...switchSetting,
     fallback: "off",
-    rule: "on or off",
     example: "on",
     description:
       "Whether OAuth clients can register themselves (RFC 7591), for MCP clients that do not support client ID metadata documents. Every caller who reaches the server can then register a client, 10 an hour from one address and 1,000 unused ones in all: the next one replaces the oldest. `off` ends the tokens of such clients at the next call ([oauth.md](../guides/oauth.md#mcp-clients)).",
-    schema: onOff,
   }),
   CLI_SIGN_IN: defineVariable({
-    type: "on or off",
+    ...switchSetting,
     fallback: "on",
-    rule: "on or off",
     example: "off",
     description:
       "Whether the command line `atp` can sign in with the browser. `off` ends its tokens at the next call; API keys are not affected.",
-    schema: onOff,
   }),
   OAUTH_REFRESH_REPLAY_SECONDS: defineVariable({
+    ...numberSetting(0, 60),
     type: "seconds",
     fallback: "0",
-    rule: "a whole number from 0 to 60",
     example: "5",
     description:
       "The time in which a repeated refresh returns the same token pair again instead of `invalid_grant`, for clients that lost the first response. A value above 0 deviates from the specification; the log warns about it at the start.",
-    schema: wholeNumber(0, 60),
   }),
 };
 
 /** The public cards of the Agent2Agent protocol. */
 export const a2a = {
   A2A: defineVariable({
-    type: "on or off",
+    ...switchSetting,
     fallback: "off",
-    rule: "on or off",
     example: "on",
     description:
       "Whether callers without a credential can read the cards of the agents in A2A_PROFILES. The bindings of A2A, and cards for callers with a credential, do not depend on it ([a2a.md](../guides/a2a.md)).",
-    schema: onOff,
   }),
   A2A_PROFILES: defineVariable({
     type: "list of names",
@@ -134,21 +124,17 @@ export const agents = {
     schema: agentProfiles,
   }),
   RUN_CONCURRENCY: defineVariable({
-    type: "number",
+    ...numberSetting(1, 100_000),
     fallback: "1000",
-    rule: "a whole number from 1 to 100000",
     example: "50",
     description: "The maximum number of tasks that one process runs at the same time; other tasks wait.",
-    schema: wholeNumber(1, 100_000),
   }),
   QUEUE_DEPTH: defineVariable({
-    type: "number",
+    ...numberSetting(1, 100_000_000),
     fallback: "100000",
-    rule: "a whole number from 1 to 100000000",
     example: "5000",
     description:
       "The maximum number of tasks that wait for a runner. New tasks are refused with 503 `unavailable` and `Retry-After` while the queue is full.",
-    schema: wholeNumber(1, 100_000_000),
   }),
 };
 
@@ -184,22 +170,20 @@ export const processing = {
     schema: z.enum(["api", "worker", "all"]),
   }),
   NOTICE_SECONDS: defineVariable({
+    ...numberSetting(0, 3600),
     type: "seconds",
     fallback: "0",
-    rule: "a whole number from 0 to 3600",
     example: "10",
     description:
       "How long the process still accepts calls after SIGTERM while `/readyz` already fails. Set it to the time that your load balancer needs to notice. DRAIN_SECONDS start after it.",
-    schema: wholeNumber(0, 3600),
   }),
   DRAIN_SECONDS: defineVariable({
+    ...numberSetting(0, 3600),
     type: "seconds",
     fallback: "25",
-    rule: "a whole number from 0 to 3600",
     example: "55",
     description:
       "How long calls in progress may finish after SIGTERM, and runs that call a model may finish the step that they are in. Remaining ones are cut off.",
-    schema: wholeNumber(0, 3600),
   }),
   LOG_LEVEL: defineVariable({
     type: "log level",
@@ -210,13 +194,12 @@ export const processing = {
     schema: z.enum(logLevels),
   }),
   SLOW_STATEMENT_MS: defineVariable({
+    ...numberSetting(0, 3_600_000),
     type: "milliseconds",
     fallback: "1000",
-    rule: "a whole number from 0 to 3600000",
     example: "200",
     description:
       "A statement to the database that takes longer is logged as a warning, without its values. Further ones are counted, at most one line a minute. 0 logs none.",
-    schema: wholeNumber(0, 3_600_000),
   }),
   CALL_LOG: defineVariable({
     type: "calls to log",

@@ -1,5 +1,5 @@
-import type { Variable } from "./variable.ts";
-import { variableGroups } from "./variables.ts";
+import type { Variable } from "../src/config/variable.ts";
+import { variableGroups } from "../src/config/variables.ts";
 
 const preface = `# Configuration
 
