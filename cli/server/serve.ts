@@ -1,7 +1,7 @@
-import { faultText } from "../../src/fault.ts";
 import { serve as startServer } from "../../src/serve.ts";
 import { programName } from "../frame/checkout.ts";
 import { type Here, localCommand, type SettingsFlags, settingsFlags } from "./frame/command.ts";
+import { faultText } from "./frame/fault.ts";
 import { readConfig } from "./frame/installation.ts";
 
 export const serve = localCommand({

@@ -4,10 +4,10 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { faultText } from "../../cli/server/frame/fault.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { systemRandom } from "../../src/core/ids.ts";
-import { faultText } from "../../src/fault.ts";
 import { openFailure, openStore } from "../../src/store/open.ts";
 import { databaseUrl, postgresTemplate, runOn } from "../support/database.ts";
 

@@ -1,12 +1,12 @@
 import type { BaseArgs, Command } from "@stricli/core";
 import { ConfigError } from "../../../src/config/variable.ts";
 import { Failure } from "../../../src/core/failure.ts";
-import { faultText } from "../../../src/fault.ts";
 import type { CliContext } from "../../frame/context.ts";
 import { CommandError, messageOf, UsageError } from "../../frame/failures.ts";
 import { build, type CommandForm, type Frame } from "../../frame/form.ts";
 import { jsonFlag, textFlag } from "../../frame/parameters.ts";
 import { type Print, printTo } from "../../frame/print.ts";
+import { faultText } from "./fault.ts";
 import type { OpenedInstallation } from "./installation.ts";
 
 /** What a command on the server works with. */

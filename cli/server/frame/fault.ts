@@ -1,5 +1,5 @@
-import { ConfigError } from "./config/variable.ts";
-import { causeText, Failure } from "./core/failure.ts";
+import { ConfigError } from "../../../src/config/variable.ts";
+import { causeText, Failure } from "../../../src/core/failure.ts";
 
 /**
  * The final message of a process that must stop. Errors for operators and errors of the system are one sentence with the
