@@ -1,4 +1,5 @@
 import { coalesce } from "../async/coalesce.ts";
+import { createInFlight, drain } from "../async/dispatcher.ts";
 import { poll } from "../async/poll.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Random } from "../core/ids.ts";
@@ -23,53 +24,8 @@ function isSendable(delivery: DueDelivery, now: number): boolean {
  * Progress events of a stopped task are dropped (spec/webhooks.md 9). An event younger than the time limit of a request
  * still gets its one attempt: otherwise a short task would never send progress.
  */
-const isStale = ({ type, isTaskStopped: rests, attempts, createdAt }: DueDelivery, now: number): boolean =>
-  type === "task_progress" && rests && (attempts > 0 || now - createdAt > answerMs);
-
-/** The attempts in progress in this process. */
-export interface InFlight {
-  readonly size: number;
-  /** The number of further attempts allowed for a webhook. */
-  remaining(webhookId: string): number;
-  /** The webhooks at their limit. */
-  full(): string[];
-  /** Counts an attempt until `work` has ended. `work` must never reject. */
-  add(webhookId: string, work: Promise<void>): void;
-  /** Resolves when no attempt is in progress. */
-  ended(): Promise<void>;
-}
-
-/** @param perWebhook the limit per webhook, so that a hanging receiver does not delay other webhooks. */
-function createInFlight(perWebhook: number): InFlight {
-  const counts = new Map<string, number>();
-  const all = new Set<Promise<void>>();
-  const count = (webhookId: string) => counts.get(webhookId) ?? 0;
-
-  function remove(webhookId: string): void {
-    const rest = count(webhookId) - 1;
-    if (rest > 0) counts.set(webhookId, rest);
-    else counts.delete(webhookId);
-  }
-
-  return {
-    get size() {
-      return all.size;
-    },
-    remaining: (webhookId) => perWebhook - count(webhookId),
-    full: () => [...counts.keys()].filter((id) => count(id) >= perWebhook),
-    add(webhookId, work) {
-      counts.set(webhookId, count(webhookId) + 1);
-      const attempt = work.finally(() => {
-        all.delete(attempt);
-        remove(webhookId);
-      });
-      all.add(attempt);
-    },
-    async ended() {
-      while (all.size > 0) await Promise.all(all);
-    },
-  };
-}
+const isStale = ({ type, isTaskStopped, attempts, createdAt }: DueDelivery, now: number): boolean =>
+  type === "task_progress" && isTaskStopped && (attempts > 0 || now - createdAt > answerMs);
 
 /** Sends deliveries in this process. */
 export interface Sender {
@@ -101,8 +57,7 @@ const lookMs = 1_000;
 /** Longer than an attempt may take. After it, the process counts as dead and the delivery is due again. */
 const leaseMs = 20_000;
 /** The maximum number of concurrent attempts, in this process and per webhook. */
-const inFlightMax = 500;
-const perWebhook = 5;
+const limits = { max: 500, perHolder: 5 };
 /** The maximum number of deliveries claimed in one change. */
 const batchMax = 32;
 
@@ -115,7 +70,7 @@ export function startSender(parts: SenderParts): Sender {
   const { store, clock, log, observe = unobserved, tracing = untraced, warnings } = parts;
   const stopping = new AbortController();
   const aborting = new AbortController();
-  const inFlight = createInFlight(perWebhook);
+  const inFlight = createInFlight(limits);
   let completed: CompletedAttempt[] = [];
   let aborted: AttemptKey[] = [];
   /** A failed round is retried by the next search. */
@@ -145,11 +100,10 @@ export function startSender(parts: SenderParts): Sender {
 
   /** The due deliveries, up to the limits. */
   async function findDue(): Promise<readonly DueDelivery[]> {
-    const max = Math.min(batchMax, inFlightMax - inFlight.size);
+    const max = Math.min(batchMax, inFlight.free);
     if (stopping.signal.aborted || max <= 0) return [];
-    const due = await store.deliveries.due(clock.now(), { max, perWebhook, full: inFlight.full() });
-    const byWebhook = Map.groupBy(due, ({ webhookId }) => webhookId);
-    return [...byWebhook].flatMap(([id, waiting]) => waiting.slice(0, inFlight.remaining(id)));
+    const due = await store.deliveries.due(clock.now(), { max, perWebhook: limits.perHolder, full: inFlight.full() });
+    return inFlight.fitting(due, ({ webhookId }) => webhookId);
   }
 
   function write(
@@ -175,7 +129,7 @@ export function startSender(parts: SenderParts): Sender {
 
   function launch(due: readonly DueDelivery[], key: AttemptKey): void {
     const delivery = due.find(({ id }) => id === key.deliveryId);
-    if (delivery?.webhook) inFlight.add(delivery.webhookId, attempt(delivery, delivery.webhook, key).finally(wake));
+    if (delivery?.webhook) inFlight.add(delivery.webhookId, attempt(delivery, delivery.webhook, key), wake);
   }
 
   async function attempt(delivery: DueDelivery, webhook: DueWebhook, key: AttemptKey): Promise<void> {
@@ -218,19 +172,9 @@ export function startSender(parts: SenderParts): Sender {
 
   return {
     wake,
-    hasCapacity: () => inFlight.size < inFlightMax,
+    hasCapacity: () => inFlight.free > 0,
     async drain(ms) {
-      stopping.abort();
-      const waited = new AbortController();
-      const timeLimit = clock.sleep(ms, waited.signal).then(
-        () => aborting.abort(),
-        () => undefined,
-      );
-      // A round in progress may still start attempts; the next one does not.
-      await nextRound();
-      await inFlight.ended();
-      waited.abort();
-      await Promise.all([looks, timeLimit]);
+      await drain({ clock, stopping, aborting, inFlight, nextRound, looks }, ms);
       await nextRound();
       await round().catch((cause: unknown) => log("error", "the last deliveries were not recorded", { cause }));
     },

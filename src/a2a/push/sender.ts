@@ -1,4 +1,5 @@
 import { coalesce } from "../../async/coalesce.ts";
+import { createInFlight, drain } from "../../async/dispatcher.ts";
 import { poll } from "../../async/poll.ts";
 import type { AuditEntry } from "../../core/audit/audit.ts";
 import type { Ids } from "../../core/ids.ts";
@@ -22,8 +23,7 @@ export interface PushSenderParts extends Omit<RunParts, "store" | "events"> {
 /** How often all configurations are looked at: those of other processes, retries, and what news did not reach. */
 const lookMs = 2_000;
 /** Configurations that this process sends for at once, and of one account: a hanging receiver does not delay those of others. */
-const runsMax = 100;
-const perAccount = 10;
+const limits = { max: 100, perHolder: 10 };
 /** Configurations that one look ends. */
 const lostMax = 1_000;
 /** Tasks whose news wake the sender. Those of further tasks wait for the next look. */
@@ -38,8 +38,7 @@ export function startPushSender({ store, ...rest }: PushSenderParts): PushSender
   const parts: RunParts = { ...rest, store, events: store.events };
   const [stopping, aborting] = [new AbortController(), new AbortController()];
   const signals = { stopping: stopping.signal, aborting: aborting.signal };
-  const runs = new Set<Promise<void>>();
-  const ofAccount = new Map<string, number>();
+  const inFlight = createInFlight(limits);
   let watched = new Set<string>();
   /** Tasks with news; null: all tasks. */
   let changed: Set<string> | null = new Set();
@@ -57,11 +56,10 @@ export function startPushSender({ store, ...rest }: PushSenderParts): PushSender
     changed = new Set();
     if (stopping.signal.aborted || tasks?.length === 0) return;
     await endLost(await store.pushConfigs.lost(clock.now(), lostMax, tasks));
-    const max = runsMax - runs.size;
+    const max = inFlight.free;
     if (max <= 0) return;
-    const full = [...ofAccount].filter(([, count]) => count >= perAccount).map(([account]) => account);
-    const due = await store.pushConfigs.due(clock.now(), { max, full }, tasks);
-    const taken = await take(withinAccounts(due));
+    const due = await store.pushConfigs.due(clock.now(), { max, full: inFlight.full() }, tasks);
+    const taken = await take(inFlight.fitting(due, ({ accountId }) => accountId));
     for (const one of taken) launch(one);
     // More may be due than was read, or than an account may have now.
     if (due.length === max && taken.length > 0) wakeForAll();
@@ -70,11 +68,6 @@ export function startPushSender({ store, ...rest }: PushSenderParts): PushSender
   function wakeForAll(): void {
     changed = null;
     wake();
-  }
-
-  function withinAccounts(due: readonly PushConfig[]): readonly PushConfig[] {
-    const byAccount = Map.groupBy(due, ({ accountId }) => accountId);
-    return [...byAccount].flatMap(([id, of]) => of.slice(0, perAccount - (ofAccount.get(id) ?? 0)));
   }
 
   /** Deletes configurations that may no longer send. The deletion of a task has its own audit row. */
@@ -103,20 +96,11 @@ export function startPushSender({ store, ...rest }: PushSenderParts): PushSender
 
   function launch({ config, claim }: { readonly config: PushConfig; readonly claim: string }): void {
     const { accountId, taskId, configId } = config;
-    ofAccount.set(accountId, (ofAccount.get(accountId) ?? 0) + 1);
-    const run = runPush(config, claim, parts, signals)
-      .catch((cause: unknown) => log("error", "push notifications could not be sent", { taskId, configId, cause }))
-      .finally(() => {
-        const count = ofAccount.get(accountId) ?? 1;
-        const wasFull = runs.size === runsMax || count === perAccount;
-        runs.delete(run);
-        if (count > 1) ofAccount.set(accountId, count - 1);
-        else ofAccount.delete(accountId);
-        // News of its last moment found it claimed, and others may have waited for its place.
-        if (wasFull) wakeForAll();
-        else wakeFor(taskId);
-      });
-    runs.add(run);
+    const run = runPush(config, claim, parts, signals).catch((cause: unknown) =>
+      log("error", "push notifications could not be sent", { taskId, configId, cause }),
+    );
+    // Events during its end found the configuration claimed.
+    inFlight.add(accountId, run, (wasFull) => (wasFull ? wakeForAll() : wakeFor(taskId)));
   }
 
   const stopNews = store.feed.onTask(({ taskId }) => {
@@ -136,16 +120,7 @@ export function startPushSender({ store, ...rest }: PushSenderParts): PushSender
     async drain(ms) {
       stopNews();
       stopLosses();
-      stopping.abort();
-      const waited = new AbortController();
-      const timeLimit = clock.sleep(ms, waited.signal).then(
-        () => aborting.abort(),
-        () => undefined,
-      );
-      await nextRound();
-      await Promise.all(runs);
-      waited.abort();
-      await Promise.all([looks, timeLimit]);
+      await drain({ clock, stopping, aborting, inFlight, nextRound, looks }, ms);
     },
   };
 }
