@@ -1,6 +1,6 @@
 import { getCompileCacheDir } from "node:module";
 import { dirname } from "node:path";
-import { type Transferable, Worker } from "node:worker_threads";
+import { type ResourceLimits, type Transferable, Worker } from "node:worker_threads";
 
 /** A request to a thread, or its answer. */
 export interface Numbered<T> {
@@ -14,23 +14,27 @@ export interface Thread<Q, A> {
   readonly waiting: number;
   /** Sends a request, and moves these buffers with it. @throws Error when the thread ends before its answer */
   ask(request: Q, moved?: readonly Transferable[]): Promise<A>;
+  /** Sends null, with which the thread must end after the answers to the requests before it. Resolves when it has ended. */
+  close(): Promise<void>;
 }
 
 /**
  * Starts a thread without the flags and the environment of the process, which are for its main thread. Compiling again would cost
  * 20 MB, and a large young generation 70 MB.
  */
-export function startThread(module: URL, workerData?: unknown): Worker {
+export function startThread(module: URL, workerData?: unknown, resourceLimits: ResourceLimits = { maxYoungGenerationSizeMb: 4 }): Worker {
   const compiled = getCompileCacheDir();
   const env = compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) };
-  return new Worker(module, { workerData, execArgv: [], env, resourceLimits: { maxYoungGenerationSizeMb: 4 } });
+  return new Worker(module, { workerData, execArgv: [], env, resourceLimits });
 }
 
 /**
  * A thread that is started by a request and ended when it was idle. An idle thread does not keep the process running. If the
  * thread ends by itself, its waiting requests fail, and the next one starts a new thread.
+ *
+ * @param idleMs null: an idle thread stays.
  */
-export function createThread<Q, A>(start: () => Worker, idleMs: number): Thread<Q, A> {
+export function createThread<Q, A>(start: () => Worker, idleMs: number | null): Thread<Q, A> {
   const waiting = new Map<number, PromiseWithResolvers<A>>();
   let worker: Worker | undefined;
   let idle: NodeJS.Timeout | undefined;
@@ -51,6 +55,7 @@ export function createThread<Q, A>(start: () => Worker, idleMs: number): Thread<
 
   function rest(resting: Worker): void {
     resting.unref();
+    if (idleMs === null) return;
     idle = setTimeout(() => {
       if (worker === resting) worker = undefined;
       void resting.terminate();
@@ -79,6 +84,14 @@ export function createThread<Q, A>(start: () => Worker, idleMs: number): Thread<
       waiting.set(last, answer);
       thread.ref();
       return answer.promise;
+    },
+    async close() {
+      if (!worker) return;
+      const { promise: ended, resolve } = Promise.withResolvers<number>();
+      worker.once("exit", resolve);
+      worker.ref();
+      worker.postMessage(null);
+      await ended;
     },
   };
 }

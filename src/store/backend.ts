@@ -65,7 +65,6 @@ export function databaseLocation(databaseUrl: string): string {
   return `the database ${name} at ${host}:${port || "5432"}`;
 }
 
-/** The path of an SQLite database. */
 export const pathOf = (databaseUrl: string): string => databaseUrl.replace(/^file:/, "");
 
 /** Decodes percent-encoding; returns a malformed text unchanged. */

@@ -1,5 +1,6 @@
 // The thread of `scanThread`: it answers statements one at a time, in the order of their arrival.
 import { parentPort, workerData } from "node:worker_threads";
+import type { Numbered } from "../async/thread.ts";
 import type { ScanAnswer, ScanRequest } from "./scan-thread.ts";
 import { connectSqlite, driverOf, sqliteStatements } from "./sqlite-adapter.ts";
 import { StatementFailure } from "./statements.ts";
@@ -14,16 +15,17 @@ function failureOf(thrown: unknown): { readonly text: string; readonly code: str
   return { text: cause instanceof Error ? cause.message : String(cause), code };
 }
 
-async function answer({ id, sql, values }: ScanRequest): Promise<ScanAnswer> {
+async function answer({ sql, values }: ScanRequest): Promise<ScanAnswer> {
   try {
-    return { id, rows: await query({ sql, text: "", values }) };
+    return { rows: await query({ sql, text: "", values }) };
   } catch (thrown) {
-    return { id, failure: failureOf(thrown) };
+    return { failure: failureOf(thrown) };
   }
 }
 
-parentPort?.on("message", (request: ScanRequest | null) => {
-  if (request !== null) return void answer(request).then((sent) => parentPort?.postMessage(sent));
+parentPort?.on("message", (request: Numbered<ScanRequest> | null) => {
+  if (request !== null)
+    return void answer(request.value).then((value) => parentPort?.postMessage({ id: request.id, value } satisfies Numbered<ScanAnswer>));
   // The statements before this message have been answered.
   void connection.dispose().then(() => parentPort?.close());
 });

@@ -75,6 +75,12 @@ export const json = <T>(value: Sql): Computed<T> => ({ kind: "json", value });
 export const computedShape = <X extends ComputedValues>(values: X): Shape<Values<X>> =>
   shapeOf({ columns: {}, computed: values, derived: [] });
 
+const counted = computedShape({ count: integer(sql`COUNT(*)`) });
+
+/** The number of rows of `FROM …`. */
+export const countRows = async (statements: Pick<Statements, "query">, from: Sql): Promise<number> =>
+  (await counted.row(statements)(sql`SELECT ${counted.of("t")} ${from}`))?.count ?? 0;
+
 type RawRow = Readonly<Record<string, unknown>>;
 type Columns = Readonly<Record<string, readonly [column: string, kind: Kind]>>;
 

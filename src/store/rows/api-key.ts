@@ -3,10 +3,9 @@ import type { ApiKeyRows, KeyHolder } from "../../core/keys/api-key.ts";
 import { cached } from "../cached.ts";
 import type { Session } from "../session.ts";
 import { allOf, join, type Sql, type Statement, sql } from "../statements.ts";
-import { computedShape, integer, json, type RowOf, tables, textOrNull } from "../table.ts";
+import { countRows, json, type RowOf, tables, textOrNull } from "../table.ts";
 
 const { apiKey } = tables;
-const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 
 /** An active membership sorts before the tombstones of earlier ones. One JSON text has both values, so that the row is read once. */
 const member = json<KeyHolder["member"]>(sql`(
@@ -41,11 +40,8 @@ export function apiKeyRows(session: Session): ApiKeyRows {
     },
     holder: (digest) => findHolder(holderByDigest(digest)),
     holderById: (id) => findHolder(holderById(id)),
-    async countActive(accountId, now) {
-      const row = await counted.row(session)(sql`
-        SELECT ${counted.of("api_key")} FROM api_key WHERE account_id = ${accountId} AND kind = 'general' AND ${isActive(now)}`);
-      return row?.count ?? 0;
-    },
+    countActive: (accountId, now) =>
+      countRows(session, sql`FROM api_key WHERE account_id = ${accountId} AND kind = 'general' AND ${isActive(now)}`),
     async revoke(id, now) {
       return (await execute(sql`UPDATE api_key SET revoked_at = ${now} WHERE id = ${id} AND revoked_at IS NULL`)) === 1;
     },

@@ -1,20 +1,15 @@
 import type { ArchiveQuery, ArchiveRows } from "../../core/exports/archive-rows.ts";
 import type { Session } from "../session.ts";
 import { allOf, type Dialect, inTexts, type Sql, sql } from "../statements.ts";
-import { computedShape, integer, tables } from "../table.ts";
+import { countRows, tables } from "../table.ts";
 
 const packedSite = tables.website.omit("sharedAt");
 const siteFile = tables.checkpointFile.omit("checkpointId");
-const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 
 export function archivedWebsites(session: Session): Pick<ArchiveRows, "countWebsites" | "websites" | "siteFiles"> {
   const { dialect } = session;
   return {
-    async countWebsites(query) {
-      const row = await counted.row(session.scans)(sql`
-        SELECT ${counted.of("w")} FROM website w WHERE ${allOf(conditionsOf(dialect, query))}`);
-      return row?.count ?? 0;
-    },
+    countWebsites: (query) => countRows(session.scans, sql`FROM website w WHERE ${allOf(conditionsOf(dialect, query))}`),
     async websites(query, after, limit) {
       const conditions = conditionsOf(dialect, query);
       if (after !== null) conditions.push(sql`(w.created_at, w.id) > (${after.createdAt}, ${after.id})`);

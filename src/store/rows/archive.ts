@@ -2,7 +2,7 @@ import type { ArchiveQuery, ArchiveRows } from "../../core/exports/archive-rows.
 import type { Metadata } from "../../core/tasks/metadata.ts";
 import type { Session } from "../session.ts";
 import { allOf, type Dialect, empty, inTexts, type Sql, sql } from "../statements.ts";
-import { computedShape, integer, integerOrNull, json, tables, text, textOrNull } from "../table.ts";
+import { countRows, integer, integerOrNull, json, tables, text, textOrNull } from "../table.ts";
 import { archivedDeliveries } from "./archive-delivery.ts";
 import { archivedWebsites } from "./archive-website.ts";
 import { eventPages } from "./event.ts";
@@ -12,7 +12,6 @@ import { recordShape } from "./task-record.ts";
 import { begun } from "./task-row.ts";
 
 const { file } = tables;
-const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 const packedTask = recordShape.with({ lastSeq: integer(sql`t.last_seq`), metadata: json<Metadata>(sql`t.metadata`) });
 const withEvents = tables.taskEvent.pick("taskId");
 const packedSkill = skillShape.with({ deletedAt: integerOrNull(sql`s.deleted_at`) });
@@ -37,10 +36,7 @@ export function archiveRows(session: Session): ArchiveRows {
   return {
     ...archivedWebsites(session),
     ...archivedDeliveries(session),
-    async count(selection) {
-      const row = await counted.row(session.scans)(sql`SELECT ${counted.of("t")} FROM task t WHERE ${matches(dialect, selection)}`);
-      return row?.count ?? 0;
-    },
+    count: (selection) => countRows(session.scans, sql`FROM task t WHERE ${matches(dialect, selection)}`),
     async tasks(selection, after, limit) {
       const beyond = after === null ? empty : sql`AND (t.created_at, t.id) > (${after.createdAt}, ${after.id})`;
       return packedTask.rows(session.scans)(sql`

@@ -3,7 +3,7 @@ import { type AuditChainRows, type ChainHead, genesis, removalOperation } from "
 import type { AuditFilter, AuditLogRows, AuditName, AuditPage } from "../../core/audit/log.ts";
 import { changeOf, type Session } from "../session.ts";
 import { allOf, direction, empty, inTexts, raw, type Sql, sql } from "../statements.ts";
-import { computedShape, integer, tables, text } from "../table.ts";
+import { computedShape, countRows, integer, tables, text } from "../table.ts";
 import { displayName } from "./usage.ts";
 
 const { auditEvent } = tables;
@@ -96,7 +96,6 @@ const end = auditHead.pick("seq", "hash");
 const { auditAnchor } = tables;
 const anchor = auditAnchor.omit("spaceId");
 const removal = auditEvent.pick("id", "after");
-const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 const heads = sql`SELECT ${auditHead.of("audit_head")} FROM audit_head`;
 
 /** Rows that can be sealed. A refusal is included once its count is final. */
@@ -158,11 +157,7 @@ export function auditChainRows(session: Session): AuditChainRows {
         SELECT ${sealed.of("audit_event")} FROM audit_event
         WHERE space_id = ${spaceId} AND seq IS NOT NULL ${beyond} ORDER BY seq, id LIMIT ${max}`);
     },
-    async countUnsealed(spaceId) {
-      const row = await counted.row(session.scans)(sql`
-        SELECT ${counted.of("audit_event")} FROM audit_event WHERE space_id = ${spaceId} AND seq IS NULL`);
-      return row?.count ?? 0;
-    },
+    countUnsealed: (spaceId) => countRows(session.scans, sql`FROM audit_event WHERE space_id = ${spaceId} AND seq IS NULL`),
     anchor: (spaceId) => anchor.row(session)(sql`SELECT ${anchor.of("audit_anchor")} FROM audit_anchor WHERE space_id = ${spaceId}`),
     lastRemoval: (spaceId) =>
       removal.row(session)(sql`

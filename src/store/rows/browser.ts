@@ -5,7 +5,6 @@ import { tables } from "../table.ts";
 
 const { browser: shape } = tables;
 
-/** Online browsers as rows. */
 export function browserRows(session: Session): BrowserRows {
   const { db, execute } = session;
   return {

@@ -117,7 +117,6 @@ const healthShape = tables.webhook
   .pick("id", "url", "status", "failingSince", "failures")
   .with({ email: textOrNull(sql`(SELECT a.email FROM account a WHERE a.id = h.account_id)`) });
 
-/** Deliveries as rows, for the sender. */
 export function deliveryRows(session: Session): DeliveryRows {
   const { execute, dialect } = session;
   return {

@@ -2,12 +2,11 @@ import { knownScopes } from "../../core/accounts/caller.ts";
 import type { DeviceRows } from "../../core/oauth/device.ts";
 import { changeOf, type Session } from "../session.ts";
 import { empty, forUpdate, join, type Sql, sql } from "../statements.ts";
-import { computedShape, integer, tables } from "../table.ts";
+import { countRows, tables } from "../table.ts";
 import { ofGrants } from "./grant.ts";
 
 const { oAuthDevice } = tables;
 const device = oAuthDevice.derive("scopes", ["scopes"], knownScopes);
-const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 
 /** Requests of devices without a browser as rows. */
 export function deviceRows(session: Session): DeviceRows {
@@ -22,12 +21,12 @@ export function deviceRows(session: Session): DeviceRows {
       changeOf(session);
       return first(sql`t.digest = ${digest}`, forUpdate(dialect, "t"));
     },
-    async countPending(clientId, network, now) {
-      const row = await counted.row(session)(sql`
-        SELECT ${counted.of("t")} FROM oauth_device t WHERE t.client_id = ${clientId}
-          ${network === null ? empty : sql`AND t.network = ${network}`} AND t.decided_at IS NULL AND t.expires_at > ${now}`);
-      return row?.count ?? 0;
-    },
+    countPending: (clientId, network, now) =>
+      countRows(
+        session,
+        sql`FROM oauth_device t WHERE t.client_id = ${clientId}
+          ${network === null ? empty : sql`AND t.network = ${network}`} AND t.decided_at IS NULL AND t.expires_at > ${now}`,
+      ),
     async poll(digest, polledAt, intervalMs) {
       await execute(sql`UPDATE oauth_device SET ${join(oAuthDevice.set({ polledAt, intervalMs }))} WHERE digest = ${digest}`);
     },

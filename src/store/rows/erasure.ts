@@ -3,7 +3,7 @@ import { schema } from "../../gen/prisma/tables.ts";
 import { erasureRules } from "../erasure-rules.ts";
 import { changeOf, type Session } from "../session.ts";
 import { empty, join, raw, type Sql, sql } from "../statements.ts";
-import { boolean, computedShape, integer, tables, text, textOrNull } from "../table.ts";
+import { boolean, computedShape, countRows, integer, tables, text, textOrNull } from "../table.ts";
 import { blobRows } from "./blob.ts";
 
 const { erasure, legalHold } = tables;
@@ -17,7 +17,6 @@ const personSpace = computedShape({
 const space = computedShape({ spaceId: text(sql`s.id`), name: text(sql`s.name`) });
 const ids = computedShape({ id: text(sql`id`) });
 const names = computedShape({ name: text(sql`name`) });
-const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 
 type Name = keyof typeof erasureRules;
 
@@ -73,7 +72,7 @@ export function erasureRows(session: Session): ErasureRows {
     },
     async countOtherTeams(spaceIds) {
       const others = spaceIds.length === 0 ? empty : sql`WHERE space_id NOT IN (${join([...spaceIds])})`;
-      return (await counted.row(session)(sql`SELECT ${counted.of("t")} FROM team t ${others}`))?.count ?? 0;
+      return countRows(session, sql`FROM team t ${others}`);
     },
     async successorOf(spaceId) {
       const rank = sql`CASE role WHEN 'super_admin' THEN 0 WHEN 'admin' THEN 1 WHEN 'member' THEN 2 ELSE 3 END`;
@@ -87,8 +86,8 @@ export function erasureRows(session: Session): ErasureRows {
       for (const name of allNames) {
         const condition = conditionOf(target, name);
         if (condition === null) continue;
-        const row = await counted.row(session)(sql`SELECT ${counted.of("t")} FROM ${tableOf(name).table} t WHERE ${condition}`);
-        if (row && row.count > 0) found[name] = row.count;
+        const count = await countRows(session, sql`FROM ${tableOf(name).table} t WHERE ${condition}`);
+        if (count > 0) found[name] = count;
       }
       return found;
     },

@@ -2,13 +2,12 @@ import { type EventType, type EventWindow, type TaskEvent, verboseTypes } from "
 import { archivedTypes, type EventSegment, isArchivedType, type SegmentRows, segmentMax } from "../../core/tasks/segment.ts";
 import { changeOf, type Session } from "../session.ts";
 import { direction, inTexts, join, type Sql, sql } from "../statements.ts";
-import { computedShape, integer, tables, text } from "../table.ts";
+import { computedShape, countRows, integer, tables, text } from "../table.ts";
 import { blobRows } from "./blob.ts";
 import { eventShape } from "./event-shape.ts";
 
 const { eventSegment: segment, task } = tables;
 const taskIds = task.pick("id");
-const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 const sized = tables.taskEvent.pick("seq").with({ size: integer(sql`octet_length(payload)`) });
 const blobIds = computedShape({ blobId: text(sql`blob_id`) });
 
@@ -46,8 +45,7 @@ export function segmentRows(session: Session): SegmentRows {
       changeOf(session);
       const { taskId, firstSeq, lastSeq } = added;
       const those = sql`FROM task_event WHERE task_id = ${taskId} AND seq >= ${firstSeq} AND seq <= ${lastSeq} AND ${archived}`;
-      const row = await counted.row(session)(sql`SELECT ${counted.of("e")} ${those}`);
-      if (row?.count !== added.events) return false;
+      if ((await countRows(session, those)) !== added.events) return false;
       await execute(sql`DELETE ${those}`);
       await execute(segment.insert(added));
       return true;

@@ -96,7 +96,6 @@ export async function appendEvents(
   if (indexed) await write(indexed);
 }
 
-/** The fields of a task that its events use. */
 type EventsOf = Pick<Task, "id" | "spaceId" | "accountId" | "clientId" | "lastSeq" | "lastTimestamp">;
 
 function conditions(taskId: string, window: EventWindow): Sql[] {

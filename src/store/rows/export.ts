@@ -155,7 +155,6 @@ function exportOf(row: ExportRow): Export {
   return { ...commonOf(row), kind: "data", accountId, scope, filter };
 }
 
-/** The fields of every kind of export. */
 function commonOf(row: ExportRow): Omit<ComplianceExport, "kind" | "filter"> {
   const { id, spaceId, requestedBy, status, reason, done, total, claims, fence, leaseUntil, error, createdAt, completedAt, purgedAt } = row;
   const request = { id, spaceId, requestedBy, reason, createdAt };

@@ -1,10 +1,9 @@
 import type { FactorRows } from "../../core/sign-in/factor.ts";
 import type { Session } from "../session.ts";
 import { sql } from "../statements.ts";
-import { computedShape, integer, tables } from "../table.ts";
+import { countRows, tables } from "../table.ts";
 
 const { passkey, authenticator, recoveryCode, spentTicket } = tables;
-const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 
 /** Passkeys, authenticator apps, recovery codes and used tickets as rows. */
 export function factorRows(session: Session): FactorRows {
@@ -35,10 +34,7 @@ export function factorRows(session: Session): FactorRows {
     },
     useRecoveryCode: async (accountId, digest) =>
       (await execute(sql`DELETE FROM recovery_code WHERE digest = ${digest} AND account_id = ${accountId}`)) === 1,
-    async countRecoveryCodes(accountId) {
-      const row = await counted.row(session)(sql`SELECT ${counted.of("c")} FROM recovery_code c WHERE c.account_id = ${accountId}`);
-      return row?.count ?? 0;
-    },
+    countRecoveryCodes: (accountId) => countRows(session, sql`FROM recovery_code c WHERE c.account_id = ${accountId}`),
     spend: async (digest, expiresAt) => (await execute(sql`${spentTicket.insert({ digest, expiresAt })} ON CONFLICT DO NOTHING`)) === 1,
     async purgeTickets(before) {
       await execute(sql`DELETE FROM spent_ticket WHERE expires_at < ${before}`);

@@ -6,7 +6,7 @@ import type { AuthorizationState } from "../../core/oauth/family.ts";
 import type { GrantKey, GrantRows } from "../../core/oauth/grant.ts";
 import { changeOf, type Session } from "../session.ts";
 import { empty, forUpdate, join, raw, type Sql, sql } from "../statements.ts";
-import { boolean, type Computed, computedShape, integer, integerOrNull, json, tables, text } from "../table.ts";
+import { boolean, type Computed, computedShape, countRows, integer, integerOrNull, json, tables, text } from "../table.ts";
 import { displayName } from "./usage.ts";
 
 // Subqueries, not joins: on SQLite every column of a join costs several times as much.
@@ -81,7 +81,6 @@ const user = computedShape({
   ...{ id: text(sql`g.id`), accountId: text(sql`g.account_id`), createdAt: integer(sql`g.created_at`), usedAt },
   name: text(displayName),
 });
-const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 /** The active grants of active members to an app. */
 const usersOf = (clientId: string): Sql => sql`
   FROM oauth_grant g JOIN membership m
@@ -126,9 +125,7 @@ export function grantRows(session: Session): GrantRows {
         SELECT ${user.of("g")} ${usersOf(clientId)}
         ${after ? sql`AND (g.created_at, g.id) < (${after.value}, ${after.id})` : empty}
         ORDER BY g.created_at DESC, g.id DESC LIMIT ${limit}`),
-    async countUsers(clientId) {
-      return (await counted.row(session)(sql`SELECT ${counted.of("g")} ${usersOf(clientId)}`))?.count ?? 0;
-    },
+    countUsers: (clientId) => countRows(session, usersOf(clientId)),
     async update({ id, scopes, connectorUids, generation, updatedAt }) {
       const set = oAuthGrant.set({ scopes, connectorUids, generation, updatedAt });
       await execute(sql`UPDATE oauth_grant SET ${join(set)} WHERE id = ${id} AND revoked_at IS NULL`);

@@ -2,12 +2,11 @@ import type { ParentRows } from "../../core/tasks/parents.ts";
 import { type EndedWait, subtasksChanged, type WaitRows } from "../../core/tasks/subtask-wait.ts";
 import { changeOf, type Session } from "../session.ts";
 import { join, sql } from "../statements.ts";
-import { computedShape, integer, tables } from "../table.ts";
+import { countRows, tables } from "../table.ts";
 
 const { parentTask, subtaskWait } = tables;
 const ids = parentTask.pick("taskId");
 const turns = parentTask.pick("stopTurn");
-const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 
 /** A time that is past on every clock. */
 const always = 0;
@@ -67,11 +66,7 @@ export function waitRows(session: Session): WaitRows {
         reason === null || ends === null ? [] : [{ ...wait, reason, ends }],
       );
     },
-    async countAfter(taskId, seq) {
-      const row = await counted.row(session)(sql`
-        SELECT ${counted.of("w")} FROM subtask_wait w WHERE w.task_id = ${taskId} AND w.seq > ${seq}`);
-      return row?.count ?? 0;
-    },
+    countAfter: (taskId, seq) => countRows(session, sql`FROM subtask_wait w WHERE w.task_id = ${taskId} AND w.seq > ${seq}`),
     async end({ taskId, seq, reason, ends }) {
       await execute(sql`UPDATE subtask_wait SET ${join(subtaskWait.set({ reason, ends }))} WHERE task_id = ${taskId} AND seq = ${seq}`);
     },

@@ -2,10 +2,9 @@ import type { Scope } from "../../core/accounts/caller.ts";
 import { countedTasksMax, type ProjectRows, projectsMax } from "../../core/projects/project.ts";
 import { changeOf, type Session } from "../session.ts";
 import { empty, forShare, inTexts, join, raw, type Sql, sql } from "../statements.ts";
-import { computedShape, integer, tables, text } from "../table.ts";
+import { computedShape, countRows, integer, tables, text } from "../table.ts";
 
 const project = tables.project.omit("deletedAt");
-const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 const ids = tables.project.pick("id");
 const detached = tables.task.pick("id", "lastSeq", "fence", "status", "spaceId", "accountId");
 
@@ -49,12 +48,7 @@ export function projectRows(session: Session): ProjectRows {
       return (await project.row(session)(existing(sql`id = ${id} AND space_id = ${spaceId}`, forShare(session.dialect)))) !== null;
     },
     byId,
-    async count(spaceId) {
-      const row = await counted.row(session)(
-        sql`SELECT ${counted.of("project")} FROM project WHERE space_id = ${spaceId} AND deleted_at IS NULL`,
-      );
-      return row?.count ?? 0;
-    },
+    count: (spaceId) => countRows(session, sql`FROM project WHERE space_id = ${spaceId} AND deleted_at IS NULL`),
     async update(scope, id, edit) {
       const where = sql`id = ${id} AND ${ownedBy(scope)} AND deleted_at IS NULL`;
       return project.row(session)(

@@ -9,11 +9,10 @@ import {
 } from "../../core/schedules/schedule.ts";
 import { changeOf, type Session } from "../session.ts";
 import { empty, forUpdate, join, type Sql, sql } from "../statements.ts";
-import { computedShape, integer, tables } from "../table.ts";
+import { countRows, tables } from "../table.ts";
 
 const { schedule } = tables;
 const ids = schedule.pick("id");
-const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 
 const selected = sql`SELECT ${schedule.of("t")} FROM schedule t`;
 /** Tasks of a schedule that have not ended. */
@@ -40,11 +39,7 @@ export function scheduleRows(session: Session): ScheduleRows {
       schedule.rows(session)(sql`
         ${selected} WHERE ${visible(scope)} ${after ? sql`AND (t.created_at, t.id) < (${after.at}, ${after.id})` : empty}
         ORDER BY t.created_at DESC, t.id DESC LIMIT ${limit}`),
-    async count({ accountId, spaceId }) {
-      const row = await counted.row(session)(sql`
-        SELECT ${counted.of("schedule")} FROM schedule WHERE space_id = ${spaceId} AND account_id = ${accountId}`);
-      return row?.count ?? 0;
-    },
+    count: ({ accountId, spaceId }) => countRows(session, sql`FROM schedule WHERE space_id = ${spaceId} AND account_id = ${accountId}`),
     async update(id, changes) {
       await update(changes, sql`id = ${id}`);
     },
@@ -62,11 +57,7 @@ export function scheduleRows(session: Session): ScheduleRows {
         changes,
         sql`id = ${id} AND status = 'active' AND ${same(sql`next_at`, nextAt)} AND ${same(sql`queued_at`, queuedAt)}`,
       )) === 1,
-    async countUnfinished(id) {
-      const row = await counted.row(session)(sql`
-        SELECT ${counted.of("u")} FROM (${unfinished(sql`${id}`)} LIMIT ${unfinishedMax}) u`);
-      return row?.count ?? 0;
-    },
+    countUnfinished: (id) => countRows(session, sql`FROM (${unfinished(sql`${id}`)} LIMIT ${unfinishedMax}) u`),
     async addFailure(id, error, now) {
       const changed = await execute(sql`
         UPDATE schedule SET failures = failures + 1, last_error = ${error}, updated_at = ${now} WHERE id = ${id}`);

@@ -17,7 +17,6 @@ export const skillShape = tables.skill.omit("deletedAt").with({ creatorName });
 /** Skills, including deleted ones, without the choices of accounts. */
 export const skillsFrom = sql`FROM skill s ${creator}`;
 
-/** A skill with the account's choice. */
 const chosenSkill = tables.skill.omit("enabled", "deletedAt").with({ creatorName, enabled: boolean(sql`COALESCE(c.enabled, s.enabled)`) });
 const chosenFrom = ({ accountId, spaceId }: SkillChooser): Sql => sql`
   ${skillsFrom} LEFT JOIN skill_choice c ON c.skill_id = s.id AND c.account_id = ${accountId} AND c.space_id = ${spaceId}`;

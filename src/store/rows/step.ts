@@ -3,11 +3,10 @@ import type { StepName } from "../../core/exports/export.ts";
 import type { EventType, TaskEvent } from "../../core/tasks/event.ts";
 import type { Session } from "../session.ts";
 import { allOf, empty, join, type Sql, sql } from "../statements.ts";
-import { computedShape, integer, tables } from "../table.ts";
+import { countRows, tables } from "../table.ts";
 import { type EventsWanted, eventPages } from "./event.ts";
 import { mayBeArchived } from "./event-segment.ts";
 
-const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 const packed = tables.task.pick("id", "accountId", "agentProfile", "createdAt", "lastSeq");
 
 /** The types of events that may be steps of a kind. */
@@ -32,10 +31,7 @@ export function stepRows(session: Session): StepRows {
       const found = await query(sql`SELECT 1 AS one FROM task WHERE id = ${taskId} AND space_id = ${spaceId} AND deleted_at IS NULL`);
       return found.length > 0;
     },
-    async count(stepQuery) {
-      const row = await counted.row(session.scans)(sql`SELECT ${counted.of("t")} FROM task t WHERE ${conditions(stepQuery)}`);
-      return row?.count ?? 0;
-    },
+    count: (stepQuery) => countRows(session.scans, sql`FROM task t WHERE ${conditions(stepQuery)}`),
     async sessions(stepQuery, after, limit) {
       const beyond = after === null ? empty : sql`AND ${later(stepQuery, after)}`;
       return packed.rows(session.scans)(sql`

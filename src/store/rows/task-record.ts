@@ -5,7 +5,6 @@ import type { Session } from "../session.ts";
 import { allOf, type Dialect, raw, type Sql, sql } from "../statements.ts";
 import { boolean, integer, type RowOf, tables } from "../table.ts";
 
-/** A task for exports. */
 export const recordShape = tables.task
   .pick(
     "id",

@@ -65,7 +65,6 @@ export const taskViewShape = taskShape.with({
     SELECT MAX(w.seen_at) FROM worker w WHERE w.space_id = t.space_id AND ${serves}) END`),
 });
 
-/** Selects tasks for callers. */
 export const views = sql`SELECT ${taskViewShape.of("t")} FROM task t`;
 
 /** The rows that a caller may see (spec/decisions.md 1, 26). */

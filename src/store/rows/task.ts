@@ -7,7 +7,7 @@ import type { TaskResourceRows } from "../../core/tasks/task-resources.ts";
 import { isKnownEmpty } from "../cached.ts";
 import { changeOf, type Session } from "../session.ts";
 import { empty, forUpdate, inTexts, join, type Sql, sql } from "../statements.ts";
-import { computedShape, integer, tables, text } from "../table.ts";
+import { computedShape, countRows, tables, text } from "../table.ts";
 import { appendEvents } from "./event.ts";
 import { findShared } from "./shared-task.ts";
 import { advance, ownerOf, tombstone } from "./task-advance.ts";
@@ -54,7 +54,6 @@ export function taskResourceRows(session: Session): TaskResourceRows {
 }
 
 const briefing = tables.task.pick("outputSchema", "memo");
-const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 
 /**
  * Tasks as rows. This file reads and inserts them, `task-advance.ts` changes them.
@@ -87,9 +86,7 @@ export function taskRows(session: Session, after: (written: TaskWritten) => Prom
     },
     async countVisible(scope, ids) {
       if (ids.length === 0) return 0;
-      const row = await counted.row(session)(sql`
-        SELECT ${counted.of("t")} FROM task t WHERE t.id IN (${join([...ids])}) AND ${visible(scope)}`);
-      return row?.count ?? 0;
+      return countRows(session, sql`FROM task t WHERE t.id IN (${join([...ids])}) AND ${visible(scope)}`);
     },
     list: (scope, filter, page) => listTasks(session, scope, filter, page),
     listChanged: (scope, since, max) => listChanged(session, scope, since, max),
@@ -117,7 +114,6 @@ export function taskRows(session: Session, after: (written: TaskWritten) => Prom
   };
 }
 
-/** The progress of a new task, by its first events. */
 function firstProgress({ lastSeq }: Task, events: readonly NewEvent[]): Partial<TaskProgress> {
   const { statusAt, ...progress } = progressOf(events);
   return statusAt === undefined ? progress : { ...progress, statusSeq: lastSeq + statusAt };

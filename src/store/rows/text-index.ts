@@ -1,7 +1,7 @@
 import type { TaskRows } from "../../core/tasks/task.ts";
 import { changeOf, type Session } from "../session.ts";
 import { allOf, forUpdate, inTexts, sql } from "../statements.ts";
-import { computedShape, integer, type RowOf, tables } from "../table.ts";
+import { countRows, type RowOf, tables } from "../table.ts";
 import { eventPages } from "./event.ts";
 import { visible, visibleToTeam } from "./task-row.ts";
 import { entries, isSearched, textsOf } from "./task-text.ts";
@@ -11,7 +11,6 @@ const pagesMax = 4;
 
 const behind = tables.task.pick("id", "spaceId", "accountId", "clientId", "title", "lastSeq", "indexedSeq");
 const idOf = tables.task.pick("id");
-const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 
 const isBehind = sql`t.indexed_seq < t.last_seq AND t.deleted_at IS NULL`;
 
@@ -25,8 +24,7 @@ export function textIndex(session: Session): Pick<TaskRows, "isIndexed" | "listN
       const creator = creatorId === undefined ? [] : [sql`t.account_id = ${creatorId}`];
       const seen = view === "team" ? [visibleToTeam(scope.spaceId), ...creator] : [visible(scope)];
       const one = sql`SELECT 1 FROM task t WHERE ${allOf([...seen, isBehind])} LIMIT 1`;
-      const row = await counted.row(session)(sql`SELECT ${counted.of("f")} FROM (${one}) f`);
-      return row?.count === 0;
+      return (await countRows(session, sql`FROM (${one}) f`)) === 0;
     },
     async listNotIndexed(max) {
       const rows = await idOf.rows(session)(sql`SELECT ${idOf.of("t")} FROM task t WHERE ${isBehind} LIMIT ${max}`);

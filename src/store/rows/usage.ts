@@ -41,7 +41,6 @@ const readName =
     return row?.name ?? "";
   };
 
-/** The people of a team, with their usage in a range. */
 const peopleOf =
   (session: Session): UsageRows["people"] =>
   (spaceId, page) => {

@@ -1,13 +1,12 @@
 import { type ListenerRows, listenerLeaseMs, waitingMax } from "../../core/webhooks/listener.ts";
 import { changeOf, type Session } from "../session.ts";
 import { type Sql, sql } from "../statements.ts";
-import { computedShape, integer, tables } from "../table.ts";
+import { countRows, integer, tables } from "../table.ts";
 
 const { webhookListener, listenerEvent } = tables;
 const ids = webhookListener.pick("id");
 const state = webhookListener.pick("waiting", "dropped");
 const accepted = webhookListener.pick("accepted");
-const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 const waiting = tables.webhookEvent.pick("id", "type", "body").with({ position: integer(sql`l.position`) });
 
 /** Listeners and the events that wait for them, as rows. Lock order of several listeners: by id. */
@@ -32,11 +31,7 @@ export function listenerRows(session: Session): ListenerRows {
     async insert(listener) {
       await execute(webhookListener.insert(listener));
     },
-    async count(accountId, now) {
-      const row = await counted.row(session)(sql`
-        SELECT ${counted.of("webhook_listener")} FROM webhook_listener WHERE account_id = ${accountId} AND NOT (${isOver(now)})`);
-      return row?.count ?? 0;
-    },
+    count: (accountId, now) => countRows(session, sql`FROM webhook_listener WHERE account_id = ${accountId} AND NOT (${isOver(now)})`),
     state: (id) => state.row(session)(sql`SELECT ${state.of("webhook_listener")} FROM webhook_listener WHERE id = ${id}`),
     async renew(id, now) {
       return (await execute(sql`UPDATE webhook_listener SET renewed_at = ${now} WHERE id = ${id}`)) === 1;

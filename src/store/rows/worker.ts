@@ -4,7 +4,7 @@ import { type KeyedEvent, type WorkerEventRows, type WorkerRun, type WorkerRunRo
 import { cached } from "../cached.ts";
 import { changeOf, type Session } from "../session.ts";
 import { allOf, forShare, inTexts, join, sql } from "../statements.ts";
-import { computedShape, integer, tables, text } from "../table.ts";
+import { computedShape, countRows, integer, tables, text } from "../table.ts";
 import { serves } from "./task-row.ts";
 import { claimForWorkers, putRuns } from "./worker-claim.ts";
 
@@ -73,7 +73,6 @@ const failure = workerFailure.omit("id");
 const byDigest = cached(["worker"], (digest: string) => sql`SELECT ${worker.of("worker")} FROM worker WHERE digest = ${digest}`);
 const ids = worker.pick("id");
 const busy = worker.with({ runs: integer(sql`(SELECT COUNT(*) FROM worker_run WHERE worker_id = worker.id)`) });
-const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 const waiting = computedShape({
   profile: text(sql`agent_profile`),
   waiting: integer(sql`COUNT(*)`),
@@ -88,11 +87,7 @@ export function workerRows(session: Session): WorkerRows {
       await execute(worker.insert(row));
     },
     byDigest: (digest) => worker.row(session)(byDigest(digest)),
-    async countActive(spaceId) {
-      const row = await counted.row(session)(sql`
-        SELECT ${counted.of("worker")} FROM worker WHERE space_id = ${spaceId} AND revoked_at IS NULL`);
-      return row?.count ?? 0;
-    },
+    countActive: (spaceId) => countRows(session, sql`FROM worker WHERE space_id = ${spaceId} AND revoked_at IS NULL`),
     list: (spaceId) =>
       busy.rows(session)(sql`
         SELECT ${busy.of("worker")} FROM worker WHERE space_id = ${spaceId} AND revoked_at IS NULL ORDER BY created_at DESC, id DESC`),
