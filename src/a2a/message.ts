@@ -51,7 +51,6 @@ function partOf(part: Part, index: number): Json {
 /** Replaces the bytes in the digest of the request. */
 const digestOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/** A decision about an approval. */
 interface Decision {
   readonly event_id: string;
   readonly input: Json;

@@ -29,7 +29,6 @@ export function stateOf(task: Json): TaskState {
   return waiting && !isQuestion(waiting) ? TaskState.AUTH_REQUIRED : TaskState.INPUT_REQUIRED;
 }
 
-/** Whether a task in this state is over. */
 export const isOver = (state: TaskState): boolean =>
   state === TaskState.COMPLETED || state === TaskState.CANCELED || state === TaskState.FAILED;
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Erased } from "../core/erasure/erasure.ts";
 import { causeText, Failure } from "../core/failure.ts";
+import { parseJson } from "../core/json.ts";
 import { syncFolder } from "../storage/durable-file.ts";
 
 const lineSchema = z.object({ kind: z.enum(["person", "space"]), subject: z.string().min(1).max(200), at: z.iso.datetime() });
@@ -50,11 +51,3 @@ async function readList(path: string): Promise<{ readonly entries: readonly Eras
 
 /** Empty, or cut by a crash. An erasure begins only after its line is complete. */
 const isCut = (line: string): boolean => !line.endsWith("}") && '{"kind":"'.startsWith(line.slice(0, 9));
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

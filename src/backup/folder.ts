@@ -6,6 +6,7 @@ import { createInterface } from "node:readline/promises";
 import { Transform } from "node:stream";
 import { z } from "zod";
 import { causeText, Failure } from "../core/failure.ts";
+import { parseJson } from "../core/json.ts";
 import { syncFolder } from "../storage/durable-file.ts";
 
 /** What a backup is of. It is written last: a folder without it is not a complete backup. */
@@ -108,14 +109,6 @@ export async function readManifest(folder: string): Promise<Manifest> {
   const parsed = size > manifestMaxBytes ? undefined : manifestSchema.safeParse(parseJson(await readFile(path, "utf8")));
   if (!parsed?.success) throw notBackup(folder, `${manifestName} has another form`);
   return parsed.data;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const notBackup = (folder: string, reason: string): Failure =>

@@ -172,7 +172,6 @@ async function begin(target: Store, id: string): Promise<Progress> {
   return progress;
 }
 
-/** Verifies the seals of all audit logs. Returns their number. */
 async function verifyLogs(store: Store): Promise<number> {
   let count = 0;
   for (

@@ -235,7 +235,6 @@ const tokenCaller = ({
   locale,
 });
 
-/** A session as a caller, in the session's space. */
 export const sessionCaller = ({ session, member, locale, operator }: SessionHolder): Caller => ({
   accountId: session.accountId,
   spaceId: session.spaceId,

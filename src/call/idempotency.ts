@@ -81,7 +81,6 @@ export function idempotencyRecords(cipher: Cipher, now: () => number): Idempoten
   };
 }
 
-/** A call with a key, and the hash of its request. */
 interface KeyedCall {
   readonly key: IdempotencyKey;
   readonly hash: string;

@@ -175,7 +175,6 @@ export function limits(counters: RateCounters, clock: Clock, factor: number | nu
   };
 }
 
-/** This node's part of a limit. */
 interface Quota {
   /** Calls that were reserved and are not used. */
   reserved: number;

@@ -184,7 +184,6 @@ function mapFinder(find: Find): Find {
 
 const findNothing: Find = () => undefined;
 
-/** Plain JSON of any shape. */
 const findInJson: Find = (value, found) => {
   if (typeof value === "string") findInText(value, found);
   else if (typeof value === "number") findInNumber(value, found);

@@ -58,7 +58,6 @@ function assetsOf(folder: string): ReadonlyMap<string, Asset> {
 /** What other sites show of a link to a public task. */
 const preview = (title: string): Html => html`<meta property="og:type" content="article"><meta property="og:title" content="${title}">`;
 
-/** The inputs of the web application. */
 export interface WebApplicationOptions {
   /** Further origins that serve the bytes of files. */
   readonly fileOrigins: readonly string[];

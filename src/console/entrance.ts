@@ -38,7 +38,6 @@ export const signInTarget = ({ visits }: ConsoleParts, next: string): string => 
 /** The name of a space that belongs to one person. */
 export const personalSpace = words("Personal space", "Persönlicher Bereich");
 
-/** A space's name on pages. */
 export const spaceName = ({ team }: Pick<SignInSpace, "team">): Html | string => team?.name ?? personalSpace;
 
 /** Signs the user in to their only space, or shows a choice of several. */
@@ -80,7 +79,6 @@ export async function chooseSpace(parts: ConsoleParts, request: FastifyRequest, 
   return enterSpace(parts, request, reply, proven, form.text("space"), form.text("next"));
 }
 
-/** Signs in to this space. */
 export async function enterSpace(
   parts: ConsoleParts,
   request: FastifyRequest,
@@ -98,7 +96,6 @@ export async function enterSpace(
   return sendRedirect(reply, signInTarget(parts, next));
 }
 
-/** The browser's current session. */
 export async function findCurrentSession(
   parts: ConsoleParts,
   request: FastifyRequest,

@@ -37,10 +37,8 @@ ${hint && html`<span class="hint" id="${name}-hint">${hint}</span>`}
 export const alertMessage = (text: Html | null): Html | null =>
   text === null ? null : html`<p class="alert" id="${alertId}" role="alert">${text}</p>`;
 
-/** A hidden value of a form. */
 export const hiddenField = (name: string, value: string): Html => html`<input type="hidden" name="${name}" value="${value}">`;
 
-/** The values of a submitted form. */
 export interface FormFields {
   /** Returns the first value of a name; empty if there is none. */
   text(name: string): string;

@@ -67,7 +67,6 @@ const pageHeaders: Readonly<Record<string, string>> = {
   "Content-Type": "text/html; charset=utf-8",
 };
 
-/** Where the pages are. */
 export interface Site {
   /** The parent path of all pages; empty for the root. */
   readonly base: string;

@@ -31,7 +31,6 @@ const refusal = words("The e-mail address or the password is wrong.", "Die E-Mai
 
 const noPassword = words("No password yet, or forgotten?", "Noch kein Passwort, oder vergessen?");
 
-/** The values of the sign-in form. */
 interface FormValues {
   readonly next: string;
   readonly email?: string;

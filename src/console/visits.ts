@@ -37,7 +37,6 @@ export interface Visits extends Site {
  */
 export type CookieName = "visitor" | "single-sign-on" | "return" | "passkey" | "second-step" | "known";
 
-/** Dependencies of `visits`. */
 export interface VisitParts {
   readonly store: Store;
   readonly clock: Clock;

@@ -126,14 +126,21 @@ function quoteFinder(bytes: Uint8Array): (from: number) => number {
 const quoteByte = 0x22;
 const backslash = 0x5c;
 
-/** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [member: string]: Json };
 
-/** A JSON object. */
 export type JsonObject = { [member: string]: Json };
 
 /** True for a JSON object: not null, not a list, not a scalar. Use it only for parsed JSON. */
 export const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The value of a JSON text; undefined for a text that is not JSON. */
+export function parseJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 /** Whether the JSON text of a value has more than `most` characters. It stops there, and makes no text. */
 export function isLonger(value: unknown, most: number): boolean {

@@ -25,7 +25,6 @@ import { bytesOf, type Entry, entryName, type OnStep, type Packing, skillEntryNa
 /** The number of skills per page. */
 const skillsMax = 100;
 
-/** The skills that an archive packs, oldest first. */
 async function* skillsOf(rows: Pick<ArchiveRows, "skills">, selection: ArchiveQuery): AsyncGenerator<PackedSkill> {
   for (let after: PackedSkill | null = null; ; ) {
     const page: readonly PackedSkill[] = await rows.skills(selection, after, skillsMax);

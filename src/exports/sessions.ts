@@ -78,7 +78,6 @@ async function* eventsOf({ id, lastSeq }: PackedTask, read: ArchiveRows["events"
 const attachmentsOf = (event: TaskEvent): readonly Attachment[] =>
   event.type === "user_message" || event.type === "assistant_message" ? (event.payload.attachments ?? []) : [];
 
-/** The name of a file's entry. */
 function entryOf(event: TaskEvent, fileId: string): string {
   const attachment = attachmentsOf(event).find((one) => one.fileId === fileId);
   return attachment ? entryName(event.taskId, attachment) : "";

@@ -1,14 +1,6 @@
-import {
-  type DescMethod,
-  fromBinary,
-  fromJson,
-  fromJsonString,
-  type JsonValue,
-  type Message,
-  toBinary,
-  toJsonString,
-} from "@bufbuild/protobuf";
+import { type DescMethod, fromBinary, fromJson, fromJsonString, type Message, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { Failure } from "../core/failure.ts";
+import { parseJson } from "../core/json.ts";
 import { checkBody } from "./bounds/check.ts";
 import { binaryOptions, connectJsonOptions } from "./connect-json.ts";
 import { noteIgnoredMembers } from "./connect-warnings.ts";
@@ -54,7 +46,7 @@ function jsonCodec(method: DescMethod) {
       return parseMessage(() => {
         const text = textDecoder.decode(bytes);
         freeBody(bytes);
-        const json = jsonIn(text);
+        const json = parseJson(text);
         // The library's error names the type.
         if (json === undefined) return fromJsonString(input, text, options);
         const message = fromJson(input, json, options);
@@ -64,15 +56,6 @@ function jsonCodec(method: DescMethod) {
     },
     write: (answer: Message): Uint8Array => textEncoder.encode(toJsonString(method.output, answer, options)),
   };
-}
-
-/** Undefined for a text that is not JSON. */
-function jsonIn(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue; // JSON has no other values.
-  } catch {
-    return undefined;
-  }
 }
 
 /** Parses a message. @throws Failure `invalid_argument` with the library's text: a malformed message is the sender's fault. */

@@ -1,6 +1,6 @@
 import type { DescField, DescMessage, DescMethod } from "@bufbuild/protobuf";
 import { type ConnectRouter, type ContextValues, createContextKey } from "@connectrpc/connect";
-import type { Json } from "../core/json.ts";
+import { type Json, parseJson } from "../core/json.ts";
 import type { connectJsonOptions } from "./connect-json.ts";
 import { findIgnoredMembers, messageShapes } from "./warnings/shape.ts";
 import { Warnings } from "./warnings/warnings.ts";
@@ -27,13 +27,8 @@ export const noteIgnoredMembers = (desc: DescMessage, json: Json, warnings: Warn
 
 /** The library reads the text itself, so it is parsed again here, which takes a small part of its time. It refuses invalid JSON. */
 function noteInText(desc: DescMessage, text: string, warnings: Warnings): void {
-  let json: Json;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return;
-  }
-  noteIgnoredMembers(desc, json, warnings);
+  const json = parseJson(text);
+  if (json !== undefined) noteIgnoredMembers(desc, json, warnings);
 }
 
 /**

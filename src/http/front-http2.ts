@@ -38,7 +38,6 @@ function closeWithoutSettings(session: ServerHttp2Session, settingsMs: number): 
   session.once("remoteSettings", clear).once("close", clear);
 }
 
-/** Closes a session that is idle for too long. */
 function closeIdle(session: ServerHttp2Session, idleMs: number): void {
   let open = 0;
   const close = (): void => session.close();

@@ -157,7 +157,6 @@ export function httpFront({
 
 const remoteAddress = ({ remoteAddress = "" }: Socket): string => remoteAddress;
 
-/** Makes `close` begin the drain. */
 function beginWithClose(server: Server, begun: AbortController): void {
   const close = server.close.bind(server);
   server.close = (callback) => {

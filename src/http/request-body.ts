@@ -12,7 +12,6 @@ export const anonymousBodyBound: Bound = { maxBytes: anonymousBytes, name: "this
 /** Methods whose request bodies are ignored. */
 const bodyless: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
-/** The bodies that a scope reads. */
 interface Bounded {
   /** The largest body; by default that of an address without a credential. */
   readonly bound?: Bound;

@@ -4,7 +4,6 @@ import type { Admission, Request } from "../call/admission.ts";
 import type { Failure } from "../core/failure.ts";
 import type { Operation } from "../operations.ts";
 
-/** One call of a door that was admitted. */
 interface DoorCall {
   readonly admission: Admission;
   /** Reads a header by its lower-case name. */

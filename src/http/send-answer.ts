@@ -4,7 +4,6 @@ import { compressAnswer } from "./compression.ts";
 import { matchesEtag } from "./files/send-file.ts";
 import type { Call } from "./wire/wire.ts";
 
-/** An answer in JSON. */
 export interface JsonAnswer {
   readonly text: string;
   /** The length of its first part, which differs in each answer, for instance the request id. */

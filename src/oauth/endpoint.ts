@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { Limits } from "../call/limit.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Ids } from "../core/ids.ts";
+import { isObject, parseJson } from "../core/json.ts";
 import type { ReadAccessToken } from "../core/oauth/access-token.ts";
 import { type AuthenticatedClient, type ClientSwitches, isClientId, isSecretOf, isTurnedOff } from "../core/oauth/app.ts";
 import { isDocumentClientId } from "../core/oauth/client-documents.ts";
@@ -60,13 +61,9 @@ function readMembers(text: string): Pair[] {
 }
 
 function parseObject(text: string): ReadonlyMap<string, unknown> {
-  try {
-    const body: unknown = JSON.parse(text);
-    if (typeof body === "object" && body !== null && !Array.isArray(body)) return new Map(Object.entries(body));
-  } catch {
-    // Not JSON; the error is dropped because its message quotes the body.
-  }
-  throw invalidRequest("the body is not a JSON object");
+  const body = parseJson(text);
+  if (!isObject(body)) throw invalidRequest("the body is not a JSON object");
+  return new Map(Object.entries(body));
 }
 
 /** The client credentials of a request, not verified yet. */

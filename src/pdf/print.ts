@@ -1,7 +1,6 @@
 import type { JsonObject } from "../core/json.ts";
 import { type DevTools, type DevToolsEvent, textOf } from "./devtools.ts";
 
-/** The largest PDF, in bytes. */
 const bytesMax = 20 * 1024 * 1024;
 const pagesMax = 200;
 /** The address of the page: it exists only here. */

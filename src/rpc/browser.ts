@@ -4,12 +4,11 @@ import type { Handlers } from "../call/handlers.ts";
 import type { AttachedBrowsers, Hello } from "../core/browsers/browser.ts";
 import type { FromBrowser, ToBrowser } from "../core/browsers/connection.ts";
 import { invalidArgument } from "../core/failure.ts";
-import { checkJson, type JsonObject } from "../core/json.ts";
+import { checkJson, isObject, type JsonObject, parseJson } from "../core/json.ts";
 import { type BrowserInUse, detachBrowser, listBrowsers } from "../core/use-cases/detach-browser.ts";
 import type { BrowserClientSchema } from "../gen/proto/browser/v2/browser_pb.ts";
 import type { AttachRequest, AttachResponseSchema, BrowserService, CommandResult } from "../gen/proto/browser/v2/browser_service_pb.ts";
 
-/** The wire form of a browser. */
 const toMessage = ({ id, name, userAgent, taskIds }: BrowserInUse): MessageInitShape<typeof BrowserClientSchema> => ({
   clientId: id,
   clientName: name,
@@ -55,14 +54,9 @@ function resultOf({ id, outcome }: CommandResult): FromBrowser {
 
 function objectIn(text: string): JsonObject {
   checkJson(Buffer.from(text));
-  try {
-    const value: unknown = JSON.parse(text);
-    // An object from JSON.parse that is not an array is a JSON object.
-    if (value !== null && typeof value === "object" && !Array.isArray(value)) return value as JsonObject;
-  } catch {
-    // Refused below.
-  }
-  throw invalidArgument("result.result", "must be a JSON object");
+  const value = parseJson(text);
+  if (!isObject(value)) throw invalidArgument("result.result", "must be a JSON object");
+  return value;
 }
 
 function toClient(message: ToBrowser): MessageInitShape<typeof AttachResponseSchema> {

@@ -33,7 +33,6 @@ export const dataExportV2Handlers = (exports: Exports): Handlers<typeof Enterpri
   },
 });
 
-/** The operations of both versions. */
 const operations = (exports: Exports, purged: "not_found" | "failed_precondition") => ({
   async listTasks(tx: Tx, caller: Caller, request: TasksRequest & PagingFields & OfUser) {
     const { items, total } = await exports.tasks(tx, caller, request.user, taskFilterOf(request), pageOf(request));

@@ -142,7 +142,6 @@ function scopeFilter(scope: TaskScope | undefined, projectId: string | undefined
   return scope === TaskScope.AGENT_SUBTASK ? { type: "agent_subtask" as const } : {};
 }
 
-/** The filters that task.list and WatchTasks have. */
 type ListFilter = Omit<WatchTasksRequest, "$typeName" | "$unknown" | "cursor" | "follow" | "keepAlive"> & Pick<ListTasksRequest, "status">;
 
 /** The filter of task.list and WatchTasks. Empty texts and unspecified values do not filter. */

@@ -32,7 +32,6 @@ export const userHandlers: Handlers<typeof UserService> = {
   },
 };
 
-/** What limits a key. */
 const limitsOf = ({ credential, within }: Caller): { readonly scopes?: string[]; readonly projectIds?: string[] } => ({
   ...(credential.kind === "key" && credential.scopes !== null ? { scopes: [...credential.scopes] } : {}),
   ...(within === undefined ? {} : { projectIds: [...within.projectIds] }),

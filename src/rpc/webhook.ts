@@ -92,7 +92,6 @@ const toTeamWebhook = (webhook: HeldWebhook): MessageInitShape<typeof TeamWebhoo
 const failingIn = ({ failingSince }: Pick<Webhook, "failingSince">) =>
   failingSince === null ? {} : { failingSince: seconds(failingSince) };
 
-/** The wire form of a webhook's health. */
 function toHealth({ delivered, failed, pending, ...webhook }: DeliveryTally & Pick<Webhook, "failingSince">) {
   const ended = delivered + failed;
   return {

@@ -15,7 +15,6 @@ export interface StagedFile {
   readonly name: FileName;
 }
 
-/** The largest file, in bytes. */
 const bytesMax = 512 * 1024 * 1024;
 
 /**
@@ -120,7 +119,6 @@ export const keepEvents = (tx: Tx, task: Task, events: readonly AgentEvent<Stage
     return withAttachments(answer, await keepFiles(tx, task, files, keeping.keepArtifact));
   });
 
-/** Keeps files as artifacts of the task. */
 export const keepFiles = (
   tx: Tx,
   task: Task,

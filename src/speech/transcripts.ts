@@ -10,7 +10,6 @@ import { canAfford } from "../core/usage/spend.ts";
 import { limitTime, unlessAborted } from "../egress/time-limit.ts";
 import type { Transcribe } from "./endpoint.ts";
 
-/** The largest recording, in bytes. */
 const bytesMax = 20 * 1024 * 1024;
 /** The time for all recordings of a message, in milliseconds. */
 const timeMs = 60_000;

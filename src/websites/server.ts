@@ -18,7 +18,6 @@ interface GateParts {
   readonly consentUrl: string;
 }
 
-/** A request to a website. */
 interface Visit {
   readonly method: string;
   /** Path and query. */

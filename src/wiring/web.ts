@@ -148,7 +148,6 @@ function ownHostCheck({ baseUrl, consentUrl, appUrl }: Config): WebApplicationOp
   return (request) => hostNamesOf(request).every((name) => own.has(name) || isLoopback(name));
 }
 
-/** The origins that downloads can be redirected to. */
 function fileOrigins({ bucket }: Pick<Config, "bucket">): readonly string[] {
   if (bucket === null || !bucket.redirect) return [];
   if (bucket.endpoint === null) return ["https://*.amazonaws.com"];

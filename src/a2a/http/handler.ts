@@ -31,7 +31,6 @@ export const rpcBinding = (id: string | number | null, requestId: string): Bindi
   };
 };
 
-/** HTTP+JSON. */
 export const restBinding = (requestId: string): Binding => {
   const body = (failure: Failure): string => JSON.stringify(restError(failure, requestId));
   return {

@@ -23,7 +23,6 @@ import { appsPath } from "./connectors.ts";
 import { fullPage, outsiderPage, shortPage, signInFirstPage, unknownPage, usedPage } from "./consent-page.ts";
 import { documentPage, forbiddenPage, refusedPage, unverifiedPage } from "./unverified-page.ts";
 
-/** An authorization request of a signed-in user. */
 interface SignedInRequest {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;

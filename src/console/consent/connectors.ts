@@ -21,7 +21,6 @@ export const yourApps = words("Your apps", "Ihre Apps");
 /** The page of an app's connectors (spec/oauth.md 3). */
 export const connectorsHref = (clientId: string): string => `${path}?client_id=${encodeURIComponent(clientId)}`;
 
-/** An app with a user's grant in its team. */
 interface GrantedApp {
   readonly app: TeamApp;
   readonly grant: OAuthGrant;

@@ -238,7 +238,6 @@ const duration = ({ appsHref, request: { app } }: ConsentPageContent): Html => h
   html`Bis Sie es widerrufen. Wenn ${app.name} den Zugriff ${unusedDays} Tage nicht benutzt hat, muss sie Sie erneut fragen. Sie können ihn jederzeit <a href="${appsHref}">widerrufen</a>: die App verliert ihn dann sofort, und ihre Aufgaben bleiben.`,
 )}</p>`;
 
-/** An account's name, and its address. */
 export const accountText = ({ name, email }: CommonContent["account"]): Html => html`${name && html`${name}, `}${email}`;
 
 const factList = ({ teamName, maker, account, request }: ConsentPageContent): Html => html`<dl>

@@ -28,7 +28,6 @@ import {
   youWord,
 } from "./consent-page.ts";
 
-/** The content of the consent page of an unverified client. */
 export interface UnverifiedPageContent extends CommonContent {
   /** The spaces in which the account may let it act. */
   readonly spaces: readonly SignInSpace[];

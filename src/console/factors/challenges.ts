@@ -23,7 +23,6 @@ export interface Challenge {
 
 const contextOf = ({ of, sessionId }: Purpose): string => `passkey ${of} ${sessionId ?? ""}`;
 
-/** Keeps a challenge in the browser. */
 export function keepChallenge(
   { visits, cipher, clock }: ConsoleParts,
   reply: FastifyReply,

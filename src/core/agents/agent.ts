@@ -54,7 +54,6 @@ export const defaultMainTask = "agent-default-main_task";
 /** The members that may be changed; absent ones stay as they are. */
 export type AgentEdit = Partial<Pick<Agent, "nickname" | "about">>;
 
-/** The owner of agents. */
 type Owner = Pick<Scope, "accountId" | "spaceId">;
 
 export interface AgentRows {

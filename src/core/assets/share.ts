@@ -40,7 +40,6 @@ export interface ShareFilter {
   readonly visibility?: Visibility;
 }
 
-/** The rows of shares, which are those of the shared objects. */
 export interface ShareRows {
   /** A page, latest first, and the total, from one snapshot. */
   list(

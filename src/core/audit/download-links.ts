@@ -3,7 +3,6 @@ import { type SignedCredential, toSignedCredential } from "../accounts/signed-cr
 import type { Cipher } from "../cipher.ts";
 import { signedTokens } from "../signed-token.ts";
 
-/** The formats of a downloaded log. */
 export const auditFormats = ["ndjson", "ocsf"] as const;
 export type AuditFormat = (typeof auditFormats)[number];
 

@@ -1,5 +1,5 @@
 import type { Caller } from "../accounts/caller.ts";
-import { type CursorBinding, decodeCursor, encodeCursor, type Page, type PageInput } from "../pagination/page.ts";
+import { type CursorBinding, decodeCursor, type Page, type PageInput, pageOf } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
 import type { AuditOutcome, AuditRow } from "./chain.ts";
 
@@ -64,7 +64,5 @@ export async function listAudit(
   const after = cursor ? decodeCursor(binding, cursor) : undefined;
   const from = after ? { after: { at: after.value, id: after.id } } : {};
   const rows = await tx.auditLog.list(spaceId, filter, { order, limit: limit + 1, ...from });
-  const items = rows.slice(0, limit);
-  const last = items.at(-1);
-  return { items, next: rows.length > limit && last ? encodeCursor(binding, { value: last.at, id: last.id }) : undefined };
+  return pageOf(rows, limit, binding, ({ at, id }) => ({ value: at, id }));
 }

@@ -112,7 +112,6 @@ export function connectorTypeOf(server: ConnectorServer, { inCatalogue }: { read
   return inCatalogue && server.transport === "http" && server.auth === "header" ? "byok" : "mcp";
 }
 
-/** The policy of a connector's tool. */
 export const policyOf = ({ policy }: Pick<InstalledConnector, "policy">, tool: string): ToolPolicy =>
   (Object.hasOwn(policy, tool) ? policy[tool] : undefined) ?? "ask";
 

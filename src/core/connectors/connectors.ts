@@ -61,7 +61,6 @@ export interface ConnectorTest {
   readonly latencyMs: number;
 }
 
-/** The time limit of a test. */
 const testMs = 15_000;
 
 export interface ConnectorsParts {

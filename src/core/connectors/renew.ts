@@ -69,7 +69,6 @@ async function renew(parts: RenewParts, connector: InstalledConnector, spent: st
   }
 }
 
-/** A renewal that this process has claimed. */
 interface Claim {
   readonly id: string;
   /** The owner of the connector: an account or, for a connector of the entire space, the space. */

@@ -64,7 +64,6 @@ export interface ErasureRows {
   findPerson(idOrEmail: string): Promise<{ readonly accountId: string; readonly email: string } | null>;
   spacesOf(accountId: string): Promise<readonly PersonSpace[]>;
   findSpace(id: string): Promise<ErasedSpace | null>;
-  /** The number of teams other than these. */
   countOtherTeams(spaceIds: readonly string[]): Promise<number>;
   /** The membership that gets a team whose owner is erased: the highest role, then the oldest. */
   successorOf(spaceId: string): Promise<string | null>;

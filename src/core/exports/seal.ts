@@ -95,7 +95,6 @@ export async function openArchive(
 
 const chunksOf = ({ bytes }: SealedArchive): number => Math.max(1, Math.ceil(bytes / chunkBytes));
 
-/** The size of the stored archive. */
 export const storedSizeOf = (archive: SealedArchive): number => saltBytes + archive.bytes + chunksOf(archive) * tagBytes;
 
 async function* decryptChunks(

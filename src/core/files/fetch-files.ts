@@ -75,7 +75,6 @@ export interface FetchFilesParts {
   readonly blobs: Pick<Blobs, "read">;
 }
 
-/** Keeps or discards the file of one part. */
 interface KeepOne {
   /** Its bytes, for a voice part. */
   readonly content: () => Promise<{ readonly blobId: string; readonly bytes: number; readonly filename: string }>;
@@ -83,7 +82,6 @@ interface KeepOne {
   discard(): Promise<void>;
 }
 
-/** Incoming bytes, and the name of their file. */
 interface IncomingFile {
   readonly bytes: Readable;
   readonly name: FileName;

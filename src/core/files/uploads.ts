@@ -7,7 +7,6 @@ import { fileAt, keptMs, type StoredFile, tooLarge } from "./file.ts";
 import { meter } from "./meter.ts";
 import { pipeOneWay, uploadAbandoned, type Writer, type Writing, type Written } from "./writer.ts";
 
-/** The bytes of an upload. */
 export type Incoming = Required<Pick<Writing, "bytes" | "length" | "signal" | "digests" | "isComplete">>;
 
 /** Receives the bytes that are PUT to upload links (spec/decisions.md 37). */
@@ -123,7 +122,6 @@ export function uploads({ store, changeBytes, writer, clock, max, observe }: Upl
   };
 }
 
-/** The failure of an upload to a file that accepts none. */
 const notReceivable = (file: StoredFile | null): Failure =>
   file?.status === "error" ? new Failure("failed_precondition", `the upload has failed: ${file.error}`) : notFound("file");
 

@@ -52,7 +52,6 @@ export interface EventsCopy {
 /** What was copied of a task so far. */
 export interface TaskCopied {
   readonly id: string;
-  /** The number of events. */
   readonly events: number;
   readonly complete: boolean;
   /** Ids at the source of its files without bytes; empty until it is complete. */

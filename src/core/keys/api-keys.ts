@@ -2,7 +2,7 @@ import { type Caller, type KeyKind, lockActiveMember } from "../accounts/caller.
 import type { Clock } from "../clock.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids, Random } from "../ids.ts";
-import { type CursorBinding, decodeCursor, encodeCursor, type Page, type PageInput } from "../pagination/page.ts";
+import { byCreation, type CursorBinding, decodeCursor, type Page, type PageInput, pageOf } from "../pagination/page.ts";
 import type { Store, Tx } from "../store.ts";
 import { type ApiKey, type ApiKeyRows, createKey, type HeldKey, isKeyName, keyNameRule, type UsedKey } from "./api-key.ts";
 import { checkRestrictions, type KeyRestrictions, limitsOf, noRestrictions, type RestrictionsInput } from "./restrictions.ts";
@@ -146,10 +146,9 @@ export function apiKeys({ clock, ids, random }: KeyParts): ApiKeys {
       const position = cursor ? decodeCursor(binding, cursor) : undefined;
       const after = position && { createdAt: position.value, id: position.id };
       const found = await tx.keys.listOfSpace(spaceId, { accountId: holder, limit: limit + 1, after }, clock.now());
-      const items = found.slice(0, limit);
-      const last = items.at(-1);
-      tx.audit.note({ subject: holder ?? spaceId, after: { listed: items.length } });
-      return { items, next: found.length > limit && last ? encodeCursor(binding, { value: last.createdAt, id: last.id }) : undefined };
+      const page = pageOf(found, limit, binding, byCreation);
+      tx.audit.note({ subject: holder ?? spaceId, after: { listed: page.items.length } });
+      return page;
     },
     async revokeInSpace(tx, { spaceId }, id) {
       await revokeKeyOfSpace(tx, spaceId, id, clock.now());

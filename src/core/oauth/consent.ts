@@ -89,7 +89,6 @@ export async function approve(tx: Tx, { now, ids }: CreationContext, approval: A
   return { code, location: responseLocation(request, { code }), grantId };
 }
 
-/** What a grant allows. */
 type GrantInput = Omit<Approval, "request"> & { readonly request: Pick<AuthorizationRequest, "app" | "scopes"> };
 
 /** Adds scopes and connectors to the active grant, or creates one. Returns its id. */

@@ -1,7 +1,7 @@
 import type { Caller, ScopeName } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { notFound } from "../failure.ts";
-import { decodeCursor, encodeCursor, type Page, type PageInput } from "../pagination/page.ts";
+import { byCreation, decodeCursor, type Page, type PageInput, pageOf } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
 import { dayRange, dayStart } from "../usage/usage.ts";
 import { checkEditable, type OAuthApp } from "./app.ts";
@@ -116,10 +116,7 @@ export function authorizedApps(clock: Pick<Clock, "now">): AuthorizedApps {
       const binding = { accountId, spaceId, operation: "ListOAuth2AppUsers", filter: { clientId } };
       const after = cursor ? decodeCursor(binding, cursor) : undefined;
       const rows = await tx.grants.users(clientId, { limit: limit + 1, ...(after && { after }) });
-      const items = rows.slice(0, limit);
-      const last = items.at(-1);
-      const next = rows.length > limit && last ? encodeCursor(binding, { value: last.createdAt, id: last.id }) : undefined;
-      return { items, next, total: await tx.grants.countUsers(clientId) };
+      return { ...pageOf(rows, limit, binding, byCreation), total: await tx.grants.countUsers(clientId) };
     },
     async revoke(tx, { accountId, spaceId }, clientId) {
       const grant = await tx.grants.find({ accountId, spaceId, clientId });

@@ -9,7 +9,6 @@ import type { Resource } from "./resource.ts";
 
 /** A token that a client presents for revocation or introspection: one of the two, or neither when it was never issued to this client. */
 export interface PresentedToken {
-  /** The family of a refresh token. */
   readonly refreshFamilyId: string | null;
   /** The claims of an access token that this installation signed for this client. */
   readonly access: AccessClaims | null;

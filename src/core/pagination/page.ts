@@ -58,6 +58,19 @@ export function decodeCursor(binding: CursorBinding, text: string, field = "curs
   return position;
 }
 
+/** A page of the first `limit` of these rows, which are one more if others follow. `positionOf` gives a row's place in the list. */
+export function pageOf<T>(rows: readonly T[], limit: number, binding: CursorBinding, positionOf: (row: T) => CursorPosition): Page<T> {
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  return { items, next: rows.length > limit && last ? encodeCursor(binding, positionOf(last)) : undefined };
+}
+
+/** The place of a row in a list by time of creation. */
+export const byCreation = ({ createdAt, id }: { readonly createdAt: number; readonly id: string }): CursorPosition => ({
+  value: createdAt,
+  id,
+});
+
 function digestOf({ accountId, spaceId, clientId = "", operation, filter }: CursorBinding, { value, id }: CursorPosition): Buffer {
   const sorted = Object.entries(filter).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const text = JSON.stringify([accountId, spaceId, clientId, operation, sorted, value, id]);

@@ -2,7 +2,7 @@ import type { Caller, Scope } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids } from "../ids.ts";
-import { type CursorPosition, decodeCursor, encodeCursor, type Page } from "../pagination/page.ts";
+import { byCreation, type CursorPosition, decodeCursor, type Page, pageOf } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
 
 /** The most projects in a space (spec/decisions.md 19b). */
@@ -110,9 +110,7 @@ export function projects(clock: Clock, ids: Ids): Projects {
         limit: limit + 1,
         ...(cursor ? { after: decodeCursor(binding, cursor, "page_cursor") } : {}),
       });
-      const items = found.slice(0, limit);
-      const last = items.at(-1);
-      const next = found.length > limit && last ? encodeCursor(binding, { value: last.createdAt, id: last.id }) : undefined;
+      const { items, next } = pageOf(found, limit, binding, byCreation);
       return { items: includeTaskCounts ? await counted(tx, caller, items) : items.map(uncounted), next };
     },
     async get(tx, caller, id) {

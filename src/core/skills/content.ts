@@ -63,7 +63,6 @@ export function createOpenCurrentSkill(blobs: Pick<Blobs, "read">, find: (id: st
   };
 }
 
-/** Opens skills by their bytes. */
 export const createOpenSkill =
   (blobs: Pick<Blobs, "read">) =>
   (skill: StoredContent): SkillContent => {

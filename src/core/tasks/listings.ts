@@ -1,6 +1,6 @@
 import { appOf, type Caller, canAccessProjects } from "../accounts/caller.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
-import { type CursorBinding, decodeCursor, encodeCursor, type Page, type PageInput } from "../pagination/page.ts";
+import { type CursorBinding, decodeCursor, encodeCursor, type Page, type PageInput, pageOf } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
 import { type EventWindow, parseEventId, type TaskEvent } from "./event.ts";
 import type { TaskCounts, TaskFilter, TaskView } from "./task.ts";
@@ -61,9 +61,7 @@ export const listings: Listings = {
     // Omits events newer than the read of the task, so that `last_seq` and the list agree.
     const window = { beforeSeq: task.lastSeq + 1, ...bound, afterSeq: Math.max(afterSeq, bound.afterSeq ?? 0) };
     const rows = await tx.events.list(task.id, { ...window, order, limit: limit + 1, verbose });
-    const items = rows.slice(0, limit);
-    const last = items.at(-1);
-    return { task, items, next: rows.length > limit && last ? encodeCursor(binding, { value: last.seq, id: task.id }) : undefined };
+    return { task, ...pageOf(rows, limit, binding, ({ seq }) => ({ value: seq, id: task.id })) };
   },
 };
 

@@ -49,7 +49,6 @@ export function wordsOf(query: string): readonly SearchWord[] {
 const normalize = (text: string): string =>
   firstBytes(text.slice(0, textMax).replaceAll(notShown, "").normalize("NFKC").toLowerCase().normalize("NFKC").replaceAll("ς", "σ"));
 
-/** A text within the limit of bytes. */
 function firstBytes(text: string): string {
   if (text.length * 3 <= textMax) return text;
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(textMax));

@@ -20,7 +20,6 @@ export interface EventSegment {
   readonly firstSeq: number;
   readonly lastSeq: number;
   readonly spaceId: string;
-  /** The number of events. */
   readonly events: number;
   /** Their bytes before compression. */
   readonly bytes: number;

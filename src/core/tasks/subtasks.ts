@@ -109,7 +109,6 @@ export async function readResult({ events }: Pick<Tx, "events">, { lastSeq, ...e
   };
 }
 
-/** The last message of each task's agent, by task. */
 async function findLastMessages(
   { conversations }: Pick<Tx, "conversations">,
   tasks: readonly Task[],

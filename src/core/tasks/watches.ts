@@ -86,7 +86,6 @@ export interface WatchSource {
   readonly types?: readonly EventType[];
 }
 
-/** The tasks of the caller, with all events. */
 const ownTasks: WatchSource = { find: (tx, caller, id) => tx.tasks.find(caller, id) };
 
 /** The rules of held calls. */

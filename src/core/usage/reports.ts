@@ -1,7 +1,7 @@
 import type { Caller } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { Failure, invalidArgument } from "../failure.ts";
-import { type CursorBinding, decodeCursor, encodeCursor, type Page } from "../pagination/page.ts";
+import { type CursorBinding, decodeCursor, type Page, pageOf } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
 import { inPeriod, remainingCredits } from "./budget.ts";
 import {
@@ -81,7 +81,7 @@ export function reports(clock: Pick<Clock, "now">, credits: number): Reports {
       const from = after && { after: { updatedAt: after.value, id: after.id } };
       const rows = await tx.usage.records(caller, { ...days, ...filter, limit: limit + 1, ...from });
       const name = caller.role === null ? null : await tx.usage.displayName(caller);
-      return { ...toPage(rows, limit, binding, ({ updatedAt, id }) => ({ value: updatedAt, id })), name };
+      return { ...pageOf(rows, limit, binding, ({ updatedAt, id }) => ({ value: updatedAt, id })), name };
     },
 
     async available(tx, { accountId, spaceId }) {
@@ -110,7 +110,7 @@ export function reports(clock: Pick<Clock, "now">, credits: number): Reports {
       const after = cursor ? decodeCursor(binding, cursor) : undefined;
       const only = allMembers ? {} : { accountId: caller.accountId };
       const rows = await tx.usage.groups(caller.spaceId, { group, range, limit: limit + 1, ...only, ...(after && { after }) });
-      return toPage(rows, limit, binding, ({ credits: value, id }) => ({ value, id }));
+      return pageOf(rows, limit, binding, ({ credits: value, id }) => ({ value, id }));
     },
 
     async people(tx, caller, { limit, cursor, range: requested, filter, sort, order }) {
@@ -128,7 +128,7 @@ export function reports(clock: Pick<Clock, "now">, credits: number): Reports {
         ...only,
         ...(after && { after }),
       });
-      return toPage(rows, limit, binding, (person) => ({ value: person[sort], id: person.accountId }));
+      return pageOf(rows, limit, binding, (person) => ({ value: person[sort], id: person.accountId }));
     },
   };
 }
@@ -149,17 +149,6 @@ function openRange({ start, end }: RangeInput): { readonly from?: number; readon
 
 const eachDay = ({ from, to }: DayRange, sums: ReadonlyMap<number, number>): readonly DaySum[] =>
   Array.from({ length: to - from + 1 }, (_, i) => ({ begins: dayStart(from + i), credits: sums.get(from + i) ?? 0 }));
-
-function toPage<T>(
-  rows: readonly T[],
-  limit: number,
-  binding: CursorBinding,
-  position: (row: T) => { readonly value: number; readonly id: string },
-): Page<T> {
-  const items = rows.slice(0, limit);
-  const last = items.at(-1);
-  return { items, next: rows.length > limit && last ? encodeCursor(binding, position(last)) : undefined };
-}
 
 const bindingOf = ({ accountId, spaceId }: Caller, operation: string, filter: object): CursorBinding => ({
   ...{ accountId, spaceId, operation, filter },

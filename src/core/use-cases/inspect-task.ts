@@ -1,5 +1,5 @@
 import type { Caller } from "../accounts/caller.ts";
-import { type CursorBinding, decodeCursor, encodeCursor, type Page, type PageInput } from "../pagination/page.ts";
+import { type CursorBinding, decodeCursor, type Page, type PageInput, pageOf } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
 import type { TaskView } from "../tasks/task.ts";
 import type { TaskCost } from "../usage/usage.ts";
@@ -32,10 +32,7 @@ export async function inspectTask(
   const binding: CursorBinding = { accountId, spaceId, clientId, operation: "task.inspect", filter: { taskId: task.id } };
   const after = cursor ? decodeCursor(binding, cursor) : undefined;
   const rows = await tx.usage.ofTask(task.id, { limit: limit + 1, ...(after ? { after: { at: after.value, id: after.id } } : {}) });
-  const items = rows.slice(0, limit);
-  const last = items.at(-1);
-  const next = rows.length > limit && last ? encodeCursor(binding, { value: last.at, id: last.id }) : undefined;
-  return { items, next, runner: runnerOf(task) };
+  return { ...pageOf(rows, limit, binding, ({ at, id }) => ({ value: at, id })), runner: runnerOf(task) };
 }
 
 function runnerOf({ status, nodeId }: TaskView): Runner | null {

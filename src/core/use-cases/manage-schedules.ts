@@ -4,7 +4,7 @@ import type { Clock } from "../clock.ts";
 import { checkGranted } from "../connectors/catalogue.ts";
 import { Failure, notFound, renameField } from "../failure.ts";
 import type { Ids } from "../ids.ts";
-import { decodeCursor, encodeCursor, type Page, type PageInput } from "../pagination/page.ts";
+import { byCreation, decodeCursor, type Page, type PageInput, pageOf } from "../pagination/page.ts";
 import { type Schedule, type ScheduleChanges, schedulesMax, unfinishedMax } from "../schedules/schedule.ts";
 import { editedSettings, firstDue, newSettings, type Settings, type SettingsInput } from "../schedules/settings.ts";
 import type { Tx } from "../store.ts";
@@ -76,9 +76,7 @@ export function schedules({ clock, ids, tasks }: SchedulesParts): Schedules {
       const binding = { accountId, spaceId, clientId: appOf(caller) ?? undefined, operation: "schedule.list", filter: {} };
       const after = cursor ? decodeCursor(binding, cursor) : undefined;
       const rows = await tx.schedules.list(caller, limit + 1, after && { at: after.value, id: after.id });
-      const items = rows.slice(0, limit);
-      const last = items.at(-1);
-      return { items, next: rows.length > limit && last ? encodeCursor(binding, { value: last.createdAt, id: last.id }) : undefined };
+      return pageOf(rows, limit, binding, byCreation);
     },
 
     get: async (tx, caller, id) => requireSchedule(await tx.schedules.find(caller, id)),

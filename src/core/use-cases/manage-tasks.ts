@@ -234,7 +234,6 @@ async function checkNew(tx: Tx, caller: Caller, request: TaskInput, profiles: Pi
   return { text, resources, agentProfile };
 }
 
-/** The place of a new task, which decides about its skills. */
 const newTaskPlace = (caller: Caller, projectId: string | undefined): SkillScope => ({
   accountId: caller.accountId,
   spaceId: caller.spaceId,

@@ -239,7 +239,6 @@ const afterStep = (user: TeamUser, { set }: Step): TeamUser => {
   return { ...user, ...members };
 };
 
-/** The facts of a member for the audit log. */
 const toAuditFacts = ({ email, name, status, role, delegation, externalId }: TeamUser) => ({
   ...{ email, name, status, role },
   delegatedTo: delegation?.to ?? null,

@@ -1,7 +1,7 @@
 import type { Caller } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
-import { type CursorBinding, decodeCursor, encodeCursor, type Page } from "../pagination/page.ts";
+import { byCreation, type CursorBinding, decodeCursor, type Page, pageOf } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
 import type { Delivery, DeliveryAttempt, DeliveryState } from "./delivery.ts";
 import type { Webhook, WebhookEventType, WebhookReach } from "./webhook.ts";
@@ -94,9 +94,8 @@ export function deliveries(clock: Pick<Clock, "now">): Deliveries {
       const after = cursor ? decodeCursor(binding, cursor) : undefined;
       const from = after ? { after: { createdAt: after.value, id: after.id } } : {};
       const rows = await read({ limit: limit + 1, ...from });
-      const items = await Promise.all(rows.slice(0, limit).map(hiddenBodies(tx, caller)));
-      const last = items.at(-1);
-      return { items, next: rows.length > limit && last ? encodeCursor(binding, { value: last.createdAt, id: last.id }) : undefined };
+      const { items, next } = pageOf(rows, limit, binding, byCreation);
+      return { items: await Promise.all(items.map(hiddenBodies(tx, caller))), next };
     },
 
     async health(tx, caller, webhookId) {

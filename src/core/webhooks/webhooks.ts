@@ -4,7 +4,7 @@ import { type Change, deferFailure } from "../deferred.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
 import { isKeyName, keyNameRule } from "../keys/api-key.ts";
 import { mayEditAllApps } from "../oauth/app.ts";
-import { type CursorBinding, decodeCursor, encodeCursor, type Page, type PageInput } from "../pagination/page.ts";
+import { byCreation, type CursorBinding, decodeCursor, type Page, type PageInput, pageOf } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
 import { type Metadata, mergeMetadata } from "../tasks/metadata.ts";
 import type { AttemptResult } from "./delivery.ts";
@@ -132,9 +132,7 @@ export function webhooks(parts: WebhookParts): Webhooks {
       const position = cursor ? decodeCursor(binding, cursor) : undefined;
       const after = position && { createdAt: position.value, id: position.id };
       const found = await tx.webhooks.listOfSpace(spaceId, { limit: limit + 1, after });
-      const items = found.slice(0, limit);
-      const last = items.at(-1);
-      return { items, next: found.length > limit && last ? encodeCursor(binding, { value: last.createdAt, id: last.id }) : undefined };
+      return pageOf(found, limit, binding, byCreation);
     },
 
     async remove(tx, caller, id) {

@@ -1,7 +1,7 @@
 import type { Caller } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
-import { decodeCursor, encodeCursor, type Page } from "../pagination/page.ts";
+import { byCreation, decodeCursor, type Page, pageOf } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
 import { exceeds } from "../visibility.ts";
 import type { Checkpoint } from "./checkpoint.ts";
@@ -56,9 +56,7 @@ export function websites(clock: Clock): Websites {
       const position = cursor ? decodeCursor(binding, cursor) : undefined;
       const from = position ? { after: { createdAt: position.value, id: position.id } } : {};
       const rows = await tx.websites.list(caller, { limit: limit + 1, ...from });
-      const items = rows.slice(0, limit);
-      const last = items.at(-1);
-      return { items, next: rows.length > limit && last ? encodeCursor(binding, { value: last.createdAt, id: last.id }) : undefined };
+      return pageOf(rows, limit, binding, byCreation);
     },
     async checkpoints(tx, caller, which) {
       const site = await findSite(tx, caller, which);

@@ -87,7 +87,6 @@ export interface Workspace {
   remove(path: string): Promise<boolean>;
 }
 
-/** The limits of one task's workspace. */
 export const workspaceLimits = { files: 1_000, bytes: 1024 ** 3, fileBytes: 512 * 1024 ** 2 } as const;
 
 /**

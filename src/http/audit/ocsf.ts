@@ -1,7 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type AuditEvent, AuditOutcome } from "../../gen/proto/audit/v2/audit_pb.ts";
 
-/** A class of OCSF events. */
 interface EventClass {
   readonly uid: number;
   readonly name: string;

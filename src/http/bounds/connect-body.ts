@@ -16,7 +16,6 @@ export interface MethodBound extends Bound {
   readonly method: DescMethod;
 }
 
-/** The form of a message on the wire. */
 interface Form {
   readonly binary: boolean;
   readonly compression: Compression | undefined;

@@ -28,7 +28,6 @@ interface ArchiveRouteParts {
   readonly store: Pick<Tx, "exports">;
 }
 
-/** The parts of an archive link. */
 interface Link {
   readonly exportId: string;
   readonly expires: string;

@@ -36,7 +36,6 @@ const suffix = (length: number, size: number): ByteRange | "unsatisfiable" =>
 /** The lifetime of an address of the storage, in seconds. */
 const addressSeconds = 300;
 
-/** A file that has bytes. */
 type UploadedFile = StoredFile & { readonly blobId: string; readonly bytes: number; readonly sha256: string };
 
 /**

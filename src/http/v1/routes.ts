@@ -73,7 +73,6 @@ const deprecatedSince = Date.UTC(2026, 0, 1) / 1000;
 /** Every address of v1. */
 export const v1Table: readonly Route[] = [...projectRoutes, ...taskRoutes, ...fileRoutes("/v1", isoTime), ...webhookRoutes];
 
-/** The dependencies of v1. */
 export interface V1Parts extends RestParts {
   readonly baseUrl: string;
 }

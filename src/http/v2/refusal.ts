@@ -27,7 +27,6 @@ export const refuseV2 =
     sendJson(reply, v2Answers[failure.reason].status, refusalText(failure, { requestId, errorPages, warnings }));
   };
 
-/** The facts of a refusal besides its failure. */
 interface RefusalFacts {
   readonly requestId: string;
   readonly errorPages: string;

@@ -181,7 +181,6 @@ function handleOf(operation: Operation, parts: V2Parts): Handle {
   });
 }
 
-/** Sends one answer in the envelope. */
 function unaryAnswer({ method }: Operation, { performer }: V2Parts): Answer {
   const write = compileWriter(method.output);
   return async (call, admission, input) => {

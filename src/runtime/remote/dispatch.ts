@@ -31,7 +31,6 @@ interface DispatchParts {
   readonly observe?: Observe;
 }
 
-/** A poll that waits for a task. */
 interface Waiter {
   readonly workerId: string;
   /** The most tasks that it takes. */

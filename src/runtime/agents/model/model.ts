@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../../core/json.ts";
+import { type Json, type JsonObject, parseJson } from "../../../core/json.ts";
 import { structuredResult } from "../../../core/structured-output/structured-output.ts";
 import type { Agent, ChatMessage, Outcome, Progress } from "../../agent.ts";
 import type { Answer } from "./answer.ts";
@@ -38,7 +38,7 @@ async function* extract(run: Run, schema: JsonObject, answer: string): AsyncGene
   for (let tries = 0; tries < 2; tries += 1) {
     const text = yield* askForText(run, tail, schema);
     if (text === undefined) return value;
-    const parsed = parseJson(text);
+    const parsed = valueIn(text);
     value = parsed ?? value;
     if (structuredResult(schema, parsed).success) return parsed;
     const wrong = parsed === undefined ? "That is not JSON." : "That does not conform to the schema.";
@@ -58,14 +58,7 @@ async function* askForText(run: Run, tail: readonly ChatMessage[], format: JsonO
 }
 
 /** Parses the JSON in a text, also between code fences, which some models add; undefined without JSON. */
-function parseJson(text: string): Json | undefined {
-  const inner = /^```(?:json)?\s*\n([\s\S]*?)\n?```$/.exec(text.trim())?.[1] ?? text;
-  try {
-    return JSON.parse(inner);
-  } catch {
-    return undefined;
-  }
-}
+const valueIn = (text: string): Json | undefined => parseJson(/^```(?:json)?\s*\n([\s\S]*?)\n?```$/.exec(text.trim())?.[1] ?? text);
 
 /** The most times that an answer that was cut at its token limit is continued. */
 const continuationsMax = 4;

@@ -29,7 +29,6 @@ export const planTool = {
   } satisfies JsonObject,
 } as const;
 
-/** An input that conforms to the schema. */
 interface PlanInput {
   readonly steps: readonly Pick<PlanStep, "title" | "status">[];
 }

@@ -1,5 +1,5 @@
 import { Failure } from "../../../core/failure.ts";
-import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
 import { toolSpan } from "../../../core/span-names.ts";
 import type { EventPayloads } from "../../../core/tasks/event.ts";
 import { traced } from "../../../core/trace.ts";
@@ -130,12 +130,8 @@ function briefOf(tool: Tool | undefined, { input, tool: name }: OpenUse): string
 
 function parseInput(text: string): JsonObject | undefined {
   if (text.length > inputMax) return undefined;
-  try {
-    const input: Json = JSON.parse(text.trim() === "" ? "{}" : text);
-    return input !== null && typeof input === "object" && !Array.isArray(input) ? input : undefined;
-  } catch {
-    return undefined;
-  }
+  const input = parseJson(text.trim() === "" ? "{}" : text);
+  return isObject(input) ? input : undefined;
 }
 
 /** Describes for the model why an input is invalid; null when it is valid. */

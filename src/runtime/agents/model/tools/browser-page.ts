@@ -3,7 +3,6 @@ import { isObject, type Json, type JsonObject } from "../../../../core/json.ts";
 import type { CheckRequest } from "../tool.ts";
 import { type BorrowedTabs, closeOpened, emptyTab, sendCommand, type Tab, tabOf, urlMax } from "./browser-tab.ts";
 
-/** The most characters of a page that a model receives. */
 const textMax = 20_000;
 const nameMax = 500;
 

@@ -42,7 +42,6 @@ export function createTool<Input>({ name, description, properties, required, bri
   };
 }
 
-/** The result of a successful use. */
 export const successResult = (value: Json): ToolResult => ({ kind: "result", value });
 
 /** The result of a failed use, with the reason. */

@@ -15,7 +15,6 @@ interface Input {
   readonly save_as?: string;
 }
 
-/** The most bytes that are read, and that are saved. */
 const readMax = 20 * 1024 ** 2;
 const savedMax = 100 * 1024 ** 2;
 

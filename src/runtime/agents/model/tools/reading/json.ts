@@ -1,5 +1,5 @@
 import { invalidArgument } from "../../../../../core/failure.ts";
-import type { Json, JsonObject } from "../../../../../core/json.ts";
+import { type Json, type JsonObject, parseJson } from "../../../../../core/json.ts";
 import { head } from "../../tool.ts";
 import { cutPart, type Part, partMax, type Reading, readFullText, type Source } from "./text.ts";
 
@@ -10,23 +10,15 @@ const namedMax = 200;
 /** Reads a value of a JSON file by its pointer: the full value, or an outline of it. Invalid JSON is read as text. */
 export async function readJson(source: Source, { from, pointer }: Part): Promise<Reading> {
   const text = await readFullText(source, charactersMax);
-  const parsed = parse(text);
-  if (!parsed) return { ...cutPart(text.slice(from), from), note: "It is not valid JSON, so this is its text." };
-  const value = evaluatePointer(parsed.value, pointer);
+  const whole = parseJson(text);
+  if (whole === undefined) return { ...cutPart(text.slice(from), from), note: "It is not valid JSON, so this is its text." };
+  const value = evaluatePointer(whole, pointer);
   if (value === undefined) throw invalidArgument("pointer", "does not exist in the file");
   const serialized = serialize(value);
   if (serialized === undefined) throw invalidArgument("pointer", "selects a value that is nested too deeply to show");
   if (serialized.length <= partMax) return { pointer, value, next: null };
   if (typeof value === "string") return { pointer, ...cutPart(value.slice(from), from) };
   return { pointer, outline: outlineOf(value), note: "Too large to show in full: request a part of it by its pointer.", next: null };
-}
-
-function parse(text: string): { readonly value: Json } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
 }
 
 /** Serializes a value; undefined when it is nested deeper than the stack allows. */
@@ -58,7 +50,6 @@ function outlineOf(value: Json): Json {
   return { object_of: names.length, members: Object.fromEntries(kinds) };
 }
 
-/** A short description of a value. */
 function describe(value: Json): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return `array of ${value.length}`;
