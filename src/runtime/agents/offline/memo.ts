@@ -24,19 +24,30 @@ export interface Request {
 }
 
 /** The version of the memo's form. Raise it when the form changes. */
-const form = "offline 3";
+const form = "offline 2";
 /** The most characters stored of each text: more than an answer shows. */
 const textMax = 20_000;
 
+/** A memo as it is stored. */
+interface StoredMemo extends Pick<Memo, "plan" | "value"> {
+  readonly left: string;
+  readonly request: Pick<Request, "text" | "files" | "previous"> & { readonly ordered: boolean };
+}
+
 /** The stored form of a memo. */
-export function createMemo({ request, ...memo }: Memo): Json {
-  const [text, files, previous] = [truncate(request.text), truncate(request.files), truncate(request.previous)];
-  return JSON.parse(JSON.stringify({ form, ...memo, request: { ...request, text, files, previous } }));
+export function createMemo({ remaining, request: { hasDirectives, ...texts }, plan, value }: Memo): Json {
+  const [text, files, previous] = [truncate(texts.text), truncate(texts.files), truncate(texts.previous)];
+  const stored: StoredMemo = { left: remaining, request: { text, files, previous, ordered: hasDirectives }, plan, value };
+  return JSON.parse(JSON.stringify({ form, ...stored }));
 }
 
 /** Reads a stored memo; null without one, and for a memo of another agent or release. */
-export const readMemo = (stored: Json): Memo | null =>
+export function readMemo(stored: Json): Memo | null {
+  if (!isObject(stored) || stored["form"] !== form) return null;
   // Only `createMemo` writes this form.
-  isObject(stored) && stored["form"] === form ? (stored as Json as Memo & Json) : null;
+  const { left, request, plan, value } = stored as unknown as StoredMemo;
+  const { ordered, ...texts } = request;
+  return { remaining: left, request: { ...texts, hasDirectives: ordered }, plan, value };
+}
 
 const truncate = (text: string): string => text.slice(0, textMax).toWellFormed();
