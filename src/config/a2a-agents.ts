@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { z } from "zod";
 import { type AllowedAddresses, allowedAddresses } from "./address-range.ts";
+import { filePath } from "./values.ts";
 import { defineVariable, type Reader } from "./variable.ts";
 
 /** An agent of another system that is reached by A2A 1.0. */
@@ -30,10 +30,7 @@ export const a2aAgents = {
     example: "/etc/agent-task-platform/a2a-agents.json",
     description:
       "The agents of other systems that AGENT_PROFILES can name as `a2a:NAME`. [docs/guides/a2a.md](../guides/a2a.md#agents-of-other-systems-as-profiles) documents the file.",
-    schema: z
-      .string()
-      .refine((text) => !text.includes("\0"))
-      .transform((text) => resolve(text)),
+    schema: filePath,
   }),
 };
 

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { z } from "zod";
 import { type FetchMode, fetchModes, hostPattern, hostRule, hostsMax } from "../core/tasks/fetch-policy.ts";
-import { baseUrl } from "./values.ts";
+import { baseUrl, filePath } from "./values.ts";
 import { defineVariable, type Reader } from "./variable.ts";
 
 /** A model for agents, with the limits of one run. */
@@ -69,10 +68,7 @@ export const models = {
     example: "/etc/agent-task-platform/models.json",
     description:
       "The models that AGENT_PROFILES can name as `model:NAME`. [docs/guides/models.md](../guides/models.md) documents the file and has examples.",
-    schema: z
-      .string()
-      .refine((text) => !text.includes("\0"))
-      .transform((text) => resolve(text)),
+    schema: filePath,
   }),
 };
 

@@ -1,8 +1,7 @@
 import { isIP } from "node:net";
-import { resolve } from "node:path";
 import { z } from "zod";
 import { allowedAddresses, allowedAddressesRule } from "./address-range.ts";
-import { baseUrl, listOf, numberSetting, origin, portMax, switchSetting } from "./values.ts";
+import { baseUrl, filePath, listOf, numberSetting, origin, portMax, switchSetting } from "./values.ts";
 import { defineVariable } from "./variable.ts";
 
 /** The rule of `commands` for messages and documentation. */
@@ -73,10 +72,7 @@ export const listening = {
     example: "/etc/agent-task-platform/admin-token",
     description:
       "A file with the token that callers of `/metrics` send as `Authorization: Bearer TOKEN`. It is read when the process starts.",
-    schema: z
-      .string()
-      .refine((text) => !text.includes("\0"))
-      .transform((text) => resolve(text)),
+    schema: filePath,
   }),
   MAX_CONNECTIONS: defineVariable({
     ...numberSetting(1, 1_000_000),
@@ -162,45 +158,37 @@ export const addresses = {
   }),
 };
 
+const allowedTargets = {
+  type: "list of address ranges",
+  fallback: null,
+  unset: "public addresses only",
+  rule: allowedAddressesRule,
+  schema: allowedAddresses,
+};
+
 /** The allowed targets of outgoing requests. */
 export const outgoing = {
   WEBHOOK_ALLOW: defineVariable({
-    type: "list of address ranges",
-    fallback: null,
-    unset: "public addresses only",
-    rule: allowedAddressesRule,
+    ...allowedTargets,
     example: "loopback,10.1.0.0/16:8443",
     description:
       "Private addresses that may receive webhooks. `loopback` allows every port and plain http on this machine. Host names from users (webhooks, files by URL, connectors) are resolved with `/etc/hosts` and then DNS. Search domains and mDNS are not used, so use full names.",
-    schema: allowedAddresses,
   }),
   FETCH_ALLOW: defineVariable({
-    type: "list of address ranges",
-    fallback: null,
-    unset: "public addresses only",
-    rule: allowedAddressesRule,
+    ...allowedTargets,
     example: "10.2.0.0/16",
     description: "Private addresses from which files may be fetched by URL.",
-    schema: allowedAddresses,
   }),
   CONNECTOR_ALLOW: defineVariable({
-    type: "list of address ranges",
-    fallback: null,
-    unset: "public addresses only",
-    rule: allowedAddressesRule,
+    ...allowedTargets,
     example: "10.3.0.0/16",
     description: "Private addresses of connectors' servers and of the servers where their users sign in.",
-    schema: allowedAddresses,
   }),
   CLIENT_ALLOW: defineVariable({
-    type: "list of address ranges",
-    fallback: null,
-    unset: "public addresses only",
-    rule: allowedAddressesRule,
+    ...allowedTargets,
     example: "10.4.0.0/16",
     description:
       "Private addresses of the metadata documents of OAuth clients, for MCP clients in your own network. Requests are https only; callers need no account to cause them.",
-    schema: allowedAddresses,
   }),
   CONNECTOR_COMMANDS: defineVariable({
     type: "list of name=command",

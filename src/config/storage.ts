@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { z } from "zod";
-import { byteSize, key32, numberSetting } from "./values.ts";
+import { byteSize, filePath, key32, numberSetting } from "./values.ts";
 import { defineVariable } from "./variable.ts";
 
 const postgresUrl = z.string().refine((text) => /^postgres(ql)?:\/\/\S+$/.test(text) && URL.canParse(text));
@@ -14,10 +14,7 @@ export const data = {
     example: "/var/lib/agent-task-platform",
     description:
       "The folder for all of the server's data on disk. It is created if missing, with mode 0700. Only the server's user can read the files in it. If other users can enter the folder, the start logs a warning and removes their access to the server's files.",
-    schema: z
-      .string()
-      .refine((text) => !text.includes("\0"))
-      .transform((text) => resolve(text)),
+    schema: filePath,
   }),
   DATA_DIR_SHARED: defineVariable({
     type: "`true` or `false`",

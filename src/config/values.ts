@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { z } from "zod";
 
 /** A comma-separated list; spaces around entries are removed, empty entries are invalid. */
@@ -48,6 +49,12 @@ function isBaseUrl(text: string): boolean {
   if (!/^https?:\/\/[^\s\\@?#]+$/.test(text) || !URL.canParse(text)) return false;
   return new URL(text).hostname !== "";
 }
+
+/** The path of a file or folder, made absolute. */
+export const filePath = z
+  .string()
+  .refine((text) => !text.includes("\0"))
+  .transform((text) => resolve(text));
 
 /** 32 bytes in canonical standard base64; other texts that decode to 32 bytes are rejected. */
 export const key32 = z
