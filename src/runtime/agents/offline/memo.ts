@@ -41,11 +41,13 @@ export function createMemo({ remaining, request: { hasDirectives, ...texts }, pl
   return JSON.parse(JSON.stringify({ form, ...stored }));
 }
 
+/** Only `createMemo` writes this form. */
+const isStoredMemo = (value: unknown): value is StoredMemo => isObject(value) && value["form"] === form;
+
 /** Reads a stored memo; null without one, and for a memo of another agent or release. */
-export function readMemo(stored: Json): Memo | null {
-  if (!isObject(stored) || stored["form"] !== form) return null;
-  // Only `createMemo` writes this form.
-  const { left, request, plan, value } = stored as unknown as StoredMemo;
+export function readMemo(stored: unknown): Memo | null {
+  if (!isStoredMemo(stored)) return null;
+  const { left, request, plan, value } = stored;
   const { ordered, ...texts } = request;
   return { remaining: left, request: { ...texts, hasDirectives: ordered }, plan, value };
 }
