@@ -9,6 +9,9 @@ const version = process.env["SITE_VERSION"] ?? "";
 const sourceUrl = process.env["SITE_SOURCE_URL"] || null;
 const base = process.env["SITE_BASE"] ?? "/";
 const { sections, sidebar } = navigation();
+/** The icon of all pages (`src/console/page.ts`). */
+const icon =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Crect x='2' y='2' width='20' height='20' rx='6' fill='%230d6570'/%3E%3Cpath d='M7 12.5l3.5 3.5L17 9' fill='none' stroke='%23fff' stroke-width='2.4'/%3E%3C/svg%3E";
 
 export default {
   srcDir: "pages",
@@ -20,7 +23,7 @@ export default {
   description:
     "The documentation of the Agent Task Platform: create and steer long-running tasks of autonomous agents, on your own machine.",
   head: [
-    ["link", { rel: "icon", href: "data:," }],
+    ["link", { rel: "icon", href: icon }],
     ["link", { rel: "stylesheet", href: `${base}code.css` }],
     ["noscript", {}, `<link rel="stylesheet" href="${base}noscript.css">`],
   ],
