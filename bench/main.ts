@@ -15,16 +15,18 @@ import { runMigrations } from "./migrations.ts";
 import { runOpen } from "./open.ts";
 import { peersIn } from "./peers.ts";
 import { formatLine, type Line } from "./report.ts";
+import { runWrites } from "./writes.ts";
 import { runYears } from "./years.ts";
 
-/** The arguments that request tests instead of figures: of endurance, fixed rates, the web application, growth, years of data, and an upgrade. */
+/** The arguments that request tests instead of figures: of endurance, fixed rates, the web application, growth, years of data, an upgrade, and writes. */
 const endurance = "endurance";
 const webApplication = "console";
 const twoYears = "years";
 const upgrade = "migrations";
 const fixedRates = "open";
 const moreTasks = "growth";
-const tests: readonly string[] = [endurance, fixedRates, webApplication, moreTasks, twoYears, upgrade];
+const databaseWrites = "writes";
+const tests: readonly string[] = [endurance, fixedRates, webApplication, moreTasks, twoYears, upgrade, databaseWrites];
 
 const dialects: readonly Dialect[] = ["sqlite", "postgresql"];
 
@@ -109,6 +111,8 @@ async function main(): Promise<void> {
     );
   if (requested.includes(upgrade))
     await unlessMissing("its database", () => runMigrations({ tasks: largeTasks, events: 5 * largeTasks }, report));
+  if (requested.includes(databaseWrites))
+    await unlessMissing("its figures", () => runWrites(stage, { tasks: 500, idleSeconds: 60 }, report));
   if (requested.includes(endurance))
     await runEndurance(stage, { watchers: Number(values.watchers), minutes: Number(values.minutes) }, report);
 }

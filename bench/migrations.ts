@@ -10,15 +10,15 @@ import { roundSignificant } from "./statistics.ts";
 const lastOfFirstRelease = "0011_assets";
 const accounts = 50;
 
-interface Connection extends MigrationTarget {
+export interface Connection extends MigrationTarget {
   close(): Promise<void>;
 }
 
-async function connect(url: string): Promise<Connection> {
+export async function connect(url: string): Promise<Connection> {
   const adapter = await new PrismaPg({ connectionString: url, max: 1 }).connect();
   return {
     query: async (sql) => (await adapter.queryRaw({ sql, args: [], argTypes: [] })).rows,
-    script: (sql) => adapter.executeScript(sql),
+    script: async (sql) => void (await adapter.executeRaw({ sql, args: [], argTypes: [] })),
     close: () => adapter.dispose(),
   };
 }

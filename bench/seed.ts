@@ -179,6 +179,7 @@ function tasks(owner: Owner, rows: number | Range, accounts: number, members: Re
     last_message_at: time,
     last_seq: "0",
     indexed_seq: "0",
+    texts_behind: "FALSE",
     last_timestamp: time,
     message_seq: "0",
     answered_seq: "0",

@@ -75,7 +75,7 @@ function connectionOptions(url: string) {
   };
 }
 
-/** Returns columns of the type `"char"` as text. */
+/** Returns columns of the type `"char"` as text, and runs complete scripts: the adapter would cut the text of a function at its semicolons. */
 function withCharColumns(adapter: ConnectedPostgres): ConnectedPostgres {
   const pool = adapter.underlyingDriver();
   // The driver's `query` has a dozen overloads; the adapter uses the one that returns a promise.
@@ -86,5 +86,5 @@ function withCharColumns(adapter: ConnectedPostgres): ConnectedPostgres {
     return result;
   };
   Object.assign(pool, { query: queryAsText });
-  return adapter;
+  return Object.assign(adapter, { executeScript: async (script: string) => void (await query(script)) });
 }

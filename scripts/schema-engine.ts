@@ -15,14 +15,14 @@ export type Database = (typeof databases)[number];
 /** The folder of models and migrations. */
 export const prismaFolder = join(import.meta.dirname, "..", "prisma");
 
-/** The tables of the search index. Prisma's models cannot describe them, so their migrations are written by hand. */
-const searchTables: Readonly<Record<Database, readonly string[]>> = {
-  sqlite: ["task_text", ...["", "_config", "_data", "_docsize", "_idx"].map((part) => `task_words${part}`)],
-  postgresql: ["public.task_text"],
+/** Tables that triggers keep, and those of the search index. Prisma's models do not describe them: their migrations are written by hand. */
+const otherTables: Readonly<Record<Database, readonly string[]>> = {
+  sqlite: ["running_task", "task_text", ...["", "_config", "_data", "_docsize", "_idx"].map((part) => `task_words${part}`)],
+  postgresql: ["public.running_task", "public.task_text"],
 };
 
 /** What the engine leaves out when it compares a database with the models. */
-export const filtersOf = (database: Database) => ({ externalTables: [...searchTables[database]], externalEnums: [] });
+export const filtersOf = (database: Database) => ({ externalTables: [...otherTables[database]], externalEnums: [] });
 
 /** The folder of a database's migrations. */
 export const migrationsFolder = (database: Database): string => join(prismaFolder, database, "migrations");

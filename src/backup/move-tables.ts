@@ -20,7 +20,7 @@ export const movedTables: readonly string[] = [...plainTables.keys()].filter((na
 
 /** The row as the target has it, with a separate search index; null for rows that belong to a database, not to the installation. */
 function movedRow(table: string, row: StoredRow): StoredRow | null {
-  if (table === "task") return { ...row, indexedSeq: -1 };
+  if (table === "task") return { ...row, indexedSeq: -1, textsBehind: true };
   return table === "setting" && [...databaseSettings, progressSetting].includes(String(row["key"])) ? null : row;
 }
 

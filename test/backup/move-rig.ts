@@ -86,7 +86,7 @@ export function moveBetween(source: MovePlace, target: MovePlace, change: Partia
 }
 
 /** Members that a move makes again. */
-const remade: Readonly<Record<string, readonly string[]>> = { task: ["indexed_seq"] };
+const remade: Readonly<Record<string, readonly string[]>> = { task: ["indexed_seq", "texts_behind"] };
 
 /** All rows of all tables, sorted, read without the store; booleans and bytes in one form. */
 export async function contentOf(url: string, except: readonly string[] = []): Promise<Readonly<Record<string, readonly string[]>>> {

@@ -94,7 +94,9 @@ describeOnEach("an erasure", (kind) => {
     const declared = Object.keys(erasureRules).map((name) =>
       name === "taskText" ? "task_text" : schema[name as keyof typeof schema].name,
     );
-    expect(declared.toSorted()).toEqual((await tablesIn(database)).toSorted());
+    // Triggers delete its rows together with the tasks.
+    const declaredOrCopied = [...declared, "running_task"];
+    expect(declaredOrCopied.toSorted()).toEqual((await tablesIn(database)).toSorted());
     for (const { person, space } of Object.values(erasureRules))
       for (const rule of [person, space]) if (typeof rule === "string") expect(rule).toMatch(/\w+ \w+/);
   });

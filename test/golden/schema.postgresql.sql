@@ -633,6 +633,23 @@ TABLE recovery_code
   CONSTRAINT recovery_code_pkey PRIMARY KEY (digest)
   CREATE INDEX recovery_code_account_id_idx ON public.recovery_code USING btree (account_id)
   CREATE UNIQUE INDEX recovery_code_pkey ON public.recovery_code USING btree (digest)
+TABLE running_task
+  id text NOT NULL
+  space_id text NOT NULL
+  account_id text NOT NULL
+  agent_profile text NOT NULL
+  queued_at bigint NOT NULL
+  claimed_at bigint NOT NULL
+  node_id text
+  wants_node text
+  turn_until bigint
+  CONSTRAINT running_task_pkey PRIMARY KEY (id)
+  CREATE INDEX running_task_node ON public.running_task USING btree (node_id) WHERE (node_id IS NOT NULL)
+  CREATE UNIQUE INDEX running_task_pkey ON public.running_task USING btree (id)
+  CREATE INDEX running_task_profile ON public.running_task USING btree (space_id, agent_profile) WHERE (node_id IS NOT NULL)
+  CREATE INDEX running_task_queue ON public.running_task USING btree (account_id, queued_at, id) WHERE (node_id IS NULL)
+  CREATE INDEX running_task_run ON public.running_task USING btree (account_id, space_id) WHERE (node_id IS NOT NULL)
+  CREATE INDEX running_task_turn ON public.running_task USING btree (turn_until) WHERE (turn_until IS NOT NULL)
 TABLE schedule
   id text NOT NULL
   account_id text NOT NULL
@@ -850,13 +867,15 @@ TABLE task
   imported_from text
   traceparent text
   waiting_since bigint NOT NULL DEFAULT 0
+  claimed_at bigint NOT NULL DEFAULT 0
+  texts_behind boolean NOT NULL DEFAULT true
+  touched_at bigint NOT NULL DEFAULT 0
   CONSTRAINT task_pkey PRIMARY KEY (id)
   CREATE INDEX task_account_id_served_at_idx ON public.task USING btree (account_id, served_at)
   CREATE INDEX task_deleted ON public.task USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
   CREATE INDEX task_failed ON public.task USING btree (updated_at) WHERE ((status = 'error'::text) AND (deleted_at IS NULL))
   CREATE INDEX task_gone ON public.task USING btree (space_id, account_id, deleted_at, id) WHERE (deleted_at IS NOT NULL)
   CREATE INDEX task_in_project ON public.task USING btree (project_id) WHERE ((project_id IS NOT NULL) AND (deleted_at IS NULL))
-  CREATE INDEX task_not_indexed ON public.task USING btree (space_id, account_id, client_id) WHERE ((indexed_seq < last_seq) AND (deleted_at IS NULL))
   CREATE INDEX task_of_agent ON public.task USING btree (agent_id, created_at, id) WHERE (agent_id IS NOT NULL)
   CREATE INDEX task_of_app ON public.task USING btree (space_id, account_id, client_id, created_at, id) WHERE ((client_id IS NOT NULL) AND (deleted_at IS NULL))
   CREATE INDEX task_of_parent ON public.task USING btree (parent_id, created_at, id, status) WHERE ((parent_id IS NOT NULL) AND (deleted_at IS NULL))
@@ -865,8 +884,6 @@ TABLE task
   CREATE UNIQUE INDEX task_pkey ON public.task USING btree (id)
   CREATE INDEX task_present ON public.task USING btree (space_id, account_id, created_at, id) WHERE (deleted_at IS NULL)
   CREATE INDEX task_project_id_created_at_id_idx ON public.task USING btree (project_id, created_at, id)
-  CREATE INDEX task_run_profile ON public.task USING btree (space_id, agent_profile) WHERE ((status = 'running'::text) AND (node_id IS NOT NULL) AND (deleted_at IS NULL))
-  CREATE INDEX task_running ON public.task USING btree (status, node_id, queued_at) WHERE ((status = 'running'::text) AND (deleted_at IS NULL))
   CREATE INDEX task_share_changed ON public.task USING btree (space_id, share_changed_at, id) WHERE (share_changed_at IS NOT NULL)
   CREATE INDEX task_shared ON public.task USING btree (space_id, shared_at, created_at, id) WHERE ((share_visibility <> 'private'::text) OR (shared_at IS NOT NULL))
   CREATE INDEX task_space_id_account_id_created_at_id_idx ON public.task USING btree (space_id, account_id, created_at, id)
@@ -874,9 +891,8 @@ TABLE task
   CREATE INDEX task_team ON public.task USING btree (space_id, created_at, id) WHERE ((deleted_at IS NULL) AND (share_visibility <> 'private'::text) AND ((max_visibility IS NULL) OR (max_visibility <> 'private'::text)))
   CREATE INDEX task_team_gone ON public.task USING btree (space_id, deleted_at, id) WHERE ((deleted_at IS NOT NULL) AND (share_visibility <> 'private'::text) AND ((max_visibility IS NULL) OR (max_visibility <> 'private'::text)))
   CREATE INDEX task_team_updated ON public.task USING btree (space_id, updated_at, id) WHERE ((deleted_at IS NULL) AND (share_visibility <> 'private'::text) AND ((max_visibility IS NULL) OR (max_visibility <> 'private'::text)))
-  CREATE INDEX task_turn_until ON public.task USING btree (turn_until) WHERE (turn_until IS NOT NULL)
+  CREATE INDEX task_texts_behind ON public.task USING btree (space_id, account_id, client_id) WHERE (texts_behind AND (deleted_at IS NULL))
   CREATE INDEX task_updated ON public.task USING btree (space_id, account_id, updated_at, id) WHERE (deleted_at IS NULL)
-  CREATE INDEX task_waiting ON public.task USING btree (account_id, queued_at, id) WHERE ((status = 'running'::text) AND (node_id IS NULL) AND (deleted_at IS NULL))
   CREATE INDEX task_waits ON public.task USING btree (space_id, account_id, waiting_since, id) WHERE ((status = 'waiting'::text) AND (deleted_at IS NULL))
 TABLE task_event
   task_id text NOT NULL
@@ -913,7 +929,7 @@ TABLE task_text
   words tsvector NOT NULL
   CONSTRAINT task_text_pkey PRIMARY KEY (task_id, seq)
   CREATE UNIQUE INDEX task_text_pkey ON public.task_text USING btree (task_id, seq)
-  CREATE INDEX task_text_words_idx ON public.task_text USING gin (words) WITH (fastupdate=off)
+  CREATE INDEX task_text_words_idx ON public.task_text USING gin (words) WITH (fastupdate='on', gin_pending_list_limit='64')
 TABLE team
   id text NOT NULL
   space_id text NOT NULL

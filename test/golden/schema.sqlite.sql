@@ -571,6 +571,22 @@ CREATE TABLE "recovery_code" (
     "created_at" BIGINT NOT NULL
 )
 CREATE INDEX "recovery_code_account_id_idx" ON "recovery_code"("account_id")
+CREATE TABLE "running_task" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "space_id" TEXT NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "agent_profile" TEXT NOT NULL,
+    "queued_at" BIGINT NOT NULL,
+    "claimed_at" BIGINT NOT NULL,
+    "node_id" TEXT,
+    "wants_node" TEXT,
+    "turn_until" BIGINT
+) WITHOUT ROWID
+CREATE INDEX "running_task_node" ON "running_task"("node_id") WHERE node_id IS NOT NULL
+CREATE INDEX "running_task_profile" ON "running_task"("space_id", "agent_profile") WHERE node_id IS NOT NULL
+CREATE INDEX "running_task_queue" ON "running_task"("account_id", "queued_at", "id") WHERE node_id IS NULL
+CREATE INDEX "running_task_run" ON "running_task"("account_id", "space_id") WHERE node_id IS NOT NULL
+CREATE INDEX "running_task_turn" ON "running_task"("turn_until") WHERE turn_until IS NOT NULL
 CREATE TABLE "schedule" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "account_id" TEXT NOT NULL,
@@ -721,6 +737,27 @@ CREATE TABLE "subtask_wait" (
 
     PRIMARY KEY ("task_id", "seq")
 )
+CREATE TRIGGER "task_runs_deleted" AFTER DELETE ON "task" WHEN old.status = 'running' BEGIN
+    DELETE FROM running_task WHERE id = old.id;
+END
+CREATE TRIGGER "task_runs_inserted" AFTER INSERT ON "task" WHEN new.status = 'running' AND new.deleted_at IS NULL BEGIN
+    INSERT INTO running_task (id, space_id, account_id, agent_profile, queued_at, claimed_at, node_id, wants_node, turn_until)
+    VALUES (new.id, new.space_id, new.account_id, new.agent_profile, new.queued_at, new.claimed_at, new.node_id, new.wants_node, new.turn_until);
+END
+CREATE TRIGGER "task_runs_updated" AFTER UPDATE ON "task" WHEN (old.status = 'running' OR new.status = 'running')
+    AND (old.status <> new.status OR old.queued_at <> new.queued_at OR old.claimed_at <> new.claimed_at
+    OR old.agent_profile <> new.agent_profile OR old.node_id IS NOT new.node_id OR old.wants_node IS NOT new.wants_node
+    OR old.turn_until IS NOT new.turn_until OR old.deleted_at IS NOT new.deleted_at) BEGIN
+    DELETE FROM running_task WHERE id = old.id AND (new.status <> 'running' OR new.deleted_at IS NOT NULL);
+    INSERT INTO running_task (id, space_id, account_id, agent_profile, queued_at, claimed_at, node_id, wants_node, turn_until)
+    SELECT new.id, new.space_id, new.account_id, new.agent_profile, new.queued_at, new.claimed_at, new.node_id, new.wants_node, new.turn_until
+    WHERE new.status = 'running' AND new.deleted_at IS NULL
+    ON CONFLICT (id) DO UPDATE SET agent_profile = excluded.agent_profile, queued_at = excluded.queued_at, claimed_at = excluded.claimed_at,
+        node_id = excluded.node_id, wants_node = excluded.wants_node, turn_until = excluded.turn_until;
+END
+CREATE TRIGGER "task_texts_behind" AFTER UPDATE ON "task" WHEN new.indexed_seq < new.last_seq AND NOT new.texts_behind BEGIN
+    UPDATE task SET texts_behind = true WHERE id = new.id;
+END
 CREATE TABLE "task" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "account_id" TEXT NOT NULL,
@@ -753,13 +790,12 @@ CREATE TABLE "task" (
     "queued_at" BIGINT NOT NULL,
     "output_schema" TEXT,
     "deleted_at" BIGINT
-, "agent_id" TEXT, "memo" TEXT, "allowed" TEXT NOT NULL DEFAULT '[]', "served_at" BIGINT NOT NULL DEFAULT 0, "wants_node" TEXT, "max_visibility" TEXT, "share_changed_at" BIGINT, "shared_at" BIGINT, "metadata" TEXT NOT NULL DEFAULT '{}', "indexed_seq" INTEGER NOT NULL DEFAULT -1, "latest_status" TEXT, "plan_done" INTEGER, "plan_total" INTEGER, "status_seq" INTEGER, "schedule_id" TEXT, "turn_until" BIGINT, "parent_id" TEXT, "root_id" TEXT, "depth" INTEGER NOT NULL DEFAULT 0, "parent_turn" INTEGER NOT NULL DEFAULT 0, "subtasks" INTEGER NOT NULL DEFAULT 0, "imported_from" TEXT, "traceparent" TEXT, "waiting_since" BIGINT NOT NULL DEFAULT 0)
+, "agent_id" TEXT, "memo" TEXT, "allowed" TEXT NOT NULL DEFAULT '[]', "served_at" BIGINT NOT NULL DEFAULT 0, "wants_node" TEXT, "max_visibility" TEXT, "share_changed_at" BIGINT, "shared_at" BIGINT, "metadata" TEXT NOT NULL DEFAULT '{}', "indexed_seq" INTEGER NOT NULL DEFAULT -1, "latest_status" TEXT, "plan_done" INTEGER, "plan_total" INTEGER, "status_seq" INTEGER, "schedule_id" TEXT, "turn_until" BIGINT, "parent_id" TEXT, "root_id" TEXT, "depth" INTEGER NOT NULL DEFAULT 0, "parent_turn" INTEGER NOT NULL DEFAULT 0, "subtasks" INTEGER NOT NULL DEFAULT 0, "imported_from" TEXT, "traceparent" TEXT, "waiting_since" BIGINT NOT NULL DEFAULT 0, "claimed_at" BIGINT NOT NULL DEFAULT 0, "texts_behind" BOOLEAN NOT NULL DEFAULT true, "touched_at" BIGINT NOT NULL DEFAULT 0)
 CREATE INDEX "task_account_id_served_at_idx" ON "task"("account_id", "served_at")
 CREATE INDEX "task_deleted" ON "task"("deleted_at") WHERE deleted_at IS NOT NULL
 CREATE INDEX "task_failed" ON "task"("updated_at") WHERE status = 'error' AND deleted_at IS NULL
 CREATE INDEX "task_gone" ON "task"("space_id", "account_id", "deleted_at", "id") WHERE deleted_at IS NOT NULL
 CREATE INDEX "task_in_project" ON "task"("project_id") WHERE project_id IS NOT NULL AND deleted_at IS NULL
-CREATE INDEX "task_not_indexed" ON "task"("space_id", "account_id", "client_id") WHERE indexed_seq < last_seq AND deleted_at IS NULL
 CREATE INDEX "task_of_agent" ON "task"("agent_id", "created_at", "id") WHERE agent_id IS NOT NULL
 CREATE INDEX "task_of_app" ON "task"("space_id", "account_id", "client_id", "created_at", "id") WHERE client_id IS NOT NULL AND deleted_at IS NULL
 CREATE INDEX "task_of_parent" ON "task"("parent_id", "created_at", "id", "status") WHERE parent_id IS NOT NULL AND deleted_at IS NULL
@@ -767,8 +803,6 @@ CREATE INDEX "task_of_root" ON "task"("root_id", "status", "created_at") WHERE r
 CREATE INDEX "task_of_schedule" ON "task"("schedule_id", "status") WHERE schedule_id IS NOT NULL AND deleted_at IS NULL
 CREATE INDEX "task_present" ON "task"("space_id", "account_id", "created_at", "id") WHERE deleted_at IS NULL
 CREATE INDEX "task_project_id_created_at_id_idx" ON "task"("project_id", "created_at", "id")
-CREATE INDEX "task_run_profile" ON "task"("space_id", "agent_profile") WHERE status = 'running' AND node_id IS NOT NULL AND deleted_at IS NULL
-CREATE INDEX "task_running" ON "task"("status", "node_id", "queued_at") WHERE status = 'running' AND deleted_at IS NULL
 CREATE INDEX "task_share_changed" ON "task"("space_id", "share_changed_at", "id") WHERE share_changed_at IS NOT NULL
 CREATE INDEX "task_shared" ON "task"("space_id", "shared_at", "created_at", "id") WHERE share_visibility <> 'private' OR shared_at IS NOT NULL
 CREATE INDEX "task_space_id_account_id_created_at_id_idx" ON "task"("space_id", "account_id", "created_at", "id")
@@ -776,9 +810,8 @@ CREATE INDEX "task_status" ON "task"("space_id", "account_id", "status", "create
 CREATE INDEX "task_team" ON "task"("space_id", "created_at", "id") WHERE deleted_at IS NULL AND share_visibility <> 'private' AND (max_visibility IS NULL OR max_visibility <> 'private')
 CREATE INDEX "task_team_gone" ON "task"("space_id", "deleted_at", "id") WHERE deleted_at IS NOT NULL AND share_visibility <> 'private' AND (max_visibility IS NULL OR max_visibility <> 'private')
 CREATE INDEX "task_team_updated" ON "task"("space_id", "updated_at", "id") WHERE deleted_at IS NULL AND share_visibility <> 'private' AND (max_visibility IS NULL OR max_visibility <> 'private')
-CREATE INDEX "task_turn_until" ON "task"("turn_until") WHERE turn_until IS NOT NULL
+CREATE INDEX "task_texts_behind" ON "task"("space_id", "account_id", "client_id") WHERE texts_behind AND deleted_at IS NULL
 CREATE INDEX "task_updated" ON "task"("space_id", "account_id", "updated_at", "id") WHERE deleted_at IS NULL
-CREATE INDEX "task_waiting" ON "task"("account_id", "queued_at", "id") WHERE status = 'running' AND node_id IS NULL AND deleted_at IS NULL
 CREATE INDEX "task_waits" ON "task"("space_id", "account_id", "waiting_since", "id") WHERE status = 'waiting' AND deleted_at IS NULL
 CREATE TABLE "task_event" (
     "task_id" TEXT NOT NULL,

@@ -156,7 +156,6 @@ export type TaskChanges = Partial<
     | "nodeId"
     | "wantsNode"
     | "queuedAt"
-    | "servedAt"
     | "claims"
     | "idleClaims"
     | "allowed"

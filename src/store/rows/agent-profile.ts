@@ -9,11 +9,11 @@ const settings = sql`SELECT ${agentProfile.of("p")} FROM agent_profile p`;
 const counted = computedShape({ count: integer(sql`COUNT(*)`) });
 
 /** The tasks in run as `t`. SQLite's planner would scan all tasks of the space. */
-const inRun: Record<Dialect, Sql> = { sqlite: raw("task t INDEXED BY task_run_profile"), postgresql: raw("task t") };
+const inRun: Record<Dialect, Sql> = { sqlite: raw("running_task t INDEXED BY running_task_profile"), postgresql: raw("running_task t") };
 
 /** The number of tasks of a space and profile that a process or a worker runs: a task that waits for its subtasks has no run. */
 const runsOf = (dialect: Dialect, spaceId: Sql, profile: Sql): Sql => sql`(
-  SELECT COUNT(*) FROM ${inRun[dialect]} WHERE t.status = 'running' AND t.node_id IS NOT NULL AND t.deleted_at IS NULL
+  SELECT COUNT(*) FROM ${inRun[dialect]} WHERE t.node_id IS NOT NULL
     AND t.node_id <> ${waitingNode} AND t.space_id = ${spaceId} AND t.agent_profile = ${profile})`;
 
 /** The spaces and profiles that have as many runs as they may have, as a common table. */

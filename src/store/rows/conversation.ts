@@ -9,7 +9,7 @@ import {
 import type { Session } from "../session.ts";
 import { allOf, type Dialect, direction, escapeLike, inTexts, join, likeIgnoringCase, type Sql, sql } from "../statements.ts";
 import { eventShape } from "./event-shape.ts";
-import { begun, taskViewShape, views, visible } from "./task-row.ts";
+import { begun, byChange, changedAt, taskViewShape, visible } from "./task-row.ts";
 
 const types = join([...conversationTypes]);
 const searched = join([...messageTypes]);
@@ -17,12 +17,14 @@ const searched = join([...messageTypes]);
 /** Tasks and their messages, with two statements for any number of tasks. */
 export function conversationRows(session: Session): ConversationRows {
   const { dialect } = session;
+  const view = (from: Sql) => taskViewShape.rows(session)(sql`SELECT ${taskViewShape.of("t")} FROM ${from}`);
   return {
     list(scope: Scope, filter, page) {
-      const at = timeColumns[page.orderBy];
-      return taskViewShape.rows(session)(sql`
-        ${views} WHERE ${allOf([visible(scope), begun, ...filterConditions(dialect, filter), ...beyond(at, page)])}
-        ORDER BY ${at} ${direction(page.order)}, t.id ${direction(page.order)} LIMIT ${page.limit}`);
+      const conditions = [visible(scope), begun, ...filterConditions(dialect, filter)];
+      const where = (at: Sql) => allOf([...conditions, ...beyond(at, page)]);
+      const order = (at: Sql) => sql`ORDER BY ${at} ${direction(page.order)}, t.id ${direction(page.order)} LIMIT ${page.limit}`;
+      if (page.orderBy === "createdAt") return view(sql`task t WHERE ${where(createdAt)} ${order(createdAt)}`);
+      return view(sql`${byChange(scope, where, order)} ${order(changedAt)}`);
     },
     async listMessages(taskIds, max) {
       if (taskIds.length === 0) return [];
@@ -36,7 +38,7 @@ export function conversationRows(session: Session): ConversationRows {
   };
 }
 
-const timeColumns = { createdAt: sql`t.created_at`, updatedAt: sql`t.updated_at` } as const;
+const createdAt = sql`t.created_at`;
 
 /** The number of the message that `max - 1` newer ones follow; 0 where there are fewer. */
 const firstOf = (max: number): Sql => sql`

@@ -4,9 +4,7 @@ import { type Dialect, raw, type Sql, sql } from "../statements.ts";
 import { computedShape, integer, integerOrNull, tables, text } from "../table.ts";
 
 const node = tables.node.with({
-  // The conditions are those of the index of running tasks.
-  running: integer(sql`(
-    SELECT COUNT(*) FROM task t WHERE t.status = 'running' AND t.node_id = n.id AND t.deleted_at IS NULL)`),
+  running: integer(sql`(SELECT COUNT(*) FROM running_task t WHERE t.node_id = n.id)`),
 });
 const profile = computedShape({
   profile: text(sql`agent_profile`),
@@ -65,7 +63,7 @@ export function installationRows(session: Session): InstallationRows {
           SELECT * FROM (
             SELECT agent_profile, CASE WHEN node_id IS NULL THEN 1 ELSE 0 END AS queued, CASE WHEN node_id IS NULL THEN queued_at END AS waits_since,
               CASE WHEN node_id IS NULL THEN 0 ELSE 1 END AS running, 0 AS failed
-            FROM task WHERE status = 'running' AND deleted_at IS NULL LIMIT ${max}
+            FROM running_task LIMIT ${max}
           ) a UNION ALL SELECT * FROM (
             SELECT agent_profile, 0, CAST(NULL AS BIGINT), 0, 1
             FROM task WHERE status = 'error' AND deleted_at IS NULL AND updated_at >= ${failedSince} LIMIT ${max}
@@ -74,7 +72,7 @@ export function installationRows(session: Session): InstallationRows {
     async isQueueOlder(at) {
       const row = await waiting.row(session)(sql`
         SELECT ${waiting.of("w")} FROM (SELECT COUNT(*) AS tasks FROM (
-          SELECT 1 AS one FROM task WHERE status = 'running' AND node_id IS NULL AND queued_at <= ${at} AND deleted_at IS NULL LIMIT 1
+          SELECT 1 AS one FROM running_task WHERE node_id IS NULL AND queued_at <= ${at} LIMIT 1
         ) t) w`);
       return (row?.tasks ?? 0) > 0;
     },

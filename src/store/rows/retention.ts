@@ -3,20 +3,25 @@ import { verboseTypes } from "../../core/tasks/event.ts";
 import { changeOf, type Session } from "../session.ts";
 import { empty, forUpdate, inTexts, join, type Sql, sql } from "../statements.ts";
 import { boolean, tables } from "../table.ts";
+import { later } from "./task-row.ts";
 
 const isHeld = (...subjects: readonly Sql[]): Sql => sql`EXISTS (SELECT 1 FROM legal_hold h WHERE ${join([...subjects], " OR ")})`;
 const ofSpace = (id: Sql): Sql => sql`(h.kind = 'space' AND h.subject = ${id})`;
 const ofPerson = (id: Sql): Sql => sql`(h.kind = 'person' AND h.subject = ${id})`;
 
 const heldTask = isHeld(ofSpace(sql`t.space_id`), ofPerson(sql`t.account_id`));
-const agedTask = tables.task.pick("id", "spaceId", "accountId", "status", "updatedAt").with({
-  isDeleted: boolean(sql`(t.deleted_at IS NOT NULL)`),
-  isOfAgent: boolean(sql`(t.agent_id IS NOT NULL)`),
-  hasLivingSubtasks: boolean(sql`(t.subtasks > 0 AND EXISTS (
+const changed = ["updatedAt", "touchedAt"] as const;
+const agedTask = tables.task
+  .pick("id", "spaceId", "accountId", "status", ...changed)
+  .derive("updatedAt", changed, later)
+  .with({
+    isDeleted: boolean(sql`(t.deleted_at IS NOT NULL)`),
+    isOfAgent: boolean(sql`(t.agent_id IS NOT NULL)`),
+    hasLivingSubtasks: boolean(sql`(t.subtasks > 0 AND EXISTS (
     SELECT 1 FROM task c WHERE (c.parent_id = t.id OR c.root_id = t.id) AND c.status IN ('running', 'waiting') AND c.deleted_at IS NULL))`),
-  isHeld: boolean(heldTask),
-  isPersonal: boolean(sql`NOT EXISTS (SELECT 1 FROM team m WHERE m.space_id = t.space_id)`),
-});
+    isHeld: boolean(heldTask),
+    isPersonal: boolean(sql`NOT EXISTS (SELECT 1 FROM team m WHERE m.space_id = t.space_id)`),
+  });
 const aged = sql`SELECT ${agedTask.of("t")} FROM task t`;
 const space = tables.space.pick("id").with({
   // The hold of a member keeps what the team has about the person.
@@ -28,7 +33,7 @@ const space = tables.space.pick("id").with({
     ),
   ),
 });
-const states = tables.task.pick("id", "updatedAt", "status");
+const states = tables.task.pick("id", "status", ...changed).derive("updatedAt", changed, later);
 const idsOf = (tasks: readonly { readonly id: string }[]): readonly string[] => tasks.map(({ id }) => id);
 const verbose = join([...verboseTypes]);
 

@@ -2,8 +2,11 @@ import type { SharedTask } from "../../core/tasks/task.ts";
 import type { Session } from "../session.ts";
 import { type Sql, sql } from "../statements.ts";
 import { tables } from "../table.ts";
+import { later } from "./task-row.ts";
 
-const shape = tables.task.pick("id", "title", "status", "createdAt", "updatedAt", "lastSeq");
+const shape = tables.task
+  .pick("id", "title", "status", "createdAt", "updatedAt", "touchedAt", "lastSeq")
+  .derive("updatedAt", ["updatedAt", "touchedAt"], later);
 
 /** Reads a task by its share link: both its setting and its team's cap must open it to the visitor. */
 export const findShared =

@@ -98,8 +98,8 @@ export async function advance(session: Session, id: string, step: Advance): Prom
 }
 
 /** Every right-hand side uses the old values of the row. */
-export function changes({ now, set = {} }: Advance, events: readonly NewEvent[]): Sql[] {
-  const found = [sql`updated_at = ${now}`, ...tables.task.set(set), ...counters(set, events.length)];
+export function changes({ now, set = {} }: Advance, events: readonly NewEvent[], times = timesOf(now, set)): Sql[] {
+  const found = [...times, ...tables.task.set(set), ...counters(set, events.length)];
   if (events.length > 0) {
     found.push(sql`last_seq = last_seq + ${events.length}`);
     // Older texts that are not in the search index yet are added by maintenance.
@@ -123,9 +123,26 @@ export function changes({ now, set = {} }: Advance, events: readonly NewEvent[])
   return found;
 }
 
+/** Indexes have `updated_at` and `served_at`. They are written when no process runs the task, so that PostgreSQL writes no index in a run. */
+function timesOf(now: number, { status, nodeId }: TaskChanges): Sql[] {
+  if (status === undefined && nodeId !== null)
+    return [
+      sql`touched_at = CASE WHEN node_id IS NULL THEN 0 ELSE CAST(${now} AS BIGINT) END`,
+      sql`updated_at = CASE WHEN node_id IS NULL THEN ${now} ELSE updated_at END`,
+    ];
+  return [
+    sql`touched_at = 0`,
+    sql`updated_at = CASE WHEN touched_at > ${now} THEN touched_at ELSE ${now} END`,
+    sql`served_at = CASE WHEN claimed_at > served_at THEN claimed_at ELSE served_at END`,
+  ];
+}
+
+/** The times of a claim. */
+export const claimTimes = (now: number): Sql[] => [sql`touched_at = ${now}`, sql`claimed_at = ${now}`];
+
 /** A claim begins the turn of a waiting task with all its messages; that of a turn in progress counts its claims. */
 export const claim = (nodeId: string, now: number): readonly Sql[] => [
-  ...[sql`updated_at = ${now}`, sql`served_at = ${now}`, sql`node_id = ${nodeId}`, sql`fence = fence + 1`, sql`claims = claims + 1`],
+  ...[...claimTimes(now), sql`node_id = ${nodeId}`, sql`fence = fence + 1`, sql`claims = claims + 1`],
   sql`idle_claims = CASE WHEN claims = 0 THEN 0 ELSE idle_claims + 1 END`,
   sql`answered_seq = CASE WHEN claims = 0 THEN consumed_seq ELSE answered_seq END`,
   sql`consumed_seq = CASE WHEN claims = 0 THEN last_seq ELSE consumed_seq END`,

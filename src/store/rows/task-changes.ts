@@ -3,11 +3,11 @@ import type { ChangedTask, TaskRows } from "../../core/tasks/task.ts";
 import type { Session } from "../session.ts";
 import { type Sql, sql } from "../statements.ts";
 import { tables } from "../table.ts";
-import { goneFromTeam, inProjects, visibleToTeam } from "./task-row.ts";
+import { byChange, changedAt, goneFromTeam, inProjects, visibleToTeam } from "./task-row.ts";
 
 /** The columns that lists show and that change. Those of the latest events change with `lastSeq`. */
 const shape = tables.task.pick(
-  ...(["id", "updatedAt", "deletedAt", "lastSeq", "fence", "status", "type", "title", "shareVisibility"] as const),
+  ...(["id", "updatedAt", "touchedAt", "deletedAt", "lastSeq", "fence", "status", "type", "title", "shareVisibility"] as const),
   ...(["maxVisibility", "hidden", "agentProfile", "credits", "metadata", "projectId"] as const),
 );
 
@@ -23,12 +23,15 @@ export async function listChanged(
 ): Promise<readonly ChangedTask[]> {
   const owner = sql`t.space_id = ${spaceId} AND t.account_id = ${accountId}`;
   const owned = within === undefined ? owner : sql`${owner} AND ${inProjects(within)}`;
-  const part = (where: Sql, at: Sql): Sql =>
-    sql`SELECT f.id FROM (SELECT t.id FROM task t WHERE ${owned} AND ${where} AND ${at} >= ${since} ORDER BY ${at}, t.id LIMIT ${max}) f`;
-  const present = part(sql`t.deleted_at IS NULL`, sql`t.updated_at`);
-  const gone = part(sql`t.deleted_at IS NOT NULL`, sql`t.deleted_at`);
+  const present = byChange(
+    { spaceId, accountId },
+    (at) => sql`${owned} AND t.deleted_at IS NULL AND ${at} >= ${since}`,
+    (at) => sql`ORDER BY ${at}, t.id LIMIT ${max}`,
+  );
+  const gone = sql`SELECT t.id FROM task t WHERE ${owned} AND t.deleted_at IS NOT NULL AND t.deleted_at >= ${since} ORDER BY t.deleted_at, t.id LIMIT ${max}`;
   const rows = await shape.rows(session)(sql`
-    SELECT ${shape.of("t")} FROM task t WHERE t.id IN (${present} UNION ALL ${gone}) ORDER BY t.updated_at, t.id LIMIT ${max}`);
+    SELECT ${shape.of("t")} FROM task t WHERE t.id IN (SELECT t.id FROM ${present} UNION ALL SELECT f.id FROM (${gone}) f)
+    ORDER BY ${changedAt}, t.id LIMIT ${max}`);
   return rows.map(toChange);
 }
 
@@ -41,7 +44,11 @@ const unseen = tables.task.pick("id", "shareChangedAt", "deletedAt");
 export async function listChangedInTeam(session: Session, spaceId: string, since: number, max: number): Promise<readonly ChangedTask[]> {
   const seen = visibleToTeam(spaceId);
   const present = await shape.rows(session)(sql`
-    SELECT ${shape.of("t")} FROM task t WHERE ${seen} AND t.updated_at >= ${since} ORDER BY t.updated_at, t.id LIMIT ${max}`);
+    SELECT ${shape.of("t")} FROM ${byChange(
+      { spaceId },
+      (at) => sql`${seen} AND ${at} >= ${since}`,
+      (at) => sql`ORDER BY ${at}, t.id LIMIT ${max}`,
+    )} ORDER BY ${changedAt}, t.id LIMIT ${max}`);
   const wasShared = sql`t.space_id = ${spaceId} AND t.deleted_at IS NULL AND (t.share_visibility <> 'private' OR t.shared_at IS NOT NULL)`;
   const part = (where: Sql, at: Sql): Sql =>
     sql`SELECT f.id FROM (SELECT t.id FROM task t WHERE ${where} AND ${at} >= ${since} ORDER BY ${at}, t.id LIMIT ${max}) f`;

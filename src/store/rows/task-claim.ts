@@ -37,7 +37,7 @@ export function claimsOf(session: Session, after: (written: TaskWritten) => Prom
         query(anyLimit),
         claimedBy(sql`
           WITH RECURSIVE ${ranked}, picked (id) AS MATERIALIZED (
-            SELECT t.id FROM ranked JOIN task t ON t.id = ranked.id WHERE ${waits(filter)}
+            SELECT t.id FROM ranked JOIN task t ON t.id = ranked.id WHERE t.status = 'running' AND t.deleted_at IS NULL AND ${waits(filter)}
             ORDER BY ranked.place LIMIT ${max} FOR UPDATE OF t SKIP LOCKED
           )
           UPDATE task SET ${join(claim(nodeId, now))} FROM picked WHERE task.id = picked.id RETURNING ${taskShape.of("task")}`),

@@ -3,10 +3,10 @@ import { defaultAgent } from "../../core/agents/agent.ts";
 import type { TaskCounts, TaskFilter, TaskList, TaskStatus, TaskView } from "../../core/tasks/task.ts";
 import type { TaskOrder, TaskPage, TaskPosition } from "../../core/tasks/task-page.ts";
 import type { Session } from "../session.ts";
-import { allOf, type Dialect, direction, inTexts, join, raw, type Sql, sql } from "../statements.ts";
+import { allOf, type Dialect, direction, empty, inTexts, join, raw, type Sql, sql } from "../statements.ts";
 import { computedShape, integer, text } from "../table.ts";
 import { hasPair, tasksWithPair } from "./task-metadata.ts";
-import { begun, inProjects, taskViewShape, visible, visibleToTeam } from "./task-row.ts";
+import { begun, byChange, changedAt, inProjects, taskViewShape, visible, visibleToTeam } from "./task-row.ts";
 import { hasWord, tasksWithWord } from "./task-text.ts";
 
 /** The most tasks that are found by one condition and then sorted. */
@@ -27,6 +27,10 @@ interface Condition {
 interface Plan {
   /** Conditions that the index of the order serves, with the owner. */
   readonly served: readonly Sql[];
+  /** Those for the time of the order, which has two columns ({@link byChange}). */
+  readonly ranges: (at: Sql) => readonly Sql[];
+  /** Whose tasks they are. */
+  readonly owner: { readonly spaceId: string; readonly accountId?: string };
   readonly others: readonly Condition[];
 }
 
@@ -44,8 +48,10 @@ export async function listTasks(session: Session, scope: Scope, filter: TaskFilt
   const ids = await findCandidates(session.scans, plan.others);
   if (ids?.length === 0) return { tasks: [] };
   if (ids === null && plan.others.length > 0) return walk(session.scans, plan, page);
+  const isByChange = page.orderBy === "updatedAt";
+  if (ids === null && isByChange) return toList(await select(session, inOrder(plan, page, page.limit + 1), [], page), page);
   const from = ids ? sql`(SELECT t.* FROM task t WHERE t.id ${inTexts(session.dialect, ids)} LIMIT ${candidatesMax}) t` : sql`task t`;
-  const conditions = [begun, ...plan.served, ...plan.others.map(({ where }) => where), ...beyond(page)];
+  const conditions = [examined(plan, page, columns[page.orderBy]), ...plan.others.map(({ where }) => where)];
   return toList(await select(ids ? session.scans : session, from, conditions, page), page);
 }
 
@@ -57,9 +63,16 @@ export async function listTasksOf(
   ids: readonly string[],
 ): Promise<readonly TaskView[]> {
   if (ids.length === 0 || filter.words?.length === 0) return [];
-  const { served, others } = planOf(session.dialect, scope, filter, "updatedAt");
+  const { served, ranges, others } = planOf(session.dialect, scope, filter, "updatedAt");
   const seen = filter.view === "team" ? visibleToTeam(scope.spaceId) : visible(scope);
-  const conditions = [seen, begun, sql`t.id ${inTexts(session.dialect, ids)}`, ...served, ...others.map(({ where }) => where)];
+  const conditions = [
+    seen,
+    begun,
+    sql`t.id ${inTexts(session.dialect, ids)}`,
+    ...served,
+    ...ranges(changedAt),
+    ...others.map(({ where }) => where),
+  ];
   return select(session, sql`task t`, conditions, { orderBy: "updatedAt", order: "asc", limit: ids.length });
 }
 
@@ -94,9 +107,9 @@ export async function countByStatus(session: Session, scope: Scope, { status, st
 }
 
 /** Counts the newest tasks of a plan by state: those that were examined, and those that meet all conditions. */
-const countOf = ({ served, others }: Plan): Sql => sql`SELECT ${statusCount.of("c")} FROM (
+const countOf = ({ served, ranges, others }: Plan): Sql => sql`SELECT ${statusCount.of("c")} FROM (
   SELECT t.status, COUNT(*) AS examined, COUNT(CASE WHEN ${allOf(others.map(({ where }) => where))} THEN 1 END) AS met
-  FROM (SELECT t.* FROM task t WHERE ${allOf([begun, ...served])} ${sorted({ orderBy: "createdAt", order: "desc" }, examinedMax)}) t
+  FROM (SELECT t.* FROM task t WHERE ${allOf([begun, ...served, ...ranges(columns.createdAt)])} ${sorted(columns.createdAt, "desc", examinedMax)}) t
   GROUP BY t.status) c`;
 
 /**
@@ -128,8 +141,9 @@ function planOf(dialect: Dialect, scope: Scope, filter: TaskFilter, orderBy: Tas
       ...[first[0]?.owner ?? owned, ...first.map(({ where }) => where), ...(isServed ? kinds : [])],
       // As text: SQLite compares a parameter with no condition of an index.
       ...(orderBy === "waitingSince" ? [raw(`t.status = '${status}'`)] : []),
-      ...ranges(filter, orderBy),
     ],
+    ranges: (at) => ranges(filter, orderBy, at),
+    owner: { spaceId: scope.spaceId, accountId: scope.accountId },
     others: [
       ...(limit ? [{ where: limit, ids: sql`SELECT t.id FROM task t WHERE ${checkedOwner(dialect, scope)} AND ${limit}` }] : []),
       ...[...words, ...pairs, ...equal.slice(first.length), ...statesOf(filter, owned), ...unindexed.map((where) => ({ where }))],
@@ -149,7 +163,12 @@ function teamPlan(dialect: Dialect, { spaceId }: Scope, filter: TaskFilter, orde
   if (creatorId !== undefined) {
     others.push(sql`t.account_id = ${creatorId}`, ...words.map((word) => hasWord(dialect, { accountId: creatorId, spaceId }, word)));
   }
-  return { served: [visibleToTeam(spaceId), ...ranges(filter, orderBy)], others: others.map((where) => ({ where })) };
+  return {
+    served: [visibleToTeam(spaceId)],
+    ranges: (at) => ranges(filter, orderBy, at),
+    owner: { spaceId },
+    others: others.map((where) => ({ where })),
+  };
 }
 
 /** A condition of one value, with the condition of the owner next to it. */
@@ -199,18 +218,18 @@ function kindOf({ type }: TaskFilter): readonly Sql[] {
 
 const columns: Readonly<Record<TaskOrder, Sql>> = {
   createdAt: sql`t.created_at`,
-  updatedAt: sql`t.updated_at`,
+  updatedAt: changedAt,
   waitingSince: sql`t.waiting_since`,
 };
 
 const times = ["createdAt", "updatedAt"] as const;
 
-function ranges(filter: TaskFilter, at: TaskOrder): Sql[] {
-  if (at === "waitingSince") return [];
-  const [after, before] = at === "createdAt" ? [filter.createdAfter, filter.createdBefore] : [filter.updatedAfter, filter.updatedBefore];
+function ranges(filter: TaskFilter, order: TaskOrder, at = columns[order]): Sql[] {
+  if (order === "waitingSince") return [];
+  const [after, before] = order === "createdAt" ? [filter.createdAfter, filter.createdBefore] : [filter.updatedAfter, filter.updatedBefore];
   const found: Sql[] = [];
-  if (after !== undefined) found.push(sql`${columns[at]} > ${after}`);
-  if (before !== undefined) found.push(sql`${columns[at]} < ${before}`);
+  if (after !== undefined) found.push(sql`${at} > ${after}`);
+  if (before !== undefined) found.push(sql`${at} < ${before}`);
   return found;
 }
 
@@ -228,15 +247,15 @@ async function findCandidates(scans: Scans, conditions: readonly Condition[]): P
 }
 
 /** Examines rows in the order of the list until the page is full or the largest window ends. */
-async function walk(scans: Scans, { served, others }: Plan, page: TaskPage): Promise<TaskList> {
-  const examined = [begun, ...served, ...beyond(page)];
-  const conditions = others.map(({ where }) => where);
+async function walk(scans: Scans, plan: Plan, page: TaskPage): Promise<TaskList> {
+  const conditions = plan.others.map(({ where }) => where);
   let tasks: readonly TaskView[] = [];
   let next: TaskPosition | undefined;
   for (const size of windows) {
-    tasks = await select(scans, sql`(SELECT t.* FROM task t WHERE ${allOf(examined)} ${sorted(page, size)}) t`, conditions, page);
+    const window = sql`(SELECT t.* FROM ${inOrder(plan, page, size)} ${sorted(columns[page.orderBy], page.order, size)}) t`;
+    tasks = await select(scans, window, conditions, page);
     if (tasks.length > page.limit) return toList(tasks, page);
-    next = await lastExamined(scans, examined, page, size);
+    next = await lastExamined(scans, window, page, size);
     if (!next) return { tasks };
   }
   return next ? { tasks, next } : { tasks };
@@ -249,25 +268,39 @@ const places = {
 };
 
 /** The last row of a full window; undefined when the list ends inside of it. */
-async function lastExamined(scans: Scans, examined: readonly Sql[], page: TaskPage, size: number): Promise<TaskPosition | undefined> {
-  const place = places[page.orderBy];
+async function lastExamined(scans: Scans, window: Sql, { orderBy, order }: TaskPage, size: number): Promise<TaskPosition | undefined> {
+  const place = places[orderBy];
   const row = await place.row(scans)(sql`
-    SELECT ${place.of("t")} FROM task t WHERE ${allOf(examined)} ${sorted(page, 1)} OFFSET ${size - 1}`);
+    SELECT ${place.of("t")} FROM ${window} ${sorted(columns[orderBy], order, 1)} OFFSET ${size - 1}`);
   return row ?? undefined;
 }
 
 /** One task more than the page has, which shows whether another page follows. */
 const select = (connection: Scans, from: Sql, conditions: readonly Sql[], page: TaskPage): Promise<readonly TaskView[]> =>
   taskViewShape.rows(connection)(
-    sql`SELECT ${taskViewShape.of("t")} FROM ${from} WHERE ${allOf(conditions)} ${sorted(page, page.limit + 1)}`,
+    sql`SELECT ${taskViewShape.of("t")} FROM ${from} ${conditions.length === 0 ? empty : sql`WHERE ${allOf(conditions)}`}
+      ${sorted(columns[page.orderBy], page.order, page.limit + 1)}`,
   );
 
-const sorted = ({ orderBy, order }: Pick<TaskPage, "orderBy" | "order">, limit: number): Sql =>
-  sql`ORDER BY ${columns[orderBy]} ${direction(order)}, t.id ${direction(order)} LIMIT ${limit}`;
+/** The conditions that the index of the order serves, for this time. */
+const examined = ({ served, ranges: timed }: Plan, page: TaskPage, at: Sql): Sql =>
+  allOf([begun, ...served, ...timed(at), ...beyond(page, at)]);
 
-function beyond({ orderBy, order, after }: TaskPage): readonly Sql[] {
+/** The first tasks of the list as `t`, and perhaps more, by the index of the order. */
+function inOrder(plan: Plan, page: TaskPage, limit: number): Sql {
+  const order = (at: Sql) => sorted(at, page.order, limit);
+  const where = (at: Sql) => examined(plan, page, at);
+  if (page.orderBy === "updatedAt") return byChange(plan.owner, where, order);
+  const at = columns[page.orderBy];
+  return sql`(SELECT t.* FROM task t WHERE ${where(at)} ${order(at)}) t`;
+}
+
+const sorted = (at: Sql, order: TaskPage["order"], limit: number): Sql =>
+  sql`ORDER BY ${at} ${direction(order)}, t.id ${direction(order)} LIMIT ${limit}`;
+
+function beyond({ order, after }: TaskPage, at: Sql): readonly Sql[] {
   if (!after) return [];
-  return [sql`(${columns[orderBy]}, t.id) ${order === "asc" ? sql`>` : sql`<`} (${after.at}, ${after.id})`];
+  return [sql`(${at}, t.id) ${order === "asc" ? sql`>` : sql`<`} (${after.at}, ${after.id})`];
 }
 
 function toList(found: readonly TaskView[], { limit, orderBy }: TaskPage): TaskList {

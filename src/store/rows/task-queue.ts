@@ -97,16 +97,16 @@ export function queueOf(session: Session): QueueRows {
     async listOwned(nodeIds) {
       if (nodeIds.length === 0) return [];
       return claimable.rows(session)(sql`
-        SELECT ${claimable.of("task")} FROM task
-        WHERE status = 'running' AND node_id IN (${join([...nodeIds])}) AND deleted_at IS NULL ORDER BY queued_at, id`);
+        SELECT ${claimable.of("t")} FROM running_task r CROSS JOIN task t
+        WHERE r.node_id IN (${join([...nodeIds])}) AND t.id = r.id ORDER BY r.queued_at, r.id`);
     },
     listOverdue: (now, max) =>
       claimable.rows(session)(sql`
-        SELECT ${claimable.of("task")} FROM task
-        WHERE turn_until <= ${now} AND turn_until IS NOT NULL AND status = 'running' AND deleted_at IS NULL ORDER BY turn_until, id LIMIT ${max}`),
+        SELECT ${claimable.of("t")} FROM running_task r CROSS JOIN task t
+        WHERE r.turn_until <= ${now} AND t.id = r.id ORDER BY r.turn_until, r.id LIMIT ${max}`),
     async countUnowned(max, filter = {}) {
       const row = await counted.row(session)(sql`
-        SELECT ${counted.of("waiting")} FROM (SELECT 1 AS one FROM task t WHERE ${waits(filter)} LIMIT ${max}) waiting`);
+        SELECT ${counted.of("waiting")} FROM (SELECT 1 AS one FROM ${queue[dialect]} WHERE ${waits(filter)} LIMIT ${max}) waiting`);
       return row?.count ?? 0;
     },
     async queuePosition({ id, accountId, spaceId, agentProfile, queuedAt }, max) {
@@ -120,10 +120,10 @@ export function queueOf(session: Session): QueueRows {
   };
 }
 
-/** The queue as `t`. SQLite's planner would choose the index of running tasks and sort all of them. */
-const queue: Record<Dialect, Sql> = { sqlite: raw("task t INDEXED BY task_waiting"), postgresql: raw("task t") };
+/** The queue as `t`. SQLite's planner would sort all running tasks. */
+const queue: Record<Dialect, Sql> = { sqlite: raw("running_task t INDEXED BY running_task_queue"), postgresql: raw("running_task t") };
 /** The running tasks as `t`. SQLite's planner would scan all tasks of the account. */
-const runningTasks: Record<Dialect, Sql> = { sqlite: raw("task t INDEXED BY task_running"), postgresql: raw("task t") };
+const runningTasks: Record<Dialect, Sql> = { sqlite: raw("task t INDEXED BY task_status"), postgresql: raw("task t") };
 
 /** The searched part of the queue: the table as `t`, and the conditions. */
 interface Waiting {
@@ -131,9 +131,9 @@ interface Waiting {
   readonly where: Sql;
 }
 
-/** Without a filter the statement has no condition on profiles, so that it costs nothing where all of them run. */
+/** The condition of a task in the queue, for `running_task` or a running task. Without a filter the statement has no condition on profiles, so that it costs nothing where all of them run. */
 export function waits({ spaceId, profiles, excludedProfiles: otherThan = [], nodeId }: QueueFilter): Sql {
-  const conditions = [sql`t.status = 'running' AND t.node_id IS NULL AND t.deleted_at IS NULL`];
+  const conditions = [sql`t.node_id IS NULL`];
   if (spaceId !== undefined) conditions.push(sql`t.space_id = ${spaceId}`);
   if (profiles !== undefined) conditions.push(profiles.length === 0 ? sql`1 = 0` : sql`t.agent_profile IN (${join([...profiles])})`);
   if (otherThan.length > 0) conditions.push(sql`t.agent_profile NOT IN (${join([...otherThan])})`);
@@ -155,10 +155,10 @@ const ofFirst = ({ from, where }: Waiting, max: number): Sql => sql`
   WITH ${fullProfiles("sqlite")}, ends (first, last) AS MATERIALIZED (
     SELECT (SELECT t.account_id FROM ${from} WHERE ${where} ORDER BY t.account_id LIMIT 1),
       (SELECT t.account_id FROM ${from} WHERE ${where} ORDER BY t.account_id DESC LIMIT 1)
-  ), w AS (
-    SELECT t.* FROM ${from} WHERE ${where} AND t.account_id = (SELECT first FROM ends) ORDER BY t.queued_at, t.id LIMIT ${max}
+  ), ids AS MATERIALIZED (
+    SELECT t.id FROM ${from} WHERE ${where} AND t.account_id = (SELECT first FROM ends) ORDER BY t.queued_at, t.id LIMIT ${max}
   )
-  SELECT ${queuedAlone.of("w")} FROM w ORDER BY w.queued_at, w.id`;
+  SELECT ${queuedAlone.of("w")} FROM ids CROSS JOIN task w WHERE w.id = ids.id ORDER BY w.queued_at, w.id`;
 
 /**
  * The ids of at most `max` tasks of the queue, and their places in the fair order, as the common table `ranked`. It needs `RECURSIVE`.
@@ -167,7 +167,7 @@ const ofFirst = ({ from, where }: Waiting, max: number): Sql => sql`
  */
 export function inFairOrder(dialect: Dialect, max: number, where: Sql): Sql {
   const waiting: Waiting = { from: queue[dialect], where };
-  return sql`${accounts(waiting)}, ${running}, ${roundRobin(waiting, max)}, ranked (id, place) AS MATERIALIZED (
+  return sql`${accounts(waiting)}, ${roundRobin(waiting, max)}, ranked (id, place) AS MATERIALIZED (
     SELECT w.id, row_number() OVER (ORDER BY w.turn, w.served_at, w.queued_at, w.id) FROM (
       SELECT w.id, w.queued_at, in_turn.served_at,
         in_turn.tasks + row_number() OVER (PARTITION BY w.account_id ORDER BY w.queued_at, w.id) AS turn
@@ -184,20 +184,18 @@ const accounts = ({ from, where }: Waiting): Sql => sql`account (id) AS (
   FROM account WHERE account.id IS NOT NULL
 )`;
 
-/** The number of tasks of each account that a process or worker runs. */
-const running = sql`busy (account_id, tasks) AS (
-  SELECT account_id, COUNT(*) FROM task WHERE status = 'running' AND node_id IS NOT NULL AND node_id <> ${waitingNode}
-    AND deleted_at IS NULL GROUP BY account_id
-)`;
+/** The tasks of an account that a process or worker runs. */
+const inRun = sql`running_task r WHERE r.account_id = account.id AND r.node_id IS NOT NULL AND r.node_id <> ${waitingNode}`;
 
 /** The accounts whose tasks can be among the first: at most as many as requested tasks. */
 function roundRobin({ from, where }: Waiting, max: number): Sql {
   const oldest = (column: string) => sql`(
     SELECT ${raw(column)} FROM ${from} WHERE ${where} AND t.account_id = account.id ORDER BY t.queued_at, t.id LIMIT 1)`;
   return sql`in_turn (account_id, tasks, served_at) AS (
-    SELECT account.id, COALESCE(busy.tasks, 0), (SELECT MAX(t.served_at) FROM task t WHERE t.account_id = account.id) AS served_at
-    FROM account LEFT JOIN busy ON busy.account_id = account.id WHERE account.id IS NOT NULL
-    ORDER BY COALESCE(busy.tasks, 0), served_at, ${oldest("t.queued_at")}, ${oldest("t.id")} LIMIT ${max}
+    SELECT account.id, (SELECT COUNT(*) FROM ${inRun}) AS tasks, (SELECT MAX(at) FROM (
+      SELECT MAX(t.served_at) AS at FROM task t WHERE t.account_id = account.id UNION ALL SELECT MAX(r.claimed_at) FROM ${inRun}) served) AS served_at
+    FROM account WHERE account.id IS NOT NULL
+    ORDER BY tasks, served_at, ${oldest("t.queued_at")}, ${oldest("t.id")} LIMIT ${max}
   )`;
 }
 
@@ -206,6 +204,6 @@ function withFirst(dialect: Dialect, { from, where }: Waiting, max: number): Sql
   const first = (columns: string) => sql`
     SELECT ${raw(columns)} FROM ${from} WHERE ${where} AND t.account_id = in_turn.account_id
     ORDER BY t.queued_at, t.id LIMIT ${max}`;
-  if (dialect === "sqlite") return sql`CROSS JOIN task w ON w.id IN (${first("t.id")})`;
+  if (dialect === "sqlite") return sql`CROSS JOIN running_task w ON w.id IN (${first("t.id")})`;
   return sql`CROSS JOIN LATERAL (${first("t.id, t.account_id, t.queued_at")}) w`;
 }

@@ -4,6 +4,7 @@ import { applyCaps } from "../../core/visibility.ts";
 import type { Session } from "../session.ts";
 import { allOf, type Dialect, raw, type Sql, sql } from "../statements.ts";
 import { boolean, integer, type RowOf, tables } from "../table.ts";
+import { later } from "./task-row.ts";
 
 export const recordShape = tables.task
   .pick(
@@ -18,10 +19,12 @@ export const recordShape = tables.task
     "maxVisibility",
     "createdAt",
     "updatedAt",
+    "touchedAt",
     "lastMessageAt",
     "deletedAt",
   )
-  .derive("shareVisibility", ["shareVisibility", "maxVisibility"], applyCaps);
+  .derive("shareVisibility", ["shareVisibility", "maxVisibility"], applyCaps)
+  .derive("updatedAt", ["updatedAt", "touchedAt"], later);
 
 /** A row of the window, with the counts of the statement. */
 const windowed = recordShape.with({

@@ -7,6 +7,32 @@ import { boolean, integer, integerOrNull, json, tables, textOrNull } from "../ta
 /** Schema and memo may be large: a task has only flags for their presence. */
 const flags = { armed: boolean(sql`(output_schema IS NOT NULL)`), recalls: boolean(sql`(memo IS NOT NULL)`) };
 
+/** What runs change has a second column, which no index has: the later one of both times counts. */
+export const later = (indexed: number, inRun: number): number => Math.max(indexed, inRun);
+
+/** When the task `t` was last changed. */
+export const changedAt = sql`CASE WHEN t.touched_at > t.updated_at THEN t.touched_at ELSE t.updated_at END`;
+
+/**
+ * Tasks as `t`, by their last change. The index of `updated_at` has all but the tasks in run, of which there are few: these are added.
+ *
+ * @param owner one account, or all accounts of a space.
+ * @param where the condition, for this time of the last change.
+ * @param order the order and the limit of the part that an index serves.
+ */
+export function byChange(
+  { spaceId, accountId }: { readonly spaceId: string; readonly accountId?: string },
+  where: (at: Sql) => Sql,
+  order: (at: Sql) => Sql,
+): Sql {
+  const at = sql`t.updated_at`;
+  const owned = accountId === undefined ? sql`r.space_id = ${spaceId}` : sql`r.space_id = ${spaceId} AND r.account_id = ${accountId}`;
+  return sql`(
+    SELECT * FROM (SELECT t.* FROM task t WHERE ${where(at)} AND (t.node_id IS NULL OR t.status <> 'running') ${order(at)}) settled
+    UNION ALL SELECT t.* FROM running_task r CROSS JOIN task t
+      WHERE ${owned} AND r.node_id IS NOT NULL AND t.id = r.id AND ${where(changedAt)}) t`;
+}
+
 /** A task, with its visibility limited by the team. */
 export const taskShape = tables.task
   .omit(
@@ -20,10 +46,13 @@ export const taskShape = tables.task
     "planDone",
     "planTotal",
     "indexedSeq",
+    "textsBehind",
     "turnUntil",
     "waitingSince",
   )
   .with(flags)
+  .derive("updatedAt", ["updatedAt", "touchedAt"], later)
+  .derive("servedAt", ["servedAt", "claimedAt"], later)
   .derive("shareVisibility", ["shareVisibility", "maxVisibility"], applyCaps);
 
 /** The worker `w` may run the task `t`: by its profiles, and it has the labels of the task's profile. */

@@ -69,7 +69,7 @@ export function taskRows(session: Session, after: (written: TaskWritten) => Prom
     async insert(task, events, isSubscribed) {
       const change = changeOf(session);
       const written = withFirstEvents(task, events);
-      const insert = tables.task.insert({ ...written, ...firstProgress(task, events), indexedSeq: written.lastSeq });
+      const insert = tables.task.insert({ ...written, ...firstProgress(task, events), indexedSeq: written.lastSeq, textsBehind: false });
       const hasWebhooks = isSubscribed ?? (events.length > 0 && (await webhookEventRows(session).isSubscribed(task)));
       await session.write(insert);
       await appendEvents(session, written, events, task.title);

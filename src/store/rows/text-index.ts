@@ -12,7 +12,7 @@ const pagesMax = 4;
 const behind = tables.task.pick("id", "spaceId", "accountId", "clientId", "title", "lastSeq", "indexedSeq");
 const idOf = tables.task.pick("id");
 
-const isBehind = sql`t.indexed_seq < t.last_seq AND t.deleted_at IS NULL`;
+const isBehind = sql`t.texts_behind AND t.deleted_at IS NULL`;
 
 /**
  * Texts that are not in the search index: of tasks of an earlier release, and of changes by processes of an earlier release.
@@ -54,5 +54,5 @@ async function indexTask(session: Session, task: RowOf<typeof behind>): Promise<
     await write(events.flatMap((event) => textsOf([event], event.seq)));
     indexed = events.at(-1)?.seq ?? task.lastSeq;
   }
-  await session.execute(sql`UPDATE task SET indexed_seq = ${indexed} WHERE id = ${task.id}`);
+  await session.execute(sql`UPDATE task SET indexed_seq = ${indexed}, texts_behind = (last_seq > ${indexed}) WHERE id = ${task.id}`);
 }

@@ -11,7 +11,7 @@ import {
 import { changeOf, type Session } from "../session.ts";
 import { type Dialect, join, type Sql, sql } from "../statements.ts";
 import { boolean, json, tables, text } from "../table.ts";
-import { changes, ownerOf } from "./task-advance.ts";
+import { changes, claimTimes, ownerOf } from "./task-advance.ts";
 import { taskShape } from "./task-row.ts";
 
 /** A new task has one message, or two. Longer turns, and those of tasks with archived events, are read by themselves. */
@@ -88,7 +88,7 @@ const sent = (claims: readonly WorkerClaim[]): string =>
   JSON.stringify(claims.map(({ task: { id, fence }, workerId }) => ({ id, fence, worker: workerId, node: workerNode(workerId) })));
 
 const begin = (now: number): Sql =>
-  join([...changes({ now, set: { beginTurn: true, raiseFence: true, servedAt: now } }, []), sql`node_id = claim_node`]);
+  join([...changes({ now, set: { beginTurn: true, raiseFence: true } }, [], claimTimes(now)), sql`node_id = claim_node`]);
 
 const unclaimed = sql`task.id = claim_id AND task.fence = claim_fence AND task.node_id IS NULL AND task.status = 'running' AND task.deleted_at IS NULL`;
 

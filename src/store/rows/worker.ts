@@ -123,17 +123,15 @@ export function workerRows(session: Session): WorkerRows {
     async waiting(spaceId, profiles) {
       if (profiles.length === 0) return [];
       return waiting.rows(session)(sql`
-        SELECT ${waiting.of("task")} FROM task
-        WHERE status = 'running' AND node_id IS NULL AND deleted_at IS NULL
-          AND space_id = ${spaceId} AND agent_profile IN (${join([...profiles])})
+        SELECT ${waiting.of("t")} FROM running_task t
+        WHERE node_id IS NULL AND space_id = ${spaceId} AND agent_profile IN (${join([...profiles])})
         GROUP BY agent_profile`);
     },
     async unserved(profiles, since) {
       if (profiles.length === 0) return [];
       return waiting.rows(session)(sql`
-        SELECT ${waiting.of("t")} FROM task t
-        WHERE t.status = 'running' AND t.node_id IS NULL AND t.deleted_at IS NULL
-          AND t.agent_profile IN (${join([...profiles])}) AND t.queued_at <= ${since}
+        SELECT ${waiting.of("t")} FROM running_task t
+        WHERE t.node_id IS NULL AND t.agent_profile IN (${join([...profiles])}) AND t.queued_at <= ${since}
           AND NOT EXISTS (SELECT 1 FROM worker w WHERE w.space_id = t.space_id AND w.seen_at > ${since} AND ${serves})
         GROUP BY t.agent_profile`);
     },

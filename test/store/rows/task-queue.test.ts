@@ -141,13 +141,13 @@ describeOnEach("a read of a queue with 10,000 tasks of one account and 50 others
     const rows = await runDirectly(database, `EXPLAIN QUERY PLAN ${statement.replaceAll("?", () => values[next++] ?? "")}`);
     const steps = rows.map(({ detail }) => String(detail)).filter((detail) => /^(SCAN|SEARCH) t\b/.test(detail));
     expect(steps.toSorted()).toEqual([
-      "SCAN t USING INDEX task_waiting",
+      "SCAN t USING INDEX running_task_queue",
       "SEARCH t USING COVERING INDEX task_account_id_served_at_idx (account_id=?)",
-      "SEARCH t USING INDEX task_run_profile (space_id=? AND agent_profile=?)",
-      "SEARCH t USING INDEX task_waiting (account_id=?)",
-      "SEARCH t USING INDEX task_waiting (account_id=?)",
-      "SEARCH t USING INDEX task_waiting (account_id=?)",
-      "SEARCH t USING INDEX task_waiting (account_id>?)",
+      "SEARCH t USING INDEX running_task_profile (space_id=? AND agent_profile=?)",
+      "SEARCH t USING INDEX running_task_queue (account_id=?)",
+      "SEARCH t USING INDEX running_task_queue (account_id=?)",
+      "SEARCH t USING INDEX running_task_queue (account_id=?)",
+      "SEARCH t USING INDEX running_task_queue (account_id>?)",
     ]);
   });
 });
