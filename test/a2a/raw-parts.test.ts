@@ -84,7 +84,8 @@ describe("data", () => {
 
   test("above 64 KiB is refused before a message is made of it", () => {
     const data = Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`k${at}`, at]));
-    expect(() => contentIn(bodyOf({ role: "ROLE_USER", parts: [{ data }] }))).toThrow("must be at most 5000 estimated tokens");
+    const body = bodyOf({ role: "ROLE_USER", parts: [{ data }] });
+    expect(() => rpcCall(parseRequest(body))).toThrow("must be at most 5000 estimated tokens");
     expect(contentIn(bodyOf({ role: "ROLE_USER", parts: [{ data: { a: 1 } }] }))).toEqual([{ type: "text", text: '{"a":1}' }]);
   });
 });

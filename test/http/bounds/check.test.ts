@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { elementsMax } from "../../../src/core/json.ts";
 import { HealthCheckRequestSchema } from "../../../src/gen/proto/grpc/health/v1/health_pb.ts";
 import { decompress } from "../../../src/http/bounds/bound.ts";
-import { bodyChecker, checkBody } from "../../../src/http/bounds/check.ts";
+import { bodyChecker, checkBody, prepareBody } from "../../../src/http/bounds/check.ts";
 
 const MiB = 1024 ** 2;
 
@@ -47,6 +47,16 @@ describe("a check in a thread", () => {
     expect(() => checkBody(behind(text), null)).toThrow(refusal);
     const checked = await checker.check(behind(text), null);
     expect(() => checkBody(checked, null)).toThrow(refusal);
+  });
+
+  test.each([
+    [MiB, false],
+    [MiB + 1, true],
+  ])("has a body of %i bytes: %s", async (length, isMoved) => {
+    const bytes = new Uint8Array(length).fill(0x31);
+    const prepared = await prepareBody(bytes, null, undefined);
+    // Memory moves to a thread.
+    expect([bytes.buffer.detached, prepared.length]).toEqual([isMoved, length]);
   });
 
   test("refuses what is not UTF-8, and binary messages by their type", async () => {
