@@ -8,7 +8,7 @@ import { allOf, join, ProgrammingError, type Sql, sql } from "../statements.ts";
 import { tables } from "../table.ts";
 import { appendEvents } from "./event.ts";
 import { deleteMetadata, replaceMetadata } from "./task-metadata.ts";
-import { taskShape } from "./task-row.ts";
+import { isKept, taskShape } from "./task-row.ts";
 import { deleteEntries } from "./task-text.ts";
 import { hasWebhooks } from "./webhook-event.ts";
 
@@ -185,7 +185,7 @@ function counters({ claims, idleClaims, beginTurn }: TaskChanges, added: number)
 }
 
 function guards(id: string, { fence, nodeId, status, consumed }: Advance["when"] = {}): Sql[] {
-  const found = [sql`id = ${id}`, sql`deleted_at IS NULL`];
+  const found = [sql`id = ${id}`, isKept];
   if (fence !== undefined) found.push(sql`fence = ${fence}`);
   if (nodeId !== undefined) found.push(nodeId === null ? sql`node_id IS NULL` : sql`node_id = ${nodeId}`);
   if (status !== undefined) found.push(sql`status = ${status}`);

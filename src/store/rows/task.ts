@@ -17,7 +17,7 @@ import { taskImport } from "./task-import.ts";
 import { countByStatus, isDefaultOf, listTasks, listTasksOf } from "./task-list.ts";
 import { insertMetadata } from "./task-metadata.ts";
 import { queueOf } from "./task-queue.ts";
-import { taskShape, taskViewShape, views, visible } from "./task-row.ts";
+import { isKept, taskShape, taskViewShape, views, visible } from "./task-row.ts";
 import { textIndex } from "./text-index.ts";
 import { webhookEventRows } from "./webhook-event.ts";
 
@@ -63,7 +63,7 @@ const briefing = tables.task.pick("outputSchema", "memo");
 export function taskRows(session: Session, after: (written: TaskWritten) => Promise<void>): TaskRows {
   const view = (scope: Scope, id: string, lock: Sql): Promise<TaskView | null> =>
     taskViewShape.row(session)(sql`
-      ${views} WHERE t.id = ${id === defaultMainTask ? mainTaskOf(scope) : id} AND ${visible(scope)} ${lock}`);
+      ${views} WHERE ${visible(scope, id === defaultMainTask ? sql`(SELECT task_id FROM agent WHERE ${isDefaultOf(scope)})` : id)} ${lock}`);
 
   return {
     async insert(task, events, isSubscribed) {
@@ -96,7 +96,7 @@ export function taskRows(session: Session, after: (written: TaskWritten) => Prom
     ...textIndex(session),
     byId: (id) =>
       taskShape.row(session)(sql`
-        SELECT ${taskShape.of("task")} FROM task WHERE id = ${id} AND deleted_at IS NULL`),
+        SELECT ${taskShape.of("task")} FROM task WHERE id = ${id} AND ${isKept}`),
     async turnInput(id) {
       const row = await briefing.row(session)(sql`SELECT ${briefing.of("task")} FROM task WHERE id = ${id}`);
       return row ?? { outputSchema: null, memo: null };
@@ -127,5 +127,3 @@ function withFirstEvents(task: Task, events: readonly NewEvent[]): Task {
   const message = events.findLastIndex(({ type }) => type === "user_message");
   return { ...task, lastSeq, lastTimestamp, messageSeq: message < 0 ? task.messageSeq : task.lastSeq + message + 1 };
 }
-
-const mainTaskOf = (scope: Scope): Sql => sql`(SELECT task_id FROM agent WHERE ${isDefaultOf(scope)})`;

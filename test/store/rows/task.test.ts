@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { Scope } from "../../../src/core/accounts/caller.ts";
 import type { TaskPosition } from "../../../src/core/tasks/task-page.ts";
 import { describeOnEach, openTestStore, rowsIn } from "../../support/database.ts";
+import { runDirectly } from "../../support/direct.ts";
 import { agentMessage, agentThought, ann, annAtHome, bo, putTask, sampleKey, userMessage } from "../samples.ts";
 
 const otherScopes: readonly [why: string, scope: Scope][] = [
@@ -44,6 +45,16 @@ describeOnEach("tasks", (kind) => {
       ...noProgress,
       ...noSubtasks,
     });
+  });
+
+  test.runIf(kind === "postgresql")("a task is found by its id alone in a database without statistics", async () => {
+    const sent: string[] = [];
+    await using database = await openTestStore(kind, { onStatement: (text) => void sent.push(text) });
+    const { id } = await putTask(database.store);
+    await database.store.tasks.find(ann, id);
+    const found = sent.at(-1)?.replace(/\$(\d)/g, (_, n: string) => `'${[ann.spaceId, ann.accountId, id][Number(n) - 1]}'`);
+    const plan = await runDirectly(database, `EXPLAIN ${found}`);
+    expect(plan.map(Object.values).join("\n")).toContain("Index Scan using task_pkey on task t");
   });
 
   test("a new task's counters follow from its first events", async () => {
