@@ -59,11 +59,11 @@ function openLine(): Line {
 export type HashQueue = <T>(turn: HashTurn, work: () => Promise<T>) => Promise<T>;
 
 export function hashQueue(): HashQueue {
-  const [accounts, networks] = [openLine(), openLine()];
+  const lines = { accounts: openLine(), networks: openLine() };
   const running = { accounts: 0, networks: 0 };
 
   function startNext(kind: keyof typeof running): boolean {
-    const waiter = (kind === "accounts" ? accounts : networks).next();
+    const waiter = lines[kind].next();
     if (!waiter) return false;
     running[kind] += 1;
     waiter.start();
@@ -78,10 +78,9 @@ export function hashQueue(): HashQueue {
   }
 
   return async (turn, work) => {
-    const kind = "account" in turn ? "accounts" : "networks";
+    const [kind, key] = "account" in turn ? (["accounts", turn.account] as const) : (["networks", turn.network] as const);
     await new Promise<void>((start, refuse) => {
-      if ("account" in turn) accounts.add(turn.account, { start, refuse });
-      else networks.add(turn.network, { start, refuse });
+      lines[kind].add(key, { start, refuse });
       fill();
     });
     try {
