@@ -101,7 +101,9 @@ async function main(): Promise<void> {
   for (const figure of figures)
     for (const line of await measure(figure, stage)) if (names.length === 0 || names.includes(line.figure)) report(line);
   if (requested.includes(fixedRates))
-    await unlessMissing("its rates", () => runOpen(stage, { rate: Number(values.rate), seconds: Number(values.seconds) }, report));
+    await unlessMissing("its rates", () =>
+      runOpen(stage, { rate: Number(values.rate), seconds: Number(values.seconds), dialects: dialectsOf(values.database) }, report),
+    );
   if (requested.includes(webApplication)) await unlessMissing("its pages", () => runConsole(stage, report));
   if (requested.includes(moreTasks))
     await unlessMissing("its databases", () => runGrowth(stage, { dialects: dialectsOf(values.database), isLarge: values.large }, report));

@@ -30,10 +30,11 @@ const packages = "/usr/lib/postgresql";
 const stopMs = 30_000;
 
 /** On the loopback address and a socket in its folder, with the capacity that tests and checks need. */
-const baseSettings = { listen_addresses: "127.0.0.1", max_connections: 400, autovacuum: "off" };
+const baseSettings = { listen_addresses: "127.0.0.1", max_connections: 400 };
 
-/** Data need not survive a crash, and tests create hundreds of databases. */
+/** Data need not survive a crash, and tests create hundreds of small databases. */
 const fastSettings = {
+  autovacuum: "off",
   fsync: "off",
   synchronous_commit: "off",
   full_page_writes: "off",
@@ -50,7 +51,7 @@ interface ScratchOptions {
 
 /**
  * Starts a server on a free port of the loopback address. Returns undefined if PostgreSQL
- * is not installed. By default it does not sync, because its data is temporary.
+ * is not installed. By default it neither syncs nor vacuums, because its data is temporary.
  */
 export async function startPostgres({ fsync = false, parent = tmpdir() }: ScratchOptions = {}): Promise<ScratchPostgres | undefined> {
   const bin = postgresPrograms();

@@ -14,6 +14,7 @@ interface CpuTime {
 /** What runs tasks: servers of the platform, or of another program. */
 export interface Contender {
   readonly name: string;
+  readonly processes: number;
   /** Runs one task to its end; `onCreated` is called when its creation is acknowledged. */
   run(index: number, onCreated: () => void): Promise<void>;
   cpuMs(): Promise<CpuTime>;
@@ -22,21 +23,26 @@ export interface Contender {
 type Parts = Pick<Stage, "peers" | "databases">;
 type Open = (stack: AsyncDisposableStack) => Promise<Contender | null>;
 
-/** The platform on each database, and other programs with the same durability on PostgreSQL. */
-export const contendersOf = (parts: Parts): readonly Open[] => [
-  platform(parts, "sqlite", 1),
-  ...[1, 2, 3].map((processes) => platform(parts, "postgresql", processes)),
-  ...["pg-boss", "graphile-worker", "dbos"].map((engine) => peer(parts, engine)),
+/** The platform on each of the databases; on both of them also other programs with the same durability on PostgreSQL. */
+export const contendersOf = (parts: Parts, dialects: readonly Dialect[]): readonly Open[] => [
+  ...dialects.flatMap((dialect) => processCounts[dialect].map((processes) => platform(parts, dialect, processes))),
+  ...(dialects.length > 1 ? ["pg-boss", "graphile-worker", "dbos"] : []).map((engine) => peer(parts, engine)),
 ];
+
+const processCounts: Readonly<Record<Dialect, readonly number[]>> = { sqlite: [1], postgresql: [1, 2, 3] };
+
+/** A step that is too much ends late, and is not refused. */
+const limits = { QUEUE_DEPTH: "1000000", WATCH_LIMIT: "100000" };
 
 const platform =
   ({ databases }: Parts, dialect: Dialect, processes: number): Open =>
   async (stack) => {
     const installed = await databases.empty(dialect);
     const servers: Server[] = [];
-    for (let index = 0; index < processes; index += 1) servers.push(stack.use(await startPlatform(installed, { QUEUE_DEPTH: "1000000" })));
+    for (let index = 0; index < processes; index += 1) servers.push(stack.use(await startPlatform(installed, limits)));
     return {
       name: `${dialect}.${processes}`,
+      processes,
       async run(index, onCreated) {
         const server = servers[index % processes] as Server;
         const { task_id } = await server.post("/v2/task.create", { message: { content: "What is 12 * 4?" } });
@@ -58,6 +64,7 @@ const peer =
     if (server === null) return null;
     return {
       name: engine,
+      processes: 1,
       async run(_index, onCreated) {
         const { id } = await server.post("/create", {});
         onCreated();
