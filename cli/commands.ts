@@ -46,6 +46,7 @@ export const clientCommands: Readonly<Record<string, Entry>> = {
     async () => (await import("./commands/acp.ts")).acp,
   ),
   api: entry("Call any operation of the API, and write its answer as JSON", async () => (await import("./commands/api.ts")).api),
+  fixtures: entry("Make the calls of a file, for demos and tests", async () => (await import("./commands/fixtures.ts")).fixtures),
   check: entry(
     "Compare a server with the specification: each operation works, differs or is missing",
     async () => (await import("./commands/check.ts")).check,

@@ -1,5 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { DescService } from "@bufbuild/protobuf";
+import type { FastifyServerFactoryHandler } from "fastify";
+import type { Admit } from "./call/admit.ts";
+import type { HandlerTable } from "./call/handlers.ts";
 import { ConfigError } from "./config/variable.ts";
 import type { Config } from "./config.ts";
 import { ensureDefaultAgents } from "./core/agents/agent.ts";
@@ -13,11 +17,13 @@ import { followKey, type KeyFault } from "./core/processes/key-rotation.ts";
 import type { Store, Tx } from "./core/store.ts";
 import type { ProveDomain } from "./core/websites/domain.ts";
 import { openEncryptionKey, readEncryptionKey, readPreviousKey } from "./encryption-key.ts";
+import type { ReadRequest } from "./http/request.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { databaseLocation, pathOf } from "./store/backend.ts";
 import { makeFolder } from "./store/folder.ts";
 import { openStore } from "./store/open.ts";
 import type { Telemetry } from "./telemetry/otlp.ts";
+import type { Post } from "./webhooks/post.ts";
 
 /** A process's environment: clock, random sources and log. Tests pass their own. */
 export interface Ambient {
@@ -35,6 +41,22 @@ export interface Ambient {
   readonly metrics?: Metrics;
   /** The traces of a server with a collector. */
   readonly telemetry?: Pick<Telemetry, "tracing">;
+  readonly test?: TestMode;
+}
+
+/** What a server has in addition in test mode (`wiring/test-mode`). No other server has it. */
+export interface TestMode {
+  /** Services that are in no document. */
+  readonly services: readonly DescService[];
+  /** The handlers of their operations. */
+  readonly handlers: (opened: Installation) => HandlerTable;
+  /** Serves all requests to the server. */
+  readonly serve: (handler: FastifyServerFactoryHandler) => FastifyServerFactoryHandler;
+  readonly store: (store: Store) => Store;
+  readonly read: (read: ReadRequest) => ReadRequest;
+  readonly admit: (admit: Admit) => Admit;
+  /** Sends requests to webhooks and receivers of push notifications. */
+  readonly post: (post: Post) => Post;
 }
 
 /** An open installation: its database is migrated and belongs to the encryption key. */

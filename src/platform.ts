@@ -35,6 +35,7 @@ import { type ListenAddress, listenAddresses, listenFailure } from "./listening.
 import { operationTable } from "./operations.ts";
 import { type Step, unnamed } from "./process/ending.ts";
 import type { StartCheck } from "./runtime/lease.ts";
+import { services } from "./services.ts";
 import { createA2a } from "./wiring/a2a.ts";
 import { createAgUiRoutes } from "./wiring/agui.ts";
 import { startAuditing } from "./wiring/auditing.ts";
@@ -80,8 +81,9 @@ export async function startPlatform(
   check?: StartCheck,
 ): Promise<Platform> {
   const { log, counts: logged } = countedLog(ambient.log);
-  const { clock, ids } = ambient;
-  const store = opened.withAfterTask(createAfterTask({ config, cipher, clock, ids, log }));
+  const { clock, ids, test } = ambient;
+  const following = opened.withAfterTask(createAfterTask({ config, cipher, clock, ids, log }));
+  const store = test?.store(following) ?? following;
   const context = processContext(config, { store, cipher }, { ...ambient, log });
   const processId = ids.short();
   const hideKeys = await showKeys({ store, ring: cipher, clock, log, process: { id: processId, role: config.role, version } });
@@ -104,9 +106,10 @@ export async function startPlatform(
   const stopWatch = startWatch(context);
   const auditing = startAuditing(context);
   const noteRefusal = refusalNoter(auditing.refusals);
+  const readRequest = requestReader(ids.request, config.trustProxy, callObserver(context), inNetworks(config.traceTrust));
   const calls = {
     limits: limits(store.counters, clock, config.rateFactor),
-    readRequest: requestReader(ids.request, config.trustProxy, callObserver(context), inNetworks(config.traceTrust)),
+    readRequest: test?.read(readRequest) ?? readRequest,
     readToken: createAccessTokenReader(keys, config.baseUrl),
     report: reporter(context),
     errorPages: `${config.consentUrl}${errorPagesPath}`,
@@ -119,8 +122,8 @@ export async function startPlatform(
   const texts = liveTexts({ clock, feed: store.feed, broadcast: store.broadcast, stopped: front.draining });
   const remote = createRemoteWorkers(context, files, { connectors: connected.uses, texts, draining: front.draining });
   const browsers = attachedBrowsers({ store, clock, draining: front.draining });
-  const operations = operationTable();
-  const handlers = createHandlers(context, {
+  const operations = operationTable(test && [...services, ...test.services]);
+  const ofServices = createHandlers(context, {
     ...{
       files,
       sending,
@@ -137,9 +140,11 @@ export async function startPlatform(
     rpcOf: (name) => operations.byName(name)?.rpc,
     logged,
   });
+  const handlers = test ? new Map([...ofServices, ...test.handlers(context)]) : ofServices;
+  const admit = createAdmit(createIdentify(store, clock, calls.readToken, uses, config), calls.limits, noteRefusal, uses.sessions);
   const entry = {
     operations,
-    admit: createAdmit(createIdentify(store, clock, calls.readToken, uses, config), calls.limits, noteRefusal, uses.sessions),
+    admit: test?.admit(admit) ?? admit,
     writeAudit: auditWriter(clock, ids),
   };
   const records = idempotencyRecords(cipher, clock.now);
@@ -168,6 +173,7 @@ export async function startPlatform(
     corsOrigins: config.corsOrigins,
     conversationsOnly: config.role === "worker",
     sites: sites.server,
+    ...(test && { around: test.serve }),
     doors: [createMcpRoutes(context, files, ofDoors), createAgUiRoutes(context, files, ofDoors), a2a.routes],
     rpcDoors: [a2a.service],
     ...webRoutes(

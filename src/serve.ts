@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { ConfigError } from "./config/variable.ts";
 import { type Config, findMisspeltSettings } from "./config.ts";
 import { systemClock } from "./core/clock.ts";
@@ -8,25 +9,27 @@ import { firstKeys } from "./first-key.ts";
 import { type Ambient, openInstallation } from "./installation.ts";
 import { checkListenAddress, listenAddresses } from "./listening.ts";
 import { processLog } from "./log.ts";
-import { startPlatform } from "./platform.ts";
+import { type Platform, startPlatform } from "./platform.ts";
 import { awaitEnd } from "./process/ending.ts";
 import { outputOf } from "./process/output.ts";
 import type { StartCheck } from "./runtime/lease.ts";
 import { findNewPeer, findPeers } from "./runtime/peers.ts";
 import { pathOf } from "./store/backend.ts";
-import { lockFolder, makeFolder, tightenFiles } from "./store/folder.ts";
+import { isTestFolder, lockFolder, makeFolder, tightenFiles } from "./store/folder.ts";
 import type { Telemetry } from "./telemetry/otlp.ts";
 import { collectOnceIdle } from "./wiring/collect.ts";
 import { openMetrics, openTelemetry } from "./wiring/observing.ts";
+import type { TestServer } from "./wiring/test-mode/open.ts";
 
 /**
  * Opens everything in order, serves until a signal arrives, and closes everything in reverse order.
  *
  * @param program how the operator starts commands, for messages
  * @param exit ends the process with this code.
+ * @param test what test mode adds, and its messages.
  * @throws ConfigError, Failure when it cannot start. It may have locked the folder and claimed tasks: then the process must end.
  */
-export async function serve(config: Config, program: string, exit: (code: number) => never): Promise<void> {
+export async function serve(config: Config, program: string, exit: (code: number) => never, test?: TestStart): Promise<void> {
   const metrics = await openMetrics(config);
   const telemetry = await openTelemetry(config, { metrics, log: (...line) => log(...line) });
   const log = createLog(config, telemetry);
@@ -35,18 +38,22 @@ export async function serve(config: Config, program: string, exit: (code: number
     ...{ clock: systemClock, ids: systemIds, random: systemRandom, log },
     ...(metrics && { metrics }),
     ...(telemetry && { telemetry }),
+    ...test?.server.ambient,
   };
+  if (!test) refuseTestFolder(config);
   const folder = await openFolder(config, log);
   // Check ports before the first key is created: a start with a port in use creates nothing.
   for (const address of listenAddresses(config)) await checkListenAddress(address);
-  const first = firstKeys({ ...config, ...ambient, now: systemClock.now });
+  const first = firstKeys({ ...config, ...ambient, now: ambient.clock.now });
   const { store, cipher } = await openInstallation(config, ambient, first.create);
+  await test?.server.open();
   const check = needsSharedFolder(config) ? await refusePeers(store) : undefined;
   // Handle signals from here on: a signal during the start drains the platform as soon as it is open.
   const { asked, step } = awaitEnd(endLimitMs(config), (cause) => log("warn", "the end is not watched", { cause }), exit);
   const platform = await startPlatform(config, store, cipher, ambient, check);
   log("info", "ready", { host: config.host, port: platform.port, role: config.role, database: config.database });
-  await first.show({ isTTY: process.stdout.isTTY === true, ...outputOf(1) }, { store, program, ...platform });
+  if (test) await test.ready(platform);
+  else await first.show({ isTTY: process.stdout.isTTY === true, ...outputOf(1) }, { store, program, ...platform });
   const stopping = new AbortController();
   const uncollected = (cause: unknown) => log("warn", "the garbage of the start was not collected", { cause });
   collectOnceIdle(systemClock, stopping.signal).catch(uncollected);
@@ -56,8 +63,25 @@ export async function serve(config: Config, program: string, exit: (code: number
   await platform.drain(step);
   await step("database", store.close());
   await folder?.release();
+  await test?.server.close();
   log("info", "stopped");
   if (telemetry) await step("telemetry", telemetry.stop());
+}
+
+/** A start in test mode. */
+export interface TestStart {
+  readonly server: TestServer;
+  /** Loads the fixtures and says where the server is. */
+  readonly ready: (platform: Pick<Platform, "baseUrl" | "pagesUrl">) => Promise<void>;
+}
+
+/** @throws ConfigError for data that test mode made: its keys are no secrets, and its clock may be ahead. */
+function refuseTestFolder({ dataDir, database, databaseUrl }: Config): void {
+  const folders = [dataDir, ...(database === "sqlite" ? [dirname(pathOf(databaseUrl))] : [])];
+  const found = folders.find((folder) => isTestFolder(folder));
+  if (found === undefined) return;
+  const text = `DATA_DIR: the folder ${found} was made by atp serve --test: choose another one, or remove it`;
+  throw new ConfigError([{ variable: "DATA_DIR", text }]);
 }
 
 function createLog({ logLevel, dataDir, database, databaseUrl }: Config, telemetry: Telemetry | undefined): Log {

@@ -5,6 +5,8 @@ const retryMs = 1_000;
 interface Sleeper {
   /** Resolves after `ms`; rejects once the signal is aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /** The same by the time of day. */
+  pause?(ms: number, signal: AbortSignal): Promise<void>;
 }
 
 /** The part of the process log that a poll uses. */
@@ -25,6 +27,6 @@ export async function poll(clock: Sleeper, ms: number, signal: AbortSignal, log:
     );
   while (!signal.aborted) {
     const pause = await round();
-    await clock.sleep(pause, signal).catch(() => undefined);
+    await (clock.pause ?? clock.sleep)(pause, signal).catch(() => undefined);
   }
 }

@@ -76,6 +76,8 @@ export interface ServerParts extends RefusalParts, Pick<WatchAddressParts, "watc
   readonly rpcDoors?: readonly RpcDoor[];
   /** A page for browsers at unknown addresses. Absent: they get JSON as programs do. */
   readonly notFoundPage?: V2Parts["notFoundPage"];
+  /** Serves all requests, in test mode. */
+  readonly around?: (handler: FastifyServerFactoryHandler) => FastifyServerFactoryHandler;
   /** Routes of other modules; the hooks and handlers of each apply only to its routes. */
   readonly routes?: readonly ((app: FastifyInstance) => void)[];
 }
@@ -100,8 +102,10 @@ export function httpServer(parts: ServerParts): FastifyInstance {
   const { refuse } = v2Wire(parts);
   const unknown = unknownOperation(parts.operations);
   const elsewhere = unrouted();
+  const { around = (handler) => handler } = parts;
   const app = fastify({
-    serverFactory: (handler, options) => front.serverFactory(withNosniff(sitesFirst(parts, withHttpsOnly(handler, parts.hsts))), options),
+    serverFactory: (handler, options) =>
+      front.serverFactory(around(withNosniff(sitesFirst(parts, withHttpsOnly(handler, parts.hsts)))), options),
     logger: false,
     schemaController: noSchemas,
     // The expressions in routes are our own, and the check of each takes as long as its route.

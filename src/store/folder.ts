@@ -116,3 +116,10 @@ export async function lockFolder(dataDir: string): Promise<FileLock> {
     throw new Failure("failed_precondition", text);
   }
 }
+
+/** The file that marks a data folder of `atp serve --test`. */
+export const testMarker = "test-mode";
+
+/** Whether test mode made a data folder. @param orFree also true if nothing is there. */
+export const isTestFolder = (folder: string, { orFree = false } = {}): boolean =>
+  existsSync(join(folder, testMarker)) || (orFree && !existsSync(folder));

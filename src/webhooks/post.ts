@@ -45,6 +45,8 @@ export interface PostParts {
   /** Addresses that need not be public (`WEBHOOK_ALLOW`). */
   readonly allowed: readonly AllowedAddresses[];
   readonly resolve: Resolve;
+  /** Changes what is sent, in test mode. */
+  readonly around?: ((post: Post) => Post) | undefined;
 }
 
 export interface Receiver {
@@ -66,7 +68,7 @@ export interface PostedRequest {
 export type Post = (to: Receiver, request: PostedRequest, signal: AbortSignal) => Promise<AttemptResult>;
 
 /** Creates the function that sends requests to addresses of receivers: guarded, and limited to 10 s. */
-export function guardedPost({ clock, allowed, resolve }: PostParts): Post {
+export function guardedPost({ clock, allowed, resolve, around = (sent) => sent }: PostParts): Post {
   const pools = checkedPools(clock, { reach: { ports: [443], plain: false, allowed }, resolve });
 
   async function post({ url: text, holder, accountId }: Receiver, { headers, body }: PostedRequest, signal: AbortSignal) {
@@ -76,7 +78,7 @@ export function guardedPost({ clock, allowed, resolve }: PostParts): Post {
     return { answer, isPublicAnswer: addresses.every(isPublic) };
   }
 
-  return async (to, request, signal) => {
+  return around(async (to, request, signal) => {
     const { at } = request;
     const began = clock.monotonic();
     const latency = () => Math.round(clock.monotonic() - began);
@@ -91,7 +93,7 @@ export function guardedPost({ clock, allowed, resolve }: PostParts): Post {
     } finally {
       time.stop();
     }
-  };
+  });
 }
 
 /** @throws RefusedDestination for a URL that no webhook may have: with another scheme, user information or a fragment. */

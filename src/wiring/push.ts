@@ -31,10 +31,10 @@ export function pushNews(): PushNews {
 
 /** Starts sending push notifications of A2A in this process. */
 export function startPushes(context: ProcessContext, { links }: Pick<FileParts, "links">, news: Pick<PushNews, "onCreated">): PushSender {
-  const { config, clock, resolve } = context;
+  const { config, clock, resolve, test } = context;
   const sender = startPushSender({
     ...context,
-    post: guardedPost({ clock, resolve, allowed: config.webhookAllow }),
+    post: guardedPost({ clock, resolve, allowed: config.webhookAllow, around: test?.post }),
     userAgent: `${about.name}/${about.version}`,
     eventOf: (event) => eventOf(event, (fileId) => links.download(fileId, clock.now())),
     taskUrl: (taskId) => `${config.appUrl}/app/${taskId}`,

@@ -15,10 +15,11 @@ export interface Sending {
 }
 
 /** One per process, shared by deliveries and by the operations that send test requests. */
-export function createSending({ config, store, cipher, clock, ids, resolve }: ProcessContext): Sending {
+export function createSending({ config, store, cipher, clock, ids, resolve, test }: ProcessContext): Sending {
   const keys = deliveryKeys({ store, cipher, clock, ids });
   const signing = { cipher, keys, userAgent: `${about.name}/${about.version}` };
-  return { keys, sign: deliverySigner(signing), send: webhookSender({ ...signing, clock, resolve, allowed: config.webhookAllow }) };
+  const send = webhookSender({ ...signing, clock, resolve, allowed: config.webhookAllow, around: test?.post });
+  return { keys, sign: deliverySigner(signing), send };
 }
 
 /** Writes the webhook events of every change of a task. */

@@ -1,11 +1,18 @@
 import type { DescService } from "@bufbuild/protobuf";
-import { type Client, Code, ConnectError, createClient } from "@connectrpc/connect";
+import { type Client, Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import { announceSignedOut } from "./signed-out.ts";
 
+/** A server in test mode names it in each answer; base.css shows it. */
+const noteTestMode: Interceptor = (next) => async (request) => {
+  const answer = await next(request);
+  if (answer.header.get("X-ATP-Test") === "on") document.documentElement.dataset["test"] = "on";
+  return answer;
+};
+
 /** Calls of this origin with the session cookie. */
-export const transport = createConnectTransport({ baseUrl: location.origin });
+export const transport = createConnectTransport({ baseUrl: location.origin, interceptors: [noteTestMode] });
 
 const clients = new Map<DescService, unknown>();
 

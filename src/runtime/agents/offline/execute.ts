@@ -147,7 +147,8 @@ const actions: { readonly [N in DirectiveName]: Action<N> } = {
     return undefined;
   },
   async sleep({ seconds }, work) {
-    if (!isOver(work)) await work.turn.clock.sleep(seconds * 1000, work.turn.signal);
+    const { clock, signal } = work.turn;
+    if (!isOver(work)) await (clock.pause ?? clock.sleep)(seconds * 1000, signal, "run");
     return undefined;
   },
   async forever(_, { turn: { clock, signal } }) {

@@ -1,0 +1,151 @@
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { loadConfig } from "../../src/config.ts";
+import { serve } from "../../src/serve.ts";
+import { openTestMode } from "../../src/wiring/test-mode/open.ts";
+import { loadedWith } from "../support/loaded-with.ts";
+import { openService, type Service } from "../support/service.ts";
+import { refusedSettings, startTestMode, type TestModeServer } from "./rig.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "test-mode-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A file below the folder of this test. */
+function file(name: string, content: string): string {
+  writeFileSync(join(folder, name), content);
+  return join(folder, name);
+}
+
+describe("test mode does not start with", () => {
+  mkdirSync(join(folder, "production"));
+  test.each([
+    { setting: "NODE_ENV", value: "production" },
+    { setting: "HOST", value: "0.0.0.0" },
+    { setting: "HOST", value: "::" },
+    { setting: "HOST", value: "platform.example.com", with: { BASE_URL: "http://127.0.0.1:1" } },
+    { setting: "BASE_URL", value: "https://api.example.com" },
+    { setting: "CONSENT_URL", value: "https://accounts.example.com" },
+    { setting: "APP_URL", value: "https://app.example.com" },
+    { setting: "ADMIN_HOST", value: "0.0.0.0", with: { ADMIN_PORT: "9090", ADMIN_TOKEN_FILE: file("token", "x".repeat(20)) } },
+    { setting: "DATABASE_URL", value: "postgresql://db/platform" },
+    { setting: "DATABASE_URL", value: `file:${folder}/other.db` },
+    { setting: "DATA_DIR", value: join(folder, "production") },
+    { setting: "ENCRYPTION_KEY", value: Buffer.alloc(32, 1).toString("base64") },
+    { setting: "S3_BUCKET", value: "bucket" },
+    { setting: "TRUST_PROXY", value: "x-forwarded-for" },
+    { setting: "SMTP_URL", value: "smtp://mail.example.com" },
+    { setting: "OIDC_ISSUER", value: "https://sso.example.com" },
+    { setting: "MODELS_FILE", value: file("models.json", "{}") },
+    { setting: "A2A_AGENTS_FILE", value: file("agents.json", "{}") },
+    { setting: "SITES_DOMAIN", value: "example-sites.net" },
+    { setting: "OTEL_EXPORTER_OTLP_ENDPOINT", value: "http://collector.example.com:4318" },
+    { setting: "TRUST_PROXY", value: "x-forwarded-for", inFile: true },
+  ])("$setting=$value", async ({ setting, value, with: more = {}, inFile = false }) => {
+    const env = inFile ? { CONFIG_FILE: file("settings.json", JSON.stringify({ [setting]: value })) } : { [setting]: value };
+    expect(await refusedSettings({ ...more, ...env })).toContain(setting);
+  });
+});
+
+test("no setting and no file turns test mode on", async () => {
+  expect(() => loadConfig({ CONFIG_FILE: file("on.json", JSON.stringify({ TEST: "on" })) })).toThrow('"TEST" is not a setting');
+  await using service = await openService({ env: { TEST: "on", ATP_TEST: "on", NODE_ENV: "test" } });
+  expect((await fetch(`${service.url}/livez`)).headers.get("x-atp-test")).toBeNull();
+});
+
+test("a folder that DATA_DIR names is made by the flag, emptied by the next start, and refused by a normal server", async () => {
+  const dataDir = join(folder, "chosen");
+  const start = () => openTestMode({ PORT: "0", DATA_DIR: dataDir }, {});
+  await (await start()).close();
+  writeFileSync(join(dataDir, "left"), "");
+  await (await start()).close();
+  expect(existsSync(join(dataDir, "left"))).toBe(false);
+  const normal = (env: Readonly<Record<string, string>>) => serve(loadConfig({ PORT: "0", ...env }), "atp", () => expect.unreachable());
+  await expect(normal({ DATA_DIR: dataDir })).rejects.toThrow("was made by atp serve --test");
+  await expect(normal({ DATA_DIR: join(folder, "normal"), DATABASE_URL: `file:${dataDir}/platform.db` })).rejects.toThrow("serve --test");
+});
+
+describe("a server in test mode", () => {
+  let server: TestModeServer;
+  beforeAll(async () => {
+    server = await startTestMode();
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  /** `fetch` sets `Host` and `Origin` itself. */
+  const call = (headers: Readonly<Record<string, string>>): Promise<{ readonly status: number; readonly test: unknown }> =>
+    new Promise((resolve, reject) => {
+      const sent = request(`${server.url}/v2/task.list`, { method: "POST", headers: { ...server.headers, ...headers } }, (answer) => {
+        answer.resume();
+        resolve({ status: answer.statusCode ?? 0, test: answer.headers["x-atp-test"] });
+      });
+      sent.on("error", reject).end("{}");
+    });
+
+  test.each([
+    { host: "evil.example" },
+    { host: "localhost.evil.example:80" },
+    { host: "192.168.1.5:8080" },
+    { origin: "https://evil.example" },
+    { origin: "null" },
+    { forwarded: "for=203.0.113.9" },
+    { "x-forwarded-for": "203.0.113.9" },
+    { "x-forwarded-host": "api.example.com" },
+    { "x-real-ip": "203.0.113.9" },
+    { via: "1.1 proxy" },
+  ] as readonly Readonly<Record<string, string>>[])("refuses a request with %j", async (headers) => {
+    expect(await call(headers)).toEqual({ status: 403, test: "on" });
+  });
+
+  test.each([
+    {},
+    { host: "localhost:1" },
+    { host: "[::1]:1" },
+    { origin: "http://localhost:5173" },
+    { host: "a.localhost" },
+  ] as readonly Readonly<Record<string, string>>[])("accepts a request with %j", async (headers) => {
+    const { status, test: mode } = await call(headers);
+    // A website takes no POST.
+    expect([status, mode]).toEqual([headers["host"] === "a.localhost" ? 405 : 200, "on"]);
+  });
+
+  test("has no rate limits, and reaches this machine only", async () => {
+    const made = await Promise.all(Array.from({ length: 15 }, () => server.v2("task.create", { message: { content: "hi" } })));
+    expect(new Set(made.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+});
+
+describe("a normal server", () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await openService({ idle: true });
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+
+  test.each(["test.clock.read", "test.clock.advance", "test.fault", "test.reset", "test.space"])("does not know %s", async (name) => {
+    const person = await service.person();
+    expect(await person.v2(name)).toMatchObject({
+      status: 404,
+      body: { error: { message: expect.stringContaining("unknown operation") } },
+    });
+    const rpc = await fetch(`${service.url}/testing.v1.TestService/ReadClock`, { method: "POST", headers: person.headers, body: "{}" });
+    expect(rpc.status).not.toBe(200);
+  });
+
+  test("ignores the header of faults", async () => {
+    const person = await service.person();
+    const reply = await person.v2("task.list", {}, { headers: { "x-atp-fault": "status=503" } });
+    expect([reply.status, reply.headers.get("x-atp-test")]).toEqual([200, null]);
+  });
+
+  test("does not load the code of test mode, and no document names its operations", () => {
+    const loaded = [...loadedWith("cli/server/serve.ts")];
+    expect(loaded).toContain("src/platform.ts");
+    expect(loaded.filter((path) => path.includes("test-mode") || path.includes("testing/v1"))).toEqual([]);
+    const documents = [...globSync("api/**/*.{json,yaml}"), ...globSync("docs/reference/**/*.md")];
+    expect(documents.length).toBeGreaterThan(10);
+    expect(documents.filter((path) => /testing\.v1|test\.(clock|fault|reset|space)/.test(readFileSync(path, "utf8")))).toEqual([]);
+  });
+});
