@@ -6,6 +6,7 @@ import { migrationDrift } from "../migration-drift.ts";
 import { unpinned } from "../pins.ts";
 import { imageOf, readReleases, schemaOf } from "../releases.ts";
 import { prismaFolder } from "../schema-engine.ts";
+import { ownClocks } from "./clocks.ts";
 import { root, runTool } from "./command.ts";
 import { unbuiltMethods } from "./unbuilt.ts";
 import { unplainWords } from "./words.ts";
@@ -38,6 +39,7 @@ export const checks: readonly Check[] = [
   command("types of the console (tsc)", "tsc", "--noEmit", "-p", "console/tsconfig.json"),
   command("the site of docs/ builds, and no link in it is dead", "node", "site/build.ts", "--out", ".setup/site"),
   command("types of the site (tsc)", "tsc", "--noEmit", "-p", "site/tsconfig.json"),
+  { name: "only core/clock.ts reads the time", complaint: async () => ownClocks(root).join("\n") || null },
   { name: "every operation is implemented", complaint: async () => unbuiltMethods(root).join("\n") || null },
   command("directions of imports", "vitest", "run", "--reporter=dot", "test/architecture.test.ts"),
   command("nothing unused (knip)", "knip", "--no-progress"),
