@@ -15,18 +15,20 @@ import { runMigrations } from "./migrations.ts";
 import { runOpen } from "./open.ts";
 import { peersIn } from "./peers.ts";
 import { formatLine, type Line } from "./report.ts";
+import { runTestMode } from "./test-mode.ts";
 import { runWrites } from "./writes.ts";
 import { runYears } from "./years.ts";
 
-/** The arguments that request tests instead of figures: of endurance, fixed rates, the web application, growth, years of data, an upgrade, and writes. */
+/** The arguments that request tests instead of figures: of endurance, fixed rates, the console, growth, years, an upgrade, writes, test mode. */
 const endurance = "endurance";
 const webApplication = "console";
 const twoYears = "years";
 const upgrade = "migrations";
+const testMode = "test-mode";
 const fixedRates = "open";
 const moreTasks = "growth";
 const databaseWrites = "writes";
-const tests: readonly string[] = [endurance, fixedRates, webApplication, moreTasks, twoYears, upgrade, databaseWrites];
+const tests: readonly string[] = [endurance, fixedRates, webApplication, moreTasks, twoYears, upgrade, databaseWrites, testMode];
 
 const dialects: readonly Dialect[] = ["sqlite", "postgresql"];
 
@@ -115,6 +117,10 @@ async function main(): Promise<void> {
     await unlessMissing("its database", () => runMigrations({ tasks: largeTasks, events: 5 * largeTasks }, report));
   if (requested.includes(databaseWrites))
     await unlessMissing("its figures", () => runWrites(stage, { tasks: 500, idleSeconds: 60 }, report));
+  if (requested.includes(testMode)) {
+    const measured = await runTestMode(print);
+    if (values.json) process.stdout.write(`${JSON.stringify({ figure: testMode, ...measured })}\n`);
+  }
   if (requested.includes(endurance))
     await runEndurance(stage, { watchers: Number(values.watchers), minutes: Number(values.minutes) }, report);
 }
