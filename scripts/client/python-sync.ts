@@ -4,6 +4,8 @@ export const writtenTwice: ReadonlySet<string> = new Set(["__init__.py", "backen
 const rules: readonly (readonly [RegExp, string])[] = [
   [/\basync (def|with|for)\b/g, "$1"],
   [/\bawait /g, ""],
+  [/\baclosing\b/g, "closing"],
+  [/\bAsyncGenerator\[(.+), None\]/g, "Generator[$1, None, None]"],
   [/\basynccontextmanager\b/g, "contextmanager"],
   [/^(from collections\.abc import .*?)(?:, Awaitable\b|\bAwaitable, )/gm, "$1"],
   [/\bAwaitable\[(\w+)\]/g, "$1"],

@@ -171,26 +171,35 @@ function createMethod(schema: FileRegistry, v2: readonly Typed[]): string {
   const list = v2.find(({ name }) => name === "task.list");
   if (!of || !list) throw new Error("the schema has no task.create or task.list");
   const { declared, body, about } = parameters(schema, of, new Set(["message"]));
-  const listed = parameters(schema, list, new Set(["cursor"]));
-  return `
-    def create(
+  const signature = (output: string, answer: string) => `(
         self,
         message: MessageLike,
         *,
+        output: ${output},
 ${declared}        options: CallOptions | None = None,
-    ) -> AsyncStartedTask:
+    ) -> AsyncStartedTask[${answer}]:`;
+  const listed = parameters(schema, list, new Set(["cursor"]));
+  return `
+    @overload
+    def create${signature("OutputType[Output]", "Output")} ...
+    @overload
+    def create${signature("None = None", "Any")} ...
+    def create${signature("Any = None", "Any")}
 ${docstring(
   [
     "Creates a task, and returns it.",
     ...of.about.slice(1),
     "message: The first message, as a text or as `task.create` takes it.",
+    "output: The form of the structured output, instead of `structured_output_schema`: a model of pydantic or a `TypeAdapter`. `result` checks the value by it. What the platform does not take raises ValueError with its path, before any call.",
     ...about,
   ],
   "        ",
 )}        request = present({
             "message": to_message(message),
 ${body}        })
-        return self._start(request, options)
+        if output is not None:
+            request["structured_output_schema"] = output_schema(output)
+        return self._start(request, options, output)
 
     def list(
         self,
@@ -218,7 +227,7 @@ class ${name}:
 ${
   isTasks
     ? `
-    def _start(self, request: Mapping[str, Any], options: CallOptions | None) -> AsyncStartedTask:
+    def _start(self, request: Mapping[str, Any], options: CallOptions | None, output: Any) -> AsyncStartedTask[Any]:
         raise NotImplementedError
 ${createMethod(schema, v2)}`
     : ""
@@ -228,9 +237,10 @@ ${createMethod(schema, v2)}`
 
 ${future}
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from .._core.messages import MessageLike, to_message
+from .._core.output import Output, OutputType, output_schema
 from .._core.policy import CallOptions, present
 from .operations import AsyncOperations
 from .pages import AsyncPaged

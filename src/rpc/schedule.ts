@@ -15,7 +15,7 @@ import {
 import type { ScheduleService } from "../gen/proto/schedule/v1/schedule_service_pb.ts";
 import { ContentPartType } from "../gen/proto/task/v2/message_pb.ts";
 import type { CreateTaskRequest, CreateTaskRequestSchema } from "../gen/proto/task/v2/task_service_pb.ts";
-import { checkOutput, newTask } from "./task.ts";
+import { newTask, readOutputSchema } from "./task.ts";
 import { readTextInput } from "./user-input.ts";
 import { enumConverter, seconds, visibility } from "./wire-values.ts";
 
@@ -113,6 +113,6 @@ async function readSettings(settings: ScheduleSettings | undefined): Promise<Set
 }
 
 function readTemplate(task: CreateTaskRequest): TaskTemplate {
-  checkOutput(task.structuredOutputSchema);
-  return newTask(readTextInput(task.message), task);
+  const outputSchema = readOutputSchema(task.structuredOutputSchema);
+  return newTask(readTextInput(task.message), task, outputSchema);
 }

@@ -72,10 +72,10 @@ export function taskHandlers(parts: TaskParts): Handlers<typeof TaskService> {
     ...taskListHandlers(parts),
     createTask: {
       async prepare(request, sender, gone) {
-        checkOutput(request.structuredOutputSchema);
+        const outputSchema = readOutputSchema(request.structuredOutputSchema);
         const { keep, warnings } = await readInput(sender, request.message, { projectId: request.projectId }, gone);
         return async (tx, caller) => {
-          const task = await tasks.create(tx, caller, newTask(await keep(tx, caller), request));
+          const task = await tasks.create(tx, caller, newTask(await keep(tx, caller), request, outputSchema));
           return { ...summary(task), warnings };
         };
       },
@@ -102,8 +102,8 @@ export function taskHandlers(parts: TaskParts): Handlers<typeof TaskService> {
       return { id: taskId, deleted: true };
     },
     sendMessage: {
-      async prepare({ taskId, message, agentProfile, structuredOutputSchema: outputSchema, clearConnectors = false }, sender, gone) {
-        checkOutput(outputSchema);
+      async prepare({ taskId, message, agentProfile, structuredOutputSchema, clearConnectors = false }, sender, gone) {
+        const outputSchema = readOutputSchema(structuredOutputSchema);
         if (clearConnectors && (message?.connectors.length ?? 0) > 0)
           throw invalidArgument("message.connectors", "cannot be given with clear_connectors");
         const { keep, warnings } = await readInput(sender, message, { taskId }, gone);
@@ -147,13 +147,15 @@ export function taskHandlers(parts: TaskParts): Handlers<typeof TaskService> {
   };
 }
 
-/** Checks the schema before the transaction, because reading a hostile schema is slow (spec/api.md 9.5). */
-export function checkOutput(schema: JsonObject | undefined): void {
-  if (schema !== undefined) checkSchema(schema);
-}
+/** The checked schema without annotations. It is read before the transaction, because reading a hostile schema is slow (spec/api.md 9.5). */
+export const readOutputSchema = (schema: JsonObject | undefined): JsonObject | undefined => schema && checkSchema(schema);
 
 /** The input of task.create with a message that was read before. */
-export const newTask = <Input extends UserInput>(input: Input, request: CreateTaskRequest): TaskInput & { readonly input: Input } => ({
+export const newTask = <Input extends UserInput>(
+  input: Input,
+  request: CreateTaskRequest,
+  outputSchema: JsonObject | undefined,
+): TaskInput & { readonly input: Input } => ({
   input,
   interactive: request.interactiveMode,
   hidden: request.hideInTaskList,
@@ -163,7 +165,7 @@ export const newTask = <Input extends UserInput>(input: Input, request: CreateTa
   ...(request.agentProfile ? { agentProfile: request.agentProfile } : {}),
   ...(request.title ? { title: request.title } : {}),
   metadata: request.metadata,
-  outputSchema: request.structuredOutputSchema,
+  outputSchema,
 });
 
 function edit({ title, shareVisibility, enableVisibleInTaskList, metadata, projectId }: UpdateTaskRequest): TaskEdit {

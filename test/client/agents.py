@@ -100,7 +100,7 @@ async def main() -> None:
         base_url=ACTUAL,
         concurrency=2,
         drain=float(os.environ.get("DRAIN", "5")),
-        on_error=lambda error, task: show(error=str(error)),
+        on_error=lambda error, task: show(error=str(error), notes=" ".join(getattr(error, "__notes__", []))),
         http_client=httpx.AsyncClient(event_hooks={"request": [rewrite]}),
     )
     await worker.run([], work)

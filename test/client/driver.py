@@ -15,6 +15,7 @@ import os
 import pathlib
 import sys
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import agent_task_platform as sdk
@@ -73,6 +74,14 @@ class Log(list[Any]):
         self.append(to_json(args[0] if len(args) == 1 else list(args)))
 
 
+class Adapter:
+    """An output as a TypeAdapter of pydantic has it, which takes every value."""
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        self.json_schema = lambda: schema
+        self.validate_json = json.loads
+
+
 def rewriting(public: str, actual: str, is_async: bool) -> Any:
     """A client of httpx that opens links of the test's platform where it listens."""
 
@@ -91,6 +100,8 @@ def rewriting(public: str, actual: str, is_async: bool) -> Any:
 def make(name: str, kwargs: dict[str, Any], rewrites: list[str] | None) -> Any:
     if name == "Log":
         return Log()
+    if name == "Adapter":
+        return Adapter(**kwargs)
     is_async = name.startswith("Async")
     if rewrites:
         kwargs["http_client"] = rewriting(rewrites[0], rewrites[1], is_async)
@@ -164,6 +175,8 @@ def refusal(error: BaseException) -> dict[str, Any]:
 
 
 async def serve() -> None:
+    # Each call of the synchronous client blocks a thread.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(100))
     running: set[asyncio.Task[None]] = set()
     lines = asyncio.StreamReader(limit=64 * 1024 * 1024)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)

@@ -95,18 +95,22 @@ describe.skipIf(lacks("python-httpx"))("an agent in Python", () => {
     expect(await (await create("parent")).text()).toBe("ended: count owls done True, count bats done True");
   });
 
-  deep("that fails ends its task with its category and text, and so does an answer that the platform refuses", async () => {
+  deep("that ends its turn by TurnFailure shows its text; of any other error users see a reference to the log", async () => {
     const { shown } = await start();
-    for (const [message, error_type, content] of [
-      ["plain", "internal", "out of paper"],
-      ["own", "quota_limit", "no credits"],
+    const own = await create("own");
+    await expect(own.text()).rejects.toThrow("no credits");
+    for (const [message, text] of [
+      ["plain", "out of paper"],
+      ["nothing", "finish.content"],
     ] as const) {
       const task = await create(message);
-      expect((await task.wait()).status).toBe("error");
-      expect(await task.events().all()).toContainEqual(expect.objectContaining({ error_message: { error_type, content } }));
+      await expect(task.text()).rejects.toThrow(/The agent failed \(reference [0-9a-f]{12}\)\./);
+      expect(JSON.stringify(await task.events({ verbose: true }).all())).not.toContain(text);
+      const { error, notes } = shown.findLast((each) => each["error"] !== undefined) ?? {};
+      expect(error).toContain(text);
+      await expect(task.text()).rejects.toThrow(`(${notes})`);
     }
-    await expect((await create("nothing")).text()).rejects.toThrow("finish.content");
-    expect(shown.filter(({ error }) => error !== undefined)).toHaveLength(3);
+    expect(shown.filter(({ error }) => error !== undefined)).toHaveLength(2);
   });
 
   deep("shows its answer while it writes it", async () => {

@@ -156,28 +156,56 @@ describe("an agent", () => {
       expect((await task.events({ verbose: true }).all()).filter(({ type }) => type === "explanation")).toHaveLength(3);
   });
 
-  test("that fails ends its task with its category and text", async () => {
-    const errors: unknown[] = [];
-    const failing: Agent = (turn) => {
-      throw turn.text === "plain" ? new Error("out of paper") : new TurnFailure("quota_limit", "no credits");
+  test("that ends its turn by TurnFailure shows its category and text, which are logged as info", async () => {
+    const [errors, lines]: [unknown[], string[]] = [[], []];
+    const logger = { debug: () => {}, warn: () => {}, error: () => {}, info: (line: string) => void lines.push(line) };
+    const failing: Agent = () => {
+      throw new TurnFailure("quota_limit", "no credits");
     };
-    await start(failing, { onError: (error) => errors.push(error) });
-    for (const [message, error_type, content] of [
-      ["plain", "internal", "out of paper"],
-      ["own", "quota_limit", "no credits"],
-    ] as const) {
-      const task = await create(message);
-      expect((await task.wait()).status).toBe("error");
-      expect(await task.events().all()).toContainEqual(expect.objectContaining({ error_message: { error_type, content } }));
-    }
-    expect(errors).toHaveLength(2);
+    await start(failing, { onError: (error) => errors.push(error), logger });
+    const task = await create("own");
+    expect((await task.wait()).status).toBe("error");
+    const error_message = { error_type: "quota_limit", content: "no credits" };
+    expect(await task.events().all()).toContainEqual(expect.objectContaining({ error_message }));
+    expect(lines).toEqual([`task ${task.id}: the agent ends it with quota_limit: no credits`]);
+    expect(errors).toEqual([]);
   });
 
-  test("whose answer the platform refuses fails with the reason", async () => {
-    await start(() => "");
-    const task = await create("Say nothing");
-    expect((await task.wait()).status).toBe("error");
-    await expect(task.text()).rejects.toThrow("finish.content");
+  test("that throws anything else, or gives an answer that the platform refuses, shows a reference to its log only", async () => {
+    const seen: { error: unknown; taskId: string; reference: string | undefined }[] = [];
+    const failing: Agent = (turn) => {
+      if (turn.text === "nothing") return "";
+      throw new Error("connect ECONNREFUSED db.internal:5432 password=hunter2");
+    };
+    await start(failing, { onError: (error, taskId, reference) => void seen.push({ error, taskId, reference }) });
+    for (const message of ["throw", "nothing"]) {
+      const task = await create(message);
+      expect((await task.wait()).status).toBe("error");
+      const events = await task.events({ verbose: true }).all();
+      expect(JSON.stringify([events, await task.detail()])).not.toMatch(/hunter2|ECONNREFUSED|finish\.content/);
+      const { error, taskId, reference } = seen.at(-1) ?? {};
+      expect(error).toBeInstanceOf(Error);
+      expect(taskId).toBe(task.id);
+      expect(reference).toMatch(/^[0-9a-f]{12}$/);
+      const content = `The agent failed (reference ${reference}).`;
+      expect(events).toContainEqual(expect.objectContaining({ error_message: { error_type: "internal", content } }));
+    }
+    expect(seen).toHaveLength(2);
+  });
+
+  test("logs the error with its task, reference and stack when nothing else takes it", async () => {
+    const logged: unknown[][] = [];
+    const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: (...line: unknown[]) => void logged.push(line) };
+    const thrown = new Error("my bug");
+    await start(
+      () => {
+        throw thrown;
+      },
+      { onError: undefined, logger },
+    );
+    const task = await create("x");
+    await expect(task.text()).rejects.toThrow("The agent failed (reference ");
+    expect(logged).toEqual([[expect.stringMatching(new RegExp(`^task ${task.id}, reference [0-9a-f]{12}:$`)), thrown]]);
   });
 
   test("shows its answer while it writes it", async () => {

@@ -32,7 +32,7 @@ beforeAll(async () => {
   buildClient(installed);
   mkdirSync(join(project, "node_modules/@types"));
   symlinkSync(join(root, "node_modules/@types/node"), join(project, "node_modules/@types/node"));
-  symlinkSync(join(root, "node_modules/undici-types"), join(project, "node_modules/undici-types"));
+  for (const name of ["undici-types", "zod"]) symlinkSync(join(root, "node_modules", name), join(project, "node_modules", name));
   writeFileSync(join(project, "package.json"), '{ "type": "module" }');
   blocks.forEach((block, index) => void writeFileSync(join(project, `part-${index}.ts`), programOf(block)));
   const port = `${await freePort()}`;

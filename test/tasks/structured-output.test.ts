@@ -92,6 +92,18 @@ describeOnOne("structured output", (database) => {
     expect(await rig.row(id)).toEqual(before);
   });
 
+  test("drops the annotations that validators write, also of a schedule and in the next turn", async () => {
+    const annotated = { $schema: "https://json-schema.org/draft/2020-12/schema", title: "Total", ...total };
+    const id = await rig.create("[[forever]]", armed(annotated));
+    expect((await rig.service.store.tasks.turnInput(id)).outputSchema).toEqual(total);
+    await rig.send(id, "again", armed(annotated));
+    expect((await rig.service.store.tasks.turnInput(id)).outputSchema).toEqual(total);
+    const task = { message: { content: "hi" }, ...armed(annotated) };
+    const { body } = await rig.ann.v2("schedule.create", { schedule: { name: "S", cron: "0 9 * * *", task } });
+    expect(body).toMatchObject({ schedule: { task: { structured_output_schema: total } } });
+    expect(JSON.stringify(body)).not.toContain('"Total"');
+  });
+
   test("is deleted with its task: a tombstone keeps no schema (spec/decisions.md 14)", async () => {
     const id = await rig.create("[[fail internal]]", armed(total));
     await rig.reach(id, "error");

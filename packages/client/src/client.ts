@@ -2,18 +2,27 @@ import { type AnswerOf, type Caller, caller, type RequestOf, type Resource, reso
 import { type Files, files } from "./files.ts";
 import type { Task } from "./generated/v2.ts";
 import { type ListenEvent, type ListenOptions, listen } from "./listen.ts";
+import { type OutputSchema, outputSchema } from "./output/output.ts";
 import type { Paged } from "./pages.ts";
+import { places } from "./places.ts";
+import { settledTasks } from "./settled.ts";
 import { type MessageLike, StartedTask, type TaskHandle, taskHandle, toMessage } from "./task.ts";
 import { type CallOptions, type ClientOptions, transport } from "./transport.ts";
 import { type WatchEvent, type WatchOptions, watchTask } from "./watch.ts";
 
 /** The request of `task.create`; `message` may be a text. */
-export type CreateTask = Omit<RequestOf<"task.create">, "message"> & { readonly message: MessageLike };
+export type CreateTask<Output = unknown> = Omit<RequestOf<"task.create">, "message"> & {
+  readonly message: MessageLike;
+  /** The form of the structured output, instead of `structured_output_schema`: a validator such as zod. `result` checks the value by it. */
+  readonly output?: OutputSchema<Output> | undefined;
+};
 
 /** Tasks. */
 export interface Tasks extends Omit<Resource<"task">, "create" | "list"> {
   /** Creates a task. The result is a promise of the task, and has `stream`, `wait`, `text` and `result` at once. */
-  create(request: CreateTask, options?: CallOptions): StartedTask;
+  create(request: CreateTask & { readonly output?: undefined }, options?: CallOptions): StartedTask;
+  /** @throws TypeError, before any call, with the path of what cannot be said of `output`. */
+  create<Output>(request: CreateTask<Output>, options?: CallOptions): StartedTask<Output>;
   /** The task with this id; no call is made. */
   get(id: string): TaskHandle;
   /** The caller's tasks, newest first by default, over all pages. */
@@ -51,20 +60,25 @@ export interface Client extends Caller {
   readonly imports: Resource<"import">;
 }
 
+/** Calls at the same time, held waits among them; others wait. So a thousand waits need fewer than 30 connections. */
+const callsMax = 28;
+
 /** @throws TypeError without an address of the installation. */
 export function createClient(options: ClientOptions = {}): Client {
-  const http = transport(options);
+  const http = transport(options, { places: places(callsMax) });
   const calls = caller(http);
+  const parts = { ...calls, http, settled: settledTasks(http, calls) };
   const of = <Subject extends string>(subject: Subject) => resource(calls, subject);
   const tasks: Tasks = {
     ...of("task"),
-    create: ({ message, ...request }, call) =>
-      new StartedTask((resolve, reject) => {
+    create: <Output>({ message, output, ...request }: CreateTask<Output>, call?: CallOptions) =>
+      new StartedTask<Output>((resolve, reject) => {
+        const schema = output && { structured_output_schema: outputSchema(output) };
         calls
-          .call("task.create", { ...request, message: toMessage(message) }, call)
-          .then(({ task_id }) => resolve(taskHandle(http, calls, task_id)), reject);
+          .call("task.create", { ...request, ...schema, message: toMessage(message) }, call)
+          .then(({ task_id }) => resolve(taskHandle(parts, task_id, output)), reject);
       }),
-    get: (id) => taskHandle(http, calls, id),
+    get: (id) => taskHandle(parts, id),
     list: (request = {}, call) => calls.items("task.list", request, call),
     watch: (id, watching) => watchTask(http, id, watching),
   };

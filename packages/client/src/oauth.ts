@@ -1,7 +1,7 @@
 import { type DeviceBegun, readDevice, waitForUser } from "./device.ts";
 import { ConnectionError } from "./errors.ts";
 import { OAuthError } from "./oauth-error.ts";
-import { fetchDirectly, randomHex, sleep, timeLimit, toBase64, toBase64Url } from "./runtime.ts";
+import { fetchDirectly, fetchOf, randomHex, sleep, textOf, timeLimit, toBase64, toBase64Url } from "./runtime.ts";
 import { readError, type TokenSource } from "./transport.ts";
 
 /** A pair of tokens, as a store keeps it. It is secret. */
@@ -93,7 +93,7 @@ const [looks, lookMs] = [100, 100];
 
 export function oauthClient(options: OAuthOptions): OAuthClient {
   const { clientId, clientSecret, redirectUri, now = Date.now } = options;
-  const doFetch = options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args));
+  const doFetch = fetchOf(options.fetch);
   const pause = options.sleep ?? sleep;
   const issuer = options.issuer.replace(/\/+$/, "");
   let known: Promise<Metadata> | undefined;
@@ -103,7 +103,7 @@ export function oauthClient(options: OAuthOptions): OAuthClient {
     try {
       const reply = await fetchDirectly(doFetch, url, { ...init, signal: limit.signal });
       // The body is read within the time limit.
-      return new Response(await reply.text(), { status: reply.status });
+      return new Response(await textOf(reply), { status: reply.status });
     } catch (thrown) {
       throw readError(thrown, limit, what);
     } finally {

@@ -67,6 +67,23 @@ export function toBase64(bytes: Uint8Array): string {
 
 export const toBase64Url = (bytes: Uint8Array): string => toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 
+/** What another implementation of `fetch` throws, as the TypeError that the standard has. @throws it, for `catch` */
+const asLost = (thrown: unknown): never => {
+  if (thrown instanceof TypeError || thrown instanceof DOMException) throw thrown;
+  throw new TypeError(thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown });
+};
+
+/** `fetch`, or one of the caller. Node's is looked up at each call, so that it can be replaced. */
+export const fetchOf =
+  (own: typeof fetch | undefined): typeof fetch =>
+  async (...args) =>
+    await Promise.resolve()
+      .then(() => (own ?? fetch)(...args))
+      .catch(asLost);
+
+/** The body of an answer. */
+export const textOf = async (reply: Response): Promise<string> => await reply.text().catch(asLost);
+
 /**
  * `fetch` that follows no redirect: credentials and bytes go only to the address of the caller. Cloudflare Workers have no
  * `redirect: "error"`; browsers hide the status of a redirect that is not followed.

@@ -1,31 +1,13 @@
 import type { AnswerOf, Caller, RequestOf } from "./calls.ts";
-import { TaskStateError, TimeoutError } from "./errors.ts";
+import { TaskStateError } from "./errors.ts";
 import type { ActionInputs } from "./generated/actions.ts";
 import type { StatusDetail, Task, TaskEvent } from "./generated/v2.ts";
 import type { JsonValue } from "./json.ts";
+import { isReader, type OutputReader, readOutput } from "./output/output.ts";
 import type { Paged } from "./pages.ts";
+import type { Settled, WaitOptions } from "./settled.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 import { type WatchEvent, type WatchOptions, watchTask } from "./watch.ts";
-
-/** A validator of the Standard Schema interface: zod, valibot, arktype and others (https://standardschema.dev). */
-export interface StandardSchema<Output> {
-  readonly "~standard": {
-    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
-    readonly types?: { readonly output: Output } | undefined;
-  };
-}
-type StandardResult<Output> =
-  | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly { readonly message: string }[] };
-
-/** What reads a structured output: a Standard Schema, or a function that returns the value or throws. */
-export type OutputReader<Output> = StandardSchema<Output> | ((value: JsonValue) => Output);
-
-/** Settings of a wait. */
-export interface WaitOptions extends Pick<CallOptions, "signal"> {
-  /** Milliseconds after which the wait fails with a TimeoutError; the task continues. Default: no limit. */
-  readonly timeoutMs?: number;
-}
 
 type MessageContent = RequestOf<"task.sendMessage">["message"];
 /** A message as text, or as the API takes it. */
@@ -33,7 +15,7 @@ export type MessageLike = string | MessageContent;
 export const toMessage = (message: MessageLike): MessageContent => (typeof message === "string" ? { content: message } : message);
 
 /** What can be done with a task that is known by its id. */
-export interface TaskActions {
+export interface TaskActions<Output = JsonValue> {
   /** Yields the events of the task until it is settled: stopped, failed or waiting for its user. It continues after the last event that this object has yielded. */
   stream(options?: WatchOptions): AsyncGenerator<WatchEvent>;
   /** Waits until the task is settled, and returns its state. `status` says whether it stopped, failed or waits for its user. @throws TimeoutError */
@@ -41,17 +23,17 @@ export interface TaskActions {
   /** Waits until the turn has finished, and returns the agent's last message. @throws TaskStateError when the task fails or waits for its user */
   text(options?: WaitOptions): Promise<string>;
   /**
-   * Waits until the turn has finished, and returns its structured output. The task needs a `structured_output_schema`.
+   * Waits until the turn has finished, and returns its structured output. The task needs `output` or a `structured_output_schema`.
    *
-   * @param reader checks the value and gives it its type.
-   * @throws TaskStateError when the task fails, waits for its user, or has no valid value
+   * @param reader checks the value and gives it its type. Default: the `output` of `create`.
+   * @throws TaskStateError when the task fails, waits for its user, or has no valid value; TypeError for a value that the schema refuses
    */
-  result(): Promise<JsonValue>;
-  result<Output>(reader: OutputReader<Output>, options?: WaitOptions): Promise<Output>;
+  result(options?: WaitOptions): Promise<Output>;
+  result<Other>(reader: OutputReader<Other>, options?: WaitOptions): Promise<Other>;
 }
 
 /** A task. */
-export interface TaskHandle extends TaskActions {
+export interface TaskHandle<Output = JsonValue> extends TaskActions<Output> {
   readonly id: string;
   /** The present state. */
   detail(options?: CallOptions): Promise<Task>;
@@ -74,7 +56,7 @@ export interface TaskHandle extends TaskActions {
 }
 
 /** A task that is being created: a promise of it, with the methods that need no other. */
-export class StartedTask extends Promise<TaskHandle> implements TaskActions {
+export class StartedTask<Output = JsonValue> extends Promise<TaskHandle<Output>> implements TaskActions<Output> {
   /** `then` returns a plain promise. */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise;
@@ -88,42 +70,34 @@ export class StartedTask extends Promise<TaskHandle> implements TaskActions {
   async text(options?: WaitOptions): Promise<string> {
     return await (await this).text(options);
   }
-  result(): Promise<JsonValue>;
-  result<Output>(reader: OutputReader<Output>, options?: WaitOptions): Promise<Output>;
-  async result(reader: OutputReader<unknown> = (value) => value, options?: WaitOptions): Promise<unknown> {
-    return await (await this).result(reader, options);
+  result(options?: WaitOptions): Promise<Output>;
+  result<Other>(reader: OutputReader<Other>, options?: WaitOptions): Promise<Other>;
+  async result(reader?: OutputReader<unknown> | WaitOptions, options?: WaitOptions): Promise<unknown> {
+    return await (await this).result(reader as OutputReader<unknown>, options);
   }
 }
 
 const questionKinds = new Set(["messageAskUser", "cascadeAskUser"]);
-/** The longest time for which the server holds a call. */
-const heldSeconds = 50;
 
-async function readOutput<Output>(reader: OutputReader<Output>, value: JsonValue): Promise<Output> {
-  if (typeof reader === "function" && !("~standard" in reader)) return reader(value);
-  const result = await (reader as StandardSchema<Output>)["~standard"].validate(value);
-  if (result.issues) throw new TypeError(`the output has another form: ${result.issues.map(({ message }) => message).join("; ")}`);
-  return result.value;
+/** What tasks need of their client. */
+export interface TaskParts extends Pick<Caller, "call" | "items"> {
+  readonly http: Transport;
+  readonly settled: Settled;
 }
 
-/** @param firstSeq the event after which `stream` begins. */
-export function taskHandle(http: Transport, { call, items }: Caller, id: string, firstSeq = 0): TaskHandle {
-  let seen = firstSeq;
+/** @param own reads the structured output when `result` has no reader. */
+export function taskHandle<Output = JsonValue>(
+  { http, call, items, settled }: TaskParts,
+  id: string,
+  own: OutputReader<Output> = (value) => value as Output,
+): TaskHandle<Output> {
+  let seen = 0;
 
   async function detail(options?: CallOptions): Promise<Task> {
     return (await call("task.detail", { task_id: id }, options)).task;
   }
 
-  async function wait({ signal, timeoutMs = Number.POSITIVE_INFINITY }: WaitOptions = {}): Promise<Task> {
-    const until = Date.now() + timeoutMs;
-    for (;;) {
-      const left = (until - Date.now()) / 1000;
-      const wait_seconds = Math.max(0, Math.min(heldSeconds, Math.ceil(left)));
-      const { task } = await call("task.detail", { task_id: id, wait_seconds }, { signal });
-      if (task.status !== "running") return task;
-      if (left <= 0) throw new TimeoutError(`the task still runs after ${timeoutMs} ms: ${id}`);
-    }
-  }
+  const wait = (options?: WaitOptions): Promise<Task> => settled(id, options);
 
   /** Waits for the end of a turn, and returns the newest event of a type in it. */
   async function lastOf<Type extends TaskEvent["type"]>(
@@ -147,10 +121,11 @@ export function taskHandle(http: Transport, { call, items }: Caller, id: string,
     return undefined;
   }
 
-  async function result(reader: OutputReader<unknown> = (value) => value, options?: WaitOptions): Promise<unknown> {
+  async function result(given?: OutputReader<unknown> | WaitOptions, more?: WaitOptions): Promise<unknown> {
+    const [reader, options] = isReader(given) ? [given, more] : [own, given];
     const output = (await lastOf("structured_output_result", options))?.structured_output_result;
     if (!output)
-      throw new TaskStateError(id, "stopped", "the turn has no structured output: create the task with structured_output_schema");
+      throw new TaskStateError(id, "stopped", "the turn has no structured output: create the task with output or structured_output_schema");
     if (!output.success)
       throw new TaskStateError(id, "stopped", `the turn has no valid structured output: ${output.error ?? "unknown reason"}`);
     return await readOutput(reader, output.value ?? null);
@@ -172,7 +147,7 @@ export function taskHandle(http: Transport, { call, items }: Caller, id: string,
     detail,
     wait,
     pending,
-    result: result as TaskHandle["result"],
+    result: result as TaskHandle<Output>["result"],
     async *stream(options = {}) {
       for await (const event of watchTask(http, id, { untilSettled: true, afterSeq: seen, ...options })) {
         if (event.type !== "text_delta") seen = Math.max(seen, event.seq);

@@ -1,6 +1,9 @@
+import { envelope } from "./changes.ts";
 import { ApiError, ConnectionError, refusalIn } from "./errors.ts";
 import type { JsonValue } from "./json.ts";
-import { environment, fetchDirectly, type Limit, randomHex, sleep, timeLimit } from "./runtime.ts";
+import { type Logger, type LogLevel, type LogOptions, logOf } from "./log.ts";
+import type { Places } from "./places.ts";
+import { environment, fetchDirectly, fetchOf, type Limit, randomHex, sleep, textOf, timeLimit } from "./runtime.ts";
 
 /** Supplies access tokens. `refresh` returns another one after the server has refused `token`. */
 export interface TokenSource {
@@ -9,29 +12,29 @@ export interface TokenSource {
 }
 
 /** Settings of a client. */
-export interface ClientOptions {
+export interface ClientOptions extends LogOptions {
   /** Address of the installation, for example `https://agents.example.com`. Default: the environment variable `ATP_URL`. */
-  readonly baseUrl?: string;
+  readonly baseUrl?: string | undefined;
   /** A general API key (`sk-…`). Default: the environment variable `ATP_KEY`. */
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   /** An OAuth access token, or what supplies it ({@link TokenSource}); instead of a key. */
-  readonly token?: string | TokenSource;
+  readonly token?: string | TokenSource | undefined;
   /** Milliseconds for one attempt of a call, 75,000 by default: more than the server holds a call. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** How often a failed call is repeated, 4 by default. */
-  readonly retries?: number;
+  readonly retries?: number | undefined;
   /** The longest `Retry-After` in seconds that is waited for, 60 by default. With a longer one the call fails at once. */
-  readonly maxRetryAfter?: number;
+  readonly maxRetryAfter?: number | undefined;
   /** Refuses requests with unknown members (`Prefer: handling=strict`). */
-  readonly strict?: boolean;
+  readonly strict?: boolean | undefined;
   /** Called with warnings about members of a request that had no effect. */
-  readonly onWarning?: (warnings: readonly string[], operation: string) => void;
+  readonly onWarning?: ((warnings: readonly string[], operation: string) => void) | undefined;
   /** Headers of every request. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Replaces the global `fetch`. */
-  readonly fetch?: typeof fetch;
+  readonly fetch?: typeof fetch | undefined;
   /** Replaces the pauses between attempts; for tests. */
-  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
 }
 
 /** Settings of one call. */
@@ -52,6 +55,8 @@ export interface Outgoing {
   readonly path: string;
   readonly body: object;
   readonly isChange: boolean;
+  /** The body is a message of a stream of Connect. */
+  readonly isStream?: boolean;
 }
 
 /** Sends requests of one client. */
@@ -60,6 +65,9 @@ export interface Transport {
   readonly baseUrl: string;
   readonly fetch: typeof fetch;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly log: Logger;
+  /** Bounds the calls at the same time. `send` uses it itself, except for calls that the server holds. */
+  readonly places: Places;
   /** The JSON of the answer, which has the form that the schema states. @throws ApiError, ConnectionError */
   send(request: Outgoing, options?: CallOptions): Promise<unknown>;
   /** Opens a stream once; the limit is renewed by the reader. Null for an answer without a body: nothing will follow. @throws ApiError, ConnectionError */
@@ -84,11 +92,24 @@ export function isTransient(error: unknown): boolean {
 
 const isTokenSource = (token: ClientOptions["token"]): token is TokenSource => typeof token === "object";
 
-/** @param longestMs the longest pause between attempts. @throws TypeError without an address. */
-export function transport(options: ClientOptions, longestMs?: number): Transport {
+/** Without a bound. */
+const anyPlace: Places = (work) => work();
+const isHeld = (body: object): boolean => "wait_seconds" in body && Number(body.wait_seconds) > 0;
+
+/** How the calls of a client differ from those of a worker. */
+export interface TransportBounds {
+  /** The longest pause between attempts. */
+  readonly longestMs?: number;
+  readonly places?: Places;
+  readonly logLevel?: LogLevel;
+}
+
+/** @throws TypeError without an address, or for an unknown level of the log. */
+export function transport(options: ClientOptions, { longestMs, places = anyPlace, logLevel = "warn" }: TransportBounds = {}): Transport {
   const baseUrl = (options.baseUrl ?? environment("ATP_URL") ?? "").replace(/\/+$/, "");
   if (!/^https?:\/\//.test(baseUrl)) throw new TypeError("baseUrl: must be an http or https address; or set ATP_URL");
-  const doFetch = options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args));
+  const log = logOf(options, logLevel);
+  const doFetch = fetchOf(options.fetch);
   const doSleep = options.sleep ?? sleep;
 
   async function credential(): Promise<{ readonly token?: string; readonly headers: Record<string, string> }> {
@@ -98,10 +119,17 @@ export function transport(options: ClientOptions, longestMs?: number): Transport
     return { headers: key ? { "x-service-api-key": key } : {} };
   }
 
-  async function post({ path, body }: Outgoing, signal: AbortSignal, more: Readonly<Record<string, string>>, auth: Record<string, string>) {
+  async function post(
+    { path, body, isStream = false }: Outgoing,
+    signal: AbortSignal,
+    more: Readonly<Record<string, string>>,
+    auth: Record<string, string>,
+  ) {
     const prefer: Record<string, string> = options.strict ? { prefer: "handling=strict" } : {};
-    const headers = { "content-type": "application/json", ...prefer, ...options.headers, ...auth, ...more };
-    return await fetchDirectly(doFetch, `${baseUrl}${path}`, { method: "POST", headers, body: JSON.stringify(body), signal });
+    const type = isStream ? "application/connect+json" : "application/json";
+    const text = JSON.stringify(body);
+    const headers = { "content-type": type, ...prefer, ...options.headers, ...auth, ...more };
+    return await fetchDirectly(doFetch, `${baseUrl}${path}`, { method: "POST", headers, body: isStream ? envelope(text) : text, signal });
   }
 
   /** One attempt, with one refresh of a token that the server refuses. */
@@ -115,8 +143,12 @@ export function transport(options: ClientOptions, longestMs?: number): Transport
   }
 
   async function once(request: Outgoing, limit: Limit, headers: Readonly<Record<string, string>>): Promise<JsonValue> {
+    const begun = Date.now();
     const reply = await attempt(request, limit.signal, headers);
-    const text = await reply.text();
+    log.debug(
+      `${request.operation}: HTTP ${reply.status} in ${Date.now() - begun} ms, ${reply.headers.get("x-request-id") ?? "no request id"}`,
+    );
+    const text = await textOf(reply);
     const body = parse(text);
     if (!reply.ok) throw refusalIn(body, headOf(reply, request));
     if (body === undefined) throw new ConnectionError(`the answer is not complete: ${request.operation}`);
@@ -128,25 +160,36 @@ export function transport(options: ClientOptions, longestMs?: number): Transport
   async function send(request: Outgoing, call: CallOptions = {}): Promise<unknown> {
     const { retries = options.retries ?? 4, timeoutMs = options.timeoutMs ?? 75_000, signal } = call;
     const key: Record<string, string> = request.isChange ? { "idempotency-key": call.idempotencyKey ?? randomHex(16) } : {};
+    const within = isHeld(request.body) ? anyPlace : places;
     for (let tried = 0; ; tried += 1) {
-      const limit = timeLimit(timeoutMs, request.operation, signal);
       try {
-        return await once(request, limit, { ...key, ...call.headers });
-      } catch (thrown) {
+        return await within(() => attemptWithin(timeoutMs, request, { ...key, ...call.headers }, signal), signal);
+      } catch (error) {
         signal?.throwIfAborted();
-        const error = readError(thrown, limit, request.operation);
-        await pauseBefore(tried, retries, error, signal);
-      } finally {
-        limit.stop();
+        await pauseBefore(tried, retries, error, request.operation, signal);
       }
     }
   }
 
+  async function attemptWithin(ms: number, request: Outgoing, headers: Readonly<Record<string, string>>, signal?: AbortSignal) {
+    const limit = timeLimit(ms, request.operation, signal);
+    try {
+      return await once(request, limit, headers);
+    } catch (thrown) {
+      throw readError(thrown, limit, request.operation);
+    } finally {
+      limit.stop();
+    }
+  }
+
   /** Waits before the next attempt. @throws the error when there is no next one. */
-  async function pauseBefore(tried: number, retries: number, error: unknown, signal?: AbortSignal): Promise<void> {
+  async function pauseBefore(tried: number, retries: number, error: unknown, operation: string, signal?: AbortSignal): Promise<void> {
     const after = error instanceof ApiError ? error.retryAfter : undefined;
     if (tried >= retries || !isTransient(error) || (after ?? 0) > (options.maxRetryAfter ?? 60)) throw error;
-    await doSleep(after === undefined ? backoffMs(tried, longestMs) : after * 1000, signal);
+    const ms = after === undefined ? backoffMs(tried, longestMs) : after * 1000;
+    const reason = error instanceof ApiError ? error.code : error instanceof Error ? error.name : "";
+    log.info(`${operation}: repeated in ${Math.round(ms)} ms, after ${reason}`);
+    await doSleep(ms, signal);
   }
 
   async function open(request: Outgoing, limit: Limit): Promise<ReadableStream<Uint8Array> | null> {
@@ -159,7 +202,7 @@ export function transport(options: ClientOptions, longestMs?: number): Transport
     }
   }
 
-  return { options, baseUrl, fetch: doFetch, sleep: doSleep, send, open };
+  return { options, baseUrl, fetch: doFetch, sleep: doSleep, log, places, send, open };
 }
 
 /** Errors of `fetch` are those of the connection; the reason of the limit is the error itself. */

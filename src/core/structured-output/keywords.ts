@@ -15,8 +15,11 @@ const keywords: ReadonlySet<string> = new Set([
   "$defs",
 ]);
 
+/** Keywords of JSON Schema that allow and refuse no value. They are accepted and dropped: validators write them. */
+const annotations: ReadonlySet<string> = new Set(["$schema", "$id", "title", "default", "examples", "$comment"]);
+
 /** Keywords that may be combined with any other. */
-const neutral: ReadonlySet<string> = new Set(["description", "$defs"]);
+const neutral: ReadonlySet<string> = new Set(["description", "$defs", ...annotations]);
 
 const typeNames = [...scalarTypes, "object", "array"] as const;
 export type TypeName = (typeof typeNames)[number];
@@ -36,11 +39,29 @@ const isScalarType = (type: TypeName): type is ScalarType => scalarTypes.some((s
 
 /** Refuses keywords outside the subset, and a description that is not a string. */
 export function checkKeywords(schema: JsonObject, path: string): void {
-  const unknown = Object.keys(schema).find((keyword) => !keywords.has(keyword));
+  const unknown = Object.keys(schema).find((keyword) => !keywords.has(keyword) && !annotations.has(keyword));
   if (unknown !== undefined) throw schemaFailure(path, `unsupported keyword ${JSON.stringify(shortenName(unknown))}`);
   const { description = "" } = schema;
   if (typeof description !== "string") throw schemaFailure(path, rules.schema);
 }
+
+/** A schema that `checkShape` accepts, without annotations. Properties and definitions may have their names. */
+export const withoutAnnotations = (schema: JsonObject): JsonObject =>
+  mapMembers(schema, (value, keyword) => (annotations.has(keyword) ? undefined : withoutInner(value, keyword)));
+
+function withoutInner(value: Json, keyword: string): Json {
+  if (keyword === "anyOf" && Array.isArray(value)) return value.map((branch) => withoutInner(branch, "items"));
+  if (!isObject(value)) return value;
+  return keyword === "items" ? withoutAnnotations(value) : mapMembers(value, (inner) => withoutInner(inner, "items"));
+}
+
+const mapMembers = (object: JsonObject, map: (value: Json, name: string) => Json | undefined): JsonObject =>
+  Object.fromEntries(
+    Object.entries(object).flatMap(([name, value]) => {
+      const mapped = map(value, name);
+      return mapped === undefined ? [] : [[name, mapped]];
+    }),
+  );
 
 /** Refuses keywords that narrow a reference or an `anyOf`: the combination might have no value. */
 export function checkNotCombined(schema: JsonObject, keyword: "$ref" | "anyOf", path: string): void {

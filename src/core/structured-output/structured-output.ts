@@ -2,7 +2,7 @@ import type { Ajv, ValidateFunction } from "ajv";
 import { lazyPackage } from "../../async/lazy.ts";
 import { isObject, type Json, type JsonObject } from "../json.ts";
 import { rules, schemaFailure } from "./bounds.ts";
-import { parseReference } from "./keywords.ts";
+import { parseReference, withoutAnnotations } from "./keywords.ts";
 import { checkShape } from "./shape.ts";
 import { zeroValue } from "./zero.ts";
 
@@ -103,11 +103,14 @@ function remember(results: Results, name: string, value: Json, compute: () => bo
  * Checks a `structured_output_schema` before it is armed (spec/api.md 9.5). An accepted schema has a zero value of
  * bounded size, and any value can be compared with it in bounded time.
  *
+ * @returns the schema without annotations.
  * @throws Failure `invalid_argument`: `structured_output_schema: `, the place, the broken rule.
  */
-export function checkSchema(schema: JsonObject): void {
+export function checkSchema(schema: JsonObject): JsonObject {
   const zero = checkShape(schema);
-  if (!isCompiled(schema, zero)) throw schemaFailure("", rules.schema);
+  const plain = withoutAnnotations(schema);
+  if (!isCompiled(plain, zero)) throw schemaFailure("", rules.schema);
+  return plain;
 }
 
 /** False when Ajv refuses to compile the schema. */

@@ -28,8 +28,6 @@ export const textOptions = z.object({ format: format.optional(), verbosity: unus
 /** The schema of the structured output; its description comes from the format when the schema has none. */
 export function outputSchemaOf(text: z.infer<typeof textOptions> | undefined): { readonly structuredOutputSchema?: JsonObject } {
   if (text?.format?.type !== "json_schema") return {};
-  // SDKs name the dialect, which is an annotation.
-  const { $schema: _, ...schema } = text.format.schema;
-  const { description } = text.format;
+  const { description, schema } = text.format;
   return { structuredOutputSchema: { ...(description === undefined ? {} : { description }), ...schema } };
 }

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/json.ts";
+import { checkSchema } from "../../../src/core/structured-output/structured-output.ts";
 import { acceptedSchemas, objectOf, refTo, refusalOf, subschemas, tangledSchemas } from "./schemas.ts";
 
 const text: JsonObject = { type: "string" };
@@ -20,7 +21,7 @@ const arraysDeep = (levels: number): JsonObject => (levels === 0 ? text : { type
 describe("a schema is refused with the path and the rule it breaks", () => {
   const { additionalProperties: _, ...open } = withX(text);
   const refusedSchemas: readonly (readonly [why: string, schema: JsonObject, message: string])[] = [
-    ["an unknown keyword at the root", { ...withX(text), title: "T" }, 'unsupported keyword "title"'],
+    ["an unknown keyword at the root", { ...withX(text), nullable: true }, 'unsupported keyword "nullable"'],
     ["a keyword of JSON Schema outside the subset", withX({ ...text, pattern: "a" }), '.x: unsupported keyword "pattern"'],
     ["one inside an array", withX({ type: "array", items: { ...text, format: "date" } }), '.x.items: unsupported keyword "format"'],
     ["one inside anyOf", withX({ anyOf: [text, { ...nothing, not: {} }] }), '.x.anyOf.1: unsupported keyword "not"'],
@@ -154,11 +155,11 @@ describe("a schema is accepted", () => {
 const unshared = (schema: JsonObject): JsonObject => JSON.parse(JSON.stringify(schema));
 
 const forbidden: readonly (readonly [keyword: string, value: JsonObject[string]])[] = [
-  ...["pattern", "format", "title", "$schema", "$id", "$anchor", "$comment", "contentEncoding"].map((keyword) => [keyword, "a"] as const),
+  ...["pattern", "format", "$anchor", "contentEncoding"].map((keyword) => [keyword, "a"] as const),
   ...["minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"].map((keyword) => [keyword, 1] as const),
   ...["multipleOf", "minItems", "maxItems", "minProperties", "maxProperties"].map((keyword) => [keyword, 1] as const),
-  ...["uniqueItems", "deprecated", "nullable", "readOnly", "default", "const"].map((keyword) => [keyword, true] as const),
-  ...["allOf", "oneOf", "prefixItems", "examples"].map((keyword) => [keyword, [{ type: "string" }]] as const),
+  ...["uniqueItems", "deprecated", "nullable", "readOnly", "const"].map((keyword) => [keyword, true] as const),
+  ...["allOf", "oneOf", "prefixItems"].map((keyword) => [keyword, [{ type: "string" }]] as const),
   ...["not", "if", "then", "else", "contains", "propertyNames", "patternProperties", "definitions"].map(
     (keyword) => [keyword, {}] as const,
   ),
@@ -178,6 +179,21 @@ test("a forbidden keyword anywhere in an accepted schema is refused with its pat
     }),
     { numRuns: 200 },
   );
+});
+
+const annotations = { $schema: "https://json-schema.org/draft/2020-12/schema", $id: "x", title: "T", default: {}, examples: [{}] };
+
+test("annotations anywhere in an accepted schema are dropped, and a property may have their name", () => {
+  fc.assert(
+    fc.property(acceptedSchemas, (schema) => {
+      const copy = unshared(schema);
+      for (const { subschema } of subschemas(copy)) Object.assign(subschema, annotations, { $comment: "C" });
+      expect(checkSchema(copy)).toEqual(schema);
+    }),
+    { numRuns: 100 },
+  );
+  const named = objectOf({ title: text, default: { type: "array", items: text } });
+  expect(checkSchema({ ...named, $defs: { examples: text } })).toEqual({ ...named, $defs: { examples: text } });
 });
 
 test("each object of an accepted schema must be closed and require all its properties", () => {

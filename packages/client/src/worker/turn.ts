@@ -33,7 +33,7 @@ export type Ending =
   | { readonly fail: FailInput }
   | { readonly wait: WaitInput };
 
-/** Ends the turn in `error`, with a category and a text for the user. Any other error of the agent has the category `internal`. */
+/** Ends the turn in `error`, with a category and a text for the user. Of any other error users see only a reference to the worker's log. */
 export class TurnFailure extends Error {
   override readonly name = "TurnFailure";
   readonly errorType: string;

@@ -1,6 +1,6 @@
 import { ApiError } from "../errors.ts";
 import type { Run } from "../generated/worker.ts";
-import { environment, sleep } from "../runtime.ts";
+import { environment, randomHex, sleep } from "../runtime.ts";
 import { type ClientOptions, transport } from "../transport.ts";
 import { batchAppends } from "./appends.ts";
 import { RunLostError, workerCall } from "./calls.ts";
@@ -10,19 +10,19 @@ import { type OpenTurn, openTurn, type Turn, TurnFailure, type TurnResult } from
 /** Works on one turn. It runs again from its beginning after a crash, and after each question, approval and wait of the turn. */
 export type Agent = (turn: Turn) => Promise<TurnResult> | TurnResult;
 
-export interface WorkerOptions extends Pick<ClientOptions, "baseUrl" | "fetch" | "sleep"> {
+export interface WorkerOptions extends Pick<ClientOptions, "baseUrl" | "fetch" | "sleep" | "logger" | "logLevel"> {
   /** The worker's credential (`wk-…`). Default: the environment variable `WORKER_KEY`. */
-  readonly workerKey?: string;
+  readonly workerKey?: string | undefined;
   /** How many runs this process works on at the same time, 1 by default. One call asks for runs for all free places. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Labels of this machine; default: those of the credential. */
-  readonly labels?: readonly string[];
+  readonly labels?: readonly string[] | undefined;
   /** Milliseconds that runs have to finish when the worker stops; then they are released. 5,000 by default. */
-  readonly drainMs?: number;
+  readonly drainMs?: number | undefined;
   /** Whether SIGTERM and SIGINT stop the worker, true by default. */
-  readonly signals?: boolean;
-  /** Called with errors of the agent and of the platform, for the log. */
-  readonly onError?: (error: unknown, taskId: string) => void;
+  readonly signals?: boolean | undefined;
+  /** Called with errors of the agent and of the platform, instead of the log. Users see the `reference` of an error of the agent. */
+  readonly onError?: ((error: unknown, taskId: string, reference?: string) => void) | undefined;
 }
 
 export interface Worker {
@@ -40,15 +40,27 @@ const longestPauseMs = 1500;
 
 /** A worker. It calls the platform, and needs no address. */
 export function createWorker(options: WorkerOptions = {}): Worker {
-  const { concurrency = 1, labels = [], drainMs = 5000, onError = (error: unknown) => console.error(error) } = options;
+  const { concurrency = 1, labels = [], drainMs = 5000 } = options;
   const headers = { "x-api-key": options.workerKey ?? environment("WORKER_KEY") ?? "" };
   const baseUrl = options.baseUrl ?? environment("ATP_URL") ?? "";
   const retries = Number.POSITIVE_INFINITY;
   // The key of a user that the environment may have is not sent.
-  const http = transport({ ...options, baseUrl, apiKey: "", headers, retries }, longestPauseMs);
+  const http = transport({ ...options, baseUrl, apiKey: "", headers, retries }, { longestMs: longestPauseMs, logLevel: "info" });
   const call = batchAppends(workerCall(http));
   const leaving = new AbortController();
   const gone = new AbortController();
+
+  function report(error: unknown, taskId: string, reference?: string): void {
+    if (options.onError) options.onError(error, taskId, reference);
+    else http.log.error(`task ${taskId}${reference === undefined ? "" : `, reference ${reference}`}:`, error);
+  }
+
+  /** Users see a reference to the log, because the text of an error can have names, paths and secrets. */
+  function failed(error: unknown, taskId: string): TurnResult {
+    const reference = randomHex(6);
+    report(error, taskId, reference);
+    return { fail: { errorType: "internal", content: `The agent failed (reference ${reference}).` } };
+  }
 
   function stop(): void {
     if (leaving.signal.aborted) return;
@@ -94,23 +106,24 @@ export function createWorker(options: WorkerOptions = {}): Worker {
       turn.signal.throwIfAborted();
       const waits = turn.suspended();
       if (waits) return waits.ending;
-      onError(error, turn.taskId);
+      if (error instanceof TurnFailure) {
+        http.log.info(`task ${turn.taskId}: the agent ends it with ${error.errorType}: ${error.message}`);
+        return { fail: { errorType: error.errorType, content: error.message || error.errorType } };
+      }
       // A signal to the process ends the agent's own processes too: another worker does better.
-      if (leaving.signal.aborted && !(error instanceof TurnFailure)) throw new RunLostError("the worker stops", { cause: error });
-      const content = (error instanceof Error && error.message) || String(error) || "unknown";
-      return { fail: { errorType: error instanceof TurnFailure ? error.errorType : "internal", content } };
+      if (!leaving.signal.aborted) return failed(error, turn.taskId);
+      report(error, turn.taskId);
+      throw new RunLostError("the worker stops", { cause: error });
     }
   }
 
-  /** Ends the run. A result that the platform refuses fails the turn, so that the user sees it. */
+  /** Ends the run. A result that the platform refuses fails the turn: the log has the reason. */
   async function finish(turn: OpenTurn, result: TurnResult): Promise<Run | undefined> {
     try {
       return (await call("Finish", turn.endingOf(result), { signal: gone.signal })).run;
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 400) throw error;
-      onError(error, turn.taskId);
-      return (await call("Finish", turn.endingOf({ fail: { errorType: "internal", content: error.message } }), { signal: gone.signal }))
-        .run;
+      return (await call("Finish", turn.endingOf(failed(error, turn.taskId)), { signal: gone.signal })).run;
     }
   }
 
@@ -126,7 +139,7 @@ export function createWorker(options: WorkerOptions = {}): Worker {
     try {
       return await finish(turn, await resultOf(turn, agent));
     } catch (error) {
-      if (!(error instanceof RunLostError)) onError(error, turn.taskId);
+      if (!(error instanceof RunLostError)) report(error, turn.taskId);
       const { taskId = "", fence = 0 } = run;
       // Another worker continues at once.
       if (leaving.signal.aborted) await call("Release", { taskId, fence }, { retries: 2 }).catch(() => undefined);

@@ -11,6 +11,7 @@ from ._core.events import ListenEvent, TextDeltaEvent, WatchEvent
 from ._core.files import UploadProgress
 from ._core.messages import MessageLike
 from ._core.oauth import Begun, Tokens
+from ._core.output import OutputAdapter, OutputType, output_schema
 from ._core.policy import CallOptions
 from ._sync.client import Client, Tasks, Webhooks
 from ._sync.files import Files
@@ -69,6 +70,8 @@ __all__ = [
     "NotFoundError",
     "OAuthClient",
     "OAuthError",
+    "OutputAdapter",
+    "OutputType",
     "Paged",
     "PermissionDeniedError",
     "PlatformError",
@@ -88,4 +91,5 @@ __all__ = [
     "WebhookEvent",
     "Webhooks",
     "construct_event",
+    "output_schema",
 ]

@@ -1,10 +1,11 @@
-"""What differs between the two clients by more than `await`: pauses, locks, reads of files, and a task that is being created."""
+"""What differs between the two clients by more than `await`: pauses, locks, work beside the caller, reads of files, and a task that is being created."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Generator, Iterable
-from typing import IO, Generic, TypeVar
+import contextlib
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterable
+from typing import IO, Any, Generic, TypeVar
 
 from .._core.files import CHUNK_BYTES, pieces
 
@@ -12,8 +13,26 @@ T = TypeVar("T")
 
 sleep = asyncio.sleep
 Lock = asyncio.Lock
+Semaphore = asyncio.Semaphore
 
 AnyBytes = Iterable[bytes] | AsyncIterable[bytes]
+
+
+class Wake(asyncio.Event):
+    async def within(self, seconds: float) -> None:
+        """Ends when it is set, or after this time."""
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self.wait(), min(seconds, 1e6))
+
+
+_running: set[asyncio.Future[None]] = set()
+
+
+def begin(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Runs work beside the caller."""
+    task = asyncio.ensure_future(work())
+    _running.add(task)
+    task.add_done_callback(_running.discard)
 
 
 async def read_chunks(file: IO[bytes]) -> AsyncIterator[bytes]:

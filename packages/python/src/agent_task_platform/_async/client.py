@@ -8,12 +8,14 @@ from typing import Any
 
 import httpx
 
+from .._core import policy
 from .._core.events import ListenEvent, WatchEvent, WebhookEventType
 from .._core.policy import CallOptions
 from . import backend, resources
 from .files import AsyncFiles
 from .listen import listen
 from .operations import AsyncOperations
+from .settled import AsyncSettled
 from .started import AsyncStartedTask, start
 from .task import AsyncTaskHandle
 from .transport import AsyncTokenSource, AsyncTransport
@@ -21,16 +23,20 @@ from .watch import watch_task
 
 
 class AsyncTasks(resources.AsyncTaskResource):
-    def _start(self, request: Mapping[str, Any], options: CallOptions | None) -> AsyncStartedTask:
-        async def create() -> AsyncTaskHandle:
+    def __init__(self, operations: AsyncOperations) -> None:
+        super().__init__(operations)
+        self._settled = AsyncSettled(operations)
+
+    def _start(self, request: Mapping[str, Any], options: CallOptions | None, output: Any) -> AsyncStartedTask[Any]:
+        async def create() -> AsyncTaskHandle[Any]:
             answer = await self._operations._call("task.create", request, options)
-            return AsyncTaskHandle(self._operations, answer["task_id"])
+            return AsyncTaskHandle(self._operations, self._settled, answer["task_id"], output)
 
         return start(create)
 
-    def get(self, id: str) -> AsyncTaskHandle:
+    def get(self, id: str) -> AsyncTaskHandle[Any]:
         """The task with this id; no call is made."""
-        return AsyncTaskHandle(self._operations, id)
+        return AsyncTaskHandle(self._operations, self._settled, id)
 
     def watch(
         self, id: str, *, after_seq: int = 0, until_settled: bool = False, deltas: bool = False, retries: int = 10
@@ -107,6 +113,7 @@ class AsyncClient(AsyncOperations):
                 headers=headers,
                 http_client=http_client,
                 sleep=sleep,
+                calls_max=policy.CALLS_MAX,
             )
         )
         self.tasks = AsyncTasks(self)

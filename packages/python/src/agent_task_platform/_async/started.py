@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from .._core.events import WatchEvent
+from .._core.output import Output, OutputType
 from .backend import Started
 from .task import AsyncTaskHandle
 
 if TYPE_CHECKING:
     from ..types import v2
 
-Output = TypeVar("Output")
+Other = TypeVar("Other")
 
 
-class AsyncStartedTask(Started[AsyncTaskHandle]):
+class AsyncStartedTask(Started[AsyncTaskHandle[Output]], Generic[Output]):
     """Await it for the task, or call the methods that need no other: the task is created by the first use."""
 
     async def stream(self, *, deltas: bool = False, retries: int = 10) -> AsyncIterator[WatchEvent]:
@@ -32,14 +33,13 @@ class AsyncStartedTask(Started[AsyncTaskHandle]):
         return await (await self).text(timeout)
 
     @overload
-    async def result(self, *, timeout: float | None = None) -> Any: ...
+    async def result(self, *, timeout: float | None = None) -> Output: ...
     @overload
-    async def result(self, reader: Callable[[Any], Output], *, timeout: float | None = None) -> Output: ...
-    async def result(self, reader: Callable[[Any], Any] | None = None, *, timeout: float | None = None) -> Any:
+    async def result(self, reader: OutputType[Other] | Callable[[Any], Other], *, timeout: float | None = None) -> Other: ...
+    async def result(self, reader: Any = None, *, timeout: float | None = None) -> Any:
         """As `AsyncTaskHandle.result`."""
-        task = await self
-        return await (task.result(timeout=timeout) if reader is None else task.result(reader, timeout=timeout))
+        return await (await self).result(reader, timeout=timeout)
 
 
-def start(create: Callable[[], Awaitable[AsyncTaskHandle]]) -> AsyncStartedTask:
+def start(create: Callable[[], Awaitable[AsyncTaskHandle[Output]]]) -> AsyncStartedTask[Output]:
     return AsyncStartedTask(create)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any, Protocol
 
 import httpx
 
 from .._core import policy
+from .._core.changes import envelope
+from .._core.log import LOG, set_up_log
 from .._core.policy import CallOptions, Outgoing
 from ..errors import ApiTimeoutError
 from . import backend
@@ -44,7 +46,10 @@ class AsyncTransport:
         http_client: httpx.AsyncClient | None = None,
         sleep: Callable[[float], Awaitable[None]] = backend.sleep,
         longest_pause: float = policy.LONGEST_PAUSE,
+        calls_max: int | None = None,
     ) -> None:
+        """`calls_max` bounds the calls at the same time, except for those that the server holds."""
+        set_up_log()
         self.base_url = policy.base_url_of(base_url)
         self.sleep = sleep
         self.http = http_client or httpx.AsyncClient()
@@ -57,6 +62,7 @@ class AsyncTransport:
         self._on_warning = on_warning
         self._headers = {"content-type": "application/json", **({"prefer": "handling=strict"} if strict else {}), **(headers or {})}
         self._longest_pause = longest_pause
+        self.places: Any = nullcontext() if calls_max is None else backend.Semaphore(calls_max)
 
     async def aclose(self) -> None:
         if self._owns_http:
@@ -68,17 +74,22 @@ class AsyncTransport:
         headers = {**policy.idempotency_header(request, options), **options.get("headers", {})}
         retries = options.get("retries", self._retries)
         timeout = options.get("timeout", self._timeout)
+        places = nullcontext() if policy.is_held(request.body) else self.places
         tried = 0
         while True:
             try:
-                return await self._once(request, headers, timeout)
+                async with places:
+                    return await self._once(request, headers, timeout)
             except Exception as error:
-                await self._pause_before(tried, retries, error)
+                await self._pause_before(tried, retries, error, request.operation)
             tried += 1
 
     async def _once(self, request: Outgoing, headers: Mapping[str, str], timeout: float) -> dict[str, Any]:
+        begun = time.monotonic()
         async with self.open(request, headers, timeout) as reply:
             text = await self.read(reply, request.operation, timeout)
+        id = reply.headers.get("x-request-id", "no request id")
+        LOG.debug("%s: HTTP %d in %.0f ms, %s", request.operation, reply.status_code, (time.monotonic() - begun) * 1000, id)
         if not reply.is_success:
             raise policy.refusal_of(reply, text, request.operation)
         body = policy.answer_of(text, request.operation)
@@ -87,13 +98,15 @@ class AsyncTransport:
             self._on_warning(warnings, request.operation)
         return body
 
-    async def _pause_before(self, tried: int, retries: int | None, error: Exception) -> None:
+    async def _pause_before(self, tried: int, retries: int | None, error: Exception, operation: str) -> None:
         """Waits before the next attempt. Raises the error when there is no next one; `retries` None has no end."""
         after = policy.retry_after_of(error)
         is_last = retries is not None and tried >= retries
         if is_last or not policy.is_transient(error) or (after or 0) > self._max_retry_after:
             raise error
-        await self.sleep(policy.backoff(tried, self._longest_pause) if after is None else after)
+        pause = policy.backoff(tried, self._longest_pause) if after is None else after
+        LOG.info("%s: repeated in %.1f s, after %s", operation, pause, getattr(error, "code", type(error).__name__))
+        await self.sleep(pause)
 
     @asynccontextmanager
     async def open(self, request: Outgoing, headers: Mapping[str, str], timeout: float) -> AsyncIterator[httpx.Response]:
@@ -117,11 +130,13 @@ class AsyncTransport:
         auth = {"x-service-api-key": self._key} if self._key else {}
         if token is not None:
             auth = {"authorization": f"Bearer {token}"}
+        content = policy.encoded(request.body)
+        form = {"content-type": "application/connect+json"} if request.is_stream else {}
         sent = self.http.build_request(
             "POST",
             f"{self.base_url}{request.path}",
-            content=policy.encoded(request.body),
-            headers={**self._headers, **auth, **headers},
+            content=envelope(content) if request.is_stream else content,
+            headers={**self._headers, **auth, **headers, **form},
             timeout=timeout,
         )
         return await self.http.send(sent, stream=True, follow_redirects=False)

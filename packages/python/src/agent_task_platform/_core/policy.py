@@ -38,6 +38,12 @@ class Outgoing:
     """Path below the base URL, for example `/v2/task.create`."""
     body: Mapping[str, Any]
     is_change: bool
+    is_stream: bool = False
+    """The body is a message of a stream of Connect."""
+
+
+# Calls of a client at the same time, held waits among them; others wait. So a thousand waits need fewer than 30 connections.
+CALLS_MAX = 28
 
 
 _FIRST_PAUSE = 0.5
@@ -93,6 +99,11 @@ def parsed(text: bytes) -> Any:
         return json.loads(text)
     except ValueError:
         return None
+
+
+def is_held(body: Mapping[str, Any]) -> bool:
+    """Whether the server holds the call."""
+    return bool(body.get("wait_seconds"))
 
 
 def refusal_of(reply: httpx.Response, text: bytes, operation: str) -> ApiError:

@@ -1,18 +1,30 @@
-"""What differs between the two clients by more than `await`: pauses, locks and reads of files."""
+"""What differs between the two clients by more than `await`: pauses, locks, work beside the caller, and reads of files."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO
 
 from .._core.files import CHUNK_BYTES, pieces
 
 sleep = time.sleep
 Lock = threading.Lock
+Semaphore = threading.Semaphore
 
 AnyBytes = Iterable[bytes]
+
+
+class Wake(threading.Event):
+    def within(self, seconds: float) -> None:
+        """Ends when it is set, or after this time."""
+        self.wait(min(seconds, 1e6))
+
+
+def begin(work: Callable[[], None]) -> None:
+    """Runs work beside the caller."""
+    threading.Thread(target=work, daemon=True).start()
 
 
 def read_chunks(file: IO[bytes]) -> Iterator[bytes]:

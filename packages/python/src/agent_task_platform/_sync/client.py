@@ -9,12 +9,14 @@ from typing import Any
 
 import httpx
 
+from .._core import policy
 from .._core.events import ListenEvent, WatchEvent, WebhookEventType
 from .._core.policy import CallOptions
 from . import backend, resources
 from .files import Files
 from .listen import listen
 from .operations import Operations
+from .settled import Settled
 from .started import StartedTask, start
 from .task import TaskHandle
 from .transport import TokenSource, Transport
@@ -22,16 +24,20 @@ from .watch import watch_task
 
 
 class Tasks(resources.TaskResource):
-    def _start(self, request: Mapping[str, Any], options: CallOptions | None) -> StartedTask:
-        def create() -> TaskHandle:
+    def __init__(self, operations: Operations) -> None:
+        super().__init__(operations)
+        self._settled = Settled(operations)
+
+    def _start(self, request: Mapping[str, Any], options: CallOptions | None, output: Any) -> StartedTask[Any]:
+        def create() -> TaskHandle[Any]:
             answer = self._operations._call("task.create", request, options)
-            return TaskHandle(self._operations, answer["task_id"])
+            return TaskHandle(self._operations, self._settled, answer["task_id"], output)
 
         return start(create)
 
-    def get(self, id: str) -> TaskHandle:
+    def get(self, id: str) -> TaskHandle[Any]:
         """The task with this id; no call is made."""
-        return TaskHandle(self._operations, id)
+        return TaskHandle(self._operations, self._settled, id)
 
     def watch(
         self, id: str, *, after_seq: int = 0, until_settled: bool = False, deltas: bool = False, retries: int = 10
@@ -108,6 +114,7 @@ class Client(Operations):
                 headers=headers,
                 http_client=http_client,
                 sleep=sleep,
+                calls_max=policy.CALLS_MAX,
             )
         )
         self.tasks = Tasks(self)

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from .._core.messages import MessageLike, to_message
+from .._core.output import Output, OutputType, output_schema
 from .._core.policy import CallOptions, present
 from .operations import Operations
 from .pages import Paged
@@ -22,13 +23,15 @@ class TaskResource:
     def __init__(self, operations: Operations) -> None:
         self._operations = operations
 
-    def _start(self, request: Mapping[str, Any], options: CallOptions | None) -> StartedTask:
+    def _start(self, request: Mapping[str, Any], options: CallOptions | None, output: Any) -> StartedTask[Any]:
         raise NotImplementedError
 
+    @overload
     def create(
         self,
         message: MessageLike,
         *,
+        output: OutputType[Output],
         project_id: str | None = None,
         locale: str | None = None,
         interactive_mode: bool | None = None,
@@ -39,7 +42,40 @@ class TaskResource:
         structured_output_schema: Mapping[str, Any] | None = None,
         metadata: Mapping[str, str] | None = None,
         options: CallOptions | None = None,
-    ) -> StartedTask:
+    ) -> StartedTask[Output]: ...
+    @overload
+    def create(
+        self,
+        message: MessageLike,
+        *,
+        output: None = None,
+        project_id: str | None = None,
+        locale: str | None = None,
+        interactive_mode: bool | None = None,
+        hide_in_task_list: bool | None = None,
+        share_visibility: Literal["private", "team", "public"] | None = None,
+        agent_profile: str | None = None,
+        title: str | None = None,
+        structured_output_schema: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, str] | None = None,
+        options: CallOptions | None = None,
+    ) -> StartedTask[Any]: ...
+    def create(
+        self,
+        message: MessageLike,
+        *,
+        output: Any = None,
+        project_id: str | None = None,
+        locale: str | None = None,
+        interactive_mode: bool | None = None,
+        hide_in_task_list: bool | None = None,
+        share_visibility: Literal["private", "team", "public"] | None = None,
+        agent_profile: str | None = None,
+        title: str | None = None,
+        structured_output_schema: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, str] | None = None,
+        options: CallOptions | None = None,
+    ) -> StartedTask[Any]:
         """Creates a task, and returns it.
 
         Other calls see the task as soon as this call returns. Returns `invalid_argument` for invalid content,
@@ -49,6 +85,10 @@ class TaskResource:
         too many tasks wait for a runner, or a file of the message exceeds the storage quota (spec/api.md 8.1).
 
         message: The first message, as a text or as `task.create` takes it.
+
+        output: The form of the structured output, instead of `structured_output_schema`: a model of pydantic or a
+        `TypeAdapter`. `result` checks the value by it. What the platform does not take raises ValueError with its path,
+        before any call.
 
         project_id: Id of the project that the task joins. The project's instruction applies, and its connectors become
         the default. Rules: at most 128 characters.
@@ -87,7 +127,9 @@ class TaskResource:
             "structured_output_schema": structured_output_schema,
             "metadata": metadata,
         })
-        return self._start(request, options)
+        if output is not None:
+            request["structured_output_schema"] = output_schema(output)
+        return self._start(request, options, output)
 
     def list(
         self,

@@ -3,35 +3,36 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Iterator, Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from .._core.events import WatchEvent
 from .._core.messages import MessageLike, to_message
+from .._core.output import Output, OutputType, reader_of
 from .._core.policy import CallOptions, present
-from ..errors import ApiTimeoutError, TaskStateError
+from ..errors import TaskStateError
 from .decisions import Decisions
 from .operations import Operations
 from .pages import Paged
+from .settled import Settled
 from .watch import watch_task
 
 if TYPE_CHECKING:
     from ..types import v2
 
-Output = TypeVar("Output")
+Other = TypeVar("Other")
 
 _QUESTIONS = ("messageAskUser", "cascadeAskUser")
-# The longest time in seconds for which the server holds a call.
-_HELD = 50
 
 
-class TaskHandle(Decisions):
+class TaskHandle(Decisions, Generic[Output]):
     """A task. No call is made before one of its methods is called."""
 
-    def __init__(self, operations: Operations, id: str) -> None:
+    def __init__(self, operations: Operations, settled: Settled, id: str, output: Any = None) -> None:
+        """`output` reads the structured output when `result` has no reader."""
         self.id = id
+        self._settled = settled
+        self._output = output
         self._operations = operations
         self._seen = 0
 
@@ -62,15 +63,7 @@ class TaskHandle(Decisions):
 
         Raises ApiTimeoutError after `timeout` seconds; the task continues.
         """
-        until = math.inf if timeout is None else time.monotonic() + timeout
-        while True:
-            left = until - time.monotonic()
-            wait_seconds = math.ceil(max(0, min(_HELD, left)))
-            answer = self._operations.call("task.detail", {"task_id": self.id, "wait_seconds": wait_seconds})
-            if answer["task"]["status"] != "running":
-                return answer["task"]
-            if left <= 0:
-                raise ApiTimeoutError(f"the task still runs after {timeout:g} s: {self.id}")
+        return self._settled.wait(self.id, timeout)
 
     def text(self, timeout: float | None = None) -> str:
         """Waits until the turn has finished, and returns the agent's last message.
@@ -84,25 +77,25 @@ class TaskHandle(Decisions):
         return content
 
     @overload
-    def result(self, *, timeout: float | None = None) -> Any: ...
+    def result(self, *, timeout: float | None = None) -> Output: ...
     @overload
-    def result(self, reader: Callable[[Any], Output], *, timeout: float | None = None) -> Output: ...
-    def result(self, reader: Callable[[Any], Any] | None = None, *, timeout: float | None = None) -> Any:
-        """Waits until the turn has finished, and returns its structured output. The task needs a `structured_output_schema`.
+    def result(self, reader: OutputType[Other] | Callable[[Any], Other], *, timeout: float | None = None) -> Other: ...
+    def result(self, reader: Any = None, *, timeout: float | None = None) -> Any:
+        """Waits until the turn has finished, and returns its structured output. The task needs `output` or a `structured_output_schema`.
 
-        `reader` checks the value and gives it its type: any function, for example `Model.model_validate` of pydantic.
-        Raises TaskStateError when the task fails, waits for its user, or has no valid value.
+        `reader` checks the value and gives it its type: a model of pydantic, a `TypeAdapter`, or a function. Default: the `output`
+        of `create`. Raises TaskStateError when the task fails, waits for its user, or has no valid value, and what the reader raises.
         """
         output = self._last("structured_output_result", timeout)
         if output is None:
             raise TaskStateError(
-                self.id, "stopped", "the turn has no structured output: create the task with structured_output_schema"
+                self.id, "stopped", "the turn has no structured output: create the task with output or structured_output_schema"
             )
         if not output.get("success"):
             reason = output.get("error") or "unknown reason"
             raise TaskStateError(self.id, "stopped", f"the turn has no valid structured output: {reason}")
-        value = output.get("value")
-        return value if reader is None else reader(value)
+        read = self._output if reader is None else reader
+        return output.get("value") if read is None else reader_of(read)(output.get("value"))
 
     def events(self, *, order: str = "asc", verbose: bool | None = None, limit: int | None = None) -> Paged[v2.TaskEvent, Any]:
         """The events of the task, oldest first unless `order` is `desc`."""

@@ -6,12 +6,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Callable, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, Protocol
 
 import httpx
 
 from .._core import policy
+from .._core.changes import envelope
+from .._core.log import LOG, set_up_log
 from .._core.policy import CallOptions, Outgoing
 from ..errors import ApiTimeoutError
 from . import backend
@@ -45,7 +47,10 @@ class Transport:
         http_client: httpx.Client | None = None,
         sleep: Callable[[float], None] = backend.sleep,
         longest_pause: float = policy.LONGEST_PAUSE,
+        calls_max: int | None = None,
     ) -> None:
+        """`calls_max` bounds the calls at the same time, except for those that the server holds."""
+        set_up_log()
         self.base_url = policy.base_url_of(base_url)
         self.sleep = sleep
         self.http = http_client or httpx.Client()
@@ -58,6 +63,7 @@ class Transport:
         self._on_warning = on_warning
         self._headers = {"content-type": "application/json", **({"prefer": "handling=strict"} if strict else {}), **(headers or {})}
         self._longest_pause = longest_pause
+        self.places: Any = nullcontext() if calls_max is None else backend.Semaphore(calls_max)
 
     def close(self) -> None:
         if self._owns_http:
@@ -69,17 +75,22 @@ class Transport:
         headers = {**policy.idempotency_header(request, options), **options.get("headers", {})}
         retries = options.get("retries", self._retries)
         timeout = options.get("timeout", self._timeout)
+        places = nullcontext() if policy.is_held(request.body) else self.places
         tried = 0
         while True:
             try:
-                return self._once(request, headers, timeout)
+                with places:
+                    return self._once(request, headers, timeout)
             except Exception as error:
-                self._pause_before(tried, retries, error)
+                self._pause_before(tried, retries, error, request.operation)
             tried += 1
 
     def _once(self, request: Outgoing, headers: Mapping[str, str], timeout: float) -> dict[str, Any]:
+        begun = time.monotonic()
         with self.open(request, headers, timeout) as reply:
             text = self.read(reply, request.operation, timeout)
+        id = reply.headers.get("x-request-id", "no request id")
+        LOG.debug("%s: HTTP %d in %.0f ms, %s", request.operation, reply.status_code, (time.monotonic() - begun) * 1000, id)
         if not reply.is_success:
             raise policy.refusal_of(reply, text, request.operation)
         body = policy.answer_of(text, request.operation)
@@ -88,13 +99,15 @@ class Transport:
             self._on_warning(warnings, request.operation)
         return body
 
-    def _pause_before(self, tried: int, retries: int | None, error: Exception) -> None:
+    def _pause_before(self, tried: int, retries: int | None, error: Exception, operation: str) -> None:
         """Waits before the next attempt. Raises the error when there is no next one; `retries` None has no end."""
         after = policy.retry_after_of(error)
         is_last = retries is not None and tried >= retries
         if is_last or not policy.is_transient(error) or (after or 0) > self._max_retry_after:
             raise error
-        self.sleep(policy.backoff(tried, self._longest_pause) if after is None else after)
+        pause = policy.backoff(tried, self._longest_pause) if after is None else after
+        LOG.info("%s: repeated in %.1f s, after %s", operation, pause, getattr(error, "code", type(error).__name__))
+        self.sleep(pause)
 
     @contextmanager
     def open(self, request: Outgoing, headers: Mapping[str, str], timeout: float) -> Iterator[httpx.Response]:
@@ -118,11 +131,13 @@ class Transport:
         auth = {"x-service-api-key": self._key} if self._key else {}
         if token is not None:
             auth = {"authorization": f"Bearer {token}"}
+        content = policy.encoded(request.body)
+        form = {"content-type": "application/connect+json"} if request.is_stream else {}
         sent = self.http.build_request(
             "POST",
             f"{self.base_url}{request.path}",
-            content=policy.encoded(request.body),
-            headers={**self._headers, **auth, **headers},
+            content=envelope(content) if request.is_stream else content,
+            headers={**self._headers, **auth, **headers, **form},
             timeout=timeout,
         )
         return self.http.send(sent, stream=True, follow_redirects=False)

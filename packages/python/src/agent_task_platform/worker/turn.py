@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import inspect
+import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar, Union, overload
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar, Union, over
 import httpx
 
 from .._core import policy
-from ..errors import ApiError
 from .calls import RunLostError, WorkerCalls
 from .replay import Past, memo_of, past_after, replay_of, text_of
 from .writer import Writer
@@ -289,8 +289,17 @@ def _ending_of(result: TurnResult) -> Mapping[str, Any]:
     return {"finish": {"content": result.content, **files, **({} if result.output is None else {"output": result.output})}}
 
 
-def failure_of(error: BaseException) -> dict[str, Any]:
-    """How an error of the agent ends its turn."""
-    message = error.refusal.message if isinstance(error, ApiError) else str(error)
-    error_type = error.error_type if isinstance(error, TurnFailure) else "internal"
-    return {"fail": {"errorType": error_type, "content": message or type(error).__name__}}
+def failure_of(error: TurnFailure) -> dict[str, Any]:
+    """How the agent ends its turn in `error`."""
+    return {"fail": {"errorType": error.error_type, "content": str(error) or error.error_type}}
+
+
+def hidden_failure(error: BaseException) -> dict[str, Any]:
+    """How any other error ends the turn.
+
+    Users see a reference, because the text of an error can have names, paths and secrets. A note of the error has the reference
+    too, and so has the log.
+    """
+    reference = secrets.token_hex(6)
+    error.add_note(f"reference {reference}")
+    return {"fail": {"errorType": "internal", "content": f"The agent failed (reference {reference})."}}

@@ -15,7 +15,7 @@ import httpx
 from .._async.transport import AsyncTransport
 from ..errors import ApiError, PlatformError
 from .calls import RunLostError, WorkerCalls
-from .turn import Turn, TurnFailure, TurnResult, failure_of
+from .turn import Turn, TurnFailure, TurnResult, failure_of, hidden_failure
 
 if TYPE_CHECKING:
     from ..types.worker import Run
@@ -33,7 +33,8 @@ _log = logging.getLogger("agent_task_platform.worker")
 
 
 def _log_error(error: BaseException, task_id: str) -> None:
-    _log.error("task %s: %s", task_id, error, exc_info=error)
+    """The notes of an error of the agent have its reference."""
+    _log.error("task %s: %s", task_id, ", ".join([str(error), *getattr(error, "__notes__", [])]), exc_info=error)
 
 
 class Worker:
@@ -57,7 +58,8 @@ class Worker:
         labels: labels of this machine; default: those of the credential.
         drain: seconds that runs have to finish when the worker stops; then they are released.
         signals: whether SIGTERM and SIGINT stop the worker.
-        on_error: called with errors of the agent and of the platform, and the task; default: the log.
+        on_error: called with errors of the agent and of the platform, and the task; default: the log. A note of an error of the
+            agent has the reference that users see.
         http_client: replaces the client of httpx. It is not closed.
         """
         key = worker_key or os.environ.get("WORKER_KEY") or ""
@@ -194,15 +196,16 @@ class _Serving:
         self.turn._over = self.turn._over or RunLostError("the run has ended")
 
     async def finish(self) -> Run | None:
-        """Ends the run. A result that the platform refuses fails the turn, so that the user sees it."""
+        """Ends the run. A result that the platform refuses fails the turn: the log has the reason."""
         result = await self._result()
         try:
             return cast("Run | None", (await self._call("Finish", self.turn._ending(result))).get("run"))
         except ApiError as error:
             if error.status != 400:
                 raise
+            failed = hidden_failure(error)
             self._on_error(error, self.turn.task_id)
-            return cast("Run | None", (await self._call("Finish", self.turn._ending(failure_of(error)))).get("run"))
+            return cast("Run | None", (await self._call("Finish", self.turn._ending(failed))).get("run"))
 
     async def _work(self) -> TurnResult:
         result = self._agent(self.turn)
@@ -219,11 +222,15 @@ class _Serving:
         if error is None and not self._working.cancelled():
             return self._working.result()
         error = error or RuntimeError("the agent has cancelled its own task")
-        self._on_error(error, self.turn.task_id)
+        if isinstance(error, TurnFailure):
+            _log.info("task %s: the agent ends it with %s: %s", self.turn.task_id, error.error_type, error)
+            return failure_of(error)
         # A signal to the process ends the agent's own processes too: another worker does better.
-        if self._leaving.is_set() and not isinstance(error, TurnFailure):
+        failed = None if self._leaving.is_set() else hidden_failure(error)
+        self._on_error(error, self.turn.task_id)
+        if failed is None:
             raise RunLostError("the worker stops") from error
-        return failure_of(error)
+        return failed
 
     async def _beat(self, seconds: float) -> None:
         """Renews the lease, and ends the run when it belongs to another worker or is stopped."""
