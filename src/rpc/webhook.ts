@@ -116,6 +116,7 @@ export const toDelivery = (delivery: DeliveryLogEntry): MessageInitShape<typeof 
   ...(delivery.nextAt === null ? {} : { nextAttemptAt: seconds(delivery.nextAt) }),
   ...(delivery.settledAt === null ? {} : { settledAt: seconds(delivery.settledAt) }),
   ...(delivery.body === null ? {} : { body: delivery.body }),
+  ...(delivery.lastStatus === null ? {} : { lastStatus: delivery.lastStatus }),
 });
 
 /** The wire form of an attempt. */

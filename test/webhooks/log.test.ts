@@ -171,16 +171,30 @@ describeOnOne("the log of deliveries", (database) => {
       for (const one of [id, empty.id]) expect(await stateOf(rig.db.url, one)).toMatchObject({ state: "failed" });
     });
 
-    test("all that failed since a time, and no others", async () => {
+    /** A pending delivery whose first attempt was answered with 503; a second one that was taken has not ended. */
+    async function pending(webhookId: string, attempts: number) {
+      const delivery = await put(webhookId, { createdAt: 30_000, attempts, nextAt: clock.now() + 300_000 });
+      await runOn(
+        rig.db.url,
+        `INSERT INTO delivery_attempt (delivery_id, number, at, status, latency_ms) VALUES ('${delivery.id}', 1, 1000, 503, 1)`,
+      );
+      return delivery;
+    }
+
+    test("all that failed since a time or wait for their next attempt, and no others", async () => {
       const [webhookId, other] = [await newHook(), await newHook()];
       const failed = (createdAt: number, to = webhookId, body?: string) =>
         put(to, { createdAt, ...settled("failed"), ...(body === undefined ? {} : { body }) });
       const due = [await failed(20_000), await failed(30_000)];
       const left = [await failed(19_999), await failed(30_000, other), await failed(30_000, webhookId, "")];
       const delivered = await put(webhookId, { createdAt: 30_000, ...settled("delivered") });
+      const [waits, runs] = [await pending(webhookId, 1), await pending(webhookId, 2)];
+      const listed = await ann.v2("webhook.deliveries", { webhook_id: webhookId, state: "pending" });
+      expect(listed.body["data"]).toContainEqual(expect.objectContaining({ id: waits.id, attempts: 1, last_status: 503 }));
       const { body } = await ann.v2("webhook.recover", { webhook_id: webhookId, since: 20 });
-      expect(body["recovered"]).toBe(2);
-      for (const { id } of due) expect(await stateOf(rig.db.url, id)).toEqual({ state: "pending", nextAt: clock.now(), settledAt: null });
+      expect(body["recovered"]).toBe(3);
+      expect(await stateOf(rig.db.url, runs.id)).toMatchObject({ nextAt: runs.nextAt });
+      for (const { id } of [...due, waits]) expect(await stateOf(rig.db.url, id)).toEqual({ state: "pending", nextAt: clock.now(), settledAt: null });
       for (const { id } of left) expect(await stateOf(rig.db.url, id)).toMatchObject({ state: "failed" });
       expect(await stateOf(rig.db.url, delivered.id)).toMatchObject({ state: "delivered" });
       expect(await pendingJobs(rig.db)).toContain(webhookId);

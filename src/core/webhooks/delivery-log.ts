@@ -10,6 +10,8 @@ import { requireWebhook, webhookReach } from "./webhooks.ts";
 export interface DeliveryLogEntry extends Delivery {
   /** The JSON that is sent; null when it is no longer kept. */
   readonly body: string | null;
+  /** HTTP status of the last attempt; null without an answer. */
+  readonly lastStatus: number | null;
 }
 
 /** A filter of a webhook's deliveries; all conditions must hold. Times are Unix milliseconds, exclusive. */
@@ -42,7 +44,7 @@ export interface DeliveryLogRows {
   attempts(deliveryId: string): Promise<DeliveryAttempt[]>;
   /** Makes a delivery pending and due; false when its body is no longer kept. */
   resend(id: string, now: number): Promise<boolean>;
-  /** The same for all of a webhook's failed deliveries of events since a time; returns how many. */
+  /** The same for all of a webhook's deliveries of events since a time that failed or wait for their next attempt; returns how many. */
   recover(webhookId: string, since: number, now: number): Promise<number>;
   /** Deletes settled deliveries of events older than this, with their attempts; returns how many, at most `max`. */
   purge(before: number, max: number): Promise<number>;

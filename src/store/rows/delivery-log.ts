@@ -3,7 +3,7 @@ import type { DeliveryFilter, DeliveryLogRows, DeliveryPage } from "../../core/w
 import type { WebhookReach } from "../../core/webhooks/webhook.ts";
 import type { Session } from "../session.ts";
 import { allOf, empty, join, type Sql, sql } from "../statements.ts";
-import { computedShape, integer, tables, text, textOrNull } from "../table.ts";
+import { computedShape, integer, integerOrNull, tables, text, textOrNull } from "../table.ts";
 import { eraseSettled } from "./webhook-event.ts";
 
 const tallied = computedShape({ state: text<DeliveryState>(sql`state`), count: integer(sql`COUNT(*)`) });
@@ -12,10 +12,15 @@ const ids = tables.delivery.pick("id");
 /** A delivery `d` with its event's body, by a subquery: on SQLite every column of a join costs several times as much. */
 const loggedDelivery = tables.delivery.with({
   body: textOrNull(sql`(SELECT NULLIF(e.body, '') FROM webhook_event e WHERE e.id = d.event_id)`),
+  lastStatus: integerOrNull(sql`(SELECT a.status FROM delivery_attempt a WHERE a.delivery_id = d.id ORDER BY a.number DESC LIMIT 1)`),
 });
 const logged = sql`SELECT ${loggedDelivery.of("d")} FROM delivery d`;
 
 const hasBody = sql`EXISTS (SELECT 1 FROM webhook_event e WHERE e.id = delivery.event_id AND e.body <> '')`;
+
+/** A delivery that failed, or waits for its next attempt: the last one has ended. */
+const canRecover = (now: number) => sql`(state = 'failed' OR (state = 'pending' AND next_at > ${now}
+  AND EXISTS (SELECT 1 FROM delivery_attempt a WHERE a.delivery_id = delivery.id AND a.number = delivery.attempts)))`;
 
 export function deliveryLogRows(session: Session): DeliveryLogRows {
   const { execute } = session;
@@ -43,7 +48,7 @@ export function deliveryLogRows(session: Session): DeliveryLogRows {
         SELECT ${tables.deliveryAttempt.of("a")} FROM delivery_attempt a WHERE a.delivery_id = ${deliveryId} ORDER BY a.number`),
     resend: async (id, now) => (await execute(sql`${due(now)} WHERE id = ${id} AND ${hasBody}`)) === 1,
     recover: (webhookId, since, now) =>
-      execute(sql`${due(now)} WHERE webhook_id = ${webhookId} AND state = 'failed' AND created_at >= ${since} AND ${hasBody}`),
+      execute(sql`${due(now)} WHERE webhook_id = ${webhookId} AND ${canRecover(now)} AND created_at >= ${since} AND ${hasBody}`),
     async purge(before, max) {
       // The second condition keeps deliveries that have become pending in the meantime.
       const old = sql`SELECT id FROM delivery WHERE created_at < ${before} AND state <> 'pending' ORDER BY created_at LIMIT ${max}`;

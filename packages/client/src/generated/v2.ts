@@ -81,7 +81,7 @@ export interface Operations {
   readonly "webhook.attempts": { readonly request: ListDeliveryAttemptsRequest; readonly answer: ListDeliveryAttemptsResponse };
   /** Sends one delivery again, at once, with the same event id and body. */
   readonly "webhook.resend": { readonly request: ResendDeliveryRequest; readonly answer: ResendDeliveryResponse };
-  /** Sends all failed deliveries of a webhook since a time again. */
+  /** Sends all deliveries of a webhook since a time that failed, or wait for their next attempt, again. */
   readonly "webhook.recover": { readonly request: RecoverDeliveriesRequest; readonly answer: RecoverDeliveriesResponse };
   /** Lists the skills that the caller's tasks can use, newest first. */
   readonly "skill.list": { readonly request: ListSkillsRequest; readonly answer: ListSkillsResponse };
@@ -362,7 +362,7 @@ export interface CreateTaskRequest {
   /** Audience of the task's web page. Default `private`. */
   readonly share_visibility?: "private" | "team" | "public";
   /**
-   * Profile of the task: `standard` (default), `lite`, `max`, or a spelling with a version such as `manus-1.6-lite`. Any other value returns `invalid_argument`.
+   * Profile of the task: `standard` (default), `lite`, `max`, a spelling with a version such as `manus-1.6-lite`, or a named profile of the space. Any other value returns `invalid_argument`, which lists the profiles.
    *
    * Rules: at most 64 characters.
    */
@@ -1393,7 +1393,7 @@ export interface TaskCreateTaskRequest {
   readonly hide_in_task_list: boolean;
   /** Audience of the task's web page. Default `private`. */
   readonly share_visibility?: "private" | "team" | "public";
-  /** Profile of the task: `standard` (default), `lite`, `max`, or a spelling with a version such as `manus-1.6-lite`. Any other value returns `invalid_argument`. */
+  /** Profile of the task: `standard` (default), `lite`, `max`, a spelling with a version such as `manus-1.6-lite`, or a named profile of the space. Any other value returns `invalid_argument`, which lists the profiles. */
   readonly agent_profile?: string;
   /** Title, at most 255 characters. Default: made from the message. */
   readonly title?: string;
@@ -2166,6 +2166,8 @@ export interface Delivery {
   readonly settled_at?: number;
   /** JSON body as it is sent; absent when it is no longer kept or the caller may not read it. */
   readonly body?: string;
+  /** HTTP status of the answer to the last attempt; absent without an attempt, and when it had no answer. */
+  readonly last_status?: number;
 }
 
 /** Request of ListDeliveryAttempts. */
@@ -2209,7 +2211,7 @@ export interface RecoverDeliveriesRequest {
    */
   readonly webhook_id: string;
   /**
-   * Only failed deliveries of events at or after this time, in Unix seconds.
+   * Only deliveries of events at or after this time, in Unix seconds.
    *
    * Rules: at least 0; a date `YYYY-MM-DD` is accepted too.
    */
@@ -2218,7 +2220,7 @@ export interface RecoverDeliveriesRequest {
 
 /** Response of RecoverDeliveries. */
 export interface RecoverDeliveriesResponse {
-  /** Number of deliveries that are pending again. */
+  /** Number of deliveries that are due now. */
   readonly recovered: number;
 }
 

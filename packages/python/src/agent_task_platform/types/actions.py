@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired, TypeAlias, TypedDict
 
 
 class NeedConnectMyBrowserInput(TypedDict):
@@ -123,3 +123,7 @@ class ShopifyActionInput(TypedDict):
 
 class InstagramCreateResultInput(TypedDict):
     accept: bool
+
+
+ActionKind: TypeAlias = Literal["needConnectMyBrowser", "gmailSendAction", "outlookSendMailsAction", "deployAction", "terminalExecute", "videoGenerate", "apiHighCreditNotice", "googleCalendarCreate", "googleCalendarUpdate", "googleCalendarDelete", "outlookCalendarCreate", "outlookCalendarUpdate", "outlookCalendarDelete", "metaMarketingAction", "metaMarketingActionResult", "webdevRunAction", "webdevRequestSecrets", "connectorOauthExpired", "connectorAction", "scheduleCreate", "fetchUrl", "mapreduceAction", "shopifyAction", "instagramCreateResult"]
+"""The kinds of actions."""

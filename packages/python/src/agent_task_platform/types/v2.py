@@ -39,8 +39,8 @@ class CreateTaskRequest(TypedDict):
     share_visibility: NotRequired[Literal["private", "team", "public"]]
     """Audience of the task's web page. Default `private`."""
     agent_profile: NotRequired[str]
-    """Profile of the task: `standard` (default), `lite`, `max`, or a spelling with a version such as `manus-1.6-lite`.
-    Any other value returns `invalid_argument`.
+    """Profile of the task: `standard` (default), `lite`, `max`, a spelling with a version such as `manus-1.6-lite`, or
+    a named profile of the space. Any other value returns `invalid_argument`, which lists the profiles.
 
     Rules: at most 64 characters.
     """
@@ -1120,8 +1120,8 @@ class TaskCreateTaskRequest(TypedDict):
     share_visibility: NotRequired[Literal["private", "team", "public"]]
     """Audience of the task's web page. Default `private`."""
     agent_profile: NotRequired[str]
-    """Profile of the task: `standard` (default), `lite`, `max`, or a spelling with a version such as `manus-1.6-lite`.
-    Any other value returns `invalid_argument`."""
+    """Profile of the task: `standard` (default), `lite`, `max`, a spelling with a version such as `manus-1.6-lite`, or
+    a named profile of the space. Any other value returns `invalid_argument`, which lists the profiles."""
     title: NotRequired[str]
     """Title, at most 255 characters. Default: made from the message."""
     structured_output_schema: NotRequired[dict[str, Any]]
@@ -1937,6 +1937,8 @@ class Delivery(TypedDict):
     """Time at which the delivery was delivered, failed or was cancelled, in Unix seconds; absent before."""
     body: NotRequired[str]
     """JSON body as it is sent; absent when it is no longer kept or the caller may not read it."""
+    last_status: NotRequired[int]
+    """HTTP status of the answer to the last attempt; absent without an attempt, and when it had no answer."""
 
 
 class ListDeliveryAttemptsRequest(TypedDict):
@@ -1982,7 +1984,7 @@ class RecoverDeliveriesRequest(TypedDict):
     Rules: 1 to 128 characters.
     """
     since: NotRequired[int]
-    """Only failed deliveries of events at or after this time, in Unix seconds.
+    """Only deliveries of events at or after this time, in Unix seconds.
 
     Rules: at least 0; a date `YYYY-MM-DD` is accepted too.
     """
@@ -1992,7 +1994,7 @@ class RecoverDeliveriesResponse(Envelope):
     """Response of RecoverDeliveries."""
 
     recovered: int
-    """Number of deliveries that are pending again."""
+    """Number of deliveries that are due now."""
 
 
 class ListSkillsRequest(TypedDict):
