@@ -12,7 +12,7 @@ await createWorker({ baseUrl: BASE_URL }).run(PROFILES.split(","), async (turn) 
     case "ask":
       return `you said ${await turn.ask(rest)}`;
     case "confirm": {
-      const { accepted } = await turn.confirm(first, { params: { text: second } });
+      const { accepted } = await turn.confirm(first as "terminalExecute", { params: { text: second } });
       return `${accepted ? "accepted" : "refused"} ${second}`;
     }
     case "file":

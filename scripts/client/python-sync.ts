@@ -11,7 +11,7 @@ const rules: readonly (readonly [RegExp, string])[] = [
   [/\bAwaitable\[(\w+)\]/g, "$1"],
   [/\bAsync([A-Z]\w*)/g, "$1"],
   [/\ba(close|iter_bytes)\b/g, "$1"],
-  [/\b__a(enter|exit|iter)__/g, "__$1__"],
+  [/\b__a(enter|exit|iter|next)__/g, "__$1__"],
 ];
 
 /** A module of the synchronous client, made from the same module of the asynchronous one. */

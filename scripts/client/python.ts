@@ -289,7 +289,7 @@ function actionFiles(): readonly (readonly [string, string])[] {
   return [
     [
       "types/actions.py",
-      `${source}"""The input of a decision, by the kind of the action (\`waiting_for_event_type\`)."""\n\n${future}\nfrom collections.abc import Sequence\nfrom typing import Literal, NotRequired, TypedDict\n${classes.join("")}`,
+      `${source}"""The input of a decision, by the kind of the action (\`waiting_for_event_type\`)."""\n\n${future}\nfrom collections.abc import Sequence\nfrom typing import Literal, NotRequired, TypeAlias, TypedDict\n${classes.join("")}\n\nActionKind: TypeAlias = ${literal(rows.map(({ kind }) => kind))}\n"""The kinds of actions."""\n`,
     ],
     [
       "_async/decisions.py",

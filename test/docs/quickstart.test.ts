@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect } from "vitest";
 import { buildClient } from "../../scripts/client/build.ts";
 import { allow, authorizePath, createSignedInVisitor } from "../console/consent-rig.ts";
+import { depth } from "../support/depth.ts";
 import { freePort } from "../support/free-port.ts";
 import { lacks, needInShell } from "../support/needs.ts";
 import { sampledTest } from "../support/sampled.ts";
@@ -74,6 +75,27 @@ test("docs/quickstart/api.md: its program in TypeScript prints the texts of its 
   const { stdout } = await run(process.execPath, ["main.ts"], { cwd: folder, env: { PATH: process.env["PATH"], ...variables } });
   expectPrinted(stdout, program);
 });
+
+// Node and tsx come from the registry.
+test.skipIf(depth === "short").for([
+  ["22.18.0", "node"],
+  ["20", "tsx"],
+] as const)(
+  "docs/quickstart/api.md: its program in TypeScript prints the same on Node %s by %s",
+  { timeout: 300_000 },
+  async ([version, runner]) => {
+    const folder = await installedFolder(tabIn(api, "sh", "TypeScript").join("\n"));
+    await run("npm", ["install", "--no-save", "--no-audit", "--no-fund", tarball, `node@${version}`, "tsx"], { cwd: folder });
+    const program = tabIn(api, "ts", "TypeScript").join("\n");
+    writeFileSync(join(folder, "main.ts"), program);
+    const env = {
+      PATH: `${join(folder, "node_modules/node/bin")}:${join(folder, "node_modules/.bin")}:${process.env["PATH"]}`,
+      ...variables,
+    };
+    expect((await run("node", ["--version"], { env })).stdout).toMatch(new RegExp(`^v${version}\\b`));
+    expectPrinted((await run(runner, ["main.ts"], { cwd: folder, env })).stdout, program);
+  },
+);
 
 test.skipIf(lacks("python-httpx"))("docs/quickstart/api.md: its program in Python prints the texts of its comments", async () => {
   const program = tabIn(api, "python", "Python").join("\n");

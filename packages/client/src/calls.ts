@@ -1,7 +1,8 @@
+import { type Answered, Called } from "./called.ts";
 import { type Rpcs, rpcs } from "./generated/rpc.ts";
 import { type Operations, operations } from "./generated/v2.ts";
 import { type Paged, paged } from "./pages.ts";
-import type { CallOptions, Transport } from "./transport.ts";
+import type { CallOptions, Outgoing, Transport } from "./transport.ts";
 
 /** What every answer has next to its own members. */
 export interface Envelope {
@@ -40,9 +41,9 @@ export type ItemOf<Name extends PagedName> = Operations[Name]["answer"] extends 
 /** Calls of every operation. */
 export interface Caller {
   /** Calls an operation of v2 by its name, for example `task.create`. @throws ApiError, ConnectionError */
-  call<Name extends OperationName>(name: Name, ...args: CallArguments<RequestOf<Name>>): Promise<AnswerOf<Name>>;
+  call<Name extends OperationName>(name: Name, ...args: CallArguments<RequestOf<Name>>): Called<AnswerOf<Name>>;
   /** Calls an operation that has no name in v2, for example `settings.v1.WorkerService/ListWorkers`. @throws ApiError, ConnectionError */
-  rpc<Name extends RpcName>(name: Name, ...args: CallArguments<Rpcs[Name]["request"]>): Promise<Rpcs[Name]["answer"]>;
+  rpc<Name extends RpcName>(name: Name, ...args: CallArguments<Rpcs[Name]["request"]>): Called<Rpcs[Name]["answer"]>;
   /** The items of a list, over all its pages. */
   items<Name extends PagedName>(name: Name, ...args: CallArguments<RequestOf<Name>>): Paged<ItemOf<Name>, AnswerOf<Name>>;
 }
@@ -55,23 +56,22 @@ interface Page {
 }
 
 export function caller(http: Transport): Caller {
-  const call: Caller["call"] = async <Name extends OperationName>(
-    name: Name,
-    ...[request = {}, options]: CallArguments<RequestOf<Name>>
-  ) => {
+  // An answer has the form that the schema states.
+  const sent = <Answer>(outgoing: Outgoing, options?: CallOptions) => new Called(http.send(outgoing, options) as Promise<Answered<Answer>>);
+  const call: Caller["call"] = <Name extends OperationName>(name: Name, ...[request = {}, options]: CallArguments<RequestOf<Name>>) => {
     const outgoing = { operation: name, path: `/v2/${name}`, body: request, isChange: operations[name] === "change" };
-    return (await http.send(outgoing, options)) as AnswerOf<Name>;
+    return sent<AnswerOf<Name>>(outgoing, options);
   };
-  const rpc: Caller["rpc"] = async <Name extends RpcName>(name: Name, ...[request = {}, options]: CallArguments<Rpcs[Name]["request"]>) => {
+  const rpc: Caller["rpc"] = <Name extends RpcName>(name: Name, ...[request = {}, options]: CallArguments<Rpcs[Name]["request"]>) => {
     const outgoing = { operation: name, path: `/${name}`, body: request, isChange: rpcs[name] === "change" };
-    return (await http.send(outgoing, options)) as Rpcs[Name]["answer"];
+    return sent<Rpcs[Name]["answer"]>(outgoing, options);
   };
   const items: Caller["items"] = <Name extends PagedName>(name: Name, ...[request = {}, options]: CallArguments<RequestOf<Name>>) =>
     paged<ItemOf<Name>, AnswerOf<Name>>(
       async (cursor) => {
         const asked = { ...request, ...(cursor === undefined ? {} : { cursor }) };
         const outgoing = { operation: name, path: `/v2/${name}`, body: asked, isChange: false };
-        return (await http.send(outgoing, options)) as AnswerOf<Name>;
+        return await sent<AnswerOf<Name>>(outgoing, options);
       },
       (page: Page) => (page.messages ?? page.data ?? []) as readonly ItemOf<Name>[],
     );
@@ -84,7 +84,7 @@ export type Resource<Subject extends string> = {
     ? Method extends `${string}.${string}`
       ? never
       : Method
-    : never]: (...args: CallArguments<RequestOf<Name>>) => Promise<AnswerOf<Name>>;
+    : never]: (...args: CallArguments<RequestOf<Name>>) => Called<AnswerOf<Name>>;
 };
 
 export function resource<Subject extends string>({ call }: Pick<Caller, "call">, subject: Subject): Resource<Subject> {

@@ -71,13 +71,14 @@ export function createClient(options: ClientOptions = {}): Client {
   const of = <Subject extends string>(subject: Subject) => resource(calls, subject);
   const tasks: Tasks = {
     ...of("task"),
-    create: <Output>({ message, output, ...request }: CreateTask<Output>, call?: CallOptions) =>
-      new StartedTask<Output>((resolve, reject) => {
+    create: <Output>({ message, output, ...request }: CreateTask<Output>, options?: CallOptions) => {
+      const create = async () => {
         const schema = output && { structured_output_schema: outputSchema(output) };
-        calls
-          .call("task.create", { ...request, ...schema, message: toMessage(message) }, call)
-          .then(({ task_id }) => resolve(taskHandle(parts, task_id, output)), reject);
-      }),
+        const created = calls.call("task.create", { ...request, ...schema, message: toMessage(message) }, options);
+        return await created.map(({ task_id }) => taskHandle(parts, task_id, output)).withResponse();
+      };
+      return new StartedTask<Output>(create());
+    },
     get: (id) => taskHandle(parts, id),
     list: (request = {}, call) => calls.items("task.list", request, call),
     watch: (id, watching) => watchTask(http, id, watching),

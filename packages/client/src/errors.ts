@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "./json.ts";
 
-/** The codes of refusals, from the server. New ones can appear. */
+/** The codes of refusals, from the server. New ones can appear. v2 answers 401 with `permission_denied`; `unauthenticated` is that of `client.rpc`. */
 export type ErrorCode =
   | "invalid_argument"
   | "unauthenticated"

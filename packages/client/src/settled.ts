@@ -6,7 +6,7 @@ import { timeLimit } from "./runtime.ts";
 import { backoffMs, type CallOptions, isTransient, type Transport } from "./transport.ts";
 
 /** Settings of a wait. */
-export interface WaitOptions extends Pick<CallOptions, "signal"> {
+export interface WaitOptions extends Pick<CallOptions, "signal" | "headers"> {
   /** Milliseconds after which the wait fails with a TimeoutError; the task continues. Default: no limit. */
   readonly timeoutMs?: number | undefined;
 }
@@ -30,9 +30,9 @@ export function settledTasks(http: Transport, { call }: Pick<Caller, "call">): S
   const wake = (id: string) => wakes.get(id)?.forEach((each) => void each());
   const begin = () => followTasks(http, wake, () => [...wakes.keys()].forEach(wake));
 
-  async function look(task_id: string, wait_seconds: number, signal: AbortSignal | undefined): Promise<Task> {
-    const detail = () => call("task.detail", { task_id, wait_seconds }, { signal });
-    return (wait_seconds > 0 ? await http.places(detail, signal) : await detail()).task;
+  async function look(task_id: string, wait_seconds: number, options: CallOptions): Promise<Task> {
+    const detail = async () => await call("task.detail", { task_id, wait_seconds }, options);
+    return (wait_seconds > 0 ? await http.places(detail, options.signal) : await detail()).task;
   }
 
   /** `woken` ends with the next change of the task. */
@@ -52,7 +52,7 @@ export function settledTasks(http: Transport, { call }: Pick<Caller, "call">): S
     };
   }
 
-  async function settled(id: string, signal: AbortSignal | undefined, left: () => number): Promise<Task | undefined> {
+  async function settled(id: string, { signal, headers }: WaitOptions, left: () => number): Promise<Task | undefined> {
     for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, lastPollMs)) {
       const isHeld = waits <= heldMax;
       if (!isHeld) {
@@ -62,7 +62,7 @@ export function settledTasks(http: Transport, { call }: Pick<Caller, "call">): S
       const { woken, release } = listenFor(id);
       try {
         const seconds = isHeld ? Math.max(0, Math.min(heldSeconds, Math.ceil(left() / 1000))) : 0;
-        const task = await look(id, seconds, signal);
+        const task = await look(id, seconds, { signal, headers });
         if (task.status !== "running") return task;
         if (left() <= 0) return undefined;
         if (!isHeld) await within(Math.min(left(), following?.isLive() ? followedMs : pollMs), woken, signal);
@@ -72,11 +72,12 @@ export function settledTasks(http: Transport, { call }: Pick<Caller, "call">): S
     }
   }
 
-  return async (id, { signal, timeoutMs = Number.POSITIVE_INFINITY } = {}) => {
+  return async (id, options = {}) => {
+    const { timeoutMs = Number.POSITIVE_INFINITY } = options;
     const until = Date.now() + timeoutMs;
     waits += 1;
     try {
-      const task = await settled(id, signal, () => until - Date.now());
+      const task = await settled(id, options, () => until - Date.now());
       if (task) return task;
       throw new TimeoutError(`the task still runs after ${timeoutMs} ms: ${id}`);
     } finally {

@@ -1,3 +1,4 @@
+import type { Answered } from "./called.ts";
 import { envelope } from "./changes.ts";
 import { ApiError, ConnectionError, refusalIn } from "./errors.ts";
 import type { JsonValue } from "./json.ts";
@@ -69,9 +70,9 @@ export interface Transport {
   /** Bounds the calls at the same time. `send` uses it itself, except for calls that the server holds. */
   readonly places: Places;
   /** The JSON of the answer, which has the form that the schema states. @throws ApiError, ConnectionError */
-  send(request: Outgoing, options?: CallOptions): Promise<unknown>;
+  send(request: Outgoing, options?: CallOptions): Promise<Answered<unknown>>;
   /** Opens a stream once; the limit is renewed by the reader. Null for an answer without a body: nothing will follow. @throws ApiError, ConnectionError */
-  open(request: Outgoing, limit: Limit): Promise<ReadableStream<Uint8Array> | null>;
+  open(request: Outgoing, limit: Limit, headers?: Readonly<Record<string, string>>): Promise<ReadableStream<Uint8Array> | null>;
 }
 
 const firstPauseMs = 500;
@@ -142,7 +143,7 @@ export function transport(options: ClientOptions, { longestMs, places = anyPlace
     return await post(request, signal, headers, { authorization: `Bearer ${renewed}` });
   }
 
-  async function once(request: Outgoing, limit: Limit, headers: Readonly<Record<string, string>>): Promise<JsonValue> {
+  async function once(request: Outgoing, limit: Limit, headers: Readonly<Record<string, string>>): Promise<Answered<JsonValue>> {
     const begun = Date.now();
     const reply = await attempt(request, limit.signal, headers);
     log.debug(
@@ -154,10 +155,10 @@ export function transport(options: ClientOptions, { longestMs, places = anyPlace
     if (body === undefined) throw new ConnectionError(`the answer is not complete: ${request.operation}`);
     const warnings = warningsIn(body);
     if (warnings.length > 0) options.onWarning?.(warnings, request.operation);
-    return body;
+    return { data: body, response: reply, requestId: headOf(reply, request).requestId };
   }
 
-  async function send(request: Outgoing, call: CallOptions = {}): Promise<unknown> {
+  async function send(request: Outgoing, call: CallOptions = {}): Promise<Answered<unknown>> {
     const { retries = options.retries ?? 4, timeoutMs = options.timeoutMs ?? 75_000, signal } = call;
     const key: Record<string, string> = request.isChange ? { "idempotency-key": call.idempotencyKey ?? randomHex(16) } : {};
     const within = isHeld(request.body) ? anyPlace : places;
@@ -192,9 +193,9 @@ export function transport(options: ClientOptions, { longestMs, places = anyPlace
     await doSleep(ms, signal);
   }
 
-  async function open(request: Outgoing, limit: Limit): Promise<ReadableStream<Uint8Array> | null> {
+  async function open(request: Outgoing, limit: Limit, headers = {}): Promise<ReadableStream<Uint8Array> | null> {
     try {
-      const reply = await attempt(request, limit.signal, {});
+      const reply = await attempt(request, limit.signal, headers);
       if (!reply.ok) throw refusalIn(parse(await reply.text()), headOf(reply, request));
       return reply.body;
     } catch (thrown) {

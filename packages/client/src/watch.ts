@@ -24,6 +24,7 @@ export interface WatchOptions {
   /** Also yields the text of messages while the agent writes them. */
   readonly deltas?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** How often a connection is opened again without any event in between, 10 by default. */
   readonly retries?: number | undefined;
 }
@@ -55,7 +56,7 @@ export class LiveText {
 
 /** Watches a task: every event once, in order of `seq`, through lost connections and restarts of the server. */
 export async function* watchTask(http: Transport, taskId: string, options: WatchOptions = {}): AsyncGenerator<WatchEvent> {
-  const { afterSeq = 0, untilSettled = false, deltas = false, signal, retries = 10 } = options;
+  const { afterSeq = 0, untilSettled = false, deltas = false, signal, headers = {}, retries = 10 } = options;
   let seq = afterSeq;
   let failures = 0;
   const live = new LiveText();
@@ -63,7 +64,7 @@ export async function* watchTask(http: Transport, taskId: string, options: Watch
     const body = { task_id: taskId, after_seq: seq, until_settled: untilSettled, deltas };
     const limit = timeLimit(silenceMs, "task.watch", signal);
     try {
-      const stream = await http.open({ operation: "task.watch", path: "/v2/task.watch", body, isChange: false }, limit);
+      const stream = await http.open({ operation: "task.watch", path: "/v2/task.watch", body, isChange: false }, limit, headers);
       // 204: the task is settled, and has no event after this one.
       if (stream === null) return;
       for await (const event of readFrames(stream, limit, live)) {

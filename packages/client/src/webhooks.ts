@@ -1,6 +1,6 @@
 import { PlatformError } from "./errors.ts";
 import type { JsonValue } from "./json.ts";
-import { fromBase64 } from "./runtime.ts";
+import { fromBase64, toBase64 } from "./runtime.ts";
 
 /** A file in a webhook's body; the link is valid for 7 days. */
 export interface WebhookAttachment {
@@ -169,4 +169,29 @@ export async function constructEvent(
     if ("ed25519PublicKey" in keys) return await anyKey(keys.ed25519PublicKey, (key) => fitsEd25519(key, content, items));
     return await anyKey(keys.secret, (secret) => fitsSecret(secret, content, items));
   }
+}
+
+/** Settings of a test event. */
+export interface SignTestOptions {
+  /** The shared secret (`whsec_…`), any in a test. */
+  readonly secret: string;
+  /** Time of the delivery in Unix milliseconds; give `constructEvent` the same. Default: now. */
+  readonly now?: number | undefined;
+}
+
+/** A delivery of an event as the platform sends it, signed by a shared secret: for tests of a receiver. */
+export async function signTestEvent(
+  event: WebhookEvent,
+  { secret, now = Date.now() }: SignTestOptions,
+): Promise<{ readonly body: string; readonly headers: Readonly<Record<string, string>> }> {
+  const body = JSON.stringify(event);
+  const timestamp = String(Math.floor(now / 1000));
+  const material = fromBase64(secret.replace(/^whsec_/, ""));
+  const key = await crypto.subtle.importKey("raw", material, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  const signature = await crypto.subtle.sign("HMAC", key, encoder.encode(`${event.event_id}.${timestamp}.${body}`));
+  const headers = {
+    ...{ "content-type": "application/json", "webhook-id": event.event_id, "webhook-timestamp": timestamp },
+    "webhook-signature": `v1,${toBase64(new Uint8Array(signature))}`,
+  };
+  return { body, headers };
 }

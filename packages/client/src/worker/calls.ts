@@ -20,7 +20,7 @@ export const workerCall =
     // The server applies events and endings once, without an idempotency key.
     const outgoing = { operation: name, path: `/worker.v1.WorkerService/${name}`, body: request, isChange: false };
     try {
-      return (await http.send(outgoing, options)) as WorkerCalls[Name]["answer"];
+      return (await http.send(outgoing, options)).data as WorkerCalls[Name]["answer"];
     } catch (error) {
       throw lostOr(error);
     }

@@ -1,3 +1,4 @@
+import type { ActionInputs } from "../generated/actions.ts";
 import type {
   AskInput,
   CallToolResponse,
@@ -6,6 +7,7 @@ import type {
   EndedWait,
   EventInput,
   FailInput,
+  File,
   FinishInput,
   FinishRequest,
   HistoryEntry,
@@ -55,6 +57,12 @@ export class Suspended extends Error {
   }
 }
 
+/** A decision of the user. `input` has the form of the kind. */
+export interface Decided<Kind extends keyof ActionInputs = keyof ActionInputs> extends Omit<Decision, "input"> {
+  readonly accepted: boolean;
+  readonly input?: ActionInputs[Kind];
+}
+
 /** The work of one turn. An agent that runs again for the same turn, after a crash, a question or an approval, gets what was done before. */
 export interface Turn {
   /** The run as the platform sent it. */
@@ -87,6 +95,8 @@ export interface Turn {
   ): Promise<Result>;
   /** Shows a piece of text to watchers while it is written; the answer or event that follows has the whole text. */
   write(piece: string, options?: WriteOptions): void;
+  /** The bytes of a file of a message. */
+  read(file: File): Promise<Uint8Array<ArrayBuffer>>;
   /** Uploads a file, and returns its id for `say` and the answer. Larger content than 1 MiB is sent separately. */
   upload(filename: string, content: string | Uint8Array<ArrayBuffer> | Blob, contentType?: string): Promise<string>;
   /** Counts resources, which are reported with the next events or the ending. */
@@ -95,7 +105,7 @@ export interface Turn {
   /** Asks the user, and returns the answer. The agent's function runs again from its beginning with the answer. */
   ask(content: string, more?: Omit<AskInput, "content">): Promise<string>;
   /** Requests an approval, and returns the decision. The agent's function runs again from its beginning with the decision. */
-  confirm(kind: string, more?: Omit<ConfirmInput, "kind">): Promise<Decision & { readonly accepted: boolean }>;
+  confirm<Kind extends keyof ActionInputs>(kind: Kind, more?: Omit<ConfirmInput, "kind">): Promise<Decided<Kind>>;
   /** Starts a subtask, once per key, and returns its id. */
   startSubtask(key: string, message: string): Promise<string>;
   /** Waits for subtasks, and returns their results. The agent's function runs again from its beginning. */
@@ -117,12 +127,12 @@ const inlineBytes = 1_048_576;
 const endings = ["finish", "ask", "confirm", "fail", "wait"] as const;
 
 const isEnding = (result: FinishInput | Ending): result is Ending => endings.some((name) => name in result);
-const toEnding = (result: TurnResult): Ending => {
+export const toEnding = (result: TurnResult): Ending => {
   if (typeof result === "string") return { finish: { content: result } };
   return isEnding(result) ? result : { finish: result };
 };
 
-export function openTurn(http: Transport, call: WorkerCall, run: Run, over: AbortController): OpenTurn {
+export function openTurn(http: Pick<Transport, "fetch">, call: WorkerCall, run: Run, over: AbortController): OpenTurn {
   const name = { taskId: run.taskId ?? "", fence: run.fence ?? 0 };
   const replay = replayOf(run);
   const written = (run.events ?? []).flatMap(({ event }) => event ?? []);
@@ -196,6 +206,12 @@ export function openTurn(http: Transport, call: WorkerCall, run: Run, over: Abor
     return uploadId;
   }
 
+  async function read({ url = "", filename = "" }: File): Promise<Uint8Array<ArrayBuffer>> {
+    const reply = await http.fetch(url, { signal: over.signal });
+    if (!reply.ok) throw new Error(`HTTP ${reply.status}: download of ${filename}`);
+    return new Uint8Array(await reply.arrayBuffer());
+  }
+
   function suspend(ending: Ending): never {
     suspended = new Suspended(ending);
     throw suspended;
@@ -215,13 +231,14 @@ export function openTurn(http: Transport, call: WorkerCall, run: Run, over: Abor
     return suspend({ ask: { content, ...more, ...memoWith(past, memo) } });
   }
 
-  async function confirm(
-    kind: string,
+  async function confirm<Kind extends keyof ActionInputs>(
+    kind: Kind,
     { memo, ...more }: Omit<ConfirmInput, "kind"> = {},
-  ): Promise<Decision & { readonly accepted: boolean }> {
+  ): Promise<Decided<Kind>> {
     const decision = [...replay.past.decisions, ...(run.decisions ?? [])][asked.decisions];
     asked.decisions += 1;
-    if (decision) return { ...decision, accepted: decision.accepted ?? false };
+    // The server has checked the input by the schema of the kind.
+    if (decision) return { ...decision, accepted: decision.accepted ?? false } as Decided<Kind>;
     return suspend({ confirm: { kind, ...more, ...memoWith(replay.past, memo) } });
   }
 
@@ -256,6 +273,7 @@ export function openTurn(http: Transport, call: WorkerCall, run: Run, over: Abor
     tool: (key, toolUsed) => append({ key, toolUsed }),
     once,
     write: (piece, options) => live.write(piece, options),
+    read,
     upload,
     use(more) {
       const sum = (member: keyof UsageInput) => (usage?.[member] ?? 0) + (more[member] ?? 0);

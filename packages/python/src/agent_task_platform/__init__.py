@@ -5,6 +5,7 @@ from ._async.files import AsyncFiles
 from ._async.oauth import AsyncMemoryStore, AsyncOAuthClient, AsyncTokenStore
 from ._async.pages import AsyncPaged
 from ._async.started import AsyncStartedTask
+from ._async.stream import AsyncTaskStream
 from ._async.task import AsyncTaskHandle
 from ._async.transport import AsyncTokenSource
 from ._core.events import ListenEvent, TextDeltaEvent, WatchEvent
@@ -17,6 +18,7 @@ from ._sync.client import Client, Tasks, Webhooks
 from ._sync.files import Files
 from ._sync.oauth import MemoryStore, OAuthClient, TokenStore
 from ._sync.pages import Paged
+from ._sync.stream import TaskStream
 from ._sync.task import TaskHandle
 from ._sync.transport import TokenSource
 from .errors import (
@@ -37,7 +39,7 @@ from .errors import (
     TaskStateError,
     UnavailableError,
 )
-from .webhooks import SignatureError, WebhookEvent, construct_event
+from .webhooks import SignatureError, WebhookEvent, construct_event, sign_test_event
 
 __version__ = "0.2.0"
 __all__ = [
@@ -52,6 +54,7 @@ __all__ = [
     "AsyncPaged",
     "AsyncStartedTask",
     "AsyncTaskHandle",
+    "AsyncTaskStream",
     "AsyncTasks",
     "AsyncTokenSource",
     "AsyncTokenStore",
@@ -80,6 +83,7 @@ __all__ = [
     "SignatureError",
     "TaskHandle",
     "TaskStateError",
+    "TaskStream",
     "Tasks",
     "TextDeltaEvent",
     "TokenSource",
@@ -92,4 +96,5 @@ __all__ = [
     "Webhooks",
     "construct_event",
     "output_schema",
+    "sign_test_event",
 ]

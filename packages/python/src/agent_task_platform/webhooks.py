@@ -219,3 +219,21 @@ def _fits_rsa(public_key: str, signed: bytes, text: str) -> bool:
         return True
     except InvalidSignature:
         return False
+
+
+def sign_test_event(event: WebhookEvent, *, secret: str, now: float | None = None) -> tuple[bytes, dict[str, str]]:
+    """The body and the headers of an event as the platform sends it, signed by a shared secret: for tests of a receiver.
+
+    secret: `whsec_…`, any in a test.
+    now: time of the delivery in Unix seconds; give `construct_event` the same. Default: now.
+    """
+    body = json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode()
+    timestamp = str(int(time.time() if now is None else now))
+    signed = f"{event['event_id']}.{timestamp}.".encode() + body
+    mac = hmac.new(base64.b64decode(secret.removeprefix("whsec_")), signed, hashlib.sha256).digest()
+    return body, {
+        "content-type": "application/json",
+        "webhook-id": event["event_id"],
+        "webhook-timestamp": timestamp,
+        "webhook-signature": f"v1,{base64.b64encode(mac).decode()}",
+    }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from .._core.events import WatchEvent
 from .._core.output import Output, OutputType
 from .backend import Started
+from .stream import AsyncTaskStream
 from .task import AsyncTaskHandle
 
 if TYPE_CHECKING:
@@ -19,10 +20,14 @@ Other = TypeVar("Other")
 class AsyncStartedTask(Started[AsyncTaskHandle[Output]], Generic[Output]):
     """Await it for the task, or call the methods that need no other: the task is created by the first use."""
 
-    async def stream(self, *, deltas: bool = False, retries: int = 10) -> AsyncIterator[WatchEvent]:
+    def stream(self, *, deltas: bool = False, retries: int = 10) -> AsyncTaskStream:
         """As `AsyncTaskHandle.stream`."""
-        async for event in (await self).stream(deltas=deltas, retries=retries):
-            yield event
+
+        async def events() -> AsyncGenerator[WatchEvent, None]:
+            async for event in (await self).stream(deltas=deltas, retries=retries):
+                yield event
+
+        return AsyncTaskStream(events())
 
     async def wait(self, timeout: float | None = None) -> v2.Task:
         """As `AsyncTaskHandle.wait`."""

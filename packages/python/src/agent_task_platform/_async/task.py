@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from .._core.events import WatchEvent
@@ -14,6 +14,7 @@ from .decisions import AsyncDecisions
 from .operations import AsyncOperations
 from .pages import AsyncPaged
 from .settled import AsyncSettled
+from .stream import AsyncTaskStream
 from .watch import watch_task
 
 if TYPE_CHECKING:
@@ -42,12 +43,15 @@ class AsyncTaskHandle(AsyncDecisions, Generic[Output]):
         """The present state."""
         return (await self._operations.call("task.detail", {"task_id": self.id}, options))["task"]
 
-    async def stream(self, *, after_seq: int | None = None, deltas: bool = False, retries: int = 10) -> AsyncIterator[WatchEvent]:
+    def stream(self, *, after_seq: int | None = None, deltas: bool = False, retries: int = 10) -> AsyncTaskStream:
         """Yields the events of the task until it is settled: stopped, failed or waiting for its user.
 
         It continues after the last event that this object has yielded; `after_seq` begins somewhere else. `deltas` also yields the
         text of messages while the agent writes them. `retries` is how often a connection is opened again without any event in between.
         """
+        return AsyncTaskStream(self._watched(after_seq, deltas, retries))
+
+    async def _watched(self, after_seq: int | None, deltas: bool, retries: int) -> AsyncGenerator[WatchEvent, None]:
         begin = self._seen if after_seq is None else after_seq
         watched = watch_task(
             self._operations.http, self.id, after_seq=begin, until_settled=True, deltas=deltas, retries=retries
@@ -96,10 +100,17 @@ class AsyncTaskHandle(AsyncDecisions, Generic[Output]):
         read = self._output if reader is None else reader
         return output.get("value") if read is None else reader_of(read)(output.get("value"))
 
-    def events(self, *, order: str = "asc", verbose: bool | None = None, limit: int | None = None) -> AsyncPaged[v2.TaskEvent, Any]:
+    def events(
+        self,
+        *,
+        order: str = "asc",
+        verbose: bool | None = None,
+        limit: int | None = None,
+        options: CallOptions | None = None,
+    ) -> AsyncPaged[v2.TaskEvent, Any]:
         """The events of the task, oldest first unless `order` is `desc`."""
         request: Any = present({"task_id": self.id, "order": order, "verbose": verbose, "limit": limit})
-        return self._operations.items("task.listMessages", request)
+        return self._operations.items("task.listMessages", request, options)
 
     async def send(self, message: MessageLike, *, options: CallOptions | None = None, **more: Any) -> None:
         """Sends a message, which starts the next turn. `more` has other members of `task.sendMessage`."""
@@ -136,10 +147,10 @@ class AsyncTaskHandle(AsyncDecisions, Generic[Output]):
         request: Any = {"task_id": self.id, **({"stop": True} if stop else {})}
         await self._operations.call("task.delete", request, options)
 
-    async def watch_url(self, ttl_seconds: int | None = None) -> str:
+    async def watch_url(self, ttl_seconds: int | None = None, options: CallOptions | None = None) -> str:
         """An address at which `EventSource` can watch the task without a credential."""
         request: Any = present({"task_id": self.id, "ttl_seconds": ttl_seconds})
-        return (await self._operations.call("task.watchUrl", request))["url"]
+        return (await self._operations.call("task.watchUrl", request, options))["url"]
 
     async def _last(self, type: str, timeout: float | None) -> Any:
         """Waits for the end of a turn, and returns the content of its newest event of a type."""

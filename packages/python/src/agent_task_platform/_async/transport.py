@@ -79,12 +79,18 @@ class AsyncTransport:
         while True:
             try:
                 async with places:
-                    return await self._once(request, headers, timeout)
+                    return await self._once(request, headers, timeout, options.get("on_response"))
             except Exception as error:
                 await self._pause_before(tried, retries, error, request.operation)
             tried += 1
 
-    async def _once(self, request: Outgoing, headers: Mapping[str, str], timeout: float) -> dict[str, Any]:
+    async def _once(
+        self,
+        request: Outgoing,
+        headers: Mapping[str, str],
+        timeout: float,
+        on_response: Callable[[httpx.Response], None] | None,
+    ) -> dict[str, Any]:
         begun = time.monotonic()
         async with self.open(request, headers, timeout) as reply:
             text = await self.read(reply, request.operation, timeout)
@@ -96,6 +102,8 @@ class AsyncTransport:
         warnings = policy.warnings_in(body)
         if warnings and self._on_warning is not None:
             self._on_warning(warnings, request.operation)
+        if on_response is not None:
+            on_response(reply)
         return body
 
     async def _pause_before(self, tried: int, retries: int | None, error: Exception, operation: str) -> None:

@@ -7,7 +7,7 @@ import math
 import os
 import random
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
@@ -26,6 +26,8 @@ class CallOptions(TypedDict, total=False):
     idempotency_key: str
     """Default: a new random key for each call that changes something; its repeats have the same key."""
     headers: Mapping[str, str]
+    on_response: Callable[[httpx.Response], None]
+    """Called with the answer after it was read: its headers have the request id (`x-request-id`)."""
 
 
 @dataclass(frozen=True)

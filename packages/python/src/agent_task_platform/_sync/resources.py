@@ -103,8 +103,9 @@ class TaskResource:
 
         share_visibility: Audience of the task's web page. Default `private`.
 
-        agent_profile: Profile of the task: `standard` (default), `lite`, `max`, or a spelling with a version such as
-        `manus-1.6-lite`. Any other value returns `invalid_argument`. Rules: at most 64 characters.
+        agent_profile: Profile of the task: `standard` (default), `lite`, `max`, a spelling with a version such as
+        `manus-1.6-lite`, or a named profile of the space. Any other value returns `invalid_argument`, which lists the
+        profiles. Rules: at most 64 characters.
 
         title: Title, at most 255 characters. Default: made from the message. Rules: at most 255 characters.
 
@@ -1315,14 +1316,14 @@ class WebhookResource:
         since: int | None = None,
         options: CallOptions | None = None,
     ) -> v2.RecoverDeliveriesResponse:
-        """Sends all failed deliveries of a webhook since a time again.
+        """Sends all deliveries of a webhook since a time that failed, or wait for their next attempt, again.
 
         Returns `not_found` for an unknown webhook, and `failed_precondition` while it is inactive.
 
         webhook_id: Id of the webhook. Rules: 1 to 128 characters.
 
-        since: Only failed deliveries of events at or after this time, in Unix seconds. Rules: at least 0; a date
-        `YYYY-MM-DD` is accepted too.
+        since: Only deliveries of events at or after this time, in Unix seconds. Rules: at least 0; a date `YYYY-MM-DD`
+        is accepted too.
         """
         answer: v2.RecoverDeliveriesResponse = self._operations._call(
             "webhook.recover",

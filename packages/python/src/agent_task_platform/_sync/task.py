@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Callable, Sequence
+from collections.abc import Generator, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from .._core.events import WatchEvent
@@ -15,6 +15,7 @@ from .decisions import Decisions
 from .operations import Operations
 from .pages import Paged
 from .settled import Settled
+from .stream import TaskStream
 from .watch import watch_task
 
 if TYPE_CHECKING:
@@ -43,12 +44,15 @@ class TaskHandle(Decisions, Generic[Output]):
         """The present state."""
         return (self._operations.call("task.detail", {"task_id": self.id}, options))["task"]
 
-    def stream(self, *, after_seq: int | None = None, deltas: bool = False, retries: int = 10) -> Iterator[WatchEvent]:
+    def stream(self, *, after_seq: int | None = None, deltas: bool = False, retries: int = 10) -> TaskStream:
         """Yields the events of the task until it is settled: stopped, failed or waiting for its user.
 
         It continues after the last event that this object has yielded; `after_seq` begins somewhere else. `deltas` also yields the
         text of messages while the agent writes them. `retries` is how often a connection is opened again without any event in between.
         """
+        return TaskStream(self._watched(after_seq, deltas, retries))
+
+    def _watched(self, after_seq: int | None, deltas: bool, retries: int) -> Generator[WatchEvent, None, None]:
         begin = self._seen if after_seq is None else after_seq
         watched = watch_task(
             self._operations.http, self.id, after_seq=begin, until_settled=True, deltas=deltas, retries=retries
@@ -97,10 +101,17 @@ class TaskHandle(Decisions, Generic[Output]):
         read = self._output if reader is None else reader
         return output.get("value") if read is None else reader_of(read)(output.get("value"))
 
-    def events(self, *, order: str = "asc", verbose: bool | None = None, limit: int | None = None) -> Paged[v2.TaskEvent, Any]:
+    def events(
+        self,
+        *,
+        order: str = "asc",
+        verbose: bool | None = None,
+        limit: int | None = None,
+        options: CallOptions | None = None,
+    ) -> Paged[v2.TaskEvent, Any]:
         """The events of the task, oldest first unless `order` is `desc`."""
         request: Any = present({"task_id": self.id, "order": order, "verbose": verbose, "limit": limit})
-        return self._operations.items("task.listMessages", request)
+        return self._operations.items("task.listMessages", request, options)
 
     def send(self, message: MessageLike, *, options: CallOptions | None = None, **more: Any) -> None:
         """Sends a message, which starts the next turn. `more` has other members of `task.sendMessage`."""
@@ -137,10 +148,10 @@ class TaskHandle(Decisions, Generic[Output]):
         request: Any = {"task_id": self.id, **({"stop": True} if stop else {})}
         self._operations.call("task.delete", request, options)
 
-    def watch_url(self, ttl_seconds: int | None = None) -> str:
+    def watch_url(self, ttl_seconds: int | None = None, options: CallOptions | None = None) -> str:
         """An address at which `EventSource` can watch the task without a credential."""
         request: Any = present({"task_id": self.id, "ttl_seconds": ttl_seconds})
-        return (self._operations.call("task.watchUrl", request))["url"]
+        return (self._operations.call("task.watchUrl", request, options))["url"]
 
     def _last(self, type: str, timeout: float | None) -> Any:
         """Waits for the end of a turn, and returns the content of its newest event of a type."""

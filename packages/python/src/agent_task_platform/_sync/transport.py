@@ -80,12 +80,18 @@ class Transport:
         while True:
             try:
                 with places:
-                    return self._once(request, headers, timeout)
+                    return self._once(request, headers, timeout, options.get("on_response"))
             except Exception as error:
                 self._pause_before(tried, retries, error, request.operation)
             tried += 1
 
-    def _once(self, request: Outgoing, headers: Mapping[str, str], timeout: float) -> dict[str, Any]:
+    def _once(
+        self,
+        request: Outgoing,
+        headers: Mapping[str, str],
+        timeout: float,
+        on_response: Callable[[httpx.Response], None] | None,
+    ) -> dict[str, Any]:
         begun = time.monotonic()
         with self.open(request, headers, timeout) as reply:
             text = self.read(reply, request.operation, timeout)
@@ -97,6 +103,8 @@ class Transport:
         warnings = policy.warnings_in(body)
         if warnings and self._on_warning is not None:
             self._on_warning(warnings, request.operation)
+        if on_response is not None:
+            on_response(reply)
         return body
 
     def _pause_before(self, tried: int, retries: int | None, error: Exception, operation: str) -> None:

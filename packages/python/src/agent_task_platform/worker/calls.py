@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import httpx
+
 from .._async.transport import AsyncTransport
+from .._core import policy
 from .._core.policy import CallOptions, Outgoing
 from ..errors import ApiError, PlatformError
 
@@ -27,3 +30,20 @@ class WorkerCalls:
             if error.code == "failed_precondition" and error.param == "fence":
                 raise RunLostError(str(error)) from error
             raise
+
+    async def put(self, answer: Mapping[str, Any], content: bytes, filename: str) -> None:
+        """The bytes of a larger upload, at the address in the answer of `Upload`."""
+        await self._transfer("PUT", answer["uploadUrl"], f"upload of {filename}", content)
+
+    async def get(self, url: str, filename: str) -> bytes:
+        """The bytes of a file of a message."""
+        return await self._transfer("GET", url, f"download of {filename}", None)
+
+    async def _transfer(self, method: str, url: str, what: str, content: bytes | None) -> bytes:
+        try:
+            reply = await self.http.http.request(method, url, content=content, timeout=60)
+        except httpx.HTTPError as error:
+            raise policy.connection_error(error, what) from error
+        if not reply.is_success:
+            raise policy.refusal_of(reply, reply.content, what)
+        return reply.content

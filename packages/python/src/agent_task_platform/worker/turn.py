@@ -9,19 +9,19 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar, Union, overload
 
-import httpx
-
 from .._core import policy
 from .calls import RunLostError, WorkerCalls
 from .replay import Past, memo_of, past_after, replay_of, text_of
 from .writer import Writer
 
 if TYPE_CHECKING:
+    from ..types.actions import ActionKind
     from ..types.worker import (
         CallToolResponse,
         Decision,
         EndedWait,
         EventInput,
+        File,
         HistoryEntry,
         Message,
         PlanStepInput,
@@ -48,7 +48,7 @@ TurnResult: TypeAlias = Union[str, Answer, Mapping[str, Any]]
 
 
 class TurnFailure(Exception):
-    """Ends the turn in `error`, with a category and a text for the user. Any other error of the agent has the category `internal`."""
+    """Ends the turn in `error`, with a category and a text for the user. Of any other error users see only a reference to the worker's log."""
 
     def __init__(self, error_type: str, message: str) -> None:
         super().__init__(message)
@@ -155,6 +155,11 @@ class Turn:
         """
         self._writer.write(piece, key, explanation, begins)
 
+    async def read(self, file: File) -> bytes:
+        """The bytes of a file of a message."""
+        self._check()
+        return await self._call.get(file.get("url", ""), file.get("filename", ""))
+
     async def upload(self, filename: str, content: bytes | str, content_type: str | None = None) -> str:
         """Uploads a file, and returns its id for `say` and the answer. Larger content than 1 MiB is sent separately."""
         data = content.encode() if isinstance(content, str) else bytes(content)
@@ -163,12 +168,7 @@ class Turn:
             answer = await self._own("Upload", {**request, "content": base64.b64encode(data).decode()})
             return str(answer.get("uploadId", ""))
         answer = await self._own("Upload", request)
-        try:
-            reply = await self._call.http.http.put(answer["uploadUrl"], content=data, timeout=60)
-        except httpx.HTTPError as error:
-            raise policy.connection_error(error, f"upload of {filename}") from error
-        if not reply.is_success:
-            raise policy.refusal_of(reply, reply.content, f"upload of {filename}")
+        await self._call.put(answer, data, filename)
         return str(answer.get("uploadId", ""))
 
     def use(self, *, input_tokens: int = 0, output_tokens: int = 0, tool_calls: int = 0) -> None:
@@ -186,7 +186,7 @@ class Turn:
 
     async def confirm(
         self,
-        kind: str,
+        kind: ActionKind,
         *,
         variant: str | None = None,
         description: str | None = None,
