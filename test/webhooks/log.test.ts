@@ -194,7 +194,8 @@ describeOnOne("the log of deliveries", (database) => {
       const { body } = await ann.v2("webhook.recover", { webhook_id: webhookId, since: 20 });
       expect(body["recovered"]).toBe(3);
       expect(await stateOf(rig.db.url, runs.id)).toMatchObject({ nextAt: runs.nextAt });
-      for (const { id } of [...due, waits]) expect(await stateOf(rig.db.url, id)).toEqual({ state: "pending", nextAt: clock.now(), settledAt: null });
+      for (const { id } of [...due, waits])
+        expect(await stateOf(rig.db.url, id)).toEqual({ state: "pending", nextAt: clock.now(), settledAt: null });
       for (const { id } of left) expect(await stateOf(rig.db.url, id)).toMatchObject({ state: "failed" });
       expect(await stateOf(rig.db.url, delivered.id)).toMatchObject({ state: "delivered" });
       expect(await pendingJobs(rig.db)).toContain(webhookId);
