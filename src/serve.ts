@@ -75,7 +75,7 @@ export interface TestStart {
   readonly ready: (platform: Pick<Platform, "baseUrl" | "pagesUrl">) => Promise<void>;
 }
 
-/** @throws ConfigError for data that test mode made: its keys are no secrets, and its clock may be ahead. */
+/** @throws ConfigError for data that test mode made: its keys are not secret, and its clock may be ahead. */
 function refuseTestFolder({ dataDir, database, databaseUrl }: Config): void {
   const folders = [dataDir, ...(database === "sqlite" ? [dirname(pathOf(databaseUrl))] : [])];
   const found = folders.find((folder) => isTestFolder(folder));

@@ -10,7 +10,7 @@ export const fixtures = command({
   brief: "Make the calls of a file, for demos and tests",
   examples: ["atp fixtures demo.json", "ATP_URL=http://localhost:8080 ATP_KEY=sk-… atp fixtures demo.json --json"],
   about:
-    'The file is a JSON list of steps, such as {"name": "task", "call": "task.create", "with": {"message": {"content": "Hello"}}}. A later step refers to an answer (docs/guides/testing.md). The file is checked before the first call. A second run of the same file within 24 hours goes on where the first ended, and makes nothing twice.',
+    'The file is a JSON list of steps, such as {"name": "task", "call": "task.create", "with": {"message": {"content": "Hello"}}}. A later step refers to an answer (docs/guides/testing.md). The file is checked before the first call. A second run of the same file within 24 hours continues where the first ended, and makes nothing twice.',
   parameters: { flags: clientFlags, positional: exactly(argument("File with the steps", "FILE")) },
   run: async ({ context, print }: Cli, { profile }: ClientFlags, file: string) => {
     const text = await readFile(file, "utf8");

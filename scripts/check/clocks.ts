@@ -28,7 +28,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/store/relay.ts": "repeats a lost connection to the database",
   "src/store/compact.ts": "waits for other processes, before a server runs",
   "src/store/rows/installation.ts": "compares the database's time with the clock, for `atp doctor`",
-  "src/log.ts": "writes counts of repeated lines, also while a clock stands still",
+  "src/log.ts": "writes counts of repeated lines, also while a clock is stopped",
   "src/metrics/process.ts": "the start of the process, for its metrics",
   "src/process/ending.ts": "the end of the process",
   "src/process/output.ts": "output of the process",
@@ -64,7 +64,7 @@ export function ownClocks(project: string): string[] {
   ];
 }
 
-/** Whether a line of code, not of a comment, has a time of its own. */
+/** Whether a line of code, not of a comment, reads another time than that of the clock. */
 export function isOwnTime(line: string): boolean {
   const code = line.replace(/^\s*(?:\/\/|\/?\*).*$/, "");
   return (

@@ -11,7 +11,7 @@ const task = (more = {}) => ({
 });
 const read = (steps: unknown) => readFixtures("demo.json", typeof steps === "string" ? steps : JSON.stringify(steps));
 
-test("a second run finds what the first has made, and goes on where it ended", async () => {
+test("a second run finds what the first has made, and continues where it ended", async () => {
   await using service = await openService({ idle: true });
   const { key } = await service.person();
   const text = JSON.stringify([project, task({ project_id: "$" + "{project.project.name}" })]);

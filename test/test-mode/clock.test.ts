@@ -1,4 +1,8 @@
+import { request } from "node:http";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createAdvance } from "../../src/wiring/test-mode/advance.ts";
+import { createTestClock } from "../../src/wiring/test-mode/clock.ts";
+import type { TestState } from "../../src/wiring/test-mode/state.ts";
 import { openReceiver } from "./receiver.ts";
 import { startTestMode, type TestModeServer } from "./rig.ts";
 
@@ -54,7 +58,7 @@ test("an approval waits for months, and is then decided", async () => {
   expect(await statusOf(task_id)).toBe("waiting");
 });
 
-test("a link to a file expires by the clock", async () => {
+test("a link to a file expires when the clock has passed its end", async () => {
   const { task_id } = await create("[[file a.txt | hello]]");
   await ok("test.clock.advance", { seconds: 1 });
   const messages = await ok("task.listMessages", { task_id });
@@ -94,4 +98,44 @@ test("three days of webhook repeats come in order, at their times, within one ca
 test("a second call that moves the clock is refused while one does", async () => {
   const calls = await Promise.all([1, 2, 3].map(() => server.v2("test.clock.advance", { seconds: 100 * day })));
   expect(calls.map(({ status }) => status).toSorted()).toEqual([200, 412, 412]);
+});
+
+test("an idempotency key is forgotten after its window", async () => {
+  const send = () => server.v2("task.create", { message: { content: "Once." } }, { headers: { "Idempotency-Key": "window" } });
+  const first = await send();
+  await ok("test.clock.advance", { seconds: 23 * 3600 });
+  expect((await send()).body["task_id"]).toBe(first.body["task_id"]);
+  await ok("test.clock.advance", { seconds: 2 * 3600 });
+  expect((await send()).body["task_id"]).not.toBe(first.body["task_id"]);
+});
+
+test("an upload in progress is not lost when the clock moves past its lease", async () => {
+  const { file, upload_url } = await ok("file.upload", { filename: "a.txt" });
+  const answer = new Promise<number>((resolve, reject) => {
+    const sent = request(upload_url, { method: "PUT", headers: { "content-length": "10" } }, (reply) =>
+      resolve(reply.resume().statusCode ?? 0),
+    );
+    sent.on("error", reject).write("01234");
+    // The server has begun to write once it has a row of the bytes.
+    void server
+      .v2("test.clock.read")
+      .then(() => server.v2("test.clock.advance", { seconds: 7200 }))
+      .then(() => sent.end("56789"));
+  });
+  expect(await answer).toBe(200);
+  expect((await ok("file.detail", { file_id: file.id }))["file"]).toMatchObject({ status: "uploaded" });
+});
+
+test("what is active for a minute is named, and the clock has the time that it had", async () => {
+  let passed = 0;
+  const clock = { ...createTestClock({ at: start, isStill: true }), monotonic: () => (passed += 10_000) };
+  const state: Pick<TestState, "active" | "nextDue" | "extendLeases"> = {
+    active: () => ["run of a", "delivery b"],
+    nextDue: () => null,
+    extendLeases: () => expect.unreachable(),
+  };
+  await expect(createAdvance(clock, state, () => 0).by(1000)).rejects.toThrow(
+    "2030-01-01T00:00:00.000Z: after 60 s still active: run of a, delivery b",
+  );
+  expect(clock.now()).toBe(start);
 });

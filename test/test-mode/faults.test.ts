@@ -106,7 +106,7 @@ test("a connection is reset before the call, and cut after bytes of the body", a
   expect(cut).toEqual({ text: '{"ok":tru', isCut: true });
 });
 
-test("a stream is cut after its events, and goes on after the last one", async () => {
+test("a stream is cut after its events, and continues after the last one", async () => {
   const { task_id } = await ok("task.create", { message: { content: "[[say One.]] [[say Two.]] [[say Three.]]" } });
   await ok("test.clock.advance", { seconds: 1 });
   const watch = (headers: Readonly<Record<string, string>>) =>
@@ -222,7 +222,7 @@ describe("deliveries", () => {
     expect(await deliver("reorder")).toEqual(["task_stopped", "task_created"]);
   });
 
-  test("comes late by the clock, and what follows waits for it", async () => {
+  test("comes late, and what follows waits for it", async () => {
     expect(await deliver("late=3600")).toEqual([]);
     await ok("test.clock.advance", { seconds: 3500 });
     expect(receiver.received).toEqual([]);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { callV2 } from "../support/wires.ts";
 import { startTestMode, type TestModeServer } from "./rig.ts";
 
-/** Calls of several kinds, one after the other, and the bytes of their answers. */
+/** Calls of several kinds, in sequence, and the bytes of their answers. */
 async function story(server: TestModeServer): Promise<string> {
   const answers: unknown[] = [];
   const call = async (name: string, body: unknown) => {

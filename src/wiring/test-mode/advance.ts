@@ -17,13 +17,17 @@ const namesMax = 5;
 export interface Advance {
   /** @param ms forward. @returns the number of times at which something was due. @throws Failure `failed_precondition`, `invalid_argument`. */
   by(ms: number): Promise<number>;
-  /** Runs work while nobody moves the clock. @throws Failure `failed_precondition` while somebody does. */
+  /** Runs work while no call moves the clock. @throws Failure `failed_precondition` while one does. */
   alone<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves when nothing is active, or `ms` have passed. @returns what still is. */
   quiet(ms: number): Promise<readonly string[]>;
 }
 
-export function createAdvance(clock: TestClock, state: TestState, held: () => number): Advance {
+export function createAdvance(
+  clock: TestClock,
+  state: Pick<TestState, "active" | "nextDue" | "extendLeases">,
+  held: () => number,
+): Advance {
   let isMoving = false;
 
   /** Nothing is active in two looks in a row, and all repeated work is waiting again. */
@@ -46,7 +50,7 @@ export function createAdvance(clock: TestClock, state: TestState, held: () => nu
     const names = left.slice(0, namesMax).join(", ");
     throw new Failure(
       "failed_precondition",
-      `the clock stands at ${new Date(clock.now()).toISOString()}: after ${quietMs / 1000} s still active: ${names}${left.length > namesMax ? ` and ${left.length - namesMax} more` : ""}`,
+      `the clock has the time ${new Date(clock.now()).toISOString()}: after ${quietMs / 1000} s still active: ${names}${left.length > namesMax ? ` and ${left.length - namesMax} more` : ""}`,
     );
   }
 

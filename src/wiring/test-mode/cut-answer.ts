@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { constants, type Http2ServerResponse } from "node:http2";
 import type { Fault } from "./fault.ts";
 
-/** Ends the connection of an answer before it is complete. Over HTTP/2 its stream ends, and the others go on. */
+/** Ends the connection of an answer before it is complete. Over HTTP/2 its stream ends, and the others continue. */
 export function endConnection(response: ServerResponse | Http2ServerResponse): void {
   if ("stream" in response) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
   else response.destroy();
@@ -68,7 +68,7 @@ function eventCutter(response: ServerResponse, count: number): (bytes: Buffer) =
   };
 }
 
-/** Comments, which keep a connection open, are no events. */
+/** Comments, which keep a connection open, do not count. */
 function endOfEvents(bytes: Buffer, count: number): number | null {
   let [from, left] = [0, count];
   while (left > 0) {

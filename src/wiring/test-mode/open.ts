@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import type { FastifyServerFactoryHandler } from "fastify";
 import type { Settings } from "../../config/sources.ts";
@@ -12,7 +12,7 @@ import type { Ambient, Installation, TestMode } from "../../installation.ts";
 import { operationTable } from "../../operations.ts";
 import { services } from "../../services.ts";
 import { remoteProfiles } from "../remote.ts";
-import { createAdvance } from "./advance.ts";
+import { type Advance, createAdvance } from "./advance.ts";
 import { armedFaults } from "./armed.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 import { faultyCalls } from "./fault-calls.ts";
@@ -26,7 +26,7 @@ import { openTestState, type TestState } from "./state.ts";
 
 /** The flags of `atp serve --test`. */
 export interface TestFlags {
-  /** Decides ids and keys, and lets the time stand still between calls; absent: a new one, and the time passes. */
+  /** Decides ids and keys, and stops the time between calls; absent: a new one, and the time passes. */
   readonly seed?: string | undefined;
   /** The time at the start, in Unix milliseconds; by default the machine's, with a seed the begin of 2030. */
   readonly at?: number | undefined;
@@ -39,7 +39,7 @@ export interface TestServer {
   readonly seed: string;
   /** The key of the first owner. */
   key(): string;
-  /** Opens the database beside the server; the present rows are those of `test.reset`. */
+  /** Opens a second connection to the database; the present rows are those of `test.reset`. */
   open(): Promise<void>;
   /** Keeps the present rows for `test.reset` again: those of the fixtures. */
   keep(): Promise<void>;
@@ -62,6 +62,7 @@ export async function openTestMode(env: Settings, { seed, at }: TestFlags): Prom
   const operations = () => table;
   const table = operationTable([...services, TestService]);
   let state: TestState | undefined;
+  let advance: Advance | undefined;
   const opened = (): TestState => {
     if (state === undefined) throw new Error("test mode is not open yet");
     return state;
@@ -70,31 +71,38 @@ export async function openTestMode(env: Settings, { seed, at }: TestFlags): Prom
   const calls = faultyCalls(armed, operations);
   let kept = clock.now();
 
+  /** With a seed, a call comes after the work of those before it, and a second later. */
+  async function inTurn(answer: () => void): Promise<void> {
+    await advance?.quiet(turnMs);
+    clock.tick();
+    answer();
+  }
+
   const serve = (handler: FastifyServerFactoryHandler): FastifyServerFactoryHandler => {
     const withFaults = calls.serve(handler);
     return (request, response) => {
       response.setHeader("X-ATP-Test", "on");
       dateBy(clock, response);
       const refusal = refusalOf(request);
-      if (refusal === null) {
-        if (isSeeded && request.headers["idempotency-key"] === undefined) clock.tick();
-        seeded.within(request, () => withFaults(request, response));
-      } else refuse(response, `test mode refuses this request: ${refusal}`);
+      const answer = () => seeded.within(request, () => withFaults(request, response));
+      if (refusal === null) void (isSeeded && isCounted(request) ? inTurn(answer) : answer());
+      else refuse(response, `test mode refuses this request: ${refusal}`);
     };
   };
 
   const store = (inner: Store): Store => ({ ...inner, change: (work) => inner.change(seeded.bind(work)) });
 
   function handlers({ store: ofServer }: Installation) {
-    const advance = createAdvance(clock, opened(), deliveries.held);
+    const moved = createAdvance(clock, opened(), deliveries.held);
+    advance = moved;
     return testHandlers({
-      ...{ clock, advance, armed, operations },
+      ...{ clock, advance: moved, armed, operations },
       createSpace: (name) => createSpace(ofServer, { ids, random, now: clock.now() }, name),
       reset: () =>
-        advance.alone(async () => {
+        moved.alone(async () => {
           armed.clear();
           await clock.endRuns();
-          await advance.quiet(resetQuietMs);
+          await moved.quiet(resetQuietMs);
           opened().restore();
           await clock.set(kept);
           seeded.restart();
@@ -140,6 +148,13 @@ function dateBy(clock: Pick<TestClock, "now">, response: ServerResponse): void {
     },
   });
 }
+
+/** Calls with a key may come at once, and those of workers belong to a run that works. */
+const isCounted = ({ headers, url = "" }: IncomingMessage): boolean =>
+  headers["idempotency-key"] === undefined && !url.startsWith("/worker.v1.");
+
+/** The longest wait for the work of earlier calls. */
+const turnMs = 1_000;
 
 /** Runs that had only to write their end have written it. Those that work on are lost. */
 const resetQuietMs = 20;

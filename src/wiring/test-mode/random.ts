@@ -13,7 +13,7 @@ function stream(seed: string): Random {
 export interface SeededRandom {
   readonly random: Random;
   /**
-   * Runs a call, and the work that it begins, with a stream of its own: that of its idempotency key and its credential, or else of its place
+   * Runs a call, and the work that it begins, with a separate stream: that of its idempotency key and its credential, or else of its place
    * among the calls without a key.
    */
   within(request: Pick<IncomingMessage, "headers" | "url">, work: () => void): void;

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { connectSqlite, driverOf } from "../../store/sqlite-adapter.ts";
 
-/** What test mode reads and writes in the database beside the server, over its own connection. */
+/** What test mode reads and writes in the database over a second connection. */
 export interface TestState {
   /** When something is due next, in Unix milliseconds; null for never. */
   nextDue(now: number): number | null;
@@ -97,6 +97,10 @@ export async function openTestState(
       inChange(() => {
         db.prepare("UPDATE worker_run SET lease_until = lease_until + ?").run(ms);
         db.prepare("UPDATE blob SET lease_until = lease_until + ? WHERE state = 'writing'").run(ms);
+        // The window of an upload lasts while its bytes arrive.
+        db.prepare(
+          "UPDATE file SET upload_until = upload_until + ? WHERE status = 'pending' AND account_id IN (SELECT account_id FROM blob WHERE state = 'writing')",
+        ).run(ms);
         db.prepare("UPDATE export SET lease_until = lease_until + ? WHERE lease_until IS NOT NULL").run(ms);
         db.prepare("UPDATE webhook_listener SET renewed_at = renewed_at + ?").run(ms);
       }),
