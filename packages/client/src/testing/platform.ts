@@ -32,7 +32,7 @@ export interface FaultAim {
   readonly webhookId?: string | undefined;
 }
 
-/** A team of its own. */
+/** A separate team. */
 export interface Space {
   readonly id: string;
   readonly key: string;
@@ -54,7 +54,7 @@ export interface Platform extends AsyncDisposable {
   clearFaults(): Promise<void>;
   /** A receiver of webhooks that is registered for the first owner, or for the space of a client. */
   receiver(client?: Client): Promise<Receiver>;
-  /** Creates a team with a space of its own, so that test files do not see each other's tasks. */
+  /** Creates a team with a separate space, so that test files do not see each other's tasks. */
   space(name?: string): Promise<Space>;
   /** Returns to the state after the start: data of the fixtures, time and no faults. */
   reset(): Promise<void>;

@@ -109,4 +109,5 @@ export async function openReceiver(client: Client): Promise<Receiver> {
   };
 }
 
-const listen = (server: Server): Promise<void> => new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+/** A receiver that is not closed does not hold the process. */
+const listen = (server: Server): Promise<void> => new Promise((resolve) => void server.listen(0, "127.0.0.1", resolve).unref());

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 export interface ServerOptions {
   /** The program and its first arguments, such as `["./atp"]`; by default ATP_SERVER, then the package `agent-task-platform` in node_modules. */
   readonly server?: readonly string[] | undefined;
-  /** Decides ids and keys, and lets the time stand still between calls, so that answers are equal in each run. */
+  /** Decides ids and keys, and stops the time between calls, so that answers are equal in each run. */
   readonly seed?: string | number | undefined;
   /** The time at the start. */
   readonly at?: Date | string | undefined;

@@ -17,7 +17,7 @@ from ._server import Server, command_of
 
 @dataclass(frozen=True)
 class Space:
-    """A team of its own, with an owner and a member."""
+    """A separate team, with an owner and a member."""
 
     id: str
     key: str
@@ -76,7 +76,7 @@ class Platform:
         return Receiver(client or self.client)
 
     def space(self, name: str | None = None) -> Space:
-        """Creates a team with a space of its own."""
+        """Creates a team with a separate space."""
         made = self._call("space", name=name)
         key, member_key = made["api_key"], made["member_api_key"]
         clients = [Client(base_url=self.base_url, api_key=each) for each in (key, member_key)]
@@ -116,7 +116,7 @@ def start_platform(
     """Starts a server for tests on a free port.
 
     server: the program and its first arguments; by default ATP_SERVER, then `atp` of node_modules.
-    seed: decides ids and keys, and lets the time stand still between calls, so that answers are equal in each run.
+    seed: decides ids and keys, and stops the time between calls, so that answers are equal in each run.
     at: the time at the start.
     fixtures: a file of calls that are made before the server is ready.
     env: settings, such as AGENT_PROFILES. Of the environment of this process the server gets PATH, HOME, TMPDIR, LANG and NODE_ENV only.
