@@ -9,9 +9,11 @@ import {
   type DescService,
   type FileRegistry,
   fromBinary,
+  getOption,
 } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { getComments } from "@bufbuild/protoplugin";
+import { wire } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
@@ -19,7 +21,12 @@ const root = resolve(import.meta.dirname, "../..");
 export function readSchema(): FileRegistry {
   const buf = resolve(root, "node_modules/.bin/buf");
   const image = execFileSync(buf, ["build", "-o", "-#format=binpb"], { cwd: root, maxBuffer: 64 * 1024 * 1024 });
-  return createFileRegistry(fromBinary(FileDescriptorSetSchema, image));
+  const schema = fromBinary(FileDescriptorSetSchema, image);
+  const isShown = (field: DescField): boolean => !getOption(field, wire).hidden;
+  // The last fields of their messages: the comments of other fields keep their places.
+  for (const desc of createFileRegistry(schema))
+    if (desc.kind === "message") desc.proto.field = desc.fields.filter(isShown).map(({ proto }) => proto);
+  return createFileRegistry(schema);
 }
 
 /** The comment above a declaration: its paragraphs, each in one line. */

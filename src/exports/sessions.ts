@@ -43,7 +43,8 @@ export async function* sessionsOf(rows: ArchiveRows, page: readonly PackedTask[]
 export async function* sessionRow({ task, events }: Session, writers: Writers, withFiles: boolean): AsyncGenerator<string> {
   const record = writers.record(task);
   const labels = Object.keys(task.metadata).length === 0 ? "" : `,"metadata":${JSON.stringify(task.metadata)}`;
-  yield `${record.slice(0, -1)}${labels},"events":[`;
+  const turn = task.turnRequest === null ? "" : `,"turn":${JSON.stringify(task.turnRequest)}`;
+  yield `${record.slice(0, -1)}${labels}${turn},"events":[`;
   let comma = "";
   for await (const event of events) {
     yield comma + writers.event(event, (fileId) => (withFiles ? entryOf(event, fileId) : ""));

@@ -85,7 +85,7 @@ function conversationHandlers(
 ): Pick<Handlers<typeof TaskService>, "getConversation" | "listConversations"> {
   const toMessage = (
     caller: Caller,
-    { task, messages, usage }: Conversation & Partial<CountedConversation>,
+    { task, messages, usage, turnRequest }: Conversation & Partial<CountedConversation>,
   ): MessageInitShape<typeof ConversationSchema> => {
     const maxOutputTokens = outputTokensMax(task.agentProfile);
     return {
@@ -94,6 +94,7 @@ function conversationHandlers(
       locale: task.locale,
       ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
       ...(usage ? { usage: { inputTokens: BigInt(usage.inputTokens), outputTokens: BigInt(usage.outputTokens) } } : {}),
+      ...(turnRequest ? { turn: turnRequest } : {}),
     };
   };
 

@@ -12,6 +12,7 @@ import type { TextDelta } from "../core/tasks/live-text.ts";
 import type { UserInput } from "../core/tasks/message.ts";
 import { isQueued, positionMax } from "../core/tasks/run-state.ts";
 import type { Task } from "../core/tasks/task.ts";
+import { checkTurnRequest, type TurnRequest } from "../core/tasks/turn-request.ts";
 import type { WatchLinks } from "../core/tasks/watch-links.ts";
 import { type Watches, withKeepAlives } from "../core/tasks/watches.ts";
 import type { Confirmations } from "../core/use-cases/confirm-action.ts";
@@ -73,9 +74,10 @@ export function taskHandlers(parts: TaskParts): Handlers<typeof TaskService> {
     createTask: {
       async prepare(request, sender, gone) {
         const outputSchema = readOutputSchema(request.structuredOutputSchema);
+        const turnRequest = turnRequestOf(request);
         const { keep, warnings } = await readInput(sender, request.message, { projectId: request.projectId }, gone);
         return async (tx, caller) => {
-          const task = await tasks.create(tx, caller, newTask(await keep(tx, caller), request, outputSchema));
+          const task = await tasks.create(tx, caller, { ...newTask(await keep(tx, caller), request, outputSchema), turnRequest });
           return { ...summary(task), warnings };
         };
       },
@@ -102,13 +104,19 @@ export function taskHandlers(parts: TaskParts): Handlers<typeof TaskService> {
       return { id: taskId, deleted: true };
     },
     sendMessage: {
-      async prepare({ taskId, message, agentProfile, structuredOutputSchema, clearConnectors = false }, sender, gone) {
+      async prepare({ taskId, message, agentProfile, structuredOutputSchema, clearConnectors = false, turn }, sender, gone) {
         const outputSchema = readOutputSchema(structuredOutputSchema);
+        const turnRequest = turnRequestOf({ turn });
         if (clearConnectors && (message?.connectors.length ?? 0) > 0)
           throw invalidArgument("message.connectors", "cannot be given with clear_connectors");
         const { keep, warnings } = await readInput(sender, message, { taskId }, gone);
         return async (tx, caller) => ({
-          taskId: await tasks.send(tx, caller, taskId, await keep(tx, caller), { agentProfile, outputSchema, clearConnectors }),
+          taskId: await tasks.send(tx, caller, taskId, await keep(tx, caller), {
+            agentProfile,
+            outputSchema,
+            turnRequest,
+            clearConnectors,
+          }),
           warnings,
         });
       },
@@ -149,6 +157,12 @@ export function taskHandlers(parts: TaskParts): Handlers<typeof TaskService> {
 
 /** The checked schema without annotations. It is read before the transaction, because reading a hostile schema is slow (spec/api.md 9.5). */
 export const readOutputSchema = (schema: JsonObject | undefined): JsonObject | undefined => schema && checkSchema(schema);
+
+function turnRequestOf({ turn }: Pick<CreateTaskRequest, "turn">): TurnRequest | undefined {
+  const request = turn && { instruction: turn.instruction, echo: turn.echo ?? {} };
+  if (request) checkTurnRequest(request);
+  return request;
+}
 
 /** The input of task.create with a message that was read before. */
 export const newTask = <Input extends UserInput>(

@@ -145,8 +145,10 @@ export interface Turn {
   /** The language to answer in, as a BCP 47 tag. */
   readonly locale: string;
   readonly profile: string;
-  /** The project's instruction; empty without one. */
+  /** The instructions of the project and of the turn; empty without one. */
   readonly instruction: string;
+  /** The instruction of this turn alone; empty or absent without one. */
+  readonly ownInstruction?: string;
   /** True when the agent may ask questions; otherwise it does its best without. */
   readonly interactive: boolean;
   /** What happened in earlier turns, oldest first: at most the last 200 messages, and the last 200 uses of tools. */

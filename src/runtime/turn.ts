@@ -14,6 +14,7 @@ import type { EventPayloads, EventType, TaskEvent } from "../core/tasks/event.ts
 import { type HistoryEntry, readPast, toHistory } from "../core/tasks/history.ts";
 import { referencesOf } from "../core/tasks/message.ts";
 import type { Task } from "../core/tasks/task.ts";
+import { joinInstructions } from "../core/tasks/turn-request.ts";
 import type { WorkspaceOf } from "../core/workspaces/open.ts";
 import type { AttachedFile, Decision, Earlier, Turn, TurnSkill } from "./agent.ts";
 import { toAttachedFile } from "./attached-file.ts";
@@ -64,15 +65,16 @@ export async function openTurn(
   const { store, clock, cipher, readFile, workspaceOf, openSkill, ids } = parts;
   const { id, consumedSeq } = task;
   // The reads are independent: a remote database answers them at the same time.
-  const [since, past, instruction, skills, briefing, progress, connectors] = await Promise.all([
+  const [since, past, projectInstruction, skills, { turnRequest, ...briefing }, progress, connectors] = await Promise.all([
     events ?? readSince(store, task),
     readPast(store.events, task),
     instructionOf(store, task),
     mayHaveSkills ? skillsOfTask(store, task) : [],
-    task.armed || task.recalls ? store.tasks.turnInput(id) : { outputSchema: null, memo: null },
+    task.armed || task.recalls ? store.tasks.turnInput(id) : { outputSchema: null, memo: null, turnRequest: null },
     task.lastSeq > consumedSeq ? progressOf(store, cipher, task) : { decisions: [], written: [] },
     mayHaveResources ? connectorsOf(store, task) : [],
   ]);
+  const ownInstruction = turnRequest?.instruction ?? "";
   const messages = since.filter((event) => event.type === "user_message");
   const history = toHistory(past, since);
   return {
@@ -80,7 +82,8 @@ export async function openTurn(
     title: task.title,
     locale: task.locale,
     profile: task.agentProfile,
-    instruction,
+    instruction: joinInstructions(projectInstruction, ownInstruction),
+    ownInstruction,
     interactive: task.interactive,
     earlier: history.map((entry) => toEarlier(entry, readFile)),
     history,

@@ -48,7 +48,7 @@ describe("an answer", () => {
       { role: "assistant", content: "Owls are birds" },
     ] as const;
     const text = await answerOf("And cats?", { instruction: "Be brief.", earlier });
-    expect(text).toContain("The project's instruction for this task: Be brief.");
+    expect(text).toContain("The instruction for this task: Be brief.");
     expect(text).toContain("Before this you wrote: Tell me about owls");
     expect(await answerOf("And cats?")).not.toMatch(/instruction|Before this/);
   });

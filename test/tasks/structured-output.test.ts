@@ -108,6 +108,6 @@ describeOnOne("structured output", (database) => {
     const id = await rig.create("[[fail internal]]", armed(total));
     await rig.reach(id, "error");
     await rig.ann.v2("task.delete", { task_id: id });
-    expect(await rig.service.store.tasks.turnInput(id)).toEqual({ outputSchema: null, memo: null });
+    expect(await rig.service.store.tasks.turnInput(id)).toEqual({ outputSchema: null, memo: null, turnRequest: null });
   });
 });

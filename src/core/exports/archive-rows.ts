@@ -3,6 +3,7 @@ import type { StoredFile } from "../files/file.ts";
 import type { SkillView } from "../skills/skill.ts";
 import type { TaskEvent } from "../tasks/event.ts";
 import type { Metadata } from "../tasks/metadata.ts";
+import type { TurnRequest } from "../tasks/turn-request.ts";
 import type { Delivery, DeliveryAttempt } from "../webhooks/delivery.ts";
 import type { CheckpointFile } from "../websites/checkpoint.ts";
 import type { Website } from "../websites/website.ts";
@@ -61,6 +62,7 @@ export interface ArchiveQuery {
 /** A task, and the number of its last event. */
 export interface PackedTask extends TaskRecord {
   readonly metadata: Metadata;
+  readonly turnRequest: TurnRequest | null;
   readonly lastSeq: number;
 }
 

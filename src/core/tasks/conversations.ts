@@ -3,6 +3,7 @@ import { invalidArgument, notFound } from "../failure.ts";
 import type { Tx } from "../store.ts";
 import type { EventType, TaskEvent } from "./event.ts";
 import type { TaskStatus, TaskView } from "./task.ts";
+import type { TurnRequest } from "./turn-request.ts";
 
 /** Types of event that are messages. */
 export const messageTypes = ["user_message", "assistant_message", "error_message"] as const satisfies readonly EventType[];
@@ -29,6 +30,7 @@ interface TaskTokens {
 /** A conversation with the tokens of its task; null before the first use. */
 export interface CountedConversation extends Conversation {
   readonly usage: TaskTokens | null;
+  readonly turnRequest: TurnRequest | null;
 }
 
 /** A filter of a caller's tasks; all conditions must hold. */
@@ -79,7 +81,8 @@ export const conversations: Conversations = {
     const task = await tx.tasks.find(caller, taskId);
     if (!task) throw notFound("task");
     const messages = await tx.conversations.listMessages([task.id], messagesMax);
-    return { ...toConversation(task, messages), usage: await tx.usage.tokens(task.id) };
+    const { turnRequest } = task.recalls ? await tx.tasks.turnInput(task.id) : { turnRequest: null };
+    return { ...toConversation(task, messages), usage: await tx.usage.tokens(task.id), turnRequest };
   },
 
   async list(tx, caller, filter, { afterTaskId, ...page }) {

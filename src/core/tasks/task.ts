@@ -5,6 +5,7 @@ import type { NewEvent, WaitDetail } from "./event.ts";
 import type { Metadata } from "./metadata.ts";
 import type { SearchWord } from "./search-tokens.ts";
 import type { TaskPage, TaskPosition } from "./task-page.ts";
+import type { TurnRequest } from "./turn-request.ts";
 
 export type TaskStatus = "running" | "stopped" | "waiting" | "error";
 export type TaskType = "standard" | "project" | "agent_subtask";
@@ -66,7 +67,7 @@ export interface Task {
   readonly servedAt: number;
   /** A schema is armed: the next finish reports a value that conforms to it (spec/api.md 9.5). */
   readonly armed: boolean;
-  /** The agent has left a memo for the current turn. */
+  /** The agent has left a memo for the current turn, or the latest message came with a `TurnRequest`. */
   readonly recalls: boolean;
   /** The actions that need no further approval in this task, as `allowance` names them (spec/decisions.md 15). */
   readonly allowed: readonly string[];
@@ -176,6 +177,8 @@ export type TaskChanges = Partial<
   readonly outputSchema?: JsonObject | null;
   /** The agent's memo for the turn after its question, or for the run that has a decision; null deletes it. */
   readonly memo?: Json;
+  /** What came with the latest message by the Responses API; null for nothing. */
+  readonly turnRequest?: TurnRequest | null;
   /** Adds to the task's cost in credits. */
   readonly addCredits?: number;
   /** Adds to the number of subtasks that it has started. */
@@ -215,6 +218,8 @@ export interface TurnInput {
   readonly outputSchema: JsonObject | null;
   /** The agent's memo; null for none. */
   readonly memo: Json;
+  /** What came with the latest message by the Responses API; null for nothing. */
+  readonly turnRequest: TurnRequest | null;
 }
 
 /** A filter of a caller's task list (spec/api.md 8.3). */

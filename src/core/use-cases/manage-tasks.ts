@@ -20,6 +20,7 @@ import type { Task, TaskChanges, TaskView } from "../tasks/task.ts";
 import { noResources, saveResources } from "../tasks/task-resources.ts";
 import { currentTraceparent } from "../trace.ts";
 import { computeExtraCost, spend } from "../usage/spend.ts";
+import type { TurnRequest } from "../tasks/turn-request.ts";
 import type { Visibility } from "../visibility.ts";
 import { deleteTask } from "./delete-task.ts";
 
@@ -36,6 +37,8 @@ export interface TaskInput {
   readonly metadata?: Metadata;
   /** `checkSchema` has accepted it. */
   readonly outputSchema?: JsonObject | undefined;
+  /** `checkTurnRequest` has accepted it. */
+  readonly turnRequest?: TurnRequest | undefined;
   /** The schedule that creates it. */
   readonly scheduleId?: string;
 }
@@ -47,6 +50,8 @@ export interface TurnOptions {
   readonly clearConnectors?: boolean;
   /** `checkSchema` has accepted it. */
   readonly outputSchema?: JsonObject | undefined;
+  /** `checkTurnRequest` has accepted it. */
+  readonly turnRequest?: TurnRequest | undefined;
 }
 
 /** The fields that task.update may change; absent fields stay as they are. */
@@ -128,7 +133,8 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = prof
         { ...request, agentProfile, title: request.title?.trim() || titleFrom(text, input) },
         clock.now(),
       );
-      const set = request.outputSchema && { outputSchema: request.outputSchema };
+      const { outputSchema, turnRequest } = request;
+      const set = outputSchema || turnRequest ? { ...(outputSchema && { outputSchema }), ...(turnRequest && { turnRequest }) } : undefined;
       const created = await insert(tx, task, firstEvents(text, input), { set, isSubscribed });
       await saveResources(tx, task, resources, connectors);
       await chargeTranscripts(tx, task.id, input);
@@ -194,7 +200,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = prof
       tx.audit.note({ subject: id, before: { status: task.status } });
     },
 
-    async send(tx, caller, id, input, { agentProfile, outputSchema, clearConnectors = false }) {
+    async send(tx, caller, id, input, { agentProfile, outputSchema, turnRequest, clearConnectors = false }) {
       await lockActiveMember(tx, caller);
       const text = messageText(input);
       const { resources = noResources } = input;
@@ -206,6 +212,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = prof
         references: addReferences(task.references, input.references, task.id),
         traceparent: currentTraceparent(),
         ...(outputSchema ? { outputSchema } : {}),
+        ...(turnRequest || task.recalls ? { turnRequest: turnRequest ?? null } : {}),
         ...(await dismissAction(tx, task)),
       };
       const running = task.status === "running";

@@ -1,7 +1,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { z } from "zod";
+import { isObject } from "../../core/json.ts";
+import { joinInstructions } from "../../core/tasks/turn-request.ts";
 import { type ContentPartSchema, ContentPartType } from "../../gen/proto/task/v2/message_pb.ts";
 import { unused } from "../v1/input.ts";
+import type { Form } from "./items.ts";
 
 /** A member of an item of an earlier answer that is ignored: clients send such items back unchanged. */
 const echoed = z.unknown().optional();
@@ -40,18 +43,38 @@ type Part = z.infer<typeof part>;
 const orText = <T extends z.ZodType>(list: T, toList: (text: string) => z.input<T>) =>
   z.preprocess((value) => (typeof value === "string" ? toList(value) : value), list);
 
-const item = z.object({
+const message = z.object({
   id: echoed,
   status: echoed,
   phase: echoed,
-  type: z.literal("message", { error: "must be message" }).default("message"),
+  summary: echoed,
+  type: z.literal("message"),
   role: z.enum(["user", "assistant", "system", "developer"]),
   content: orText(z.array(part), (text) => [{ type: "input_text" as const, text }]),
 });
 
+/** An item of an earlier response, and what an agent has thought: AI SDK and Agents SDK send them. Only in OpenAI's form. */
+const reference = z.object({ type: z.literal("item_reference"), id: z.string() });
+const reasoning = z.object({
+  type: z.literal("reasoning"),
+  id: echoed,
+  summary: echoed,
+  content: echoed,
+  encrypted_content: echoed,
+  status: echoed,
+});
+
+const item = z.preprocess(
+  (value) => (isObject(value) && value["type"] === undefined ? { ...value, type: "message" } : value),
+  z.discriminatedUnion("type", [message, reference, reasoning], { error: "must be message" }),
+);
+
 /** `input` of POST /responses: a text, or messages of a conversation (spec/v1.md 7.2). */
-export const inputItems = orText(z.array(item).min(1, { error: "must not be empty" }), (content) => [{ role: "user" as const, content }]);
-type Item = z.infer<typeof item>;
+export const inputItems = orText(z.array(item).min(1, { error: "must not be empty" }), (content) => [
+  { type: "message" as const, role: "user" as const, content },
+]);
+export type Item = z.infer<typeof item>;
+export type InputMessage = z.infer<typeof message>;
 
 /** A part of the message to the agent, with the path that its fields have in this API. */
 export interface MessagePart {
@@ -59,25 +82,40 @@ export interface MessagePart {
   readonly pathOf: (field: string) => string;
 }
 
-/**
- * The parts of one message made of the complete input: first the instructions, then the
- * messages of system and developer, then the other messages in order. Earlier answers
- * that the client attributes to the assistant are marked as such; the platform has its
- * own record of its answers.
- */
-export function messageParts(instructions: string | undefined, items: readonly Item[]): readonly MessagePart[] {
-  const placed = items.map((each, i) => ({ role: each.role, parts: each.content.flatMap((one, j) => placedPart(one, each.role, i, j)) }));
-  const instructionItems = placed.filter(({ role }) => isInstruction(role));
-  const conversationItems = placed.filter(({ role }) => !isInstruction(role));
-  return [
-    ...(instructions ? [placedText(instructions, "instructions")] : []),
-    ...[...instructionItems, ...conversationItems].flatMap(({ parts }) => parts),
-  ];
+/** The content of a request: the message to the agent, and in OpenAI's form the instruction of the turn. */
+export interface Content {
+  readonly parts: readonly MessagePart[];
+  /** The instructions of the caller, and the texts of system and developer. */
+  readonly instruction: string;
 }
 
-const isInstruction = (role: Item["role"]): boolean => role === "system" || role === "developer";
+/**
+ * The parts of one message made of the complete input. In the hosted form: first the instructions, then the
+ * messages of system and developer, then the other messages in order; in OpenAI's form without texts that instruct. Earlier answers
+ * that the client attributes to the assistant are marked as such; the platform has its
+ * own record of its answers.
+ *
+ * @param items null for an item that adds nothing.
+ */
+export function contentOf(instructions: string | undefined, items: readonly (InputMessage | null)[], form: Form): Content {
+  const placed = items.map((each, i) => ({
+    role: each?.role,
+    parts: each?.content.flatMap((one, j) => placedPart(one, each.role, i, j)) ?? [],
+  }));
+  const partsOf = (wanted: boolean) => placed.filter(({ role }) => isInstruction(role) === wanted).flatMap(({ parts }) => parts);
+  const [instructing, conversation] = [partsOf(true), partsOf(false)];
+  const first = instructions ? [placedText(instructions, "instructions")] : [];
+  if (form === "platform") return { parts: [...first, ...instructing, ...conversation], instruction: "" };
+  const isText = ({ part }: MessagePart) => part.type === ContentPartType.TEXT;
+  return {
+    parts: [...instructing.filter((each) => !isText(each)), ...conversation],
+    instruction: joinInstructions(...[...first, ...instructing].filter(isText).map(({ part }) => part.text ?? "")),
+  };
+}
 
-function placedPart(one: Part, role: Item["role"], item: number, index: number): readonly MessagePart[] {
+const isInstruction = (role: InputMessage["role"] | undefined): boolean => role === "system" || role === "developer";
+
+function placedPart(one: Part, role: InputMessage["role"], item: number, index: number): readonly MessagePart[] {
   const path = `input[${item}].content[${index}]`;
   switch (one.type) {
     case "input_file":

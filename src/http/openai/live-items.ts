@@ -1,6 +1,6 @@
 import { TaskEventType } from "../../gen/proto/task/v2/task_event_pb.ts";
 import type { TextDelta } from "../../gen/proto/task/v2/task_service_pb.ts";
-import { isEnding, type NewStreamEvent, type StreamEvent, type StreamMapper } from "./stream-events.ts";
+import { isEnding, type NewStreamEvent, type Place, type StreamEvent, type StreamMapper } from "./stream-events.ts";
 
 /** Adds the text of the message that the agent writes now to one reader's stream of a task. */
 export interface LiveItems {
@@ -33,11 +33,16 @@ interface ReadText {
 /**
  * The parts of a text are an item, which ends with the message's event. They have no numbers of the task: each has the number of
  * the event before it, so a reader that continues after that event gets the complete message. An item whose text is not the
- * beginning of the next message ends as `incomplete`, and moves later items by one place (spec/v1.md 7.5).
+ * beginning of the next message ends as `incomplete`, and moves later items by one place (spec/v1.md 7.5). In OpenAI's form the id of
+ * an item is known before its event; where an item has ended as `incomplete`, later ones have the number of such items behind their id.
  *
  * @param lastNumber the number of the last event of the task before.
  */
-export function liveItems(taskId: string, { place }: Pick<StreamMapper, "place">, lastNumber: number): LiveItems {
+export function liveItems(
+  taskId: string,
+  { place, namesItems }: Pick<StreamMapper, "place" | "namesItems">,
+  lastNumber: number,
+): LiveItems {
   let number = lastNumber;
   let moved = 0;
   let open: OpenItem | null = null;
@@ -63,8 +68,12 @@ export function liveItems(taskId: string, { place }: Pick<StreamMapper, "place">
     return shown;
   }
 
-  function begin(output_index: number): readonly NewStreamEvent[] {
-    const id = `msg_${taskId}_${read.attempt}`;
+  /** An item that ended as `incomplete` has the id of the next one. */
+  const idAfter = (id: string): string => (moved > 0 ? `${id}_${moved}` : id);
+
+  function begin({ index, id: known }: Place): readonly NewStreamEvent[] {
+    const output_index = index + moved;
+    const id = known === undefined ? `msg_${taskId}_${read.attempt}` : idAfter(known);
     open = { id, output_index, pieces: [], length: 0 };
     const item = { id, type: "message", role: "assistant", status: "in_progress", content: [] } as const;
     return [
@@ -100,8 +109,14 @@ export function liveItems(taskId: string, { place }: Pick<StreamMapper, "place">
         }
       : event;
 
-  const move = (event: StreamEvent): StreamEvent =>
-    moved > 0 && "output_index" in event ? { ...event, output_index: event.output_index + moved } : event;
+  function move(event: StreamEvent): StreamEvent {
+    if (moved === 0 || !("output_index" in event)) return event;
+    const output_index = event.output_index + moved;
+    if (!namesItems) return { ...event, output_index };
+    if (!("item" in event)) return { ...event, output_index, item_id: idAfter(event.item_id) };
+    sentAs.set(event.item.id, idAfter(event.item.id));
+    return { ...event, output_index, item: { ...event.item, id: idAfter(event.item.id) } };
+  }
 
   /** Ends the open item with the message among the events, or as `incomplete` before another message or the end of the turn. */
   function endItem(item: OpenItem, events: readonly StreamEvent[]): readonly StreamEvent[] {
@@ -122,7 +137,7 @@ export function liveItems(taskId: string, { place }: Pick<StreamMapper, "place">
       if (delta.type !== TaskEventType.ASSISTANT_MESSAGE || next === null) return [];
       const more = readPart(delta);
       if (more === "") return [];
-      const begun = open ? [] : begin(next + moved);
+      const begun = open ? [] : begin(next);
       const item = open;
       if (!item) return [];
       item.pieces.push(more);
@@ -151,6 +166,7 @@ function continued(event: StreamEvent, { id, output_index, length }: OpenItem): 
     case "response.output_text.delta":
       return event.delta.length === length ? [] : [{ ...event, output_index, item_id: id, delta: event.delta.slice(length) }];
     case "response.content_part.done":
+    case "response.output_text.annotation.added":
     case "response.output_text.done":
       return [{ ...event, output_index, item_id: id }];
     default:

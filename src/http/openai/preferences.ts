@@ -1,13 +1,10 @@
 import { keyInHeader } from "../../call/credential.ts";
-import { Failure } from "../../core/failure.ts";
-import { TaskService } from "../../gen/proto/task/v2/task_service_pb.ts";
-import type { Invoke } from "../v1/route.ts";
 import { headerOf } from "../v1/serve.ts";
 import { applyPreference, type Call, preferenceOf } from "../wire/wire.ts";
-import { type Form, forms } from "./response.ts";
+import { type Form, forms } from "./items.ts";
 
-/** The longest hold that a create asks for, in seconds; WAIT_SECONDS limits it further. */
-const holdSecondsMax = 60;
+/** The longest hold of a create in seconds. WAIT_SECONDS limits it further in the hosted form. */
+const holdSecondsMax: Readonly<Record<Form, number>> = { platform: 60, openai: 600 };
 
 /** The form of callers that do not prefer one. */
 export interface FormRule {
@@ -29,22 +26,15 @@ interface HoldInput {
   readonly stream: boolean;
 }
 
-/** For how many seconds the caller wants a create to be held: by default it is answered at once (spec/v1.md 7.2). */
-export function chooseHold(call: Call, { background, stream }: HoldInput): number {
+/**
+ * For how many seconds a create is held. By default one in the hosted form is answered at once, and one in OpenAI's form when the turn is
+ * over (spec/v1.md 7.2).
+ */
+export function chooseHold(call: Call, { background, stream }: HoldInput, form: Form): number {
   if (stream || background === true) return 0;
   const wait = preferenceOf(call, "wait");
-  if (wait === undefined || !/^\d{1,9}$/.test(wait)) return background === false ? holdSecondsMax : 0;
+  const most = holdSecondsMax[form];
+  if (wait === undefined || !/^\d{1,9}$/.test(wait)) return form === "openai" || background === false ? most : 0;
   applyPreference(call, `wait=${wait}`);
-  return Math.min(Number(wait), holdSecondsMax);
-}
-
-/** Waits while the task runs. */
-export async function hold(ask: Invoke, taskId: string, waitSeconds: number): Promise<void> {
-  if (waitSeconds === 0) return;
-  try {
-    await ask(TaskService.method.getTask, { taskId, waitSeconds });
-  } catch (thrown) {
-    // The response exists: a client that repeats a refused call would create a second one.
-    if (!(thrown instanceof Failure) || thrown.reason !== "resource_exhausted") throw thrown;
-  }
+  return Math.min(Number(wait), most);
 }

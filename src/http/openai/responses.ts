@@ -1,18 +1,22 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { z } from "zod";
-import { Failure, invalidArgument, renameField } from "../../core/failure.ts";
-import type { MessageSchema } from "../../gen/proto/task/v2/message_pb.ts";
+import { Failure, invalidArgument, notFound, renameField } from "../../core/failure.ts";
 import type { TaskEvent } from "../../gen/proto/task/v2/task_event_pb.ts";
 import { ShareVisibility } from "../../gen/proto/task/v2/task_pb.ts";
-import { TaskService } from "../../gen/proto/task/v2/task_service_pb.ts";
+import { type SendMessageRequestSchema, TaskService } from "../../gen/proto/task/v2/task_service_pb.ts";
 import { optionalText, profileFields, profileIn, withoutUndefined } from "../v1/fields.ts";
 import { startOrContinueShape, unused } from "../v1/input.ts";
 import { compound, type Invoke, type Route, route } from "../v1/route.ts";
-import { inputItems, type MessagePart, messageParts } from "./input.ts";
-import { chooseForm, chooseHold, type FormRule, hold } from "./preferences.ts";
-import { messageOf, type Part, readConversation, responseOf } from "./response.ts";
+import { answerHeld } from "./held-create.ts";
+import { messageOf } from "./hosted-form.ts";
+import { contentOf, inputItems, type MessagePart } from "./input.ts";
+import { resolveItems } from "./item-references.ts";
+import type { Form, Part } from "./items.ts";
+import { chooseForm, chooseHold, type FormRule } from "./preferences.ts";
+import { readConversation, responseOf } from "./response.ts";
 import { type StreamParts, sendStream } from "./send-stream.ts";
 import { outputSchemaOf, textOptions } from "./text-format.ts";
+import { turnRequestOf } from "./turn-request.ts";
 
 /** Members of the Responses API that have no effect: every response is stored, and uses the agent's tools. */
 const unusedMembers = Object.fromEntries(
@@ -59,26 +63,36 @@ const creationShape = startOrContinueShape(
  * @returns the task's id.
  * @throws Failure `invalid_argument` with the path that the invalid member has in this API.
  */
-async function createResponse(ask: Invoke, input: Creation): Promise<string> {
+async function createResponse(ask: Invoke, input: Creation, form: Form): Promise<string> {
   if (input.previous_response_id !== undefined && input.task_id !== undefined) {
     throw invalidArgument("previous_response_id", "cannot be given with task_id");
   }
-  const placed = messageParts(input.instructions, input.input);
-  const message = { content: placed.map(({ part }) => part), connectors: input.connectors };
+  const continues = input.previous_response_id ?? input.task_id;
+  const items = await resolveItems(ask, input.input, { form, continues });
+  const { parts, instruction } = contentOf(input.instructions, items, form);
+  const message = { content: parts.map(({ part }) => part), connectors: input.connectors };
+  const turn = form === "openai" ? turnRequestOf(input, instruction) : {};
   try {
-    const taskId = input.previous_response_id ?? input.task_id;
-    return await (taskId === undefined ? beginTask(ask, input, message) : continueTask(ask, input, taskId, message));
+    return await (continues === undefined
+      ? beginTask(ask, input, { message, ...turn })
+      : continueTask(ask, input, continues, { message, ...turn }));
   } catch (thrown) {
-    throw thrown instanceof Failure && thrown.path !== undefined ? renameField(thrown, (path) => pathIn(placed, path)) : thrown;
+    if (!(thrown instanceof Failure)) throw thrown;
+    if (thrown.path !== undefined) throw renameField(thrown, (path) => pathIn(parts, path));
+    throw form === "openai" && isUnknown(thrown, input) ? notFound("response", "previous_response_id") : thrown;
   }
 }
 
-type NewMessage = MessageInitShape<typeof MessageSchema>;
+const isUnknown = ({ reason }: Failure, { previous_response_id }: Creation): boolean =>
+  reason === "not_found" && previous_response_id !== undefined;
+
+/** A message, and what is kept with it. */
+type NewMessage = Pick<MessageInitShape<typeof SendMessageRequestSchema>, "message" | "turn">;
 
 async function beginTask(ask: Invoke, input: Creation, message: NewMessage): Promise<string> {
   const { interactive_mode: interactiveMode, hide_in_task_list: hideInTaskList, project_id: projectId, locale, metadata } = input;
   const { taskId } = await ask(TaskService.method.createTask, {
-    ...{ message, interactiveMode, hideInTaskList, metadata },
+    ...{ ...message, interactiveMode, hideInTaskList, metadata },
     ...withoutUndefined({ projectId, locale }),
     ...profileOf(input),
     ...outputSchemaOf(input.text),
@@ -92,7 +106,12 @@ async function continueTask(ask: Invoke, input: Creation, id: string, message: N
   const { metadata } = input;
   // Before the message, so that refused pairs start no turn.
   if (Object.keys(metadata).length > 0) await ask(TaskService.method.updateTask, { taskId: id, metadata });
-  const { taskId } = await ask(TaskService.method.sendMessage, { taskId: id, message, ...profileOf(input), ...outputSchemaOf(input.text) });
+  const { taskId } = await ask(TaskService.method.sendMessage, {
+    taskId: id,
+    ...message,
+    ...profileOf(input),
+    ...outputSchemaOf(input.text),
+  });
   if (input.create_shareable_link) await ask(TaskService.method.updateTask, { taskId, shareVisibility: ShareVisibility.PUBLIC });
   return taskId;
 }
@@ -109,13 +128,31 @@ function profileOf({ agent_profile, mode, model = "" }: Creation): ReturnType<ty
   return profileIn({ agent_profile: agent_profile || (mode ?? (profile ? (profile[1] ?? "standard") : undefined)) });
 }
 
+const ownPaths: Readonly<Record<string, string>> = {
+  structured_output_schema: "text.format.schema",
+  "turn.instruction": "instructions",
+  "turn.echo": "tools",
+};
+
 /** The path in this API of a field that an operation refused. */
 function pathIn(placed: readonly MessagePart[], path: string): string {
-  if (path === "structured_output_schema") return "text.format.schema";
+  const own = ownPaths[path];
+  if (own !== undefined) return own;
   const [, index, field = ""] = /^message\.content(?:\[(\d+)\](.*))?$/.exec(path) ?? [];
   const part = placed[Number(index)];
   if (part) return part.pathOf(field);
   return path.startsWith("message.content") ? "input" : path.replace(/^message\./, "");
+}
+
+/** Waits while the task runs: a create in the hosted form. */
+async function hold(ask: Invoke, taskId: string, waitSeconds: number): Promise<void> {
+  if (waitSeconds === 0) return;
+  try {
+    await ask(TaskService.method.getTask, { taskId, waitSeconds });
+  } catch (thrown) {
+    // The response exists: a client that repeats a refused call would create a second one.
+    if (!(thrown instanceof Failure) || thrown.reason !== "resource_exhausted") throw thrown;
+  }
 }
 
 /** A page of a conversation's input. */
@@ -169,10 +206,11 @@ export const responseRoutes = (prefix: "" | "/v1", parts: ResponseParts): readon
   {
     ...compound(`POST ${prefix}/responses`, createTask, creation, async (input, ask, call) => {
       const form = chooseForm(call, parts);
-      const seconds = chooseHold(call, input);
+      const seconds = chooseHold(call, input, form);
       if (input.stream) ask.reserve(watchTask);
-      const taskId = await createResponse(ask, nameProfile(input, parts.profiles));
+      const taskId = await createResponse(ask, nameProfile(input, parts.profiles), form);
       if (input.stream) return sendStream(parts, ask, call, { taskId, form });
+      if (form === "openai" && seconds > 0) return answerHeld(parts, ask, call, { taskId, seconds });
       await hold(ask, taskId, seconds);
       return responseOf(await readConversation(ask, taskId), form);
     }),

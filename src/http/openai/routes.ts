@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { Clock } from "../../core/clock.ts";
 import { Failure, notFound } from "../../core/failure.ts";
@@ -42,6 +42,13 @@ const contentRoute = (prefix: "" | "/v1", { blobs, store, clock }: ContentParts)
     },
   );
 
+/** Answers an upgrade to a WebSocket with 426 (RFC 9110 15.5.22). */
+async function refuseWebSocket({ headers }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+  if (headers.upgrade?.toLowerCase() !== "websocket") return undefined;
+  const failure = new Failure("unimplemented", "this API has no WebSocket: send POST /responses, with stream: true for server-sent events");
+  return reply.code(426).headers({ Upgrade: "HTTP/1.1", Connection: "Upgrade" }).send(openaiRefusal(failure));
+}
+
 /** The dependencies of the facade. */
 export type OpenaiParts = RestParts & ResponseParts & ContentParts;
 
@@ -55,7 +62,16 @@ export function openaiRoutes(app: FastifyInstance, parts: OpenaiParts): void {
   const sdk = serveRoutes(app, parts, routes, { name: "responses", refusal: openaiRefusal });
   // The headers of a file allow caching; answers to a key must not be stored (spec/decisions.md 12).
   app.addHook("onSend", async (_request, reply) => void reply.header("Cache-Control", "no-store"));
-  for (const path of ["/responses/*", "/v1/responses/*", "/models/*", "/v1/models/*", "/files/*"]) {
+  app.addHook("onRequest", refuseWebSocket);
+  for (const path of [
+    "/responses/compact",
+    "/v1/responses/compact",
+    "/responses/*",
+    "/v1/responses/*",
+    "/models/*",
+    "/v1/models/*",
+    "/files/*",
+  ]) {
     app.all(path, (request, reply) => sdk.refuse(request, reply, new Failure("not_found", "unknown address")));
   }
 }

@@ -5,9 +5,11 @@ import { callHeaders, setHeaders } from "../answer-headers.ts";
 import type { Invoke } from "../v1/route.ts";
 import { eventStream, frame } from "../v2/event-stream.ts";
 import type { Call } from "../wire/wire.ts";
+import type { Form } from "./items.ts";
 import { type LiveItems, liveItems } from "./live-items.ts";
+import { hasSchema } from "./openai-form.ts";
 import { errorMember } from "./refusal.ts";
-import { type Described, type Form, readConversation, responseObject } from "./response.ts";
+import { type Described, outputIn, readConversation, responseObject } from "./response.ts";
 import { isEnding, type StreamEvent, type StreamMapper, streamMapper } from "./stream-events.ts";
 
 /**
@@ -17,11 +19,15 @@ import { isEnding, type StreamEvent, type StreamMapper, streamMapper } from "./s
  * @throws Failure `invalid_argument` when no event has that number; `not_found`, `resource_exhausted`.
  * Reading the events also throws the failures of a new call.
  */
-async function openStream(ask: Invoke, taskId: string, startingAfter: number | undefined): Promise<AsyncIterable<StreamEvent>> {
+async function openStream(
+  ask: Invoke,
+  { taskId, startingAfter, form }: StreamRequest,
+  known: Described | null,
+): Promise<AsyncIterable<StreamEvent>> {
   const { lastSeq } = await ask(TaskService.method.getTask, { taskId });
   const answers = await ask.stream(TaskService.method.watchTask, { taskId, afterSeq: 0, untilSettled: true, deltas: true });
   const events = answers?.[Symbol.asyncIterator]();
-  const mapper = streamMapper();
+  const mapper = streamMapper({ output: outputIn(form, taskId), holdsMessages: hasSchema(known?.turn) });
   try {
     const { toSend, last } = await readPast(events, mapper, lastSeq, startingAfter);
     return follow(toSend, { ...mapper, ...liveItems(taskId, mapper, last) }, events);
@@ -108,14 +114,16 @@ export async function sendStream(
   { clock, report }: StreamParts,
   ask: Invoke,
   { request, reply, head: { requestId } }: Call,
-  { taskId, startingAfter, form }: StreamRequest,
+  stream: StreamRequest,
 ): Promise<undefined> {
-  const events = await openStream(ask, taskId, startingAfter);
+  // In OpenAI's form a response repeats members of its create.
+  const known = stream.form === "openai" ? await describe(ask, stream.taskId, true) : null;
+  const events = await openStream(ask, stream, known);
   setHeaders(reply, callHeaders(requestId));
   reply.header("Content-Type", "text/event-stream; charset=utf-8").header("X-Accel-Buffering", "no");
   // The end of the answer closes the stream.
   if (request.method === "HEAD") return void reply.send();
-  const addTask = (event: StreamEvent) => ("response" in event ? withTask(ask, { taskId, form }, event) : event);
+  const addTask = (event: StreamEvent) => ("response" in event ? withTask(ask, stream, known, event) : event);
   reply.send(
     eventStream(
       frames(events, addTask, (failure) => report(failure, requestId)),
@@ -125,14 +133,20 @@ export async function sendStream(
 }
 
 /** Adds the task to an event: current title, credits and link, at the end also the tokens; all other members come from the event. */
-async function withTask(ask: Invoke, { taskId, form }: StreamRequest, event: Extract<StreamEvent, { response: unknown }>): Promise<object> {
-  const described = await describe(ask, taskId, isEnding(event));
-  return described ? { ...event, response: responseObject(described, event.response, form) } : event;
+async function withTask(
+  ask: Invoke,
+  { taskId, form }: StreamRequest,
+  known: Described | null,
+  event: Extract<StreamEvent, { response: unknown }>,
+): Promise<object> {
+  const described = isEnding(event) || !known ? await describe(ask, taskId, isEnding(event)) : known;
+  return { ...event, response: responseObject(described, event.response, form) };
 }
 
-async function describe(ask: Invoke, taskId: string, isCounted: boolean): Promise<Described | undefined> {
+async function describe(ask: Invoke, taskId: string, isCounted: boolean): Promise<Described> {
   const { task, ...more } = isCounted ? await readConversation(ask, taskId) : await ask(TaskService.method.getTask, { taskId });
-  return task && { task, ...more };
+  if (!task) throw new Error("the answer has no task");
+  return { task, ...more };
 }
 
 async function* frames(

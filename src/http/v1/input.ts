@@ -70,7 +70,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** Members whose own members are named by the caller: their names stay as they are. */
-const verbatim: ReadonlySet<string> = new Set(["schema", "metadata"]);
+const verbatim: ReadonlySet<string> = new Set(["schema", "metadata", "tools", "tool_choice"]);
 
 /** Converts names to snake_case. For a member in both spellings, the first value that is not null applies. */
 function snakeCased(object: { readonly [member: string]: Json }): JsonObject {

@@ -16,6 +16,8 @@ export interface Invoke {
   stream<M extends DescMethodServerStreaming>(
     method: M,
     message: MessageInitShape<M["input"]>,
+    /** Ends the stream. Absent: only the end of the call does. */
+    until?: AbortSignal,
   ): Promise<AsyncIterable<MessageShape<M["output"]>> | null>;
   /** Takes what a stream needs that this call opens after a change. @throws Failure as the stream, so that nothing is changed before a refusal. */
   reserve(method: DescMethodServerStreaming): void;

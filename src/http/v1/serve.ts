@@ -153,8 +153,9 @@ function invokeFor(parts: RestParts, admission: Admission, { gone, reply }: Call
     setHeaders(reply, idempotencyHeaders(replayed));
     return answer as MessageShape<M["output"]>; // `perform` makes it from the method's descriptor.
   };
-  const stream = async <M extends DescMethod>(method: M, message: Parameters<typeof create<M["input"]>>[1]) => {
-    const answers = await performer.stream(under(method), create(method.input, message), gone);
+  const stream = async <M extends DescMethod>(method: M, message: Parameters<typeof create<M["input"]>>[1], until?: AbortSignal) => {
+    const end = until ? AbortSignal.any([gone, until]) : gone;
+    const answers = await performer.stream(under(method), create(method.input, message), end);
     return answers as AsyncIterable<MessageShape<M["output"]>> | null; // As above.
   };
   return Object.assign(ask, { stream, reserve: (method: DescMethod) => performer.reserve(under(method), gone) });

@@ -5,14 +5,18 @@ import { type Wire, wire } from "../../gen/proto/taskplatform/options/v1/options
 /** The v2 options of a field (proto/taskplatform/options/v1). */
 export const wireOptions = (field: DescField): Wire => getOption(field, wire);
 
-/** The spellings of a field in input: the proto name, lowerCamelCase, and its aliases. */
+/** The spellings of a field in input: the proto name, lowerCamelCase, and its aliases. None for a field that is not part of v2. */
 export const spellings = (field: DescField): ReadonlySet<string> =>
-  new Set([
-    field.name,
-    field.jsonName,
-    field.name.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
-    ...wireOptions(field).aliases,
-  ]);
+  new Set(
+    wireOptions(field).hidden
+      ? []
+      : [
+          field.name,
+          field.jsonName,
+          field.name.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
+          ...wireOptions(field).aliases,
+        ],
+  );
 
 export interface EnumNames {
   readonly numbers: ReadonlyMap<string, number>;

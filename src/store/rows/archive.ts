@@ -1,5 +1,6 @@
 import type { ArchiveQuery, ArchiveRows } from "../../core/exports/archive-rows.ts";
 import type { Metadata } from "../../core/tasks/metadata.ts";
+import type { TurnRequest } from "../../core/tasks/turn-request.ts";
 import type { Session } from "../session.ts";
 import { allOf, type Dialect, empty, inTexts, type Sql, sql } from "../statements.ts";
 import { countRows, integer, integerOrNull, json, tables, text, textOrNull } from "../table.ts";
@@ -12,7 +13,11 @@ import { recordShape } from "./task-record.ts";
 import { begun } from "./task-row.ts";
 
 const { file } = tables;
-const packedTask = recordShape.with({ lastSeq: integer(sql`t.last_seq`), metadata: json<Metadata>(sql`t.metadata`) });
+const packedTask = recordShape.with({
+  lastSeq: integer(sql`t.last_seq`),
+  metadata: json<Metadata>(sql`t.metadata`),
+  turnRequest: json<TurnRequest | null>(sql`t.turn_request`),
+});
 const withEvents = tables.taskEvent.pick("taskId");
 const packedSkill = skillShape.with({ deletedAt: integerOrNull(sql`s.deleted_at`) });
 const packedMember = tables.membership

@@ -21,6 +21,7 @@ export const ownerOf = ({ spaceId, accountId }: Pick<Task, "spaceId" | "accountI
 const blank: TaskChanges & Partial<Task & TaskProgress> = {
   outputSchema: null,
   memo: null,
+  turnRequest: null,
   allowed: [],
   agentProfile: "",
   locale: "",

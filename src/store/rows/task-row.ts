@@ -4,8 +4,11 @@ import { applyCaps } from "../../core/visibility.ts";
 import { allOf, join, raw, type Sql, sql } from "../statements.ts";
 import { boolean, integer, integerOrNull, json, tables, textOrNull } from "../table.ts";
 
-/** Schema and memo may be large: a task has only flags for their presence. */
-const flags = { armed: boolean(sql`(output_schema IS NOT NULL)`), recalls: boolean(sql`(memo IS NOT NULL)`) };
+/** Schema, memo and request may be large: a task has only flags for their presence. */
+const flags = {
+  armed: boolean(sql`(output_schema IS NOT NULL)`),
+  recalls: boolean(sql`(memo IS NOT NULL OR turn_request IS NOT NULL)`),
+};
 
 /** What runs change has a second column, which no index has: the later one of both times counts. */
 export const later = (indexed: number, inRun: number): number => Math.max(indexed, inRun);
@@ -38,6 +41,7 @@ export const taskShape = tables.task
   .omit(
     "outputSchema",
     "memo",
+    "turnRequest",
     "deletedAt",
     "sharedAt",
     "shareChangedAt",

@@ -53,7 +53,7 @@ export function taskResourceRows(session: Session): TaskResourceRows {
   };
 }
 
-const briefing = tables.task.pick("outputSchema", "memo");
+const briefing = tables.task.pick("outputSchema", "memo", "turnRequest");
 
 /**
  * Tasks as rows. This file reads and inserts them, `task-advance.ts` changes them.
@@ -99,7 +99,7 @@ export function taskRows(session: Session, after: (written: TaskWritten) => Prom
         SELECT ${taskShape.of("task")} FROM task WHERE id = ${id} AND ${isKept}`),
     async turnInput(id) {
       const row = await briefing.row(session)(sql`SELECT ${briefing.of("task")} FROM task WHERE id = ${id}`);
-      return row ?? { outputSchema: null, memo: null };
+      return row ?? { outputSchema: null, memo: null, turnRequest: null };
     },
     async advance(id, step) {
       const written = await advance(session, id, step);

@@ -78,8 +78,9 @@ export const messageIdOf = ({ taskId, earlier, messages }: Turn): string =>
 
 /** The message of the turn, in the JSON of the protocol. */
 export async function messageOf(turn: Turn, { asked, contextId }: Known): Promise<JsonValue> {
-  const instruction = asked || contextId !== "" || turn.instruction === "" ? [] : [turn.instruction];
-  const texts = [...instruction, ...turn.messages].filter((text) => text !== "").map((text) => ({ text }));
+  // The agent knows the project's instruction from the beginning of the conversation.
+  const instruction = asked || contextId !== "" ? turn.ownInstruction : turn.instruction;
+  const texts = [instruction ?? "", ...turn.messages].filter((text) => text !== "").map((text) => ({ text }));
   const place = asked ? { taskId: asked.taskId, contextId: asked.contextId } : contextId === "" ? {} : { contextId };
   const parts = [...texts, ...(await filesOf(turn.attachments))];
   return { messageId: messageIdOf(turn), role: "ROLE_USER", parts, ...place };

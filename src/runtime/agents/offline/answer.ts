@@ -90,7 +90,7 @@ export function writeAnswer({ text, files, instruction, previous, locale, skills
     ...findSums(points.join("\n")),
     files,
     subjects.length > 0 ? `Subject: ${listOf(subjects)}.` : "",
-    instruction === "" ? "" : `The project's instruction for this task: ${shorten(instruction)}`,
+    instruction === "" ? "" : `The instruction for this task: ${shorten(instruction)}`,
     skills,
     connectors.length === 0 ? "" : `Connectors of this task: ${listOf(connectors.map(shorten))}.`,
     previous === "" ? "" : `Before this you wrote: ${shorten(previous)}`,
