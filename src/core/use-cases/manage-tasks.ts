@@ -18,9 +18,9 @@ import { defaultProfile, type Profiles, profilesOf } from "../tasks/profile.ts";
 import type { TaskSteps } from "../tasks/steps.ts";
 import type { Task, TaskChanges, TaskView } from "../tasks/task.ts";
 import { noResources, saveResources } from "../tasks/task-resources.ts";
+import type { TurnRequest } from "../tasks/turn-request.ts";
 import { currentTraceparent } from "../trace.ts";
 import { computeExtraCost, spend } from "../usage/spend.ts";
-import type { TurnRequest } from "../tasks/turn-request.ts";
 import type { Visibility } from "../visibility.ts";
 import { deleteTask } from "./delete-task.ts";
 

@@ -1,6 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { z } from "zod";
-import { isObject } from "../../core/json.ts";
 import { joinInstructions } from "../../core/tasks/turn-request.ts";
 import { type ContentPartSchema, ContentPartType } from "../../gen/proto/task/v2/message_pb.ts";
 import { unused } from "../v1/input.ts";
@@ -48,7 +47,7 @@ const message = z.object({
   status: echoed,
   phase: echoed,
   summary: echoed,
-  type: z.literal("message"),
+  type: z.literal("message").optional(),
   role: z.enum(["user", "assistant", "system", "developer"]),
   content: orText(z.array(part), (text) => [{ type: "input_text" as const, text }]),
 });
@@ -64,10 +63,7 @@ const reasoning = z.object({
   status: echoed,
 });
 
-const item = z.preprocess(
-  (value) => (isObject(value) && value["type"] === undefined ? { ...value, type: "message" } : value),
-  z.discriminatedUnion("type", [message, reference, reasoning], { error: "must be message" }),
-);
+const item = z.discriminatedUnion("type", [message, reference, reasoning], { error: "must be message" });
 
 /** `input` of POST /responses: a text, or messages of a conversation (spec/v1.md 7.2). */
 export const inputItems = orText(z.array(item).min(1, { error: "must not be empty" }), (content) => [

@@ -22,7 +22,7 @@ export async function resolveItems(
 ): Promise<readonly (InputMessage | null)[]> {
   const texts = new Map<string, Promise<ReadonlyMap<string, string>>>();
   const resolve = async (item: Item, at: number): Promise<InputMessage | null> => {
-    if (item.type === "message") return item;
+    if (item.type !== "item_reference" && item.type !== "reasoning") return item;
     if (form === "platform") throw invalidArgument(`input[${at}].type`, "must be message");
     if (item.type === "reasoning") return null;
     const path = `input[${at}].id`;
@@ -35,7 +35,7 @@ export async function resolveItems(
     // An item that was sent behind one that ended as `incomplete` has one more number.
     const text = (await known.catch(() => new Map<string, string>())).get(item.id.split("_", 4).join("_"));
     if (text === undefined) throw notFound("item", path);
-    return { type: "message", role: "assistant", content: [{ type: "output_text", text }] };
+    return { role: "assistant", content: [{ type: "output_text", text }] };
   };
   return Promise.all(items.map(resolve));
 }
