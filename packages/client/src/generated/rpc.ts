@@ -226,8 +226,6 @@ export interface Conversation {
   readonly maxOutputTokens?: number;
   /** Tokens that the task used. Only in GetConversation; absent before the first use. */
   readonly usage?: TokenUsage;
-  /** What the caller of the Responses API sent with the latest message. Only in GetConversation. */
-  readonly turn?: TurnRequest;
 }
 
 /**
@@ -601,14 +599,6 @@ export interface TokenUsage {
   readonly inputTokens?: string;
   /** Tokens that models generated. */
   readonly outputTokens?: string;
-}
-
-/** What the caller of the Responses API sent with a message, in addition to the message. It holds until the next message (spec/v1.md 7.2). */
-export interface TurnRequest {
-  /** Instructions of the caller, and messages of `system` and `developer`. They apply to the turn together with the instruction of the project. At most 20,000 characters. */
-  readonly instruction?: string;
-  /** Members of the request that the response repeats. As JSON at most 262,144 bytes. */
-  readonly echo?: JsonObject;
 }
 
 /** Request of ListConversations. All filters apply together. */

@@ -40,8 +40,6 @@ class Conversation(TypedDict):
     model of the server."""
     usage: NotRequired[TokenUsage]
     """Tokens that the task used. Only in GetConversation; absent before the first use."""
-    turn: NotRequired[TurnRequest]
-    """What the caller of the Responses API sent with the latest message. Only in GetConversation."""
 
 
 class Task(TypedDict):
@@ -410,17 +408,6 @@ class TokenUsage(TypedDict):
     """Tokens that were sent to models."""
     outputTokens: NotRequired[str]
     """Tokens that models generated."""
-
-
-class TurnRequest(TypedDict):
-    """What the caller of the Responses API sent with a message, in addition to the message. It holds until the next
-    message (spec/v1.md 7.2)."""
-
-    instruction: NotRequired[str]
-    """Instructions of the caller, and messages of `system` and `developer`. They apply to the turn together with the
-    instruction of the project. At most 20,000 characters."""
-    echo: NotRequired[dict[str, Any]]
-    """Members of the request that the response repeats. As JSON at most 262,144 bytes."""
 
 
 class ListConversationsRequest(TypedDict):
