@@ -870,6 +870,7 @@ TABLE task
   claimed_at bigint NOT NULL DEFAULT 0
   texts_behind boolean NOT NULL DEFAULT true
   touched_at bigint NOT NULL DEFAULT 0
+  turn_request text
   CONSTRAINT task_pkey PRIMARY KEY (id)
   CREATE INDEX task_account_id_served_at_idx ON public.task USING btree (account_id, served_at)
   CREATE INDEX task_deleted ON public.task USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
