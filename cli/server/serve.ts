@@ -96,9 +96,13 @@ const readyOf =
   ): TestStart["ready"] =>
   async ({ baseUrl, pagesUrl }) => {
     await load({ origin: baseUrl, key: server.key() });
+    const secret = await server.signInSecret();
     await server.keep();
     const { seed } = server;
-    process.stdout.write(`${JSON.stringify({ test: "on", base_url: baseUrl, pages_url: pagesUrl, api_key: server.key(), seed })}\n`);
+    const link = secret === null ? {} : { sign_in_url: `${pagesUrl}/link/${secret}` };
+    process.stdout.write(
+      `${JSON.stringify({ test: "on", base_url: baseUrl, pages_url: pagesUrl, api_key: server.key(), ...link, seed })}\n`,
+    );
     if (!attached) return;
     process.stdin.resume();
     process.stdin.once("close", () => process.kill(process.pid, "SIGTERM"));

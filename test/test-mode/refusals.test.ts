@@ -90,6 +90,7 @@ describe("a server in test mode", () => {
     { host: "192.168.1.5:8080" },
     { origin: "https://evil.example" },
     { origin: "null" },
+    { origin: "null", "sec-fetch-site": "cross-site" },
     { forwarded: "for=203.0.113.9" },
     { "x-forwarded-for": "203.0.113.9" },
     { "x-forwarded-host": "api.example.com" },
@@ -104,6 +105,7 @@ describe("a server in test mode", () => {
     { host: "localhost:1" },
     { host: "[::1]:1" },
     { origin: "http://localhost:5173" },
+    { origin: "null", "sec-fetch-site": "same-origin" },
     { host: "a.localhost" },
   ] as readonly Readonly<Record<string, string>>[])("accepts a request with %j", async (headers) => {
     const { status, test: mode } = await call(headers);

@@ -22,7 +22,9 @@ export function refusalOf({ headers }: Pick<IncomingMessage, "headers">): string
   const host = headers.host ?? headers[":authority"];
   if (typeof host === "string" && host !== "" && !isOwn(hostOf(host) ?? "")) return "Host: must name this machine";
   const { origin } = headers;
-  if (origin !== undefined && !isOwn(hostOf(origin) ?? "")) return "Origin: must be of this machine";
+  // Forms of the platform's pages, which send no referrer, have the origin `null`. No page can set the other header.
+  const isOwnForm = origin === "null" && headers["sec-fetch-site"] === "same-origin";
+  if (origin !== undefined && !isOwnForm && !isOwn(hostOf(origin) ?? "")) return "Origin: must be of this machine";
   const forwarded = Object.keys(headers).find(isForwarded);
   return forwarded === undefined ? null : `${forwarded}: test mode takes no request through a proxy`;
 }

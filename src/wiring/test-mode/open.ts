@@ -7,6 +7,7 @@ import type { Config } from "../../config.ts";
 import { idsFrom, systemRandom } from "../../core/ids.ts";
 import type { Store } from "../../core/store.ts";
 import { waitingNode } from "../../core/tasks/lifecycle.ts";
+import { createFirstLink } from "../../core/use-cases/first-sign-in.ts";
 import { TestService } from "../../gen/proto/testing/v1/test_service_pb.ts";
 import type { Ambient, Installation, TestMode } from "../../installation.ts";
 import { operationTable } from "../../operations.ts";
@@ -39,6 +40,8 @@ export interface TestServer {
   readonly seed: string;
   /** The key of the first owner. */
   key(): string;
+  /** The secret of a link that signs the first owner in once, within 15 minutes. */
+  signInSecret(): Promise<string | null>;
   /** Opens a second connection to the database; the present rows are those of `test.reset`. */
   open(): Promise<void>;
   /** Keeps the present rows for `test.reset` again: those of the fixtures. */
@@ -63,6 +66,7 @@ export async function openTestMode(env: Settings, { seed, at }: TestFlags): Prom
   const table = operationTable([...services, TestService]);
   let state: TestState | undefined;
   let advance: Advance | undefined;
+  let served: Store | undefined;
   const opened = (): TestState => {
     if (state === undefined) throw new Error("test mode is not open yet");
     return state;
@@ -93,6 +97,7 @@ export async function openTestMode(env: Settings, { seed, at }: TestFlags): Prom
   const store = (inner: Store): Store => ({ ...inner, change: (work) => inner.change(seeded.bind(work)) });
 
   function handlers({ store: ofServer }: Installation) {
+    served = ofServer;
     const moved = createAdvance(clock, opened(), deliveries.held);
     advance = moved;
     return testHandlers({
@@ -120,6 +125,7 @@ export async function openTestMode(env: Settings, { seed, at }: TestFlags): Prom
       test: { services: [TestService], handlers, serve, store, read: calls.read, admit: calls.admit, post: deliveries.post },
     },
     key: () => readFileSync(join(config.dataDir, "first-key"), "utf8").trim(),
+    signInSecret: async () => (await served?.change((tx) => createFirstLink(tx, { ids, random, now: clock.now() }))) ?? null,
     async open() {
       const snapshot = join(config.dataDir, "reset.db");
       state = await openTestState(databasePath(config), snapshot, { remote: remoteProfiles(config), waitingNode });
