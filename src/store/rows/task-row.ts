@@ -101,7 +101,7 @@ export const taskViewShape = taskShape.with({
 export const views = sql`SELECT ${taskViewShape.of("t")} FROM task t`;
 
 /** Of a task with a given id. Without statistics PostgreSQL would prefer a partial index to the primary key, which `IS NULL` allows. */
-export const isKept = sql`COALESCE(deleted_at, 0) = 0`;
+export const isKept = sql`COALESCE(deleted_at, -1) = -1`;
 
 /** The rows that a caller may see (spec/decisions.md 1, 26). @param id only this one, by the primary key: no index serves the other conditions. */
 export function visible({ accountId, spaceId, clientId, within }: Scope, id?: string | Sql): Sql {
