@@ -1,7 +1,7 @@
 import { useId } from "react";
 import { Failure } from "#core/failure.ts";
 import { isObject, type JsonObject } from "#core/json.ts";
-import { checkShape } from "#core/structured-output/shape.ts";
+import { checkSchema } from "#core/structured-output/structured-output.ts";
 import { words } from "../words.ts";
 
 const text = words(
@@ -57,7 +57,7 @@ export function readTyped(typed: string): TypedSchema {
   }
   if (!isObject(schema)) return { kind: "invalid", fault: text.notObject };
   try {
-    checkShape(schema);
+    checkSchema(schema);
     return { kind: "valid", schema };
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown;

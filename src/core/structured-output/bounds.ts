@@ -1,9 +1,7 @@
-import { type Failure, invalidArgument } from "../failure.ts";
+import { invalidArgument } from "../failure.ts";
 import type { Json, JsonObject } from "../json.ts";
 
-const nameLengthMax = 64;
-
-/** Faults of a place in a schema. The texts are those of spec/api.md 9.5 where it defines them. */
+/** Rules for a place in a schema. The texts are those of spec/api.md 9.5 where it defines them. */
 export const rules = {
   additionalProperties: '"additionalProperties" must be set to false',
   required: '"required" must include all properties',
@@ -15,9 +13,17 @@ export const rules = {
   plainEntries: '"enum" must not hold objects or arrays',
 } as const;
 
-/** The refusal of a schema: `structured_output_schema: `, the dotted path of the place (empty for the root), the broken rule. */
-export const schemaFailure = (path: string, rule: string): Failure =>
-  invalidArgument("structured_output_schema", path === "" ? rule : `${path}: ${rule}`);
+/**
+ * Refuses a schema in which a rule does not hold.
+ *
+ * @param path the place, dotted from the root; empty for the root.
+ * @throws Failure `invalid_argument`: `structured_output_schema: `, the place, the rule.
+ */
+export function must(holds: unknown, path: string, rule: string = rules.schema): asserts holds {
+  if (!holds) throw invalidArgument("structured_output_schema", path === "" ? rule : `${path}: ${rule}`);
+}
+
+const nameLengthMax = 64;
 
 /** A name shortened for a path or an error text, to 64 characters. */
 export function shortenName(name: string): string {
@@ -25,42 +31,29 @@ export function shortenName(name: string): string {
   return symbols.length > nameLengthMax || name.length > 2 * nameLengthMax ? `${symbols.slice(0, nameLengthMax).join("")}…` : name;
 }
 
-const textBytesMax = 64 * 1024;
 const nestingMax = 64;
+const kilobytesMax = 64;
 
-/** The most subschemas of a schema, itself included. */
-export const schemasMax = 1_000;
-
-/** The most bytes of the JSON of a schema's zero value. */
-export const zeroBytesMax = 64 * 1024;
+/** Refuses a schema above 64 kB. Another `verb` than "be" names what of the schema has these bytes. */
+export const checkBytes = (bytes: number, verb = "be"): void =>
+  must(bytes <= kilobytesMax * 1024, "", `must ${verb} at most ${kilobytesMax} kB`);
 
 /**
- * Refuses a schema that is too large or too deep for recursion; every later step relies on this.
+ * Refuses a schema above 64 kB or 64 levels; every later step relies on this.
  * The check itself does not recurse, and needs no more memory than the schema.
- *
- * @throws Failure `invalid_argument` for a schema of more than 64 kB or nested more than 64 levels deep.
  */
 export function checkBounds(schema: JsonObject): void {
   let level: readonly Json[] = [schema];
-  let values = 0;
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > nestingMax) throw schemaFailure("", `must not be nested more than ${nestingMax} levels deep`);
-    values += level.length;
+    must(depth <= nestingMax, "", `must not be nested more than ${nestingMax} levels deep`);
     // Each value takes a byte or more.
-    if (values > textBytesMax) throw tooLarge();
-    level = level.flatMap(membersOf);
+    checkBytes(level.length);
+    level = level.flatMap((value) => (value !== null && typeof value === "object" ? Object.values(value) : []));
   }
-  if (jsonBytes(schema) > textBytesMax) throw tooLarge();
+  checkBytes(jsonBytes(schema));
 }
 
 const encoder = new TextEncoder();
 
 /** The bytes of a value's JSON. Pages of the console use it too, so it needs no Node. */
 export const jsonBytes = (value: Json): number => encoder.encode(JSON.stringify(value)).length;
-
-const membersOf = (value: Json): Json[] => (value !== null && typeof value === "object" ? Object.values(value) : []);
-
-const tooLarge = () => schemaFailure("", `must be at most ${formatKilobytes(textBytesMax)}`);
-
-/** A size as text. */
-export const formatKilobytes = (bytes: number): string => `${bytes / 1024} kB`;

@@ -1,106 +1,84 @@
 import { isObject, type Json, type JsonObject } from "../json.ts";
-import { rules, schemaFailure, shortenName } from "./bounds.ts";
-import { type EnumNode, type Scalar, type ScalarType, scalarTypes } from "./node.ts";
+import { must, rules, shortenName } from "./bounds.ts";
+import { type TypeName, typeNames } from "./node.ts";
 
-const keywords: ReadonlySet<string> = new Set([
-  "type",
-  "properties",
-  "required",
-  "additionalProperties",
-  "items",
-  "enum",
-  "description",
-  "anyOf",
-  "$ref",
-  "$defs",
-]);
+const keywords = new Set("type properties required additionalProperties items enum description anyOf $ref $defs".split(" "));
 
 /** Keywords of JSON Schema that allow and refuse no value. They are accepted and dropped: validators write them. */
-const annotations: ReadonlySet<string> = new Set(["$schema", "$id", "title", "default", "examples", "$comment"]);
+const annotations = new Set("$schema $id title default examples $comment".split(" "));
 
 /** Keywords that may be combined with any other. */
-const neutral: ReadonlySet<string> = new Set(["description", "$defs", ...annotations]);
-
-const typeNames = [...scalarTypes, "object", "array"] as const;
-export type TypeName = (typeof typeNames)[number];
-
-/** Whether a scalar is of a type. */
-const isOfType: Readonly<Record<ScalarType, (value: Json) => boolean>> = {
-  string: (value) => typeof value === "string",
-  number: (value) => typeof value === "number",
-  integer: Number.isInteger,
-  boolean: (value) => typeof value === "boolean",
-  null: (value) => value === null,
-};
-
-const isScalar = (value: Json): value is Scalar => value === null || typeof value !== "object";
-
-const isScalarType = (type: TypeName): type is ScalarType => scalarTypes.some((scalar) => scalar === type);
+const neutral = new Set(["description", "$defs", ...annotations]);
 
 /** Refuses keywords outside the subset, and a description that is not a string. */
 export function checkKeywords(schema: JsonObject, path: string): void {
-  const unknown = Object.keys(schema).find((keyword) => !keywords.has(keyword) && !annotations.has(keyword));
-  if (unknown !== undefined) throw schemaFailure(path, `unsupported keyword ${JSON.stringify(shortenName(unknown))}`);
+  for (const name of Object.keys(schema))
+    must(keywords.has(name) || annotations.has(name), path, `unsupported keyword ${JSON.stringify(shortenName(name))}`);
   const { description = "" } = schema;
-  if (typeof description !== "string") throw schemaFailure(path, rules.schema);
+  must(typeof description === "string", path);
 }
 
-/** A schema that `checkShape` accepts, without annotations. Properties and definitions may have their names. */
+/** A schema that `checkSchema` accepts, without annotations. Properties and definitions may have their names. */
 export const withoutAnnotations = (schema: JsonObject): JsonObject =>
-  mapMembers(schema, (value, keyword) => (annotations.has(keyword) ? undefined : withoutInner(value, keyword)));
-
-function withoutInner(value: Json, keyword: string): Json {
-  if (keyword === "anyOf" && Array.isArray(value)) return value.map((branch) => withoutInner(branch, "items"));
-  if (!isObject(value)) return value;
-  return keyword === "items" ? withoutAnnotations(value) : mapMembers(value, (inner) => withoutInner(inner, "items"));
-}
-
-const mapMembers = (object: JsonObject, map: (value: Json, name: string) => Json | undefined): JsonObject =>
   Object.fromEntries(
-    Object.entries(object).flatMap(([name, value]) => {
-      const mapped = map(value, name);
-      return mapped === undefined ? [] : [[name, mapped]];
-    }),
+    Object.entries(schema)
+      .filter(([keyword]) => !annotations.has(keyword))
+      .map(([keyword, value]) => [keyword, withoutInner(keyword, value)]),
   );
+
+function withoutInner(keyword: string, value: Json): Json {
+  if (keyword === "anyOf" && Array.isArray(value)) return value.map((branch) => withoutInner("items", branch));
+  if (!isObject(value)) return value;
+  if (keyword === "items") return withoutAnnotations(value);
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withoutInner("items", inner)]));
+}
 
 /** Refuses keywords that narrow a reference or an `anyOf`: the combination might have no value. */
 export function checkNotCombined(schema: JsonObject, keyword: "$ref" | "anyOf", path: string): void {
-  const other = Object.keys(schema).find((name) => name !== keyword && !neutral.has(name));
-  if (other !== undefined) throw schemaFailure(path, `"${keyword}" must not be combined with "${other}"`);
+  for (const other of Object.keys(schema))
+    must(other === keyword || neutral.has(other), path, `"${keyword}" must not be combined with "${other}"`);
 }
+
+const isTypeName = (name: Json): name is TypeName => typeNames.some((known) => known === name);
+
+const isSet = (values: readonly Json[]): boolean => new Set(values).size === values.length;
 
 /** The types of a node, in their order. */
 export function readTypes({ type }: JsonObject, path: string): readonly TypeName[] {
-  if (type === undefined) throw schemaFailure(path, rules.type);
-  const listed = Array.isArray(type) ? type : [type];
-  const known = typeNames.filter((name) => listed.includes(name));
-  if (known.length === 0 || known.length !== listed.length) throw schemaFailure(path, rules.schema);
-  return known.toSorted((a, b) => listed.indexOf(a) - listed.indexOf(b));
+  must(type !== undefined, path, rules.type);
+  const types = Array.isArray(type) ? type : [type];
+  must(types.length > 0 && types.every(isTypeName) && isSet(types), path);
+  return types.filter(isTypeName);
 }
 
 /** The rules of every object: no additional properties, and every property is required. */
 export function checkObject(schema: JsonObject, types: readonly TypeName[], path: string): void {
-  const { additionalProperties, properties = {}, required = [] } = schema;
-  if (!isObject(properties)) throw schemaFailure(path, rules.schema);
-  const isOpen = types.includes("object") || additionalProperties !== undefined;
-  if (isOpen && additionalProperties !== false) throw schemaFailure(path, rules.additionalProperties);
-  if (!Array.isArray(required) || !required.every((name) => typeof name === "string")) throw schemaFailure(path, rules.schema);
-  const names = new Set(required);
-  if (names.size !== required.length) throw schemaFailure(path, rules.schema);
+  const { additionalProperties = types.includes("object") ? null : false, properties = {}, required = [] } = schema;
+  must(isObject(properties), path);
+  must(additionalProperties === false, path, rules.additionalProperties);
+  must(Array.isArray(required) && required.every((name) => typeof name === "string") && isSet(required), path);
   if (!types.includes("object")) return;
-  if (Object.keys(properties).some((name) => !names.has(name))) throw schemaFailure(path, rules.required);
-  if (required.some((name) => !Object.hasOwn(properties, name))) throw schemaFailure(path, rules.onlyProperties);
+  const [names, listed] = [Object.keys(properties), new Set<Json>(required)];
+  must(
+    names.every((name) => listed.has(name)),
+    path,
+    rules.required,
+  );
+  must(names.length === listed.size, path, rules.onlyProperties);
+}
+
+/** Whether a value is a scalar of a type. */
+export function isOfType(value: Json, type: TypeName): boolean {
+  if (value === null) return type === "null";
+  return type === "integer" ? Number.isInteger(value) : type !== "object" && typeof value === type;
 }
 
 /** The entries of `enum`: scalars, each of one of the types, without duplicates. */
-export function readEntries({ enum: entries }: JsonObject, types: readonly TypeName[], path: string): EnumNode["entries"] | undefined {
-  if (entries === undefined) return undefined;
-  if (!Array.isArray(entries)) throw schemaFailure(path, rules.schema);
-  if (!entries.every(isScalar)) throw schemaFailure(path, rules.plainEntries);
-  const [first, ...others] = entries;
-  const allFit = entries.every((entry) => types.some((type) => isScalarType(type) && isOfType[type](entry)));
-  if (first === undefined || !allFit || new Set(entries).size !== entries.length) throw schemaFailure(path, rules.schema);
-  return [first, ...others];
+export function readEntries(entries: Json, types: readonly TypeName[], path: string): readonly Json[] {
+  must(Array.isArray(entries), path);
+  must(!entries.some((entry) => entry !== null && typeof entry === "object"), path, rules.plainEntries);
+  must(entries.length > 0 && entries.every((entry) => types.some((type) => isOfType(entry, type))) && isSet(entries), path);
+  return entries;
 }
 
 /**
@@ -109,13 +87,9 @@ export function readEntries({ enum: entries }: JsonObject, types: readonly TypeN
  */
 export function parseReference(reference: Json): string | undefined {
   const [, token] = (typeof reference === "string" && /^#\/\$defs\/([^/]*)$/.exec(reference)) || [];
-  const name = token === undefined ? undefined : decodePercent(token);
-  return name === undefined || /~(?![01])/.test(name) ? undefined : name.replaceAll("~1", "/").replaceAll("~0", "~");
-}
-
-function decodePercent(token: string): string | undefined {
   try {
-    return decodeURIComponent(token);
+    const name = token === undefined ? "~" : decodeURIComponent(token);
+    return /~(?![01])/.test(name) ? undefined : name.replaceAll("~1", "/").replaceAll("~0", "~");
   } catch {
     return undefined;
   }

@@ -1,12 +1,14 @@
 import { isObject, type Json, type JsonObject } from "../json.ts";
-import { checkBounds, rules, schemaFailure, schemasMax, shortenName } from "./bounds.ts";
-import { checkKeywords, checkNotCombined, checkObject, parseReference, readEntries, readTypes, type TypeName } from "./keywords.ts";
-import type { ReferenceNode, SchemaModel, SchemaNode } from "./node.ts";
+import { checkBounds, must, rules, shortenName } from "./bounds.ts";
+import { checkKeywords, checkNotCombined, checkObject, parseReference, readEntries, readTypes } from "./keywords.ts";
+import type { SchemaModel, SchemaNode } from "./node.ts";
+
+const schemasMax = 1_000;
 
 /** The state of one parse. */
 interface Parse {
   readonly nodes: SchemaNode[];
-  readonly definitions: Map<string, SchemaNode>;
+  readonly definitions: Map<unknown, SchemaNode>;
   schemas: number;
 }
 
@@ -18,23 +20,17 @@ interface Parse {
  */
 export function readSchema(schema: JsonObject): SchemaModel {
   checkBounds(schema);
-  const parse: Parse = { nodes: [], definitions: new Map(), schemas: 0 };
-  checkRoot(schema);
-  const root = readNode(parse, schema, "");
-  if (root.kind !== "object") throw schemaFailure("", rules.rootType);
-  return { root, nodes: parse.nodes };
-}
-
-function checkRoot(schema: JsonObject): void {
   checkKeywords(schema, "");
-  if (schema["type"] === undefined) throw schemaFailure("", rules.type);
-  if (schema["type"] !== "object") throw schemaFailure("", rules.rootType);
+  must(schema["type"] !== undefined, "", rules.type);
+  must(schema["type"] === "object", "", rules.rootType);
+  const parse: Parse = { nodes: [], definitions: new Map(), schemas: 0 };
+  return { root: readNode(parse, schema, ""), nodes: parse.nodes };
 }
 
 function readNode(parse: Parse, schema: Json, path: string): SchemaNode {
   parse.schemas += 1;
-  if (parse.schemas > schemasMax) throw schemaFailure("", `must have at most ${schemasMax} schemas`);
-  if (!isObject(schema)) throw schemaFailure(path, rules.schema);
+  must(parse.schemas <= schemasMax, "", `must have at most ${schemasMax} schemas`);
+  must(isObject(schema), path);
   checkKeywords(schema, path);
   const node = readKind(parse, schema, path);
   const definitions = readNamed(parse, schema["$defs"], path, ".$defs");
@@ -47,62 +43,67 @@ function readKind(parse: Parse, schema: JsonObject, path: string): SchemaNode {
   const { $ref, anyOf } = schema;
   if ($ref !== undefined) {
     checkNotCombined(schema, "$ref", path);
-    return addNode(parse, readReference(parse, $ref, path));
+    return addReference(parse, parseReference($ref), path);
   }
   if (anyOf === undefined) return readTyped(parse, schema, path);
   checkNotCombined(schema, "anyOf", path);
-  if (!Array.isArray(anyOf) || anyOf.length === 0) throw schemaFailure(path, rules.schema);
-  const branches = anyOf.map((branch, index) => readNode(parse, branch, `${path}.anyOf.${index}`));
-  return addNode(parse, { kind: "union", path, branches });
-}
-
-/** Looks the target up lazily: definitions are parsed after the nodes that refer to them. */
-function readReference({ definitions }: Parse, $ref: Json, path: string): ReferenceNode {
-  const name = parseReference($ref);
-  return {
-    kind: "reference",
+  must(Array.isArray(anyOf) && anyOf.length > 0, path);
+  return addUnion(
+    parse,
     path,
-    get target() {
-      const target = name === undefined ? undefined : definitions.get(name);
-      if (!target) throw schemaFailure(path, rules.schema);
-      return target;
-    },
-  };
+    anyOf.map((branch, index) => readNode(parse, branch, `${path}.anyOf.${index}`)),
+  );
 }
 
-function readTyped(parse: Parse, schema: JsonObject, path: string): SchemaNode {
-  const types = readTypes(schema, path);
-  checkObject(schema, types, path);
-  if (types.includes("array") && schema["items"] === undefined) throw schemaFailure(path, rules.items);
-  const entries = readEntries(schema, types, path);
-  const properties = readNamed(parse, schema["properties"], path, "");
-  const items = schema["items"] === undefined ? undefined : readNode(parse, schema["items"], `${path}.items`);
-  if (entries) return addNode(parse, { kind: "enum", path, entries });
-  const branches = types.map((type) => addNode(parse, createNode(type, path, properties, items)));
-  const [only] = branches;
-  return only && branches.length === 1 ? only : addNode(parse, { kind: "union", path, branches });
-}
-
-function createNode(type: TypeName, path: string, properties: ReadonlyMap<string, SchemaNode>, items: SchemaNode | undefined): SchemaNode {
-  if (type === "object") return { kind: "object", path, properties };
-  if (type !== "array") return { kind: "scalar", path, type };
-  if (!items) throw schemaFailure(path, rules.items);
-  return { kind: "array", path, items };
-}
-
-/** The members of `properties` or `$defs`. Refuses `__proto__`: code that copies values treats it as the prototype. */
-function readNamed(parse: Parse, members: Json | undefined, path: string, within: string): ReadonlyMap<string, SchemaNode> {
-  if (members !== undefined && !isObject(members)) throw schemaFailure(path, rules.schema);
-  const named = new Map<string, SchemaNode>();
-  for (const [name, schema] of Object.entries(members ?? {})) {
-    const place = `${path}${within}.${shortenName(name)}`;
-    if (name === "__proto__") throw schemaFailure(place, rules.schema);
-    named.set(name, readNode(parse, schema, place));
-  }
-  return named;
-}
+const empty = { entries: [], branches: [], parts: new Map<string, SchemaNode>() } as const;
 
 function addNode(parse: Parse, node: SchemaNode): SchemaNode {
   parse.nodes.push(node);
   return node;
+}
+
+const addUnion = (parse: Parse, path: string, branches: readonly SchemaNode[]): SchemaNode =>
+  addNode(parse, { ...empty, kind: "union", path, branches });
+
+/** Looks the target up lazily: definitions are parsed after the nodes that refer to them. */
+function addReference(parse: Parse, name: string | undefined, path: string): SchemaNode {
+  return addNode(parse, {
+    ...empty,
+    kind: "reference",
+    path,
+    get branches() {
+      const target = parse.definitions.get(name);
+      must(target, path);
+      return [target];
+    },
+  });
+}
+
+function readTyped(parse: Parse, schema: JsonObject, path: string): SchemaNode {
+  const types = readTypes(schema, path);
+  const { items, enum: listed } = schema;
+  checkObject(schema, types, path);
+  must(!types.includes("array") || items !== undefined, path, rules.items);
+  const entries = listed === undefined ? undefined : readEntries(listed, types, path);
+  const parts = {
+    object: readNamed(parse, schema["properties"], path, ""),
+    array: new Map(items === undefined ? [] : [["items", readNode(parse, items, `${path}.items`)]]),
+  };
+  if (entries) return addNode(parse, { ...empty, kind: "enum", path, entries });
+  const [only, ...others] = types.map((kind) =>
+    addNode(parse, { ...empty, kind, path, ...((kind === "object" || kind === "array") && { parts: parts[kind] }) }),
+  );
+  return only && others.length === 0 ? only : addUnion(parse, path, only ? [only, ...others] : []);
+}
+
+/** The members of `properties` or `$defs`. Refuses `__proto__`: code that copies values treats it as the prototype. */
+function readNamed(parse: Parse, members: Json = {}, path: string, within: string): ReadonlyMap<string, SchemaNode> {
+  must(isObject(members), path);
+  return new Map(
+    Object.entries(members).map(([name, schema]) => {
+      const place = `${path}${within}.${shortenName(name)}`;
+      must(name !== "__proto__", place);
+      return [name, readNode(parse, schema, place)];
+    }),
+  );
 }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../json.ts";
 import { jsonBytes } from "./bounds.ts";
-import type { ArrayNode, ObjectNode, ScalarType, SchemaNode, UnionNode } from "./node.ts";
+import type { ScalarType, SchemaNode } from "./node.ts";
 import { readSchema } from "./read.ts";
 import { deepCopy, type ZeroValue, zeroValues } from "./zero.ts";
 
@@ -12,11 +12,7 @@ const numeral = /(?<![\p{L}\p{N}.-])-?\d{1,15}(?:\.\d{1,6})?/gu;
 const labelled = /(?<![\p{L}\p{N}_])([\p{L}_][\p{L}\p{N}_ ]{0,39}) {0,3}[:=] {0,3}([^\s,;:=](?:[^\n,;.!?]|[.!?](?!\s|$)){0,79})/gu;
 
 /** Values for the fields of a form, taken from a text by the fields' names. */
-interface Wording {
-  phrase(name: string): string;
-  number(name: string): number;
-  truth(name: string): boolean;
-}
+type Wording = Readonly<Record<ScalarType, (name: string) => Json>>;
 
 /**
  * Takes values from a text: first what the text labels with the name (`total: 7`, `unit price = 7` for `unitPrice`), else its
@@ -26,30 +22,28 @@ interface Wording {
 function createWording(text: string): Wording {
   const start = text.slice(0, textLengthMax).toWellFormed();
   const words = wordsOf(start);
-  const labelValue = findLabels(start);
-  const phrase = roundRobin(
-    start
-      .split(/(?<=[.!?])\s+|\n+/)
-      .map(toPhrase)
-      .filter(Boolean),
-  );
-  const number = roundRobin(numbersIn(start));
+  const labels = [...start.matchAll(labelled).take(labelsMax)].map(([, label = "", value = ""]) => ({
+    label: ` ${wordsOf(label)}`,
+    value,
+  }));
+  /** The value after a label whose last words are the name. */
+  const labelValue = (name: string) => {
+    const ending = ` ${wordsOf(name)}`;
+    return labels.find(({ label }) => label.endsWith(ending))?.value;
+  };
+  const sentences = start.split(/(?<=[.!?])\s+|\n+/).map(toPhrase);
+  const nextPhrase = roundRobin(sentences.filter(Boolean));
+  const nextNumber = roundRobin(numbersIn(start));
+  const number = (name: string) => numbersIn(labelValue(name) ?? "")[0] ?? nextNumber() ?? words.split(" ").filter(Boolean).length;
   return {
-    phrase: (name) => toPhrase(labelValue(name) ?? phrase() ?? name),
-    number: (name) => numbersIn(labelValue(name) ?? "")[0] ?? number() ?? words.split(" ").filter(Boolean).length,
-    truth(name) {
+    string: (name) => toPhrase(labelValue(name) ?? nextPhrase() ?? name),
+    number,
+    integer: (name) => Math.trunc(number(name)),
+    boolean(name) {
       const answer = labelValue(name);
       return answer === undefined ? ` ${words} `.includes(` ${wordsOf(name)} `) : /^(?:yes|true|on)\b/i.test(answer);
     },
-  };
-}
-
-/** The value after a label whose last words are the name. */
-function findLabels(text: string): (name: string) => string | undefined {
-  const labels = [...text.matchAll(labelled).take(labelsMax)].map(([, label = "", value = ""]) => ({ label: ` ${wordsOf(label)}`, value }));
-  return (name) => {
-    const ending = ` ${wordsOf(name)}`;
-    return labels.find(({ label }) => label.endsWith(ending))?.value;
+    null: () => null,
   };
 }
 
@@ -57,12 +51,8 @@ const numbersIn = (text: string): readonly number[] => [...text.matchAll(numeral
 
 /** Lower-case words separated by one space: `unitPrice` and `unit_price` both become `unit price`. */
 function wordsOf(name: string): string {
-  const spaced = name.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, " ");
-  return spaced
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter(Boolean)
-    .join(" ")
-    .toLowerCase();
+  const parts = name.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, " ").split(/[^\p{L}\p{N}]+/u);
+  return parts.filter(Boolean).join(" ").toLowerCase();
 }
 
 function toPhrase(text: string): string {
@@ -95,55 +85,44 @@ interface Sampling {
 export function sampleValue(schema: JsonObject, text: string): JsonObject {
   const model = readSchema(schema);
   const sampling = { wording: createWording(text), zero: zeroValues(model), spareBytes: spareBytesMax };
-  return deepCopy(sampleObject(sampling, model.root, 1));
+  return deepCopy(sample(sampling, model.root, "", 1));
 }
 
 function sample(sampling: Sampling, node: SchemaNode, name: string, level: number): Json {
-  switch (node.kind) {
-    case "scalar":
-      return withinBudget(sampling, node, scalars[node.type](sampling.wording, name));
-    case "enum":
-      return withinBudget(sampling, node, node.entries[0]);
-    case "object":
-      return level > levelsMax ? sampling.zero(node).value : sampleObject(sampling, node, level);
-    case "array":
-      return level > levelsMax ? [] : sampleArray(sampling, node, name, level);
+  const { kind, entries, branches, parts } = node;
+  switch (kind) {
+    case "reference":
+      return branches.map((target) => sample(sampling, target, name, level))[0] ?? null;
     case "union":
       return sampleUnion(sampling, node, name, level);
-    case "reference":
-      return sample(sampling, node.target, name, level);
+    case "array":
+      return level > levelsMax ? [] : sampleArray(sampling, node, name, level);
+    case "object":
+      if (level > levelsMax) return sampling.zero(node).value;
+      return Object.fromEntries([...parts].map(([name, part]) => [name, sample(sampling, part, name, level + 1)]));
+    default: {
+      const value = kind === "enum" ? (entries[0] ?? null) : sampling.wording[kind](name);
+      return spend(sampling, node, jsonBytes(value)) ? value : sampling.zero(node).value;
+    }
   }
 }
 
-const scalars: Readonly<Record<ScalarType, (wording: Wording, name: string) => Json>> = {
-  string: (wording, name) => wording.phrase(name),
-  number: (wording, name) => wording.number(name),
-  integer: (wording, name) => Math.trunc(wording.number(name)),
-  boolean: (wording, name) => wording.truth(name),
-  null: () => null,
-};
-
-function sampleObject(sampling: Sampling, { properties }: ObjectNode, level: number): JsonObject {
-  return Object.fromEntries([...properties].map(([name, part]) => [name, sample(sampling, part, name, level + 1)]));
-}
-
-function sampleArray(sampling: Sampling, node: ArrayNode, name: string, level: number): Json {
-  const { items } = node;
-  const counts = items.kind === "scalar" && items.type !== "null" ? [2, 1] : [1];
-  const count = counts.find((items) => spend(sampling, node, 2 + items * (sampling.zero(node.items).bytes + 1))) ?? 0;
-  return Array.from({ length: count }, () => sample(sampling, items, name, level + 1));
+function sampleArray(sampling: Sampling, node: SchemaNode, name: string, level: number): Json {
+  return [...node.parts.values()].flatMap((items) => {
+    const counts = isPlain(items) && items.kind !== "null" && items.kind !== "enum" ? [2, 1] : [1];
+    const count = counts.find((count) => spend(sampling, node, 2 + count * (sampling.zero(items).bytes + 1))) ?? 0;
+    return Array.from({ length: count }, () => sample(sampling, items, name, level + 1));
+  });
 }
 
 /** The first branch with content: any but null; after the fifth level only a scalar. */
-function sampleUnion(sampling: Sampling, node: UnionNode, name: string, level: number): Json {
-  const hasContent = ({ kind }: SchemaNode) => level <= levelsMax || kind === "scalar" || kind === "enum";
-  const branch = node.branches.find((branch) => hasContent(branch) && !(branch.kind === "scalar" && branch.type === "null"));
+function sampleUnion(sampling: Sampling, node: SchemaNode, name: string, level: number): Json {
+  const branch = node.branches.find((branch) => branch.kind !== "null" && (level <= levelsMax || isPlain(branch)));
   const fits = branch && spend(sampling, node, sampling.zero(branch).bytes);
   return fits ? sample(sampling, branch, name, level) : sampling.zero(node).value;
 }
 
-const withinBudget = (sampling: Sampling, node: SchemaNode, value: Json): Json =>
-  spend(sampling, node, jsonBytes(value)) ? value : sampling.zero(node).value;
+const isPlain = ({ kind }: SchemaNode) => !["object", "array", "union", "reference"].includes(kind);
 
 /** Reserves the bytes that a value needs beyond the node's zero value; false when too few remain. */
 function spend(sampling: Sampling, node: SchemaNode, bytes: number): boolean {

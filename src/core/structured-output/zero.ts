@@ -1,16 +1,6 @@
 import type { Json, JsonObject } from "../json.ts";
 import { jsonBytes } from "./bounds.ts";
-import {
-  aliasesOf,
-  dependenciesOf,
-  leadsTo,
-  memoizeByNode,
-  ranksOf,
-  type ScalarType,
-  type SchemaModel,
-  type SchemaNode,
-  type UnionNode,
-} from "./node.ts";
+import { dependenciesOf, leadsTo, memoizeByNode, ranksOf, type SchemaModel, type SchemaNode } from "./node.ts";
 import { readSchema } from "./read.ts";
 
 /** A zero value, which shares parts with other zero values, and the most bytes that its JSON has. */
@@ -19,7 +9,7 @@ export interface ZeroValue {
   readonly bytes: number;
 }
 
-const scalarZeros: Readonly<Record<ScalarType, Json>> = { string: "", number: 0, integer: 0, boolean: false, null: null };
+const zeros = { string: "", number: 0, integer: 0, boolean: false, null: null, array: [] };
 
 /**
  * The value of a failed extraction (spec/api.md 9.5): text is empty, numbers are 0, arrays have no items,
@@ -28,49 +18,34 @@ const scalarZeros: Readonly<Record<ScalarType, Json>> = { string: "", number: 0,
  */
 export function zeroValue(schema: JsonObject): JsonObject {
   const model = readSchema(schema);
-  const zero = zeroValues(model);
-  return deepCopy(Object.fromEntries([...model.root.properties].map(([name, node]) => [name, zero(node).value])));
+  return deepCopy(zeroValues(model)(model.root).value);
 }
 
 /** The zero value of each node of a schema without infinite recursion. */
 export function zeroValues({ nodes }: SchemaModel): (node: SchemaNode) => ZeroValue {
   const ranks = ranksOf(nodes);
   const rankOf = (node: SchemaNode) => ranks.get(node) ?? Number.POSITIVE_INFINITY;
-  /** True for a branch that ends the recursion: it does not lead back to the union, or ranks below it. */
-  const ends = (union: UnionNode) => (branch: SchemaNode) => rankOf(branch) < rankOf(union) || !leadsTo(branch, union, dependenciesOf);
-  const mayBeNull = memoizeByNode((node): boolean => {
-    if (node.kind === "enum") return node.entries.includes(null);
-    return node.kind === "scalar" ? node.type === "null" : aliasesOf(node).some(mayBeNull);
-  });
+  const mayBeNull = memoizeByNode(
+    ({ kind, entries, branches }): boolean => kind === "null" || entries.includes(null) || branches.some(mayBeNull),
+  );
   const zero = memoizeByNode((node): ZeroValue => {
+    const { kind, entries, parts } = node;
     if (mayBeNull(node)) return toZero(null);
-    switch (node.kind) {
-      case "scalar":
-        return toZero(scalarZeros[node.type]);
-      case "enum":
-        return toZero(node.entries[0]);
-      case "array":
-        return toZero([]);
-      case "object":
-        return combine([...node.properties].map(([name, part]) => [name, zero(part)]));
-      case "union":
-        return zero(node.branches.find(ends(node)) ?? node);
-      case "reference":
-        return zero(node.target);
-    }
+    if (kind === "object") return combine([...parts].map(([name, part]) => [name, zero(part)]));
+    if (kind === "enum") return toZero(entries[0] ?? null);
+    if (kind !== "union" && kind !== "reference") return toZero(zeros[kind]);
+    // A branch ends the recursion when it ranks below the node or does not lead back to it.
+    return zero(node.branches.find((branch) => rankOf(branch) < rankOf(node) || !leadsTo(branch, node, dependenciesOf)) ?? node);
   });
   return zero;
 }
 
 const toZero = (value: Json): ZeroValue => ({ value, bytes: jsonBytes(value) });
 
-function combine(members: readonly (readonly [string, ZeroValue])[]): ZeroValue {
-  const sizes = members.map(([name, { bytes }]) => jsonBytes(name) + bytes + 2);
-  return {
-    value: Object.fromEntries(members.map(([name, { value }]) => [name, value])),
-    bytes: sizes.reduce((sum, size) => sum + size, 2),
-  };
-}
+const combine = (members: readonly (readonly [string, ZeroValue])[]): ZeroValue => ({
+  value: Object.fromEntries(members.map(([name, { value }]) => [name, value])),
+  bytes: members.reduce((sum, [name, { bytes }]) => sum + jsonBytes(name) + bytes + 2, 2),
+});
 
-/** A deep copy without shared parts, so that a change of one part changes no other. */
-export const deepCopy = (value: JsonObject): JsonObject => JSON.parse(JSON.stringify(value));
+/** A deep copy of an object without shared parts, so that a change of one part changes no other. */
+export const deepCopy = (value: Json): JsonObject => JSON.parse(JSON.stringify(value));

@@ -68,6 +68,10 @@ test("properties inherited by every object are not properties of a value", () =>
   expect(conforms(schema, { toString: "", constructor: null })).toBe(true);
 });
 
+test("a property whose name is empty is required too", () => {
+  expect([conforms(objectOf({ "": text }), {}), conforms(objectOf({ "": text }), { "": "" })]).toEqual([false, true]);
+});
+
 test("nested alternatives are each compared with a value once", () => {
   const doubled = (index: number) => ({ anyOf: [refTo(`d${index + 1}`), refTo(`d${index + 1}`)] });
   const schema = { ...objectOf({ x: refTo("d0") }), $defs: many(200, (index) => (index === 199 ? text : doubled(index))) };

@@ -16,9 +16,12 @@ export const refTo = (name: string): JsonObject => ({
   $ref: `#/$defs/${encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"))}`,
 });
 
-/** An independent judge of values: Ajv with default reference resolution. */
+/**
+ * An independent judge of values: Ajv with default reference resolution. Without `allErrors` it accepts an object that
+ * lacks a required property whose name is empty.
+ */
 export const judgeOf = (schema: JsonObject): ValidateFunction =>
-  new Ajv({ strict: false, ownProperties: true, logger: false, code: { optimize: false } }).compile(schema);
+  new Ajv({ strict: false, ownProperties: true, allErrors: true, logger: false, code: { optimize: false } }).compile(schema);
 
 /** The public text of the refusal, undefined if there is none; any other error fails the test. */
 export function refusalOf(schema: JsonObject): string | undefined {
