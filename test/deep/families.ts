@@ -75,6 +75,7 @@ export const families: readonly Family[] = [
   },
   { name: "browsers", files: ["test/browser/", "test/browsers/"] },
   { name: "frameworks", files: ["test/frameworks/", "test/mcp/conformance/"] },
+  { name: "kits", files: ["test/kits/"] },
   { name: "languages", files: ["test/languages/clients.test.ts"] },
   { name: "client", files: ["test/client/"] },
   { name: "docs", files: ["test/docs/", "test/site/"] },

@@ -1,21 +1,33 @@
 // `npm run test:deep [-- NAME … | --minutes N] [--seed S]`: the families of deep tests in full, those that are named, or a slice of all.
 import { randomInt } from "node:crypto";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { families, type Step, stepsInOrder } from "./families.ts";
 import { type Outcome, runSteps } from "./run.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { minutes: { type: "string" }, seed: { type: "string", default: String(randomInt(2 ** 31)) } },
+  options: {
+    minutes: { type: "string" },
+    seed: { type: "string", default: String(randomInt(2 ** 31)) },
+    "open-responses": { type: "string" },
+  },
 });
+const openResponses = values["open-responses"];
+if (openResponses !== undefined) process.env["OPEN_RESPONSES"] = resolve(openResponses);
 const seed = Number(values.seed);
 const minutes = values.minutes === undefined ? undefined : Number(values.minutes);
 const chosen = families.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 const unknown = positionals.filter((name) => !families.some((family) => family.name === name));
 if (unknown.length > 0 || !Number.isSafeInteger(seed) || Number.isNaN(minutes)) {
-  console.error(`usage: npm run test:deep [-- NAME … | --minutes N] [--seed S]\n\nnames: ${families.map(({ name }) => name).join(", ")}`);
+  console.error(
+    `usage: npm run test:deep [-- NAME … | --minutes N] [--seed S] [--open-responses DIR]\n\nnames: ${families.map(({ name }) => name).join(", ")}`,
+  );
   process.exit(2);
 }
+
+if (openResponses === undefined && chosen.some(({ name }) => name === "kits"))
+  console.info("not run: Open Responses. It needs --open-responses DIR, a checkout with its packages, and bun on the path");
 
 const begun = performance.now();
 const elapsed = (): number => (performance.now() - begun) / 1000;
