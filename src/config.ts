@@ -9,6 +9,7 @@ import { type ModelConfig, readModels } from "./config/models.ts";
 import { addresses, listening, outgoing } from "./config/network.ts";
 import { readPdf } from "./config/pdf.ts";
 import { type Prices, prices } from "./config/prices.ts";
+import { chooseRateFactor } from "./config/rate-factor.ts";
 import { type RetentionConfig, retention } from "./config/retention.ts";
 import { readSandbox, type SandboxSettings } from "./config/sandbox.ts";
 import { isLoopback, mail, type SingleSignOn, singleSignOn, teams } from "./config/sign-in.ts";
@@ -159,7 +160,8 @@ export interface Config {
 export function loadConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
   const { values, problems } = collectSettings(env, variables);
   const reader = settingsReader(values, problems);
-  const config = { ...network(reader), ...storage(reader), ...work(reader), ...people(reader), buildsDocs: env["ATP_BUILD_DOCS"] === "1" };
+  const parts = { ...network(reader), ...storage(reader), ...work(reader), ...people(reader), buildsDocs: env["ATP_BUILD_DOCS"] === "1" };
+  const config = { ...parts, rateFactor: parts.rateFactor === "auto" ? chooseRateFactor(parts) : parts.rateFactor };
   checkTogether(config, reader);
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return deepFreeze(config);

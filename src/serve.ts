@@ -51,7 +51,8 @@ export async function serve(config: Config, program: string, exit: (code: number
   // Handle signals from here on: a signal during the start drains the platform as soon as it is open.
   const { asked, step } = awaitEnd(endLimitMs(config), (cause) => log("warn", "the end is not watched", { cause }), exit);
   const platform = await startPlatform(config, store, cipher, ambient, check);
-  log("info", "ready", { host: config.host, port: platform.port, role: config.role, database: config.database });
+  const { host, role, database, rateFactor } = config;
+  log("info", "ready", { host, port: platform.port, role, database, rate_limits: rateFactor ?? "off" });
   if (test) await test.ready(platform);
   else await first.show({ isTTY: process.stdout.isTTY === true, ...outputOf(1) }, { store, program, ...platform });
   const stopping = new AbortController();

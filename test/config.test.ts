@@ -44,6 +44,32 @@ describe("SITES_DOMAIN", () => {
   });
 });
 
+describe("RATE_LIMITS by default", () => {
+  test.each([
+    {},
+    { HOST: "::1", BASE_URL: "http://localhost:8080", CONSENT_URL: "http://[::1]:8080", APP_URL: "http://127.0.0.1:1" },
+    { ADMIN_PORT: "9090" },
+    { AGENT_PROFILES: "manus-1.6=remote;labels=gpu,manus-1.6-max=offline" },
+    { RATE_LIMITS: "auto" },
+  ])("has no limits while only this machine uses the server: %j", (env) => {
+    expect(loadConfig(env)).toMatchObject({ rateFactor: null });
+  });
+
+  test.each([
+    { HOST: "0.0.0.0" },
+    { HOST: "192.0.2.1", BASE_URL: "http://127.0.0.1:8080" },
+    { ADMIN_PORT: "9090", ADMIN_HOST: "::" },
+    { BASE_URL: "https://api.example.com" },
+    { CONSENT_URL: "https://id.example.com" },
+    { APP_URL: "https://app.example.com" },
+    { SITES_DOMAIN: "sites.example" },
+    { TRUST_PROXY: "x-forwarded-for" },
+    { RATE_LIMITS: "default" },
+  ])("has the limits of the hosted API otherwise: %j", (env) => {
+    expect(loadConfig({ BASE_URL: "http://127.0.0.1:8080", ...env })).toMatchObject({ rateFactor: 1 });
+  });
+});
+
 describe("an empty environment", () => {
   test("serves only this machine, on SQLite in ./data", () => {
     expect(loadConfig({})).toMatchObject({
@@ -76,7 +102,7 @@ describe("an empty environment", () => {
 
   test("has the limits of the specification", () => {
     expect(loadConfig({})).toMatchObject({
-      rateFactor: 1,
+      rateFactor: null,
       watchLimit: 100,
       waitSeconds: 50,
       bodyLimit: 33_554_432,

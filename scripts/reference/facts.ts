@@ -69,7 +69,7 @@ export function limitsPage(): string {
     made,
     "# Limits",
     "## Rate classes",
-    "Calls are counted per account and operation in windows of one minute, over all keys and tokens of the account and all processes; calls by session are counted apart from them, over all sessions of the account. `RATE_LIMITS` multiplies every number or lifts the limits ([configuration](configuration.md)). Every answer has the headers `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset`; a refused call has `Retry-After`, in whole seconds.",
+    "Calls are counted per account and operation in windows of one minute, over all keys and tokens of the account and all processes; calls by session are counted apart from them, over all sessions of the account. `RATE_LIMITS` multiplies every number or lifts the limits; by default there are none while only this machine uses the server and no profile has a model ([configuration](configuration.md#rate_limits)). Every answer has the headers `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset`; a refused call has `Retry-After`, in whole seconds.",
     table(["Class", "Calls a minute", "The operation", "Operations"], classes),
     `Operations without a credential have no class. A network address may make ${perMinuteAndAddress} calls a minute to them; the addresses of an IPv6 /64 count as one. These calls are counted together: ${all
       .filter(({ access }) => access === null)

@@ -32,7 +32,7 @@ export function readAdmin(
     const text = `ADMIN_TOKEN_FILE: ${path} must be a readable file with a token of 16 to 512 printable characters without blanks`;
     noteProblem("ADMIN_TOKEN_FILE", text);
   }
-  return { host, port, token: token ?? null, isLocal: isLoopback(host) || host === "::1" };
+  return { host, port, token: token ?? null, isLocal: isLoopback(host) };
 }
 
 /** A token without its line break; undefined without a valid one. */

@@ -2,14 +2,14 @@ import { z } from "zod";
 import { listOf, switchSetting } from "./values.ts";
 import { defineVariable } from "./variable.ts";
 
-const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|::1)$/;
 const address = '[^\\s@,;<>"()\\\\]{1,64}@[^\\s@,;<>"()\\\\]{1,190}';
 const domain = z
   .string()
   .regex(/^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/)
   .transform((text) => text.toLowerCase());
 
-/** Whether a host is this machine. */
+/** Whether a host is this machine; an IPv6 address with brackets, as in a URL, or without. */
 export const isLoopback = (host: string): boolean => loopback.test(host);
 
 /** An https URL, or http on this machine. */

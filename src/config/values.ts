@@ -62,13 +62,6 @@ export const key32 = z
   .regex(/^[A-Za-z0-9+/]{43}=$/)
   .refine((text) => Buffer.from(text, "base64").toString("base64") === text);
 
-/** `off`, `default` or a factor on every limit; null: no limits. */
-export const rateFactor: z.ZodType<number | null, string> = z
-  .string()
-  .regex(/^(off|default|\d{1,6}(\.\d{1,6})?)$/)
-  .transform((text) => (text === "off" ? null : text === "default" ? 1 : Number(text)))
-  .refine((factor) => factor !== 0);
-
 export const onOff = z.enum(["on", "off"]).transform((text) => text === "on");
 
 /** What a switch has in common with others, as parts of its variable. */

@@ -1,17 +1,18 @@
 import { z } from "zod";
 import { agentProfiles, agentProfilesRule } from "./agent-profiles.ts";
-import { byteSize, numberSetting, rateFactor, switchSetting } from "./values.ts";
+import { rateFactor } from "./rate-factor.ts";
+import { byteSize, numberSetting, switchSetting } from "./values.ts";
 import { defineVariable } from "./variable.ts";
 
 /** Limits of calls. */
 export const callLimits = {
   RATE_LIMITS: defineVariable({
     type: "factor",
-    fallback: "default",
-    rule: "`default`, `off`, or a number above 0 and below 1000000 by which every limit is multiplied",
+    fallback: "auto",
+    rule: "`auto`, `default`, `off`, or a number above 0 and below 1000000 by which every limit is multiplied",
     example: "2.5",
     description:
-      "The factor on the limits of calls per minute. `off` removes every rate limit, including the limits per address. Sign-in attempts stay limited.",
+      "The factor on the limits of calls per minute. `default` gives the numbers of the hosted API. `off` removes every rate limit, including the limits per address. `auto` is `off` while only this machine uses the server: HOST, ADMIN_HOST, BASE_URL, CONSENT_URL, APP_URL and SITES_DOMAIN are loopback, TRUST_PROXY is unset, and every profile of AGENT_PROFILES is `offline` or `remote`. Otherwise it is `default`. The log line `ready` has the result as `rate_limits`. Sign-in attempts stay limited.",
     schema: rateFactor,
   }),
   WATCH_LIMIT: defineVariable({

@@ -86,6 +86,7 @@ describe("one installation", () => {
     await server.says(ready);
     const seconds = (performance.now() - began) / 1000;
     console.log(`npm start was ready after ${seconds.toFixed(2)} s (goal: 2 s)`);
+    expect(server.err()).toMatch(/"rate_limits":"off",.*"msg":"ready"/);
     expect(server.err()).not.toMatch(/^setup: /m);
     expect(server.out()).not.toMatch(/API key|sk-[\w-]{40}/);
   });

@@ -26,6 +26,12 @@ function refusalOf(env: Readonly<Record<string, string>>): string {
 
 const url = "https://agent.example.com/a2a";
 
+test("a profile with an agent of another system has the rate limits of the hosted API by default", () => {
+  const env = { ...written({ other: { url } }), AGENT_PROFILES: "manus-1.6=offline,other=a2a:other" };
+  expect(loadConfig(env).rateFactor).toBe(1);
+  expect(loadConfig({ ...env, AGENT_PROFILES: "manus-1.6=offline" }).rateFactor).toBe(null);
+});
+
 test("A2A_AGENTS_FILE describes an agent with its address; the rest has defaults", () => {
   const env = { ...written({ other: { url }, near: { url, allow: "loopback", minutes: 5 } }), AGENT_PROFILES: "other=a2a:other" };
   const { a2aAgents, agentProfiles } = loadConfig(env);

@@ -40,7 +40,6 @@ export async function readTestSettings(env: Settings, seed: string): Promise<Tes
   if (problems.length > 0) throw new ConfigError(problems);
   const dataDir = given.get("DATA_DIR") ?? null;
   const overrides = {
-    RATE_LIMITS: given.get("RATE_LIMITS") ?? "off",
     DRAIN_SECONDS: given.get("DRAIN_SECONDS") ?? "1",
     ATP_BUILD_DOCS: "",
     ...Object.fromEntries(reached.map((name) => [name, [given.get(name), "loopback"].filter((text) => text != null).join(",")])),
@@ -78,7 +77,7 @@ const isOwnUrl = (url: string | null): boolean => url === null || (URL.canParse(
 /** Only an address counts: a name could be that of another machine. */
 function checkHost({ host, admin }: Pick<Config, "host" | "admin">): void {
   const problems = [
-    ...(isLoopback(host) || host === "::1" ? [] : [problem("HOST", "test mode listens on this machine only, such as 127.0.0.1")]),
+    ...(isLoopback(host) ? [] : [problem("HOST", "test mode listens on this machine only, such as 127.0.0.1")]),
     ...(admin === null || admin.isLocal ? [] : [problem("ADMIN_HOST", "test mode listens on this machine only, such as 127.0.0.1")]),
   ];
   if (problems.length > 0) throw new ConfigError(problems);
