@@ -27,7 +27,7 @@ describe("a successful call", () => {
     expect((await client().projects.list().withResponse()).data).toMatchObject({ data: [] });
   });
 
-  test("that fails rejects once, whichever promise is awaited", async () => {
+  test("that fails rejects once, by each of its promises", async () => {
     const unhandled: unknown[] = [];
     const listen = (reason: unknown) => void unhandled.push(reason);
     process.on("unhandledRejection", listen);

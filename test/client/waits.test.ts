@@ -62,7 +62,7 @@ describe("many waits at once", () => {
     expect(held.length).toBeLessThanOrEqual(40);
   });
 
-  test("end with their time limit or signal, and the others go on", async () => {
+  test("end with their time limit or signal, and the others continue", async () => {
     const client = createClient({ baseUrl: rig.service.url, apiKey: rig.ann.key });
     const { first, second, texts } = begin((message) => client.tasks.create({ message }).text(), clock);
     const task = await client.tasks.create({ message: `${second.text} [[say late]]` });

@@ -25,7 +25,7 @@ export class Called<Data> extends Promise<Data> {
 
   /** The answer with its request id, status and headers; of several calls of one method those of the last one. */
   withResponse(): Promise<Answered<Data>> {
-    // A failure is that of the promise that is returned, not also one that nobody handles.
+    // A failure is that of the promise that is returned, not also an unhandled one.
     this.catch(() => undefined);
     return this.#answered;
   }

@@ -16,7 +16,7 @@ export type Settled = (id: string, options?: WaitOptions) => Promise<Task>;
 
 /** The longest time for which the server holds a call. */
 const heldSeconds = 50;
-/** So many waits have a call each that the server holds. The server allows 100 of an account (`WATCH_LIMIT`). */
+/** This many waits have a call each that the server holds. The server allows 100 of an account (`WATCH_LIMIT`). */
 const heldMax = 20;
 /** When a task is looked at again: at least once a minute next to a stream, and after 1 to 5 s without one. */
 const [followedMs, firstPollMs, lastPollMs] = [60_000, 1000, 5000];
@@ -90,7 +90,7 @@ export function settledTasks(http: Transport, { call }: Pick<Caller, "call">): S
   };
 }
 
-/** Waits for a promise, or so long. @throws the reason of the signal */
+/** Waits for a promise, at most this long. @throws the reason of the signal */
 async function within(ms: number, woken: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   const limit = timeLimit(Math.min(Math.max(0, ms), 2 ** 31 - 1), "", signal);
   const over = new Promise<void>((resolve) => limit.signal.addEventListener("abort", () => resolve(), { once: true }));

@@ -115,7 +115,7 @@ export function toWire(source: unknown): Pick<Place, "wire" | "restore"> {
     return { ...place, wire: { ...place.wire, ...describe(words, []) } };
   }
 
-  /** A definition that is recursive is sent as one; the root is sent beside its definition. */
+  /** A definition that is recursive is sent as one; the root is sent in addition to its definition. */
   function expanded($ref: string, schema: JsonObject, path: string): Place {
     const state: Open = { isRecursive: false };
     open.set($ref, state);

@@ -43,7 +43,7 @@ function wireOf(schema: StandardSchema<unknown>): ReturnType<typeof toWire> {
   return toWire(jsonSchema.input({ target: "draft-2020-12", libraryOptions: { unrepresentable: "any" } }));
 }
 
-/** The value without the nulls that stand for absent members; as it is when the validator has no schema for the wire. */
+/** The value without the nulls of absent members; as it is when the validator has no schema for the wire. */
 function restored(schema: StandardSchema<unknown>, value: JsonValue): JsonValue {
   try {
     return wireOf(schema).restore(value);

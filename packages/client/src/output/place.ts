@@ -7,7 +7,7 @@ export interface Place {
   readonly levels: readonly string[];
   /** Whether a value that came over the wire has the form of this place. */
   fits(value: JsonValue): boolean;
-  /** The value without the nulls that stand for absent members. */
+  /** The value without the nulls of absent members. */
   restore(value: JsonValue): JsonValue;
 }
 

@@ -15,7 +15,7 @@ export interface TestTurnOptions {
   readonly answers?: readonly TestAnswer[] | undefined;
   /** More of the run, for example `profile`, `history` or `connectors`. */
   readonly run?: Run | undefined;
-  /** Stands in for the tools of connectors. */
+  /** Replaces the tools of connectors. */
   readonly callTool?: ((connectorId: string, tool: string, input: JsonObject) => JsonValue) | undefined;
 }
 

@@ -1,4 +1,4 @@
-"""What differs between the two clients by more than `await`: pauses, locks, work beside the caller, reads of files, and a task that is being created."""
+"""What differs between the two clients by more than `await`: pauses, locks, work in the background, reads of files, and a task that is being created."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _running: set[asyncio.Future[None]] = set()
 
 
 def begin(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Runs work beside the caller."""
+    """Runs work in the background."""
     task = asyncio.ensure_future(work())
     _running.add(task)
     task.add_done_callback(_running.discard)

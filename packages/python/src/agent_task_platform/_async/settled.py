@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # The longest time in seconds for which the server holds a call.
 _HELD = 50
-# So many waits have a call each that the server holds. The server allows 100 of an account (`WATCH_LIMIT`).
+# This many waits have a call each that the server holds. The server allows 100 of an account (`WATCH_LIMIT`).
 _HELD_MAX = 20
 # When a task is looked at again: at least once a minute next to a stream, and after 1 to 5 s without one.
 _FOLLOWED, _FIRST_POLL, _LAST_POLL = 60.0, 1.0, 5.0

@@ -1,4 +1,4 @@
-"""What differs between the two clients by more than `await`: pauses, locks, work beside the caller, and reads of files."""
+"""What differs between the two clients by more than `await`: pauses, locks, work in the background, and reads of files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Wake(threading.Event):
 
 
 def begin(work: Callable[[], None]) -> None:
-    """Runs work beside the caller."""
+    """Runs work in the background."""
     threading.Thread(target=work, daemon=True).start()
 
 

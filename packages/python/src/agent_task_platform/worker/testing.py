@@ -51,7 +51,7 @@ async def test_turn(
         `wait_for_subtasks`.
     files: files of the message by their names, which `turn.read` returns.
     run: more of the run, for example `profile`, `history` or `connectors`.
-    call_tool: stands in for the tools of connectors.
+    call_tool: replaces the tools of connectors.
 
     Raises what the agent raises, except a TurnFailure, and LookupError when it waits and there is no further answer.
     """

@@ -42,7 +42,7 @@ class _Conversion:
         self._schemas = 0
 
     def expanded(self, reference: str, schema: Mapping[str, Any], path: str) -> Place:
-        """A definition that is recursive is sent as one; the root is sent beside its definition."""
+        """A definition that is recursive is sent as one; the root is sent in addition to its definition."""
         recursions = self._open[reference] = []
         place = self.place(schema, path)
         del self._open[reference]

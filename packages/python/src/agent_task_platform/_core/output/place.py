@@ -46,7 +46,7 @@ class Place:
         return kind == "number" and is_whole if wanted == "integer" else bool(kind == wanted)
 
     def restore(self, value: Any) -> Any:
-        """The value without the nulls that stand for absent members."""
+        """The value without the nulls of absent members."""
         return value
 
 
