@@ -66,11 +66,13 @@ describe("OpenAI's form, by the unmodified SDK with its key as Bearer", () => {
     const next = await create({ input: "And now?", previous_response_id: first.id });
     expect(next.instructions).toBeNull();
     expect(next.output_text).not.toContain("The instruction for this task");
+    await client().responses.delete(first.id);
+    expect(await rig.service.store.tasks.turnInput(first.id)).toMatchObject({ turnRequest: null });
     const long = create({ instructions: "x".repeat(20_001), input: "Hello" });
     await expect(long).rejects.toMatchObject({ status: 400, param: "instructions" });
   });
 
-  test("beside a structured output other texts are commentary without a text that SDKs read, also in a stream", async () => {
+  test("with a structured output other texts are commentary without a text that SDKs read, also in a stream", async () => {
     const body = { input: '[[progress Half way]] [[file a.txt | Some text]] [[value {"n": 48}]]', text: { format } };
     const made = await client().responses.parse({ model: "x", ...body });
     expect([made.output_parsed, made.output_text]).toEqual([{ n: 48 }, '{"n":48}']);
