@@ -5,7 +5,7 @@ import { type TypeName, typeNames } from "./node.ts";
 const keywords = new Set("type properties required additionalProperties items enum description anyOf $ref $defs".split(" "));
 
 /** Keywords of JSON Schema that allow and refuse no value. They are accepted and dropped: validators write them. */
-const annotations = new Set("$schema $id title default examples $comment".split(" "));
+export const annotations: ReadonlySet<string> = new Set("$schema $id title default examples $comment".split(" "));
 
 /** Keywords that may be combined with any other. */
 const neutral = new Set(["description", "$defs", ...annotations]);
@@ -16,21 +16,6 @@ export function checkKeywords(schema: JsonObject, path: string): void {
     must(keywords.has(name) || annotations.has(name), path, `unsupported keyword ${JSON.stringify(shortenName(name))}`);
   const { description = "" } = schema;
   must(typeof description === "string", path);
-}
-
-/** A schema that `checkSchema` accepts, without annotations. Properties and definitions may have their names. */
-export const withoutAnnotations = (schema: JsonObject): JsonObject =>
-  Object.fromEntries(
-    Object.entries(schema)
-      .filter(([keyword]) => !annotations.has(keyword))
-      .map(([keyword, value]) => [keyword, withoutInner(keyword, value)]),
-  );
-
-function withoutInner(keyword: string, value: Json): Json {
-  if (keyword === "anyOf" && Array.isArray(value)) return value.map((branch) => withoutInner("items", branch));
-  if (!isObject(value)) return value;
-  if (keyword === "items") return withoutAnnotations(value);
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withoutInner("items", inner)]));
 }
 
 /** Refuses keywords that narrow a reference or an `anyOf`: the combination might have no value. */

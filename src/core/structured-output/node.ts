@@ -21,10 +21,14 @@ export interface SchemaNode {
   readonly parts: ReadonlyMap<string, SchemaNode>;
 }
 
-/** A parsed schema: its root and all of its nodes, definitions included; a node comes before the nodes that contain it. */
+/**
+ * A parsed schema: its root and all of its nodes, definitions included; a node comes before the nodes that contain it.
+ * `schemas` are the objects of the JSON that are schemas.
+ */
 export interface SchemaModel {
   readonly root: SchemaNode;
   readonly nodes: readonly SchemaNode[];
+  readonly schemas: ReadonlySet<Json>;
 }
 
 /** Every node that a node's own value depends on. */

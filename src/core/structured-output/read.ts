@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from "../json.ts";
 import { checkBounds, must, rules, shortenName } from "./bounds.ts";
 import { checkKeywords, checkNotCombined, checkObject, parseReference, readEntries, readTypes } from "./keywords.ts";
-import type { SchemaModel, SchemaNode } from "./node.ts";
+import type { SchemaModel, SchemaNode, TypeName } from "./node.ts";
 
 const schemasMax = 1_000;
 
@@ -9,7 +9,7 @@ const schemasMax = 1_000;
 interface Parse {
   readonly nodes: SchemaNode[];
   readonly definitions: Map<unknown, SchemaNode>;
-  schemas: number;
+  readonly schemas: Set<Json>;
 }
 
 /**
@@ -23,13 +23,13 @@ export function readSchema(schema: JsonObject): SchemaModel {
   checkKeywords(schema, "");
   must(schema["type"] !== undefined, "", rules.type);
   must(schema["type"] === "object", "", rules.rootType);
-  const parse: Parse = { nodes: [], definitions: new Map(), schemas: 0 };
-  return { root: readNode(parse, schema, ""), nodes: parse.nodes };
+  const parse: Parse = { nodes: [], definitions: new Map(), schemas: new Set() };
+  return { root: readNode(parse, schema, ""), ...parse };
 }
 
 function readNode(parse: Parse, schema: Json, path: string): SchemaNode {
-  parse.schemas += 1;
-  must(parse.schemas <= schemasMax, "", `must have at most ${schemasMax} schemas`);
+  parse.schemas.add(schema);
+  must(parse.schemas.size <= schemasMax, "", `must have at most ${schemasMax} schemas`);
   must(isObject(schema), path);
   checkKeywords(schema, path);
   const node = readKind(parse, schema, path);
@@ -85,15 +85,14 @@ function readTyped(parse: Parse, schema: JsonObject, path: string): SchemaNode {
   checkObject(schema, types, path);
   must(!types.includes("array") || items !== undefined, path, rules.items);
   const entries = listed === undefined ? undefined : readEntries(listed, types, path);
-  const parts = {
+  const parts: Partial<Record<TypeName, SchemaNode["parts"]>> = {
     object: readNamed(parse, schema["properties"], path, ""),
     array: new Map(items === undefined ? [] : [["items", readNode(parse, items, `${path}.items`)]]),
   };
   if (entries) return addNode(parse, { ...empty, kind: "enum", path, entries });
-  const [only, ...others] = types.map((kind) =>
-    addNode(parse, { ...empty, kind, path, ...((kind === "object" || kind === "array") && { parts: parts[kind] }) }),
-  );
-  return only && others.length === 0 ? only : addUnion(parse, path, only ? [only, ...others] : []);
+  const nodes = types.map((kind) => addNode(parse, { ...empty, kind, path, parts: parts[kind] ?? empty.parts }));
+  const [only] = nodes;
+  return only && nodes.length === 1 ? only : addUnion(parse, path, nodes);
 }
 
 /** The members of `properties` or `$defs`. Refuses `__proto__`: code that copies values treats it as the prototype. */

@@ -69,13 +69,6 @@ function roundRobin<T>(values: readonly T[]): () => T | undefined {
 const levelsMax = 5;
 const spareBytesMax = 16 * 1024;
 
-/** The state of one sampling: the source of values, and how many bytes they may still add to the zero value. */
-interface Sampling {
-  readonly wording: Wording;
-  readonly zero: (node: SchemaNode) => ZeroValue;
-  spareBytes: number;
-}
-
 /**
  * A value that conforms to the schema, made from a text: the extraction of the offline agent. What the text labels (`total: 7`)
  * goes to properties of that name; other strings are its sentences, other numbers its numbers. An enum is its first entry,
@@ -84,50 +77,39 @@ interface Sampling {
  */
 export function sampleValue(schema: JsonObject, text: string): JsonObject {
   const model = readSchema(schema);
-  const sampling = { wording: createWording(text), zero: zeroValues(model), spareBytes: spareBytesMax };
-  return deepCopy(sample(sampling, model.root, "", 1));
-}
-
-function sample(sampling: Sampling, node: SchemaNode, name: string, level: number): Json {
-  const { kind, entries, branches, parts } = node;
-  switch (kind) {
-    case "reference":
-      return branches.map((target) => sample(sampling, target, name, level))[0] ?? null;
-    case "union":
-      return sampleUnion(sampling, node, name, level);
-    case "array":
-      return level > levelsMax ? [] : sampleArray(sampling, node, name, level);
-    case "object":
-      if (level > levelsMax) return sampling.zero(node).value;
-      return Object.fromEntries([...parts].map(([name, part]) => [name, sample(sampling, part, name, level + 1)]));
-    default: {
-      const value = kind === "enum" ? (entries[0] ?? null) : sampling.wording[kind](name);
-      return spend(sampling, node, jsonBytes(value)) ? value : sampling.zero(node).value;
-    }
-  }
-}
-
-function sampleArray(sampling: Sampling, node: SchemaNode, name: string, level: number): Json {
-  return [...node.parts.values()].flatMap((items) => {
-    const counts = isPlain(items) && items.kind !== "null" && items.kind !== "enum" ? [2, 1] : [1];
-    const count = counts.find((count) => spend(sampling, node, 2 + count * (sampling.zero(items).bytes + 1))) ?? 0;
-    return Array.from({ length: count }, () => sample(sampling, items, name, level + 1));
-  });
-}
-
-/** The first branch with content: any but null; after the fifth level only a scalar. */
-function sampleUnion(sampling: Sampling, node: SchemaNode, name: string, level: number): Json {
-  const branch = node.branches.find((branch) => branch.kind !== "null" && (level <= levelsMax || isPlain(branch)));
-  const fits = branch && spend(sampling, node, sampling.zero(branch).bytes);
-  return fits ? sample(sampling, branch, name, level) : sampling.zero(node).value;
+  return deepCopy(sampler(createWording(text), zeroValues(model))(model.root, "", 1));
 }
 
 const isPlain = ({ kind }: SchemaNode) => !["object", "array", "union", "reference"].includes(kind);
 
-/** Reserves the bytes that a value needs beyond the node's zero value; false when too few remain. */
-function spend(sampling: Sampling, node: SchemaNode, bytes: number): boolean {
-  const needed = bytes - sampling.zero(node).bytes;
-  if (needed > sampling.spareBytes) return false;
-  sampling.spareBytes -= needed;
-  return true;
+/** Samples of nodes: together at most 16 KiB longer than the zero value. */
+function sampler(wording: Wording, zero: (node: SchemaNode) => ZeroValue) {
+  let spareBytes = spareBytesMax;
+  /** Reserves the bytes that a value needs beyond the node's zero value; false when too few remain. */
+  const spend = (node: SchemaNode, bytes: number) => {
+    const needed = bytes - zero(node).bytes;
+    const fits = needed <= spareBytes;
+    if (fits) spareBytes -= needed;
+    return fits;
+  };
+  return function sample(node: SchemaNode, name: string, level: number): Json {
+    const { kind, entries, branches, parts } = node;
+    const isDeep = level > levelsMax;
+    if (kind === "reference") return branches.map((target) => sample(target, name, level))[0] ?? null;
+    if (kind === "union") {
+      // The first branch with content: any but null; after the fifth level only a scalar.
+      const branch = branches.find((branch) => branch.kind !== "null" && (!isDeep || isPlain(branch)));
+      return branch && spend(node, zero(branch).bytes) ? sample(branch, name, level) : zero(node).value;
+    }
+    if (isDeep && !isPlain(node)) return zero(node).value;
+    if (kind === "object") return Object.fromEntries([...parts].map(([name, part]) => [name, sample(part, name, level + 1)]));
+    if (kind === "array")
+      return [...parts.values()].flatMap((items) => {
+        const counts = isPlain(items) && items.kind !== "null" && items.kind !== "enum" ? [2, 1] : [1];
+        const count = counts.find((count) => spend(node, 2 + count * (zero(items).bytes + 1))) ?? 0;
+        return Array.from({ length: count }, () => sample(items, name, level + 1));
+      });
+    const value = kind === "enum" ? (entries[0] ?? null) : wording[kind](name);
+    return spend(node, jsonBytes(value)) ? value : zero(node).value;
+  };
 }

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from "../json.ts";
 import { checkBytes } from "./bounds.ts";
-import { isOfType, withoutAnnotations } from "./keywords.ts";
+import { annotations, isOfType } from "./keywords.ts";
 import { checkGraph, type SchemaNode } from "./node.ts";
 import { readSchema } from "./read.ts";
 import { zeroValue, zeroValues } from "./zero.ts";
@@ -16,7 +16,12 @@ export function checkSchema(schema: JsonObject): JsonObject {
   const model = readSchema(schema);
   checkGraph(model);
   checkBytes(zeroValues(model)(model.root).bytes, "have a zero value of");
-  return withoutAnnotations(schema);
+  const isAnnotation = (holder: Json, name: string) => model.schemas.has(holder) && annotations.has(name);
+  return JSON.parse(
+    JSON.stringify(schema, function (this: Json, name: string, value: Json) {
+      return isAnnotation(this, name) ? undefined : value;
+    }),
+  );
 }
 
 /**
