@@ -79,10 +79,11 @@ function ruleOf({ field: path, message, ruleId }: Violation, request: ReflectMes
   const field = path.findLast((step) => step.kind === "field");
   const isMissing = field === path.at(-1) && field !== undefined && !isPresent(path, request);
   if (field?.enum && (isMissing || ruleId.startsWith("enum."))) return isMissing ? `is required, and ${enumRule(field)}` : enumRule(field);
-  if (isMissing) return isNumber(field) ? `is required, and ${message}` : "is required";
+  const range = message.replace(/^must be greater than or equal to (\S+) and less than or equal to (\S+)$/, "must be from $1 to $2");
+  if (isMissing) return isNumber(field) ? `is required, and ${range}` : "is required";
   if (ruleId === "string.min_len" && message === "must be at least 1 characters") return "must not be empty";
   const [, words] = /^does not match regex pattern `\^\(([\w|]+)\)\$`$/.exec(message) ?? [];
-  return words === undefined ? message : `must be one of ${words.replaceAll("|", ", ")}`;
+  return words === undefined ? range : `must be one of ${words.replaceAll("|", ", ")}`;
 }
 
 /** A number: zero may have been sent, so its refusal names the rule too. */

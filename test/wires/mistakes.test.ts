@@ -52,6 +52,11 @@ describe("an error of v2", () => {
     });
   });
 
+  test("of a number outside its range says from where to where", async () => {
+    const { body } = await ann.v2("task.list", { limit: "1000" }, { method: "GET" });
+    expect(body.error?.message).toBe("limit: must be from 1 to 100");
+  });
+
   test("lists values of the wrong type and broken rules of other members together, the wrong types first", async () => {
     const content = [{ type: "nope" }, { type: "text", text: "fine" }, { type: "text", text: 7 }];
     const error = await errorOf("task.create", { title: long, interactive_mode: "yes", message: { content } });
