@@ -17,7 +17,7 @@ test.each([
   "sql`UPDATE task SET updated_at = now() WHERE id = 1`",
   "sql`SELECT unixepoch('subsec')`",
   "created_at DATETIME DEFAULT CURRENT_TIMESTAMP",
-])("%s has a time of its own", (line) => {
+])("%s makes its own time", (line) => {
   expect(isOwnTime(line)).toBe(true);
 });
 

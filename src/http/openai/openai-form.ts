@@ -99,7 +99,7 @@ export function openaiMembers(turn: TurnRequest | undefined, { completedAt }: Re
   };
 }
 
-/** The platform's status, and what the caller is told about the members of its request. */
+/** The platform's status, and warnings about the members of the request. */
 export const openaiMetadata = (turn: TurnRequest | undefined, { status }: ResponseState) => ({
   status,
   ...(Array.isArray(turn?.echo?.["tools"]) ? { warnings: "tools: have no effect, because the agent uses its own tools" } : {}),

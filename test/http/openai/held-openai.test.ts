@@ -46,7 +46,7 @@ describe("a create in OpenAI's form with an agent that does not end", () => {
     }
   }
 
-  test("is held until the turn ends or waits, whatever WAIT_SECONDS says", async () => {
+  test("is held until the turn ends or waits, with any WAIT_SECONDS", async () => {
     for (const [status, word] of [
       ["stopped", "completed"],
       ["waiting", "incomplete"],

@@ -52,7 +52,7 @@ describe("OpenAI's form, by the unmodified SDK with its key as Bearer", () => {
     ]);
   });
 
-  test("instructions and messages of system and developer reach the agent, are no words of the user, and end with the turn", async () => {
+  test("instructions and messages of system and developer reach the agent, are not in the user's message, and end with the turn", async () => {
     const input = [
       { role: "system", content: "Speak like a pirate" },
       { role: "user", content: "Hello" },
