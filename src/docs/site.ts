@@ -40,13 +40,20 @@ const typeOf = (name: string): string => {
   return type.startsWith("text/") ? `${type}; charset=utf-8` : type;
 };
 
+/** Builds the site of a checkout, if `docs/` or `site/` changed. */
+const setUp: readonly string[] = [process.execPath, "scripts/setup.mjs", "--docs"];
+
 /**
- * Builds the site of a checkout by its set-up, if `docs/` or `site/` changed. Without a network, or when the build fails, the log says why.
+ * Builds the site by a command. Without a network, or when the build fails, the log says why.
  *
- * @param signal ends the build.
+ * @param signal ends the command and all processes that it started. The end of this process does too.
  */
-export async function buildSite(log: Log, signal: AbortSignal): Promise<void> {
-  const child = spawn(process.execPath, ["scripts/setup.mjs", "--docs"], { cwd: checkout, signal, stdio: ["ignore", "ignore", "pipe"] });
+export async function buildSite(log: Log, signal: AbortSignal, [file = "", ...words] = setUp): Promise<void> {
+  // Its own group of processes: npm and VitePress are below it.
+  const child = spawn(file, words, { cwd: checkout, detached: true, stdio: ["ignore", "ignore", "pipe"] });
+  const end = () => child.pid !== undefined && child.exitCode === null && process.kill(-child.pid, "SIGKILL");
+  signal.addEventListener("abort", end);
+  process.once("exit", end);
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     said = `${said}${text}`.slice(-1_000);
@@ -56,6 +63,8 @@ export async function buildSite(log: Log, signal: AbortSignal): Promise<void> {
     child.once("close", resolve);
     if (child.pid !== undefined) setPriority(child.pid, niceness);
   });
+  signal.removeEventListener("abort", end);
+  process.removeListener("exit", end);
   if (code === 0 || signal.aborted) return;
   log("warn", "the site of the documentation was not built; /docs/ answers with Markdown", { reason: said.trim().split("\n").at(-1) });
 }

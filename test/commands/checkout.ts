@@ -200,6 +200,8 @@ function outside(copy: string): Record<string, string> {
     TMPDIR,
     NODE_COMPILE_CACHE: join(copy, "node_modules/.cache/compiled"),
     NODE_COMPILE_CACHE_PORTABLE: "1",
+    // The site of the documentation would be installed and built in each copy.
+    ATP_BUILD_DOCS: "0",
   };
 }
 

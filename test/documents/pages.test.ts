@@ -1,11 +1,11 @@
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
 import { gzipSync } from "node:zlib";
 import Fastify from "fastify";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type DocsParts, docsRoutes } from "../../src/docs/routes.ts";
-import { openSite } from "../../src/docs/site.ts";
+import { buildSite, openSite } from "../../src/docs/site.ts";
 import { root } from "../support/server-process.ts";
 import { openService, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
@@ -137,5 +137,36 @@ describe("the site of the documentation on a server", () => {
     expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "text/plain; charset=utf-8"]);
     expect(await reply.text()).toBe(readFileSync(join(docs, "guides/v2.md"), "utf8"));
     expect((await fetch(`${server.url}/docs/guides/v3`)).status).toBe(404);
+  });
+});
+
+describe("the build of the site", () => {
+  const isAlive = (pid: number): boolean => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  };
+
+  test("that fails is one line of the log, with the reason", async () => {
+    const log = vi.fn();
+    await buildSite(log, new AbortController().signal, ["sh", "-c", "echo more >&2; echo 'npm: no network' >&2; exit 1"]);
+    expect(log.mock.calls).toEqual([["warn", expect.stringContaining("was not built"), { reason: "npm: no network" }]]);
+  });
+
+  test("ends with the server, with all processes that it started", async () => {
+    const file = join(mkdtempSync(join(tmpdir(), "docs-build-")), "pid");
+    const ending = new AbortController();
+    const log = vi.fn();
+    const build = buildSite(log, ending.signal, ["sh", "-c", `sleep 600 & echo $! > ${file}.new; mv ${file}.new ${file}; wait`]);
+    await vi.waitFor(() => expect(existsSync(file)).toBe(true), { timeout: 60_000 });
+    const pid = Number(readFileSync(file, "utf8"));
+    expect(isAlive(pid)).toBe(true);
+    ending.abort();
+    await build;
+    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 60_000 });
+    expect(log).not.toHaveBeenCalled();
+    rmSync(dirname(file), { recursive: true });
   });
 });
