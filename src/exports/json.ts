@@ -10,7 +10,8 @@ import type { Project } from "../core/projects/project.ts";
 import type { Schedule } from "../core/schedules/schedule.ts";
 import type { SkillView } from "../core/skills/skill.ts";
 import type { TaskEvent } from "../core/tasks/event.ts";
-import type { Delivery, DeliveryAttempt } from "../core/webhooks/delivery.ts";
+import type { DeliveryAttempt } from "../core/webhooks/delivery.ts";
+import type { DeliveryLogEntry } from "../core/webhooks/delivery-log.ts";
 import type { Webhook } from "../core/webhooks/webhook.ts";
 import type { Checkpoint } from "../core/websites/checkpoint.ts";
 import type { Website } from "../core/websites/website.ts";
@@ -33,7 +34,7 @@ export interface Writers {
   /** Without its secrets. */
   webhook(webhook: Webhook): string;
   /** Without the body. */
-  delivery(delivery: Delivery): string;
+  delivery(delivery: Omit<DeliveryLogEntry, "body">): string;
   /** Without the response. */
   attempt(attempt: Omit<DeliveryAttempt, "response">): string;
 }

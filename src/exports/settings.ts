@@ -70,9 +70,11 @@ async function* webhookRow({ archives }: SettingStore, webhook: Webhook, window:
   for await (const page of deliveryPages(archives, webhook.id, window)) {
     const attempts = Map.groupBy(await archives.attempts(page.map(({ id }) => id)), ({ deliveryId }) => deliveryId);
     for (const delivery of page) {
-      const log = (attempts.get(delivery.id) ?? []).map(writers.attempt).join(",");
+      const made = attempts.get(delivery.id) ?? [];
+      const lastStatus = made.find(({ number }) => number === delivery.attempts)?.status ?? null;
+      const log = made.map(writers.attempt).join(",");
       // A body has links that grant access, and a response is text of the receiver: neither is packed.
-      yield `${comma}${writers.delivery(delivery).slice(0, -1)},"attempt_log":[${log}]}`;
+      yield `${comma}${writers.delivery({ ...delivery, lastStatus }).slice(0, -1)},"attempt_log":[${log}]}`;
       comma = ",";
     }
   }

@@ -89,7 +89,7 @@ export const exportWriters = (siteUrl: SiteUrl): Writers => ({
   grant: (row) => writeGrant(toGrant(row)),
   schedule: (row) => writeSchedule(toSchedule(row)),
   webhook: (row) => writeWebhook(toWebhook(row)),
-  delivery: (row) => writeDelivery(toDelivery({ ...row, body: null, lastStatus: null })),
+  delivery: (row) => writeDelivery(toDelivery({ ...row, body: null })),
   attempt: (row) => writeAttempt(toAttempt({ ...row, response: null })),
 });
 

@@ -30,6 +30,8 @@ const bounded: Readonly<Record<string, number | (() => number)>> = {
   // 64 kB of JSON (core/structured-output/bounds.ts).
   "task.v2.CreateTaskRequest.structured_output_schema": asJson(64 * kibibyte),
   "task.v2.SendMessageRequest.structured_output_schema": asJson(64 * kibibyte),
+  // core/tasks/turn-request.ts.
+  "task.v2.TurnRequest.echo": asJson(256 * kibibyte),
   // A few short texts; the schema of each kind of action bounds them.
   "task.v2.ConfirmActionRequest.input": asJson(32 * kibibyte),
   // 8 MB, 1 MiB.
