@@ -136,7 +136,7 @@ describe.each(modelApis)("a turn with a small context, on %s", (api) => {
 
   test("gets less when the endpoint's context is smaller than configured: a refused long prompt is halved, twice at most", async () => {
     await using server = await openModelServer(api, ({ body }) =>
-      JSON.stringify(body).length > 22_000 ? { status: 400 } : { text: "Done." },
+      JSON.stringify(body).length > 24_000 ? { status: 400 } : { text: "Done." },
     );
     const written = [1, 2, 3, 4].map((nth) => ({
       type: "tool_used" as const,
