@@ -45,7 +45,10 @@ const contentRoute = (prefix: "" | "/v1", { blobs, store, clock }: ContentParts)
 /** Answers an upgrade to a WebSocket with 426 (RFC 9110 15.5.22). */
 async function refuseWebSocket({ headers }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
   if (headers.upgrade?.toLowerCase() !== "websocket") return undefined;
-  const failure = new Failure("invalid_argument", "this API has no WebSocket: send POST /responses, with stream: true for server-sent events");
+  const failure = new Failure(
+    "invalid_argument",
+    "this API has no WebSocket: send POST /responses, with stream: true for server-sent events",
+  );
   return reply.code(426).headers({ Upgrade: "HTTP/1.1", Connection: "Upgrade" }).send(openaiRefusal(failure));
 }
 
