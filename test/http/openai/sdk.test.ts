@@ -78,7 +78,9 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
 
   test("has its own status values on request, with the platform's in the metadata (spec/v1.md 7.3)", async () => {
     const headers = { Prefer: "status=openai" };
-    const { data, response } = await client().responses.create({ model: "x", input: "[[forever]]" }, { headers }).withResponse();
+    const { data, response } = await client()
+      .responses.create({ model: "x", input: "[[forever]]", background: true }, { headers })
+      .withResponse();
     expect([data.status, data.metadata?.["status"]]).toEqual(["in_progress", "running"]);
     expect(response.headers.get("preference-applied")).toBe("status=openai");
     const stopped = await client().responses.cancel(data.id, { headers });
