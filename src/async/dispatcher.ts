@@ -11,7 +11,7 @@ export interface InFlight {
   readonly free: number;
   /** The holders at their limit. */
   full(): readonly string[];
-  /** Those of these items that may begin within the limits of their holders, by holder. */
+  /** The items that may begin within the limits of their holders, by holder. */
   fitting<T>(items: readonly T[], holderOf: (item: T) => string): readonly T[];
   /**
    * Counts work until it has ended. `work` must never reject.

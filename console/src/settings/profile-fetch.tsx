@@ -9,7 +9,7 @@ const text = words(
     modes: {
       "": "As the model has it",
       allow: "Allowed",
-      ask: "Ask for addresses that nobody named",
+      ask: "Ask for addresses that the user did not name",
       off: "Off",
     } as Readonly<Record<string, string>>,
     onlyStricter: "It can only be stricter than the model's entry on the server.",

@@ -41,7 +41,7 @@ const advance =
   (store, _, id, now) =>
     store.change((tx) => tx.tasks.advance(id, { ...step, now }));
 
-/** What processes do with a task: those of this release, and statements of those of the release before it. */
+/** What this release does with a task, and the statements of the release before it. */
 const steps: Readonly<Record<string, Step>> = {
   claim,
   write: advance({ now: 0, events: [agentThought()] }),
