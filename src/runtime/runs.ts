@@ -163,8 +163,10 @@ export function startRuns(parts: RunsParts): Runs {
       const claimed = isShared ? await claimAndStart(max, (tx, nodeId) => claimNext(tx, partOf(max), nodeId, clock.now())) : null;
       if (claimed === null) return fillFromList();
       observe.claimed("claimed", claimed.length);
-      // No task is left, or other processes claim the others at this moment.
-      if (claimed.length < max) return;
+      // No task is left, or other processes claim the others at this moment. A task that began to wait while this claim held the slots
+      // was not looked for: nothing else would wake this process for it.
+      if (claimed.length < max && !waiting) return;
+      waiting = false;
     }
     waiting = true;
   }

@@ -4,7 +4,7 @@ import { systemClock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
 import type { Agent } from "../../src/runtime/agent.ts";
-import { openLease } from "../../src/runtime/lease.ts";
+import { type Lease, openLease } from "../../src/runtime/lease.ts";
 import { type Runs, startRuns } from "../../src/runtime/runs.ts";
 import { openStore } from "../../src/store/open.ts";
 import { putQueue } from "../store/queues.ts";
@@ -29,10 +29,13 @@ describe.skipIf(postgresTemplate === undefined)(`three processes with a queue of
   /** By task, how often it was run. */
   let begun: Map<string, number>;
   let statements: string[];
+  /** Runs when a claim has been made, before its process knows. */
+  let afterClaim: (() => Promise<void>) | undefined;
 
   beforeEach(async () => {
     db = await openTestStore("postgresql");
     clock = stillClock();
+    afterClaim = undefined;
     [stores, runs, begun, statements] = [[], [], new Map(), []];
     for (let n = 0; n < accounts; n += 1) await putQueue(db, `account-${n}`, perAccount);
   });
@@ -54,7 +57,15 @@ describe.skipIf(postgresTemplate === undefined)(`three processes with a queue of
     const onStatement = (text: string) => void statements.push(text);
     const store = await openStore({ databaseUrl: db.url, clock: systemClock, random: systemRandom, onStatement });
     stores.push(store);
-    const lease = await openLease(store, clock, systemIds, false);
+    const opened = await openLease(store, clock, systemIds, false);
+    const lease: Lease = {
+      ...opened,
+      async changeIfLive(work) {
+        const done = await opened.changeIfLive(work);
+        await afterClaim?.();
+        return done;
+      },
+    };
     const parts = { store, clock, ids: systemIds, cipher, log: () => undefined, lease, concurrency };
     runs.push(startRuns({ ...parts, ...withoutFiles, agentFor: () => agent }));
   }
@@ -78,5 +89,19 @@ describe.skipIf(postgresTemplate === undefined)(`three processes with a queue of
     expect(nodeWrites() - beats, "the heartbeats of the start").toBeLessThanOrEqual(3);
     const rows = await runDirectly(db, "SELECT COUNT(DISTINCT fence) AS fences, COUNT(DISTINCT claims) AS claims FROM task");
     expect(rows).toEqual([{ fences: "1", claims: "1" }]);
+  });
+
+  test("a task that begins to wait while a claim of the last task holds the only slot runs at once", async () => {
+    await openProcess(1);
+    await expect.poll(() => begun.size, { timeout: 30_000 }).toBe(count);
+    await clock.advance(0);
+    const [only] = runs;
+    afterClaim = async () => {
+      afterClaim = undefined;
+      await putQueue(db, "late", 1);
+      expect(only?.hasCapacity()).toBe(false);
+    };
+    await only?.wake();
+    await expect.poll(() => begun.size, { timeout: 30_000 }).toBe(count + 1);
   });
 });
