@@ -30,17 +30,20 @@ describe("the first start", () => {
     const port = await freePort();
     const env = { PORT: `${port}`, DATA_DIR: "terminal" };
     const terminal = checkout.command(["script", "-qefc", "npm start", "/dev/null"], env);
-    await terminal.says(/\/link\//);
-    expect(terminal.out()).toMatch(keyForm);
-    await expect.poll(() => existsSync(checkout.path("terminal/first-key"))).toBe(false);
-    const [key = ""] = keyForm.exec(terminal.out()) ?? [];
-    const answer = await fetch(`http://127.0.0.1:${port}/v2/user.me`, { headers: { "x-service-api-key": key } });
-    expect(answer.status).toBe(200);
-    const [link = "none"] = /http:\S+\/link\/[\w-]{43}/.exec(terminal.out()) ?? [];
-    expect(link).toContain(`127.0.0.1:${port}/`);
-    expect(await statusOf(link)).toBe(200);
-    for (const pid of serversIn(checkout)) process.kill(pid, "SIGTERM");
-    await terminal.ended;
+    try {
+      await terminal.says(/\/link\/[\w-]{43}/);
+      await terminal.says(keyForm);
+      await expect.poll(() => existsSync(checkout.path("terminal/first-key"))).toBe(false);
+      const [key = ""] = keyForm.exec(terminal.out()) ?? [];
+      const answer = await fetch(`http://127.0.0.1:${port}/v2/user.me`, { headers: { "x-service-api-key": key } });
+      expect(answer.status).toBe(200);
+      const [link = "none"] = /http:\S+\/link\/[\w-]{43}/.exec(terminal.out()) ?? [];
+      expect(link).toContain(`127.0.0.1:${port}/`);
+      expect(await statusOf(link)).toBe(200);
+    } finally {
+      for (const pid of serversIn(checkout)) process.kill(pid, "SIGTERM");
+      await terminal.ended;
+    }
   });
 });
 
