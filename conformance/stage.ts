@@ -104,7 +104,7 @@ export async function openStage({ command, patience }: StageOptions): Promise<St
   return {
     ...{ platform: scratch, proxy, patience, deaths, suspensions, task, events, waitUntil: until, waitForStatus: reach },
     start() {
-      const worker = startWorker(command, { BASE_URL: proxy.url, WORKER_KEY: scratch.workerKey, PROFILES: profile });
+      const worker = startWorker(command, { ATP_URL: proxy.url, BASE_URL: proxy.url, WORKER_KEY: scratch.workerKey, PROFILES: profile });
       workers.push(worker);
       void worker.exited.then(() => deaths.push(performance.now()));
       return worker;

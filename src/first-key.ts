@@ -134,9 +134,9 @@ The first API key was never used, and it is not in ${first.path}. If you do not 
 
 Create a task, read its messages, stop it:
 
-  KEY=${shown}
-  TASK=$(curl -s ${baseUrl}/v2/task.create -H "x-service-api-key: $KEY" -d '{"message": {"content": "What is 12 * 4?"}}' | sed 's/.*"task_id":"\\([^"]*\\)".*/\\1/')
-  curl -s ${baseUrl}/v2/task.listMessages -H "x-service-api-key: $KEY" -d "{\\"task_id\\": \\"$TASK\\"}"
-  curl -s ${baseUrl}/v2/task.stop -H "x-service-api-key: $KEY" -d "{\\"task_id\\": \\"$TASK\\"}"
+  ATP_KEY=${shown}
+  TASK=$(curl -s ${baseUrl}/v2/task.create -H "x-service-api-key: $ATP_KEY" -d '{"message": {"content": "What is 12 * 4?"}}' | sed 's/.*"task_id":"\\([^"]*\\)".*/\\1/')
+  curl -s ${baseUrl}/v2/task.listMessages -H "x-service-api-key: $ATP_KEY" -d "{\\"task_id\\": \\"$TASK\\"}"
+  curl -s ${baseUrl}/v2/task.stop -H "x-service-api-key: $ATP_KEY" -d "{\\"task_id\\": \\"$TASK\\"}"
 `;
 }

@@ -84,7 +84,7 @@ export const login = command({
   examples: [
     "atp login https://agents.example.com",
     "atp login https://agents.example.com --device",
-    'printf %s "$KEY" | atp login https://agents.example.com --key-stdin --name work',
+    'printf %s "$ATP_KEY" | atp login https://agents.example.com --key-stdin --name work',
   ],
   about:
     "The browser opens, and you choose the space in which the command line acts for you. Where no browser can be opened, and with --device, it shows a page and a code instead, to be entered in a browser of any device. --no-browser shows the address, and takes the address of the last page from a browser of another computer. With --client-id, the command line has the scopes of that OAuth app, which needs the redirect http://127.0.0.1/callback with any port. With --key, an API key is asked without showing it: it can call every operation that you can. The credential is checked, and stored in a file that only you can read; it is sent to this installation only. Later commands use the profile of the last login, or that of --profile.",

@@ -46,7 +46,7 @@ function select(from: readonly Check[], only: readonly string[]): readonly Check
 export const workerCheck = localCommand({
   brief: "Run a worker through all situations of the worker protocol, and report its errors",
   about:
-    "The worker runs against temporary platforms, and no installation is needed. Its environment has BASE_URL, WORKER_KEY and PROFILES. The exit code is 1 if a check fails.",
+    "The worker runs against temporary platforms, and no installation is needed. Its environment has ATP_URL, WORKER_KEY and PROFILES. The exit code is 1 if a check fails.",
   examples: ['atp worker-check --cmd "python3 worker.py"', 'atp worker-check --cmd "node agent.ts" --protocol', "atp worker-check --list"],
   parameters: {
     flags: {

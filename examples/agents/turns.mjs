@@ -1,7 +1,7 @@
 // What the example agents share without a framework: what a turn has. The worker SDK of packages/client talks to the platform.
-// BASE_URL=http://localhost:8080 WORKER_KEY=wk-… MODEL_URL=… MODEL_KEY=… MODEL=… node vercel-ai/agent.mjs
+// ATP_URL=http://localhost:8080 WORKER_KEY=wk-… MODEL_URL=… MODEL_KEY=… MODEL=… node vercel-ai/agent.mjs
 
-const { BASE_URL: baseUrl = "", PROFILES = "" } = process.env;
+const { ATP_URL: baseUrl = "", PROFILES = "" } = process.env;
 /** The options of the worker, and its profiles; none: all profiles of its credential. */
 export const options = { baseUrl };
 export const profiles = PROFILES.split(",");

@@ -1,14 +1,14 @@
 // Lends a Chromium on this machine to your agents, for as long as this runs:
 //
 //   chromium --remote-debugging-port=9222 --user-data-dir=/tmp/agent-browser &
-//   KEY=sk-… node examples/browser/attach.mjs http://localhost:8080
+//   ATP_KEY=sk-… node examples/browser/attach.mjs http://localhost:8080
 //
 // CLIENT_ID (a UUID) is the browser's lasting id, NAME what you know it by, CDP where the browser listens.
 import { randomUUID } from "node:crypto";
 import { connect } from "node:http2";
 
-const base = new URL(process.argv[2] ?? process.env.BASE ?? "http://localhost:8080");
-const key = process.env.KEY ?? "";
+const base = new URL(process.argv[2] ?? process.env.ATP_URL ?? "http://localhost:8080");
+const key = process.env.ATP_KEY ?? "";
 const cdp = new URL(process.env.CDP ?? "http://127.0.0.1:9222");
 const clientId = process.env.CLIENT_ID ?? randomUUID();
 const clientName = process.env.NAME ?? "Chromium";

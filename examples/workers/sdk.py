@@ -1,6 +1,6 @@
 """An agent by the worker SDK of packages/python. It follows the first word of the message, as `./atp worker-check` expects.
 
-BASE_URL=http://localhost:8080 WORKER_KEY=wk-… PYTHONPATH=packages/python/src python3 examples/workers/sdk.py
+ATP_URL=http://localhost:8080 WORKER_KEY=wk-… PYTHONPATH=packages/python/src python3 examples/workers/sdk.py
 """
 import asyncio, os
 from agent_task_platform.worker import Answer, Turn, TurnFailure, TurnResult, Worker
@@ -46,4 +46,4 @@ async def steps(turn: Turn, count: int, seconds: float) -> None:
 
 
 profiles = os.environ.get("PROFILES", "").split(",")
-asyncio.run(Worker(base_url=os.environ.get("BASE_URL", "http://localhost:8080")).run(profiles, work))
+asyncio.run(Worker(base_url=os.environ.get("ATP_URL", "http://localhost:8080")).run(profiles, work))

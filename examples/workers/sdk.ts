@@ -1,11 +1,11 @@
 // An agent by the worker SDK of packages/client. It follows the first word of the message, as `./atp worker-check` expects.
-// BASE_URL=http://localhost:8080 WORKER_KEY=wk-… node examples/workers/sdk.ts
+// ATP_URL=http://localhost:8080 WORKER_KEY=wk-… node examples/workers/sdk.ts
 import { setTimeout as sleep } from "node:timers/promises";
 import { createWorker, type Turn, TurnFailure } from "../../packages/client/src/worker.ts";
 
-const { BASE_URL = "http://localhost:8080", PROFILES = "" } = process.env;
+const { ATP_URL = "http://localhost:8080", PROFILES = "" } = process.env;
 
-await createWorker({ baseUrl: BASE_URL }).run(PROFILES.split(","), async (turn) => {
+await createWorker({ baseUrl: ATP_URL }).run(PROFILES.split(","), async (turn) => {
   const [word, rest] = cut(turn.text);
   const [first, second] = cut(rest);
   switch (word) {

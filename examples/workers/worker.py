@@ -1,11 +1,11 @@
 """A worker for the Agent Task Platform, in Python without a package: all that there is between the platform and agent.py.
 
-BASE_URL=http://localhost:8080 WORKER_KEY=wk-… python3 worker.py (docs/guides/agents.md has the rules)
+ATP_URL=http://localhost:8080 WORKER_KEY=wk-… python3 worker.py (docs/guides/worker-rules.md has the rules)
 """
 import base64, contextlib, http.client, io, json, os, signal, sys, threading, time, urllib.error, urllib.request, zipfile
 from agent import work
 
-BASE, KEY = os.environ["BASE_URL"], os.environ["WORKER_KEY"]
+URL, KEY = os.environ["ATP_URL"], os.environ["WORKER_KEY"]
 PROFILES = [name for name in os.environ.get("PROFILES", "").split(",") if name]
 
 
@@ -16,7 +16,7 @@ class Lost(Exception):
 def call(method, **body):
     """Sends it again, as it was, until it is answered: whatever it is, it is done once."""
     headers = {"content-type": "application/json", "x-api-key": KEY}
-    request = urllib.request.Request(f"{BASE}/worker.v1.WorkerService/{method}", json.dumps(body).encode(), headers)
+    request = urllib.request.Request(f"{URL}/worker.v1.WorkerService/{method}", json.dumps(body).encode(), headers)
     while True:
         try:
             with urllib.request.urlopen(request, timeout=40) as answer:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A worker for the Agent Task Platform, in bash with curl and jq: all that there is between the platform and agent.sh.
-# BASE_URL=http://localhost:8080 WORKER_KEY=wk-… bash worker.sh (docs/guides/agents.md has the rules)
+# ATP_URL=http://localhost:8080 WORKER_KEY=wk-… bash worker.sh (docs/guides/worker-rules.md has the rules)
 set -uo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/agent.sh"
 lost=10 # exit code: the run is another's now, or the user stopped it
@@ -12,7 +12,7 @@ call() {
   while :; do
     # The key does not go with the arguments, which everybody on the machine may read.
     answer=$(curl -s -m 40 -w '\n%{http_code}' -H @<(echo "x-api-key: $WORKER_KEY") -H 'content-type: application/json' \
-      --data-binary @- "$BASE_URL/worker.v1.WorkerService/$1" <<<"$body")
+      --data-binary @- "$ATP_URL/worker.v1.WorkerService/$1" <<<"$body")
     status=${answer##*$'\n'}
     answer=${answer%$'\n'*}
     case $status in

@@ -1,9 +1,9 @@
 // A worker for the Agent Task Platform, in TypeScript without packages: everything between the platform and agent.ts.
-// BASE_URL=http://localhost:8080 WORKER_KEY=wk-… node worker.ts (Node 24; docs/guides/agents.md has the rules)
+// ATP_URL=http://localhost:8080 WORKER_KEY=wk-… node worker.ts (Node 24; docs/guides/worker-rules.md has the rules)
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Run, type Turn, work } from "./agent.ts";
 
-const { BASE_URL = "", WORKER_KEY = "", PROFILES = "" } = process.env;
+const { ATP_URL = "", WORKER_KEY = "", PROFILES = "" } = process.env;
 const profiles = PROFILES.split(",").filter(Boolean);
 
 /** Another worker has the run now, or the user stopped it. */
@@ -18,7 +18,7 @@ async function call(
   const headers = { "content-type": "application/json", "x-api-key": WORKER_KEY };
   const sent = { method: "POST", headers, body: JSON.stringify(body), ...(signal && { signal }) };
   for (;;) {
-    const reply = await fetch(`${BASE_URL}/worker.v1.WorkerService/${method}`, sent).catch(() => undefined);
+    const reply = await fetch(`${ATP_URL}/worker.v1.WorkerService/${method}`, sent).catch(() => undefined);
     const text = await reply?.text().catch(() => "");
     signal?.throwIfAborted();
     if (reply?.ok && text) return JSON.parse(text);

@@ -8,6 +8,7 @@ import { imageOf, readReleases, schemaOf } from "../releases.ts";
 import { prismaFolder } from "../schema-engine.ts";
 import { ownClocks } from "./clocks.ts";
 import { root, runTool } from "./command.ts";
+import { pageComplaints } from "./pages.ts";
 import { unbuiltMethods } from "./unbuilt.ts";
 import { unplainWords } from "./words.ts";
 
@@ -34,6 +35,7 @@ export const checks: readonly Check[] = [
   command("packages/client and packages/python match the schema", "node", "scripts/client-types.ts"),
   { name: "no file has conflict markers", complaint: conflictMarkers },
   { name: "prose has no words of scripts/check/words.yml", complaint: async () => (await unplainWords(root)).join("\n") || null },
+  { name: "pages keep to their names and lengths", complaint: async () => pageComplaints(root).join("\n") || null },
   { name: "golden files are unchanged", complaint: rewrittenGolden },
   command("types (tsc)", "tsc", "--noEmit"),
   command("types of the console (tsc)", "tsc", "--noEmit", "-p", "console/tsconfig.json"),

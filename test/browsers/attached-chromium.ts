@@ -48,7 +48,7 @@ export async function openAttachedChromium(clock: Clock = systemClock): Promise<
   const cdp = `http://${await lineOf(chromium.stderr, /^DevTools listening on ws:\/\/([^/]+)\//)}`;
   const [ann, clientId] = [await service.person(), systemIds.uuid()];
   const program = spawn(process.execPath, ["examples/browser/attach.mjs", service.url], {
-    env: { KEY: ann.key, CDP: cdp, CLIENT_ID: clientId, NAME: "Ann's Chromium" },
+    env: { ATP_KEY: ann.key, CDP: cdp, CLIENT_ID: clientId, NAME: "Ann's Chromium" },
     stdio: ["ignore", "pipe", "inherit"],
   });
   await lineOf(program.stdout, /is online as (\S+)/);

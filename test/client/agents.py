@@ -12,7 +12,7 @@ import httpx
 
 from agent_task_platform.worker import Answer, RunLostError, Turn, TurnFailure, TurnResult, Worker
 
-ACTUAL = os.environ["BASE_URL"]
+ACTUAL = os.environ["ATP_URL"]
 steps = 0
 
 

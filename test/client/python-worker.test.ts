@@ -32,7 +32,7 @@ async function start(variables: Readonly<Record<string, string>> = {}): Promise<
   const python = (await pythonWith("httpx")) ?? "python3";
   const env = {
     ...{ PATH: process.env["PATH"], PYTHONPATH: join(root, "packages/python/src"), PYTHONDONTWRITEBYTECODE: "1" },
-    ...{ BASE_URL: rig.service.url, WORKER_KEY: secret, ...variables },
+    ...{ ATP_URL: rig.service.url, WORKER_KEY: secret, ...variables },
   };
   const child = spawn(python, [join(root, "test/client/agents.py")], { env, stdio: ["pipe", "pipe", "inherit"] });
   running.push(child);

@@ -73,7 +73,7 @@ describe("one installation", () => {
     const lines = server
       .out()
       .split("\n")
-      .filter((line) => /^\s+(KEY=|TASK=|curl )/.test(line));
+      .filter((line) => /^\s+(ATP_KEY=|TASK=|curl )/.test(line));
     const pasted = await checkout.command(["bash", "-ec", lines.join("\necho\n")]).ended;
     expect(pasted.code).toBe(0);
     expect(pasted.out.match(/"ok":true/g)).toHaveLength(2);

@@ -9,6 +9,6 @@ test("docs/guides/ag-ui.md: its command runs a task, and its answer has the even
   await using service = await openService();
   const { key } = await service.person();
   const [command = ""] = blocksIn(readPage("docs/guides/ag-ui.md"), "sh");
-  const answer = await shell(command, { BASE: service.url, KEY: key });
+  const answer = await shell(command, { ATP_URL: service.url, ATP_KEY: key });
   for (const [, part] of command.matchAll(/^# (.+)$/gm)) expect(answer).toContain(part);
 });

@@ -21,7 +21,7 @@ test("the commands of docs/operate/audit.md list and download the log, and the p
   const open = async () => (await runDirectly(database, "SELECT id FROM audit_event WHERE seq IS NULL")).length;
   await expect.poll(open).toBe(0);
   const [list = "", download = "", ocsf = ""] = blocksIn(page, "sh");
-  const run = (lines: string) => shell(`cd ${folder}; ${lines}`, { BASE: service.url, KEY: owner.key });
+  const run = (lines: string) => shell(`cd ${folder}; ${lines}`, { ATP_URL: service.url, ATP_KEY: owner.key });
   expect(JSON.parse(await run(list))).toMatchObject({ ok: true, data: [{ seq: 3 }, { seq: 2 }, { seq: 1 }] });
   expect((await run(download)).trim()).toBe("3");
   const events = (await run(ocsf)).trim().split("\n");

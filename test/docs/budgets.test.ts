@@ -17,12 +17,13 @@ afterAll(() => checkout[Symbol.dispose]());
 
 test("docs/operate/budgets.md shows prices, reports, budgets, refunds and grants by its commands", async () => {
   const port = await freePort();
-  const env = { DATA_DIR: "data", PORT: `${port}`, BASE: `http://127.0.0.1:${port}` };
+  const env = { DATA_DIR: "data", PORT: `${port}`, ATP_URL: `http://127.0.0.1:${port}` };
   const server = checkout.command(["bash", "-ec", start], env);
   await server.says(/"msg":"ready"/);
   const { out: key } = await checkout.atp("key", ["--name", "docs"], env).ended;
   const said = async (lines: string, more: Readonly<Record<string, string>> = {}): Promise<readonly string[]> => {
-    const { code, out, err } = await checkout.command(["bash", "-ec", checkout.lines(lines)], { ...env, KEY: key.trim(), ...more }).ended;
+    const { code, out, err } = await checkout.command(["bash", "-ec", checkout.lines(lines)], { ...env, ATP_KEY: key.trim(), ...more })
+      .ended;
     expect({ code, err: err.replaceAll(/^installation: .*\n/gm, "") }).toEqual({ code: 0, err: "" });
     return out.replaceAll("}{", "}\n{").trim().split("\n");
   };
@@ -50,7 +51,7 @@ test("docs/operate/budgets.md shows prices, reports, budgets, refunds and grants
   const ended = async () => {
     const [made] = await said(beyond);
     const { task_id } = JSON.parse(made ?? "");
-    const [seen] = await said(`curl -s "$BASE/v2/task.detail?task_id=${task_id}&wait_seconds=30" -H "x-service-api-key: $KEY"`);
+    const [seen] = await said(`curl -s "$ATP_URL/v2/task.detail?task_id=${task_id}&wait_seconds=30" -H "x-service-api-key: $ATP_KEY"`);
     return JSON.parse(seen ?? "").task;
   };
   // Less than a step is left of the account's 60, and the next turn does not begin.
@@ -60,7 +61,7 @@ test("docs/operate/budgets.md shows prices, reports, budgets, refunds and grants
   expect(refused).toMatchObject({ status: "error" });
   expect(refused).not.toHaveProperty("credit_usage");
   expect(await said(moves, { id })).toEqual(["10", "21", "50"]);
-  const [after] = await said(`curl -s "$BASE/v2/usage.availableCredits" -H "x-service-api-key: $KEY"`);
+  const [after] = await said(`curl -s "$ATP_URL/v2/usage.availableCredits" -H "x-service-api-key: $ATP_KEY"`);
   expect(JSON.parse(after ?? "").data.total_credits).toBe(60 - spent + 50);
   server.child.kill("SIGTERM");
   await server.ended;

@@ -15,11 +15,13 @@ test("docs/guides/cli.md: every command answers as the comment after it says", a
   const { key } = await service.person();
   const folder = mkdtempSync(join(tmpdir(), "cli-guide-"));
   symlinkSync(join(root, "atp"), join(folder, "atp"));
-  const known = { BASE: service.url, KEY: key, TASK: "", HOME: folder, XDG_CONFIG_HOME: join(folder, "config"), NO_COLOR: "1" };
+  const own = { ATP_URL: service.url, ATP_KEY: key };
+  const known = { TASK: "", HOME: folder, XDG_CONFIG_HOME: join(folder, "config"), NO_COLOR: "1" };
   const commands = blocksIn(readPage("docs/guides/cli.md"), "sh").flatMap((block) => block.split(/\n(?=[^#\n])/));
   for (const command of commands) {
     const [, expected = ""] = /^# (.*)$/m.exec(command) ?? [];
-    const answer = await shell(`cd ${folder}\n${command}`, known);
+    // Where a command does not name them, the installation and its credential are those of the sign-in.
+    const answer = await shell(`cd ${folder}\n${command}`, command.includes("$ATP_") ? { ...known, ...own } : known);
     expect(answer, command).toContain(expected);
     known.TASK = /"task_id":"(\w+)"/.exec(answer)?.[1] ?? known.TASK;
   }

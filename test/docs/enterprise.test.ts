@@ -11,7 +11,7 @@ test("docs/operate/enterprise.md adds, lists, delegates, revokes and removes a m
   await using service = await openService({ idle: true });
   const owner = await service.person();
   const { key } = await service.person({ as: owner, with: owner, kind: "team_user_mgmt" });
-  const known: Record<string, string> = { BASE: service.url, KEY: key };
+  const known: Record<string, string> = { ATP_URL: service.url, ATP_KEY: key };
   const { user: ivo } = JSON.parse(await shell(create, known));
   expect(ivo).toMatchObject({ email: "ivo@example.com", user_name: "Ivo Brandt", status: "USER_STATUS_ACTIVE" });
   const { body } = await owner.v2("team.user.create", { email: "lea@example.com", role: "TEAM_MEMBER_ROLE_ADMIN" });
@@ -33,7 +33,7 @@ test("docs/operate/enterprise.md lists what members share, and caps it, by its c
   const owner = await service.person();
   const { key } = await service.person({ as: owner, with: owner, kind: "team_asset_mgmt" });
   const { body } = await owner.v2("task.create", { message: { content: "Hi" }, share_visibility: "public" });
-  const printed = await shell(assets, { BASE: service.url, KEY: key, TASK: body["task_id"] });
+  const printed = await shell(assets, { ATP_URL: service.url, ATP_KEY: key, TASK: body["task_id"] });
   const [before, capped, after] = printed
     .trim()
     .split("\n")

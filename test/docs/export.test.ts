@@ -45,7 +45,7 @@ test("the commands of docs/operate/export.md request an archive, wait, fetch, ve
   await untilStatus(town.service.store, body["task_id"], "stopped");
   const [member] = await town.service.store.archives.memberships(ann.spaceId, ann.accountId);
   const folder = mkdtempSync(join(tmpdir(), "docs-"));
-  const variables = { BASE: address, KEY: ann.key, EMAIL: member?.email ?? "" };
+  const variables = { ATP_URL: address, ATP_KEY: ann.key, EMAIL: member?.email ?? "" };
   await shell(`cd ${folder}\n${blocksIn(readPage(name), "sh").join("\n")}`, variables);
   const text = readFileSync(join(folder, "unpacked", "session_info.json"), "utf8");
   rmSync(folder, { recursive: true });

@@ -12,7 +12,7 @@ test("docs/guides/mcp.md: its command lists the tools, and its settings are JSON
   await using service = await openService();
   const { key } = await service.person();
   const [command = ""] = blocksIn(page, "sh");
-  expect(await shell(command, { BASE: service.url, KEY: key })).toContain('"name":"task_create"');
+  expect(await shell(command, { ATP_URL: service.url, ATP_KEY: key })).toContain('"name":"task_create"');
   const settings = blocksIn(page, "json");
   expect(settings).toHaveLength(3);
   for (const text of settings) expect(() => JSON.parse(text)).not.toThrow();

@@ -18,7 +18,7 @@ test("docs/guides/oauth.md runs from an app to a task by its commands, and to a 
   await using town = await openSignInPlatform("sqlite", { PORT: `${port}`, BASE_URL: address });
   const { accountId, spaceId } = await town.member({ email: "ann@example.com" });
   const ann = await town.service.person({ as: { accountId, spaceId }, with: { accountId, spaceId } });
-  const known: Record<string, string> = { BASE: address, CONSENT: address, KEY: ann.key };
+  const known: Record<string, string> = { ATP_URL: address, CONSENT_URL: address, ATP_KEY: ann.key };
 
   const { app, clientSecret } = JSON.parse(await shell(create, known));
   Object.assign(known, { CLIENT_ID: app.clientId, SECRET: clientSecret });

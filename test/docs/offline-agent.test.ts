@@ -38,7 +38,7 @@ describe("the page of the offline agent", () => {
 
   /** A reader at a terminal, who copies ids from answers into variables as the page says. */
   function reader() {
-    const known = { KEY: server.key, BASE: server.url, TASK: "", EVENT: "", URL: "" };
+    const known = { ATP_KEY: server.key, ATP_URL: server.url, TASK: "", EVENT: "", URL: "" };
     async function play({ text, parts }: Command): Promise<void> {
       if (text.includes("$EVENT") && known.EVENT === "") for (const command of waitAndRead) await play(command);
       const answer = await shell(text, known);
@@ -66,7 +66,7 @@ describe("the page of the offline agent", () => {
       ...["Structured output", "Credits"],
     ]);
     const lines = blocksIn(page, "sh").flatMap((block) => block.split("\n"));
-    expect(lines.filter((line) => !/^(curl -sN? |[ ]|# |(KEY|BASE)=|$)/.test(line))).toEqual([]);
+    expect(lines.filter((line) => !/^(curl -sN? |[ ]|# |(ATP_KEY|ATP_URL)=|$)/.test(line))).toEqual([]);
   });
 
   test("lists every directive, and only existing ones", () => {

@@ -8,7 +8,7 @@ const test = sampledTest(3);
 test("docs/guides/openai.md shows the life of a response, and of a file, by its commands", async () => {
   await using service = await openService();
   const { key } = await service.person();
-  const known: Record<string, string> = { BASE: service.url, KEY: key };
+  const known: Record<string, string> = { ATP_URL: service.url, ATP_KEY: key };
   const commands = blocksIn(readPage("docs/guides/openai.md"), "sh").flatMap(
     (block) => block.match(/^[^#][\s\S]*?\n(?:#.*(?:\n|$))+/gm) ?? [],
   );

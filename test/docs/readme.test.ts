@@ -17,7 +17,7 @@ const block = (page: string, language: string, holding: string): string =>
 
 /** Runs lines of the README, against this server and with its key. */
 const here = (server: SharedServer, lines: string): Promise<string> =>
-  shell(lines.replaceAll("localhost:8080", server.url).replace(/^KEY=.*$/m, `KEY=${server.key}`));
+  shell(lines.replaceAll("localhost:8080", server.url).replace(/^ATP_KEY=.*$/m, `ATP_KEY=${server.key}`));
 
 describe("the README", () => {
   test("creates, reads and stops a first task with its lines of curl", async () => {
@@ -37,8 +37,8 @@ describe("the README", () => {
     const server = await sharedServer();
     const [task = "", response = ""] = block(readme, "sh", "/v1/tasks").split("\n");
     const titled = { task_title: "What is 12 * 4?" };
-    expect(JSON.parse(await here(server, `KEY=\n${task}`))).toMatchObject({ task_id: expect.any(String), ...titled });
-    expect(JSON.parse(await here(server, `KEY=\n${response}`))).toMatchObject({ object: "response", metadata: titled });
+    expect(JSON.parse(await here(server, `ATP_KEY=\n${task}`))).toMatchObject({ task_id: expect.any(String), ...titled });
+    expect(JSON.parse(await here(server, `ATP_KEY=\n${response}`))).toMatchObject({ object: "response", metadata: titled });
   });
 
   test("links to a guide that creates and reads a task with its lines of TypeScript", async () => {
@@ -46,7 +46,7 @@ describe("the README", () => {
     const file = join(root, `.readme-${process.pid}.ts`);
     writeFileSync(file, block(firstTask, "ts", "createClient").replace("http://127.0.0.1:8080", server.url));
     try {
-      const { stdout } = await run(process.execPath, [file], { cwd: root, env: { ...process.env, KEY: server.key } });
+      const { stdout } = await run(process.execPath, [file], { cwd: root, env: { ...process.env, ATP_KEY: server.key } });
       expect(stdout).toContain("What is 12 * 4?");
     } finally {
       rmSync(file);

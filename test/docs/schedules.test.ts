@@ -11,7 +11,7 @@ const page = readPage("docs/guides/schedules.md");
 test("the commands of docs/guides/schedules.md create, run, change and delete a schedule", async () => {
   await using service = await openService({ idle: true });
   const { key } = await service.person();
-  const known = { BASE: service.url, KEY: key, SCHEDULE: "" };
+  const known = { ATP_URL: service.url, ATP_KEY: key, SCHEDULE: "" };
   const commands = blocksIn(page, "sh").flatMap((block) => block.split(/^(?=curl )/m).filter((text) => text.startsWith("curl")));
   for (const command of commands) {
     const answer = await shell(command, known);

@@ -32,7 +32,7 @@ test("the commands of docs/operate/siem.md request an archive, wait, fetch and u
   await untilStatus(town.service.store, body["task_id"], "stopped");
   const folder = mkdtempSync(join(tmpdir(), "docs-"));
   const commands = blocksIn(readPage(name), "bash").join("\n");
-  await shell(`cd ${folder}\n${commands}`, { BASE: address, KEY: key });
+  await shell(`cd ${folder}\n${commands}`, { ATP_URL: address, ATP_KEY: key });
   const lines = readFileSync(join(folder, "unpacked", "events.ndjson"), "utf8")
     .split("\n")
     .slice(0, -1);

@@ -18,7 +18,7 @@ test("docs/guides/testing.md: every command answers as the comments after it say
   using folder = withFolder();
   const [fixtures = ""] = blocksIn(page, "json");
   writeFileSync(join(folder.path, "demo.json"), fixtures);
-  const known = { URL: server.url, KEY: server.key, NO_COLOR: "1" };
+  const known = { ATP_URL: server.url, ATP_KEY: server.key, NO_COLOR: "1" };
   expect(start).toContain("serve --test");
   expect(blocks.length).toBe(4);
   for (const block of blocks) {

@@ -17,7 +17,7 @@ const steps = calls.split(/\n(?=curl)/).map((step) => {
 
 test("docs/guides/v1.md runs a task to its end by its commands, and each answers as its comment says", async () => {
   const server = await sharedServer();
-  const known: Record<string, string> = { KEY: server.key, BASE: `http://${server.url.replace(/^http:\/\//, "")}` };
+  const known: Record<string, string> = { ATP_KEY: server.key, ATP_URL: `http://${server.url.replace(/^http:\/\//, "")}` };
   expect(steps).toHaveLength(5);
   for (const { command, answer } of steps) {
     const body = JSON.parse(await shell(command, known));

@@ -136,7 +136,7 @@ describe("docs/guides/webhooks.md", () => {
   test("runs from a webhook to its log and its end by its commands, and each answers as its comment says", async () => {
     await using hook = await openHook();
     await using server = await startServer({ WEBHOOK_ALLOW: "loopback" });
-    const known: Record<string, string> = { BASE: server.url, KEY: server.key, SINCE: "1" };
+    const known: Record<string, string> = { ATP_URL: server.url, ATP_KEY: server.key, SINCE: "1" };
     const call = async (name: string, body: object) =>
       (await callV2(server.url, name, body, { headers: { "x-service-api-key": server.key } })).body;
     const statusNow = async () => (await call("webhook.list", {}))["data"].find(({ id }: { id: string }) => id === known["WEBHOOK"]).status;

@@ -17,7 +17,7 @@ test("the commands of docs/guides/websites.md publish a site, and read it", asyn
   const address = `http://127.0.0.1:${port}`;
   await using town = await openSiteRig("sqlite", { env: { PORT: `${port}`, BASE_URL: address, SITES_DOMAIN: "localhost" } });
   const { key } = await town.service.person();
-  const known = { BASE: address, KEY: key, TASK: "", HOST: "" };
+  const known = { ATP_URL: address, ATP_KEY: key, TASK: "", HOST: "" };
   const commands = blocksIn(page, "sh").flatMap((block) => block.split(/^(?=curl )/m).filter((text) => text.startsWith("curl")));
   for (const command of commands) {
     const part = (/^# (.*)$/m.exec(command)?.[1] ?? "").replaceAll(" ", "");

@@ -44,7 +44,7 @@ async function openWorkers({ cluster }: SetUp, caller: Caller) {
   const command = { cwd: root, env: { ...ownEnvironment(), ...cluster.env } };
   const { stdout } = await promisify(execFile)(process.execPath, ["cli/main.ts", "worker-key", "--name", "writer"], command);
   const proxy = await openProxy(() => (caller.readyUrl() === undefined ? null : Number(new URL(caller.readyUrl() ?? "").port)));
-  const env = { ...ownEnvironment(), BASE_URL: proxy.url, WORKER_KEY: stdout.trim() };
+  const env = { ...ownEnvironment(), ATP_URL: proxy.url, WORKER_KEY: stdout.trim() };
   const start = () => spawn(process.execPath, ["worker.ts"], { cwd: folder, env, stdio: "ignore" });
   let child = start();
   async function kill(): Promise<void> {

@@ -72,7 +72,7 @@ describe.skipIf(depth === "short").each(share(frameworks, 0, frameworks.length))
     const child = spawn(process.execPath, [join(folder, name, "agent.mjs")], {
       stdio: ["ignore", "inherit", "inherit"],
       env: {
-        ...{ PATH: process.env["PATH"], HOME: folder, BASE_URL: rig.service.url, WORKER_KEY: worker.secret, PROFILES: "tidy" },
+        ...{ PATH: process.env["PATH"], HOME: folder, ATP_URL: rig.service.url, WORKER_KEY: worker.secret, PROFILES: "tidy" },
         ...{ MODEL_URL: modelUrl(), MODEL_KEY: "sk-scripted", MODEL: "scripted" },
       },
     });

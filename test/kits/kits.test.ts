@@ -25,7 +25,7 @@ describe.skipIf(depth === "short")("clients of the Responses API that validate",
   test("read every answer", async () => {
     const { stdout } = await run(process.execPath, ["checks.mjs"], {
       cwd: folder,
-      env: { ...process.env, BASE: rig.service.url, KEY: rig.ann.key },
+      env: { ...process.env, ATP_URL: rig.service.url, ATP_KEY: rig.ann.key },
     });
     const lines = stdout.trim().split("\n");
     expect(lines.filter((line) => !line.startsWith("ok "))).toEqual([]);

@@ -124,7 +124,7 @@ describe.skipIf(lacks("python"))("the example in Python", () => {
   test("saves a website of one page, which its user can publish", async () => {
     const worker = await createWorker(rig.service, rig.ann);
     const id = await rig.create("site Tea <h1>Tea</h1>");
-    const env = { ...process.env, BASE_URL: rig.service.url, WORKER_KEY: worker.secret };
+    const env = { ...process.env, ATP_URL: rig.service.url, WORKER_KEY: worker.secret };
     const python = spawn("python3", ["examples/workers/worker.py"], { env, stdio: "ignore" });
     try {
       await rig.reach(id, "stopped");

@@ -20,7 +20,7 @@ test.skipIf(lacks("python"))("the worker in Python reads the forced skills once 
   const { secret } = await createWorker(service, ann);
   const { PATH = "" } = process.env;
   const worker = spawn("python3", [join(root, "examples/workers/worker.py")], {
-    env: { PATH, BASE_URL: address, WORKER_KEY: secret },
+    env: { PATH, ATP_URL: address, WORKER_KEY: secret },
     stdio: "ignore",
   });
   try {

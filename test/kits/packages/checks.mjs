@@ -1,5 +1,5 @@
 /**
- * Clients of the Responses API that validate its answers. Each check runs against the server of BASE with KEY, and prints `ok NAME` or
+ * Clients of the Responses API that validate its answers. Each check runs against the server of ATP_URL with ATP_KEY, and prints `ok NAME` or
  * `failed NAME: why`.
  */
 import { createOpenAI } from "@ai-sdk/openai";
@@ -8,9 +8,9 @@ import { generateText, Output, streamText } from "ai";
 import OpenAI from "openai";
 import { z } from "zod";
 
-const { BASE, KEY } = process.env;
-const client = new OpenAI({ baseURL: `${BASE}/v1`, apiKey: KEY, maxRetries: 0 });
-const model = createOpenAI({ baseURL: `${BASE}/v1`, apiKey: KEY }).responses("gpt-5");
+const { ATP_URL, ATP_KEY } = process.env;
+const client = new OpenAI({ baseURL: `${ATP_URL}/v1`, apiKey: ATP_KEY, maxRetries: 0 });
+const model = createOpenAI({ baseURL: `${ATP_URL}/v1`, apiKey: ATP_KEY }).responses("gpt-5");
 setTracingDisabled(true);
 const schema = z.object({ n: z.number() });
 const value = '[[progress Half way]] [[value {"n": 48}]]';
