@@ -12,11 +12,12 @@ import { blocksIn, readPage, shell } from "./page.ts";
 
 const test = sampledTest(3);
 
-const page = readPage("docs/guides/agents.md");
+const protocol = readPage("docs/guides/worker-protocol.md");
+const rules = readPage("docs/guides/worker-rules.md");
 const run = promisify(execFile);
 
-/** The page's commands of curl, each with the comments after it. */
-const steps = blocksIn(page, "sh")
+/** The guide's commands of curl, each with the comments after it. */
+const steps = blocksIn(readPage("docs/guides/agents.md"), "sh")
   .filter((block) => block.startsWith("curl"))
   .flatMap((block) => block.trim().split(/\n(?=curl)/))
   .map((step) => {
@@ -34,9 +35,9 @@ function expectShown(answer: unknown, line: string): void {
   for (const piece of pieces) expect(JSON.stringify(answer).replaceAll(/\s/g, ""), line).toContain(piece);
 }
 
-/** The row of a table that begins with this. */
+/** The row of a table of the protocol that begins with this. */
 function row(name: string): string {
-  const found = page.split("\n").filter((line) => line.startsWith(`| \`${name}\` |`));
+  const found = protocol.split("\n").filter((line) => line.startsWith(`| \`${name}\` |`));
   expect(found.length, name).toBeGreaterThan(0);
   return found.join("\n");
 }
@@ -46,7 +47,7 @@ test("docs/guides/agents.md runs a task to its end by its commands, and each ans
   const { PATH = "" } = process.env;
   const env = { PATH, DATA_DIR: server.dataDir };
   const { stdout } = await run(process.execPath, ["cli/main.ts", "worker-key", "--name", "laptop"], { cwd: root, env });
-  const known: Record<string, string> = { BASE: server.url, KEY: server.key, WORKER_KEY: stdout.trim() };
+  const known: Record<string, string> = { ATP_URL: server.url, ATP_KEY: server.key, WORKER_KEY: stdout.trim() };
   for (const { command, answer } of steps) {
     const said = JSON.parse(await shell(command, known));
     known["TASK"] ??= said.task_id;
@@ -59,7 +60,7 @@ test("docs/guides/agents.md runs a task to its end by its commands, and each ans
   ]);
 });
 
-test("docs/guides/agents.md has every operation with all members of requests and answers", () => {
+test("docs/guides/worker-protocol.md has every operation with all members of requests and answers", () => {
   for (const { name, input, output } of WorkerService.methods)
     for (const { jsonName } of [...input.fields, ...output.fields]) expect(row(name), name).toContain(`\`${jsonName}\``);
 });
@@ -68,19 +69,18 @@ const messages = [file_worker_v1_run, file_worker_v1_event, file_worker_v1_worke
 
 const described = messages.filter(({ name }) => !/(Request|Response)$/.test(name)).map(({ name, fields }) => [name, fields] as const);
 
-test.each(described)("docs/guides/agents.md has every member of %s", (name, fields) => {
+test.each(described)("docs/guides/worker-protocol.md has every member of %s", (name, fields) => {
   for (const { jsonName } of fields) expect(row(name)).toContain(`\`${jsonName}\``);
 });
 
-test("docs/guides/agents.md says that a run's events are stored ones", () => {
+test("docs/guides/worker-rules.md says that a run's events are stored ones", () => {
   const { fields } = messages.find(({ name }) => name === "Run") ?? { fields: [] };
   expect(fields.find(({ name }) => name === "events")?.message?.name).toBe("WrittenEvent");
-  expect(page).toMatch(/`events` of a run are [^.]*each a `WrittenEvent`/);
+  expect(rules).toMatch(/`events` of a run are [^.]*each a `WrittenEvent`/);
 });
 
-test("docs/guides/agents.md lists the checks of the kit", () => {
-  const kit = page.slice(page.indexOf("## Checking a worker"), page.indexOf("## Rules"));
-  const listed = [...kit.matchAll(/^\| `([a-z]+)` \| (.*) \|$/gm)].map(([, name, about]) => ({ name, about }));
+test("docs/guides/worker-rules.md lists the checks of the kit", () => {
+  const listed = [...rules.matchAll(/^\| `([a-z]+)` \| (.*) \|$/gm)].map(([, name, about]) => ({ name, about }));
   const all = [...checks, ...protocolChecks({ message: "", answer: "", turnSeconds: 1 })];
   expect(listed).toEqual(all.map(({ name, about }) => ({ name, about })));
 });
