@@ -36,7 +36,8 @@ export const storyByFrontEnd: RunStory = async ({ service, person, did }) => {
   const files = agent.messages.flatMap(
     (message) => (message as { metadata?: { attachments?: { url: string }[] } }).metadata?.attachments ?? [],
   );
-  expect(files).toMatchObject([{ filename: "sums.csv" }]);
+  // Its own message has it, and the result.
+  expect(files).toMatchObject([{ filename: "sums.csv" }, { filename: "sums.csv" }]);
   expect(await (await fetch(files[0]?.url ?? "")).text()).toBe("tea,12");
   did("file");
   expect(agent.messages.filter(({ role }) => role === "tool")).toHaveLength(1);

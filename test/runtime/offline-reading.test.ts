@@ -99,6 +99,7 @@ describe("a directive", () => {
     ["[[plan A]]", { name: "plan", titles: ["A"] }],
     ["[[plan Look | Think|Write ]]", { name: "plan", titles: ["Look", "Think", "Write"] }],
     ["[[step]]", { name: "step" }],
+    ["[[plain]]", { name: "plain" }],
     ["[[tool browser]]", { name: "tool", tool: "browser", status: "success" }],
     ["[[tool browser |]]", { name: "tool", tool: "browser", status: "success" }],
     ["[[tool code_executor | rollback]]", { name: "tool", tool: "code_executor", status: "rollback" }],
@@ -145,7 +146,7 @@ describe("a malformed directive", () => {
     ["[[say a [[crash]]", /cannot be inside another/],
     [
       "[[]]",
-      /an empty directive is not a directive: use one of say, stream, think, progress, plan, step, tool, credits, file, subtask, site, value, sleep, ask, confirm, schedule, wait, fail/,
+      /an empty directive is not a directive: use one of say, stream, think, progress, plan, step, tool, credits, file, subtask, site, value, plain, sleep, ask, confirm, schedule, wait, fail/,
     ],
     ["[[jump 3]]", /jump is not a directive/],
     ["[[SAY hi]]", /SAY is not a directive/],

@@ -105,8 +105,29 @@ describe("a turn that is resumed", () => {
 describe("the turn that answers a question", () => {
   test("does the remaining work first, then the answer's", async () => {
     const { events, outcome } = await answerTurn("[[say one]] [[ask Which?]] [[say two]] [[sleep 1]] [[say three]]", "[[say four]] Red");
-    expect(textsIn(events)).toEqual(["two", "three", "four"]);
-    expect(outcome).toMatchObject({ kind: "finish", content: expect.stringContaining("You wrote: Red") });
+    expect(textsIn(events)).toEqual(["two", "three"]);
+    expect(outcome).toMatchObject({ kind: "finish", content: "four" });
+  });
+
+  test.each([
+    ["[[ask Which?]] [[say lesson]]", [], "lesson"],
+    ["[[ask Which?]] [[say one]] [[stream lesson]]", ["one"], "lesson"],
+    ["Teach me [[ask Which?]] [[say lesson]]", ["lesson"], expect.stringContaining("1. Teach me\n2. go on")],
+    ["[[ask Which?]]", [], expect.stringContaining("You wrote: go on")],
+  ])("has the last say as its result, whatever the answer says, where the message before it had only directives: %s", async (asking, texts, content) => {
+    const { events, outcome } = await answerTurn(asking, "go on");
+    expect([textsIn(events), outcome]).toMatchObject([texts, { kind: "finish", content }]);
+  });
+
+  test("has the result of a script also after a second question", async () => {
+    const { outcome } = await answerTurn("[[ask One?]] [[ask Two?]] [[say done]]", "first");
+    const last = await playTurn("second", { memo: outcome.kind === "ask" ? outcome.memo : null });
+    expect([textsIn(last.events), last.outcome]).toMatchObject([[], { content: "done" }]);
+  });
+
+  test("stays plain", async () => {
+    const { outcome } = await answerTurn("[[plain]] [[ask Which?]]", "Red");
+    expect(outcome).toMatchObject({ content: expect.not.stringContaining("You wrote") });
   });
 
   test("plans no work itself where the message before it had directives", async () => {

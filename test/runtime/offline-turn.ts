@@ -138,7 +138,7 @@ export const anyDirective: fc.Arbitrary<Directive> = fc.oneof(
   fc.record({ name: fc.constant("ask"), question: part, options: fc.array(part, { maxLength: 20 }) }),
   fc.constantFrom(...confirmable).map(([kind, variant]) => ({ name: "confirm", kind, variant }) as const),
   fc.record({ name: fc.constant("fail"), errorType: word, text: trimmed }),
-  fc.record({ name: fc.constantFrom("step", "forever", "crash") }),
+  fc.record({ name: fc.constantFrom("step", "plain", "forever", "crash") }),
 );
 
 /** A directive as a user writes it. */

@@ -42,6 +42,16 @@ describe("an answer", () => {
     expect(await answerOf("Tell me about owls")).toContain("You wrote: Tell me about owls\nSubject: tell, about and owls.");
   });
 
+  test("leaves out the request and the skills after plain", async () => {
+    const fail = () => Promise.reject(new Error("unused"));
+    const skills = [{ id: "s", name: "Owls", description: "", forced: false, list: async () => [], read: fail, open: fail }];
+    expect(await answerOf("Tell me about owls", { skills })).toMatch(/You wrote: .*Available skills: Owls/s);
+    expect(await answerOf("Tell me about 3 + 4 owls [[plain]]", { skills })).toMatch(
+      /^3 \+ 4 = 7\nSubject: tell, about and owls\.\nThis is/,
+    );
+    expect(await answerOf("[[plain]] [[think hm]]", { skills })).toBe("Done.");
+  });
+
   test("names the project's instruction and earlier user messages, without directives", async () => {
     const earlier = [
       { role: "user", content: "[[say hm]] Tell me about owls" },

@@ -175,7 +175,7 @@ describeOnOne("over v2, the offline agent leads a task to the state", (database)
       await rig.reach(id, "stopped");
       expect((await eventLines(id)).slice(3)).toMatchObject([
         ...["user_message Red [[say three]]", "status_update running", "assistant_message two", "assistant_message three"],
-        ...[expect.stringContaining("You wrote: Red"), "status_update stopped"],
+        "status_update stopped",
       ]);
     });
 

@@ -41,6 +41,8 @@ export interface AnswerInput {
   readonly text: string;
   /** A description of the attached files; empty without any. */
   readonly files: string;
+  /** The answer does not repeat the messages. */
+  readonly isPlain: boolean;
   readonly instruction: string;
   /** The user's last message before this turn; empty in the first turn. */
   readonly previous: string;
@@ -80,13 +82,12 @@ export function planSteps(text: string, files: number): readonly Step[] {
  * Writes an answer without a model: the request's points, its sums, the files, the project's instruction, and the previous
  * message. The same question gives the same text. It is empty when the messages have only directives.
  */
-export function writeAnswer({ text, files, instruction, previous, locale, skills, connectors }: AnswerInput): string {
+export function writeAnswer({ text, files, isPlain, instruction, previous, locale, skills, connectors }: AnswerInput): string {
   if (text === "") return [files, skills].filter(Boolean).join("\n");
   const points = pointsOf(text);
   const subjects = subjectsOf(text);
   return [
-    // The empty line ends the list: in Markdown the next line would belong to its last item.
-    points.length > 1 ? `You made ${points.length} points:\n${numbered(points)}\n` : `You wrote: ${shorten(points[0] ?? text)}`,
+    isPlain ? "" : repeated(points, text),
     ...findSums(points.join("\n")),
     files,
     subjects.length > 0 ? `Subject: ${listOf(subjects)}.` : "",
@@ -99,6 +100,10 @@ export function writeAnswer({ text, files, instruction, previous, locale, skills
     .filter((line) => line !== "")
     .join("\n");
 }
+
+/** The empty line ends the list: in Markdown the next line would belong to its last item. */
+const repeated = (points: readonly string[], text: string): string =>
+  points.length > 1 ? `You made ${points.length} points:\n${numbered(points)}\n` : `You wrote: ${shorten(points[0] ?? text)}`;
 
 const english = (locale: string): string => (/^en\b/i.test(locale) ? "" : ` It answers in English only, not ${locale}.`);
 

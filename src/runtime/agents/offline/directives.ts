@@ -24,6 +24,7 @@ export type EventDirective =
 /** Directives that write no event. */
 type Silent =
   | { readonly name: "value"; readonly value: Json }
+  | { readonly name: "plain" }
   | { readonly name: "sleep"; readonly seconds: number }
   | { readonly name: "forever" };
 
@@ -55,7 +56,7 @@ const textParser =
     text === "" ? { rule: `${name} needs a text` } : { name, text };
 
 const bareParser =
-  (name: "step" | "forever" | "crash"): Parser =>
+  (name: "step" | "plain" | "forever" | "crash"): Parser =>
   (rest) =>
     rest === "" ? { name } : { rule: `${name} takes no argument` };
 
@@ -102,6 +103,7 @@ const parsers: Record<Directive["name"], Parser> = {
       ? { name: "value", ...parsed }
       : { rule: "value needs one JSON value that every wire can carry, at most 100 levels deep" };
   },
+  plain: bareParser("plain"),
   sleep: (rest) =>
     /^\d+(\.\d+)?$/.test(rest) && Number(rest) <= secondsMax
       ? { name: "sleep", seconds: Number(rest) }

@@ -16,7 +16,7 @@ import { shorten } from "./text.ts";
 type DirectiveName = Directive["name"];
 type Named<N extends DirectiveName> = Directive & { readonly name: N };
 
-/** The last message of a turn that has only directives. */
+/** The last message of a turn whose request has only directives. */
 export interface Closing {
   readonly content: string;
   /** All files of the turn, in order. */
@@ -33,7 +33,7 @@ const otherEndings: readonly DirectiveName[] = ["ask", "fail", "forever"];
 const deciding: readonly DirectiveName[] = ["confirm", "schedule", "wait"];
 
 /**
- * The last `say` or `stream` is the turn's result, or the last `file` without one of them. It is written only at the end, except when a
+ * The last `say` or `stream` of a script is the turn's result, or the last `file` without one of them. It is written only at the end, except when a
  * `confirm`, `schedule` or `wait` follows it: then it is written before the decision or the wait, and again as the result. Null when the turn has no such
  * directive, or does not finish. The same directives give the same result in every run of a turn (spec/decisions.md 52).
  */
@@ -146,6 +146,7 @@ const actions: { readonly [N in DirectiveName]: Action<N> } = {
     work.value = value;
     return undefined;
   },
+  plain: () => undefined,
   async sleep({ seconds }, work) {
     const { clock, signal } = work.turn;
     if (!isOver(work)) await (clock.pause ?? clock.sleep)(seconds * 1000, signal, "run");

@@ -21,6 +21,10 @@ export interface Request {
   readonly previous: string;
   /** True when the messages have directives: then only the directives decide what is done before the answer. */
   readonly hasDirectives: boolean;
+  /** True when the messages before any question had only directives: the answers to questions do not change that. */
+  readonly isScript: boolean;
+  /** True after `[[plain]]`: the answer leaves out the user's own text and the available skills. */
+  readonly isPlain: boolean;
 }
 
 /** The version of the memo's form. Raise it when the form changes. */
@@ -31,13 +35,19 @@ const textMax = 20_000;
 /** A memo as it is stored. */
 interface StoredMemo extends Pick<Memo, "plan" | "value"> {
   readonly left: string;
-  readonly request: Pick<Request, "text" | "files" | "previous"> & { readonly ordered: boolean };
+  readonly request: Pick<Request, "text" | "files" | "previous"> & {
+    readonly ordered: boolean;
+    /** Absent in memos of release 0.1. */
+    readonly script?: boolean;
+    readonly plain?: boolean;
+  };
 }
 
 /** The stored form of a memo. */
-export function createMemo({ remaining, request: { hasDirectives, ...texts }, plan, value }: Memo): Json {
+export function createMemo({ remaining, request: { hasDirectives, isScript, isPlain, ...texts }, plan, value }: Memo): Json {
   const [text, files, previous] = [truncate(texts.text), truncate(texts.files), truncate(texts.previous)];
-  const stored: StoredMemo = { left: remaining, request: { text, files, previous, ordered: hasDirectives }, plan, value };
+  const request = { text, files, previous, ordered: hasDirectives, script: isScript, plain: isPlain };
+  const stored: StoredMemo = { left: remaining, request, plan, value };
   return JSON.parse(JSON.stringify({ form, ...stored }));
 }
 
@@ -48,8 +58,8 @@ const isStoredMemo = (value: unknown): value is StoredMemo => isObject(value) &&
 export function readMemo(stored: unknown): Memo | null {
   if (!isStoredMemo(stored)) return null;
   const { left, request, plan, value } = stored;
-  const { ordered, ...texts } = request;
-  return { remaining: left, request: { ...texts, hasDirectives: ordered }, plan, value };
+  const { ordered, script = false, plain = false, ...texts } = request;
+  return { remaining: left, request: { ...texts, hasDirectives: ordered, isScript: script, isPlain: plain }, plan, value };
 }
 
 const truncate = (text: string): string => text.slice(0, textMax).toWellFormed();

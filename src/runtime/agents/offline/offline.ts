@@ -92,16 +92,17 @@ const invalidDirective = (content: string): Outcome => ({ kind: "fail", errorTyp
 
 async function* carryOut(orders: TurnDirectives, turn: Turn, memo: Memo | null, plan: PlanKeeper): AsyncGenerator<Progress, Outcome, void> {
   const request = requestOf(turn, orders, await describeFiles(turn.attachments), memo);
-  const { text, files, hasDirectives } = request;
+  const { text, files, hasDirectives, isPlain } = request;
   if (turn.interactive && !memo && !hasDirectives && files === "" && isThin(text)) return askForDetails(request);
   const work = createRunState(turn, request, plan, memo?.value);
   for await (const progress of invokeForced(work)) {
     work.eventCount += progress.events.length;
     yield progress;
   }
-  const content = writeAnswer({ ...turn, ...request, skills: namesOf(turn.skills), connectors: turn.connectors.map(({ name }) => name) });
+  const skills = isPlain ? "" : namesOf(turn.skills);
+  const content = writeAnswer({ ...turn, ...request, skills, connectors: turn.connectors.map(({ name }) => name) });
   // Skills are ignored here: they may change between runs of a turn, whose events must be the same.
-  const closing = text === "" && files === "" ? findClosing(orders.directives) : null;
+  const closing = request.isScript ? findClosing(orders.directives) : null;
   const outcome = yield* execute(closing?.before ?? orders.directives, work);
   if (outcome) return outcome;
   if (closing?.isStreamed) await showWords(closing.content, work);
@@ -112,12 +113,20 @@ async function* carryOut(orders: TurnDirectives, turn: Turn, memo: Memo | null, 
 
 /** The request to answer: the messages of this turn, joined with those before the question that it answers. */
 function requestOf({ earlier }: Turn, { directives, prose }: TurnDirectives, files: string, memo: Memo | null): Request {
-  const hasDirectives = directives.length > 0;
-  if (!memo) return { text: prose, files, previous: proseOf(earlier).at(-1) ?? "", hasDirectives };
-  const { request } = memo;
+  const before = memo?.request ?? {
+    text: "",
+    files: "",
+    previous: proseOf(earlier).at(-1) ?? "",
+    hasDirectives: false,
+    isScript: false,
+    isPlain: false,
+  };
+  const [text, allFiles] = [joinLines([before.text, prose]), joinLines([before.files, files])];
+  const hasDirectives = before.hasDirectives || directives.length > 0;
   return {
-    ...{ text: joinLines([request.text, prose]), files: joinLines([request.files, files]) },
-    ...{ previous: request.previous, hasDirectives: hasDirectives || request.hasDirectives },
+    ...{ text, files: allFiles, previous: before.previous, hasDirectives },
+    isScript: before.isScript || (hasDirectives && text === "" && allFiles === ""),
+    isPlain: before.isPlain || directives.some(({ directive }) => directive.name === "plain"),
   };
 }
 
