@@ -129,7 +129,7 @@ const preparation =
 
 const keyFaults: Readonly<Record<KeyFault, string>> = {
   other_key:
-    "ENCRYPTION_KEY is not the key that this database was created with; to replace the key, see docs/operate/security.md (ENCRYPTION_KEY_PREVIOUS)",
+    "ENCRYPTION_KEY is not the key that this database was created with; to replace the key, see docs/operate/secrets.md (ENCRYPTION_KEY_PREVIOUS)",
   previous_key_missing:
     "ENCRYPTION_KEY is rotated, and the database may have values of the old key: set ENCRYPTION_KEY_PREVIOUS to it until ./atp rotate-key --finish",
 };

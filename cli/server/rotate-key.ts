@@ -19,7 +19,7 @@ interface RotateFlags extends InstallationFlags {
 export const rotateKey = installationCommand({
   brief: "Replace the key that encrypts secrets at rest",
   about:
-    "Before it, restart every process with ENCRYPTION_KEY set to the new key and ENCRYPTION_KEY_PREVIOUS to the old one. From then on the new key encrypts, and what the old key has encrypted is encrypted again, while servers run. It can be run again at any time. docs/operate/security.md has all steps.",
+    "Before it, restart every process with ENCRYPTION_KEY set to the new key and ENCRYPTION_KEY_PREVIOUS to the old one. From then on the new key encrypts, and what the old key has encrypted is encrypted again, while servers run. It can be run again at any time. docs/operate/secrets.md has all steps.",
   examples: ["atp rotate-key", "atp rotate-key --status", "atp rotate-key --finish"],
   parameters: {
     flags: {

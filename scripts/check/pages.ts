@@ -5,6 +5,21 @@ import { join } from "node:path";
 const renamed: Readonly<Record<string, string>> = { BASE: "ATP_URL", BASE_URL: "ATP_URL", KEY: "ATP_KEY", CONSENT: "CONSENT_URL" };
 const used = new RegExp(`\\$\\{?(${Object.keys(renamed).join("|")})\\b`, "g");
 
+/** Pages that a person reads from the first line to the last. */
+const guide = /^docs\/(guides|quickstart|operate)\//;
+const guideWords = 3000;
+const countWords = (text: string): number => text.split(/\s+/).filter(Boolean).length;
+
+/** The old names in a page or an example. */
+export const oldNames = (text: string): readonly string[] =>
+  [...text.matchAll(used)].map(([found, name = ""]) => `${found}: the name of this value is ${renamed[name]}`);
+
+/** What is too long in a page. */
+export function lengthComplaints(path: string, text: string): readonly string[] {
+  const words = countWords(text);
+  return guide.test(path) && words > guideWords ? [`${words} words; a page of a guide has at most ${guideWords}`] : [];
+}
+
 /** What is wrong with the pages for users and the examples, one line each. */
 export function pageComplaints(project: string): string[] {
   const paths = globSync(["README.md", "docs/**/*.md", "examples/**/*.{md,sh,ts,mjs,py}"], { cwd: project });
@@ -13,6 +28,6 @@ export function pageComplaints(project: string): string[] {
     .toSorted()
     .flatMap((path) => {
       const text = readFileSync(join(project, path), "utf8");
-      return [...text.matchAll(used)].map(([found, name = ""]) => `${path}: ${found}: this value is ${renamed[name]} in all pages`);
+      return [...oldNames(text), ...lengthComplaints(path, text)].map((complaint) => `${path}: ${complaint}`);
     });
 }

@@ -10,13 +10,24 @@ interface Subject {
   readonly file: string;
   readonly title: string;
   readonly services: readonly string[];
+  /** The methods of the services that the page has; without it, all. */
+  readonly methods?: readonly string[];
   /** Messages that the page describes besides those of its operations. */
   readonly messages?: readonly string[];
 }
 
 const subjects: readonly Subject[] = [
   { file: "events", title: "Task events", services: [], messages: ["task.v2.TaskEvent"] },
-  { file: "tasks", title: "Tasks", services: ["task.v2.TaskService"] },
+  {
+    ...{ file: "tasks", title: "Tasks", services: ["task.v2.TaskService"] },
+    methods: ["CreateTask", "GetTask", "ListTasks", "UpdateTask", "StopTask", "DeleteTask"],
+  },
+  {
+    ...{ file: "task-messages", title: "Messages and approvals of tasks", services: ["task.v2.TaskService"] },
+    methods: "SendMessage ListMessages WatchTask WatchTasks GetWatchUrl ConfirmAction InspectTask GetConversation ListConversations".split(
+      " ",
+    ),
+  },
   { file: "shared-tasks", title: "Shared tasks", services: ["task.v2.SharedTaskService"] },
   { file: "schedules", title: "Schedules", services: ["schedule.v1.ScheduleService"] },
   { file: "projects", title: "Projects", services: ["project.v2.ProjectService"] },
@@ -62,11 +73,11 @@ const subjects: readonly Subject[] = [
 const made = "<!-- Made from proto/ by `node scripts/reference.ts --write`. -->";
 
 /** Operations of the services of a page, with their descriptors that have comments. */
-const operationsOf = ({ services }: Subject, schema: FileRegistry) =>
+const operationsOf = ({ services, methods }: Subject, schema: FileRegistry) =>
   services.flatMap((name) =>
     serviceOf(schema, name).methods.flatMap((method) => {
       const operation = operationTable().byRpc(`${name}/${method.name}`);
-      return operation ? [{ operation, method }] : [];
+      return operation && (methods?.includes(method.name) ?? true) ? [{ operation, method }] : [];
     }),
   );
 

@@ -139,6 +139,6 @@ export const mail = {
     rule: "on or off; `on` requires SMTP_URL",
     example: "on",
     description:
-      "Whether people can ask for a sign-in link by mail on the sign-in page. With `on`, who reads a person's mail can sign in as the person, unless the person has an authenticator app ([security.md](../operate/security.md#sign-in-links-by-mail)). Links that administrators make do not depend on it.",
+      "Whether people can ask for a sign-in link by mail on the sign-in page. With `on`, who reads a person's mail can sign in as the person, unless the person has an authenticator app ([security.md](../operate/sign-in.md#sign-in-links-by-mail)). Links that administrators make do not depend on it.",
   }),
 };

@@ -1,15 +1,16 @@
 import { execFile } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import { lacks } from "../support/needs.ts";
 import { root } from "../support/server-process.ts";
+import { pythonWith } from "../support/tools.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
 import { type SharedServer, sharedServer } from "./shared-server.ts";
 
 const run = promisify(execFile);
 const readme = readPage("README.md");
-const firstTask = readPage("docs/guides/first-task.md");
 
 /** A page's first block of code in a language that contains this text. */
 const block = (page: string, language: string, holding: string): string =>
@@ -41,16 +42,20 @@ describe("the README", () => {
     expect(JSON.parse(await here(server, `ATP_KEY=\n${response}`))).toMatchObject({ object: "response", metadata: titled });
   });
 
-  test("links to a guide that creates and reads a task with its lines of TypeScript", async () => {
+  test("creates a task with its line of TypeScript", async () => {
     const server = await sharedServer();
-    const file = join(root, `.readme-${process.pid}.ts`);
-    writeFileSync(file, block(firstTask, "ts", "createClient").replace("http://127.0.0.1:8080", server.url));
-    try {
-      const { stdout } = await run(process.execPath, [file], { cwd: root, env: { ...process.env, ATP_KEY: server.key } });
-      expect(stdout).toContain("What is 12 * 4?");
-    } finally {
-      rmSync(file);
-    }
+    const line = block(readme, "ts", "createClient").replace('"http://localhost:8080"', "ATP_URL");
+    const program = `import { createClient } from "${root}/packages/client/src/index.ts"; const { ATP_KEY, ATP_URL } = process.env; ${line}`;
+    const env = { ...process.env, ATP_KEY: server.key, ATP_URL: server.url };
+    expect((await run(process.execPath, ["--input-type=module-typescript", "-e", program], { env })).stdout).toContain("48");
+  });
+
+  test.skipIf(lacks("python-httpx"))("creates a task with its line of Python", async () => {
+    const server = await sharedServer();
+    const line = block(readme, "python", "Client").replace('"http://localhost:8080"', "ATP_URL");
+    const program = `import os\nfrom agent_task_platform import Client\nATP_KEY, ATP_URL = os.environ["ATP_KEY"], os.environ["ATP_URL"]\n${line}`;
+    const env = { ...process.env, PYTHONPATH: join(root, "packages/python/src"), ATP_KEY: server.key, ATP_URL: server.url };
+    expect((await run((await pythonWith("httpx, cryptography")) ?? "python3", ["-c", program], { env })).stdout).toContain("48");
   });
 
   test("and docs/internals/dependencies.md name every dependency and why", () => {

@@ -5,9 +5,9 @@ import { explained, install, serve, sharedCheckout } from "../commands/checkout.
 import { rowsIn } from "../support/database.ts";
 import { blocksIn, readPage } from "./page.ts";
 
-test("the commands of docs/operate/security.md replace the encryption key while a server runs", async () => {
+test("the commands of docs/operate/secrets.md replace the encryption key while a server runs", async () => {
   using checkout = sharedCheckout();
-  const blocks = blocksIn(readPage("docs/operate/security.md"), "sh").filter((block) => block.includes("rotate-key"));
+  const blocks = blocksIn(readPage("docs/operate/secrets.md"), "sh").filter((block) => block.includes("rotate-key"));
   const [rotate = "", finish = ""] = blocks;
   await install(checkout, "rotated");
   const oldKey = readFileSync(checkout.path("rotated/encryption-key"), "utf8").trim();
