@@ -7,6 +7,7 @@ import { exportFigures } from "./figures/export.ts";
 import { fileFigures } from "./figures/files.ts";
 import { filterFigures } from "./figures/filters.ts";
 import { listFigures } from "./figures/list.ts";
+import { mcpFigures } from "./figures/mcp.ts";
 import { oauthFigures } from "./figures/oauth.ts";
 import { otherFigures } from "./figures/others.ts";
 import { runFigures } from "./figures/run.ts";
@@ -28,6 +29,7 @@ const figures: readonly Figure[] = [
   ...siteFigures,
   ...exportFigures,
   ...archiveFigures,
+  ...mcpFigures,
   ...otherFigures,
   watchFigure,
   deltaFigure,

@@ -40,6 +40,11 @@ const steps = [
     command: (folder) => ["node", "scripts/generate-prisma.mjs", `${folder}/src/gen/prisma`],
   }),
   generated(root, {
+    name: "tools",
+    inputs: ["api/openapi.json", "scripts/generate-tools.mjs"],
+    command: (folder) => ["node", "scripts/generate-tools.mjs", `${folder}/src/gen/tools`],
+  }),
+  generated(root, {
     name: "browser-proto",
     inputs: ["proto", "buf.yaml", "buf.gen.console.yaml"],
     command: (folder) => ["buf", "generate", "--template", "buf.gen.console.yaml", "--output", folder],

@@ -1,6 +1,6 @@
 import { type AgentContext, methods, type PermissionOption, type RequestPermissionRequest } from "@agentclientprotocol/sdk";
 import { canRefuse } from "../../src/core/actions/kind.ts";
-import { formOf, readEvent } from "../../src/doors/ask.ts";
+import { formOf, mayDecide, readEvent } from "../../src/doors/ask.ts";
 import type { Json, Operations } from "../../src/doors/operations.ts";
 import type { Waiting } from "../../src/doors/turn.ts";
 import { toolUseOf } from "../../src/narration/narrate.ts";
@@ -8,9 +8,6 @@ import { toolFacts } from "./updates.ts";
 
 /** What came of asking the user about an action. */
 export type Decision = "decided" | "cancelled" | "still waits" | "cannot ask";
-
-/** The scope without which a token decides no approval. */
-const approvalScope = "approve:task";
 
 /**
  * Asks the user of the editor about an action, which the request shows whole, and applies the decision. An action that cannot be shown whole, or
@@ -26,13 +23,12 @@ export async function decide(
 ): Promise<Decision> {
   const taskId = String(task["id"]);
   const options = optionsOf(waiting);
-  const [{ kind, scopes }, form, event] = await Promise.all([
+  const [caller, form, event] = await Promise.all([
     operations.caller(signal),
     formOf(operations, taskId, waiting, signal),
     readEvent(operations, taskId, waiting.eventId, signal),
   ]);
-  const mayDecide = kind === "key" || scopes?.includes(approvalScope) === true;
-  if (!mayDecide || form === null || options.length === 0 || event?.type !== "tool_used") return "cannot ask";
+  if (!mayDecide(caller) || form === null || options.length === 0 || event?.type !== "tool_used") return "cannot ask";
   const request: RequestPermissionRequest = {
     sessionId,
     options,

@@ -1,13 +1,16 @@
-import { ApiError, type CallOptions, type Client, type OperationName, type RequestOf } from "../../packages/client/src/index.ts";
 import {
-  type Caller,
-  type FileDetail,
-  type FilePage,
-  type Json,
-  type Operations,
-  Refusal,
-  type Watched,
-} from "../../src/doors/operations.ts";
+  type AnswerOf,
+  ApiError,
+  type CallOptions,
+  type Client,
+  type OperationName,
+  type RequestOf,
+} from "../../packages/client/src/index.ts";
+import type { Rights } from "../../src/call/access.ts";
+import type { Role } from "../../src/core/accounts/account.ts";
+import type { ScopeName } from "../../src/core/accounts/caller.ts";
+import type { KeyScope } from "../../src/core/accounts/key-scopes.ts";
+import { type FileDetail, type FilePage, type Json, type Operations, Refusal, type Watched } from "../../src/doors/operations.ts";
 
 /** How long the scopes and the role of the credential are remembered. */
 const callerMs = 60_000;
@@ -21,15 +24,11 @@ export function remoteOperations(client: Client, now: () => number, fetch: typeo
     );
     return answer;
   };
-  let known: { readonly caller: Caller; readonly until: number } | undefined;
+  let known: { readonly caller: Rights; readonly until: number } | undefined;
 
-  async function readCaller(signal: AbortSignal): Promise<Caller> {
+  async function readCaller(signal: AbortSignal): Promise<Rights> {
     if (known && now() < known.until) return known.caller;
-    const { credential_kind: kind, scopes = null, project_ids: projectIds, role = null } = (await call("user.me", {}, signal)) as Me;
-    const caller: Caller =
-      kind === "token"
-        ? { kind, scopes: scopes ?? [], isInProjects: false, role: null }
-        : { kind: "key", scopes, isInProjects: projectIds !== undefined, role };
+    const caller = rightsOf(await refusing(() => client.users.me({}, { signal })));
     known = { caller, until: now() + callerMs };
     return caller;
   }
@@ -72,12 +71,15 @@ export function remoteOperations(client: Client, now: () => number, fetch: typeo
   };
 }
 
-/** The answer of user.me. */
-interface Me extends Json {
-  readonly credential_kind?: string;
-  readonly scopes?: readonly string[];
-  readonly project_ids?: readonly string[];
-  readonly role?: string;
+/** The rights of a credential, as user.me describes them. */
+export function rightsOf({ credential_kind: kind, scopes, project_ids: projectIds, role }: AnswerOf<"user.me">): Rights {
+  // Scopes and roles that this release does not know give no tool.
+  if (kind === "token") return { credential: { kind, scopes: (scopes ?? []) as ScopeName[], service: false }, role: null };
+  return {
+    credential: { kind: "key", keyKind: "general", scopes: (scopes ?? null) as KeyScope[] | null },
+    role: role === undefined ? null : (role.replace("TEAM_MEMBER_ROLE_", "").toLowerCase() as Role),
+    within: projectIds && { projectIds, apiKeyId: "" },
+  };
 }
 
 /** The list of files in protobuf's JSON. */

@@ -15,6 +15,7 @@ const copied = [
   "prisma/sqlite/migrations",
   "prisma/postgresql/migrations",
   "src/gen/console",
+  "src/gen/tools",
   "src/console/factors/passkey.js",
 ];
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { Failure, invalidArgument } from "../core/failure.ts";
-import { checkShown } from "../doors/ask.ts";
+import { checkShown, mayDecide } from "../doors/ask.ts";
 import type { Json } from "../doors/operations.ts";
 import { isQuestion, waitingOf } from "../doors/turn.ts";
 import type { Message, SendMessageRequest } from "../gen/proto/lf/a2a/v1/a2a_pb.ts";
@@ -98,8 +98,8 @@ function keyOf({ messageId, contextId, taskId }: Message, { keyId }: Use): strin
 
 /** The caller is a program that may be led by a model: it decides approvals only if its user has granted that (spec/decisions.md 130). */
 async function checkApprover({ operations, signal }: Use, task: Json): Promise<void> {
-  const { kind, scopes } = await operations.caller(signal);
-  if (kind !== "token" || !scopes?.includes("approve:task"))
+  const caller = await operations.caller(signal);
+  if (caller.credential.kind !== "token" || !mayDecide(caller))
     throw new Failure(
       "permission_denied",
       `the task waits for an approval, which a person gives at ${String(task["task_url"])}, or a token with the scope approve:task`,

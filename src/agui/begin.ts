@@ -1,12 +1,10 @@
 import { createHash } from "node:crypto";
-import { checkShown, readEvent } from "../doors/ask.ts";
+import { dangerousScope } from "../core/accounts/caller.ts";
+import { checkShown, mayDecide, readEvent } from "../doors/ask.ts";
 import { type Json, type Operations, Refusal } from "../doors/operations.ts";
 import { isQuestion, readTask, type Turn, waitingOf } from "../doors/turn.ts";
 import { ownIds } from "../narration/narrate.ts";
 import { contentOf, type InputMessage, type Resume, type RunInput } from "./input.ts";
-
-/** The scope without which a token decides no approval: its user has consented to that. */
-const approvalScope = "approve:task";
 
 /** The part of a task that a run shows. */
 export interface Begun extends Turn {
@@ -83,8 +81,8 @@ async function resume(
 ): Promise<string | null> {
   if (status === "cancelled") return null;
   if (await asks(operations, task, interruptId, signal)) return answerQuestion(operations, task, payload, key, signal);
-  if (!(await mayDecide(operations, signal)))
-    throw new Refusal("permission_denied", `resume: a token needs the scope ${approvalScope} to decide an approval`, { field: "resume" });
+  if (!mayDecide(await operations.caller(signal)))
+    throw new Refusal("permission_denied", `resume: a token needs the scope ${dangerousScope} to decide an approval`, { field: "resume" });
   const waiting = waitingOf(task);
   if (waiting?.eventId === interruptId) checkShown(waiting);
   await operations.call("task.confirmAction", { task_id: task["id"], event_id: interruptId, input: payload ?? null }, signal, key);
@@ -106,10 +104,4 @@ async function answerQuestion(operations: Operations, task: Json, payload: unkno
   const content = texts.join(", ");
   await operations.call("task.sendMessage", { task_id: task["id"], message: { content } }, signal, key);
   return content;
-}
-
-/** Whether the caller's credential can decide about actions. */
-export async function mayDecide(operations: Operations, signal: AbortSignal): Promise<boolean> {
-  const { kind, scopes } = await operations.caller(signal);
-  return kind === "key" || scopes?.includes(approvalScope) === true;
 }

@@ -1,9 +1,9 @@
 import { visible } from "../core/actions/visible.ts";
-import { formOf, showAct } from "../doors/ask.ts";
+import { formOf, mayDecide, showAct } from "../doors/ask.ts";
 import { type Json, type Operations, Refusal, type TaskEvent } from "../doors/operations.ts";
 import { detailsOf, isQuestion, readTask, type Waiting, waitingOf } from "../doors/turn.ts";
 import { createNarrator } from "../narration/narrate.ts";
-import { type Begun, begin, mayDecide } from "./begin.ts";
+import { type Begun, begin } from "./begin.ts";
 import { type AgentEvent, protocolVersion } from "./event.ts";
 import type { RunInput } from "./input.ts";
 import { readHistory } from "./snapshot.ts";
@@ -110,7 +110,7 @@ async function interruptOf(operations: Operations, task: Json, waiting: Waiting,
   const form = await formOf(operations, String(task["id"]), waiting, signal);
   const isApproval = !isQuestion(waiting);
   const act = isApproval ? showAct(waiting) : undefined;
-  const canAnswer = !act || (act.isWhole && (await mayDecide(operations, signal)));
+  const canAnswer = !act || (act.isWhole && mayDecide(await operations.caller(signal)));
   const schema = form?.requestedSchema ?? waiting.schema;
   return {
     id: waiting.eventId,

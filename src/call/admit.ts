@@ -1,111 +1,15 @@
 import { batchReads } from "../async/batch.ts";
-import type { Role } from "../core/accounts/account.ts";
-import { type Caller, type CallerCredential, type KeyKind, requireKeyScope, type TokenCredential } from "../core/accounts/caller.ts";
-import type { KeyScope } from "../core/accounts/key-scopes.ts";
+import type { Caller } from "../core/accounts/caller.ts";
 import { Failure, failureOf } from "../core/failure.ts";
 import type { KeyUses } from "../core/keys/api-keys.ts";
 import { sessionMs } from "../core/sign-in/sign-in.ts";
-import { Access_Credential, Access_Role } from "../gen/proto/taskplatform/options/v1/options_pb.ts";
-import type { Operation, OperationAccess } from "../operations.ts";
+import type { Operation } from "../operations.ts";
+import { checkAccess } from "./access.ts";
 import type { Admission, Request } from "./admission.ts";
 import type { NoteRefusal } from "./audit.ts";
 import { noteChallenge } from "./challenge.ts";
 import type { Identify } from "./credential.ts";
 import type { Limits } from "./limit.ts";
-
-const keyCredentials: Record<KeyKind, Access_Credential> = {
-  general: Access_Credential.API_KEY,
-  ediscovery: Access_Credential.EDISCOVERY,
-  siem: Access_Credential.SIEM,
-  team_user_mgmt: Access_Credential.TEAM_USER_MGMT,
-  team_asset_audit: Access_Credential.TEAM_ASSET_AUDIT,
-  team_asset_mgmt: Access_Credential.TEAM_ASSET_MGMT,
-};
-
-/** Readable names with their article, in the order in which a refusal lists them. */
-const labels: readonly (readonly [Access_Credential, string])[] = [
-  [Access_Credential.SESSION, "a signed-in session"],
-  [Access_Credential.API_KEY, "a general API key"],
-  [Access_Credential.EDISCOVERY, "an e-Discovery & legal hold key"],
-  [Access_Credential.SIEM, "a SIEM key"],
-  [Access_Credential.TEAM_USER_MGMT, "a Team User Management key"],
-  [Access_Credential.TEAM_ASSET_AUDIT, "a Team Asset Audit key"],
-  [Access_Credential.TEAM_ASSET_MGMT, "a Team Asset Management key"],
-  [Access_Credential.WORKER, "a worker credential"],
-];
-
-/** Only these credentials need a role: the others have fixed permissions. */
-const roleCredentials: ReadonlySet<Access_Credential> = new Set([Access_Credential.API_KEY, Access_Credential.SESSION]);
-
-const roleNames: Record<Role, Access_Role> = {
-  owner: Access_Role.OWNER,
-  super_admin: Access_Role.SUPER_ADMIN,
-  admin: Access_Role.ADMIN,
-  member: Access_Role.MEMBER,
-  guest: Access_Role.GUEST,
-};
-
-/**
- * Checks that a caller may use an operation; a refusal names the accepted credentials.
- *
- * @throws Failure `permission_denied`; `insufficient_scope` for a token
- * (spec/decisions.md 2, spec/enterprise.md 1, spec/oauth.md 2.1, 9.2).
- */
-function checkAccess(operation: Operation, caller: Caller): void {
-  const { access } = operation;
-  const { credential, role } = caller;
-  if (access === null) return;
-  if (credential.kind === "token") checkScopes(access, credential);
-  else {
-    checkCredential(access, credentialOf(credential), role);
-    if (credential.kind === "key") checkRestrictions(access, caller);
-    if (access.operator && !(credential.kind === "session" && credential.operator)) throw forbidden(access);
-  }
-}
-
-function checkCredential(access: OperationAccess, credential: Access_Credential, role: Role | null): void {
-  if (!access.credentials.has(credential)) throw forbidden(access);
-  const roleNeeded = roleCredentials.has(credential) && access.roles.size > 0;
-  const hasRole = role === null ? access.personal : access.roles.has(roleNames[role]);
-  if (roleNeeded && !hasRole) throw forbidden(access);
-}
-
-/** The decisions that are a person's: an app that acts as itself makes none (spec/api.md 8.114). */
-const decidingScope: KeyScope = "task:approve";
-
-function checkScopes({ credentials, anyScope, keyScope }: OperationAccess, { scopes, service }: TokenCredential): void {
-  if (!credentials.has(Access_Credential.OAUTH))
-    throw new Failure("insufficient_scope", "insufficient_scope: this operation accepts an API key only");
-  if (service && keyScope === decidingScope)
-    throw new Failure("insufficient_scope", "insufficient_scope: a person must decide: this app acts as itself");
-  if (anyScope.length === 0 || anyScope.some((scope) => scopes.includes(scope))) return;
-  throw new Failure("insufficient_scope", `insufficient_scope: required one of [${anyScope.join(", ")}]`);
-}
-
-/** A key with restrictions may do what they name, and nothing else (spec/api.md 8.108). @throws Failure `permission_denied`. */
-function checkRestrictions({ keyScope, inProjects }: OperationAccess, caller: Caller): void {
-  // Enterprise keys have no scopes and no projects.
-  if (keyScope !== null) requireKeyScope(caller, keyScope);
-  if (caller.within !== undefined && !inProjects)
-    throw new Failure("permission_denied", "this API key is limited to projects, and this operation reaches more than projects");
-}
-
-function credentialOf(credential: Exclude<CallerCredential, TokenCredential>): Access_Credential {
-  if (credential.kind === "key") return keyCredentials[credential.keyKind];
-  return credential.kind === "worker" ? Access_Credential.WORKER : Access_Credential.SESSION;
-}
-
-function forbidden({ credentials, roles, operator }: OperationAccess): Failure {
-  if (operator) return new Failure("permission_denied", "this operation takes a signed-in session of an operator of the installation");
-  const accepted = labels.filter(([credential]) => credentials.has(credential));
-  const names = accepted.map(([credential, label]) => (roleCredentials.has(credential) ? `${label}${roleSuffix(roles)}` : label));
-  return new Failure("permission_denied", `this operation takes ${names.join(" or ")}`);
-}
-
-function roleSuffix(roles: ReadonlySet<Access_Role>): string {
-  const names = Object.entries(roleNames).filter(([, role]) => roles.has(role));
-  return names.length === 0 ? "" : ` of the team's ${names.map(([name]) => name.replace("_", " ")).join(" or ")}`;
-}
 
 /** Notes the uses of sessions, which move their end. */
 export type SessionUses = Pick<KeyUses, "note">;

@@ -1,4 +1,6 @@
 import type { ElicitRequestFormParams } from "@modelcontextprotocol/server";
+import type { Rights } from "../call/access.ts";
+import { dangerousScope } from "../core/accounts/caller.ts";
 import { actText, roomMax } from "../core/actions/act.ts";
 import { visible } from "../core/actions/visible.ts";
 import { type Json, type Operations, Refusal, type TaskEvent } from "./operations.ts";
@@ -20,6 +22,10 @@ export function showAct(waiting: Waiting): { readonly text: string; readonly isW
     text === null ? "The server does not say what it does" : `It has ${text.length} characters; at most ${roomMax} are shown here`;
   return { text: `The agent asks for approval (${visible(waiting.kind)}). ${size}. Decide it at ${waiting.taskUrl}`, isWhole: false };
 }
+
+/** Whether a credential can decide about actions: an app can only if its user has granted that (spec/decisions.md 130). */
+export const mayDecide = ({ credential }: Rights): boolean =>
+  credential.kind === "token" ? credential.scopes.includes(dangerousScope) : credential.kind === "key";
 
 /** @throws Refusal for an action that a door cannot show whole: a person decides there only what was shown. */
 export function checkShown(waiting: Waiting): void {

@@ -1,16 +1,7 @@
+import type { Rights } from "../call/access.ts";
+
 /** A JSON object: the request or the answer of an operation, in the form of v2. */
 export type Json = Readonly<Record<string, unknown>>;
-
-/** Who calls: it decides which tools are listed. */
-export interface Caller {
-  readonly kind: "key" | "token";
-  /** The scopes of a token, or of a key that has scopes; null: a key without scopes. */
-  readonly scopes: readonly string[] | null;
-  /** It is a key that is limited to projects. */
-  readonly isInProjects: boolean;
-  /** The role in the team, for instance `owner`; null in a personal space and for a token. */
-  readonly role: string | null;
-}
 
 /** An event of a task, as `task.watch` sends it. The member with the name of `type` has the details. */
 export interface TaskEvent {
@@ -55,7 +46,8 @@ export interface FilePage {
  * Each method throws `Refusal`, and is cancelled by its signal.
  */
 export interface Operations {
-  caller(signal: AbortSignal): Promise<Caller>;
+  /** What the caller may do. */
+  caller(signal: AbortSignal): Promise<Rights>;
   /**
    * Calls an operation of v2 by its name, for instance `task.create`.
    *

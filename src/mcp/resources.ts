@@ -109,9 +109,9 @@ async function readFile(operations: Operations, uri: string, file: FileDetail, s
 async function readSkill(operations: Operations, id: string, signal: AbortSignal): Promise<string> {
   const skill = (await listSkills(operations, signal)).find((one) => one.id === id);
   if (!skill) throw new Refusal("not_found", "skill not found");
-  const { kind } = await operations.caller(signal);
+  const { credential } = await operations.caller(signal);
   const description = `# ${skill.name}\n\n${skill.description}\n`;
-  if (kind === "token") return description;
+  if (credential.kind === "token") return description;
   try {
     return (await operations.readSkill(id, signal)).slice(0, textMax);
   } catch (thrown) {

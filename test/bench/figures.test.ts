@@ -13,6 +13,8 @@ test("every figure has its name, once, with the suffix .pg for PostgreSQL", () =
     "export.tasks.first.pg",
     "file.download",
     "file.upload",
+    "mcp.call",
+    "mcp.list",
     "oauth.detail",
     "oauth.detail.pg",
     "oauth.exchange",

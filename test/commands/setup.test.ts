@@ -23,7 +23,7 @@ import { copyOf, stubCheckout } from "./stub-checkout.ts";
 const test = sampledTest(2);
 
 /** The tools of a first set-up, in order. */
-const all = ["npm", "buf", "prisma", "buf-browser", "vite"];
+const all = ["npm", "buf", "prisma", "tools", "buf-browser", "vite"];
 
 /** A checkout after its first set-up. */
 const done = stubCheckout();
@@ -78,6 +78,7 @@ describe("setup of a checkout", () => {
     { changed: "buf.gen.console.yaml", again: ["buf-browser", "vite"] },
     { changed: "console/index.html", again: ["vite"] },
     { changed: "prisma/models/tasks.prisma", again: ["prisma"] },
+    { changed: "api/openapi.json", again: ["tools"] },
     { changed: "package.json", again: ["npm"] },
     { changed: "package-lock.json", again: all },
     { changed: "src/serve.ts", again: [] },

@@ -58,6 +58,10 @@ const vite = `#!/usr/bin/env node
 require("../../stub.cjs").runStub("vite", "console/index.html", process.argv.at(-1).replace("../", "") + "/index.html");`;
 const prisma = `import { createRequire } from "node:module";
 createRequire(import.meta.url)("../stub.cjs").runStub("prisma", "prisma/models/tasks.prisma", process.argv.at(-1) + "/sqlite/client.ts");`;
+const tools = prisma
+  .replace("prisma", "tools")
+  .replace("prisma/models/tasks.prisma", "api/openapi.json")
+  .replace("sqlite/client.ts", "a.json");
 
 const content: Readonly<Record<string, string>> = {
   "package.json": "{ }",
@@ -77,6 +81,7 @@ const content: Readonly<Record<string, string>> = {
   "docs/guides/webhooks.md": "",
   "proto/a/a.proto": "proto 1",
   "prisma/models/tasks.prisma": "models 1",
+  "api/openapi.json": "operations 1",
   "prisma/sqlite/schema.prisma": "",
   "prisma/postgresql/schema.prisma": "",
   "stub.cjs": stub,
@@ -85,6 +90,7 @@ const content: Readonly<Record<string, string>> = {
   "node_modules/.bin/vite": vite,
   "scripts/generate-prisma.mjs": prisma,
   "scripts/generate-tables.mjs": "",
+  "scripts/generate-tools.mjs": tools,
   "tools.log": "",
 };
 

@@ -20,7 +20,10 @@ test("docs/guides/mcp.md: its command lists the tools, and its settings are JSON
 
 test("docs/guides/mcp.md lists the tools of the default set", async () => {
   const { signal } = new AbortController();
-  const tools = await toolsOf({ caller: async () => ({ kind: "key", scopes: null, isInProjects: false, role: "owner" }) }, null)(signal);
+  const tools = await toolsOf(
+    { caller: async () => ({ credential: { kind: "key", keyKind: "general", scopes: null }, role: "owner" }) },
+    null,
+  )(signal);
   const [, table = ""] = page.split("## Tools");
   const listed = [...(table.split("\n- ")[0] ?? "").matchAll(/`(\w+_\w+)`/g)].map(([, name]) => name);
   expect(listed.toSorted()).toEqual(tools.map(({ name }) => name).toSorted());

@@ -16,7 +16,7 @@ const url = () => `${rig.service.url}/mcp?tools=all`;
 
 /** The names of operations by those of their tools. */
 const operations = new Map(operationTable().all.flatMap(({ name }) => (name === null ? [] : [[toolName(name), name] as const])));
-const composed = Object.fromEntries([...taskTools(new Map()), ...fileTools].map((tool) => [tool.name, tool]));
+const composed = Object.fromEntries([...taskTools(), ...fileTools].map((tool) => [tool.name, tool]));
 
 /** Values that break careless readers. Every JSON value is allowed where a client writes one. */
 const hostile: readonly unknown[] = [

@@ -137,14 +137,27 @@ export const appOf = ({ credential }: Caller): string | null => (credential.kind
 /** The key of a caller; null without one. Tasks that a key creates have its id. */
 export const keyOf = ({ credential }: Caller): string | null => (credential.kind === "key" ? credential.id : null);
 
+/** A credential whose scopes are those of a key, where it is one. */
+type KeyHolder = Pick<KeyCredential, "kind" | "scopes"> | { readonly kind: Exclude<CallerCredential["kind"], "key"> };
+
+/**
+ * The failure `permission_denied` of a key that is limited to other scopes; null for every other credential
+ * (spec/api.md 8.108). It is made by the function that is returned.
+ */
+export function keyScopeDenial(credential: KeyHolder, scope: KeyScope): (() => Failure) | null {
+  if (credential.kind !== "key" || credential.scopes === null || credential.scopes.includes(scope)) return null;
+  const own = credential.scopes.join(", ");
+  return () => new Failure("permission_denied", `this API key has no scope ${scope}; its scopes are ${own}`);
+}
+
 /**
  * Checks a scope that a call needs besides that of its operation.
  *
  * @throws Failure `permission_denied` for a key that is limited to other scopes (spec/api.md 8.108).
  */
 export function requireKeyScope({ credential }: Pick<Caller, "credential">, scope: KeyScope): void {
-  if (credential.kind !== "key" || credential.scopes === null || credential.scopes.includes(scope)) return;
-  throw new Failure("permission_denied", `this API key has no scope ${scope}; its scopes are ${credential.scopes.join(", ")}`);
+  const denial = keyScopeDenial(credential, scope);
+  if (denial !== null) throw denial();
 }
 
 /** A call that may stay open for a while. Its caller is authenticated again at intervals (spec/decisions.md 17). */

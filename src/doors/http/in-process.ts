@@ -91,7 +91,7 @@ export function inProcessOperations(parts: InProcessParts, { body: _, ...head }:
   }
 
   return {
-    caller: async () => callerOf(caller),
+    caller: async () => caller,
     call: async (name, input, signal, idempotencyKey) => perform(methodNamed(name), input, signal, idempotencyKey),
     wasMade: (name, input, _signal, idempotencyKey) =>
       refusing(async () => {
@@ -133,13 +133,6 @@ export function inProcessOperations(parts: InProcessParts, { body: _, ...head }:
       }),
   };
 }
-
-const callerOf = ({ credential, role, within }: Caller) => ({
-  kind: credential.kind === "token" ? ("token" as const) : ("key" as const),
-  scopes: credential.kind === "token" || credential.kind === "key" ? credential.scopes : null,
-  isInProjects: within !== undefined,
-  role: credential.kind === "token" ? null : role,
-});
 
 /** A failure as a refusal, with the code of v2. */
 export const refusalOf = ({ reason, message, path, retryAfter }: Failure): Refusal =>

@@ -1,5 +1,4 @@
 import { createMcpHandler } from "@modelcontextprotocol/server";
-import { readCatalogue } from "../catalogue.ts";
 import { mcpServer } from "../server.ts";
 import type { ServerParts } from "../server-parts.ts";
 import { scopesFor, toolsOf } from "../tools/selection.ts";
@@ -21,7 +20,7 @@ export const answerMcp = (request: Request, message: unknown, parts: DoorParts):
 export async function scopesNeeded(message: unknown, { operations, gone }: DoorParts): Promise<readonly string[] | null> {
   const { method, params } = message as { readonly method?: unknown; readonly params?: { readonly name?: unknown } | null }; // A JSON object.
   if (method !== "tools/call" || typeof params?.name !== "string") return null;
-  return scopesFor(await readCatalogue(), params.name, await operations.caller(gone));
+  return scopesFor(params.name, await operations.caller(gone));
 }
 
 /** The same for any tools. */

@@ -1,7 +1,7 @@
 import { type Json, Refusal } from "../../doors/operations.ts";
 import { isQuestion, readTask, waitingOf } from "../../doors/turn.ts";
-import type { Catalogue } from "../catalogue.ts";
 import { jsonResult } from "../results.ts";
+import { membersOf } from "./generated.ts";
 import { checkMembers, numberIn, pick, textIn, textsIn } from "./input.ts";
 import { settle } from "./settle.ts";
 import { objectSchema as object, type Tool, type Use } from "./tool.ts";
@@ -26,11 +26,7 @@ const messageMembers = {
 };
 
 /** The tools that create tasks, steer them and wait for them. */
-export function taskTools(catalogue: Catalogue): readonly Tool[] {
-  const facts = (operation: string, names: readonly string[]): Json => {
-    const { properties } = (catalogue.get(operation)?.input ?? {}) as { readonly properties?: Json };
-    return pick(properties ?? {}, names);
-  };
+export function taskTools(): readonly Tool[] {
   const creation = ["title", "project_id", "agent_profile", "interactive_mode", "structured_output_schema", "metadata"];
   const create = {
     name: "task_create",
@@ -38,7 +34,7 @@ export function taskTools(catalogue: Catalogue): readonly Tool[] {
     title: "Create a task and wait for its result",
     description:
       "Gives work to an autonomous agent and waits for the result. The agent works alone, with its own tools and files. The result has the messages of the agent, the state of the task, and the next step.",
-    inputSchema: object({ ...messageMembers, ...facts("task.create", creation), wait_seconds: waitSeconds }, ["message"]),
+    inputSchema: object({ ...messageMembers, ...membersOf("task.create", creation), wait_seconds: waitSeconds }, ["message"]),
     annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
   };
   const send = {
@@ -78,7 +74,7 @@ export function taskTools(catalogue: Catalogue): readonly Tool[] {
     operation: "task.list",
     title: "Search tasks",
     description: "Finds tasks with all of these words in their title or messages, newest first.",
-    inputSchema: object({ ...facts("task.list", ["query", "status", "project_id", "limit", "cursor"]) }, ["query"]),
+    inputSchema: object({ ...membersOf("task.list", ["query", "status", "project_id", "limit", "cursor"]) }, ["query"]),
     annotations: { readOnlyHint: true },
   };
   return [

@@ -52,7 +52,7 @@ const tools: readonly Tool[] = [
 
 /** A caller with one task, one file and one skill. */
 const operations: Operations = {
-  caller: async () => ({ kind: "key", scopes: null, isInProjects: false, role: null }),
+  caller: async () => ({ credential: { kind: "key", keyKind: "general", scopes: null }, role: null }),
   async call(name) {
     const task = { id: "task1", title: "A task", status: "stopped", last_seq: 1, task_url: "https://platform.test/app/task1" };
     if (name === "task.list") return { data: [task], has_more: false };
