@@ -24,11 +24,13 @@ process.env["NODE_COMPILE_CACHE_PORTABLE"] ??= "1";
 const patient = { testTimeout: testMs, hookTimeout: testMs, expect: { poll: { timeout: hangMs } } };
 /** These tests wait for processes most of the time. */
 const processWorkers = 4;
+/** Node loads the files itself, from its compile cache: Vite would transform 500 files for a test of one operation. It cannot replace modules. */
+const byNode = { experimental: { viteModuleRunner: false, nodeLoader: false } };
 const setupFiles = ["test/support/seeds.ts", "test/support/traffic.ts"];
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/support/tools.ts", "test/support/templates.ts"],
+    globalSetup: ["test/support/run.ts"],
     pool: "forks",
     // One more than the two cores that CI has, because tests of processes wait for much of their time.
     maxWorkers: 3,
@@ -38,6 +40,7 @@ export default defineConfig({
       {
         test: {
           ...patient,
+          ...byNode,
           name: "rooms",
           include: ["test/**/*.test.ts"],
           exclude: [...others, ...isolated],
@@ -58,6 +61,7 @@ export default defineConfig({
       {
         test: {
           ...patient,
+          ...byNode,
           // The short form of `npm run test:faults`: four servers and a database that are killed and paused by the second. It mostly
           // waits and takes longest, so it is the first of its group: a group runs its projects in the order of their names.
           name: "faults",
@@ -69,6 +73,7 @@ export default defineConfig({
       {
         test: {
           ...patient,
+          ...byNode,
           // Several processes at a time, some of them timed; they share a copy of the checkout.
           name: "processes",
           include: commands,

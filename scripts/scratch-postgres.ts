@@ -1,11 +1,11 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { PrismaPg } from "@prisma/adapter-pg";
+import { promisify } from "node:util";
 
 /** A temporary PostgreSQL server in a temporary folder. */
 export interface ScratchPostgres {
@@ -49,30 +49,58 @@ interface ScratchOptions {
   readonly parent?: string;
 }
 
+/** The place of a server that is not started yet: its URLs are known, and its folder is empty. */
+export interface PlannedPostgres extends Pick<ScratchPostgres, "url" | "socketUrl"> {
+  start(): Promise<ScratchPostgres>;
+  /** Deletes the folder of a server that was not started. */
+  stop(): Promise<void>;
+}
+
+/** Starts a server that `planPostgres` has planned; undefined if PostgreSQL is not installed. */
+export const startPostgres = async (options?: ScratchOptions): Promise<ScratchPostgres | undefined> =>
+  (await planPostgres(options))?.start();
+
 /**
- * Starts a server on a free port of the loopback address. Returns undefined if PostgreSQL
+ * Chooses a folder and a free port of the loopback address for a server. Returns undefined if PostgreSQL
  * is not installed. By default it neither syncs nor vacuums, because its data is temporary.
  */
-export async function startPostgres({ fsync = false, parent = tmpdir() }: ScratchOptions = {}): Promise<ScratchPostgres | undefined> {
+export async function planPostgres({ fsync = false, parent = tmpdir() }: ScratchOptions = {}): Promise<PlannedPostgres | undefined> {
   const bin = postgresPrograms();
   if (bin === undefined) return undefined;
+  const place: Place = { bin, fsync, folder: mkdtempSync(join(parent, "scratch-postgres-")), port: await freePort() };
+  return { ...urlsOf(place), start: () => startIn(place), stop: async () => rmSync(place.folder, { recursive: true, force: true }) };
+}
+
+/** Where and how a server runs. */
+interface Place extends Required<Pick<ScratchOptions, "fsync">> {
+  readonly bin: string;
+  readonly folder: string;
+  readonly port: number;
+}
+
+function urlsOf({ port, folder }: Place): Pick<ScratchPostgres, "url" | "socketUrl"> {
+  const url = (database: string) => `postgresql://postgres@127.0.0.1:${port}/${database}`;
+  return { url, socketUrl: (database) => `${url(database)}?host=${folder}` };
+}
+
+async function startIn(place: Place): Promise<ScratchPostgres> {
+  const { bin, fsync, folder, port } = place;
   const account = accountOfServers();
-  const folder = mkdtempSync(join(parent, "scratch-postgres-"));
   if (account) chownSync(folder, account.uid, account.gid);
   const data = join(folder, "data");
   const options = { ...account, cwd: folder, env: { LC_ALL: "C" }, stdio: ["ignore", "ignore", "pipe"] as ["ignore", "ignore", "pipe"] };
-  execFileSync(join(bin, "initdb"), ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"], options);
-  const port = await freePort();
+  const initial = ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"];
+  await promisify(execFile)(join(bin, "initdb"), initial, { ...account, cwd: folder, env: options.env });
   const settings = { ...(fsync ? {} : fastSettings), ...baseSettings, unix_socket_directories: folder, port };
   const serverArgs = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const launch = () => launchServer(() => spawn(join(bin, "postgres"), ["-D", data, ...serverArgs], options));
   let server = await launch();
-  const url = (database: string) => `postgresql://postgres@127.0.0.1:${port}/${database}`;
+  const urls = urlsOf(place);
   return {
-    url,
-    socketUrl: (database) => `${url(database)}?host=${folder}`,
+    ...urls,
     async createDatabase(name) {
-      const adapter = await new PrismaPg({ connectionString: url("postgres") }).connect();
+      const { PrismaPg } = await import("@prisma/adapter-pg");
+      const adapter = await new PrismaPg({ connectionString: urls.url("postgres") }).connect();
       await adapter.executeScript(`CREATE DATABASE ${name}`).finally(() => adapter.dispose());
     },
     async restart(how, downMs) {

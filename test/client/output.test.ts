@@ -32,12 +32,12 @@ const jsonSchemaOf = (schema: OutputSchema<unknown>) =>
 async function installPydantic(): Promise<string> {
   const place = mkdtempSync(join(tmpdir(), "pydantic-"));
   onTestFinished(() => rmSync(place, { recursive: true, force: true }));
-  await run(String(await pythonWith("ensurepip")), ["-m", "venv", place]);
+  await run(String(pythonWith("ensurepip")), ["-m", "venv", place]);
   await run(join(place, "bin/pip"), ["install", "--quiet", "pydantic==2.13.4"]);
   return join(place, "bin/python");
 }
 
-const known = await pythonWith("pydantic.type_adapter");
+const known = pythonWith("pydantic.type_adapter");
 const run = promisify(execFile);
 
 const thrownBy = (action: () => unknown): unknown => {

@@ -29,7 +29,7 @@ afterEach(async () => {
 
 async function start(variables: Readonly<Record<string, string>> = {}): Promise<Agents> {
   const { secret } = await createWorker(rig.service, rig.ann);
-  const python = (await pythonWith("httpx")) ?? "python3";
+  const python = pythonWith("httpx") ?? "python3";
   const env = {
     ...{ PATH: process.env["PATH"], PYTHONPATH: join(root, "packages/python/src"), PYTHONDONTWRITEBYTECODE: "1" },
     ...{ ATP_URL: rig.service.url, WORKER_KEY: secret, ...variables },

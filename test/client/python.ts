@@ -50,7 +50,7 @@ export class PythonError extends Error {
 const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 export async function openPython(): Promise<Python> {
-  const python = await pythonWith("httpx, cryptography");
+  const python = pythonWith("httpx, cryptography");
   if (python === undefined) throw new Error("there is no Python with httpx");
   const env = { PATH: process.env["PATH"], PYTHONPATH: join(root, "packages/python/src"), PYTHONDONTWRITEBYTECODE: "1" };
   const child: ChildProcess = spawn(python, [join(root, "test/client/driver.py")], { env, stdio: ["pipe", "pipe", "inherit"] });

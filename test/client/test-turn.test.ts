@@ -74,7 +74,7 @@ test("files above a megabyte and tools of connectors have their place too", asyn
 });
 
 test.skipIf(lacks("python-httpx"))("the same in Python", async () => {
-  const python = String(await pythonWith("httpx, cryptography"));
+  const python = String(pythonWith("httpx, cryptography"));
   const env = { PATH: process.env["PATH"], PYTHONPATH: join(root, "packages/python/src"), PYTHONDONTWRITEBYTECODE: "1" };
   const { stdout } = await promisify(execFile)(python, [join(root, "test/client/turns.py")], { env });
   expect(JSON.parse(stdout)).toEqual({

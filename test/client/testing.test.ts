@@ -79,14 +79,14 @@ test("a server ends with the process that started it, also when that is killed",
 
 const python = test.skipIf(depth === "short" || lacks("python-httpx"));
 python("Python has the same, with fixtures of pytest where that is installed", { timeout: 120_000 }, async () => {
-  const program = (await pythonWith("httpx, cryptography")) ?? "python3";
+  const program = pythonWith("httpx, cryptography") ?? "python3";
   const env = {
     ...{ PATH: process.env["PATH"], PYTHONPATH: join(root, "packages/python/src"), PYTHONDONTWRITEBYTECODE: "1" },
     ATP_SERVER: server.join(" "),
   };
   const { stdout } = await promisify(execFile)(program, [join(root, "test/client/testing.py")], { env });
   expect(stdout.trim()).toBe("passed");
-  const pytest = await pythonWith("pytest, httpx");
+  const pytest = pythonWith("pytest, httpx");
   if (pytest === undefined) return;
   const run = promisify(execFile)(
     pytest,

@@ -16,7 +16,7 @@ import { explained } from "./checkout.ts";
 
 const examples = join(root, "examples/workers");
 /** Debian's packages need Debian's Python, which may come later in the path. */
-const python = (await pythonWith("httpx")) ?? "python3";
+const python = pythonWith("httpx") ?? "python3";
 /** What the example does with this is unknown to the checks of a real agent. */
 const agent = { message: "slow 2", answer: "yes", turnSeconds: 30 };
 

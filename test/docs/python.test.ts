@@ -36,7 +36,7 @@ beforeAll(async () => {
   const profiles = "manus-1.6=offline,notes=remote";
   service = await openService({ env: { PORT: port, BASE_URL: `http://127.0.0.1:${port}`, AGENT_PROFILES: profiles } });
   ann = await service.person();
-  python = (await pythonWith("httpx, cryptography")) ?? "python3";
+  python = pythonWith("httpx, cryptography") ?? "python3";
 });
 afterAll(async () => {
   await service[Symbol.asyncDispose]();

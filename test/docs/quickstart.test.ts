@@ -101,7 +101,7 @@ test.skipIf(lacks("python-httpx"))("docs/quickstart/api.md: its program in Pytho
   const program = tabIn(api, "python", "Python").join("\n");
   writeFileSync(join(emptyFolder(), "main.py"), program);
   const env = { PATH: process.env["PATH"], PYTHONPATH: join(root, "packages/python/src"), PYTHONDONTWRITEBYTECODE: "1", ...variables };
-  const { stdout } = await run((await pythonWith("httpx")) ?? "python3", [join(folders.at(-1) ?? "", "main.py")], { env });
+  const { stdout } = await run(pythonWith("httpx") ?? "python3", [join(folders.at(-1) ?? "", "main.py")], { env });
   expectPrinted(stdout, program);
 });
 

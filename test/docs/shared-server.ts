@@ -8,7 +8,7 @@ export type SharedServer = Omit<ServerProcess, keyof AsyncDisposable>;
 
 let shared: Promise<SharedServer> | undefined;
 
-/** The server of this worker, for tests that only add data; it ends with the run (`templates.ts`). */
+/** The server of this worker, for tests that only add data; it ends with the run (`run.ts`). */
 export function sharedServer(): Promise<SharedServer> {
   const folder = inject("sharedFolder");
   shared ??= startServer({ DATA_DIR: mkdtempSync(join(folder, "data-")) }).then((server) => {

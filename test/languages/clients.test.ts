@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { blocksIn, readPage } from "../docs/page.ts";
 import { depth } from "../support/depth.ts";
 import { freePort } from "../support/free-port.ts";
 import { lacks } from "../support/needs.ts";
 import { root } from "../support/server-process.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
-import type { ToolName } from "../support/tools.ts";
+import { hasTool } from "../support/tools.ts";
 
 const run = promisify(execFile);
 const [printed] = blocksIn(readPage("examples/clients/README.md"), "text");
@@ -24,14 +24,12 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-const isMissing = (tool: ToolName): boolean => inject("missingTools")[tool] !== undefined;
-
 // CI has Go, and does not install the packages of the others: where they are missing, the tests are skipped.
 const languages = [
   { language: "Go", folder: "go", isSkipped: depth === "short" || lacks("go") },
-  { language: "Java", folder: "java", isSkipped: depth === "short" || isMissing("java") },
-  { language: "Ruby", folder: "ruby", isSkipped: depth === "short" || isMissing("ruby-grpc") },
-  { language: "C++", folder: "cpp", isSkipped: depth === "short" || isMissing("cpp") },
+  { language: "Java", folder: "java", isSkipped: depth === "short" || !hasTool("java") },
+  { language: "Ruby", folder: "ruby", isSkipped: depth === "short" || !hasTool("ruby-grpc") },
+  { language: "C++", folder: "cpp", isSkipped: depth === "short" || !hasTool("cpp") },
 ];
 
 describe.each(languages)("$language with generated stubs", ({ folder, isSkipped }) => {

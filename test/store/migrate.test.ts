@@ -13,7 +13,7 @@ import { systemRandom } from "../../src/core/ids.ts";
 import { retryWhileInUse } from "../../src/store/migrate.ts";
 import { openStore } from "../../src/store/open.ts";
 import { movableClock } from "../support/clock.ts";
-import { type DatabaseKind, databaseUrl, describeOnEach, openTestStore, rowsIn, runOn } from "../support/database.ts";
+import { type DatabaseKind, databaseUrl, describeOnEach, openTestStore, postgresReady, rowsIn, runOn } from "../support/database.ts";
 import { expectGolden } from "../support/golden.ts";
 import { lacks } from "../support/needs.ts";
 
@@ -177,6 +177,7 @@ test("the jobs of runs that an earlier release left on SQLite are deleted, and n
 });
 
 test.skipIf(lacks("postgresql"))("the migrations of both databases lead to the models", async () => {
+  await postgresReady();
   const server = new URL("/postgres", inject("postgresTemplate") ?? "").href;
   expect(await migrationDrift(server)).toEqual({ sqlite: "", postgresql: "" });
 });

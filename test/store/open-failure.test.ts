@@ -3,13 +3,13 @@ import { chown, mkdtempDisposable, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { faultText } from "../../cli/server/frame/fault.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import { openFailure, openStore } from "../../src/store/open.ts";
-import { databaseUrl, postgresTemplate, runOn } from "../support/database.ts";
+import { databaseUrl, postgresReady, postgresTemplate, runOn } from "../support/database.ts";
 
 /** The error text for an operator when a database cannot be opened. */
 async function refusalOf(url: string): Promise<string> {
@@ -46,6 +46,7 @@ describe("the error for a PostgreSQL that cannot be opened names the setting, th
 });
 
 describe.skipIf(postgresTemplate === undefined)("as does the error for a PostgreSQL that refuses", () => {
+  beforeAll(() => postgresReady());
   const at = (change: (url: URL) => void): string => {
     const url = new URL(postgresTemplate ?? "");
     change(url);

@@ -1,6 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { copyFile, mkdtemp, rename, rm } from "node:fs/promises";
+import { connect as connectTo } from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
 import { PrismaPg } from "@prisma/adapter-pg";
 import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
@@ -11,6 +14,7 @@ import type { Store } from "../../src/core/store.ts";
 import { pathOf } from "../../src/store/backend.ts";
 import { openStore, type StoreOptions } from "../../src/store/open.ts";
 import { depth, share } from "./depth.ts";
+import { migrated } from "./migrate.ts";
 import { lacks } from "./needs.ts";
 
 export const databaseKinds = ["sqlite", "postgresql"] as const;
@@ -19,8 +23,18 @@ export type DatabaseKind = (typeof databaseKinds)[number];
 /** For suites that test several processes on a shared database: one on SQLite, three on PostgreSQL. */
 export const nodesOf = (kind: DatabaseKind): number => (kind === "sqlite" ? 1 : 3);
 
-/** The database that others are copied from; undefined where PostgreSQL is not installed, which `CI=true` does not allow. */
+/** The database that others are copied from, after `postgresReady`; undefined where PostgreSQL is not installed, which `CI=true` does not allow. */
 export const postgresTemplate: string | undefined = lacks("postgresql") ? undefined : (inject("postgresTemplate") ?? undefined);
+
+let ready: Promise<void> | undefined;
+
+/** Resolves once the run's PostgreSQL takes connections and has its template: the first test that needs it starts it (`run.ts`). */
+export function postgresReady(): Promise<void> {
+  ready ??= text(connectTo(inject("postgresRequests"))).then((fault) => {
+    if (fault !== "") throw new Error(fault);
+  });
+  return ready;
+}
 
 /** A database of a single test, removed with it. */
 export interface TestDatabase extends AsyncDisposable {
@@ -114,6 +128,7 @@ async function freshFile(): Promise<TestDatabase> {
 }
 
 async function freshCopy(template: string): Promise<TestDatabase> {
+  await postgresReady();
   const name = `test_${randomBytes(8).toString("hex")}`;
   await runOn(urlOf("postgres"), `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   const drop = () => runOn(urlOf("postgres"), `DROP DATABASE ${name} WITH (FORCE)`);
@@ -127,6 +142,22 @@ function urlOf(name: string): string {
   return url.href;
 }
 
+let template: Promise<string> | undefined;
+
+/** The path of a migrated file. The first worker of a run that needs it makes it; two that begin together make the same. */
+function sqliteTemplate(): Promise<string> {
+  const file = join(inject("databaseFolder"), "template.db");
+  template ??= existsSync(file) ? Promise.resolve(file) : makeTemplate(file);
+  return template;
+}
+
+async function makeTemplate(file: string): Promise<string> {
+  const own = `${file}.${process.pid}`;
+  await migrated(`file:${own}`);
+  await rename(own, file);
+  return file;
+}
+
 /** PostgreSQL databases that finished tests of this worker used, emptied again: a copy takes ten times as long. */
 const emptied: TestDatabase[] = [];
 
@@ -137,7 +168,7 @@ let pristine: unknown;
 async function emptyDatabase(kind: DatabaseKind): Promise<TestDatabase> {
   if (kind === "sqlite") {
     const file = await freshFile();
-    await copyFile(inject("sqliteTemplate"), pathOf(file.url));
+    await copyFile(await sqliteTemplate(), pathOf(file.url));
     return file;
   }
   const database = emptied.pop() ?? (await freshCopy("template"));

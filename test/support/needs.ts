@@ -1,17 +1,20 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { inject, TestRunner } from "vitest";
-import type { ToolName } from "./tools.ts";
+import { hasTool, installLine, type ToolName } from "./tools.ts";
 
 /**
  * Whether this machine lacks one of these tools: for `test.skipIf(lacks("ruby"))` and `describe.skipIf`. Vitest
- * lists the missing ones at the end of the run (`tools.ts`).
+ * lists the missing ones at the end of the run (`run.ts`).
  *
  * @throws Error with the tool and its install command, where `CI=true`: there every test must run.
  */
 export function lacks(...tools: readonly ToolName[]): boolean {
-  const missing = inject("missingTools");
-  const lines = tools.flatMap((tool) => (missing[tool] === undefined ? [] : [`${tool} is missing: ${missing[tool]}`]));
-  if (lines.length > 0 && process.env["CI"] === "true") throw new Error(lines.join("\n"));
-  return lines.length > 0;
+  const missing = tools.filter((tool) => !hasTool(tool));
+  for (const tool of missing) writeFileSync(join(inject("sharedFolder"), `missing-${tool}`), "");
+  if (missing.length > 0 && process.env["CI"] === "true")
+    throw new Error(missing.map((tool) => `${tool} is missing: ${installLine(tool)}`).join("\n"));
+  return missing.length > 0;
 }
 
 /**

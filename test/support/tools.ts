@@ -1,16 +1,7 @@
-import { execFile } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { promisify } from "node:util";
-import type { TestProject } from "vitest/node";
 import { postgresPrograms } from "../../scripts/scratch-postgres.ts";
-
-declare module "vitest" {
-  interface ProvidedContext {
-    /** Tools of tests that this machine lacks, each with the remedy. */
-    readonly missingTools: Partial<Record<ToolName, string>>;
-  }
-}
 
 /** Every file of this name in the folders of a `PATH`, in their order. */
 export const allOnPath = (program: string, path = process.env["PATH"] ?? ""): readonly string[] =>
@@ -28,36 +19,37 @@ function isExecutable(file: string): boolean {
   }
 }
 
+type Check = () => boolean;
+
 const are =
   (...programs: readonly string[]): Check =>
-  async () =>
+  () =>
     programs.every((program) => allOnPath(program).length > 0);
 
-/** The first Python that can import these modules. Debian's packages need Debian's Python, which may come later in the path. */
-export async function pythonWith(modules: string, path = process.env["PATH"] ?? ""): Promise<string | undefined> {
-  for (const python of allOnPath("python3", path)) {
-    const works = promisify(execFile)(python, ["-c", `import ${modules}`], { env: { PATH: path } });
-    if (await works.then(Boolean, () => false)) return python;
-  }
-  return undefined;
-}
+/** Whether a program ends without an error. */
+const runs = (program: string, words: readonly string[], env?: NodeJS.ProcessEnv): boolean =>
+  spawnSync(program, words, { stdio: "ignore", ...(env && { env }) }).status === 0;
 
-type Check = () => Promise<boolean>;
+/** The first Python that can import these modules. Debian's packages need Debian's Python, which may come later in the path. */
+export const pythonWith = (modules: string, path = process.env["PATH"] ?? ""): string | undefined =>
+  allOnPath("python3", path).find((python) => runs(python, ["-c", `import ${modules}`], { PATH: path }));
+
+const python =
+  (modules: string): Check =>
+  () =>
+    pythonWith(modules) !== undefined;
 const haveFiles =
   (folder: string, ...names: readonly string[]): Check =>
-  async () =>
+  () =>
     names.every((name) => existsSync(join(folder, name)));
 const succeeds =
   (program: string, ...words: readonly string[]): Check =>
   () =>
-    promisify(execFile)(program, words).then(
-      () => true,
-      () => false,
-    );
+    runs(program, words);
 const every =
   (...checks: readonly Check[]): Check =>
-  async () =>
-    (await Promise.all(checks.map((check) => check()))).every(Boolean);
+  () =>
+    checks.every((check) => check());
 
 const goPackages = "/usr/share/gocode/src/google.golang.org";
 
@@ -100,21 +92,21 @@ const tools = {
   pgbouncer: { isThere: are("pgbouncer"), packages: "pgbouncer" },
   patroni: { isThere: are("patroni", "etcd", "haproxy"), packages: "patroni etcd-server haproxy" },
   php: { isThere: are("php"), packages: "php-cli" },
-  postgresql: { isThere: async () => postgresPrograms() !== undefined, packages: "postgresql" },
+  postgresql: { isThere: () => postgresPrograms() !== undefined, packages: "postgresql" },
   promtool: { isThere: are("promtool"), packages: "prometheus" },
   protoc: {
     isThere: are("protoc", "grpc_python_plugin"),
     packages: "protobuf-compiler protobuf-compiler-grpc libprotobuf-dev",
   },
   python: { isThere: are("python3"), packages: "python3" },
-  "python-cryptography": { isThere: async () => (await pythonWith("cryptography")) !== undefined, packages: "python3-cryptography" },
-  "python-grpc": { isThere: async () => (await pythonWith("grpc, google.protobuf")) !== undefined, packages: "python3-grpcio" },
+  "python-cryptography": { isThere: python("cryptography"), packages: "python3-cryptography" },
+  "python-grpc": { isThere: python("grpc, google.protobuf"), packages: "python3-grpcio" },
   "python-httpx": {
-    isThere: async () => (await pythonWith("httpx, cryptography")) !== undefined,
+    isThere: python("httpx, cryptography"),
     packages: "python3-httpx python3-cryptography",
   },
   "python-build": {
-    isThere: async () => (await pythonWith("build, hatchling, mypy, httpx, ensurepip")) !== undefined,
+    isThere: python("build, hatchling, mypy, httpx, ensurepip"),
     packages: "python3-build python3-hatchling python3-venv mypy python3-httpx",
   },
   systemd: { isThere: are("systemd-analyze"), packages: "systemd" },
@@ -123,21 +115,16 @@ const tools = {
 
 export type ToolName = keyof typeof tools;
 
-const isTool = (name: string): name is ToolName => name in tools;
-
 /** The line that installs a tool. */
-const installLine = (tool: ToolName): string => `apt-get install ${tools[tool].packages}`;
+export const installLine = (tool: ToolName): string => `apt-get install ${tools[tool].packages}`;
 
-/** Vitest's global set-up: looks once for every tool, and lists the missing ones at the end of a run. */
-export default async function setup(project: TestProject): Promise<() => void> {
-  const names = Object.keys(tools).filter(isTool);
-  const there = await Promise.all(names.map((name) => tools[name].isThere()));
-  const missing = names.filter((_, index) => !there[index]);
-  project.provide("missingTools", Object.fromEntries(missing.map((name) => [name, installLine(name)])));
-  return () => {
-    if (missing.length === 0) return;
-    const width = Math.max(...missing.map((name) => name.length));
-    const lines = missing.map((name) => `  ${name.padEnd(width)}  ${installLine(name)}`);
-    console.error(`\nTests that need these tools were skipped. To run them, install:\n${lines.join("\n")}\n`);
-  };
+export const isTool = (name: string): name is ToolName => name in tools;
+
+const known = new Map<ToolName, boolean>();
+
+/** Whether this machine has a tool. A process looks once for each tool. */
+export function hasTool(tool: ToolName): boolean {
+  const isThere = known.get(tool) ?? tools[tool].isThere();
+  known.set(tool, isThere);
+  return isThere;
 }

@@ -1,6 +1,8 @@
 // Vitest's setup file: every answer that the platform gives to a test's `fetch`, and every request that it accepts, is checked
 // against the documents in api/, so that they cannot say anything else than the server does.
-import { differenceOf, mustBeDeclared, operationFor, UndeclaredAnswer } from "./declared.ts";
+import type * as Declared from "./declared.ts";
+
+let declared: Promise<typeof Declared> | undefined;
 
 /** The function of Node, once per process: test files share one, and each runs this file. */
 const { fetch: send } = globalThis;
@@ -20,6 +22,8 @@ async function checkedFetch(...call: Parameters<typeof fetch>): Promise<Response
   if (address instanceof Request || !reply.headers.get("x-request-id")?.startsWith("req_")) return reply;
   // Only tests have a server without some operations.
   if (reply.status === 501) return reply;
+  declared ??= import("./declared.ts");
+  const { differenceOf, mustBeDeclared, operationFor, UndeclaredAnswer } = await declared;
   const url = new URL(address);
   const operation = operationFor(method, url);
   if (operation === undefined) {

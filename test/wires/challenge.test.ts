@@ -57,8 +57,8 @@ describe("a refused credential", () => {
       const siem = await service.person({ kind: "siem" });
       const other = await call(wire, operationOf(me), { headers: siem.headers });
       expect(other.outcome).toBe(refused("permission_denied", wire));
-      for (const of of [headers, other.headers])
-        expect([of.get("www-authenticate"), of.get("x-accepted-credentials")]).toEqual([null, null]);
+      for (const sent of [headers, other.headers])
+        expect([sent.get("www-authenticate"), sent.get("x-accepted-credentials")]).toEqual([null, null]);
     });
   });
 

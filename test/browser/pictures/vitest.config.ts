@@ -5,7 +5,7 @@ import { testMs } from "../../support/patience.ts";
 export default defineConfig({
   test: {
     root: ".",
-    globalSetup: ["test/support/tools.ts", "test/support/templates.ts"],
+    globalSetup: ["test/support/run.ts"],
     setupFiles: ["test/support/seeds.ts"],
     include: ["test/browser/pictures/pictures.ts"],
     pool: "forks",
