@@ -50,6 +50,8 @@ export interface Operation {
   readonly countedWith: readonly string[];
   /** May write: every RPC that is not marked NO_SIDE_EFFECTS. */
   readonly isChange: boolean;
+  /** It deletes, ends, revokes or takes back something: an interface asks before it. */
+  readonly isDestructive: boolean;
   /** A read whose every call writes an audit row. */
   readonly isAudited: boolean;
   /** Its answer holds a secret that is shown once. */
@@ -125,6 +127,8 @@ function readOperation(method: DescMethod, gaps: string[]): Omit<Operation, "cou
   const rateClass = rateClasses[facts.rateClass];
   if (facts.who.case === undefined) gaps.push(`${rpc}: who may call is not stated`);
   if (facts.name !== "" && !namePattern.test(facts.name)) gaps.push(`${rpc}: ${facts.name} is not a dotted name`);
+  if ((facts.destructive === undefined) !== (method.idempotency === noSideEffects))
+    gaps.push(`${rpc}: a change, and only a change, states whether it is destructive`);
   if (facts.audited && (method.idempotency !== noSideEffects || method.methodKind !== "unary"))
     gaps.push(`${rpc}: only a unary read can be audited`);
   if (facts.who.case === "anonymous") gaps.push(...anonymousGaps(method, facts).map((gap) => `${rpc}: ${gap}`));
@@ -142,6 +146,7 @@ function readOperation(method: DescMethod, gaps: string[]): Omit<Operation, "cou
     rateClass,
     countedAs: facts.countedAs || rpc,
     isChange: method.idempotency !== noSideEffects,
+    isDestructive: facts.destructive === true,
     isAudited: facts.audited,
     hasSecretAnswer: facts.secretAnswer,
     isConfidential: facts.secretAnswer || holdsSecret(method.output),

@@ -29,7 +29,10 @@ function withFacts(facts: Parameters<typeof create<typeof OperationSchema>>[1] |
 
 const access = { credentials: [Access_Credential.API_KEY], anyScope: [], roles: [] };
 const anonymous = { case: "anonymous" as const, value: {} };
-const sound = { name: "task.delete", who: { case: "access" as const, value: access }, rateClass: Operation_RateClass.WRITE };
+const sound = {
+  ...{ name: "task.delete", rateClass: Operation_RateClass.WRITE, destructive: true },
+  who: { case: "access" as const, value: access },
+};
 
 describe("the operation table", () => {
   test("equals the golden file: a change of access is one line of a diff", () => {
@@ -94,6 +97,11 @@ describe("the operation table", () => {
       gap: "an anonymous operation reads at most 65536 bytes",
     },
     { why: "a change that is marked as an audited read", facts: { ...sound, audited: true }, gap: "only a unary read" },
+    {
+      why: "a change that does not say whether it is destructive",
+      facts: { ...sound, destructive: undefined },
+      gap: "a change, and only a change, states whether it is destructive",
+    },
     { why: "a name that is not dotted", facts: { ...sound, name: "delete" }, gap: "is not a dotted name" },
   ])("stops the start on a method with $why", ({ facts, gap }) => {
     expect(() => operationTable([withFacts(facts)])).toThrow(gap);

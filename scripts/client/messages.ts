@@ -1,10 +1,11 @@
 import type { DescEnum, DescField, DescMessage } from "@bufbuild/protobuf";
-import { ScalarType } from "@bufbuild/protobuf";
+import { getOption, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { enumValueName } from "../../src/call/validate.ts";
+import { optional } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
 import { wireOptions } from "../../src/http/v2/wire.ts";
+import { services } from "../../src/services.ts";
 import { rulesOf } from "../reference/rules.ts";
-import { commentOf } from "../reference/schema.ts";
 
 /** The JSON that types describe: that of v2, or protobuf's own, which Connect takes. */
 export type Form = "v2" | "connect";
@@ -26,14 +27,13 @@ export const wordsOf = (desc: DescEnum, form: Form): readonly string[] =>
 export const isRequired = (field: DescField): boolean => rulesOf(field).includes("required");
 
 /**
- * Whether every answer has the member. v2 writes plain values always; an object at the top of an answer is there unless its comment
- * names a condition (spec/decisions.md 108). Connect leaves out zero values.
+ * Whether every answer has the member. v2 writes plain values always; an object at the top of an answer is there unless its option
+ * says `optional` (spec/decisions.md 108). Connect leaves out zero values.
  */
 export const isAlwaysWritten = (field: DescField, form: Form): boolean => {
   const { orNull, omitEmpty } = wireOptions(field);
   if (form === "connect" || isInEnvelope(field)) return false;
-  if (field.fieldKind === "message" && field.parent.name.endsWith("Response"))
-    return !/absent|only|with `/i.test(commentOf(field).join(" "));
+  if (field.fieldKind === "message" && answers.has(field.parent.typeName)) return !getOption(field, optional);
   return orNull || (!omitEmpty && (field.fieldKind === "list" || field.fieldKind === "map" || isPlain(field)));
 };
 
@@ -41,7 +41,10 @@ const isPlain = (field: DescField): boolean => !field.message && field.presence 
 
 /** Members of the envelope of v2, which every answer has (`packages/client/src/calls.ts`). */
 const envelope: ReadonlySet<string> = new Set(["ok", "request_id", "warnings"]);
-export const isInEnvelope = ({ parent, name }: DescField): boolean => parent.name.endsWith("Response") && envelope.has(name);
+export const isInEnvelope = ({ parent, name }: DescField): boolean => answers.has(parent.typeName) && envelope.has(name);
+
+/** The names of the messages that methods answer with. */
+const answers: ReadonlySet<string> = new Set(services.flatMap(({ methods }) => methods.map(({ output }) => output.typeName)));
 
 /** Writes the types of messages, each under one name. */
 export interface Declarations {

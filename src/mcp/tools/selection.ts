@@ -118,11 +118,11 @@ function chosen(all: readonly Named[], selection: string | null): ReadonlySet<st
 function operationTool(name: string): Tool {
   const tool = generatedTools().get(name);
   if (!tool) throw new Error(`${name} is not an operation`);
-  const readOnlyHint = !operationNamed(name).isChange;
+  const { isChange, isDestructive } = operationNamed(name);
   return {
     name: toolName(name),
     ...tool,
-    annotations: { readOnlyHint, destructiveHint: /\.(delete|remove|unpublish|cancel|rollback)/i.test(name) },
+    annotations: { readOnlyHint: !isChange, destructiveHint: isDestructive },
     run: async (request, { operations, signal }) => jsonResult(await operations.call(name, request, signal)),
   };
 }
