@@ -3,7 +3,7 @@ import { type Begun, type OAuthClient, OAuthError, oauthClient, type TokenStore,
 import { withLockAsync } from "./file-lock.ts";
 import { ask, isInteractive } from "./frame/ask.ts";
 import type { CliContext } from "./frame/context.ts";
-import { CommandError } from "./frame/failures.ts";
+import { CommandError, interrupted } from "./frame/failures.ts";
 import { originOf, type Profiles } from "./profiles.ts";
 
 /** The client of the command line, which every installation has (docs/spec/oauth.md 14). */
@@ -64,7 +64,7 @@ export async function signInWithBrowser(context: CliContext, { origin, clientId,
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
   const oauth = clientOf(context, origin, clientId, portOf(server));
   const timer = setTimeout(() => callbacks.reject(new CommandError("the browser did not come back within 5 minutes")), waitMs);
-  const end = context.onInterrupt(() => callbacks.reject(new CommandError("interrupted")));
+  const end = context.onInterrupt(() => callbacks.reject(interrupted()));
   try {
     const begun = await oauth.begin();
     originOf(begun.url); // The page is encrypted, or on this machine.

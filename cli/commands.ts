@@ -21,7 +21,7 @@ export const clientCommands: Readonly<Record<string, Entry>> = {
   whoami: entry("Show who the credential belongs to", async () => (await import("./commands/login.ts")).whoami),
   profile: entry("List and choose profiles", async () => (await import("./commands/profile.ts")).profileRoutes),
   task: entry("Create, follow and decide tasks", async () => (await import("./commands/task.ts")).taskRoutes),
-  file: entry("Upload and download files", async () => (await import("./commands/file.ts")).fileRoutes),
+  file: entry("Upload, list and download files", async () => (await import("./commands/file.ts")).fileRoutes),
   schedule: entry("Tasks that start at set times", async () => (await import("./commands/schedule.ts")).scheduleRoutes),
   project: entry("Projects, which tasks join", async () => (await import("./commands/project.ts")).projectRoutes),
   webhook: entry("Webhooks and their deliveries", async () => (await import("./commands/webhook.ts")).webhookRoutes),
@@ -112,4 +112,16 @@ export const serverCommands: Readonly<Record<string, Entry>> = {
     async () => (await import("./server/bench.ts")).bench,
   ),
   client: entry("Build the package of the TypeScript client, in a checkout only", async () => (await import("./server/client.ts")).client),
+};
+
+/** All commands, in the groups of the help. */
+export const groups: Readonly<Record<string, readonly string[]>> = {
+  TASKS: ["task", "file", "project", "schedule", "skill"],
+  "APPS AND WEBHOOKS": ["app", "connector", "webhook"],
+  ACCOUNT: ["login", "logout", "whoami", "profile", "usage", "export"],
+  TOOLS: ["api", "mcp", "acp", "import", "fixtures", "check", "completion"],
+  SERVER: ["serve", "status", "doctor", "config", "migrate", "move", "worker-check", "bench", "client"],
+  "SERVER: PEOPLE AND KEYS": ["user", "key", "worker-key", "webhook-key", "rotate-key"],
+  "SERVER: SPACES": ["credits", "budget", "website", "audit", "legal-hold", "erase", "server-connector", "server-export", "server-skill"],
+  "SERVER: BACKUPS": ["backup", "restore", "resume"],
 };

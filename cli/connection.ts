@@ -27,12 +27,12 @@ export function findTarget({ process: { env } }: Pick<CliContext, "process">, pr
     if (key) return { origin, key };
     const profile = profiles.at(origin);
     if (profile) return of(profile);
-    throw new CommandError(`there is no credential for ${origin}: run \`atp login ${origin}\`, or set ATP_KEY`);
+    throw new CommandError(`there is no credential for ${origin}: run \`atp login ${origin}\`, or set ATP_KEY`, "credential");
   }
-  if (key) throw new CommandError("ATP_KEY is set without ATP_URL, the address of the installation that the key is for");
+  if (key) throw new CommandError("ATP_KEY is set without ATP_URL, the address of the installation that the key is for", "credential");
   const current = profiles.current();
   if (current) return of(current);
-  throw new CommandError("no installation is known: run `atp login https://…`, or set ATP_URL and ATP_KEY");
+  throw new CommandError("no installation is known: run `atp login https://…`, or set ATP_URL and ATP_KEY", "credential");
 }
 
 /** A client of the installation. */

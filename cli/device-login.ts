@@ -1,7 +1,7 @@
 import { type DeviceBegun, OAuthError, type Tokens } from "../packages/client/src/index.ts";
 import { clientOf } from "./browser-login.ts";
 import type { CliContext } from "./frame/context.ts";
-import { CommandError } from "./frame/failures.ts";
+import { interrupted } from "./frame/failures.ts";
 import { originOf } from "./profiles.ts";
 
 /** A login on another device. */
@@ -19,13 +19,13 @@ export interface DeviceLogin {
  */
 export async function signInWithDevice(context: CliContext, { origin, clientId, show }: DeviceLogin): Promise<Tokens> {
   const oauth = clientOf(context, origin, clientId);
-  const interrupted = Promise.withResolvers<never>();
-  const end = context.onInterrupt(() => interrupted.reject(new CommandError("interrupted")));
+  const ended = Promise.withResolvers<never>();
+  const end = context.onInterrupt(() => ended.reject(interrupted()));
   try {
     const begun = await oauth.beginDevice();
     originOf(begun.verificationUri); // The page is encrypted, or on this machine.
     show(begun);
-    return await Promise.race([oauth.finishDevice(begun), interrupted.promise]);
+    return await Promise.race([oauth.finishDevice(begun), ended.promise]);
   } finally {
     end();
   }

@@ -115,7 +115,7 @@ export function openProfiles(env: Environment): Profiles {
       const found = profiles.find((profile) => profile.name === name || profile.origin === name);
       if (found) return found;
       const names = profiles.map((profile) => profile.name).join(", ");
-      throw new CommandError(`there is no profile ${name}${names === "" ? "; run `atp login`" : `; there are: ${names}`}`);
+      throw new CommandError(`there is no profile ${name}${names === "" ? "; run `atp login`" : `; there are: ${names}`}`, "credential");
     },
     current() {
       const { profiles, current } = read();

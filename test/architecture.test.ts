@@ -156,6 +156,7 @@ test("commands that call the API import of this checkout the TypeScript client a
     "@modelcontextprotocol/server/stdio",
     "@stricli/core",
     "ajv",
+    "jq-wasm",
     "yaml",
     "yazl",
   ];

@@ -88,7 +88,7 @@ const remove = command({
   examples: ["atp app delete client_8wErT5yUi2oP"],
   parameters: { flags: clientFlags, positional: appId },
   run: async (cli: Cli, _flags: ClientFlags, clientId: string) => {
-    cli.print.result(await cli.client().rpc("oauth.v2.OAuth2AppService/DeleteOAuth2App", { clientId }), clientId);
+    cli.print.result({ clientId, ...(await cli.client().rpc("oauth.v2.OAuth2AppService/DeleteOAuth2App", { clientId })) }, clientId);
   },
 });
 

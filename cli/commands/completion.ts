@@ -1,6 +1,6 @@
 import { type Cli, command } from "../frame/command.ts";
 import { UsageError } from "../frame/failures.ts";
-import { argument, exactly, jsonFlag } from "../frame/parameters.ts";
+import { argument, exactly, jsonFlags } from "../frame/parameters.ts";
 
 /** The scripts ask `atp __complete WORD…` for the words that can follow, one a line. The last word is the one that is completed. */
 const scripts: Readonly<Record<string, string>> = {
@@ -42,7 +42,7 @@ export const completion = command({
     "atp completion zsh > ~/.zfunc/_atp",
     "atp completion fish > ~/.config/fish/completions/atp.fish",
   ],
-  parameters: { flags: jsonFlag, positional: exactly(argument("bash, zsh or fish", "SHELL", () => shells)) },
+  parameters: { flags: jsonFlags, positional: exactly(argument("bash, zsh or fish", "SHELL", () => shells)) },
   run: async (cli: Cli, _flags: { readonly json?: boolean }, shell: string) => {
     const script = scripts[shell];
     if (script === undefined) throw new UsageError(`SHELL: must be one of ${shells.join(", ")}`);

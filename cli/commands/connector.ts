@@ -88,7 +88,7 @@ const remove = command({
   examples: ["atp connector remove 8wErT5yUi2oPaS1dFgHjKl"],
   parameters: { flags: clientFlags, positional: connectorId },
   run: async (cli: Cli, _flags: ClientFlags, id: string) => {
-    cli.print.result(await cli.client().rpc("settings.v1.ConnectorService/RemoveConnector", { id }), id);
+    cli.print.result({ id, ...(await cli.client().rpc("settings.v1.ConnectorService/RemoveConnector", { id })) }, id);
   },
 });
 

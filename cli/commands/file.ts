@@ -4,11 +4,12 @@ import { basename, join } from "node:path";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { buildRouteMap } from "@stricli/core";
+import type { Client, rpc } from "../../packages/client/src/index.ts";
 import { fileAt } from "../../packages/client/src/node.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { CommandError } from "../frame/failures.ts";
-import { argument, type ClientFlags, exactly, switchFlag, textFlag } from "../frame/parameters.ts";
-import { bytesText } from "../frame/print.ts";
+import { argument, type ClientFlags, choiceFlag, countFlag, exactly, switchFlag, textFlag } from "../frame/parameters.ts";
+import { bytesText, timeText } from "../frame/print.ts";
 import { showProgress } from "./progress.ts";
 
 interface PutFlags extends ClientFlags {
@@ -99,13 +100,64 @@ export async function saveStream(cli: Cli, stream: ReadableStream<Uint8Array>, {
   return path;
 }
 
+const origins = ["uploads", "tasks", "all"] as const;
+
+interface ListFlags extends ClientFlags {
+  readonly limit?: number;
+  readonly from?: (typeof origins)[number];
+  readonly task?: string;
+  readonly name?: string;
+}
+const list = command({
+  brief: "List files, newest first: your uploads, or those that agents made",
+  examples: ["atp file list", "atp file list --from all --name .csv --limit 100", "atp file list --task 2hVt4kHwYm3bQpXr8sLdFz --json"],
+  parameters: {
+    flags: {
+      ...clientFlags,
+      limit: countFlag("Number of files, 20 by default"),
+      from: choiceFlag("Where the files come from, uploads by default", origins),
+      task: textFlag("Only files that agents made for this task", "ID"),
+      name: textFlag("Only files whose name has this text"),
+    },
+  },
+  run: async (cli: Cli, { limit = 20, from, task, name }: ListFlags) => {
+    const filters = {
+      ...(from === undefined ? {} : { origin: `FILE_ORIGIN_${from.toUpperCase() as Uppercase<typeof from>}` as const }),
+      ...(task === undefined ? {} : { taskId: task }),
+      ...(name === undefined ? {} : { filenameContains: name }),
+    };
+    cli.print.list(await listFiles(cli.client(), filters, limit), columns, "There are no such files.");
+  },
+});
+
+type FileDetail = rpc.FileDetail;
+const columns = [
+  { title: "ID", text: ({ id }: FileDetail) => id },
+  { title: "STATUS", text: ({ status }: FileDetail) => status?.replace("FILE_STATUS_", "").toLowerCase() },
+  { title: "SIZE", text: ({ bytes }: FileDetail) => (bytes === undefined ? "" : bytesText(Number(bytes))) },
+  { title: "CREATED", text: ({ createdAt }: FileDetail) => timeText(Number(createdAt)) },
+  { title: "NAME", text: ({ filename }: FileDetail) => filename },
+];
+
+/** The first files of a list. */
+async function listFiles(client: Client, filters: rpc.ListFilesRequest, limit: number): Promise<readonly FileDetail[]> {
+  const files: FileDetail[] = [];
+  let cursor = "";
+  do {
+    const page = await client.rpc("file.v2.FileService/ListFiles", { ...filters, cursor, limit: Math.min(limit - files.length, 100) });
+    files.push(...(page.data ?? []));
+    cursor = page.hasMore ? (page.nextCursor ?? "") : "";
+  } while (cursor !== "" && files.length < limit);
+  return files;
+}
+
 const remove = command({
   brief: "Delete a file",
   examples: ["atp file delete file_5uB2"],
   parameters: { flags: clientFlags, positional: exactly(argument("Id of the file", "ID")) },
   run: async (cli: Cli, _flags: ClientFlags, id: string) => {
-    cli.print.result(await cli.client().call("file.delete", { file_id: id }), id);
+    cli.print.result({ file_id: id, ...(await cli.client().call("file.delete", { file_id: id })) }, id);
   },
 });
 
-export const fileRoutes = buildRouteMap({ docs: { brief: "Upload and download files" }, routes: { put, get, delete: remove } });
+export const fileRoutes = buildRouteMap({ docs: { brief: "Upload, list and download files" }, routes: { put, list, get, delete: remove } });

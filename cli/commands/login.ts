@@ -4,7 +4,7 @@ import { type DeviceLogin, hasNoDevices, signInWithDevice } from "../device-logi
 import { ask, isInteractive, readInput } from "../frame/ask.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { CommandError, UsageError } from "../frame/failures.ts";
-import { type ClientFlags, exactly, jsonFlag, optionalArgument, switchFlag, textFlag } from "../frame/parameters.ts";
+import { type ClientFlags, exactly, jsonFlags, optionalArgument, switchFlag, textFlag } from "../frame/parameters.ts";
 import { openProfiles, originOf, type Profile } from "../profiles.ts";
 
 interface LoginFlags {
@@ -90,7 +90,7 @@ export const login = command({
     "The browser opens, and you choose the space in which the command line acts for you. Where no browser can be opened, and with --device, it shows a page and a code instead, to be entered in a browser of any device. --no-browser shows the address, and takes the address of the last page from a browser of another computer. With --client-id, the command line has the scopes of that OAuth app, which needs the redirect http://127.0.0.1/callback with any port. With --key, an API key is asked without showing it: it can call every operation that you can. The credential is checked, and stored in a file that only you can read; it is sent to this installation only. Later commands use the profile of the last login, or that of --profile.",
   parameters: {
     flags: {
-      ...jsonFlag,
+      ...jsonFlags,
       "no-browser": switchFlag("Show the address to open, and open no browser"),
       device: switchFlag("Show a code to enter in a browser of another device"),
       key: switchFlag("Ask for an API key instead"),

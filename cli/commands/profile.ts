@@ -1,7 +1,7 @@
 import { buildRouteMap } from "@stricli/core";
 import { type Cli, command } from "../frame/command.ts";
 import type { CliContext } from "../frame/context.ts";
-import { argument, exactly, jsonFlag } from "../frame/parameters.ts";
+import { argument, exactly, jsonFlags } from "../frame/parameters.ts";
 import { openProfiles } from "../profiles.ts";
 
 interface Flags {
@@ -11,7 +11,7 @@ interface Flags {
 const list = command({
   brief: "List the profiles, without their credentials",
   examples: ["atp profile list"],
-  parameters: { flags: jsonFlag },
+  parameters: { flags: jsonFlags },
   run: async (cli: Cli, _flags: Flags) => {
     const profiles = openProfiles(cli.context.process.env);
     const current = profiles.current()?.origin;
@@ -35,7 +35,7 @@ const use = command({
   brief: "Make a profile the current one",
   examples: ["atp profile use work"],
   parameters: {
-    flags: jsonFlag,
+    flags: jsonFlags,
     positional: exactly(
       argument("Name of the profile", "NAME", function proposeNames(this: CliContext) {
         return openProfiles(this.process.env)

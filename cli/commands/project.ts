@@ -1,6 +1,7 @@
 import { buildRouteMap } from "@stricli/core";
 import type { Project } from "../../packages/client/src/index.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
+import { needChange } from "../frame/json-input.ts";
 import { argument, type ClientFlags, exactly, textFlag } from "../frame/parameters.ts";
 import { timeText } from "../frame/print.ts";
 
@@ -46,7 +47,9 @@ const update = command({
     flags: { ...clientFlags, name: textFlag("New name"), instruction: textFlag("New instruction") },
     positional: exactly(projectId),
   },
-  run: async (cli: Cli, { name, instruction }: UpdateFlags, id: string) => {
+  run: async (cli: Cli, flags: UpdateFlags, id: string) => {
+    needChange(flags);
+    const { name, instruction } = flags;
     const changes = { ...(name === undefined ? {} : { name }), ...(instruction === undefined ? {} : { instruction }) };
     const answer = await cli.client().call("project.update", { project_id: id, ...changes });
     cli.print.result(answer, id);
@@ -69,7 +72,7 @@ const remove = command({
   examples: ["atp project delete 8wErT5yUi2oPaS1dFgHjKl"],
   parameters: { flags: clientFlags, positional: exactly(projectId) },
   run: async (cli: Cli, _flags: ClientFlags, id: string) => {
-    cli.print.result(await cli.client().call("project.delete", { project_id: id }), id);
+    cli.print.result({ project_id: id, ...(await cli.client().call("project.delete", { project_id: id })) }, id);
   },
 });
 

@@ -1,6 +1,7 @@
 import { buildRouteMap } from "@stricli/core";
-import type { Schedule } from "../../packages/client/src/index.ts";
+import type { Client, CreateTaskRequest, Schedule } from "../../packages/client/src/index.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
+import { needChange } from "../frame/json-input.ts";
 import { argument, type ClientFlags, choiceFlag, countFlag, exactly, textFlag } from "../frame/parameters.ts";
 import { timeText } from "../frame/print.ts";
 
@@ -25,7 +26,7 @@ const list = command({
   },
 });
 
-interface CreateFlags extends ClientFlags {
+interface SettingsFlags extends ClientFlags {
   readonly name?: string;
   readonly cron?: string;
   readonly every?: number;
@@ -36,6 +37,39 @@ interface CreateFlags extends ClientFlags {
   readonly agent?: string;
   readonly project?: string;
 }
+const settingsFlags = {
+  ...clientFlags,
+  name: textFlag("Name of the schedule"),
+  cron: textFlag("Times as a cron expression", "CRON"),
+  every: countFlag("Seconds between two tasks"),
+  at: textFlag("One time, as in RFC 3339", "TIME"),
+  zone: textFlag("Time zone of the cron expression, UTC by default", "ZONE"),
+  missed: choiceFlag("What to do about times that were missed", ["skip", "run_once"]),
+  overlap: choiceFlag("What to do while an earlier task has not ended", ["skip", "queue", "allow"]),
+  agent: textFlag("Profile of the agent", "PROFILE"),
+  project: textFlag("Project that the tasks join", "ID"),
+} as const;
+
+/** The settings that flags name, without those of its tasks. */
+const settingsOf = ({ name, cron, every, at, zone, missed, overlap }: SettingsFlags) => ({
+  ...(name === undefined ? {} : { name }),
+  ...(cron === undefined ? {} : { cron }),
+  ...(every === undefined ? {} : { interval_seconds: every }),
+  ...(at === undefined ? {} : { at }),
+  ...(zone === undefined ? {} : { time_zone: zone }),
+  ...(missed === undefined ? {} : { missed }),
+  ...(overlap === undefined ? {} : { overlap }),
+});
+
+/** The settings of its tasks that flags name. */
+const taskOf = ({ agent, project }: SettingsFlags) => ({
+  ...(agent === undefined ? {} : { agent_profile: agent }),
+  ...(project === undefined ? {} : { project_id: project }),
+});
+
+const writeSchedule = (cli: Cli, schedule: Schedule): void =>
+  cli.print.result(schedule, `${schedule.id}\t${timingOf(schedule)}\tnext ${timeText(schedule.next_run_at)}`);
+
 const create = command({
   brief: "Create a schedule, which creates tasks at its times",
   examples: [
@@ -43,40 +77,13 @@ const create = command({
     'atp schedule create "Check the queue" --every 3600',
   ],
   parameters: {
-    flags: {
-      ...clientFlags,
-      name: textFlag("Name of the schedule"),
-      cron: textFlag("Times as a cron expression", "CRON"),
-      every: countFlag("Seconds between two tasks"),
-      at: textFlag("One time, as in RFC 3339", "TIME"),
-      zone: textFlag("Time zone of the cron expression, UTC by default", "ZONE"),
-      missed: choiceFlag("What to do about times that were missed", ["skip", "run_once"]),
-      overlap: choiceFlag("What to do while an earlier task has not ended", ["skip", "queue", "allow"]),
-      agent: textFlag("Profile of the agent", "PROFILE"),
-      project: textFlag("Project that the tasks join", "ID"),
-    },
+    flags: settingsFlags,
     positional: exactly(argument("Text of the first message of each task", "TEXT")),
   },
-  run: async (cli: Cli, flags: CreateFlags, text: string) => {
-    const { name, cron, every, at, zone, missed, overlap, agent, project } = flags;
-    const task = {
-      message: { content: text },
-      ...(agent === undefined ? {} : { agent_profile: agent }),
-      ...(project === undefined ? {} : { project_id: project }),
-    };
-    const { schedule } = await cli.client().call("schedule.create", {
-      schedule: {
-        task,
-        ...(name === undefined ? {} : { name }),
-        ...(cron === undefined ? {} : { cron }),
-        ...(every === undefined ? {} : { interval_seconds: every }),
-        ...(at === undefined ? {} : { at }),
-        ...(zone === undefined ? {} : { time_zone: zone }),
-        ...(missed === undefined ? {} : { missed }),
-        ...(overlap === undefined ? {} : { overlap }),
-      },
-    });
-    cli.print.result(schedule, `${schedule.id}\t${timingOf(schedule)}\tnext ${timeText(schedule.next_run_at)}`);
+  run: async (cli: Cli, flags: SettingsFlags, text: string) => {
+    const task = { message: { content: text }, ...taskOf(flags) };
+    const { schedule } = await cli.client().call("schedule.create", { schedule: { task, ...settingsOf(flags) } });
+    writeSchedule(cli, schedule);
   },
 });
 
@@ -100,6 +107,33 @@ const show = command({
     });
   },
 });
+
+interface UpdateFlags extends SettingsFlags {
+  readonly text?: string;
+}
+const update = command({
+  brief: "Change a schedule; what is not named stays",
+  examples: ['atp schedule update 5uB2nCw8rVtY1kLmQe7XhA --cron "0 9 * * 1-5"', "atp schedule update 5uB2nCw8rVtY1kLmQe7XhA --every 600"],
+  about: "A new time replaces the former one. Tasks that exist stay as they are.",
+  parameters: {
+    flags: { ...settingsFlags, text: textFlag("New text of the first message of each task; it has no files then") },
+    positional: scheduleId,
+  },
+  run: async (cli: Cli, flags: UpdateFlags, id: string) => {
+    needChange(flags);
+    const client = cli.client();
+    const changes = { ...taskOf(flags), ...(flags.text === undefined ? {} : { message: { content: flags.text } }) };
+    const task = Object.keys(changes).length === 0 ? {} : { task: await changedTask(client, id, changes) };
+    const { schedule } = await client.call("schedule.update", { schedule_id: id, schedule: { ...settingsOf(flags), ...task } });
+    writeSchedule(cli, schedule);
+  },
+});
+
+/** The tasks that the schedule creates, with changes: the API replaces the task of a schedule as a whole. */
+async function changedTask(client: Client, id: string, changes: Partial<CreateTaskRequest>): Promise<CreateTaskRequest> {
+  const { schedule } = await client.call("schedule.detail", { schedule_id: id });
+  return { ...schedule.task, message: schedule.task?.message ?? { content: "" }, ...changes };
+}
 
 const pause = command({
   brief: "Pause a schedule",
@@ -134,11 +168,11 @@ const remove = command({
   examples: ["atp schedule delete 5uB2nCw8rVtY1kLmQe7XhA"],
   parameters: { flags: clientFlags, positional: scheduleId },
   run: async (cli: Cli, _flags: ClientFlags, id: string) => {
-    cli.print.result(await cli.client().call("schedule.delete", { schedule_id: id }), id);
+    cli.print.result({ schedule_id: id, ...(await cli.client().call("schedule.delete", { schedule_id: id })) }, id);
   },
 });
 
 export const scheduleRoutes = buildRouteMap({
   docs: { brief: "Tasks that start at set times" },
-  routes: { list, create, show, pause, resume, run: runNow, delete: remove },
+  routes: { list, create, show, update, pause, resume, run: runNow, delete: remove },
 });

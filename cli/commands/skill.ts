@@ -110,7 +110,7 @@ const remove = command({
   examples: ["atp skill delete 8wErT5yUi2oPaS1dFgHjKl"],
   parameters: { flags: clientFlags, positional: exactly(argument("Id of the skill", "ID")) },
   run: async (cli: Cli, _flags: ClientFlags, id: string) => {
-    cli.print.result(await cli.client().rpc("settings.v1.SkillService/DeleteSkill", { id }), id);
+    cli.print.result({ id, ...(await cli.client().rpc("settings.v1.SkillService/DeleteSkill", { id })) }, id);
   },
 });
 

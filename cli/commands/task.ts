@@ -5,7 +5,7 @@ import { readInput } from "../frame/ask.ts";
 import { type Cli, clientFlags, command, openCli } from "../frame/command.ts";
 import type { CliContext } from "../frame/context.ts";
 import { CommandError, UsageError } from "../frame/failures.ts";
-import { parseObject, parsePairs } from "../frame/json-input.ts";
+import { needChange, parseObject, parsePairs } from "../frame/json-input.ts";
 import { argument, type ClientFlags, choiceFlag, countFlag, exactly, switchFlag, textFlag, textsFlag } from "../frame/parameters.ts";
 import { timeText } from "../frame/print.ts";
 import { confirmCommand, shownAct } from "../watch/act.ts";
@@ -14,6 +14,7 @@ import { follow } from "../watch/follow.ts";
 import { plainView } from "../watch/plain-view.ts";
 import { showProgress } from "./progress.ts";
 
+const audiences = ["private", "team", "public"] as const;
 const statuses = ["running", "waiting", "stopped", "error"] as const;
 
 /** Ids of the newest tasks, for completion. */
@@ -107,6 +108,7 @@ const create = command({
     const content = typeof message === "string" ? { content: message } : message;
     const created = await client.call("task.create", { ...more, message: content });
     if (!watch) return cli.print.result(created, `${created.task_id}\t${created.task_url}`);
+    if (cli.print.isJson) cli.print.json(created);
     cli.print.note(`${created.task_id}  ${created.task_url}`);
     await follow(cli, client, created.task_id);
   },
@@ -185,7 +187,7 @@ const watch = command({
   brief: "Follow a task until it finishes, fails or waits",
   examples: ["atp task watch 2hVt4kHwYm3bQpXr8sLdFz", "atp task watch 2hVt4kHwYm3bQpXr8sLdFz --json | jq .type"],
   about:
-    "On a terminal, questions and approvals are asked and answered in place. With --json each event is one line. The exit code is 0 only if the task finished. Ctrl-C ends the view; the task continues.",
+    "On a terminal, questions and approvals are asked and answered in place. With --json each event is one line. The exit code is 0 only if the task finished, 1 if it failed or was stopped, and 3 if it waits for a person. Ctrl-C ends the view with exit code 130; the task continues.",
   parameters: {
     flags: {
       ...clientFlags,
@@ -296,12 +298,54 @@ const confirm = command({
   },
 });
 
+interface UpdateFlags extends ClientFlags {
+  readonly title?: string;
+  readonly project?: string;
+  readonly label?: readonly string[];
+  readonly share?: (typeof audiences)[number];
+  readonly hide?: boolean;
+  readonly list?: boolean;
+}
+const update = command({
+  brief: "Change the title, the labels, the project or the audience of a task; what is not named stays",
+  examples: [
+    "atp task update 2hVt4kHwYm3bQpXr8sLdFz --title Offers --label quarter=q4",
+    "atp task update 2hVt4kHwYm3bQpXr8sLdFz --share team",
+  ],
+  parameters: {
+    flags: {
+      ...clientFlags,
+      title: textFlag("New title"),
+      project: textFlag("Project that the task moves to; an empty text takes it out of its project", "ID"),
+      label: textsFlag("Label to set, or to remove with an empty value; may be given several times", "NAME=VALUE"),
+      share: choiceFlag("Who can open the page of the shared task", audiences),
+      hide: switchFlag("Leave it out of lists of tasks"),
+      list: switchFlag("Show it in lists of tasks"),
+    },
+    positional: exactly(taskId),
+  },
+  run: async (cli: Cli, flags: UpdateFlags, id: string) => {
+    needChange(flags);
+    const { title, project, label, share, hide = false, list: isListed = false } = flags;
+    if (hide && isListed) throw new UsageError("give one of --hide and --list");
+    const answer = await cli.client().call("task.update", {
+      task_id: id,
+      ...(title === undefined ? {} : { title }),
+      ...(project === undefined ? {} : { project_id: project }),
+      ...(label === undefined ? {} : { metadata: parsePairs("--label", label) }),
+      ...(share === undefined ? {} : { share_visibility: share }),
+      ...(hide || isListed ? { enable_visible_in_task_list: isListed } : {}),
+    });
+    cli.print.result(answer, answer.share_url === undefined ? id : `${id}\t${answer.share_url}`);
+  },
+});
+
 const stop = command({
   brief: "Stop a running or waiting task",
   examples: ["atp task stop 2hVt4kHwYm3bQpXr8sLdFz"],
   parameters: { flags: clientFlags, positional: exactly(taskId) },
   run: async (cli: Cli, _flags: ClientFlags, id: string) => {
-    cli.print.result(await cli.client().call("task.stop", { task_id: id }), id);
+    cli.print.result({ task_id: id, ...(await cli.client().call("task.stop", { task_id: id })) }, id);
   },
 });
 
@@ -333,5 +377,5 @@ const open = command({
 
 export const taskRoutes = buildRouteMap({
   docs: { brief: "Create, follow and decide tasks" },
-  routes: { create, list, show, watch, send, answer, confirm, stop, delete: remove, open },
+  routes: { create, list, show, update, watch, send, answer, confirm, stop, delete: remove, open },
 });

@@ -105,5 +105,8 @@ function viewOf({ print }: Cli, withBody: boolean) {
 function endOf(error: unknown): unknown {
   const isLost = error instanceof ConnectionError || (error instanceof ApiError && error.code === "unavailable");
   if (!isLost) return error;
-  return new CommandError(`the listener has ended: ${error.message}\nRun the command again: the next listener has another signing secret.`);
+  return new CommandError(
+    `the listener has ended: ${error.message}\nRun the command again: the next listener has another signing secret.`,
+    "away",
+  );
 }

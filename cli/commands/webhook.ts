@@ -2,6 +2,7 @@ import { buildRouteMap } from "@stricli/core";
 import type { Delivery, DeliveryAttempt, Webhook } from "../../packages/client/src/index.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { CommandError, UsageError } from "../frame/failures.ts";
+import { needChange } from "../frame/json-input.ts";
 import { argument, type ClientFlags, choiceFlag, countFlag, exactly, textFlag } from "../frame/parameters.ts";
 import { timeText } from "../frame/print.ts";
 import { eventTypes, listen } from "./webhook-listen.ts";
@@ -32,42 +33,93 @@ interface CreateFlags extends ClientFlags {
   readonly name?: string;
   readonly project?: string;
 }
+const webhookFlags = {
+  event: {
+    kind: "enum",
+    brief: `Event to send, one of ${eventTypes.join(", ")}; may be given several times`,
+    values: eventTypes,
+    placeholder: "EVENT",
+    optional: true,
+    variadic: true,
+  },
+  name: textFlag("Name of the webhook"),
+  project: textFlag("Only events of tasks of this project", "ID"),
+} as const;
+const webhookId = argument("Id of the webhook", "ID");
+
+const settingsOf = ({ event, name, project }: CreateFlags) => ({
+  ...(event === undefined || event.length === 0 ? {} : { event_types: event }),
+  ...(name === undefined ? {} : { name }),
+  ...(project === undefined ? {} : { project_id: project }),
+});
+
 const create = command({
   brief: "Register an address that receives events; its secret is shown once",
   examples: ["atp webhook create https://hooks.example.com/in --event task_stopped --event task_failed"],
   parameters: {
     flags: {
       ...clientFlags,
-      event: { kind: "enum", brief: "Event to send; may be given several times", values: eventTypes, optional: true, variadic: true },
-      name: textFlag("Name of the webhook"),
-      project: textFlag("Only events of tasks of this project", "ID"),
+      ...webhookFlags,
     },
     positional: exactly(argument("Address that receives the events", "URL")),
   },
-  run: async (cli: Cli, { event, name, project }: CreateFlags, url: string) => {
-    const answer = await cli.client().call("webhook.create", {
-      url,
-      ...(event === undefined || event.length === 0 ? {} : { event_types: event }),
-      ...(name === undefined ? {} : { name }),
-      ...(project === undefined ? {} : { project_id: project }),
-    });
+  run: async (cli: Cli, flags: CreateFlags, url: string) => {
+    const answer = await cli.client().call("webhook.create", { url, ...settingsOf(flags) });
     cli.print.result(answer, `${answer.webhook.id}\t${answer.signing_secret ?? ""}`);
+  },
+});
+
+interface UpdateFlags extends CreateFlags {
+  readonly url?: string;
+  readonly status?: "active" | "inactive";
+}
+const update = command({
+  brief: "Change a webhook; what is not named stays",
+  examples: [
+    "atp webhook update whk_8wErT5yUi2oP --event task_stopped --event task_failed",
+    "atp webhook update whk_8wErT5yUi2oP --url https://hooks.example.com/new --status active",
+  ],
+  about: "A new address gets a test request, which it must accept. The signing secret stays.",
+  parameters: {
+    flags: {
+      ...clientFlags,
+      ...webhookFlags,
+      url: textFlag("New address", "URL"),
+      status: choiceFlag("Whether events are sent", ["active", "inactive"]),
+    },
+    positional: exactly(webhookId),
+  },
+  run: async (cli: Cli, flags: UpdateFlags, id: string) => {
+    needChange(flags);
+    const { url, status } = flags;
+    const changes = { ...settingsOf(flags), ...(url === undefined ? {} : { url }), ...(status === undefined ? {} : { status }) };
+    cli.print.result(await cli.client().call("webhook.update", { webhook_id: id, ...changes }), id);
+  },
+});
+
+const rotate = command({
+  brief: "Replace the signing secret of a webhook, and show the new one once",
+  examples: ["atp webhook rotate whk_8wErT5yUi2oP"],
+  parameters: { flags: clientFlags, positional: exactly(webhookId) },
+  run: async (cli: Cli, _flags: ClientFlags, id: string) => {
+    const answer = await cli.client().call("webhook.rotateSecret", { webhook_id: id });
+    cli.print.result(answer, `${id}\t${answer.signing_secret}`);
   },
 });
 
 const remove = command({
   brief: "Delete a webhook",
   examples: ["atp webhook delete whk_8wErT5yUi2oP"],
-  parameters: { flags: clientFlags, positional: exactly(argument("Id of the webhook", "ID")) },
+  parameters: { flags: clientFlags, positional: exactly(webhookId) },
   run: async (cli: Cli, _flags: ClientFlags, id: string) => {
-    cli.print.result(await cli.client().call("webhook.delete", { webhook_id: id }), id);
+    cli.print.result({ webhook_id: id, ...(await cli.client().call("webhook.delete", { webhook_id: id })) }, id);
   },
 });
 
 const ping = command({
   brief: "Send a test event to a webhook, and show what it answers",
   examples: ["atp webhook ping whk_8wErT5yUi2oP"],
-  parameters: { flags: clientFlags, positional: exactly(argument("Id of the webhook", "ID")) },
+  parameters: { flags: clientFlags, positional: exactly(webhookId) },
   run: async (cli: Cli, _flags: ClientFlags, id: string) => {
     const answer = await cli.client().call("webhook.ping", { webhook_id: id });
     if (!answer.delivered) throw new CommandError(`the webhook did not accept the event: ${outcomeOf(answer.attempt)}`);
@@ -166,5 +218,5 @@ const resend = command({
 
 export const webhookRoutes = buildRouteMap({
   docs: { brief: "Webhooks and their deliveries" },
-  routes: { list, create, delete: remove, ping, listen, trigger, log, resend },
+  routes: { list, create, update, rotate, delete: remove, ping, listen, trigger, log, resend },
 });

@@ -1,5 +1,26 @@
-import { ApiError, OAuthError, PlatformError } from "../../packages/client/src/index.ts";
-import { messageOf, UsageError } from "./failures.ts";
+import { ApiError, ConnectionError, OAuthError, PlatformError } from "../../packages/client/src/index.ts";
+import { CommandError, type FailureKind, messageOf, ownKind, ownObject, UsageError } from "./failures.ts";
+
+const kindOfCode: Readonly<Record<string, FailureKind>> = {
+  unauthenticated: "credential",
+  permission_denied: "credential",
+  not_found: "not_found",
+  unavailable: "away",
+};
+
+/** Codes of OAuth 2.0 after which the user must sign in again. */
+const endsLogin: ReadonlySet<string> = new Set(["access_denied", "expired_token", "invalid_client", "invalid_grant"]);
+
+/** The kind of a failure of a command that calls the API. */
+export function kindOf(error: unknown): FailureKind {
+  if (error instanceof ApiError) return kindOfCode[error.code] ?? "failed";
+  if (error instanceof OAuthError) return endsLogin.has(error.code) ? "credential" : "failed";
+  // A request that this program refused to send has its own reason.
+  if (error instanceof ConnectionError) return rootOf(error) instanceof OAuthError ? "failed" : "away";
+  return ownKind(error) ?? "failed";
+}
+
+const rootOf = (error: Error): Error => (error.cause instanceof Error ? rootOf(error.cause) : error);
 
 /** An error as a JSON object, in the form of the API's `error`. */
 export function errorObject(error: unknown): object {
@@ -16,7 +37,8 @@ export function errorObject(error: unknown): object {
       request_id: requestId,
     };
   }
-  return { code: error instanceof UsageError ? "usage" : error instanceof OAuthError ? error.code : "failed", message: textOf(error) };
+  if (error instanceof UsageError || error instanceof CommandError) return ownObject(error);
+  return { code: error instanceof OAuthError ? error.code : kindOf(error), message: textOf(error) };
 }
 
 /** An error as text, with the way out where one is known. */

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import type { CliContext } from "./context.ts";
-import { CommandError } from "./failures.ts";
+import { CommandError, interrupted } from "./failures.ts";
 
 export const isInteractive = ({ stdin, process: { stdout } }: CliContext): boolean => stdin.isTTY === true && stdout.isTTY === true;
 
@@ -32,7 +32,7 @@ export async function ask(
   try {
     return await new Promise<string>((resolve, reject) => {
       lines.once("line", resolve);
-      lines.once("SIGINT", () => reject(new CommandError("interrupted")));
+      lines.once("SIGINT", () => reject(interrupted()));
       lines.once("close", () => reject(new CommandError("the input ended")));
     });
   } finally {

@@ -2,10 +2,10 @@ import type { BaseArgs, Command } from "@stricli/core";
 import type { Client } from "../../packages/client/src/index.ts";
 import { connect, findTarget, type Target } from "../connection.ts";
 import { openProfiles } from "../profiles.ts";
-import { errorObject, errorText } from "./api-failures.ts";
+import { errorObject, errorText, kindOf } from "./api-failures.ts";
 import type { CliContext } from "./context.ts";
 import { build, type CommandForm, type Frame } from "./form.ts";
-import { type ClientFlags, jsonFlag, textFlag } from "./parameters.ts";
+import { type ClientFlags, jsonFlags, textFlag } from "./parameters.ts";
 import { type Print, printTo } from "./print.ts";
 import { clean } from "./text.ts";
 
@@ -29,6 +29,7 @@ const clientFrame: Frame<Cli, ClientFlags> = {
   within: (context, flags, work) => work(openCli(context, flags)),
   text: (error, { red }) => `${red("atp:")} ${clean(errorText(error))}`,
   object: errorObject,
+  kind: kindOf,
 };
 
 /** A command that calls the API, or needs no installation. It has `--json`. */
@@ -41,7 +42,7 @@ export const command = <
 
 /** Flags of every command that calls a server. */
 export const clientFlags = {
-  ...jsonFlag,
+  ...jsonFlags,
   profile: textFlag("Installation to use, instead of ATP_URL or the current profile", "NAME", function proposeProfiles(this: CliContext) {
     return openProfiles(this.process.env)
       .all()

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../packages/client/src/index.ts";
 import { UsageError } from "./failures.ts";
+import type { ClientFlags } from "./parameters.ts";
 
 /** An object of JSON from a flag or standard input. @throws UsageError naming `what` */
 export function parseObject(what: string, text: string): JsonObject {
@@ -11,6 +12,11 @@ export function parseObject(what: string, text: string): JsonObject {
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new UsageError(`${what}: must be an object of JSON`);
   return value as JsonObject;
+}
+
+/** Refuses a change that changes nothing. @throws UsageError */
+export function needChange({ json: _json, jq: _jq, profile: _profile, ...changes }: ClientFlags & object): void {
+  if (Object.values(changes).every((value) => value === undefined)) throw new UsageError("name at least one change; --help has all");
 }
 
 /** `NAME=VALUE` texts as an object. @throws UsageError naming the flag */

@@ -58,10 +58,18 @@ export const optionalArgument = (brief: string, placeholder: string, proposeComp
 /** Exactly these arguments. */
 export const exactly = <const Parameters extends readonly unknown[]>(...parameters: Parameters) => ({ kind: "tuple", parameters }) as const;
 
-/** Flags of every command that calls a server. */
-export interface ClientFlags {
+/** Flags of every command that can write JSON. */
+export interface JsonFlags {
   readonly json?: boolean;
-  readonly profile?: string;
+  readonly jq?: string;
 }
 
-export const jsonFlag = { json: switchFlag("Write JSON, in the form of the API") } as const;
+export const jsonFlags = {
+  json: switchFlag("Write JSON, in the form of the API"),
+  jq: textFlag("Write what this filter of jq makes of the JSON", "FILTER"),
+} as const;
+
+/** Flags of every command that calls a server. */
+export interface ClientFlags extends JsonFlags {
+  readonly profile?: string;
+}

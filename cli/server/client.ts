@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { checkoutFolder } from "../frame/checkout.ts";
-import { jsonFlag } from "../frame/parameters.ts";
+import { jsonFlags } from "../frame/parameters.ts";
 import { type Here, localCommand } from "./frame/command.ts";
 
 export const client = localCommand({
@@ -8,7 +8,7 @@ export const client = localCommand({
   about:
     "It builds packages/client/dist, JavaScript and types as ES modules and as CommonJS, so that `npm pack ./packages/client` makes the package.",
   examples: ["atp client"],
-  parameters: { flags: jsonFlag },
+  parameters: { flags: jsonFlags },
   run: async ({ print }: Here) => {
     const folder = join(checkoutFolder("client"), "packages/client");
     // The package does not have this module.

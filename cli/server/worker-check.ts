@@ -3,7 +3,7 @@ import { checks } from "../../conformance/checks/checks.ts";
 import { protocolChecks } from "../../conformance/checks/protocol.ts";
 import { runChecks, type Verdict } from "../../conformance/run.ts";
 import { UsageError } from "../frame/failures.ts";
-import { jsonFlag, switchFlag, textFlag, textsFlag } from "../frame/parameters.ts";
+import { jsonFlags, switchFlag, textFlag, textsFlag } from "../frame/parameters.ts";
 import type { Print } from "../frame/print.ts";
 import { type Here, localCommand } from "./frame/command.ts";
 
@@ -50,7 +50,7 @@ export const workerCheck = localCommand({
   examples: ['atp worker-check --cmd "python3 worker.py"', 'atp worker-check --cmd "node agent.ts" --protocol', "atp worker-check --list"],
   parameters: {
     flags: {
-      ...jsonFlag,
+      ...jsonFlags,
       cmd: textFlag("Shell command that starts the worker", "COMMAND"),
       protocol: switchFlag("Check a real agent: its turns must end, and the laws of the protocol must hold"),
       message: textFlag("With --protocol: what the agent is asked to do; by default to count from 1 to 5"),

@@ -1,7 +1,7 @@
-import type { Client, Task } from "../../packages/client/src/index.ts";
+import type { Client, StatusDetail, Task } from "../../packages/client/src/index.ts";
 import { isInteractive } from "../frame/ask.ts";
 import type { Cli } from "../frame/command.ts";
-import { CommandError } from "../frame/failures.ts";
+import { CommandError, interrupted, ownKind } from "../frame/failures.ts";
 import { clean, oneLine } from "../frame/text.ts";
 import { askableAct, confirmCommand, shownAct, whyNotAsked } from "./act.ts";
 import { decide, isQuestion } from "./decide.ts";
@@ -26,7 +26,7 @@ function viewOf({ print, context: { process } }: Cli): View {
 /**
  * Shows a task until it is settled. On a terminal, what it waits for is asked, and the view continues.
  *
- * @throws CommandError unless the task has finished
+ * @throws CommandError unless the task has finished; after Ctrl-C it says how to come back
  */
 export async function follow(
   cli: Cli,
@@ -38,8 +38,7 @@ export async function follow(
   const asks = isInteractive(cli.context) && !cli.print.isJson;
   let seq = afterSeq;
   for (;;) {
-    const left = await showUntilSettled();
-    if (left) return;
+    await showUntilSettled();
     const task = await client.tasks.get(taskId).detail();
     // A message that was sent in between has started the next turn.
     if (task.status === "running") continue;
@@ -47,7 +46,9 @@ export async function follow(
     const act = waits && !isQuestion(waits) ? askableAct(waits) : "";
     if (waits && asks && act !== null) {
       view.pause();
-      await decide(cli.context, client, task, waits, act);
+      await decide(cli.context, client, task, waits, act).catch((error: unknown) => {
+        throw ownKind(error) === "interrupted" ? left() : error;
+      });
       continue;
     }
     view.end(task);
@@ -55,8 +56,13 @@ export async function follow(
     return;
   }
 
-  /** True after Ctrl-C. */
-  async function showUntilSettled(): Promise<boolean> {
+  function left(): CommandError {
+    const way = `atp task watch ${taskId}${seq > 0 ? ` --after ${seq}` : ""}`;
+    return interrupted(`The task continues. Watch it again with \`${way}\`.`, { task_id: taskId, command: way });
+  }
+
+  /** @throws CommandError after Ctrl-C */
+  async function showUntilSettled(): Promise<void> {
     const leaving = new AbortController();
     const end = cli.context.onInterrupt(() => leaving.abort());
     try {
@@ -65,12 +71,10 @@ export async function follow(
         if (event.type !== "text_delta") seq = event.seq;
         view.show(event);
       }
-      return false;
     } catch (error) {
       if (!leaving.signal.aborted) throw error;
       view.pause();
-      cli.print.note(`The task continues. Watch it again with \`atp task watch ${taskId}\`.`);
-      return true;
+      throw left();
     } finally {
       end();
     }
@@ -80,13 +84,17 @@ export async function follow(
 function throwUnlessFinished(task: Task, isOnTerminal: boolean): void {
   const { id, status, outcome, status_detail: waits, brief = "" } = task;
   if (outcome === "finished") return;
+  const facts = { task_id: id };
   if (status !== "waiting" || !waits)
-    throw new CommandError(`the task ${outcome === "stopped" ? "was stopped" : "failed"}: ${oneLine(brief)}`);
+    throw new CommandError(`the task ${outcome === "stopped" ? "was stopped" : "failed"}: ${oneLine(brief)}`, "failed", facts);
+  throw new CommandError(waitText(task, waits, isOnTerminal), "waits", { ...facts, event_id: waits.waiting_for_event_id });
+}
+
+/** What the task waits for, and the command that continues it. */
+function waitText(task: Task, waits: StatusDetail, isOnTerminal: boolean): string {
   if (isQuestion(waits))
-    throw new CommandError(
-      `the task waits for its user: ${clean(waits.waiting_description)}\nContinue with \`atp task answer ${id} TEXT\`.`,
-    );
-  if (isOnTerminal) throw new CommandError(whyNotAsked(task, waits));
-  const way = waits.tool ? `\n\nContinue with \`${confirmCommand(id, waits)}\`.` : "";
-  throw new CommandError(`the task waits for its user.\n\n${shownAct(task, waits)}${way}`);
+    return `the task waits for its user: ${clean(waits.waiting_description)}\nContinue with \`atp task answer ${task.id} TEXT\`.`;
+  if (isOnTerminal) return whyNotAsked(task, waits);
+  const way = waits.tool ? `\n\nContinue with \`${confirmCommand(task.id, waits)}\`.` : "";
+  return `the task waits for its user.\n\n${shownAct(task, waits)}${way}`;
 }

@@ -24,18 +24,13 @@ export class A2aFailure extends Failure {
   }
 }
 
-/** The errors of JSON-RPC itself, with their codes (JSON-RPC 2.0, 5.1). */
-const rpcErrors = { PARSE_ERROR: -32_700, INVALID_REQUEST: -32_600, METHOD_NOT_FOUND: -32_601 } as const;
-
-type RpcError = keyof typeof rpcErrors;
-
 /** A refusal with another JSON-RPC code than that of its reason: the message is not JSON, not a request, or has an unknown method. */
 export class RpcFailure extends Failure {
-  readonly error: RpcError;
+  readonly rpc: number;
 
-  constructor(error: RpcError, message: string) {
+  constructor(rpc: number, message: string) {
     super("invalid_argument", message);
-    this.error = error;
+    this.rpc = rpc;
   }
 }
 
@@ -68,9 +63,8 @@ export function failureIn(thrown: unknown): Failure {
 export function problemOf(failure: Failure, requestId: string): Problem {
   const { reason, path } = failure;
   const isNamed = failure instanceof A2aFailure;
-  const ofRpc = failure instanceof RpcFailure ? failure.error : undefined;
-  const rpc = isNamed ? protocolErrors[failure.error].rpc : ofRpc ? rpcErrors[ofRpc] : (rpcCodes[reason] ?? -32_000);
-  const name = isNamed ? failure.error : (ofRpc ?? (reason === "invalid_argument" ? "INVALID_PARAMS" : reason.toUpperCase()));
+  const rpc = isNamed ? protocolErrors[failure.error].rpc : failure instanceof RpcFailure ? failure.rpc : (rpcCodes[reason] ?? -32_000);
+  const name = isNamed ? failure.error : reason === "invalid_argument" ? "INVALID_PARAMS" : reason.toUpperCase();
   return {
     rpc,
     http: connectAnswers[reason].status,

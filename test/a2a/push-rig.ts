@@ -70,7 +70,6 @@ export async function pushRig(kind: DatabaseKind): Promise<PushRig> {
               ),
             ),
           ),
-        metadataOf: async () => ({}),
         taskUrl: (id) => `https://app.test/${id}`,
       });
       senders.push(sender);

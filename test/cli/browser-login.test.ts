@@ -75,7 +75,7 @@ describe("a login with the browser", () => {
     const before = stored();
     const { session, comeBack } = await begin();
     expect(await comeBack({ error: "access_denied" })).toMatchObject({ status: 400 });
-    expect(await session.code).toBe(1);
+    expect(await session.code).toBe(4);
     expect(session.screen.text()).toContain("access_denied");
     expect(stored()).toEqual(before);
   });

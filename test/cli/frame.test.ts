@@ -29,15 +29,15 @@ describe("exit codes", () => {
     expect({ code, out }).toEqual({ code: 2, out: "" });
   });
 
-  test("1, with the id of the call, when the server refuses", async () => {
+  test("5, with the id of the call, for a task that does not exist", async () => {
     const { code, err } = await atp("task", "show", "unknown");
-    expect(code).toBe(1);
+    expect(code).toBe(5);
     expect(err).toMatch(/^atp: .*task.*\n\(task\.detail, request req_\w+\)\n$/);
   });
 
-  test("1 when no server answers", async () => {
+  test("6 when no server answers", async () => {
     const { code, err } = await runWith(home, nowhere, ["whoami"], { env: { ATP_URL: nowhere.url, ATP_KEY: "sk-x" } });
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("no connection to the server") });
+    expect({ code, err }).toEqual({ code: 6, err: expect.stringContaining("no connection to the server") });
   });
 
   test("1 for standard input without an end, which is read up to 16 MiB", async () => {
@@ -84,7 +84,7 @@ describe("a credential", () => {
   test("that the server refuses is not stored", async () => {
     const before = readFileSync(path, "utf8");
     const { code, err } = await here(["login", rig.service.url, "--key-stdin"], {}, "sk-wrong");
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("Sign in with `atp login`") });
+    expect({ code, err }).toEqual({ code: 4, err: expect.stringContaining("Sign in with `atp login`") });
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 
@@ -92,13 +92,13 @@ describe("a credential", () => {
     const sent: string[] = [];
     const other = "http://127.0.0.1:9";
     const { code, err } = await here(["whoami"], { ATP_URL: other });
-    expect({ code, err, sent }).toEqual({ code: 1, err: expect.stringContaining(`no credential for ${other}`), sent: [] });
+    expect({ code, err, sent }).toEqual({ code: 4, err: expect.stringContaining(`no credential for ${other}`), sent: [] });
     expect((await here(["whoami"], { ATP_URL: `${rig.service.url}/` })).code).toBe(0);
   });
 
   test("in ATP_KEY needs the address that it is for", async () => {
     const { code, err } = await here(["whoami"], { ATP_KEY: rig.ann.key });
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("ATP_KEY is set without ATP_URL") });
+    expect({ code, err }).toEqual({ code: 4, err: expect.stringContaining("ATP_KEY is set without ATP_URL") });
   });
 
   test.each([

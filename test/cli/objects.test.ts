@@ -15,7 +15,7 @@ const atp = async (...args: readonly string[]) => {
 };
 const json = async (...args: readonly string[]) => JSON.parse(await atp(...args, "--json"));
 
-test("schedules are created, listed, paused, resumed, run and deleted", async () => {
+test("schedules are created, listed, paused, resumed, run, changed and deleted", async () => {
   const out = await atp("schedule", "create", "[[say hi]]", "--cron", "0 8 * * 1-5", "--zone", "Europe/Berlin", "--name", "News");
   const [id = ""] = out.split("\t");
   expect(out).toMatch(/^\w{22}\t0 8 \* \* 1-5 \(Europe\/Berlin\)\tnext 20/);
@@ -29,7 +29,15 @@ test("schedules are created, listed, paused, resumed, run and deleted", async ()
     task: { message: { content: [{ text: "[[say hi]]" }] } },
   });
   await rig.reach(task, "stopped");
-  await atp("schedule", "delete", id);
+  const project = (await atp("project", "create", "News")).trim();
+  expect(await atp("schedule", "update", id, "--every", "600", "--project", project)).toMatch(new RegExp(`^${id}\tevery 600 s\tnext 20`));
+  expect(await json("schedule", "update", id, "--text", "[[say new]]", "--name", "Newer")).toMatchObject({
+    name: "Newer",
+    interval_seconds: 600,
+    task: { project_id: project, message: { content: [{ text: "[[say new]]" }] } },
+  });
+  await atp("project", "delete", project);
+  expect(await json("schedule", "delete", id)).toMatchObject({ schedule_id: id });
   expect(await json("schedule", "list")).toEqual([]);
 });
 
@@ -42,7 +50,7 @@ test("projects are created, changed, shown and deleted", async () => {
   expect(await json("project", "list")).toEqual([]);
 });
 
-test("webhooks are created, pinged, and their deliveries listed and sent again", async () => {
+test("webhooks are created, pinged, changed, and their deliveries listed and sent again", async () => {
   const types: string[] = [];
   await using hook = await openReceiver((request, response) => {
     request.on("data", (chunk) => types.push(JSON.parse(String(chunk)).event_type));
@@ -64,7 +72,12 @@ test("webhooks are created, pinged, and their deliveries listed and sent again",
   await atp("webhook", "resend", delivery.id);
   await expect.poll(() => types.filter((type) => type === "task_stopped")).toHaveLength(2);
   expect(await atp("webhook", "list")).toContain(`${id}\tactive\ttask_stopped\t${hook.url}`);
-  await atp("webhook", "delete", id);
+  const moved = await json("webhook", "update", id, "--name", "Moved", "--event", "task_failed", "--status", "inactive");
+  expect(moved.webhook).toMatchObject({ name: "Moved", event_types: ["task_failed"], status: "inactive" });
+  const rotated = (await atp("webhook", "rotate", id)).trim().split("\t");
+  expect(rotated).toEqual([id, expect.stringMatching(/^whsec_/)]);
+  expect(rotated[1]).not.toBe(secret);
+  expect(await json("webhook", "delete", id)).toMatchObject({ webhook_id: id });
 });
 
 test("apps are created, shown and deleted", async () => {

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { copyFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
@@ -17,6 +17,24 @@ test("./atp of a checkout that is not set up says what to run, and installs noth
     code: 1,
     stderr: `atp: this checkout is not set up. Run once, with Node.js 20 or newer: (cd ${folder} && node scripts/setup.mjs)\n`,
   });
+});
+
+test.each([
+  { words: ["task", "create", "A text", "--help"], says: "Create a task\n" },
+  { words: ["task", "-h"], says: "Create, follow and decide tasks\n" },
+  { words: ["serve", "--help"], says: "Start a server\n" },
+  { words: ["--help"], says: "The program of the Agent Task Platform\n" },
+])("./atp $words of a checkout that is not set up writes the help, and installs nothing", async ({ words, says }) => {
+  const folder = testFolder();
+  copyFileSync(join(root, "atp"), join(folder, "atp"));
+  mkdirSync(join(folder, "docs/reference"), { recursive: true });
+  copyFileSync(join(root, "docs/reference/commands.md"), join(folder, "docs/reference/commands.md"));
+  mkdirSync(join(folder, "cli/server"), { recursive: true });
+  writeFileSync(join(folder, "cli/server/serve.ts"), "");
+  const { stdout, stderr } = await run(join(folder, "atp"), words);
+  expect(stdout.startsWith(says), stdout).toBe(true);
+  expect({ stderr, files: readdirSync(folder).toSorted() }).toEqual({ stderr: "", files: ["atp", "cli", "docs"] });
+  expect(stdout).toBe((await run(join(root, "atp"), words)).stdout);
 });
 
 test("./atp has the exit code of the command, and completes in bash", async () => {

@@ -83,7 +83,7 @@ describe("atp login", () => {
     expect((await connect([], allowIn(ann.spaceId), async () => false)).code).toBe(0);
     expect((await userMe(service.url, stored().oauth.tokens.accessToken)).body.space.id).toBe(ann.spaceId);
     const refused = await connect(["--device"], [["decision", "decline"]]);
-    expect([refused.code, refused.text]).toEqual([1, expect.stringContaining("the user has declined")]);
+    expect([refused.code, refused.text]).toEqual([4, expect.stringContaining("the user has declined")]);
     expect((await connect(["--device"], allowIn(ann.spaceId))).code).toBe(0);
     expect(pauses).toEqual([5_000, 5_000, 5_000, 5_000, 5_000, 5_000]);
     const { accessToken } = stored().oauth.tokens;

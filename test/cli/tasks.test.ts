@@ -51,7 +51,7 @@ describe("a task without a terminal", () => {
       "--watch",
       "--interactive",
     );
-    expect(asked).toMatchObject({ code: 1, out: expect.stringContaining("question: Which?") });
+    expect(asked).toMatchObject({ code: 3, out: expect.stringContaining("question: Which?") });
     const id = idIn(asked.err);
     expect(asked.err).toContain(`Continue with \`atp task answer ${id} TEXT\``);
     const question = (await detail(id)).status_detail.waiting_for_event_id;
@@ -62,7 +62,7 @@ describe("a task without a terminal", () => {
     const answered = await atp("task", "answer", id, "red", "blue", "--watch");
     const event = (await detail(id)).status_detail.waiting_for_event_id;
     const way = `atp task confirm ${id} --event ${event} --accept`;
-    expect(answered).toMatchObject({ code: 1, err: expect.stringContaining(`Continue with \`${way}\`.`) });
+    expect(answered).toMatchObject({ code: 3, err: expect.stringContaining(`Continue with \`${way}\`.`) });
     expect((await atp("task", "show", id)).out).toMatch(new RegExp(`\ncommand: make clean\n\nDecide it with \`${way}\`.\n$`));
     // Only what came after the answer is shown.
     expect(answered.out).toMatch(/^you: red\n {2}blue\n/);
@@ -90,27 +90,30 @@ describe("a task without a terminal", () => {
     expect(await detail(id)).toMatchObject({ status: "waiting", status_detail: { waiting_for_event_type: "deployAction" } });
   });
 
-  test("is written as one event of JSON a line", async () => {
+  test("is written as its id, then one event of JSON a line", async () => {
     const { code, out } = await atp("task", "create", "[[stream one two]]", "--watch", "--json");
-    const events = out
+    const [created, ...events] = out
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line));
-    expect(code).toBe(0);
+    expect({ code, created }).toEqual({ code: 0, created: expect.objectContaining({ task_id: expect.stringMatching(/^\w{22}$/) }) });
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
     expect(events.some(({ assistant_message: message }) => message?.content === "one two")).toBe(true);
   });
 
-  test("is listed, stopped, sent to and deleted", async () => {
+  test("is listed, changed, stopped, sent to and deleted", async () => {
     const { out } = await atp("task", "create", "[[forever]]", "--title", "Endless", "--json");
     const { task_id: id } = JSON.parse(out);
     expect((await atp("task", "list", "--search", "Endless")).out).toMatch(new RegExp(`^${id}\trunning\t.*\tEndless\n$`));
-    expect(await atp("task", "stop", id)).toMatchObject({ code: 0, out: `${id}\n` });
+    expect((await atp("task", "update", id, "--title", "Without end", "--label", "a=1", "--label", "b=2")).out).toBe(`${id}\n`);
+    expect((await atp("task", "update", id, "--label", "a=", "--share", "team")).out).toMatch(new RegExp(`^${id}\thttps://`));
+    expect(await detail(id)).toMatchObject({ title: "Without end", metadata: { b: "2" }, share_visibility: "team" });
+    expect(JSON.parse((await atp("task", "stop", id, "--json")).out)).toMatchObject({ task_id: id });
     expect(await atp("task", "watch", id)).toMatchObject({ code: 1, err: expect.stringContaining("the task was stopped") });
     expect((await atp("task", "send", id, "[[say again]]", "--watch")).out).toContain("agent: again");
     expect(await atp("task", "open", id)).toMatchObject({ out: expect.stringMatching(/^https:\/\/platform\.test\/.+\n$/), opened: [] });
     expect(await atp("task", "delete", id, "--json")).toMatchObject({ code: 0 });
-    expect(await atp("task", "show", id)).toMatchObject({ code: 1 });
+    expect(await atp("task", "show", id)).toMatchObject({ code: 5 });
   });
 
   test("cannot control the terminal by its texts", async () => {
@@ -197,8 +200,10 @@ describe("a task on a terminal", () => {
     const session = onTerminal("task", "create", "[[forever]]", "--watch");
     await session.screen.until("running");
     session.interrupt();
-    expect(await session.code).toBe(0);
-    expect(session.screen.text()).toContain("The task continues. Watch it again with");
+    expect(await session.code).toBe(130);
+    expect(session.screen.text().replaceAll("\n", "")).toMatch(
+      /The task continues. Watch it again with `atp task watch \w{22} --after \d+`/,
+    );
   });
 
   test("has no colours with NO_COLOR", async () => {
@@ -234,10 +239,12 @@ test("an answer is an option by its number, several options, or the text itself"
   expect(chosen("1 green", options, true)).toBe("1 green");
 });
 
-test("files are uploaded and downloaded, as a whole and without replacing", async () => {
+test("files are uploaded, listed and downloaded, as a whole and without replacing", async () => {
   const [source, target] = [join(home, "offers.txt"), join(home, "copy.txt")];
   writeFileSync(source, "offer".repeat(50_000));
   const { id } = JSON.parse((await atp("file", "put", source, "--json")).out);
+  expect((await atp("file", "list", "--name", "offers.TXT")).out).toMatch(new RegExp(`^${id}\tuploaded\t250.0 kB\t20.*\toffers.txt\n$`));
+  expect((await atp("file", "list", "--from", "tasks", "--json")).out).toBe("[]\n");
   expect(await atp("file", "get", id, "--out", target)).toMatchObject({ code: 0, out: `${target}\n`, err: "" });
   expect(readFileSync(target, "utf8")).toBe(readFileSync(source, "utf8"));
   expect(await atp("file", "get", id, "--out", target)).toMatchObject({ code: 1, err: expect.stringContaining("--force") });

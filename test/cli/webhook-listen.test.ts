@@ -130,12 +130,12 @@ describe("atp webhook listen", () => {
     expect(await running.code).toBe(0);
   });
 
-  test("ends with exit code 1 and a way out when the server stops", async () => {
+  test("ends with exit code 6 and a way out when the server stops", async () => {
     await using hook = await openHook();
     const service = rig.service;
     const { running } = await start(hook.url);
     await service.drain();
-    expect(await running.code).toBe(1);
+    expect(await running.code).toBe(6);
     expect(running.err()).toContain("the listener has ended: the server is stopping: call again\nRun the command again");
   });
 });

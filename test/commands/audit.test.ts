@@ -56,7 +56,7 @@ describe("atp audit", () => {
     const [, space = "", rows, unsealed, head = ""] = intact.exec(first.out) ?? [];
     expect([Number(rows) >= 2, unsealed]).toEqual([true, "0"]);
     expect((await verify(env, "--space", space, "--head", head)).code, "through a head that was kept").toBe(0);
-    expect((await verify(env, "--team", "no such team")).code).toBe(1);
+    expect((await verify(env, "--team", "no such team")).code).toBe(5);
 
     await runDirectly(db, "UPDATE audit_event SET subject = 'other' WHERE seq = 2");
     const [row] = await runDirectly(db, "SELECT id FROM audit_event WHERE seq = 2");

@@ -43,9 +43,9 @@ describe("atp credits and atp budget", () => {
 
   test("report what does not exist", async () => {
     await install(checkout, "made");
-    expect(await run("credits", "made", ["refund", "--task", "nothing"])).toMatchObject({ code: 1, out: "" });
-    expect(await run("budget", "made", ["remove", "nothing"])).toMatchObject({ code: 1, out: "" });
-    expect(await run("budget", "made", ["set", "--kind", "project", "--subject", "nothing", "--credits", "1"])).toMatchObject({ code: 1 });
+    expect(await run("credits", "made", ["refund", "--task", "nothing"])).toMatchObject({ code: 5, out: "" });
+    expect(await run("budget", "made", ["remove", "nothing"])).toMatchObject({ code: 5, out: "" });
+    expect(await run("budget", "made", ["set", "--kind", "project", "--subject", "nothing", "--credits", "1"])).toMatchObject({ code: 5 });
     expect(await run("budget", "made", ["list"])).toMatchObject({ code: 0, out: "" });
   });
 });

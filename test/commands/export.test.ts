@@ -37,7 +37,7 @@ describe("atp server-export", () => {
     await install(checkout, "empty");
     expect(await run("empty", "list")).toMatchObject({ code: 0, out: "" });
     const { code, out, err } = await run("empty", "cancel", "Vn8Qd2LkTz5hXw3BsRmYpC");
-    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect({ code, out }).toEqual({ code: 5, out: "" });
     expect(err).toContain("export not found");
   });
 });

@@ -123,7 +123,7 @@ describe("atp user", () => {
     await invite("operators", ["operator", "--email", "bo@example.com", "--remove"]);
     expect(await operators()).toEqual([first]);
     const unknown = await invite("operators", ["operator", "--email", "no@example.com"]);
-    expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining("an account of no@example.com not found") });
+    expect(unknown).toMatchObject({ code: 5, err: expect.stringContaining("an account of no@example.com not found") });
     const audit = await rowsIn(
       databaseUrl,
       "SELECT operation, credential FROM audit_event WHERE operation LIKE 'command/%' ORDER BY at, id",
@@ -155,7 +155,7 @@ describe("atp user", () => {
     const audit = await rowsIn(databaseUrl, "SELECT before FROM audit_event WHERE operation = 'command/ResetFactors'");
     expect(JSON.parse(String(audit[0]?.["before"]))).toEqual({ passkeys: 1, authenticator: true });
     const unknown = await invite("factors", ["reset-factors", "--email", "no@example.com"]);
-    expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining("an account of no@example.com not found") });
+    expect(unknown).toMatchObject({ code: 5, err: expect.stringContaining("an account of no@example.com not found") });
   });
 
   test("mails the link when a mail server is set, and then does not print it", async () => {

@@ -62,7 +62,7 @@ describe("atp website", () => {
   });
 
   test("reports that an unknown website does not exist", async () => {
-    expect(await website("cap", "unknown", "team")).toMatchObject({ code: 1, out: "", err: expect.stringContaining("no such website") });
+    expect(await website("cap", "unknown", "team")).toMatchObject({ code: 5, out: "", err: expect.stringContaining("no such website") });
   });
 
   test("caps a site while the server runs, from the next request on; beyond it is 403, and none lifts it", async () => {

@@ -36,7 +36,7 @@ describe("atp worker-key", () => {
 
   test("refuses an unknown team", async () => {
     await install(checkout, "team");
-    expect(await newWorker("team", "--name", "x", "--team", "Nobody's")).toMatchObject({ code: 1, out: "" });
+    expect(await newWorker("team", "--name", "x", "--team", "Nobody's")).toMatchObject({ code: 5, out: "" });
   });
 
   test("prints exactly the credential, which then polls at a new server", async () => {

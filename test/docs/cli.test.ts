@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { clientCommands, type Entry, serverCommands, type Target } from "../../cli/commands.ts";
+import { clientCommands, type Entry, groups, serverCommands, type Target } from "../../cli/commands.ts";
 import { runWith } from "../cli/rig.ts";
 import { freePort } from "../support/free-port.ts";
 import { root } from "../support/server-process.ts";
@@ -41,7 +41,7 @@ const commandsBelow = (target: Target, words: readonly string[]): readonly (read
 async function helpOf(words: readonly string[]): Promise<string> {
   const { code, out } = await runWith("/nowhere", { url: "http://127.0.0.1:9" }, [...words, "--help"]);
   expect(code).toBe(0);
-  return `### atp ${words.join(" ")}\n\n\`\`\`text\n${out.trimEnd()}\n\`\`\`\n`;
+  return `### ${["atp", ...words].join(" ")}\n\n\`\`\`text\n${out.trimEnd()}\n\`\`\`\n`;
 }
 
 async function chapter(heading: string, commands: Readonly<Record<string, Entry>>): Promise<readonly string[]> {
@@ -49,6 +49,7 @@ async function chapter(heading: string, commands: Readonly<Record<string, Entry>
   for (const [name, { brief, load }] of Object.entries(commands)) {
     const target = await load();
     expect(brief, name).toBe(target.brief);
+    if ("getAllEntries" in target) sections.push(await helpOf([name]));
     for (const words of commandsBelow(target, [name])) sections.push(await helpOf(words));
   }
   return sections;
@@ -57,7 +58,8 @@ async function chapter(heading: string, commands: Readonly<Record<string, Entry>
 test("docs/reference/commands.md has the help of every command", async () => {
   const head = `# Commands
 
-Every command of \`atp\`, as its \`--help\` shows it. A test writes this page. In a clone the program is \`./atp\`.
+Every command of \`atp\`, as its \`--help\` shows it. A test writes this page. In a clone the program is \`./atp\`; before the set-up it shows the help
+from this page.
 
 - [Commands that call the API](#commands-that-call-the-api) are for users of the [command line](../guides/cli.md). They need the address of an
   installation and a credential for it.
@@ -66,10 +68,17 @@ Every command of \`atp\`, as its \`--help\` shows it. A test writes this page. I
 `;
   const page = [
     head,
+    "## The program\n",
+    await helpOf([]),
     ...(await chapter("Commands that call the API", clientCommands)),
     ...(await chapter("Commands on the server", serverCommands)),
   ].join("\n");
   const path = join(root, "docs/reference/commands.md");
   if (process.env["UPDATE_GOLDEN"] === "1") writeFileSync(path, page);
   expect(readFileSync(path, "utf8")).toBe(page);
+});
+
+test("every command is in one group of the help", () => {
+  const all = [...Object.keys(clientCommands), ...Object.keys(serverCommands)];
+  expect(Object.values(groups).flat().toSorted()).toEqual(all.toSorted());
 });

@@ -1,10 +1,10 @@
 import type { BaseArgs, Command } from "@stricli/core";
 import { ConfigError } from "../../../src/config/variable.ts";
-import { Failure } from "../../../src/core/failure.ts";
+import { Failure, type Reason } from "../../../src/core/failure.ts";
 import type { CliContext } from "../../frame/context.ts";
-import { CommandError, messageOf, UsageError } from "../../frame/failures.ts";
+import { CommandError, type FailureKind, messageOf, ownKind, ownObject, UsageError } from "../../frame/failures.ts";
 import { build, type CommandForm, type Frame } from "../../frame/form.ts";
-import { jsonFlag, textFlag } from "../../frame/parameters.ts";
+import { type JsonFlags, jsonFlags, textFlag } from "../../frame/parameters.ts";
 import { type Print, printTo } from "../../frame/print.ts";
 import { faultText } from "./fault.ts";
 import type { OpenedInstallation } from "./installation.ts";
@@ -18,9 +18,7 @@ export interface Here {
 /** A command on an installation also has the installation. */
 export interface OnInstallation extends Here, OpenedInstallation {}
 
-interface Shared {
-  readonly json?: boolean;
-}
+type Shared = JsonFlags;
 
 /** Flags of every command that reads the settings. */
 export interface SettingsFlags {
@@ -32,18 +30,25 @@ export const settingsFlags = { config: textFlag("File with settings, instead of 
 /** Flags of every command on an installation. */
 export type InstallationFlags = Shared & SettingsFlags;
 
-export const installationFlags = { ...settingsFlags, ...jsonFlag } as const;
+export const installationFlags = { ...settingsFlags, ...jsonFlags } as const;
 
-const errors = {
-  text: (error: unknown): string => (isOfFrame(error) ? messageOf(error) : faultText(error).trimEnd()),
-  object(error: unknown): object {
-    if (error instanceof ConfigError) return { code: "configuration", message: error.message, problems: error.problems };
-    const code = error instanceof Failure ? error.reason : error instanceof UsageError ? "usage" : "failed";
-    return { code, message: isOfFrame(error) ? messageOf(error) : faultText(error).trimEnd() };
-  },
+/** The other reasons of a failure have the kind `failed`. */
+const kindOfReason: Readonly<Partial<Record<Reason, FailureKind>>> = {
+  unauthenticated: "credential",
+  permission_denied: "credential",
+  not_found: "not_found",
+  unavailable: "away",
 };
 
-const isOfFrame = (error: unknown): boolean => error instanceof UsageError || error instanceof CommandError;
+const errors = {
+  kind: (error: unknown): FailureKind => (error instanceof Failure ? kindOfReason[error.reason] : ownKind(error)) ?? "failed",
+  text: (error: unknown): string => (ownKind(error) === undefined ? faultText(error).trimEnd() : messageOf(error)),
+  object(error: unknown): object {
+    if (error instanceof ConfigError) return { code: "configuration", message: error.message, problems: error.problems };
+    if (error instanceof UsageError || error instanceof CommandError) return ownObject(error);
+    return { code: error instanceof Failure ? error.reason : "failed", message: errors.text(error) };
+  },
+};
 
 const here = (context: CliContext, { json = false }: Shared): Here => ({ context, print: printTo(context, json) });
 
