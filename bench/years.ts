@@ -7,7 +7,7 @@ import { systemIds, systemRandom } from "../src/core/ids.ts";
 import type { Retention } from "../src/core/retention/retention.ts";
 import { shrink } from "../src/core/retention/shrink.ts";
 import type { Store } from "../src/core/store.ts";
-import { type RetainParts, retainer } from "../src/core/use-cases/retain.ts";
+import { type RetainParts, retain } from "../src/core/use-cases/retain.ts";
 import { pathOf } from "../src/store/backend.ts";
 import { openStore } from "../src/store/open.ts";
 import type { Dialect } from "../src/store/statements.ts";
@@ -96,7 +96,7 @@ const archive: RetainParts["archive"] = {
 async function runPasses(store: Store, clock: Clock, retention: Retention): Promise<void> {
   const { signal } = new AbortController();
   await sealer(store, clock)(signal);
-  await retainer({ store, clock, archive, ids: systemIds, retention, keepsEvents: false })?.(signal);
+  await retain.run({ store, clock, archive, ids: systemIds, config: { retention, deletedTaskDays: 0, webhookLogDays: 0 } }, signal);
   await sealer(store, clock)(signal);
   await shrink(store, clock, signal);
 }

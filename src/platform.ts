@@ -31,6 +31,8 @@ import { readiness } from "./http/health.ts";
 import { addressReader, requestReader, sessionCookieReader } from "./http/request.ts";
 import { httpServer } from "./http/server.ts";
 import type { Ambient } from "./installation.ts";
+import { allJobs } from "./jobs/all.ts";
+import { startJobs } from "./jobs/timed.ts";
 import { type ListenAddress, listenAddresses, listenFailure } from "./listening.ts";
 import { operationTable } from "./operations.ts";
 import { type Step, unnamed } from "./process/ending.ts";
@@ -44,7 +46,6 @@ import { createFiles } from "./wiring/files.ts";
 import { createHandlers } from "./wiring/handlers.ts";
 import { countedLog, storeProfiles, version } from "./wiring/installation.ts";
 import { showKeys } from "./wiring/key-ring.ts";
-import { startMaintenance } from "./wiring/maintenance.ts";
 import { createMcpRoutes } from "./wiring/mcp.ts";
 import { callObserver, metricsAccess } from "./wiring/observing.ts";
 import { type ProcessContext, processContext } from "./wiring/process-context.ts";
@@ -102,7 +103,9 @@ export async function startPlatform(
   const keys = signingKeys({ store, cipher, clock, ids });
   const files = createFiles(context);
   store.readSegmentsBy(files.archive.readSegment);
-  const stopMaintenance = startMaintenance(context, queue, combinedUses(Object.values(uses)), keys, files.sweep, files.archive);
+  const written = combinedUses(Object.values(uses));
+  const jobNeeds = { ...context, backlog: queue, uses: written, signingKeys: keys, files: files.sweep, archive: files.archive };
+  const stopJobs = startJobs(allJobs, jobNeeds, processId);
   const stopWatch = startWatch(context);
   const auditing = startAuditing(context);
   const noteRefusal = refusalNoter(auditing.refusals);
@@ -222,7 +225,7 @@ export async function startPlatform(
       if (config.role !== "worker" && config.noticeSeconds > 0) await clock.sleep(config.noticeSeconds * 1000);
       await Promise.all([
         step("calls", front.drain(config.drainSeconds)),
-        step("maintenance", stopMaintenance()),
+        step("timed jobs", stopJobs()),
         step("warnings", stopWatch()),
         work?.stop(step),
         step("runs of workers", remote.drain()),
@@ -231,6 +234,7 @@ export async function startPlatform(
       // After the last calls: this includes their invitations and refusals.
       await step("mail", teams.drain());
       await step("audit", auditing.stop());
+      await written.write().catch((cause: unknown) => log("error", "the last uses of keys were not written", { cause }));
       await hideKeys();
       await admin?.close();
       metrics?.stop();

@@ -48,6 +48,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "a2a/push": ["webhooks/post", "webhooks/record"],
   "a2a/http": ["call", "core", "doors/http", "http", "operations", "gen/proto", "@bufbuild/", "fastify"],
   jobs: ["node:", "core", "pg-boss"],
+  "jobs/all": ["runtime"],
   runtime: ["node:", "core", "jobs"],
   "runtime/agents/a2a": ["gen/proto", "@bufbuild/"],
   "runtime/agents/model": ["type config/models", "ai", "@ai-sdk/", "ajv", "undici"],

@@ -13,15 +13,22 @@ interface Sleeper {
 type LogError = (level: "error", text: string, fields: { readonly cause: unknown }) => void;
 
 /**
- * Runs `work` now, and again `ms` after each end, until the signal is aborted. An error is logged under the function's
- * name, and the next round is the retry: no error ends the poll.
+ * Runs `work` now, and again `ms` after each end, or after the milliseconds that it returns, until the signal is aborted. An error is logged under
+ * `name`, and the next round is the retry: no error ends the poll.
  */
-export async function poll(clock: Sleeper, ms: number, signal: AbortSignal, log: LogError, work: () => Promise<void>): Promise<void> {
+export async function poll(
+  clock: Sleeper,
+  ms: number,
+  signal: AbortSignal,
+  log: LogError,
+  work: () => Promise<unknown>,
+  name = work.name || "a polled function",
+): Promise<void> {
   const round = () =>
     work().then(
-      () => ms,
+      (pause) => (typeof pause === "number" ? pause : ms),
       (cause: unknown) => {
-        log("error", `${work.name || "a polled function"} failed`, { cause });
+        log("error", `${name} failed`, { cause });
         return Math.min(ms, retryMs);
       },
     );

@@ -7,9 +7,6 @@ import { jsonDigest } from "../core/json-digest.ts";
 import type { Tx } from "../core/store.ts";
 import type { Admission } from "./admission.ts";
 
-/** Repeats are recognised for a day. */
-export const idempotencyWindowMs = 24 * 3_600_000;
-
 /** JSON of 100 levels needs four nested messages for each level in its binary form. */
 const recursionLimit = 400;
 

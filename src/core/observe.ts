@@ -62,6 +62,10 @@ export interface Observe {
   /** Names a kind of open watches, and how to count them. */
   watchers(kind: string, count: () => number): void;
   jobsRun(kind: string, outcome: "done" | "failed", count: number): void;
+  /** A timed job has ended after this time. */
+  timedJobEnded(kind: string, outcome: "done" | "failed", seconds: number): void;
+  /** Names a timed job, and how to read the seconds since it was last done. */
+  timedJob(kind: string, everySeconds: number, age: () => number): void;
   /** Spans, or lines of the log, were not exported. */
   telemetryDropped(signal: "traces" | "logs", count: number): void;
 }
@@ -89,6 +93,8 @@ export const unobserved: Observe = {
   uploaded: nothing,
   watchers: nothing,
   jobsRun: nothing,
+  timedJobEnded: nothing,
+  timedJob: nothing,
   telemetryDropped: nothing,
 };
 

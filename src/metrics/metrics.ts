@@ -32,12 +32,13 @@ export function createMetrics({ agentProfiles }: Pick<Config, "agentProfiles">, 
   const agentOf = (profile: string): string => (agents.get(profile) ?? "other").replace(/:.*/, "");
   const { refresh: refreshCalls, ...calls } = callMetrics(series);
   const { refresh: refreshStore, ...store } = storeMetrics(series);
+  const { refresh: refreshWork, ...work } = workMetrics(series, agentOf);
   const show = installationMetrics(series, new Set(agents.keys()));
   const { refresh: refreshProcess, stop } = processMetrics(series, version);
   return {
-    observe: { ...calls, ...store, ...modelMetrics(series), ...workMetrics(series, agentOf) },
+    observe: { ...calls, ...store, ...modelMetrics(series), ...work },
     async text(format, rows) {
-      for (const refresh of [refreshCalls, refreshStore, refreshProcess]) refresh();
+      for (const refresh of [refreshCalls, refreshStore, refreshWork, refreshProcess]) refresh();
       if (rows !== null) show(rows);
       const text = await registry.metrics();
       return format === "prometheus" ? text : openMetrics(text);

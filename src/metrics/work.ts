@@ -6,11 +6,23 @@ export type AgentOf = (profile: string) => string;
 
 type WorkFunctions = Pick<
   Observe,
-  "runEnded" | "claimed" | "lost" | "attempted" | "webhooksDisabled" | "pushed" | "jobsRun" | "telemetryDropped"
+  | "runEnded"
+  | "claimed"
+  | "lost"
+  | "attempted"
+  | "webhooksDisabled"
+  | "pushed"
+  | "jobsRun"
+  | "timedJobEnded"
+  | "timedJob"
+  | "telemetryDropped"
 >;
 
+/** More than a process has. */
+const timedJobsMax = 40;
+
 /** Metrics of runs, deliveries and jobs. */
-export function workMetrics({ counter, histogram }: Series, agentOf: AgentOf): WorkFunctions {
+export function workMetrics({ counter, histogram, gauge }: Series, agentOf: AgentOf): WorkFunctions & { readonly refresh: () => void } {
   const runs = counter({
     name: "atp_runs_total",
     help: "Ended runs by agent (offline, remote, model) and ending.",
@@ -54,7 +66,21 @@ export function workMetrics({ counter, histogram }: Series, agentOf: AgentOf): W
     { name: "atp_push_attempt_duration_seconds", help: "Time of attempts of push notifications on the network.", labels: [], most: 1 },
     [0.05, 0.25, 1, 5, 15],
   );
-  const jobs = counter({ name: "atp_jobs_total", help: "Jobs by kind and outcome.", labels: ["kind", "outcome"], most: 12 });
+  const jobs = counter({ name: "atp_jobs_total", help: "Jobs by kind and outcome.", labels: ["kind", "outcome"], most: 80 });
+  const jobSeconds = counter({ name: "atp_job_seconds_total", help: "Time of timed jobs by kind.", labels: ["kind"], most: timedJobsMax });
+  const ages = gauge({
+    name: "atp_job_success_age_seconds",
+    help: "Time since this process last did a timed job, or found that it was not due.",
+    labels: ["kind"],
+    most: timedJobsMax,
+  });
+  const intervals = gauge({
+    name: "atp_job_interval_seconds",
+    help: "Time between two runs of a timed job.",
+    labels: ["kind"],
+    most: timedJobsMax,
+  });
+  const timed = new Map<string, { readonly every: number; readonly age: () => number }>();
   const dropped = counter({
     name: "atp_telemetry_dropped_total",
     help: "Spans and lines of the log that were not exported: the collector did not take them, or too many waited.",
@@ -77,6 +103,16 @@ export function workMetrics({ counter, histogram }: Series, agentOf: AgentOf): W
     },
     telemetryDropped: (signal, count) => dropped({ signal }, count),
     jobsRun: (kind, outcome, count) => jobs({ kind, outcome }, count),
+    timedJobEnded(kind, outcome, time) {
+      jobs({ kind, outcome });
+      jobSeconds({ kind }, time);
+    },
+    timedJob: (kind, every, age) => void timed.set(kind, { every, age }),
+    refresh() {
+      const all = [...timed];
+      ages(all.map(([kind, { age }]) => [{ kind }, age()]));
+      intervals(all.map(([kind, { every }]) => [{ kind }, every]));
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Store, Tx } from "../core/store.ts";
 import { fail } from "../core/tasks/lifecycle.ts";
 import type { ClaimableTask } from "../core/tasks/task.ts";
+import { type TimedJob } from "../core/processes/timed-job.ts";
 
 /** The most turns that are ended in one change. */
 const batchMax = 100;
@@ -44,3 +45,6 @@ async function endOverdue(tx: Tx, { id, fence, spaceId, agentProfile }: Claimabl
   } as const;
   if (await tx.tasks.advance(id, { now, when, set: nextTurn, events: messages })) await tx.jobs.put({ kind: "run", key: id, runAt: now });
 }
+
+/** A turn ends at most a second after its time limit. */
+export const endTurns: TimedJob = { name: "end-overdue-turns", every: 1_000, run: endOverdueTurns };

@@ -44,7 +44,7 @@ export async function recordOutcomes(tx: Tx, completed: readonly CompletedAttemp
   // Lock order: webhooks first, because a change that deletes a webhook also locks it first.
   const off = await recordHealth(tx, completed);
   await tx.deliveries.record(completed, now);
-  await tx.webhookEvents.purgeSettledBodies(completed.filter(({ next }) => next.state !== "pending").map(({ eventId }) => eventId));
+  await tx.webhookEvents.deleteSettledBodies(completed.filter(({ next }) => next.state !== "pending").map(({ eventId }) => eventId));
   return off;
 }
 

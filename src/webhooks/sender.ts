@@ -116,7 +116,7 @@ export function startSender(parts: SenderParts): Sender {
       const off = await recordOutcomes(tx, finished.completed, now);
       await tx.deliveries.release(finished.aborted, now);
       await tx.deliveries.cancel(obsolete.map(idOf), now);
-      await tx.webhookEvents.purgeSettledBodies(obsolete.map(({ event }) => event.id));
+      await tx.webhookEvents.deleteSettledBodies(obsolete.map(({ event }) => event.id));
       return { off, cancelled: obsolete.length, taken: await tx.deliveries.take(sendable.map(idOf), now, now + leaseMs) };
     });
   }

@@ -5,7 +5,7 @@ import type { NodeLoad } from "../../src/core/installation/status.ts";
 import type { ProcessKeys } from "../../src/core/processes/key-rotation.ts";
 import { version } from "../../src/wiring/installation.ts";
 import { openTestStore, postgresTemplate } from "../support/database.ts";
-import { runMaintenance } from "../support/maintenance.ts";
+import { runJobs } from "../support/timed-jobs.ts";
 import { openService, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 
@@ -54,7 +54,7 @@ test("the row of a process that was killed is deleted after a day", async () => 
   clock.step(1);
   await put("alive");
   clock.step(24 * 3_600_000);
-  await runMaintenance(store, clock);
+  await runJobs(store, clock);
   expect((await store.processKeys.list(0)).map(({ id }) => id)).toEqual(["alive"]);
 });
 

@@ -3,10 +3,10 @@ import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { managedClient, register } from "../../src/core/oauth/registration.ts";
 import { createSignedInVisitor, createVisitor, type Visitor } from "../console/consent-rig.ts";
 import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
-import { runMaintenance } from "../support/maintenance.ts";
 import { issuer, type Members, type OAuthReply, postForm, replyOf } from "../support/oauth.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
+import { runJobs } from "../support/timed-jobs.ts";
 import { atDoor } from "./door.ts";
 import { openRedirects, refusalOf, tokensFor, unverifiedRequest } from "./unverified-rig.ts";
 
@@ -195,10 +195,10 @@ describeOnOne("unused registrations", (database) => {
     expect(await Promise.all(["dynamic_1", "dynamic_4", "dynamic_5"].map(present))).toEqual([true, false, true]);
 
     const clock = stillClock(now + 2 * dayMs + 5);
-    await runMaintenance(db.store, clock);
+    await runJobs(db.store, clock);
     expect(await present(late.app.clientId)).toBe(true);
     clock.step(1);
-    await runMaintenance(db.store, clock);
+    await runJobs(db.store, clock);
     expect(await present(late.app.clientId)).toBe(false);
     await expect(db.store.change((tx) => managedClient(tx, late.app.clientId, late.token))).rejects.toThrow("not valid");
   });

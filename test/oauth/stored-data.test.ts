@@ -1,17 +1,14 @@
 import { expect, test } from "vitest";
-import { systemIds, systemRandom } from "../../src/core/ids.ts";
+import { systemRandom } from "../../src/core/ids.ts";
 import { codeDigest } from "../../src/core/oauth/code.ts";
-import { backlog } from "../../src/core/tasks/backlog.ts";
 import { openStore } from "../../src/store/open.ts";
-import { startMaintenance } from "../../src/wiring/maintenance.ts";
-import { archiveFiles, noBlobs } from "../support/archive-files.ts";
 import { databaseUrl, describeOnOne, rowsIn } from "../support/database.ts";
 import { storeWithFaults } from "../support/faults.ts";
-import { keepsAll } from "../support/maintenance.ts";
 import { codeFor, exchangeCode, modes, pairOf, postForm, putApp, refreshProof, refreshWith, userMe } from "../support/oauth.ts";
 import { openService } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
 import { storedText } from "../support/stored-text.ts";
+import { runJobs } from "../support/timed-jobs.ts";
 
 const day = 24 * 3_600_000;
 
@@ -92,40 +89,20 @@ describeOnOne("stored OAuth data", (kind) => {
     await postForm(service.url, "/oauth/revoke", { token: revoked.refresh_token, client_id: of.app.clientId });
     const familyOf = ({ refresh_token }: { readonly refresh_token: string }) =>
       service.store.families.findState(refresh_token.split("_")[1] ?? "");
-    const runMaintenance = async () => {
-      const parts = {
-        store: service.store,
-        clock,
-        ids: systemIds,
-        prove: async () => true,
-        log: () => undefined,
-        config: { deletedTaskDays: 0, webhookLogDays: 30, agentProfiles: {}, retention: keepsAll },
-      };
-      const nothing = async () => undefined;
-      const stop = startMaintenance(
-        parts,
-        backlog(service.store, 1),
-        { write: nothing },
-        { retire: nothing },
-        { sweep: nothing, purge: nothing },
-        archiveFiles(service.store, noBlobs),
-      );
-      await clock.advance(1);
-      await stop();
-    };
+    const runAll = () => runJobs(service.store, clock);
     clock.step(day - 10);
-    await runMaintenance();
+    await runAll();
     expect(await service.store.codes.find(codeDigest(code))).not.toBeNull();
     expect(await familyOf(revoked)).not.toBeNull();
     clock.step(600_020);
-    await runMaintenance();
+    await runAll();
     expect(await service.store.codes.find(codeDigest(code))).toBeNull();
     expect(await familyOf(revoked)).toBeNull();
     clock.step(29 * day);
-    await runMaintenance();
+    await runAll();
     expect(await familyOf(active)).not.toBeNull();
     clock.step(day);
-    await runMaintenance();
+    await runAll();
     expect(await familyOf(active)).toBeNull();
   });
 

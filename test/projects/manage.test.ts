@@ -5,7 +5,7 @@ import { settingsRig } from "../settings/settings-rig.ts";
 import { createSkill, listSkillNames, ofProject } from "../skills/skills-rig.ts";
 import { sampleTask } from "../store/samples.ts";
 import { describeOnOne, rowsIn, runOn } from "../support/database.ts";
-import { runMaintenance } from "../support/maintenance.ts";
+import { runJobs } from "../support/timed-jobs.ts";
 import type { Person } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
 import { tokenOf } from "../support/token.ts";
@@ -144,7 +144,7 @@ describeOnOne("the tasks of a deleted project", (database) => {
     await put(other, 3);
     await ann.v2("project.delete", { project_id });
     // A round that is stopped ends after its first batch of 500.
-    for (let round = 0; round < 3; round++) await runMaintenance(store, clock);
+    for (let round = 0; round < 3; round++) await runJobs(store, clock);
     const types = await rowsIn(rig.db.url, "SELECT type, COUNT(*) AS count FROM task WHERE agent_id IS NULL GROUP BY type ORDER BY type");
     expect(types.map(({ type, count }) => [type, Number(count)])).toEqual([
       ["project", 3],
@@ -158,8 +158,8 @@ describeOnOne("the tasks of a deleted project", (database) => {
     // A task that was created at the same time commits after the deletion.
     clock.step(3_600_001);
     await put(project_id, 1);
-    await runMaintenance(store, clock);
-    await runMaintenance(store, clock);
+    await runJobs(store, clock);
+    await runJobs(store, clock);
     expect(await tombstones()).toHaveLength(0);
     expect(await rowsIn(rig.db.url, `SELECT id FROM task WHERE project_id = '${project_id}'`)).toHaveLength(0);
   });

@@ -1,9 +1,9 @@
 import { systemIds } from "../../src/core/ids.ts";
 import type { Retention } from "../../src/core/retention/retention.ts";
 import type { Store } from "../../src/core/store.ts";
-import { retainer } from "../../src/core/use-cases/retain.ts";
+import { retain } from "../../src/core/use-cases/retain.ts";
 import { archiveFiles, noBlobs } from "./archive-files.ts";
-import { keepsAll } from "./maintenance.ts";
+import { keepsAll } from "./timed-jobs.ts";
 import { stillClock } from "./still-clock.ts";
 
 /** One pass of retention at a time (Unix milliseconds). */
@@ -15,6 +15,6 @@ export async function retainAt(
   blobs = noBlobs,
 ): Promise<void> {
   const archive = archiveFiles(store, blobs, now);
-  const parts = { store, archive, ids: systemIds, clock: stillClock(now), keepsEvents, retention: { ...keepsAll, ...retention } };
-  await retainer(parts)?.(new AbortController().signal);
+  const config = { deletedTaskDays: keepsEvents ? 1 : 0, webhookLogDays: 0, retention: { ...keepsAll, ...retention } };
+  await retain.run({ store, archive, config, ids: systemIds, clock: stillClock(now) }, new AbortController().signal);
 }

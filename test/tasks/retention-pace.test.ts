@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
 import type { Store, Tx } from "../../src/core/store.ts";
-import { retainer } from "../../src/core/use-cases/retain.ts";
+import { retain } from "../../src/core/use-cases/retain.ts";
 import { archiveFiles, noBlobs } from "../support/archive-files.ts";
 import { movableClock } from "../support/clock.ts";
-import { keepsAll } from "../support/maintenance.ts";
+import { keepsAll } from "../support/timed-jobs.ts";
 
 /** The sizes of the changes that delete usage of one space, when each change takes `ms`, and the time of day is set back during it. */
 async function sizesOf(ms: number, changes: number): Promise<readonly number[]> {
@@ -14,7 +14,7 @@ async function sizesOf(ms: number, changes: number): Promise<readonly number[]> 
     sizes.push(max);
     return sizes.length === changes ? 0 : max;
   };
-  const tx = { settings: { get: async () => null, put: async () => undefined }, retention: { deleteUsage } };
+  const tx = { retention: { deleteUsage } };
   const store = {
     async change(work: (tx: Tx) => Promise<unknown>) {
       clock.pass(ms);
@@ -24,9 +24,8 @@ async function sizesOf(ms: number, changes: number): Promise<readonly number[]> 
     retention: { walkSpaces: async (after: string) => (after === "" ? [{ id: "space", isHeld: false }] : []) },
   } as unknown as Store;
   const archive = archiveFiles(store, noBlobs, clock.now());
-  await retainer({ store, clock, ids: systemIds, archive, keepsEvents: false, retention: { ...keepsAll, usageDays: 1 } })?.(
-    new AbortController().signal,
-  );
+  const config = { deletedTaskDays: 0, webhookLogDays: 0, retention: { ...keepsAll, usageDays: 1 } };
+  await retain.run({ store, clock, ids: systemIds, archive, config }, new AbortController().signal);
   return sizes;
 }
 

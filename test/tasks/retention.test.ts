@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { describeOnOne, nodesOf } from "../support/database.ts";
-import { runMaintenance } from "../support/maintenance.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
+import { runJobs } from "../support/timed-jobs.ts";
 import { untilStatus } from "../support/until.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -19,7 +19,7 @@ const eventCount = async ({ store }: Service, id: string) =>
   (await store.events.list(id, { order: "asc", limit: 10, verbose: true })).length;
 
 /** One maintenance round of a process, at an offset from now. */
-const runLater = ({ store }: Service, ms: number) => runMaintenance(store, stillClock(Date.now() + ms), { deletedTaskDays: 2 });
+const runLater = ({ store }: Service, ms: number) => runJobs(store, stillClock(Date.now() + ms), { deletedTaskDays: 2 });
 
 describeOnOne("DELETED_TASK_DAYS", (database) => {
   test("keeps a team's events this many days, invisible to callers, and deletes a personal space's immediately (spec/decisions.md 14)", async () => {

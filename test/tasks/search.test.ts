@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { describeOnOne, openTestStore, runOn } from "../support/database.ts";
-import { runMaintenance } from "../support/maintenance.ts";
 import { openService } from "../support/service.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
+import { runJobs } from "../support/timed-jobs.ts";
 
 describeOnOne("query of task.list", (database) => {
   const rig = taskRig({ database, idle: true });
@@ -57,7 +57,7 @@ describeOnOne("query of task.list", (database) => {
     expect((await list("old", who, { unknown: 1 }))["warnings"]).toEqual(['unknown member "unknown"', ...warnings]);
     expect((await who.client(TaskService, "connect-json").listTasks({ query: "old" })).warnings).toEqual(warnings);
     expect((await who.v2("task.list")).body).not.toHaveProperty("warnings");
-    await runMaintenance(over.store, systemClock);
+    await runJobs(over.store, systemClock);
     const body = await list("old", who);
     expect(body["data"]).toMatchObject([{ id }]);
     expect(body).not.toHaveProperty("warnings");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { newId, sampleWebhook } from "../store/samples.ts";
 import { describeOnOne, openTestStore, rowsIn, runOn } from "../support/database.ts";
-import { runMaintenance } from "../support/maintenance.ts";
+import { runJobs } from "../support/timed-jobs.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { putDelivery } from "./deliveries.ts";
 
@@ -30,7 +30,7 @@ describeOnOne("the delivery log", (kind) => {
     ];
     const kept = [await put(old + 1, settled), await put(1)];
     for (const { id } of [...purged, ...kept]) await attempt(url, id);
-    await runMaintenance(store, clock);
+    await runJobs(store, clock);
     expect(await idsIn(url, "webhook_event")).toEqual(new Set(kept.map(({ eventId }) => eventId)));
     expect(await idsIn(url, "delivery")).toEqual(new Set(kept.map(({ id }) => id)));
     expect(await idsIn(url, "delivery_attempt", "delivery_id")).toEqual(new Set(kept.map(({ id }) => id)));
@@ -48,7 +48,7 @@ describeOnOne("the delivery log", (kind) => {
     const purged = await put({ deletedAt: 1 });
     const kept = [await put({ deletedAt: clock.now() }), await put()];
     expect(await idsIn(url, "webhook")).toContain(purged);
-    await runMaintenance(store, clock);
+    await runJobs(store, clock);
     expect(await idsIn(url, "webhook")).toEqual(new Set(kept));
   });
 

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { WebhookEventType } from "../../src/gen/proto/webhook/v2/webhook_pb.ts";
 import { WebhookService } from "../../src/gen/proto/webhook/v2/webhook_service_pb.ts";
 import { describeOnEach, rowsIn } from "../support/database.ts";
-import { runMaintenance } from "../support/maintenance.ts";
+import { runJobs } from "../support/timed-jobs.ts";
 import type { Person } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
 import { clientOf, rpcWires } from "../support/wires.ts";
@@ -148,7 +148,7 @@ describeOnEach("webhook.listen", (database) => {
     await createTask(ann);
     expect(await rows("listener_event")).toHaveLength(5);
     await listen(ann).ready;
-    await runMaintenance(service.store, { ...stillClock(now), now: () => now });
+    await runJobs(service.store, { ...stillClock(now), now: () => now });
     expect(await rowsOf(ann)).toHaveLength(1);
     expect(await rows("listener_event", "listener_id IN ('a', 'b', 'c', 'd', 'e')")).toEqual([]);
   });

@@ -179,7 +179,7 @@ describeOnOne("the sender", (kind) => {
     await rig.putEvent("t", 1, "task_created", await rig.putWebhook());
     await rig.database.store.change(async (tx) => {
       await tx.tasks.tombstone("t", 1, false);
-      await tx.webhookEvents.purgeBodies("t");
+      await tx.webhookEvents.deleteBodies("t");
     });
     rig.start();
     const [request] = await rig.waitForRequests(1);

@@ -4,7 +4,7 @@ import type { ProveDomain } from "../../src/core/websites/domain.ts";
 import { checkDomains } from "../../src/core/websites/domains.ts";
 import { describeOnOne } from "../support/database.ts";
 import { freePort } from "../support/free-port.ts";
-import { runMaintenance } from "../support/maintenance.ts";
+import { runJobs } from "../support/timed-jobs.ts";
 import type { Person } from "../support/service.ts";
 import { hostOf, openSiteRig, page, publish, removeMember, runOfflineTask, type SiteRig, visit, visitHttp2 } from "./site.ts";
 
@@ -178,7 +178,7 @@ describeOnOne("custom domains", (database) => {
       if (name === domain) checks += 1;
       return true;
     };
-    await Promise.all([1, 2, 3].map(() => runMaintenance(rig.service.store, laterClock, { prove: counting })));
+    await Promise.all([1, 2, 3].map(() => runJobs(rig.service.store, laterClock, { prove: counting })));
     expect(checks).toBe(1);
   });
 

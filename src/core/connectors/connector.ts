@@ -1,6 +1,7 @@
 import type { Scope } from "../accounts/caller.ts";
 import type { JsonObject } from "../json.ts";
 import { jsonDigest } from "../json-digest.ts";
+import { purging } from "../processes/timed-job.ts";
 
 /**
  * How a connector is reached, as clients see it (spec/api.md 7.8). `builtin`: through the platform and its agents;
@@ -136,3 +137,5 @@ export function effectiveByUid(installed: readonly InstalledConnector[]): Readon
   }
   return byUid;
 }
+
+export const purgeConnectorSignIns = purging("purge-connector-sign-ins", (tx, now) => tx.connectors.purgeAuthorizations(now));

@@ -1,4 +1,5 @@
 import type { CountedPage, OffsetPage } from "../pagination/page.ts";
+import { dayMs, purgingInBatches } from "../processes/timed-job.ts";
 import type { TaskRecordRows } from "./task-record.ts";
 
 /** The states of an export (spec/enterprise.md 6.6). */
@@ -29,7 +30,7 @@ export interface ExportTransition {
 }
 
 /** How long an archive is kept after its completion, in milliseconds (spec/enterprise.md 6.5). */
-export const archiveMs = 30 * 24 * 3_600_000;
+export const archiveMs = 30 * dayMs;
 
 /** Whether an archive is purged or is due to be: its time counts, even if the sweep is late. */
 export const isPurged = (of: { readonly completedAt: number | null; readonly purgedAt: number | null }, now: number): boolean =>
@@ -214,3 +215,10 @@ export interface ExportRows extends SubjectRows, TaskRecordRows {
   /** All archives with bytes: `bytes` is their size before encryption. */
   listArchives(): Promise<readonly { readonly exportId: string; readonly blobId: string; readonly bytes: number }[]>;
 }
+
+/** Deletes archives 30 days after they were made. */
+export const purgeArchives = purgingInBatches("purge-archives", 100, async (tx, now, max) => {
+  const purged = await tx.exports.purge(now - archiveMs, now, max);
+  await tx.blobs.drop(purged);
+  return purged.length;
+});

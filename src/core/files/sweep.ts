@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import { areBytesKept } from "../processes/hold.ts";
+import { dayMs, hourMs, type JobNeeds, type TimedJob } from "../processes/timed-job.ts";
 import type { Store } from "../store.ts";
 import type { Blobs } from "./blob.ts";
 
@@ -27,7 +28,7 @@ export interface SweepParts {
 const batchMax = 100;
 /** A failed deletion of bytes is tried again after this, in milliseconds. */
 const retryMs = 30_000;
-const tombstoneMs = 30 * 24 * 3_600_000;
+const tombstoneMs = 30 * dayMs;
 
 export function fileSweep({ changeBytes, blobs, clock, log }: SweepParts): FileSweep {
   async function expire(): Promise<number> {
@@ -67,3 +68,14 @@ export function fileSweep({ changeBytes, blobs, clock, log }: SweepParts): FileS
     },
   };
 }
+
+type SweepNeeds = JobNeeds & { readonly files: FileSweep };
+
+/** Expired files are purged within a minute (spec/decisions.md 38). */
+export const sweepFiles: TimedJob<SweepNeeds> = {
+  name: "sweep-files",
+  every: 10_000,
+  run: ({ files }, signal) => files.sweep(signal),
+};
+
+export const purgeFiles: TimedJob<SweepNeeds> = { name: "purge-files", every: hourMs, once: true, run: ({ files }) => files.purge() };

@@ -1,3 +1,4 @@
+import { dayMs, purging } from "../processes/timed-job.ts";
 /** Calls with equal members are the same call (spec/decisions.md 20). */
 export interface IdempotencyKey {
   readonly accountId: string;
@@ -37,3 +38,8 @@ export interface IdempotencyRows {
 /** Binds a sealed answer to its record. */
 export const answerContext = (key: IdempotencyKey): string =>
   JSON.stringify([key.accountId, key.spaceId, key.clientId, key.operation, key.key]);
+
+/** Repeats are recognised for a day. */
+export const idempotencyWindowMs = dayMs;
+
+export const purgeIdempotencyRecords = purging("purge-idempotency-records", (tx, now) => tx.idempotency.purge(now - idempotencyWindowMs));

@@ -3,6 +3,7 @@ import type { Clock } from "../clock.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids, Random } from "../ids.ts";
 import { byCreation, type CursorBinding, decodeCursor, type Page, type PageInput, pageOf } from "../pagination/page.ts";
+import { dayMs, type JobNeeds, type TimedJob } from "../processes/timed-job.ts";
 import type { Store, Tx } from "../store.ts";
 import { type ApiKey, type ApiKeyRows, createKey, type HeldKey, isKeyName, keyNameRule, type UsedKey } from "./api-key.ts";
 import { checkRestrictions, type KeyRestrictions, limitsOf, noRestrictions, type RestrictionsInput } from "./restrictions.ts";
@@ -45,8 +46,6 @@ export function keyUses(
     },
   };
 }
-
-const dayMs = 24 * 3_600_000;
 
 /** The maximum lifetime of kinds of keys, which is also the default (spec/enterprise.md 1). */
 const longestMs: Partial<Record<KeyKind, number>> = { team_user_mgmt: 365 * dayMs };
@@ -186,3 +185,10 @@ export function keyExpiry(kind: KeyKind, requested: number | null, now: number):
   if (longest !== undefined && requested > now + longest) throw invalidArgument("expires_at", `must be within ${longest / dayMs} days`);
   return requested;
 }
+
+/** Writes the noted uses of credentials. The last use in a list may be late by 5 seconds and a minute. */
+export const writeKeyUses: TimedJob<JobNeeds & { readonly uses: Pick<KeyUses, "write"> }> = {
+  name: "write-key-uses",
+  every: 5_000,
+  run: ({ uses }) => uses.write(),
+};

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ScopeName } from "../accounts/caller.ts";
+import { dayMs, purging } from "../processes/timed-job.ts";
 import type { Tx } from "../store.ts";
 import type { AuthenticatedClient } from "./app.ts";
 import { type AuthorizationState, isAuthorizationValid, type TokenFamily } from "./family.ts";
@@ -144,3 +145,6 @@ async function refuseReuse(tx: Tx, issuing: IssueContext, request: Exchange, cod
   await auditFamily(tx, issuing, "oauth/token", { ...code, id: familyId }, raced ? "code_raced" : "code_replayed");
   return invalidGrant;
 }
+
+/** Kept for a day after they expire, to detect a second use. */
+export const purgeCodes = purging("purge-codes", (tx, now) => tx.codes.purge(now - dayMs));

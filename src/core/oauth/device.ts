@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { parseScopes, type ScopeName } from "../accounts/caller.ts";
 import { Failure } from "../failure.ts";
 import type { Random } from "../ids.ts";
+import { dayMs, purging } from "../processes/timed-job.ts";
 import type { Tx } from "../store.ts";
 import { type AuthenticatedClient, defaultScopes } from "./app.ts";
 import { invalidTarget, missingSecret, type OAuthRefusal, oauthRefusal, unauthorizedClient } from "./refusal.ts";
@@ -134,3 +135,6 @@ async function checkPending({ devices }: Tx, clientId: string, network: string, 
     (await devices.countPending(clientId, null, now)) >= pendingMax.client;
   if (isFull) throw new Failure("rate_limited", "too many requests wait for a person", { retryAfter: 60 });
 }
+
+/** Kept for a day after they expire, to detect a second use. */
+export const purgeDevices = purging("purge-devices", (tx, now) => tx.devices.purge(now - dayMs));

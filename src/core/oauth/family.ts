@@ -3,6 +3,7 @@ import type { MemberStatus, Role } from "../accounts/account.ts";
 import type { ScopeName } from "../accounts/caller.ts";
 import type { Cipher } from "../cipher.ts";
 import { type Ids, isShortId, shortIdFrom } from "../ids.ts";
+import { dayMs, purging } from "../processes/timed-job.ts";
 import { isSame } from "../signed-token.ts";
 import type { Resource } from "./resource.ts";
 
@@ -154,3 +155,6 @@ export function refreshTokens(cipher: Cipher, ids: Pick<Ids, "short">, replayMs 
 
 /** The stored form of a refresh token. It has 128 random bits, so a plain hash is enough. */
 export const refreshDigest = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** Kept for a day after they expire, to detect a second use. */
+export const purgeFamilies = purging("purge-token-families", (tx, now) => tx.families.purge(now - dayMs));

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Failure, invalidArgument } from "../failure.ts";
 import type { CreationContext } from "../keys/api-key.ts";
+import { purging, type TimedJob } from "../processes/timed-job.ts";
 import type { Tx } from "../store.ts";
 import { type OAuthApp, registeredClientId } from "./app.ts";
 import { type ClientMetadata, isLoopbackRedirect, type Members, membersOf, readClientMetadata, unverifiedApp } from "./client-metadata.ts";
@@ -50,9 +51,6 @@ export async function register(tx: Tx, { now, ids, random }: CreationContext, js
   return { app, token };
 }
 
-/** Deletes registrations that are not used for a day. */
-export const purgeRegistrations = (tx: Tx, now: number): Promise<number> => tx.registrations.purge(now - unusedMs);
-
 /** The client of a management token (RFC 7592); the same refusal for an unknown client. @throws Failure `unauthenticated` */
 export async function managedClient(tx: Tx, clientId: string, token: string): Promise<OAuthApp> {
   const digest = await tx.registrations.digest(clientId);
@@ -89,3 +87,9 @@ function originOf({ redirectUris: [first = ""] }: ClientMetadata): string {
   const url = URL.parse(first);
   return url?.host || `${first.split(":", 1)[0]}:`;
 }
+
+/** Deletes registrations that are not used for a day, at most a minute later. */
+export const purgeUnusedClients: TimedJob = {
+  ...purging("purge-unused-clients", (tx, now) => tx.registrations.purge(now - unusedMs)),
+  every: 60_000,
+};

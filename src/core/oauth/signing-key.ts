@@ -5,6 +5,7 @@ import { mutex, type Run } from "../../async/limit.ts";
 import type { Cipher } from "../cipher.ts";
 import type { Clock } from "../clock.ts";
 import { type Ids, isShortId } from "../ids.ts";
+import { hourMs, type JobNeeds, type TimedJob } from "../processes/timed-job.ts";
 import type { Store } from "../store.ts";
 import { accessMs } from "./access-token.ts";
 
@@ -153,3 +154,11 @@ const parseJwk = ({ publicKey }: SigningKey): JWK => JSON.parse(publicKey) as JW
 
 /** An imported ES256 key is a CryptoKey, never bytes. */
 const importKey = async (jwk: JWK): Promise<CryptoKey> => (await jose().importJWK(jwk, algorithm)) as CryptoKey;
+
+/** Deletes keys of signatures that no valid token has. */
+export const retireSigningKeys: TimedJob<JobNeeds & { readonly signingKeys: Pick<SigningKeys, "retire"> }> = {
+  name: "retire-signing-keys",
+  every: hourMs,
+  once: true,
+  run: ({ signingKeys }) => signingKeys.retire(),
+};

@@ -1,6 +1,7 @@
 import type { KeyRing } from "../cipher.ts";
 import { Failure } from "../failure.ts";
 import type { Tx } from "../store.ts";
+import { dayMs, purging } from "./timed-job.ts";
 
 /** What a process says about itself. Null in the row of an older release. */
 export interface ProcessFacts {
@@ -142,3 +143,6 @@ export async function finishRotation(tx: Tx, ring: KeyRing, now: number, left: n
   await tx.settings.put(rotationName, "");
   tx.audit.note({ after: { key: ring.newest.slice(0, 8), previous: null } });
 }
+
+/** Rows of processes that were killed are deleted after a day. */
+export const purgeProcesses = purging("purge-processes", (tx, now) => tx.processKeys.purge(now - dayMs));

@@ -75,4 +75,11 @@ export interface SettingRows {
   get(key: string): Promise<string | null>;
   /** Inserts or replaces the value. */
   put(key: string, value: string): Promise<void>;
+  /**
+   * Takes the turn of work that is due once in each interval, and makes it due again after `every` milliseconds. Of several
+   * processes one takes it. A time that was set back makes it due.
+   *
+   * @returns 0 when the turn was taken, or the milliseconds until it is due.
+   */
+  takeTurn(key: string, now: number, every: number): Promise<number>;
 }

@@ -3,6 +3,7 @@ import type { Clock } from "../clock.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import { byCreation, type CursorPosition, decodeCursor, type Page, pageOf } from "../pagination/page.ts";
+import { hourMs, inBatches, purgingInBatches, type TimedJob } from "../processes/timed-job.ts";
 import type { Tx } from "../store.ts";
 
 /** The most projects in a space (spec/decisions.md 19b). */
@@ -141,3 +142,21 @@ export function requireProject(project: Project | null): Project {
   if (!project) throw notFound("project");
   return project;
 }
+
+/** A change that created a task may commit after the one that deleted its project. */
+export const purgeProjects = purgingInBatches("purge-projects", 100, (tx, now, max) => tx.projects.purge(now - hourMs, max));
+
+const detachMax = 500;
+
+/** Removes the tasks from deleted projects, within a minute (spec/api.md 8.36). */
+export const detachTasks: TimedJob = {
+  name: "detach-tasks",
+  every: 10_000,
+  async run({ store, clock }, signal) {
+    for (let id = await store.projects.findDeletedWithTasks(); id !== null && !signal.aborted; ) {
+      const project = id;
+      await inBatches(store, signal, detachMax, (tx) => tx.projects.detachTasks(project, detachMax, clock.now()));
+      id = await store.projects.findDeletedWithTasks();
+    }
+  },
+};

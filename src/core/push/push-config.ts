@@ -1,6 +1,7 @@
 import type { Scope } from "../accounts/caller.ts";
 import type { KeyScope } from "../accounts/key-scopes.ts";
 import type { Cipher } from "../cipher.ts";
+import { purgingInBatches } from "../processes/timed-job.ts";
 
 /** `active`: it sends. `ended`: its task is over and all was sent. `failed`: its receiver took nothing for too long. */
 export type PushState = "active" | "ended" | "failed";
@@ -119,3 +120,5 @@ export interface PushConfigRows {
   /** Deletes up to `max` configurations of deleted tasks; returns how many. */
   purge(max: number): Promise<number>;
 }
+
+export const purgePushConfigs = purgingInBatches("purge-push-configs", 500, (tx, _, max) => tx.pushConfigs.purge(max));

@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.ts";
+import { hourMs, type TimedJob } from "../processes/timed-job.ts";
 import type { Store } from "../store.ts";
 
 /** Pages of one step, and its longest time: the next step has half as many after a slower one. */
@@ -15,3 +16,9 @@ export async function shrink(store: Pick<Store, "shrink">, clock: Pick<Clock, "m
     pages = took > stepMs ? Math.max(pagesMin, Math.floor(pages / 2)) : Math.min(pagesMax, pages * 2);
   }
 }
+
+export const shrinkDatabase: TimedJob = {
+  name: "shrink-database",
+  every: hourMs,
+  run: ({ store, clock }, signal) => shrink(store, clock, signal),
+};

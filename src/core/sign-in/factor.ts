@@ -1,3 +1,4 @@
+import { purging } from "../processes/timed-job.ts";
 export const passkeysMax = 20;
 
 /** A passkey of an account: signing in with it needs no password. */
@@ -59,3 +60,5 @@ export interface FactorRows {
   /** Forgets tickets that expired before the given time. */
   purgeTickets(before: number): Promise<void>;
 }
+
+export const purgeTickets = purging("purge-tickets", (tx, now) => tx.factors.purgeTickets(now));

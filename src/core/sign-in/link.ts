@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Random } from "../ids.ts";
 import type { CreationContext } from "../keys/api-key.ts";
+import { dayMs, purging } from "../processes/timed-job.ts";
 import type { Tx } from "../store.ts";
 import type { Session } from "./sign-in.ts";
 import { type IdentityProof, needsSecondStep, type RequestOrigin, startSession } from "./start-session.ts";
@@ -119,3 +120,6 @@ export async function signInByLink(
     throw thrown;
   }
 }
+
+/** A used link is kept for a day: it shows how its session began. */
+export const purgeLinks = purging("purge-links", (tx, now) => tx.links.purge(now - dayMs));

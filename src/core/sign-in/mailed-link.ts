@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { dayMs, purging } from "../processes/timed-job.ts";
 import type { Tx } from "../store.ts";
 import { isLinkText, linkDigest } from "./link.ts";
 import type { IdentityProof } from "./start-session.ts";
@@ -72,3 +73,6 @@ export async function proveByMailedLink(tx: Tx, now: number, text: string, brows
   const email = await signInAddress(tx, accountId);
   return email === null ? null : { proven: { accountId, provedAt: now, by: "link", password: null }, email, next };
 }
+
+/** A used link is kept for a day, as those of `links`. */
+export const purgeMailedLinks = purging("purge-mailed-links", (tx, now) => tx.mailedLinks.purge(now - dayMs));

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { MemberStatus, Role } from "../accounts/account.ts";
 import type { Random } from "../ids.ts";
+import { purging } from "../processes/timed-job.ts";
 
 /** A session ends 30 days after its last use. */
 export const sessionMs = 30 * 24 * 3_600_000;
@@ -104,3 +105,6 @@ export interface SignInRows {
   /** Records a member's first sign-in (spec/decisions.md 5). */
   recordFirstSignIn(memberId: string, now: number): Promise<void>;
 }
+
+/** Deletes sessions that have ended. */
+export const purgeSessions = purging("purge-sessions", (tx, now) => tx.sessions.purge(now));

@@ -1,4 +1,5 @@
 import { Failure } from "../failure.ts";
+import type { JobNeeds, TimedJob } from "../processes/timed-job.ts";
 import type { Tx } from "../store.ts";
 
 /** The number of tasks that wait for a runner. It limits them without holding a task in memory. */
@@ -27,3 +28,10 @@ export function backlog(store: Tx, max: number): Backlog {
     },
   };
 }
+
+/** Counts the waiting tasks, in every process. */
+export const countWaiting: TimedJob<JobNeeds & { readonly backlog: Pick<Backlog, "count"> }> = {
+  name: "count-waiting-tasks",
+  every: countEveryMs,
+  run: ({ backlog }) => backlog.count(),
+};

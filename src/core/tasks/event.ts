@@ -1,5 +1,6 @@
 import type { Attachment } from "../files/file.ts";
 import type { Json, JsonObject } from "../json.ts";
+import { dayMs, purgingInBatches } from "../processes/timed-job.ts";
 
 /** Types of a task's events, with the API's names (spec/api.md 7.5). */
 export const eventTypes = [
@@ -122,5 +123,10 @@ export interface EventRows {
   /** Deletes all events of a task. */
   deleteOfTask(taskId: string): Promise<void>;
   /** Deletes the events of up to `max` tasks that were deleted before the given time; returns the number of tasks. */
-  deleteOfDeletedTasks(before: number, max: number): Promise<number>;
+  purge(before: number, max: number): Promise<number>;
 }
+
+/** Deletes the events of tasks that were deleted DELETED_TASK_DAYS ago. */
+export const purgeEvents = purgingInBatches("purge-events", 100, (tx, now, max, { deletedTaskDays }) =>
+  tx.events.purge(now - deletedTaskDays * dayMs, max),
+);

@@ -1,3 +1,5 @@
+import type { TimedJob } from "../processes/timed-job.ts";
+
 /** The most words of a query; a run of letters that are indexed in pairs counts as one. */
 export const queryWordsMax = 16;
 
@@ -63,3 +65,19 @@ function pairsOf(run: string, withLast: boolean): readonly string[] {
   const pairs = letters.slice(1).map((letter, index) => `${letters[index]}${letter}`);
   return withLast || pairs.length === 0 ? [...pairs, letters.at(-1) ?? ""] : pairs;
 }
+
+/** Tasks whose texts are indexed in one change. */
+const indexMax = 50;
+
+/** Texts that processes of an earlier release wrote can be searched within a minute. */
+export const indexTexts: TimedJob = {
+  name: "index-texts",
+  every: 10_000,
+  async run({ store }, signal) {
+    for (let ids = await store.tasks.listNotIndexed(indexMax); ids.length > 0 && !signal.aborted; ) {
+      const batch = ids;
+      await store.change((tx) => tx.tasks.indexTexts(batch));
+      ids = await store.tasks.listNotIndexed(indexMax);
+    }
+  },
+};

@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { Failure } from "../failure.ts";
 import type { Ids } from "../ids.ts";
+import type { TimedJob } from "../processes/timed-job.ts";
 import type { Store, Tx } from "../store.ts";
 import type { Task } from "../tasks/task.ts";
 import { type Budget, type BudgetReservation, inPeriod, isOverdrawn, isSpent, type Payer, payerOf, remainingCredits } from "./budget.ts";
@@ -218,3 +219,10 @@ export async function releaseStale(store: Store, clock: Pick<Clock, "now">, stop
   };
   while ((await store.change(batch)) === batchMax) if (stopping?.aborted) return;
 }
+
+/** A lost run's reservation is released within 10 seconds. */
+export const releaseHolds: TimedJob = {
+  name: "release-holds",
+  every: 10_000,
+  run: ({ store, clock }, signal) => releaseStale(store, clock, signal),
+};

@@ -23,7 +23,7 @@ export async function deleteTask(tx: Tx, task: Task, { now, personal, keepsEvent
   if (personal || !keepsEvents) await tx.events.deleteOfTask(id);
   await tx.idempotency.deleteOf(id);
   await tx.taskResources.deleteOfTask(id);
-  if (notifiesWebhooks(task)) await tx.webhookEvents.purgeBodies(id);
+  if (notifiesWebhooks(task)) await tx.webhookEvents.deleteBodies(id);
   await dropArtifacts(tx, id);
   await deleteWorkspace(tx, id);
   await tx.websites.deleteOfTask(id, now, personal);

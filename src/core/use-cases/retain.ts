@@ -2,6 +2,7 @@ import { removeOldAudit } from "../audit/retention.ts";
 import type { Clock } from "../clock.ts";
 import { Failure } from "../failure.ts";
 import type { Ids } from "../ids.ts";
+import { dayMs, type JobNeeds, type TimedJob } from "../processes/timed-job.ts";
 import { type AgedTask, type EventProgress, eventProgress, hasEnded, type Retention, saveEventProgress } from "../retention/retention.ts";
 import type { Store, Tx } from "../store.ts";
 import { type ArchiveParts, archiveTasks, removeVerbose } from "./archive-events.ts";
@@ -18,8 +19,6 @@ export interface RetainParts {
   readonly archive: Omit<ArchiveParts, "store" | "clock">;
 }
 
-const dayMs = 24 * 3_600_000;
-const passName = "retention-pass";
 /** Rows that one read walks over. */
 const walkMax = 500;
 /** How much one change handles, and its longest time: the next change handles half as much after a slower one. */
@@ -33,30 +32,24 @@ const rowsOf: Size = { first: 250, min: 10, max: 1_000 };
 const tasksOf: Size = { first: 10, min: 1, max: 100 };
 const changeMs = 200;
 
-/** Removes what is older than the settings allow, once a day for all processes. Returns when the pass is over, or when `signal` stops it. */
-export type Retain = (signal: AbortSignal) => Promise<void>;
+type RetainNeeds = JobNeeds &
+  Pick<RetainParts, "ids" | "archive"> & { readonly clock: Clock; readonly config: { readonly retention: Retention } };
 
-/** @returns undefined without a setting: everything is kept. */
-export function retainer(parts: RetainParts): Retain | undefined {
-  const { store, clock, retention } = parts;
-  if (Object.values(retention).every((days) => days === 0)) return undefined;
-  const changes: Changes = { inBatches: batchesOf(store, clock), overTasks: groupsOf(store, clock) };
-  return async (signal) => {
-    if (!(await store.change((tx) => beginPass(tx, clock.now())))) return;
+/** Removes what is older than the settings allow, once a day for all processes. Ends when the pass is over, or when `signal` stops it. */
+export const retain: TimedJob<RetainNeeds> = {
+  name: "retain",
+  every: dayMs,
+  once: true,
+  async run({ store, clock, ids, archive, config: { retention, deletedTaskDays } }, signal) {
+    if (Object.values(retention).every((days) => days === 0)) return;
+    const parts: RetainParts = { store, clock, ids, archive, retention, keepsEvents: deletedTaskDays > 0 };
+    const changes: Changes = { inBatches: batchesOf(store, clock), overTasks: groupsOf(store, clock) };
     await retainTasks(parts, changes, signal);
     await retainUsage(parts, changes, signal);
     await retainAudit(parts, changes, signal);
     await archiveOld(parts, signal);
-  };
-}
-
-/** Whether a pass is due. Two processes may begin one at the same moment, which is harmless. */
-async function beginPass(tx: Tx, now: number): Promise<boolean> {
-  const last = Number((await tx.settings.get(passName)) ?? 0);
-  if (last > now - dayMs && last <= now) return false;
-  await tx.settings.put(passName, String(now));
-  return true;
-}
+  },
+};
 
 /** Makes many changes, and keeps each short. */
 interface Changes {

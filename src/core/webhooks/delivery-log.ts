@@ -2,6 +2,7 @@ import type { Caller } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
 import { byCreation, type CursorBinding, decodeCursor, type Page, pageOf } from "../pagination/page.ts";
+import { dayMs, purgingInBatches } from "../processes/timed-job.ts";
 import type { Tx } from "../store.ts";
 import type { Delivery, DeliveryAttempt, DeliveryState } from "./delivery.ts";
 import type { Webhook, WebhookEventType, WebhookReach } from "./webhook.ts";
@@ -190,3 +191,11 @@ const bindingOf = ({ accountId, spaceId }: Caller, webhookId: string, filter: De
   operation: "webhook.deliveries",
   filter: { webhookId, ...filter },
 });
+
+export const purgeDeliveries = purgingInBatches("purge-deliveries", 500, (tx, now, max, { webhookLogDays }) =>
+  tx.deliveryLog.purge(now - webhookLogDays * dayMs, max),
+);
+
+export const purgeWebhookEvents = purgingInBatches("purge-webhook-events", 500, (tx, now, max, { webhookLogDays }) =>
+  tx.deliveryLog.purgeEvents(now - webhookLogDays * dayMs, max),
+);

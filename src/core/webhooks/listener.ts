@@ -1,4 +1,5 @@
 import type { Caller } from "../accounts/caller.ts";
+import { purging } from "../processes/timed-job.ts";
 import type { WebhookEvent } from "./delivery.ts";
 import type { Webhook } from "./webhook.ts";
 
@@ -57,3 +58,6 @@ export interface ListenerRows {
   /** Removes listeners that are over or lost. */
   purge(now: number): Promise<void>;
 }
+
+/** A listener of a dead process is removed at most a minute after its lease ends. */
+export const purgeListeners = { ...purging("purge-listeners", (tx, now) => tx.listeners.purge(now)), every: minuteMs };

@@ -25,12 +25,12 @@ export interface WebhookEventRows {
    * Purges the bodies of a task's events without pending deliveries: the task is deleted in the same change
    * (spec/decisions.md 14). `settled` purges the other bodies later.
    */
-  purgeBodies(taskId: string): Promise<void>;
+  deleteBodies(taskId: string): Promise<void>;
   /**
    * Purges the bodies of those of these events whose task is deleted and that have no pending delivery any more. The caller
    * has settled deliveries of them earlier in the same change.
    */
-  purgeSettledBodies(eventIds: readonly string[]): Promise<void>;
+  deleteSettledBodies(eventIds: readonly string[]): Promise<void>;
 }
 
 /** A change of a task that webhooks may subscribe to; `seq` is the number of the task event that it reports. */

@@ -1,4 +1,5 @@
 import type { Scope } from "../accounts/caller.ts";
+import { dayMs, purging, purgingInBatches } from "../processes/timed-job.ts";
 import type { Metadata } from "../tasks/metadata.ts";
 
 /** Types of event that webhooks can receive (spec/webhooks.md 2, spec/decisions.md 40). */
@@ -145,3 +146,10 @@ export interface PublicWebhookKeys {
 export interface WebhookKeys {
   publicKeys(): Promise<PublicWebhookKeys>;
 }
+
+/** Deleted webhooks are kept as long as the log of their deliveries. */
+export const purgeWebhooks = purgingInBatches("purge-webhooks", 500, (tx, now, max, { webhookLogDays }) =>
+  tx.webhooks.purge(now - webhookLogDays * dayMs, max),
+);
+
+export const purgeWebhookKeys = purging("purge-webhook-keys", (tx, now) => tx.webhookKeys.purge(now));

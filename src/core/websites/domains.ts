@@ -3,11 +3,10 @@ import type { Clock } from "../clock.ts";
 import { type Change, deferFailure } from "../deferred.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids, Random } from "../ids.ts";
+import { dayMs, type JobNeeds, type TimedJob } from "../processes/timed-job.ts";
 import type { Tx } from "../store.ts";
 import { domainsMax, type ProveDomain, proofName, proofPath, type ReadDomain, type SiteDomain } from "./domain.ts";
 import { findSite, lockSite, type WebsiteRef } from "./find-site.ts";
-
-const dayMs = 24 * 3_600_000;
 
 export interface DomainParts {
   /** For reads before a change. */
@@ -141,3 +140,10 @@ export async function checkDomains(
 interface Changes {
   change<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
 }
+
+/** The daily check of a custom domain begins at most a minute after it is due. */
+export const checkCustomDomains: TimedJob<JobNeeds & { readonly prove: ProveDomain }> = {
+  name: "check-custom-domains",
+  every: 60_000,
+  run: checkDomains,
+};

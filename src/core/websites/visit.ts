@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../clock.ts";
 import type { Random } from "../ids.ts";
+import { purging } from "../processes/timed-job.ts";
 import type { Store, Tx } from "../store.ts";
 import type { SiteVisibility, Website } from "./website.ts";
 
@@ -72,3 +73,5 @@ export function siteVisits({
     admits: ({ id }, audience, cookie) => store.siteVisits.admits(digestOf(cookie), id, audience, clock.now()),
   };
 }
+
+export const purgeVisits = purging("purge-visits", (tx, now) => tx.siteVisits.purge(now));

@@ -4,6 +4,7 @@ import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids, Random } from "../ids.ts";
 import { type CreationContext, isKeyName, keyNameRule } from "../keys/api-key.ts";
 import { secretDigest, secretTexts } from "../keys/secret-text.ts";
+import { dayMs, purging } from "../processes/timed-job.ts";
 import type { Tx } from "../store.ts";
 import { releaseWorkerRun } from "./worker-run.ts";
 
@@ -56,7 +57,7 @@ export interface WorkerFailure {
 }
 
 /** How long failures are kept, in milliseconds. */
-export const failuresKeptMs = 7 * 24 * 3_600_000;
+const failuresKeptMs = 7 * dayMs;
 
 /** A worker credential with its load. */
 export interface BusyWorker extends Worker {
@@ -205,3 +206,5 @@ export function workers({ clock, ids, random, remoteProfiles }: WorkersParts): W
     },
   };
 }
+
+export const purgeFailures = purging("purge-worker-failures", (tx, now) => tx.workers.purgeFailures(now - failuresKeptMs));

@@ -6,6 +6,7 @@ import type { Task } from "../../core/tasks/task.ts";
 import type { RemoteWorker, RunRef } from "../../core/workers/remote-run.ts";
 import { type RunKey, releaseWorkerRun, workerLeaseMs, workerNode } from "../../core/workers/worker-run.ts";
 import { type RunGuard, RunLost } from "../steps.ts";
+import { type JobNeeds, type TimedJob } from "../../core/processes/timed-job.ts";
 
 /** The most runs released in one change. */
 const batchMax = 100;
@@ -85,3 +86,10 @@ export async function mapLostRun<T>(work: Promise<T>): Promise<T> {
     throw thrown instanceof RunLost ? lostRun() : thrown;
   }
 }
+
+/** A silent worker loses its run at most a second after its lease ends. */
+export const releaseLapsedRuns: TimedJob<JobNeeds & Pick<SweepParts, "observe">> = {
+  name: "release-lapsed-runs",
+  every: 1_000,
+  run: sweepWorkerRuns,
+};

@@ -51,7 +51,7 @@ export function eventRows(session: Session): EventRows {
       await execute(sql`DELETE FROM task_event WHERE task_id = ${taskId}`);
       await deleteSegments(session, sql`${taskId}`);
     },
-    async deleteOfDeletedTasks(before, max) {
+    async purge(before, max) {
       const found = await taskIds.rows(session)(sql`
         SELECT ${taskIds.of("task")} FROM task
         WHERE deleted_at < ${before} AND (${hasRows("task_event")} OR ${hasRows("task_text")} OR ${hasRows("event_segment")}) LIMIT ${max}`);

@@ -137,13 +137,21 @@ const { setting } = tables;
 
 /** Facts about the installation as rows. */
 export function settingRows(session: Session): SettingRows {
+  async function get(key: string): Promise<string | null> {
+    const row = await setting.row(session)(sql`SELECT ${setting.of("setting")} FROM setting WHERE key = ${key}`);
+    return row?.value ?? null;
+  }
+
   return {
-    async get(key) {
-      const row = await setting.row(session)(sql`SELECT ${setting.of("setting")} FROM setting WHERE key = ${key}`);
-      return row?.value ?? null;
-    },
+    get,
     async put(key, value) {
       await session.execute(sql`${setting.insert({ key, value })} ON CONFLICT (key) DO UPDATE SET value = excluded.value`);
+    },
+    async takeTurn(key, now, every) {
+      const due = sql`CAST(setting.value AS BIGINT)`;
+      const taken = sql`${setting.insert({ key, value: `${now + every}` })}
+        ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE ${due} <= ${now} OR ${due} > ${now + every}`;
+      return (await session.execute(taken)) === 1 ? 0 : Number(await get(key)) - now;
     },
   };
 }

@@ -63,12 +63,12 @@ export function webhookEventRows(session: Session): WebhookEventRows {
       await write(tables.webhookEvent.insertAll(events));
       if (deliveries.length > 0) await write(tables.delivery.insertAll(deliveries));
     },
-    async purgeBodies(taskId) {
+    async deleteBodies(taskId) {
       await execute(sql`
         WITH waiting AS (SELECT event_id FROM delivery WHERE task_id = ${taskId} AND state = 'pending' ${untilSettled[dialect]})
         UPDATE webhook_event SET body = '' WHERE task_id = ${taskId} AND id NOT IN (SELECT event_id FROM waiting)`);
     },
-    async purgeSettledBodies(eventIds) {
+    async deleteSettledBodies(eventIds) {
       if (eventIds.length > 0) await eraseSettled(session, join([...eventIds]));
     },
   };

@@ -57,7 +57,7 @@ describeOnEach("events", (kind) => {
       const pages = [...tasks, activeTask].map(({ id }) => store.events.list(id, { order: "asc", limit: 9, verbose: true }));
       return (await Promise.all(pages)).map((page) => page.length);
     };
-    const erase = (before: number, max: number) => store.change((tx) => tx.events.deleteOfDeletedTasks(before, max));
+    const erase = (before: number, max: number) => store.change((tx) => tx.events.purge(before, max));
     expect(await erase(1000, 9)).toBe(0);
     expect(await erase(3000, 1)).toBe(1);
     expect((await remainingEvents()).reduce((sum, n) => sum + n, 0)).toBe(3);

@@ -20,7 +20,7 @@ describe.skipIf(postgresTemplate === undefined)("a delivery that completes while
       await sender.query("UPDATE delivery SET state = 'delivered', next_at = NULL WHERE id = $1", [delivery.id]);
       const deleted = store.change(async (tx) => {
         await tx.tasks.tombstone(id, 3000, false);
-        await tx.webhookEvents.purgeBodies(id);
+        await tx.webhookEvents.deleteBodies(id);
       });
       const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
       while ((await sender.query(waiting)).rowCount === 0) await new Promise((resolve) => setImmediate(resolve));

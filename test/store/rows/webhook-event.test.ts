@@ -24,7 +24,7 @@ describeOnEach("webhook events", (kind) => {
     return { taskId, done, waiting, deliveries };
   }
 
-  const settle = (tx: Tx, event: WebhookEvent) => tx.webhookEvents.purgeSettledBodies([event.id]);
+  const settle = (tx: Tx, event: WebhookEvent) => tx.webhookEvents.deleteSettledBodies([event.id]);
   const arrive = (event: WebhookEvent) =>
     runDirectly(
       { kind, url: suite.url } as TestDatabase,
@@ -48,7 +48,7 @@ describeOnEach("webhook events", (kind) => {
     const other = await put();
     await suite.store.change(async (tx) => {
       await tx.tasks.tombstone(taskId, 3000, false);
-      await tx.webhookEvents.purgeBodies(taskId);
+      await tx.webhookEvents.deleteBodies(taskId);
     });
     expect(await bodies(done, waiting, other.done, other.waiting)).toEqual(["", "{}", "{}", "{}"]);
     await suite.store.change((tx) => settle(tx, waiting));
@@ -62,7 +62,7 @@ describeOnEach("webhook events", (kind) => {
     const { done } = await put();
     await suite.store.change(async (tx) => {
       await settle(tx, done);
-      await tx.webhookEvents.purgeSettledBodies([]);
+      await tx.webhookEvents.deleteSettledBodies([]);
     });
     expect(await bodies(done)).toEqual(["{}"]);
   });

@@ -2,16 +2,15 @@ import type { Clock } from "../../src/core/clock.ts";
 import { systemIds } from "../../src/core/ids.ts";
 import type { Retention } from "../../src/core/retention/retention.ts";
 import type { Store } from "../../src/core/store.ts";
-import { backlog } from "../../src/core/tasks/backlog.ts";
 import type { ProveDomain } from "../../src/core/websites/domain.ts";
-import { startMaintenance } from "../../src/wiring/maintenance.ts";
+import { allJobs } from "../../src/jobs/all.ts";
 import { archiveFiles, noBlobs } from "./archive-files.ts";
 
 const provesAll: ProveDomain = async () => true;
 const nothing = async () => undefined;
 
 /** What a round does; by default everything is kept, and every domain is proved. */
-interface MaintenanceOptions {
+interface JobOptions {
   readonly deletedTaskDays?: number;
   readonly prove?: ProveDomain;
   readonly retention?: Partial<Retention>;
@@ -20,14 +19,21 @@ interface MaintenanceOptions {
 /** Settings that keep everything. */
 export const keepsAll: Retention = { taskDays: 0, eventDays: 0, verboseEventDays: 0, archiveEventDays: 0, auditDays: 0, usageDays: 0 };
 
-/** One round of the maintenance that every process runs on a timer, without that of files. `deletedTaskDays` is 0 by default. */
-export async function runMaintenance(
+/** Runs each timed job once, without those of files. `deletedTaskDays` is 0 by default. */
+export async function runJobs(
   store: Store,
   clock: Clock,
-  { deletedTaskDays = 0, prove = provesAll, retention = {} }: MaintenanceOptions = {},
+  { deletedTaskDays = 0, prove = provesAll, retention = {} }: JobOptions = {},
 ): Promise<void> {
-  const config = { deletedTaskDays, webhookLogDays: 30, agentProfiles: {}, retention: { ...keepsAll, ...retention } };
-  const parts = { store, clock, prove, config, ids: systemIds, log: () => undefined };
-  const files = { sweep: nothing, purge: nothing };
-  await startMaintenance(parts, backlog(store, 1), { write: nothing }, { retire: nothing }, files, archiveFiles(store, noBlobs))();
+  const config = { deletedTaskDays, webhookLogDays: 30, retention: { ...keepsAll, ...retention } };
+  const needs = {
+    ...{ store, clock, prove, config },
+    ids: systemIds,
+    backlog: { count: nothing },
+    uses: { write: nothing },
+    signingKeys: { retire: nothing },
+    files: { sweep: nothing, purge: nothing },
+    archive: archiveFiles(store, noBlobs),
+  };
+  await Promise.all(allJobs.map((job) => job.run(needs, new AbortController().signal)));
 }
