@@ -62,7 +62,15 @@ const builtDocs = generated(root, {
   inputs: [
     "docs",
     ...["site/.vitepress/config.ts", "site/.vitepress/markdown.ts", "site/.vitepress/theme", "site/.vitepress/unlink-sources.ts"],
-    ...["site/build.ts", "site/home.md", "site/navigation.ts", "site/noscript.css", "site/package-lock.json"],
+    ...[
+      "site/build.ts",
+      "site/explorer",
+      "site/explorer.ts",
+      "site/home.md",
+      "site/navigation.ts",
+      "site/noscript.css",
+      "site/package-lock.json",
+    ],
   ],
   command: (folder) => ["node", "site/build.ts", "--server", `${folder}/src/gen/docs`],
 });

@@ -4,6 +4,7 @@ import { cpSync, existsSync, globSync, readdirSync, readFileSync, rmSync, writeF
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, gzipSync } from "node:zlib";
+import { writeExplorer } from "./explorer.ts";
 
 const usage = `Builds docs/ as a site.
 
@@ -13,7 +14,8 @@ const usage = `Builds docs/ as a site.
   --out FOLDER      where the site is written (site/dist); the folders of other versions in it remain
   --base PATH       the path at which FOLDER is served (/)
   --source URL      the address of the repository's files, for links into the source; without it they are plain text
-  --server FOLDER   writes the site that the server serves at /docs/: one version, compressed, with the digests of its scripts
+  --server FOLDER   writes the site that the server serves at /docs/: one version, compressed, with the digests of its scripts, and
+                    with the explorer of the API
 `;
 
 const site = import.meta.dirname;
@@ -39,7 +41,8 @@ function buildVersion(out: string, base: string, sourceUrl: string): void {
 
 /** The site at `/docs/` of a server (src/docs/site.ts). */
 function buildForServer(folder: string): void {
-  build(folder, { SITE_BASE: "/docs/", SITE_CLEAN_URLS: "1" });
+  build(folder, { SITE_BASE: "/docs/", SITE_CLEAN_URLS: "1", SITE_EXPLORER: "1" });
+  writeExplorer(folder);
   const scripts = new Set<string>();
   for (const name of globSync("**/*.{html,js,css,json}", { cwd: folder })) {
     const bytes = readFileSync(join(folder, name));

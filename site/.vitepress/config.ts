@@ -9,6 +9,8 @@ const version = process.env["SITE_VERSION"] ?? "";
 const sourceUrl = process.env["SITE_SOURCE_URL"] || null;
 const base = process.env["SITE_BASE"] ?? "/";
 const { sections, sidebar } = navigation();
+/** A page that is no page of VitePress: a link with a target loads it. */
+const explorer = process.env["SITE_EXPLORER"] === "1" ? [{ text: "API explorer", link: "/api", target: "_self", noIcon: true }] : [];
 /** The icon of all pages (`src/console/page.ts`). */
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Crect x='2' y='2' width='20' height='20' rx='6' fill='%230d6570'/%3E%3Cpath d='M7 12.5l3.5 3.5L17 9' fill='none' stroke='%23fff' stroke-width='2.4'/%3E%3C/svg%3E";
@@ -44,7 +46,7 @@ export default {
   buildEnd: ({ outDir }) => writeFileSync(join(outDir, "code.css"), codeClasses.getCSS()),
   themeConfig: {
     version,
-    nav: sections,
+    nav: [...sections, ...explorer],
     sidebar,
     outline: { level: [2, 3] },
     search: { provider: "local", options: { _render: searchable } },

@@ -11,12 +11,15 @@ const folder = fileURLToPath(new URL("../../docs/", import.meta.url));
 /** The longest time after the start of a build in which a page waits for it. */
 const buildMs = 60_000;
 
+/** The address of the explorer of the API, whose library writes style elements (site/explorer.ts). */
+const explorer = "api";
+
 /** Own scripts, styles, fonts and pictures, and nothing else: no inline style, frames, forms or other origins. */
-const policyOf = (scripts: readonly string[]): string =>
+const policyOf = (scripts: readonly string[], path = ""): string =>
   [
     "default-src 'none'",
     ["script-src 'self'", ...scripts].join(" "),
-    "style-src 'self'",
+    `style-src 'self'${path === explorer ? " 'unsafe-inline'" : ""}`,
     "img-src 'self' data:",
     "font-src 'self'",
     "connect-src 'self'",
@@ -56,7 +59,7 @@ export function docsRoutes(app: FastifyInstance, parts: DocsParts): void {
     const asset = files?.get(path);
     const name = path === "" ? "README.md" : `${path}.md`;
     if (!asset) return names.has(name) ? send(reply, name, "text/plain; charset=utf-8") : reply.callNotFound();
-    reply.headers({ ...texts, "Content-Security-Policy": policyOf(scripts) });
+    reply.headers({ ...texts, "Content-Security-Policy": policyOf(scripts, path) });
     return sendAsset(request, reply, asset, path.startsWith("assets/") ? undefined : etag);
   }
 

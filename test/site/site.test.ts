@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { globSync, mkdtempSync, rmSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Fastify from "fastify";
@@ -16,6 +17,16 @@ import { root } from "../support/server-process.ts";
 describe.runIf(depth !== "short" && hasChromium)("the site of the documentation", () => {
   const out = mkdtempSync(join(tmpdir(), "site-"));
   const app = Fastify();
+  /** The headers of calls to the API. */
+  const called: (readonly [string | undefined, string | undefined])[] = [];
+  for (const name of ["openapi", "openapi/v1", "openapi/responses", "openapi/oauth", "openapi/files"])
+    app.get(`/${name}.json`, async (_request, reply) =>
+      reply.type("application/json").send(await readFile(join(root, `api/${name}.json`))),
+    );
+  app.post("/v2/task.create", async ({ headers }) => {
+    called.push([headers["x-service-api-key"]?.toString(), headers.cookie]);
+    return { ok: true };
+  });
   docsRoutes(app, { baseUrl: "https://platform.test", clock: systemClock, openSite: () => openSite(out), buildSite: null });
   let url = "";
   beforeAll(async () => {
@@ -53,6 +64,40 @@ describe.runIf(depth !== "short" && hasChromium)("the site of the documentation"
     }
     expect(wide).toEqual([]);
     expect(window.faults).toEqual([]);
+  });
+
+  describe("its explorer of the API", () => {
+    const titles = { v2: "API v2", v1: "API v1", responses: "Responses API", oauth: "OAuth 2.0", files: "files" };
+
+    test("shows each document, without an error, a request to another server, and evaluation of texts", async () => {
+      await using window = await visit({ viewport: { width: 390, height: 900 } });
+      for (const [name, title] of Object.entries(titles)) {
+        const answer = await window.page.goto(`${url}api?api=${name}`);
+        expect(answer?.headers()["content-security-policy"]).not.toContain("unsafe-eval");
+        await window.page.getByRole("heading", { name: `Agent Task Platform ${title}` }).waitFor();
+        expect(await isTooWide(window.page)).toBe(false);
+      }
+      expect(window.faults).toEqual([]);
+      const other = await window.page.request.get(`${url}guides/v2`);
+      expect(other.headers()["content-security-policy"]).not.toContain("unsafe-inline");
+    });
+
+    test("calls by the key of the page, which is stored nowhere, and never by the session", async () => {
+      await using window = await visit({ viewport: { width: 1440, height: 900 } });
+      const { context, page, faults } = window;
+      await context.addCookies([{ name: "session", value: "secret", domain: "127.0.0.1", path: "/" }]);
+      await page.goto(`${url}api`);
+      await page.getByText("Value:").locator("..").locator("input").first().fill("sk-typed");
+      await page.getByRole("button", { name: "Test Request (post /v2/task.create)" }).click();
+      await page.getByRole("button", { name: /^Send/ }).first().click();
+      await expect.poll(() => called).toEqual([["sk-typed", undefined]]);
+      await page.evaluate(`fetch("/v2/task.create", { method: "POST", credentials: "include" })`);
+      expect(called.at(-1)).toEqual([undefined, undefined]);
+      const { cookies, origins } = await context.storageState({ indexedDB: true });
+      expect(cookies.map(({ name }) => name)).toEqual(["session"]);
+      expect(JSON.stringify(origins)).not.toContain("sk-typed");
+      expect(faults).toEqual([]);
+    });
   });
 
   test("leads from the home page to pages that exist", async () => {
