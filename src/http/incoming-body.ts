@@ -82,6 +82,7 @@ export class IncomingBody {
   /** Bytes that are held, and the account or address under which they count. */
   #held = 0;
   #holder = "";
+  #smallPieces = 0;
   /** The address under which it counts as an unfinished body of a caller without an account. */
   #unfinished: string | undefined;
   /** The client has its answer or has disconnected: bytes taken now would never be released. */
@@ -145,9 +146,14 @@ export class IncomingBody {
     this.#allow(this.#rules.limits.anonymousMs);
   }
 
-  /** Counts bytes in memory. @throws Failure `unavailable` above the limit, `cancelled` when the client has disconnected. */
+  /**
+   * Counts a piece, and its bytes in memory.
+   *
+   * @throws Failure `unavailable` above the limit, `too_large` for too many small pieces, `cancelled` when the client has disconnected.
+   */
   take(bytes: number): void {
     if (this.#isOver) throw disconnected();
+    if (this.#hasSmallPieces(bytes, smallPiecesMax)) throw new Failure("too_large", tooManyPieces);
     if (this.#held === 0) this.#holder = this.#accountId ?? network(this.#rules.addressOf(this.#request));
     if (!this.#rules.memory.take(this.#holder, bytes)) throw new Failure("unavailable", outOfMemory, { retryAfter: 1 });
     this.#held += bytes;
@@ -166,6 +172,15 @@ export class IncomingBody {
     this.#fail = undefined;
     this.release();
     drainRequest(this.#request, this.#response);
+    this.#request.on("data", ({ length }: Buffer) => {
+      if (this.#hasSmallPieces(length, 2 * smallPiecesMax)) this.#cut();
+    });
+  }
+
+  /** Whether there were too many small pieces, with this one. Each costs as much as a large one; streams both ways consist of them. */
+  #hasSmallPieces(bytes: number, most: number): boolean {
+    if (bytes < smallBytes && !this.#isConversation) this.#smallPieces += 1;
+    return this.#smallPieces > most;
   }
 
   /** Sets the time limit of the body. */
@@ -221,4 +236,8 @@ export class IncomingBody {
 
 const disconnected = (): Failure => new Failure("cancelled", "the connection was closed");
 const tooManyUnfinished = "too many unfinished requests from this address";
+/** Pieces of fewer bytes than this, of which a body has few: 10,000 cost about 20 ms. */
+const smallBytes = 64;
+const smallPiecesMax = 10_000;
+const tooManyPieces = `the body came in more than ${smallPiecesMax} pieces of fewer than ${smallBytes} bytes`;
 const outOfMemory = "too many request bodies in memory; try again";

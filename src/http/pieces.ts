@@ -16,8 +16,10 @@ const none = new ArrayBuffer(0);
 /**
  * Joins pieces in one buffer that doubles when it is full, so that a piece of one byte costs one byte. A large piece is
  * not kept in addition to its copy: replaced memory is freed at once, before garbage collection.
+ *
+ * @param expected the announced length: once an eighth of it has arrived, there is room for all of it.
  */
-export function createPieces(): Pieces {
+export function createPieces(expected = 0): Pieces {
   let first: Uint8Array | undefined;
   let memory = none;
   let length = 0;
@@ -28,7 +30,11 @@ export function createPieces(): Pieces {
     const needed = length + piece.length;
     if (needed > memory.byteLength) {
       const larger = Math.max(leastBytes, needed, 2 * memory.byteLength);
-      memory = memory === none ? new ArrayBuffer(larger) : memory.transfer(larger);
+      // Memory is resident once it is written: a transfer would write all of it.
+      const grown = new ArrayBuffer(larger < expected && expected <= 8 * larger ? expected : larger);
+      new Uint8Array(grown).set(new Uint8Array(memory, 0, length));
+      if (memory !== none) memory.transfer(0);
+      memory = grown;
     }
     new Uint8Array(memory, length).set(piece);
     length = needed;

@@ -82,7 +82,7 @@ function readBuffered(request: IncomingMessage, bound: Bound): Uint8Array {
 function collect(request: IncomingMessage, bound: Bound): Promise<Uint8Array | null> {
   const body = incomingBody(request);
   const announced = Number(request.headers["content-length"] ?? 0);
-  const pieces = createPieces();
+  const pieces = createPieces(announced);
   return new Promise((resolve, reject) => {
     function fail(thrown: unknown): void {
       request.off("data", take);

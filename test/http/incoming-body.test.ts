@@ -34,3 +34,21 @@ test("a request whose client has disconnected keeps no timer, even if it turns o
   body?.allowUploadTime();
   expect(vi.getTimerCount()).toBe(0);
 });
+
+test("a body in more than 10,000 pieces of fewer than 64 bytes is refused, and soon cut off", () => {
+  const { request, body } = begun();
+  for (let pieces = 0; pieces < 10_000; pieces += 1) body?.take(63);
+  expect(() => body?.take(64)).not.toThrow();
+  expect(() => body?.take(1)).toThrow("more than 10000 pieces of fewer than 64 bytes");
+  body?.abandon();
+  for (let pieces = 1; pieces < 10_000; pieces += 1) request.emit("data", Buffer.alloc(1));
+  expect(request.socket.destroyed).toBe(false);
+  request.emit("data", Buffer.alloc(1));
+  expect(request.socket.destroyed).toBe(true);
+});
+
+test("a body in large pieces is not refused for their number", () => {
+  const { body } = begun();
+  for (let pieces = 0; pieces < 100_000; pieces += 1) body?.take(64);
+  expect(() => body?.take(64)).not.toThrow();
+});

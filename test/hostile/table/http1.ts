@@ -90,7 +90,7 @@ export const http1: readonly Attack[] = [
     "300,000 chunks of one byte for a task",
     "member",
     (headers) => joined([signed("/v2/task.create", { ...headers, ...chunked })], repeat(300_000, "1\r\n \r\n"), ["0\r\n\r\n"]),
-    "400 invalid_argument",
+    "413 invalid_argument",
   ),
   bytes(
     "trailers of 2 MB",
