@@ -13,6 +13,7 @@ import { otherFigures } from "./figures/others.ts";
 import { runFigures } from "./figures/run.ts";
 import { siteFigures } from "./figures/site.ts";
 import { telemetryFigures } from "./figures/telemetry.ts";
+import { waitingFigures } from "./figures/waiting.ts";
 import { watchFigure } from "./figures/watch.ts";
 import { webhookFigures } from "./figures/webhooks.ts";
 import { workerFigures } from "./figures/workers.ts";
@@ -24,6 +25,7 @@ const figures: readonly Figure[] = [
   ...workerFigures,
   ...listFigures,
   ...filterFigures,
+  ...waitingFigures,
   ...oauthFigures,
   ...fileFigures,
   ...siteFigures,

@@ -75,17 +75,19 @@ export async function seedOwnerTasks({ databaseUrl, owner }: Installed, rows: nu
 export const rareTasks = 500;
 
 /**
- * Fills a database with tasks of its owner that filters find: `rareTasks` with one status, project, pair and word,
+ * Fills a database with tasks of its owner that filters find: `rare` with one status, project, pair and word,
  * and all or half of the tasks with another one of each.
+ *
+ * @param rare divides `rows`.
  */
-export async function seedFilters({ databaseUrl, owner }: Installed, rows: number): Promise<void> {
+export async function seedFilters({ databaseUrl, owner }: Installed, rows: number, rare = rareTasks): Promise<void> {
   const onSqlite = databaseUrl.startsWith("file:");
   const adapter = await (onSqlite
     ? new PrismaBetterSqlite3({ url: databaseUrl })
     : new PrismaPg({ connectionString: databaseUrl })
   ).connect();
   const { spaceId, accountId } = owner;
-  const every = rows / rareTasks;
+  const every = rows / rare;
   const isRare = `i % ${every} = 3`;
   const of = { task_id: id, space_id: `'${spaceId}'`, account_id: `'${accountId}'` };
   const key = keyOf({ spaceId, accountId });

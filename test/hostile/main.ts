@@ -1,12 +1,13 @@
 // `npm run hostile -- [--only PATTERN] [--rounds N] [--accepted]`: sends every attack whose name matches, and prints the answers and
-// their cost; then, with `--accepted`, as many bodies as BODY_MEMORY accepts, and more; then, without `--only`, runs the tests that
-// attack rules.
+// their cost; then, with `--accepted`, as many bodies as BODY_MEMORY accepts, and more; then the scenarios whose name matches, many
+// requests at once, with the wait of others; then, without `--only`, runs the tests that attack rules.
 import { parseArgs } from "node:util";
 import { memoryOf, resetPeak } from "../support/process-memory.ts";
 import { startPlatform } from "./platform.ts";
 import { watchLiveness } from "./probe/liveness.ts";
 import { attackRules } from "./rules.ts";
 import { type Result, run, tries } from "./run.ts";
+import { scenarios } from "./scenarios.ts";
 import { accounts, sendAccepted } from "./table/accepted.ts";
 import { refused, slowAttacks, within } from "./table/attacks.ts";
 import { callers, warmUp } from "./warm-up.ts";
@@ -19,7 +20,8 @@ const { values } = parseArgs({
   },
 });
 const rounds = Number(values.rounds);
-const chosen = [...refused, ...slowAttacks, ...within].filter(({ name }) => new RegExp(values.only).test(name));
+const pattern = new RegExp(values.only);
+const chosen = [...refused, ...slowAttacks, ...within].filter(({ name }) => pattern.test(name));
 const MB = 1024 ** 2;
 
 /** Attacks a server, prints its answers, and returns how many are wrong. */
@@ -49,7 +51,19 @@ function print({ name, expected, answer, took, excess, cpu, resident }: Result, 
   console.log(`${right ? "ok   " : "WRONG"} ${name}: ${answer} (${cost})${right ? "" : `, expected ${expected.join(" or ")}`}`);
 }
 
-const wrong = await attackServer();
+/** Runs the scenarios, and returns how many had a wrong answer. */
+async function runScenarios(): Promise<number> {
+  let wrong = 0;
+  for (const { name, run: begin } of scenarios.filter((one) => pattern.test(one.name))) {
+    const { measured, isRight } = await begin();
+    console.log(`${isRight ? "ok   " : "WRONG"} ${name}: ${measured}`);
+    if (!isRight) wrong += 1;
+  }
+  return wrong;
+}
+
+const wrong = chosen.length > 0 ? await attackServer() : 0;
 console.log(wrong === Number.POSITIVE_INFINITY ? "the server is dead" : `${wrong} wrong answers`);
+const failed = await runScenarios();
 const broken = values.only === "" ? await attackRules() : 0;
-process.exitCode = wrong + broken > 0 ? 1 : 0;
+process.exitCode = wrong + failed + broken > 0 ? 1 : 0;

@@ -7,6 +7,7 @@ import { createKey } from "../../../src/core/keys/api-key.ts";
 import { findRecipient } from "../../../src/core/keys/recipient.ts";
 import { type KeyRestrictions, noRestrictions } from "../../../src/core/keys/restrictions.ts";
 import type { Tx } from "../../../src/core/store.ts";
+import { invitePerson } from "../../../src/core/use-cases/invite-person.ts";
 import { openInstallation } from "../../../src/installation.ts";
 import type { LimitName } from "../request.ts";
 
@@ -40,6 +41,15 @@ export const addMembers = (dataDir: string, roles: readonly Exclude<Role, "owner
     const keys: string[] = [];
     for (const role of roles) keys.push(await newMember(tx, spaceId, id, role));
     return keys;
+  });
+
+/** Adds members of the first team with a password, as it is stored. */
+export const addPasswords = (dataDir: string, people: readonly { readonly email: string; readonly stored: string }[]): Promise<void> =>
+  changeOutside(dataDir, async (tx) => {
+    for (const { email, stored } of people) {
+      const { accountId } = await invitePerson(tx, making(), { email });
+      await tx.signIns.setPassword(accountId, stored);
+    }
   });
 
 /** Adds keys of the owner with limits; the one of a project is for this one. */

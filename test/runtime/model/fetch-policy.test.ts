@@ -89,6 +89,8 @@ describe("with `fetch: ask`, which is the default, a request to an address that 
     const decoded = `${other}/exfil?d=${secret}&n=1 2`;
     expect(await paramsOf(rig, wait)).toEqual({ url, decoded });
     expect(wait.description).toBe(`Send a request to ${new URL(other).host}.\nAddress: ${url}\nDecoded: ${decoded}`);
+    const briefs = (await rig.events(wait.id)).map(({ tool_used: used }) => used?.["brief"]);
+    expect(briefs).toContain(`Fetch ${new URL(other).host}`);
     expect([arrived(`${site}/`), arrived(url)]).toEqual([1, 0]);
     await decide(rig, wait, { accept: false });
     await rig.reach(wait.id, "stopped");
@@ -286,6 +288,30 @@ test("a host without a scheme in a message frees its https address and no other;
   await check("Look at example.com, please", "https://example.com/");
   await expect(check("Look at example.com", `https://example.com/?d=${encodeURIComponent(secret)}`)).rejects.toBeInstanceOf(Unapproved);
   await expect(check("Look at my page", "https://example.com/")).rejects.toBeInstanceOf(Unapproved);
+});
+
+describe("the rule for one request", () => {
+  const sources: FetchSources = {
+    settings: async () => ({ fetch: null, fetchHosts: null }),
+    async *messages() {},
+    async *results() {},
+  };
+  const page = "https://shop.example/cart";
+  const accepted = { kind: "fetchUrl", accepted: true, input: {}, params: { url: page, text: "a" } };
+  const check = requestChecks({ policy: { mode: "ask", hosts: [] }, turn: { sources }, uses: [], decisions: [accepted] });
+
+  test("follows a redirect on the same host to https, and not to cleartext or another port", async () => {
+    await check(new URL("https://shop.example/a"), { from: new URL("http://shop.example/") });
+    await expect(check(new URL("http://shop.example/a"), { from: new URL(page) })).rejects.toBeInstanceOf(Unapproved);
+    await expect(check(new URL("https://shop.example:8443/a"), { from: new URL(page) })).rejects.toBeInstanceOf(Unapproved);
+  });
+
+  test("an approval of a text is for this text and this page, and for no request", async () => {
+    await check(new URL(page), { text: "a" });
+    await expect(check(new URL(page), { text: "b" })).rejects.toBeInstanceOf(Unapproved);
+    await expect(check(new URL(`${page}?more`), { text: "a" })).rejects.toBeInstanceOf(Unapproved);
+    await expect(check(new URL(page))).rejects.toBeInstanceOf(Unapproved);
+  });
 });
 
 describe("in a borrowed browser", () => {
