@@ -297,7 +297,7 @@ describe("the rule for one request", () => {
     async *results() {},
   };
   const page = "https://shop.example/cart";
-  const accepted = { kind: "fetchUrl", accepted: true, input: {}, params: { url: page, text: "a" } };
+  const accepted = { kind: "fetchUrl" as const, accepted: true, input: {}, params: { url: page, text: "a" } };
   const check = requestChecks({ policy: { mode: "ask", hosts: [] }, turn: { sources }, uses: [], decisions: [accepted] });
 
   test("follows a redirect on the same host to https, and not to cleartext or another port", async () => {
