@@ -1,9 +1,11 @@
 // Deliveries of the platform's sender, and their floor in the same process: RSA signing on the thread pool and undici's POST.
+
 import { sign } from "node:crypto";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Pool } from "undici";
+import type { Dispatcher } from "../../src/async/dispatcher.ts";
 import { loadConfig } from "../../src/config.ts";
 import { systemClock as clock } from "../../src/core/clock.ts";
 import { systemIds as ids, systemRandom as random } from "../../src/core/ids.ts";
@@ -14,7 +16,7 @@ import { openInstallation } from "../../src/installation.ts";
 import { embeddedQueue } from "../../src/jobs/embedded.ts";
 import { deliveryKeys } from "../../src/webhooks/keys.ts";
 import { webhookSender } from "../../src/webhooks/send.ts";
-import { type Sender, startSender } from "../../src/webhooks/sender.ts";
+import { startSender } from "../../src/webhooks/sender.ts";
 import { serve } from "./serve.ts";
 
 /** The sender's concurrent deliveries: five to each of 20 webhooks. */
@@ -81,7 +83,7 @@ async function putWebhook(url: string): Promise<string> {
 }
 
 /** A sender, with a promise that resolves after `count` deliveries. */
-function senderOf(count: number): { readonly sender: Sender; readonly done: Promise<void> } {
+function senderOf(count: number): { readonly sender: Dispatcher; readonly done: Promise<void> } {
   const { promise: done, resolve } = Promise.withResolvers<void>();
   let left = count;
   const countingSend: typeof send = async (...request) => {

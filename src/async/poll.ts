@@ -2,7 +2,7 @@
 const retryMs = 1_000;
 
 /** The part of a clock that a poll uses. */
-interface Sleeper {
+export interface Sleeper {
   /** Resolves after `ms`; rejects once the signal is aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** The same by the time of day. */
@@ -10,7 +10,7 @@ interface Sleeper {
 }
 
 /** The part of the process log that a poll uses. */
-type LogError = (level: "error", text: string, fields: { readonly cause: unknown }) => void;
+export type LogError = (level: "error", text: string, fields: { readonly cause: unknown }) => void;
 
 /**
  * Runs `work` now, and again `ms` after each end, or after the milliseconds that it returns, until the signal is aborted. An error is logged under

@@ -1,5 +1,4 @@
-import { coalesce } from "../async/coalesce.ts";
-import { poll } from "../async/poll.ts";
+import { type Dispatcher, type Places, startDispatcher } from "../async/dispatcher.ts";
 import type { Cipher } from "../core/cipher.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Export, ExportArchive, ExportProgress } from "../core/exports/export.ts";
@@ -10,7 +9,6 @@ import { meter } from "../core/files/meter.ts";
 import { pipeOneWay, type Writer, type Written } from "../core/files/writer.ts";
 import type { Random } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
-import type { Job } from "../core/processes/shared.ts";
 import type { Store, Tx } from "../core/store.ts";
 import { type ArchiveParts as DataParts, packData } from "./archive.ts";
 import { packCompliance } from "./compliance.ts";
@@ -25,13 +23,13 @@ const packingOf = (parts: ArchiveParts, requested: Export): Packing =>
   requested.kind === "data" ? packData(parts, requested) : packCompliance(parts.store, requested);
 
 /** The maximum number of archives at a time in one process: each uses one core while it packs. */
-const atOnce = 1;
+const limits = { max: 1, perHolder: 1 };
 /** After this many failed or lost claims, an export has failed. */
 const claimsMax = 3;
 /** The pause before the next attempt, in milliseconds, times the number of attempts. */
 const retryMs = 10_000;
 /** The interval of the search for exports of dead processes, for missed jobs, and for lost claims. */
-const lookMs = 5_000;
+const everyMs = 5_000;
 /** The shortest interval between two writes of an export's progress. */
 const progressMs = 1_000;
 
@@ -44,75 +42,49 @@ export interface ExporterParts extends ArchiveParts {
   readonly log: Log;
 }
 
-/** Makes archives in this process. */
-export interface Exporter {
-  /** Looks for exports to make. */
-  wake(jobs: readonly Job[]): Promise<void>;
-  hasCapacity(): boolean;
-  /** Releases the exports in progress, and claims no more. */
-  drain(): Promise<void>;
-}
-
 /** The failure for a lost claim: the export was cancelled, or another process claimed it. */
 const lostClaim = (): Failure => new Failure("cancelled", "this process no longer holds the export");
 
-export function startExporter(parts: ExporterParts): Exporter {
+/** Makes archives in this process. A drain releases those in progress. */
+export function startExporter(parts: ExporterParts): Dispatcher {
   const { store, clock, log } = parts;
-  const stopping = new AbortController();
   const made = new Map<string, Making>();
 
-  /** Claims the oldest export that no process makes; null when there is none. */
-  async function claim(): Promise<Export | null> {
+  /** Claims the oldest exports that no process makes. */
+  async function round({ free }: Places) {
+    if (free <= 0) return { taken: [], more: false };
     const now = clock.now();
-    for (const id of await store.exports.unclaimed(now, atOnce + made.size)) {
-      if (made.has(id)) continue;
-      const claimed = await store.change((tx) => tx.exports.claim(id, now, now + leaseMs));
-      if (claimed) return claimed;
-    }
-    return null;
+    const due = (await store.exports.unclaimed(now, free + made.size)).filter((id) => !made.has(id)).slice(0, free);
+    const claimed = await Promise.all(due.map((id) => store.change((tx) => tx.exports.claim(id, now, now + leaseMs))));
+    return { taken: claimed.filter((one) => one !== null), more: claimed.includes(null) };
   }
-
-  /** Claims exports up to the limit. */
-  const look = coalesce(async () => {
-    while (made.size < atOnce && !stopping.signal.aborted) {
-      const claimed = await claim();
-      if (claimed === null) return;
-      const lost = new AbortController();
-      const ended = make(parts, claimed, { stopping: stopping.signal, lost: lost.signal })
-        .catch((cause: unknown) => log("error", "an export waits for the end of its lease", { id: claimed.id, cause }))
-        .finally(() => made.delete(claimed.id));
-      made.set(claimed.id, { claimed, lost, ended });
-      void ended.then(look).catch(() => undefined);
-    }
-  });
 
   /** Stops the work on exports that were cancelled, deleted or taken over, also during a step of any duration. */
   async function stopLost(): Promise<void> {
     for (const { claimed, lost } of made.values()) if (await isLost(store, claimed)) lost.abort(lostClaim());
   }
 
-  const rounds = poll(clock, lookMs, stopping.signal, log, async function lookForExports() {
-    await stopLost();
-    await look();
-  });
-  return {
-    wake: look,
-    hasCapacity: () => made.size < atOnce,
-    async drain() {
-      stopping.abort();
-      await rounds;
-      // Waits for a search in progress, which may still claim an export.
-      await look().catch(() => undefined);
-      await Promise.all([...made.values()].map(({ ended }) => ended));
+  return startDispatcher<Export>({
+    ...{ clock, log, name: "exports", everyMs, limits, round },
+    holderOf: ({ id }) => id,
+    look: stopLost,
+    async attempt(claimed, { stopping }) {
+      const lost = new AbortController();
+      made.set(claimed.id, { claimed, lost });
+      try {
+        await make(parts, claimed, { stopping, lost: lost.signal });
+      } catch (cause) {
+        log("error", "an export waits for the end of its lease", { id: claimed.id, cause });
+      } finally {
+        made.delete(claimed.id);
+      }
     },
-  };
+  });
 }
 
 interface Making {
   readonly claimed: Export;
   readonly lost: AbortController;
-  /** Resolves when the work has ended. */
-  readonly ended: Promise<void>;
 }
 
 /** Why the work on an export stops early: the process drains, or the claim is lost. */

@@ -1,6 +1,4 @@
-import { coalesce } from "../async/coalesce.ts";
-import { createInFlight, drain } from "../async/dispatcher.ts";
-import { poll } from "../async/poll.ts";
+import { type Dispatcher, type DispatchSignals, type Places, startDispatcher } from "../async/dispatcher.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Random } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
@@ -27,15 +25,6 @@ function isSendable(delivery: DueDelivery, now: number): boolean {
 const isStale = ({ type, isTaskStopped, attempts, createdAt }: DueDelivery, now: number): boolean =>
   type === "task_progress" && isTaskStopped && (attempts > 0 || now - createdAt > answerMs);
 
-/** Sends deliveries in this process. */
-export interface Sender {
-  /** Looks for due deliveries. This also happens every second without a call. */
-  wake(): void;
-  hasCapacity(): boolean;
-  /** Starts no more attempts. Those in progress end, or are released after `ms`. Resolves when all outcomes are recorded. */
-  drain(ms: number): Promise<void>;
-}
-
 export interface SenderParts {
   readonly store: Store;
   readonly clock: Clock;
@@ -53,7 +42,7 @@ export interface SenderParts {
   readonly delaysMs?: readonly number[];
 }
 
-const lookMs = 1_000;
+const everyMs = 1_000;
 /** Longer than an attempt may take. After it, the process counts as dead and the delivery is due again. */
 const leaseMs = 20_000;
 /** The maximum number of concurrent attempts, in this process and per webhook. */
@@ -66,44 +55,28 @@ const batchMax = 32;
  * commits are shared under load. An attempt is counted when it is claimed. If this process dies, the delivery is due
  * again when the lease ends.
  */
-export function startSender(parts: SenderParts): Sender {
+export function startSender(parts: SenderParts): Dispatcher {
   const { store, clock, log, observe = unobserved, tracing = untraced, warnings } = parts;
-  const stopping = new AbortController();
-  const aborting = new AbortController();
-  const inFlight = createInFlight(limits);
-  let completed: CompletedAttempt[] = [];
-  let aborted: AttemptKey[] = [];
-  /** A failed round is retried by the next search. */
-  const nextRound = coalesce(() => round().catch((cause: unknown) => log("error", "deliveries were not taken", { cause })));
-  const wake = (): void => void nextRound();
 
-  async function round(): Promise<void> {
-    const due = await findDue();
-    const finished = { completed, aborted };
-    if (due.length + completed.length + aborted.length === 0) return;
-    [completed, aborted] = [[], []];
-    try {
-      const { taken, off, cancelled } = await write(due, finished);
-      observeRound(finished.completed, off.length, cancelled);
-      for (const key of taken) launch(due, key);
-      for (const webhook of off) {
-        log("warn", "a webhook was switched off: its deliveries failed", { webhookId: webhook.id });
-        void notifyOwner(webhook);
-      }
-      if (taken.length + finished.completed.length > 0) wake();
-    } catch (thrown) {
-      completed = [...finished.completed, ...completed];
-      aborted = [...finished.aborted, ...aborted];
-      throw thrown;
+  async function round(places: Places, outcomes: readonly Outcome[]) {
+    const due = await findDue(places);
+    if (due.length + outcomes.length === 0) return { taken: [], more: false };
+    const completed = outcomes.flatMap((outcome) => ("sent" in outcome ? [outcome] : []));
+    const aborted = outcomes.flatMap((outcome) => ("sent" in outcome ? [] : [outcome]));
+    const { taken, off, cancelled } = await write(due, { completed, aborted });
+    observeRound(completed, off.length, cancelled);
+    for (const webhook of off) {
+      log("warn", "a webhook was switched off: its deliveries failed", { webhookId: webhook.id });
+      void notifyOwner(webhook);
     }
+    return { taken: taken.flatMap((key) => attemptOf(due, key)), more: taken.length + completed.length > 0 };
   }
 
   /** The due deliveries, up to the limits. */
-  async function findDue(): Promise<readonly DueDelivery[]> {
-    const max = Math.min(batchMax, inFlight.free);
-    if (stopping.signal.aborted || max <= 0) return [];
-    const due = await store.deliveries.due(clock.now(), { max, perWebhook: limits.perHolder, full: inFlight.full() });
-    return inFlight.fitting(due, ({ webhookId }) => webhookId);
+  async function findDue({ free, full, fitting }: Places): Promise<readonly DueDelivery[]> {
+    if (free <= 0) return [];
+    const due = await store.deliveries.due(clock.now(), { max: Math.min(batchMax, free), perWebhook: limits.perHolder, full });
+    return fitting(due, ({ webhookId }) => webhookId);
   }
 
   function write(
@@ -127,29 +100,30 @@ export function startSender(parts: SenderParts): Sender {
     observe.webhooksDisabled(off);
   }
 
-  function launch(due: readonly DueDelivery[], key: AttemptKey): void {
-    const delivery = due.find(({ id }) => id === key.deliveryId);
-    if (delivery?.webhook) inFlight.add(delivery.webhookId, attempt(delivery, delivery.webhook, key), wake);
-  }
-
-  async function attempt(delivery: DueDelivery, webhook: DueWebhook, key: AttemptKey): Promise<void> {
+  async function attempt({ delivery, webhook, key }: Attempt, { aborting }: DispatchSignals): Promise<Outcome | undefined> {
     const { type, event, traceparent } = delivery;
     const span = tracing.begin(deliverySpan({ ...delivery, ...key }), storedParent(traceparent));
     try {
-      const sent = await endAfter(span, () => sendIn(span, webhook, event));
+      const sent = await endAfter(span, () => sendIn(span, webhook, event, aborting));
       const next = nextStateOf({ type, number: key.number, sent }, clock.now(), randomFraction(parts.random), parts.delaysMs ?? scheduleMs);
-      completed.push({ ...key, eventId: event.id, sent, next, webhook });
       const { status, latencyMs } = sent;
       log("debug", "delivery attempt", { deliveryId: key.deliveryId, number: key.number, state: next.state, status, latencyMs });
+      return { ...key, eventId: event.id, sent, next, webhook };
     } catch (cause) {
-      if (aborting.signal.aborted) aborted.push(key);
+      if (aborting.aborted) return key;
       // An internal error, not the receiver's: the delivery is due again when the lease ends.
-      else log("error", "a delivery could not be sent", { deliveryId: key.deliveryId, cause });
+      log("error", "a delivery could not be sent", { deliveryId: key.deliveryId, cause });
+      return undefined;
     }
   }
 
-  async function sendIn(span: Span | null, webhook: DueWebhook, event: DueDelivery["event"]): Promise<AttemptResult> {
-    const sent = await parts.send(webhook, event, aborting.signal);
+  async function sendIn(
+    span: Span | null,
+    webhook: DueWebhook,
+    event: DueDelivery["event"],
+    aborting: AbortSignal,
+  ): Promise<AttemptResult> {
+    const sent = await parts.send(webhook, event, aborting);
     const { status, failure, delivered } = sent;
     span?.set(attributes({ status: status ?? undefined }));
     if (!delivered) span?.fail(failure ?? String(status));
@@ -166,19 +140,22 @@ export function startSender(parts: SenderParts): Sender {
   const notifyOwner = (off: SwitchedOff) =>
     parts.notify(off).catch((cause: unknown) => log("error", "the owner of a webhook was not notified", { webhookId: off.id, cause }));
 
-  const looks = poll(clock, lookMs, stopping.signal, log, async function lookForDeliveries() {
-    wake();
-  });
+  return startDispatcher({ ...{ clock, log, name: "deliveries", everyMs, limits }, holderOf: ({ webhook }) => webhook.id, round, attempt });
+}
 
-  return {
-    wake,
-    hasCapacity: () => inFlight.free > 0,
-    async drain(ms) {
-      await drain({ clock, stopping, aborting, inFlight, nextRound, looks }, ms);
-      await nextRound();
-      await round().catch((cause: unknown) => log("error", "the last deliveries were not recorded", { cause }));
-    },
-  };
+/** A claimed delivery. */
+interface Attempt {
+  readonly delivery: DueDelivery;
+  readonly webhook: DueWebhook;
+  readonly key: AttemptKey;
+}
+
+/** A completed attempt, or the key of one that was aborted. */
+type Outcome = CompletedAttempt | AttemptKey;
+
+function attemptOf(due: readonly DueDelivery[], key: AttemptKey): readonly Attempt[] {
+  const delivery = due.find(({ id }) => id === key.deliveryId);
+  return delivery?.webhook ? [{ delivery, webhook: delivery.webhook, key }] : [];
 }
 
 const idOf = ({ id }: DueDelivery): string => id;

@@ -1,4 +1,5 @@
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
+import type { Dispatcher } from "../async/dispatcher.ts";
 import type { Config } from "../config.ts";
 import type { AttachedBrowsers } from "../core/browsers/browser.ts";
 import type { ConnectorUses } from "../core/connectors/use.ts";
@@ -6,7 +7,7 @@ import type { Backlog } from "../core/tasks/backlog.ts";
 import type { LateClaims } from "../core/tasks/direct-claims.ts";
 import type { LiveTexts } from "../core/tasks/live-texts.ts";
 import { createDeploy, createSaveSite } from "../core/websites/save.ts";
-import { type Exporter, startExporter } from "../exports/exporter.ts";
+import { startExporter } from "../exports/exporter.ts";
 import type { Writers } from "../exports/json.ts";
 import { AgentSchema } from "../gen/proto/agent/v2/agent_pb.ts";
 import { EnterpriseTaskRecordSchema } from "../gen/proto/dataexport/v1/export_pb.ts";
@@ -94,7 +95,7 @@ export const exportWriters = (siteUrl: SiteUrl): Writers => ({
 });
 
 /** Starts building export archives in this process. */
-const startExports = (context: ProcessContext, files: FileParts): Exporter =>
+const startExports = (context: ProcessContext, files: FileParts): Dispatcher =>
   startExporter({ ...context, ...files, writers: exportWriters(createSiteUrl(context.config)) });
 
 /** What runs share with other parts of the process. */
@@ -176,8 +177,8 @@ export async function startWork(
   const stopWakes = startWakes({ feed: store.feed, clock, log, runs, lease });
   if (config.database === "sqlite") direct.use(runs.direct);
   // A consumer without capacity looks for work itself when an attempt ends.
-  await queue.subscribe("deliver", async () => sender.wake(), sender.hasCapacity);
-  await queue.subscribe("export", exporter.wake, exporter.hasCapacity);
+  await queue.subscribe("deliver", async () => void sender.wake(), sender.hasCapacity);
+  await queue.subscribe("export", () => exporter.wake(), exporter.hasCapacity);
   const deploy = createDeploy(store, clock);
   await queue.subscribe("publish", async (sites) => {
     for (const { key } of sites) await deploy(key);
@@ -190,7 +191,7 @@ export async function startWork(
       const drainMs = config.drainSeconds * 1000;
       await Promise.all([
         step("runs", runs.drain(drainMs)),
-        step("exports", exporter.drain()),
+        step("exports", exporter.drain(0)),
         step("deliveries", sender.drain(drainMs)),
         step("push notifications", pushSender.drain(drainMs)),
       ]);

@@ -196,11 +196,11 @@ describeOnOne("the archive of an export", (database) => {
     const exporter = createExporter(store, createLocalBlobs(platform.folder), clock);
     const make = async (): Promise<Export> => {
       const id = await requestExport(store, ann, "full", {}, clock.now());
-      await exporter.wake([]);
+      await exporter.wake();
       return waitForExport(store, id);
     };
     const [gone, left] = [await make(), await make()];
-    await exporter.drain();
+    await exporter.drain(0);
     const url = downloadUrl(platform, gone.id, clock.now());
     const running = await fetch(url);
     const { status } = await ann.v2("enterprise.export.delete", { uid: gone.id });

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { fromBuffer, type Entry as ZipEntry, type ZipFile } from "yauzl";
+import type { Dispatcher } from "../../src/async/dispatcher.ts";
 import type { Clock } from "../../src/core/clock.ts";
 import type { Export, ExportFilter, ExportScope } from "../../src/core/exports/export.ts";
 import { exportLinks } from "../../src/core/exports/links.ts";
@@ -10,14 +11,14 @@ import { writer } from "../../src/core/files/writer.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Log } from "../../src/core/log.ts";
 import type { Store } from "../../src/core/store.ts";
-import { type Exporter, startExporter } from "../../src/exports/exporter.ts";
+import { startExporter } from "../../src/exports/exporter.ts";
 import { exportWriters } from "../../src/wiring/work.ts";
 import { type FilePlatform, until } from "../files/files-rig.ts";
 import { cipher } from "../support/cipher.ts";
 import type { Person } from "../support/service.ts";
 
 /** The part of a platform that makes archives, over a storage. */
-export const createExporter = (store: Store, blobs: Blobs, clock: Clock, log: Log = () => undefined): Exporter =>
+export const createExporter = (store: Store, blobs: Blobs, clock: Clock, log: Log = () => undefined): Dispatcher =>
   startExporter({
     ...{ store, blobs, clock, cipher, log, random: systemRandom, writers: exportWriters((label) => `https://${label}.sites.test`) },
     writer: writer({ changeBytes: store.change, blobs, clock, ids: systemIds, quota: 1 }),

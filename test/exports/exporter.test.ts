@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { Dispatcher } from "../../src/async/dispatcher.ts";
 import type { Clock } from "../../src/core/clock.ts";
 import { Failure } from "../../src/core/failure.ts";
 import type { Blobs } from "../../src/core/files/blob.ts";
 import { leaseMs } from "../../src/core/files/lease.ts";
-import type { Exporter } from "../../src/exports/exporter.ts";
 import { createLocalBlobs } from "../../src/storage/local.ts";
 import { readBlobTotals, storedFiles, until } from "../files/files-rig.ts";
 import { agentMessage, ann, sampleTask, userMessage } from "../store/samples.ts";
@@ -15,7 +15,7 @@ import { type StillClock, stillClock } from "../support/still-clock.ts";
 import { createExporter, requestExport } from "./export-rig.ts";
 
 interface Process {
-  readonly exporter: Exporter;
+  readonly exporter: Dispatcher;
   readonly clock: StillClock;
   readonly logLines: readonly string[];
 }
@@ -60,7 +60,7 @@ async function createExporters(kind: DatabaseKind) {
       return { put, started: begun.promise, release: () => gate.resolve() };
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all(started.map(({ exporter }) => exporter.drain()));
+      await Promise.all(started.map(({ exporter }) => exporter.drain(0)));
       await database[Symbol.asyncDispose]();
       rmSync(folder, { recursive: true, force: true });
     },
@@ -76,14 +76,14 @@ describeOnOne("an archive being made", (kind) => {
     const blockedStorage = exporters.blockedStorage();
     const first = exporters.start({ put: blockedStorage.put });
     const id = await requestExport(exporters.store, ann, "tasks", {}, timeOf(first.clock));
-    await first.exporter.wake([]);
+    await first.exporter.wake();
     await blockedStorage.started;
     expect(await exporters.store.exports.byId(id)).toMatchObject({ status: "processing", claims: 1, fence: 1 });
-    await first.exporter.drain();
+    await first.exporter.drain(0);
     expect(await exporters.store.exports.byId(id)).toMatchObject({ status: "processing", claims: 0, fence: 1, leaseUntil: null });
     expect([exporters.stored(), await exporters.blobs()]).toEqual([[], []]);
     const second = exporters.start();
-    await second.exporter.wake([]);
+    await second.exporter.wake();
     await until(async () => (await exporters.store.exports.byId(id))?.status === "completed");
     expect([exporters.stored().length, (await exporters.blobs()).map(({ state }) => state)]).toEqual([1, ["kept"]]);
   });
@@ -94,15 +94,15 @@ describeOnOne("an archive being made", (kind) => {
     const blockedStorage = exporters.blockedStorage();
     const dead = exporters.start({ put: blockedStorage.put });
     const id = await requestExport(exporters.store, ann, "tasks", {}, timeOf(dead.clock));
-    await dead.exporter.wake([]);
+    await dead.exporter.wake();
     await blockedStorage.started;
     const early = stillClock();
     early.step(leaseMs - 1);
     const other = exporters.start({}, early);
-    await other.exporter.wake([]);
+    await other.exporter.wake();
     expect(await exporters.store.exports.byId(id)).toMatchObject({ fence: 1 });
     early.step(1);
-    await other.exporter.wake([]);
+    await other.exporter.wake();
     await until(async () => (await exporters.store.exports.byId(id))?.status === "completed");
     const made = await exporters.store.exports.byId(id);
     expect(made).toMatchObject({ fence: 2, claims: 2 });
@@ -120,15 +120,15 @@ describeOnOne("an archive being made", (kind) => {
     };
     const { exporter, clock, logLines: lines } = exporters.start({ put });
     const id = await requestExport(exporters.store, ann, "full", {}, timeOf(clock));
-    await exporter.wake([]);
+    await exporter.wake();
     for (const claims of [1, 2]) {
       await until(async () => lines.filter((line) => line === "making an export failed").length === claims && exporter.hasCapacity());
       expect(await exporters.store.exports.byId(id)).toMatchObject({ status: "processing", claims });
       clock.step(10_000 * claims - 1);
-      await exporter.wake([]);
+      await exporter.wake();
       expect(await exporters.store.exports.byId(id), "not before its time").toMatchObject({ claims });
       clock.step(1);
-      await exporter.wake([]);
+      await exporter.wake();
     }
     await until(async () => (await exporters.store.exports.byId(id))?.completedAt !== null);
     expect(await exporters.store.exports.byId(id)).toMatchObject({
@@ -144,7 +144,7 @@ describeOnOne("an archive being made", (kind) => {
     const { exporter, clock } = exporters.start({ put });
     const id = await requestExport(exporters.store, ann, "full", {}, timeOf(clock));
     for (let attempt = 0; attempt < 3; attempt += 1) {
-      await exporter.wake([]);
+      await exporter.wake();
       await until(() => exporter.hasCapacity());
       clock.step(60_000);
     }
@@ -163,7 +163,7 @@ describeOnOne("an archive being made", (kind) => {
       });
     }
     clock.step(leaseMs);
-    await exporter.wake([]);
+    await exporter.wake();
     await until(async () => (await exporters.store.exports.byId(id))?.completedAt !== null);
     expect(await exporters.store.exports.byId(id)).toMatchObject({ status: "failed", error: expect.stringContaining("3 times") });
   });
@@ -174,7 +174,7 @@ describeOnOne("an archive being made", (kind) => {
     const blockedStorage = exporters.blockedStorage();
     const { exporter, clock, logLines: lines } = exporters.start({ put: blockedStorage.put });
     const id = await requestExport(exporters.store, ann, "tasks", {}, timeOf(clock));
-    await exporter.wake([]);
+    await exporter.wake();
     await blockedStorage.started;
     expect(await exporters.store.change((tx) => tx.exports.cancel(id, clock.now()))).toBe(true);
     await clock.advance(5_000);
@@ -192,9 +192,9 @@ describeOnOne("an archive being made", (kind) => {
       await requestExport(exporters.store, ann, "full", {}, clock.now() - 2),
       await requestExport(exporters.store, ann, "full", {}, clock.now() - 1),
     ];
-    await exporter.wake([]);
+    await exporter.wake();
     await blockedStorage.started;
-    await exporter.wake([]);
+    await exporter.wake();
     const statuses = () => Promise.all(ids.map(async (id) => (await exporters.store.exports.byId(id))?.status));
     expect([await statuses(), exporter.hasCapacity()]).toEqual([["processing", "pending"], false]);
     blockedStorage.release();
@@ -215,7 +215,7 @@ describeOnOne("an archive being made", (kind) => {
       await clock.advance(2_000);
       return read(...asked);
     };
-    await exporter.wake([]);
+    await exporter.wake();
     await until(async () => (await exporters.store.exports.byId(id))?.status === "completed");
     expect(progress.toSorted((a, b) => a - b)).toEqual(progress);
     expect(new Set(progress).size).toBeGreaterThan(3);

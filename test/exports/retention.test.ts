@@ -16,9 +16,9 @@ describeOnOne("an archive", (kind) => {
     const { store } = town.service;
     const exporter = createExporter(store, createLocalBlobs(town.folder), clock);
     const id = await requestExport(store, ann, "full", {}, clock.now());
-    await exporter.wake([]);
+    await exporter.wake();
     const { completedAt, archive } = await waitForExport(store, id);
-    await exporter.drain();
+    await exporter.drain(0);
     const { length } = town.stored();
     expect([completedAt, length]).toEqual([clock.now(), 1]);
     const status = async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { newId, sampleWebhook } from "../store/samples.ts";
 import { describeOnOne, openTestStore, rowsIn, runOn } from "../support/database.ts";
-import { runJobs } from "../support/timed-jobs.ts";
 import { stillClock } from "../support/still-clock.ts";
+import { runJobs } from "../support/timed-jobs.ts";
 import { putDelivery } from "./deliveries.ts";
 
 const dayMs = 24 * 3_600_000;

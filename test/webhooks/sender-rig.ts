@@ -1,11 +1,12 @@
 import { setImmediate as turn } from "node:timers/promises";
+import type { Dispatcher } from "../../src/async/dispatcher.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
 import type { AttemptResult, Delivery } from "../../src/core/webhooks/delivery.ts";
 import { newWebhookSecret, sealWebhookSecret } from "../../src/core/webhooks/new-webhook.ts";
 import type { Webhook, WebhookEventType } from "../../src/core/webhooks/webhook.ts";
 import type { SwitchedOff } from "../../src/webhooks/record.ts";
-import { type Sender, type SenderParts, startSender } from "../../src/webhooks/sender.ts";
+import { type SenderParts, startSender } from "../../src/webhooks/sender.ts";
 import { ann, putTask, sampleWebhook } from "../store/samples.ts";
 import { cipher } from "../support/cipher.ts";
 import { type DatabaseKind, openTestStore, type TestStore } from "../support/database.ts";
@@ -32,7 +33,7 @@ export interface SenderRig extends AsyncDisposable {
   readonly notices: readonly SwitchedOff[];
   readonly logged: readonly string[];
   /** Another sender on the same database, as in another process. */
-  start(more?: Partial<SenderParts>): Sender;
+  start(more?: Partial<SenderParts>): Dispatcher;
   putWebhook(members?: Partial<Webhook>): Promise<Webhook>;
   /** Puts an event of a task with a delivery of it to each of these webhooks. */
   putEvent(taskId: string, seq: number, type: WebhookEventType, ...webhooks: readonly Pick<Webhook, "id">[]): Promise<string>;
@@ -57,7 +58,7 @@ export async function senderRig(kind: DatabaseKind): Promise<SenderRig> {
   const requests: Request[] = [];
   const notices: SwitchedOff[] = [];
   const logged: string[] = [];
-  const senders: Sender[] = [];
+  const senders: Dispatcher[] = [];
   /** The number of the senders' store calls in progress. */
   let pendingCalls = 0;
   async function count<T>(asked: Promise<T>): Promise<T> {

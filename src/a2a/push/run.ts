@@ -1,3 +1,4 @@
+import type { DispatchSignals } from "../../async/dispatcher.ts";
 import type { Cipher } from "../../core/cipher.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Random } from "../../core/ids.ts";
@@ -26,12 +27,6 @@ export interface RunParts extends NotificationParts {
   readonly userAgent: string;
 }
 
-/** Signals of a sender: `stopping` begins no more requests, `aborting` ends those in progress. */
-export interface RunSignals {
-  readonly stopping: AbortSignal;
-  readonly aborting: AbortSignal;
-}
-
 /** Longer than a request and its conversion may take. After it, the process counts as dead. */
 export const leaseMs = 30_000;
 /** Events of one run. Others get their turn after it. */
@@ -41,7 +36,7 @@ const eventsMax = 100;
  * Sends what a claimed configuration has not sent, event by event, until nothing is left, an attempt fails, the claim is lost, or it may no longer send. Each
  * event that was sent is noted before the next: after a crash at most one is sent twice.
  */
-export async function runPush(config: PushConfig, claim: string, parts: RunParts, signals: RunSignals): Promise<void> {
+export async function runPush(config: PushConfig, claim: string, parts: RunParts, signals: DispatchSignals): Promise<void> {
   const { store, clock, observe } = parts;
   const headers = headersOf(openPushSecrets(parts.cipher, config), parts.userAgent);
   // Loaded with the first configuration of the process.

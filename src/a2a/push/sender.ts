@@ -1,6 +1,4 @@
-import { coalesce } from "../../async/coalesce.ts";
-import { createInFlight, drain } from "../../async/dispatcher.ts";
-import { poll } from "../../async/poll.ts";
+import { type Places, startDispatcher } from "../../async/dispatcher.ts";
 import type { AuditEntry } from "../../core/audit/audit.ts";
 import type { Ids } from "../../core/ids.ts";
 import type { LostPush, PushConfig } from "../../core/push/push-config.ts";
@@ -21,7 +19,7 @@ export interface PushSenderParts extends Omit<RunParts, "store" | "events"> {
 }
 
 /** How often all configurations are looked at: those of other processes, retries, and what news did not reach. */
-const lookMs = 2_000;
+const everyMs = 2_000;
 /** Configurations that this process sends for at once, and of one account: a hanging receiver does not delay those of others. */
 const limits = { max: 100, perHolder: 10 };
 /** Configurations that one look ends. */
@@ -36,38 +34,43 @@ const watchedMax = 10_000;
 export function startPushSender({ store, ...rest }: PushSenderParts): PushSender {
   const { clock, log, ids } = rest;
   const parts: RunParts = { ...rest, store, events: store.events };
-  const [stopping, aborting] = [new AbortController(), new AbortController()];
-  const signals = { stopping: stopping.signal, aborting: aborting.signal };
-  const inFlight = createInFlight(limits);
   let watched = new Set<string>();
   /** Tasks with news; null: all tasks. */
   let changed: Set<string> | null = new Set();
 
-  const nextRound = coalesce(() => round().catch((cause: unknown) => log("error", "push notifications were not looked for", { cause })));
-  const wake = (): void => void nextRound();
+  const dispatcher = startDispatcher<Taken>({
+    ...{ clock, log, name: "push notifications", everyMs, limits, round },
+    holderOf: ({ config }) => config.accountId,
+    attempt: ({ config, claim }, signals) => runPush(config, claim, parts, signals).then(() => undefined),
+    // Events during its end found the configuration claimed.
+    ended: ({ config }, wasFull) => (wasFull ? wakeForAll() : wakeFor(config.taskId)),
+    async look() {
+      watched = new Set(await store.pushConfigs.tasks(watchedMax));
+      if (watched.size > 0) changed = null;
+    },
+  });
 
   function wakeFor(taskId: string): void {
     changed?.add(taskId);
-    wake();
+    void dispatcher.wake();
   }
 
-  async function round(): Promise<void> {
+  async function round({ free, full, fitting }: Places) {
     const tasks = changed === null ? null : [...changed];
     changed = new Set();
-    if (stopping.signal.aborted || tasks?.length === 0) return;
+    if (free <= 0 || tasks?.length === 0) return { taken: [], more: false };
     await endLost(await store.pushConfigs.lost(clock.now(), lostMax, tasks));
-    const max = inFlight.free;
-    if (max <= 0) return;
-    const due = await store.pushConfigs.due(clock.now(), { max, full: inFlight.full() }, tasks);
-    const taken = await take(inFlight.fitting(due, ({ accountId }) => accountId));
-    for (const one of taken) launch(one);
+    const due = await store.pushConfigs.due(clock.now(), { max: free, full }, tasks);
+    const taken = await take(fitting(due, ({ accountId }) => accountId));
     // More may be due than was read, or than an account may have now.
-    if (due.length === max && taken.length > 0) wakeForAll();
+    const more = due.length === free && taken.length > 0;
+    if (more) changed = null;
+    return { taken, more };
   }
 
   function wakeForAll(): void {
     changed = null;
-    wake();
+    void dispatcher.wake();
   }
 
   /** Deletes configurations that may no longer send. The deletion of a task has its own audit row. */
@@ -83,7 +86,7 @@ export function startPushSender({ store, ...rest }: PushSenderParts): PushSender
     if (due.length === 0) return [];
     const now = clock.now();
     return store.change(async (tx) => {
-      const taken: { readonly config: PushConfig; readonly claim: string }[] = [];
+      const taken: Taken[] = [];
       for (const key of due) {
         const claim = ids.short();
         // Another sender may have sent since it was read.
@@ -94,24 +97,10 @@ export function startPushSender({ store, ...rest }: PushSenderParts): PushSender
     });
   }
 
-  function launch({ config, claim }: { readonly config: PushConfig; readonly claim: string }): void {
-    const { accountId, taskId, configId } = config;
-    const run = runPush(config, claim, parts, signals).catch((cause: unknown) =>
-      log("error", "push notifications could not be sent", { taskId, configId, cause }),
-    );
-    // Events during its end found the configuration claimed.
-    inFlight.add(accountId, run, (wasFull) => (wasFull ? wakeForAll() : wakeFor(taskId)));
-  }
-
   const stopNews = store.feed.onTask(({ taskId }) => {
     if (watched.has(taskId)) wakeFor(taskId);
   });
   const stopLosses = store.feed.onLost(wakeForAll);
-  const looks = poll(clock, lookMs, stopping.signal, log, async function lookForPushes() {
-    watched = new Set(await store.pushConfigs.tasks(watchedMax));
-    if (watched.size > 0) wakeForAll();
-  });
-
   return {
     watch(taskId) {
       watched.add(taskId);
@@ -120,9 +109,14 @@ export function startPushSender({ store, ...rest }: PushSenderParts): PushSender
     async drain(ms) {
       stopNews();
       stopLosses();
-      await drain({ clock, stopping, aborting, inFlight, nextRound, looks }, ms);
+      await dispatcher.drain(ms);
     },
   };
+}
+
+interface Taken {
+  readonly config: PushConfig;
+  readonly claim: string;
 }
 
 /** The audit row of a configuration whose key, app or membership has ended. */
