@@ -23,7 +23,7 @@ describeOnOne("the action in status_detail", (database) => {
     const mails = await waiting("[[confirm gmailSendAction]]");
     const command = await waiting("[[confirm terminalExecute]]");
     expect(await detailOf(mails)).toMatchObject({
-      tool: { name: "gmail_send", description: "Send two mails.", params: { messages: [{ to: ["ann@example.com"] }, {}] } },
+      tool: { name: "gmail_send", description: "Send these mails with Gmail.", params: { messages: [{ to: ["ann@example.com"] }, {}] } },
       is_whole: false,
     });
     expect(await detailOf(command)).toMatchObject({ tool: { params: { command: "make clean" } }, is_whole: true });

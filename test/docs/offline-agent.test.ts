@@ -62,7 +62,16 @@ describe("the page of the offline agent", () => {
 
   test("has commands for every state, and only commands, comments and variables in its blocks", () => {
     expect(withCommands.map(({ title }) => title)).toEqual([
-      ...["The offline agent", "Files", "Running", "Every event", "Error", "Waiting on a question", "Waiting on an approval"],
+      ...[
+        "The offline agent",
+        "Faults of a run",
+        "Files",
+        "Running",
+        "Every event",
+        "Error",
+        "Waiting on a question",
+        "Waiting on an approval",
+      ],
       ...["Structured output", "Credits"],
     ]);
     const lines = blocksIn(page, "sh").flatMap((block) => block.split("\n"));

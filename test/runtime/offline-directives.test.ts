@@ -43,7 +43,7 @@ describe("a reporting directive", () => {
   test("is obeyed in order, and the remaining text is answered at the end", async () => {
     const { events, outcome } = await playTurn(["[[say one]] Tell me about owls [[progress two]]", "[[say three]] and cats"]);
     expect(textsIn(events)).toEqual(["one", "two", "three"]);
-    expect(outcome).toMatchObject({ kind: "finish", content: expect.stringContaining("1. Tell me about owls\n2. and cats") });
+    expect(outcome).toMatchObject({ kind: "finish", content: expect.stringContaining("You wrote: Tell me about owls and cats") });
   });
 
   test("spends the given credits", async () => {
@@ -256,7 +256,7 @@ describe("a directive that ends the turn", () => {
       kind: "confirm",
       action: kind,
       variant,
-      description: expect.stringMatching(/^.{8,200}$/s),
+      description: expect.stringMatching(/^.{7,200}$/),
       params: expect.any(Object),
     });
     expect(inputSchema(kind, variant)).toBeDefined();
@@ -276,5 +276,64 @@ describe("a directive that ends the turn", () => {
       expect(outcome).toMatchObject({ kind: "confirm", action: "gmailSendAction" });
     }
     expect(await answerOf(text, { decisions: [acceptance, refused], claim: 3 })).toBe("three");
+  });
+});
+
+describe("a fault of the run", () => {
+  const lost = { kind: "abandon" };
+  const text = (fault: string) => `[[say one]] [[fault ${fault}]] [[say two]] [[think hm]] [[say three]]`;
+  const textsAt = async (fault: string, more = {}) => {
+    const { events, outcome } = await playTurn(text(fault), more);
+    return [textsIn(events).join(" "), outcome.kind];
+  };
+
+  test.each<[fault: string, texts: string]>([
+    ["reset", "one"],
+    ["cut-event=0", "one"],
+    ["cut-event=1", "one two"],
+    ["cut-event=2; times=2", "one two"],
+    ["after-commit", "one two"],
+    ["delay=1; reset", "one"],
+  ])("%s loses it there, and the next run is whole", async (fault, texts) => {
+    expect(await textsAt(fault)).toEqual([texts, "abandon"]);
+    expect(await textsAt(fault, { claim: fault.includes("times=2") ? 3 : 2 })).toEqual(["one two", "finish"]);
+  });
+
+  test("is for as many runs of the turn as it says, after those that pass; a decision counts as none", async () => {
+    const lostRuns = async (fault: string, more = {}) => {
+      const runs = await Promise.all([1, 2, 3, 4].map((claim) => textsAt(fault, { ...more, claim })));
+      return runs.map(([, kind]) => kind === "abandon");
+    };
+    expect(await lostRuns("reset; times=2")).toEqual([true, true, false, false]);
+    expect(await lostRuns("reset; skip=1; times=2")).toEqual([false, true, true, false]);
+    const decided = await playTurn("[[confirm deployAction]] [[fault reset]]", { claim: 2, decisions: [acceptance] });
+    expect(decided.outcome).toEqual(lost);
+  });
+
+  test("status ends it in the error of that status", async () => {
+    expect((await playTurn(text("status=503"))).outcome).toEqual({
+      ...{ kind: "fail", errorType: "internal", content: "A fault of the test: status 503." },
+    });
+    expect((await playTurn(text("status=429"))).outcome).toMatchObject({ errorType: "quota_limit" });
+    expect((await playTurn(text("status=504"))).outcome).toMatchObject({ errorType: "timeout" });
+  });
+
+  test("delay makes it wait, by the clock", async () => {
+    const clock = movableClock();
+    const begun = clock.monotonic();
+    await playTurn(text("delay=1.5"), { clock });
+    expect(clock.monotonic() - begun).toBe(1_500);
+  });
+
+  test("cut loses it within a streamed text", async () => {
+    const shown: string[] = [];
+    const live = { begin: () => undefined, write: (part: string) => void shown.push(part) };
+    const { outcome } = await playTurn("[[fault cut=8]] [[stream One two three]]", { live });
+    expect([shown, outcome]).toEqual([["One", " two"], lost]);
+  });
+
+  test("after-commit writes an answer, but not the end of its turn", async () => {
+    expect((await playTurn("[[fault after-commit]] [[fail internal]]")).outcome).toEqual(lost);
+    expect((await playTurn("[[fault after-commit]] [[ask Which?]]")).outcome).toEqual(lost);
   });
 });

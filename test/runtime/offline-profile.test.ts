@@ -23,35 +23,6 @@ const textAbout = (...attachments: readonly AttachedFile[]) => answerOf("", { at
 
 describe("a profile", () => {
   test.each([
-    [
-      "a table",
-      fileOf("q3.csv", "text/csv", 'name,amount,"with ""quotes"", and more"\r\ntea,1.5,\r\ncoffee,3,x\r\n'),
-      'File q3.csv (text/csv, 63 bytes): a table of 2 rows and 3 columns\n- column name: text, 2 different values\n- column amount: numbers from 1.5 to 3, mean 2.25\n- column with "quotes", and more: text, 1 different value, 1 empty',
-    ],
-    [
-      "a table with tabs",
-      fileOf("a.tsv", "text/tab-separated-values", "a\tb\n1\t-2"),
-      "a table of 1 row and 2 columns\n- column a: numbers from 1 to 1, mean 1\n- column b: numbers from -2 to -2, mean -2",
-    ],
-    ["a table with semicolons", fileOf("a.csv", "text/csv", "a;b\n1;2"), "a table of 1 row and 2 columns\n- column a: numbers"],
-    ["a table with a line break in a field", fileOf("a.csv", "text/csv", 'a,b\n"x\ny",2\n'), "a table of 1 row and 2 columns"],
-    ["a table with odd rows", fileOf("a.csv", "text/csv", "a,b\n1\n1,2,3\n1,2"), "- 2 rows with more or fewer fields than names"],
-    [
-      "a table with only a header",
-      fileOf("a.csv", "text/csv", "a,\n"),
-      "a table of 0 rows and 2 columns\n- column a: empty\n- column 2: empty",
-    ],
-    ["a table with a quote that does not end", fileOf("a.csv", "text/csv", 'a,b\n"x,2'), "not a valid table\n- 2 lines, 2 words"],
-    ["an empty table", fileOf("a.csv", "text/csv", ""), "not a valid table\n- 0 lines, 0 words"],
-    ["a JSON object", fileOf("a.json", "application/json", '{"b": 1, "a": []}'), "a JSON object with 2 keys: b, a"],
-    ["an empty JSON object", fileOf("a.json", "application/json", "{}"), "a JSON object with no keys"],
-    [
-      "a JSON array",
-      fileOf("a.json", "application/json", '[1, null, {"x": 2}, "t", []]'),
-      "a JSON array of 5 items\n- items: number, null, object, string, array\n- first object: 1 key: x",
-    ],
-    ["another JSON value", fileOf("a.json", "application/problem+json", "true"), "a JSON boolean"],
-    ["invalid JSON", fileOf("a.json", "application/json", "{oops"), "not valid JSON\n- 1 line, 1 word\n- first line: {oops"],
     ["text", fileOf("a.md", "text/markdown", "\n\n  # Title  \r\nand two\rlines\n"), "5 lines, 5 words\n- first line: # Title"],
     ["text without an end of line", fileOf("a.txt", "text/plain", "one"), "(text/plain, 3 bytes): 1 line, 1 word\n- first line: one"],
     ["nothing", fileOf("a.txt", "text/plain", ""), "File a.txt (text/plain, 0 bytes): 0 lines, 0 words"],
@@ -76,26 +47,12 @@ describe("a profile", () => {
     expect(await textAbout({ filename: "a.bin", contentType, bytes: 12, read })).toBe(`File a.bin (${contentType}, 12 bytes): not read`);
   });
 
-  test("covers the first megabyte, and mentions a remainder", async () => {
-    let taken = 0;
-    const endless: AttachedFile = {
-      ...{ filename: "a.csv", contentType: "text/csv", bytes: 500 * mega },
-      async *read() {
-        yield Buffer.from("a,b\n");
-        for (;;) {
-          taken += 4;
-          yield Buffer.from("1,2\n".repeat(1));
-        }
-      },
+  test("of more than a megabyte does not read it", async () => {
+    const read = () => {
+      throw new Error("the file must not be read");
     };
-    const text = await textAbout(endless);
-    // The last row of the first 1,048,576 bytes may be cut, so it is left out.
-    expect(text).toContain("a table of 262142 rows and 2 columns");
-    expect(text).toContain("- only its first megabyte was read");
-    expect(taken).toBeLessThan(mega + 100);
-    expect(await textAbout(fileOf("b.txt", "text/plain", "a".repeat(mega), mega))).not.toContain("first megabyte");
-    expect(await textAbout(fileOf("b.txt", "text/plain", "ü".repeat(mega), mega))).toContain("- only its first megabyte was read");
-    expect(await textAbout(fileOf("b.json", "application/json", `"${"x".repeat(mega)}"`, mega))).toContain("1 line, 1 word");
+    expect(await textAbout({ filename: "a.txt", contentType: "text/plain", bytes: mega + 1, read })).toContain(": not read");
+    expect(await textAbout(fileOf("a.txt", "text/plain", "a".repeat(mega), mega))).toContain("1 line, 1 word");
   });
 
   test("reports a missing file; any other error is thrown", async () => {
@@ -120,8 +77,8 @@ describe("a profile", () => {
       expect(await textAbout(fileOf("a", type, bytes))).toBe(await textAbout(fileOf("a", type, bytes, 1)));
     });
     await fc.assert(same);
-    for (const piece of ['"', '""', '"",', '"a,', ",", "\n", '"\n', "["]) {
-      const timeOf = (bytes: number) => textAbout(fileOf("a.csv", "text/csv", piece.repeat(bytes / piece.length), bytes));
+    for (const piece of [" ", "a ", "\n", "\r"]) {
+      const timeOf = (bytes: number) => textAbout(fileOf("a.txt", "text/plain", piece.repeat(bytes / piece.length), bytes));
       expect(await growthOf(timeOf, mega / 16), JSON.stringify(piece)).toBeLessThan(linearGrowth);
     }
   });
@@ -132,7 +89,7 @@ describe("files in a turn", () => {
 
   test("are described next to the answer, in order, at most 20", async () => {
     const text = await answerOf("Sum up these files", { attachments: [csv, fileOf("b.txt", "text/plain", "hi")] });
-    expect(text).toMatch(/You wrote: Sum up these files\nFile q3\.csv .*\n- column a.*\nFile b\.txt .*\n.*\nSubject:/);
+    expect(text).toMatch(/You wrote: Sum up these files\nFile q3\.csv .*\n- first line: a\nFile b\.txt .*\n.*\nThis is/);
     expect(await answerOf("", { attachments: Array<AttachedFile>(22).fill(csv) })).toMatch(/… and 2 files more$/);
   });
 

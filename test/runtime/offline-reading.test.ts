@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type PlacedDirective, readDirectives } from "../../src/runtime/agents/offline/reading.ts";
+import { readDirectives } from "../../src/runtime/agents/offline/reading.ts";
 import { growthOf, linearGrowth } from "../support/growth.ts";
 import { answerOf, anyDirective, anyText, confirmable, playTurn, printDirective } from "./offline-turn.ts";
 
@@ -13,7 +13,7 @@ const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
 /** The directives of a text, without their positions. */
 function directivesIn(text: string): readonly unknown[] {
   const outcome = readDirectives(text);
-  return "fault" in outcome ? [outcome.fault] : outcome.directives.map(({ directive }: PlacedDirective) => directive);
+  return "fault" in outcome ? [outcome.fault] : outcome.directives.map(({ name, parts }) => ({ name, parts }));
 }
 
 describe("a message", () => {
@@ -86,49 +86,53 @@ describe("a message", () => {
 
 describe("a directive", () => {
   test.each([
-    ["[[say Hello there]]", { name: "say", text: "Hello there" }],
-    ["[[subtask Count | owls]]", { name: "subtask", text: "Count | owls" }],
-    ["[[ subtask [[say A]] and [[subtask [[forever]]]]]]", { name: "subtask", text: "[[say A]] and [[subtask [[forever]]]]" }],
-    ["[[wait all]]", { name: "wait", mode: "all", seconds: undefined }],
-    ["[[wait any | 1.5]]", { name: "wait", mode: "any", seconds: 1.5 }],
-    ["[[wait any | 604800]]", { name: "wait", mode: "any", seconds: 604_800 }],
-    ["[[say this | that]]", { name: "say", text: "this | that" }],
-    ["[[ say\n two\nlines ]]", { name: "say", text: "two\nlines" }],
-    ["[[think Hm]]", { name: "think", text: "Hm" }],
-    ["[[progress Half way]]", { name: "progress", text: "Half way" }],
-    ["[[plan A]]", { name: "plan", titles: ["A"] }],
-    ["[[plan Look | Think|Write ]]", { name: "plan", titles: ["Look", "Think", "Write"] }],
-    ["[[step]]", { name: "step" }],
-    ["[[plain]]", { name: "plain" }],
-    ["[[tool browser]]", { name: "tool", tool: "browser", status: "success" }],
-    ["[[tool browser |]]", { name: "tool", tool: "browser", status: "success" }],
-    ["[[tool code_executor | rollback]]", { name: "tool", tool: "code_executor", status: "rollback" }],
-    ["[[credits 1000000]]", { name: "credits", credits: 1_000_000 }],
-    ["[[value 1]]", { name: "value", value: 1 }],
-    ["[[value [[1, 2], [3]]]]", { name: "value", value: [[1, 2], [3]] }],
-    ['[[value {"a": "]]", "b": [[]], "[[c": "\\"]]"}]]', { name: "value", value: { a: "]]", b: [[]], "[[c": '"]]' } }],
-    ['[[value "|"]]', { name: "value", value: "|" }],
-    [`[[value ${deep(100)}]]`, { name: "value", value: JSON.parse(deep(100)) }],
-    ["[[sleep 0]]", { name: "sleep", seconds: 0 }],
-    ["[[sleep 1.5]]", { name: "sleep", seconds: 1.5 }],
-    ["[[sleep 86400]]", { name: "sleep", seconds: 86_400 }],
-    ["[[ask Which?]]", { name: "ask", question: "Which?", options: [] }],
-    ["[[ask Which? | Red | Blue]]", { name: "ask", question: "Which?", options: ["Red", "Blue"] }],
-    ["[[confirm terminalExecute]]", { name: "confirm", kind: "terminalExecute", variant: "" }],
-    ["[[confirm webdevRunAction]]", { name: "confirm", kind: "webdevRunAction", variant: "run" }],
-    ["[[confirm webdevRunAction | deploy]]", { name: "confirm", kind: "webdevRunAction", variant: "deploy" }],
-    ["[[fail quota_limit]]", { name: "fail", errorType: "quota_limit", text: "Failed as requested." }],
-    ["[[fail quota_limit |]]", { name: "fail", errorType: "quota_limit", text: "Failed as requested." }],
-    ["[[fail timeout | Too slow | really]]", { name: "fail", errorType: "timeout", text: "Too slow | really" }],
-    ["[[forever]]", { name: "forever" }],
-    ["[[ crash ]]", { name: "crash" }],
+    ["[[say Hello there]]", { name: "say", parts: ["Hello there"] }],
+    ["[[subtask Count | owls]]", { name: "subtask", parts: ["Count | owls"] }],
+    ["[[ subtask [[say A]] and [[subtask [[forever]]]]]]", { name: "subtask", parts: ["[[say A]] and [[subtask [[forever]]]]"] }],
+    ["[[wait all]]", { name: "wait", parts: ["all"] }],
+    ["[[wait any | 1.5]]", { name: "wait", parts: ["any", "1.5"] }],
+    ["[[wait any | 604800]]", { name: "wait", parts: ["any", "604800"] }],
+    ["[[say this | that]]", { name: "say", parts: ["this | that"] }],
+    ["[[ say\n two\nlines ]]", { name: "say", parts: ["two\nlines"] }],
+    ["[[think Hm]]", { name: "think", parts: ["Hm"] }],
+    ["[[progress Half way]]", { name: "progress", parts: ["Half way"] }],
+    ["[[plan A]]", { name: "plan", parts: ["A"] }],
+    ["[[plan Look | Think|Write ]]", { name: "plan", parts: ["Look", "Think", "Write"] }],
+    ["[[step]]", { name: "step", parts: [""] }],
+    ["[[plain]]", { name: "plain", parts: [""] }],
+    ["[[tool browser]]", { name: "tool", parts: ["browser"] }],
+    ["[[tool browser |]]", { name: "tool", parts: ["browser", ""] }],
+    ["[[tool code_executor | rollback]]", { name: "tool", parts: ["code_executor", "rollback"] }],
+    ["[[credits 1000000]]", { name: "credits", parts: ["1000000"] }],
+    ["[[value 1]]", { name: "value", parts: ["1"] }],
+    ["[[value [[1, 2], [3]]]]", { name: "value", parts: ["[[1, 2], [3]]"] }],
+    ['[[value {"a": "]]", "b": [[]], "[[c": "\\"]]"}]]', { name: "value", parts: ['{"a": "]]", "b": [[]], "[[c": "\\"]]"}'] }],
+    ['[[value "|"]]', { name: "value", parts: ['"|"'] }],
+    [`[[value ${deep(100)}]]`, { name: "value", parts: [deep(100)] }],
+    ["[[sleep 0]]", { name: "sleep", parts: ["0"] }],
+    ["[[sleep 1.5]]", { name: "sleep", parts: ["1.5"] }],
+    ["[[sleep 86400]]", { name: "sleep", parts: ["86400"] }],
+    ["[[ask Which?]]", { name: "ask", parts: ["Which?"] }],
+    ["[[ask Which? | Red | Blue]]", { name: "ask", parts: ["Which?", "Red", "Blue"] }],
+    ["[[confirm terminalExecute]]", { name: "confirm", parts: ["terminalExecute"] }],
+    ["[[confirm webdevRunAction]]", { name: "confirm", parts: ["webdevRunAction"] }],
+    ["[[confirm webdevRunAction | deploy]]", { name: "confirm", parts: ["webdevRunAction", "deploy"] }],
+    ["[[fail quota_limit]]", { name: "fail", parts: ["quota_limit"] }],
+    ["[[fail quota_limit |]]", { name: "fail", parts: ["quota_limit", ""] }],
+    ["[[fail timeout | Too slow | really]]", { name: "fail", parts: ["timeout", "Too slow | really"] }],
+    ["[[forever]]", { name: "forever", parts: [""] }],
+    ["[[fault status=503 ;times=2]]", { name: "fault", parts: ["status=503 ;times=2"] }],
+    ["[[fault cut-event=3; after-commit; delay=0.5; skip=1]]", { name: "fault", parts: ["cut-event=3; after-commit; delay=0.5; skip=1"] }],
+    ["[[ crash ]]", { name: "crash", parts: [""] }],
   ])("%j is read", (text, directive) => {
     expect(directivesIn(`Before ${text} after`)).toEqual([directive]);
     expect(readDirectives(`Before ${text} after`)).toMatchObject({ prose: "Before  after" });
   });
 
   test.each(confirmable)("confirm %s %s is read", (kind, variant) => {
-    expect(directivesIn(`[[confirm ${kind}${variant && ` | ${variant}`}]]`)).toEqual([{ name: "confirm", kind, variant }]);
+    expect(directivesIn(`[[confirm ${kind}${variant && ` | ${variant}`}]]`)).toEqual([
+      { name: "confirm", parts: variant ? [kind, variant] : [kind] },
+    ]);
   });
 });
 
@@ -209,6 +213,14 @@ describe("a malformed directive", () => {
     ["[[fail | text]]", /fail needs an error type/],
     ["[[forever 3]]", /forever takes no argument/],
     ["[[crash now]]", /crash takes no argument/],
+    ["[[fault]]", /fault needs words with ; between them: status=503,/],
+    ["[[fault explode]]", /fault needs words/],
+    ["[[fault status=200]]", /fault needs words/],
+    ["[[fault delay=61]]", /fault needs words/],
+    ["[[fault reset=1]]", /fault needs words/],
+    ["[[fault reset, times=2]]", /fault needs words/],
+    ["[[fault times=2]]", /fault needs words/],
+    ["[[fault bad-signature]]", /fault needs words/],
   ])("%s is a fault that names its position and rule, and nothing before it was done", async (text, rule) => {
     const { events, outcome } = await playTurn(`[[say ok]] then ${text}`);
     expect(events).toEqual([]);

@@ -112,7 +112,7 @@ describe("the turn that answers a question", () => {
   test.each([
     ["[[ask Which?]] [[say lesson]]", [], "lesson"],
     ["[[ask Which?]] [[say one]] [[stream lesson]]", ["one"], "lesson"],
-    ["Teach me [[ask Which?]] [[say lesson]]", ["lesson"], expect.stringContaining("1. Teach me\n2. go on")],
+    ["Teach me [[ask Which?]] [[say lesson]]", ["lesson"], expect.stringContaining("You wrote: Teach me go on")],
     ["[[ask Which?]]", [], expect.stringContaining("You wrote: go on")],
   ])("has the last say as its result, whatever the answer says, where the message before it had only directives: %s", async (asking, texts, content) => {
     const { events, outcome } = await answerTurn(asking, "go on");
@@ -140,7 +140,7 @@ describe("the turn that answers a question", () => {
     const memo = outcome.kind === "ask" ? outcome.memo : null;
     const more = { memo, earlier: [...earlier, { role: "user", content: "Tell me about owls [[ask Which?]]" }] as const };
     const content = (await playTurn("Barn owls", more)).outcome;
-    expect(content).toMatchObject({ content: expect.stringContaining("1. Tell me about owls\n2. Barn owls") });
+    expect(content).toMatchObject({ content: expect.stringContaining("You wrote: Tell me about owls Barn owls") });
     expect(content).toMatchObject({ content: expect.stringContaining("Before this you wrote: Tell me about tea") });
   });
 

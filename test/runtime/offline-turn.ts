@@ -125,52 +125,38 @@ const json = fc
   .map((value) => JSON.parse(JSON.stringify(value)) as fc.JsonValue)
   .filter((value) => !/\\u0000|\\ud[89a-f]/.test(JSON.stringify(value)));
 
+/** A directive in its parsed form. */
+export type Parsed = Pick<Directive, "name" | "parts">;
+
+const one = (name: Directive["name"], part: fc.Arbitrary<string>): fc.Arbitrary<Parsed> => part.map((text) => ({ name, parts: [text] }));
+const two = (name: Directive["name"], first: fc.Arbitrary<string>, second: fc.Arbitrary<string>): fc.Arbitrary<Parsed> =>
+  fc.tuple(first, second).map((parts) => ({ name, parts }));
+
 /** Any directive, in its parsed form. */
-export const anyDirective: fc.Arbitrary<Directive> = fc.oneof(
-  fc.record({ name: fc.constantFrom("say", "think", "progress"), text: trimmed }),
-  fc.record({ name: fc.constant("plan"), titles: fc.array(part, { minLength: 1, maxLength: 50 }) }),
-  fc.record({ name: fc.constant("tool"), tool: word, status: fc.constantFrom("success", "error", "rollback") }),
-  fc.record({ name: fc.constant("credits"), credits: fc.integer({ min: 1, max: 1_000_000 }) }),
-  // `fc.jsonValue` makes JSON with a wider type.
-  fc.record({ name: fc.constant("value"), value: json }) as fc.Arbitrary<Directive>,
-  fc.record({ name: fc.constant("sleep"), seconds: fc.integer({ min: 0, max: 86_400_000 }).map((ms) => ms / 1000) }),
-  fc.record({ name: fc.constant("file"), filename: fc.stringMatching(/^[a-z]{1,20}\.(txt|csv|json)$/), content: trimmed }),
-  fc.record({ name: fc.constant("ask"), question: part, options: fc.array(part, { maxLength: 20 }) }),
-  fc.constantFrom(...confirmable).map(([kind, variant]) => ({ name: "confirm", kind, variant }) as const),
-  fc.record({ name: fc.constant("fail"), errorType: word, text: trimmed }),
-  fc.record({ name: fc.constantFrom("step", "plain", "forever", "crash") }),
+export const anyDirective: fc.Arbitrary<Parsed> = fc.oneof(
+  fc.constantFrom("say" as const, "think" as const, "progress" as const).chain((name) => one(name, trimmed)),
+  fc.array(part, { minLength: 1, maxLength: 50 }).map((parts) => ({ name: "plan" as const, parts })),
+  two("tool", word, fc.constantFrom("success", "error", "rollback")),
+  one("credits", fc.integer({ min: 1, max: 1_000_000 }).map(String)),
+  one(
+    "value",
+    json.map((value) => JSON.stringify(value)),
+  ),
+  one(
+    "sleep",
+    fc.integer({ min: 0, max: 86_400_000 }).map((ms) => String(ms / 1000)),
+  ),
+  two("file", fc.stringMatching(/^[a-z]{1,20}\.(txt|csv|json)$/), trimmed),
+  fc.array(part, { minLength: 1, maxLength: 21 }).map((parts) => ({ name: "ask" as const, parts })),
+  fc
+    .constantFrom(...confirmable)
+    .map(([kind, variant]) => ({ name: "confirm" as const, parts: variant === "" ? [kind] : [kind, variant] })),
+  two("fail", word, trimmed),
+  one("step", fc.constant("")),
+  one("plain", fc.constant("")),
+  one("forever", fc.constant("")),
+  one("crash", fc.constant("")),
 );
 
 /** A directive as a user writes it. */
-export function printDirective(directive: Directive): string {
-  const bars = (...parts: readonly string[]) => parts.join(" | ");
-  const argument = () => {
-    switch (directive.name) {
-      case "say":
-      case "think":
-      case "progress":
-        return directive.text;
-      case "plan":
-        return bars(...directive.titles);
-      case "tool":
-        return bars(directive.tool, directive.status);
-      case "file":
-        return bars(directive.filename, directive.content);
-      case "credits":
-        return String(directive.credits);
-      case "value":
-        return JSON.stringify(directive.value);
-      case "sleep":
-        return String(directive.seconds);
-      case "ask":
-        return bars(directive.question, ...directive.options);
-      case "confirm":
-        return directive.variant === "" ? directive.kind : bars(directive.kind, directive.variant);
-      case "fail":
-        return bars(directive.errorType, directive.text);
-      default:
-        return "";
-    }
-  };
-  return `[[${directive.name} ${argument()}]]`;
-}
+export const printDirective = ({ name, parts }: Parsed): string => `[[${name} ${parts.join(" | ")}]]`;

@@ -25,30 +25,17 @@ describe("an answer", () => {
     await fc.assert(ends);
   });
 
-  test("repeats the request point by point, and states plainly what it is", async () => {
-    expect(await answerOf("Compare tea and coffee. Then:\n- choose one\n2) say why")).toBe(
-      [
-        "You made 4 points:",
-        "1. Compare tea and coffee.",
-        "2. Then:",
-        "3. choose one",
-        "4. say why",
-        // Without it, Markdown would make the next line part of the last point.
-        "",
-        "Subject: compare, tea, coffee, choose and one.",
-        "This is the offline agent: it reads and sorts what you write, and calls no model.",
-      ].join("\n"),
+  test("repeats the request on one line, and states plainly what it is", async () => {
+    expect(await answerOf("Compare tea and coffee. Then:\n- choose one")).toBe(
+      "You wrote: Compare tea and coffee. Then: - choose one\nThis is the offline agent: it calls no model. Its guide has the directives that choose what happens.",
     );
-    expect(await answerOf("Tell me about owls")).toContain("You wrote: Tell me about owls\nSubject: tell, about and owls.");
   });
 
   test("leaves out the request and the skills after plain", async () => {
     const fail = () => Promise.reject(new Error("unused"));
     const skills = [{ id: "s", name: "Owls", description: "", forced: false, list: async () => [], read: fail, open: fail }];
     expect(await answerOf("Tell me about owls", { skills })).toMatch(/You wrote: .*Available skills: Owls/s);
-    expect(await answerOf("Tell me about 3 + 4 owls [[plain]]", { skills })).toMatch(
-      /^3 \+ 4 = 7\nSubject: tell, about and owls\.\nThis is/,
-    );
+    expect(await answerOf("Tell me about 3 + 4 owls [[plain]]", { skills })).toMatch(/^3 \+ 4 = 7\nThis is/);
     expect(await answerOf("[[plain]] [[think hm]]", { skills })).toBe("Done.");
   });
 
@@ -63,27 +50,19 @@ describe("an answer", () => {
     expect(await answerOf("And cats?")).not.toMatch(/instruction|Before this/);
   });
 
-  test("cuts long texts and reports how much it left out", async () => {
-    const points = Array.from({ length: 25 }, (_, n) => `Point ${n}`).join("\n");
-    expect(await answerOf(points)).toContain("You made 25 points:");
-    expect(await answerOf(points)).toContain("20. Point 19\n… and 5 more");
+  test("cuts long texts", async () => {
     expect(await answerOf("x".repeat(300))).toContain(`You wrote: ${"x".repeat(199)}…`);
   });
 
-  test("states that it answers in English where another language was requested", async () => {
-    expect(await answerOf("Hallo", { locale: "de-DE" })).toContain("It answers in English only, not de-DE.");
-    expect(await answerOf("Hello", { locale: "en-GB" })).not.toContain("English");
-  });
-
   test("combines the messages of a turn", async () => {
-    expect(await answerOf(["Tell me about cats", "And about dogs"])).toContain("1. Tell me about cats\n2. And about dogs");
+    expect(await answerOf(["Tell me about cats", "And about dogs"])).toContain("You wrote: Tell me about cats And about dogs");
   });
 });
 
 describe("a plan", () => {
   test.each([
     ["Tell me about owls", ["Read the request", "Write the answer"]],
-    ["One. Two.", ["Read the request", "Go through its points", "Write the answer"]],
+    ["One. Two.", ["Read the request", "Write the answer"]],
   ])("for %j has the steps %j, each reported as it begins", async (text, titles) => {
     const { events } = await playTurn(text);
     const begun = events.flatMap((event) => (event.type === "new_plan_step" ? [event.payload] : []));
@@ -127,9 +106,9 @@ describe("an unclear request", () => {
 
   test("is answered together with the reply, as new work", async () => {
     const { events, outcome } = await answerTurn("Tea please", "Compare green and black tea.", { interactive });
-    expect(plansIn(events)[0]).toHaveLength(3);
+    expect(plansIn(events)[0]).toHaveLength(2);
     expect(outcome).toMatchObject({
-      content: expect.stringContaining("You made 2 points:\n1. Tea please\n2. Compare green and black tea."),
+      content: expect.stringContaining("You wrote: Tea please Compare green and black tea."),
     });
     expect(outcome).toMatchObject({ content: expect.not.stringContaining("Before this you wrote") });
   });

@@ -115,7 +115,7 @@ describeOnOne("files in messages", (database) => {
     const reply = await download(attachments[0].url);
     expect({ status: reply.status, text: await reply.text() }).toEqual({ status: 200, text: csv });
     const answer = (await events(id)).find(({ type }: { type: string }) => type === "assistant_message");
-    expect(answer.assistant_message.content).toContain("File q3.csv (text/csv, 27 bytes): a table of 2 rows and 2 columns");
+    expect(answer.assistant_message.content).toContain("File q3.csv (text/csv, 27 bytes): 3 lines, 3 words");
   });
 
   test("bytes in the message, and at an address, become files of the caller, with their stated names and types", async () => {

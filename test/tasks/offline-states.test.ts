@@ -195,7 +195,7 @@ describeOnOne("over v2, the offline agent leads a task to the state", (database)
       expect(await waitOf(id)).toMatchObject({ waiting_for_event_type: "messageAskUser" });
       await rig.send(id, "Compare green and black.");
       await rig.reach(id, "stopped");
-      expect((await eventLines(id)).at(-2)).toContain("1. Tea\n2. Compare green and black.");
+      expect((await eventLines(id)).at(-2)).toContain("You wrote: Tea Compare green and black.");
       expect(await detail(await rig.runToEnd("Tea"))).toMatchObject({ status: "stopped" });
     });
   });

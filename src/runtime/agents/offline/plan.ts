@@ -15,58 +15,46 @@ export function stepsLeft({ steps }: Plan): number {
 }
 
 /** The plan of a turn. */
-export interface PlanKeeper {
-  /** The current plan; undefined without one. */
-  readonly plan: Plan | undefined;
-  /** Replaces the plan with a new one, in which no step has begun. */
-  replace(titles: readonly string[]): void;
-  /** Returns the event with the current steps. */
-  snapshot(): NewEvent;
-  /** Ends the current step and begins the next one. */
-  next(): readonly NewEvent[];
-  /** Ends the current step. Returns no event without one. */
-  close(status: "done" | "failed"): readonly NewEvent[];
-}
+export type PlanKeeper = ReturnType<typeof planKeeper>;
 
-/**
- * Keeps the plan of a turn, which starts with that of an earlier turn, if any. A resumed turn repeats the same times: a
- * written snapshot replaces a new one.
- */
-export function planKeeper({ written, clock }: Pick<Turn, "written" | "clock">, left: Plan | undefined): PlanKeeper {
+/** Keeps the plan of a turn. A resumed turn repeats the same times: a written snapshot replaces a new one. */
+export function planKeeper({ written, clock }: Pick<Turn, "written" | "clock">, left: Plan | undefined) {
   const snapshots = written.flatMap((event) => (event.type === "plan_update" ? [event.payload.steps] : [])).values();
   let plan = left;
 
-  function tell(change: (steps: readonly PlanStep[], at: number) => readonly PlanStep[]): NewEvent {
+  function tell(change: (step: PlanStep, i: number, at: number) => PlanStep): NewEvent {
     const { steps = [], begun = 0 } = plan ?? {};
-    plan = { steps: snapshots.next().value ?? change(steps, Math.floor(clock.now() / 1000)), begun };
+    const at = Math.floor(clock.now() / 1000);
+    plan = { steps: snapshots.next().value ?? steps.map((step, i) => change(step, i, at)), begun };
     return { type: "plan_update", payload: { steps: plan.steps } };
   }
 
   return {
+    /** The current plan; undefined without one. */
     get plan() {
       return plan;
     },
-    replace(titles) {
-      plan = { steps: titles.map((title) => ({ status: "todo", title })), begun: plan?.begun ?? 0 };
+    /** Replaces the plan with a new one, in which no step has begun. */
+    replace(titles: readonly string[]) {
+      plan = { steps: titles.map((title) => ({ status: "todo" as const, title })), begun: plan?.begun ?? 0 };
     },
-    snapshot: () => tell((steps) => steps),
-    next() {
-      const event = tell((steps, at) => beginNext(endCurrent(steps, "done", at), at));
-      const next = plan?.steps.find(isCurrent);
-      if (!plan || !next) return [event];
+    /** The event with the current steps. */
+    snapshot: () => tell((step) => step),
+    /** Ends the current step and begins the next one. */
+    next(): readonly NewEvent[] {
+      const todo = plan?.steps.findIndex(({ status }) => status === "todo");
+      const event = tell((step, i, at) => (i === todo ? { ...step, status: "doing", startedAt: at } : end(step, "done", at)));
+      const current = plan?.steps.find(isCurrent);
+      if (!plan || !current) return [event];
       plan = { ...plan, begun: plan.begun + 1 };
-      return [event, { type: "new_plan_step", payload: { stepId: `step_${plan.begun}`, title: next.title } }];
+      return [event, { type: "new_plan_step", payload: { stepId: `step_${plan.begun}`, title: current.title } }];
     },
-    close: (status) => (plan?.steps.some(isCurrent) ? [tell((steps, at) => endCurrent(steps, status, at))] : []),
+    /** Ends the current step. No event without one. */
+    close: (status: "done" | "failed"): readonly NewEvent[] =>
+      plan?.steps.some(isCurrent) ? [tell((step, _i, at) => end(step, status, at))] : [],
   };
 }
 
 const isCurrent = ({ status }: PlanStep): boolean => status === "doing";
 
-const endCurrent = (steps: readonly PlanStep[], status: "done" | "failed", endAt: number): readonly PlanStep[] =>
-  steps.map((step) => (isCurrent(step) ? { ...step, status, endAt } : step));
-
-function beginNext(steps: readonly PlanStep[], startedAt: number): readonly PlanStep[] {
-  const next = steps.findIndex(({ status }) => status === "todo");
-  return steps.map((step, i) => (i === next ? { ...step, status: "doing", startedAt } : step));
-}
+const end = (step: PlanStep, status: "done" | "failed", endAt: number): PlanStep => (isCurrent(step) ? { ...step, status, endAt } : step);

@@ -1,26 +1,22 @@
 import { type Directive, parseDirective } from "./directives.ts";
 import type { Memo } from "./memo.ts";
-import { type Plan, stepsLeft } from "./plan.ts";
+import { stepsLeft } from "./plan.ts";
 import { scanJson } from "./text.ts";
 
-/** A directive with its position. */
-export interface PlacedDirective {
-  readonly directive: Directive;
-  /** The source text, from `[[` to `]]`. */
-  readonly source: string;
-  /** Offset of its `[[` in the message, from 0, in UTF-16 units. */
-  readonly position: number;
+/** The directives of messages, in order, and the text around them. */
+export interface Directives {
+  readonly directives: readonly Directive[];
+  readonly prose: string;
 }
 
-/** All directives of a message, or the position of the first invalid one and the rule that it breaks; `prose` is the text around them. */
-type Orders = TurnDirectives | { readonly fault: { readonly position: number; readonly rule: string } };
+/** A position in a message, and the rule that its text breaks there. */
+interface Fault {
+  readonly fault: { readonly position: number; readonly rule: string };
+}
 
-/**
- * Reads `[[NAME ARG | ARG]]` anywhere in a text, in order. All directives are read before the first is executed, so that
- * an invalid one at the end is found at the start.
- */
-export function readDirectives(text: string): Orders {
-  const directives: PlacedDirective[] = [];
+/** Reads `[[NAME PART | PART]]` anywhere in a text: all of them before the first is executed, so that an invalid one at the end is found at the start. */
+export function readDirectives(text: string): Directives | Fault {
+  const directives: Directive[] = [];
   let prose = "";
   let from = 0;
   for (let position = text.indexOf("[["); position !== -1; position = text.indexOf("[[", from)) {
@@ -32,15 +28,9 @@ export function readDirectives(text: string): Orders {
     if ("rule" in parsed) return { fault: { position, rule: parsed.rule } };
     prose += text.slice(from, position);
     from = close + 2;
-    directives.push({ directive: parsed, source: text.slice(position, from), position });
+    directives.push({ ...parsed, source: text.slice(position, from), position });
   }
   return { prose: (prose + text.slice(from)).trim(), directives };
-}
-
-/** The text of a message around its directives; empty when a directive is invalid. */
-export function textWithoutDirectives(text: string): string {
-  const orders = readDirectives(text);
-  return "fault" in orders ? "" : orders.prose;
 }
 
 /** The name of the directive that begins here, if it may contain brackets: in its JSON, or in the directives of its message. */
@@ -53,11 +43,7 @@ function nestingName(text: string, position: number): string | undefined {
 /** The offset of the `]]` that closes the directive at a position; -1 without one. */
 function endOf(text: string, position: number, nesting: string | undefined): number {
   if (nesting === "value") return scanJson(text, position + 2).end;
-  return nesting === "subtask" ? endOfNested(text, position) : text.indexOf("]]", position);
-}
-
-/** The offset of the `]]` that closes the `[[` at a position, with other pairs in between; -1 without one. */
-function endOfNested(text: string, position: number): number {
+  if (nesting === undefined) return text.indexOf("]]", position);
   const bracket = /\[\[|\]\]/g;
   bracket.lastIndex = position;
   for (let open = 0; ; ) {
@@ -68,49 +54,43 @@ function endOfNested(text: string, position: number): number {
   }
 }
 
-/** The directives of a turn, in order, and the text of its messages around them. */
-export interface TurnDirectives {
-  readonly directives: readonly PlacedDirective[];
-  readonly prose: string;
-}
-
 /** The most characters of a turn's directives, so that the memos of successive questions stay bounded. */
 const lengthMax = 100_000;
 
-/** Reads the directives left by an earlier turn, then the messages. On a fault, returns its position and the broken rule. */
-export function readTurn(messages: readonly string[], memo: Memo | null): TurnDirectives | { readonly fault: string } {
-  const directives: PlacedDirective[] = [];
+/** Reads the directives left by an earlier turn, then the messages. On a fault, returns its place and the broken rule. */
+export function readTurn(messages: readonly string[], memo: Memo | null): Directives | { readonly fault: string } {
+  const directives: Directive[] = [];
   const prose: string[] = [];
-  const checkNext = sequenceCheck(memo?.plan);
-  for (const [i, text] of [memo?.remaining ?? "", ...messages].entries()) {
-    const faultAt = (position: number, rule: string) => ({ fault: `${placeOf(i, messages.length)} position ${position}: ${rule}` });
-    const orders = readDirectives(text);
-    if ("fault" in orders) return faultAt(orders.fault.position, orders.fault.rule);
-    for (const placed of orders.directives) {
-      const rule = checkNext(placed);
-      if (rule !== undefined) return faultAt(placed.position, rule);
-      directives.push(placed);
+  const checkNext = sequenceCheck(memo);
+  for (const [i, text] of [memo?.left ?? "", ...messages].entries()) {
+    const place =
+      i === 0
+        ? "in the directives left from the previous turn, at"
+        : messages.length === 1
+          ? "at"
+          : `message ${i} of ${messages.length}, at`;
+    const read = readDirectives(text);
+    if ("fault" in read) return { fault: `${place} position ${read.fault.position}: ${read.fault.rule}` };
+    for (const directive of read.directives) {
+      const rule = checkNext(directive);
+      if (rule !== undefined) return { fault: `${place} position ${directive.position}: ${rule}` };
+      directives.push(directive);
     }
-    if (orders.prose !== "") prose.push(orders.prose);
+    if (read.prose !== "") prose.push(read.prose);
   }
   return { directives, prose: prose.join("\n") };
 }
 
-function placeOf(message: number, of: number): string {
-  if (message === 0) return "in the directives left from the previous turn, at";
-  return of === 1 ? "at" : `message ${message} of ${of}, at`;
-}
-
 /** Returns the rule that a directive breaks because of the directives before it. Call it in order. */
-function sequenceCheck(plan: Plan | undefined): (placed: PlacedDirective) => string | undefined {
-  let steps = plan && stepsLeft(plan);
+function sequenceCheck(memo: Memo | null): (directive: Directive) => string | undefined {
+  let steps = memo?.plan && stepsLeft(memo.plan);
   let length = 0;
-  return ({ directive, source }) => {
+  return ({ name, parts, source }) => {
     length += source.length;
     if (length > lengthMax)
       return `the directives of a turn, with those left from the previous turn, may have at most ${lengthMax} characters`;
-    if (directive.name === "plan") steps = directive.titles.length + 1;
-    if (directive.name !== "step") return undefined;
+    if (name === "plan") steps = parts.length + 1;
+    if (name !== "step") return undefined;
     if (steps === undefined) return "step needs a plan before it";
     if (steps === 0) return "the plan has no more steps";
     steps -= 1;
