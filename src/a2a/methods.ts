@@ -2,7 +2,7 @@ import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { EmptySchema, timestampMs } from "@bufbuild/protobuf/wkt";
 import { Failure, invalidArgument } from "../core/failure.ts";
 import type { ProfileText } from "../core/tasks/profile.ts";
-import { type Json, Refusal } from "../doors/operations.ts";
+import type { Json } from "../doors/operations.ts";
 import {
   type CancelTaskRequest,
   type DeleteTaskPushNotificationConfigRequest,
@@ -16,19 +16,21 @@ import {
   SendMessageResponseSchema,
   type StreamResponse,
   type SubscribeToTaskRequest,
+  type Task,
   type TaskPushNotificationConfig,
   TaskState,
 } from "../gen/proto/lf/a2a/v1/a2a_pb.ts";
 import type { CardSkill } from "./agents.ts";
 import { A2aFailure } from "./problem.ts";
 import { send } from "./send.ts";
-import { isOver, stateOf, taskOf } from "./task.ts";
+import { contextKey, isOver, stateOf, taskOf } from "./task.ts";
 import { follow } from "./updates.ts";
-import { type Item, readEvents, readTask, type Use } from "./use.ts";
+import { findTask, type Item, readEvents, readTask, type Use, unless } from "./use.ts";
 
 /** The longest time that SendMessage waits, in milliseconds. The task continues. */
 const waitMs = 10 * 60_000;
-const pageBounds = { most: 100, usual: 50 };
+/** `withEvents`: a page whose tasks have artifacts or history. */
+const pageBounds = { most: 100, usual: 50, withEvents: 20 };
 const skillsMax = 100;
 
 type Handler = (request: never, use: Use) => Promise<Message> | AsyncIterable<Item>;
@@ -135,32 +137,46 @@ const statusesOf: Readonly<Record<TaskState, readonly string[]>> = {
   [TaskState.REJECTED]: [],
 };
 
-/** Lists tasks by the time of their last change, newest first, without history and artifacts: GetTask has them. */
+/**
+ * Lists tasks by the time of their last change, newest first: those of a context, if the request has one, which can be the id of a task. Their artifacts, and a
+ * history, only on request.
+ */
 async function listTasks(request: ListTasksRequest, use: Use): Promise<Message> {
-  const { contextId, status, pageSize: size = pageBounds.usual, pageToken, statusTimestampAfter: after } = request;
-  if (size < 1 || size > pageBounds.most) throw invalidArgument("page_size", `must be from 1 to ${pageBounds.most}`);
+  const { contextId, status, pageSize = pageBounds.usual, pageToken, statusTimestampAfter: after } = request;
+  if (pageSize < 1 || pageSize > pageBounds.most) throw invalidArgument("page_size", `must be from 1 to ${pageBounds.most}`);
+  const length = lengthIn(request.historyLength) ?? 0;
+  const hasEvents = length > 0 || request.includeArtifacts === true;
+  const size = hasEvents ? Math.min(pageSize, pageBounds.withEvents) : pageSize;
   const statuses = statusesOf[status];
   if (!statuses) throw invalidArgument("status", "is not a state of the protocol");
-  const isWanted = (task: Json): boolean => status === TaskState.UNSPECIFIED || stateOf(task) === status;
-  if (contextId !== "") {
-    const tasks = (await findTask(use, contextId)).filter(isWanted).map((task) => taskOf(task, [], 0));
+  const shown = async (tasks: readonly Json[]): Promise<Task[]> => {
+    const wanted = tasks.filter((task) => status === TaskState.UNSPECIFIED || stateOf(task) === status);
+    const list: Task[] = [];
+    for (const task of wanted) {
+      const whole = taskOf(task, hasEvents ? await readEvents(use, String(task["id"])) : [], length);
+      list.push(request.includeArtifacts ? whole : { ...whole, artifacts: [] });
+    }
+    return list;
+  };
+  const ofId = contextId === "" ? undefined : await findTask(use, contextId);
+  if (ofId) {
+    const tasks = await shown([ofId]);
     return create(ListTasksResponseSchema, { tasks, pageSize: size, totalSize: tasks.length });
   }
   if (statuses.length === 0) return create(ListTasksResponseSchema, { pageSize: size });
   const filters = { statuses, order_by: "updated_at", include_counts: true, limit: size };
+  const context = contextId === "" ? {} : { metadata: { [contextKey]: contextId } };
   const since = after ? { updated_after: Math.floor(timestampMs(after) / 1000) } : {};
   const cursor = pageToken === "" ? {} : { cursor: pageToken };
-  const page = await use.operations.call("task.list", { ...filters, ...since, ...cursor }, use.signal);
+  const page = await use.operations.call("task.list", { ...filters, ...context, ...since, ...cursor }, use.signal);
   const counts = (page["counts"] ?? {}) as Readonly<Record<string, number>>;
   return create(ListTasksResponseSchema, {
-    tasks: (page["data"] as readonly Json[]).filter(isWanted).map((task) => taskOf(task, [], 0)),
+    tasks: await shown(page["data"] as readonly Json[]),
     nextPageToken: String(page["next_cursor"] ?? ""),
     pageSize: size,
     totalSize: statuses.reduce((sum, name) => sum + (counts[name] ?? 0), 0),
   });
 }
-
-const findTask = (use: Use, id: string): Promise<readonly Json[]> => orNothing(async () => [await readTask(use, id)], "not_found");
 
 /** The card with the texts of the caller's space, and the caller's skills. */
 async function extendedCard({ tenant }: GetExtendedAgentCardRequest, use: Use): Promise<Message> {
@@ -169,20 +185,8 @@ async function extendedCard({ tenant }: GetExtendedAgentCardRequest, use: Use): 
   const profiles = data as readonly ProfileText[]; // By the schema of the answer.
   const text = profile === undefined ? profiles[0] : profiles.find(({ id }) => id === profile);
   if (!text) throw invalidArgument("tenant", "is not the name of an agent profile");
-  const skills = await orNothing(async () => {
-    const list = await use.operations.call("skill.list", {}, use.signal);
-    return list["data"] as readonly CardSkill[]; // By the schema of the answer.
-  }, "permission_denied");
+  const list = await unless("permission_denied", use.operations.call("skill.list", {}, use.signal));
+  const skills = (list?.["data"] ?? []) as readonly CardSkill[]; // By the schema of the answer.
   const shown = skills.slice(0, skillsMax).map(({ id, name, description }) => ({ id, name, description }));
   return use.agents.card(text, shown);
-}
-
-/** A list; empty for a refusal with this code. */
-async function orNothing<T>(work: () => Promise<readonly T[]>, code: string): Promise<readonly T[]> {
-  try {
-    return await work();
-  } catch (thrown) {
-    if (thrown instanceof Refusal && thrown.code === code) return [];
-    throw thrown;
-  }
 }

@@ -24,13 +24,18 @@ export class A2aFailure extends Failure {
   }
 }
 
+/** The errors of JSON-RPC itself, with their codes (JSON-RPC 2.0, 5.1). */
+const rpcErrors = { PARSE_ERROR: -32_700, INVALID_REQUEST: -32_600, METHOD_NOT_FOUND: -32_601 } as const;
+
+type RpcError = keyof typeof rpcErrors;
+
 /** A refusal with another JSON-RPC code than that of its reason: the message is not JSON, not a request, or has an unknown method. */
 export class RpcFailure extends Failure {
-  readonly rpc: number;
+  readonly error: RpcError;
 
-  constructor(rpc: number, message: string) {
+  constructor(error: RpcError, message: string) {
     super("invalid_argument", message);
-    this.rpc = rpc;
+    this.error = error;
   }
 }
 
@@ -63,8 +68,9 @@ export function failureIn(thrown: unknown): Failure {
 export function problemOf(failure: Failure, requestId: string): Problem {
   const { reason, path } = failure;
   const isNamed = failure instanceof A2aFailure;
-  const rpc = isNamed ? protocolErrors[failure.error].rpc : failure instanceof RpcFailure ? failure.rpc : (rpcCodes[reason] ?? -32_000);
-  const name = isNamed ? failure.error : reason === "invalid_argument" ? "INVALID_PARAMS" : reason.toUpperCase();
+  const ofRpc = failure instanceof RpcFailure ? failure.error : undefined;
+  const rpc = isNamed ? protocolErrors[failure.error].rpc : ofRpc ? rpcErrors[ofRpc] : (rpcCodes[reason] ?? -32_000);
+  const name = isNamed ? failure.error : (ofRpc ?? (reason === "invalid_argument" ? "INVALID_PARAMS" : reason.toUpperCase()));
   return {
     rpc,
     http: connectAnswers[reason].status,

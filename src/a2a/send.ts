@@ -6,8 +6,8 @@ import { isQuestion, waitingOf } from "../doors/turn.ts";
 import type { Message, SendMessageRequest } from "../gen/proto/lf/a2a/v1/a2a_pb.ts";
 import { contentOf, decisionIn } from "./message.ts";
 import { A2aFailure } from "./problem.ts";
-import { isOver, stateOf } from "./task.ts";
-import { readTask, type Use } from "./use.ts";
+import { contextKey, isOver, placeOf, stateOf } from "./task.ts";
+import { findTask, readTask, type Use } from "./use.ts";
 
 /** What a message began or continued: the task, and its last event before. */
 interface Sent {
@@ -15,8 +15,10 @@ interface Sent {
   readonly seq: number;
 }
 
+const contextMax = 128;
+
 /**
- * Sends the message of a request: to its task, to the task of its context, or as a new task. A message that was sent before, with the
+ * Sends the message of a request: to its task, to the task whose id is its context, or as a new task in the context of its client. A message that was sent before, with the
  * same id by the same credential, is not sent again.
  *
  * @throws Failure, Refusal
@@ -24,29 +26,39 @@ interface Sent {
 export async function send({ tenant, message, configuration }: SendMessageRequest, use: Use): Promise<Sent> {
   const profile = use.agents.profileOf(tenant);
   if (!message) throw invalidArgument("message", "is required");
+  const task = await taskFor(message, use);
+  const deliver = (): Promise<Sent> => (task ? proceed(message, task, use) : begin(message, profile, use));
   const { taskPushNotificationConfig: push } = configuration ?? {};
-  if (!push) return sendOnly(message, profile, use);
-  const { taskId, contextId } = message;
-  if (push.taskId !== "" && push.taskId !== taskId)
+  if (!push) return deliver();
+  if (push.taskId !== "" && push.taskId !== message.taskId)
     throw invalidArgument("configuration.task_push_notification_config.task_id", "must be that of the message, or empty");
   // A message that is sent again has one configuration.
-  const config = { ...push, id: push.id || (keyOf(message, use) ?? "") };
-  await use.push.check({ ...config, taskId: taskId || contextId });
-  const sent = await sendOnly(message, profile, use);
+  const config = { ...push, id: push.id || keyOf(message, use) };
+  await use.push.check({ ...config, taskId: String(task?.["id"] ?? "") });
+  const sent = await deliver();
   await use.push.create({ ...config, taskId: sent.taskId }, sent.seq);
   return sent;
 }
 
-async function sendOnly(message: Message, profile: string | undefined, use: Use): Promise<Sent> {
-  const { taskId, contextId } = message;
-  if (taskId !== "" && contextId !== "" && taskId !== contextId)
+/** The task that a message continues; undefined when it begins one. A context that is no task's id is one that the client has made. */
+async function taskFor({ messageId, taskId, contextId }: Message, use: Use): Promise<Json | undefined> {
+  if (messageId === "") throw invalidArgument("message.message_id", "is required");
+  if (contextId.length > contextMax) throw invalidArgument("message.context_id", `must have at most ${contextMax} characters`);
+  if (taskId === "") return contextId === "" ? undefined : findTask(use, contextId);
+  const task = await readTask(use, taskId);
+  if (!["", taskId, placeOf(task).contextId].includes(contextId))
     throw invalidArgument("message.context_id", "is not the context of the task");
-  if (taskId === "" && contextId === "") return begin(message, profile, use);
-  return proceed(message, await readTask(use, taskId || contextId), use);
+  return task;
 }
 
 async function begin(message: Message, profile: string | undefined, use: Use): Promise<Sent> {
-  const request = { interactive_mode: true, message: { content: contentOf(message) }, ...(profile && { agent_profile: profile }) };
+  const { contextId } = message;
+  const request = {
+    interactive_mode: true,
+    message: { content: contentOf(message) },
+    ...(profile && { agent_profile: profile }),
+    ...(contextId !== "" && { metadata: { [contextKey]: contextId } }),
+  };
   const { task_id } = await use.operations.call("task.create", request, use.signal, keyOf(message, use));
   return { taskId: String(task_id), seq: 0 };
 }
@@ -61,7 +73,10 @@ async function proceed(message: Message, task: Json, use: Use): Promise<Sent> {
   // The task may be as it is because of this very message.
   if (!fits && (await wasSent(Object.values(calls), message, use))) return sent;
   if (isEnded)
-    throw new A2aFailure("UNSUPPORTED_OPERATION", "the task is over: a message with its context_id alone continues the conversation");
+    throw new A2aFailure(
+      "UNSUPPORTED_OPERATION",
+      "the task is over: a message without task_id and with the task's id as context_id continues the conversation",
+    );
   if (isApproval) await checkApprover(use, task);
   if (isApproval && !calls.confirm)
     throw invalidArgument("message.parts", "the task waits for an approval: send a data part with event_id and input");
@@ -84,14 +99,12 @@ function callsOf(message: Message, taskId: string): { readonly send: Call; reado
 
 async function wasSent(calls: readonly Call[], message: Message, use: Use): Promise<boolean> {
   const key = keyOf(message, use);
-  if (key === undefined) return false;
   for (const [name, input] of calls) if (await use.operations.wasMade(name, input, use.signal, key)) return true;
   return false;
 }
 
 /** The idempotency key of a message: its id within its conversation. The records of tokens are those of their app and user. */
-function keyOf({ messageId, contextId, taskId }: Message, { keyId }: Use): string | undefined {
-  if (messageId === "") return undefined;
+function keyOf({ messageId, contextId, taskId }: Message, { keyId }: Use): string {
   const place = JSON.stringify([keyId, taskId || contextId, messageId]);
   return `a2a-${createHash("sha256").update(place).digest("base64url")}`;
 }

@@ -32,13 +32,28 @@ export function stateOf(task: Json): TaskState {
 export const isOver = (state: TaskState): boolean =>
   state === TaskState.COMPLETED || state === TaskState.CANCELED || state === TaskState.FAILED;
 
-/** A task of the platform as one of the protocol. Id and context are the same: a task is a conversation. */
+/** Where a message or an update belongs. */
+export interface TaskPlace {
+  readonly taskId: string;
+  readonly contextId: string;
+}
+
+/** The pair of a task's metadata with the context that its client made. */
+export const contextKey = "a2a_context_id";
+
+/** The context of a task is that of its client; without one its id, because a task is a conversation. */
+export function placeOf({ id, metadata }: Json): TaskPlace {
+  const taskId = String(id);
+  return { taskId, contextId: (metadata as Readonly<Record<string, string>> | undefined)?.[contextKey] ?? taskId };
+}
+
+/** A task of the platform as one of the protocol. */
 export function taskOf(task: Json, events: readonly TaskEvent[], historyLength?: number): Task {
-  const id = String(task["id"]);
-  const history = events.flatMap((event) => messageOf(event, id) ?? []);
+  const place = placeOf(task);
+  const history = events.flatMap((event) => messageOf(event, place) ?? []);
   return create(TaskSchema, {
-    id,
-    contextId: id,
+    id: place.taskId,
+    contextId: place.contextId,
     status: statusOf(task, events),
     artifacts: events.flatMap((event) => artifactOf(event) ?? []),
     history: historyLength === undefined ? history : historyLength === 0 ? [] : history.slice(-historyLength),
@@ -48,11 +63,11 @@ export function taskOf(task: Json, events: readonly TaskEvent[], historyLength?:
 /** The state of a task with a message that says what it waits for, what it has done, or why it failed. */
 export function statusOf(task: Json, events: readonly TaskEvent[]): StatusInit {
   const parts = statusParts(task, events);
-  const id = String(task["id"]);
+  const place = placeOf(task);
   return {
     state: stateOf(task),
     timestamp: timestampFromMs(Number(task["updated_at"]) * 1000),
-    ...(parts.length > 0 && { message: agentMessage(`${id}.${task["last_seq"]}`, id, parts) }),
+    ...(parts.length > 0 && { message: agentMessage(`${place.taskId}.${task["last_seq"]}`, place, parts) }),
   };
 }
 
@@ -74,9 +89,9 @@ function statusParts(task: Json, events: readonly TaskEvent[]): PartInit[] {
 }
 
 /** What a user or the agent said; undefined for other events. */
-export function messageOf(event: TaskEvent, taskId: string): MessageInit | undefined {
+export function messageOf(event: TaskEvent, place: TaskPlace): MessageInit | undefined {
   if (event.type !== "user_message" && event.type !== "assistant_message") return undefined;
-  const message = agentMessage(event.id, taskId, partsOf(event));
+  const message = agentMessage(event.id, place, partsOf(event));
   return event.type === "user_message" ? { ...message, role: Role.USER } : message;
 }
 
@@ -95,10 +110,9 @@ export function artifactOf(event: TaskEvent): ArtifactInit | undefined {
   return { artifactId: event.id, name: kind === "progress" ? "files" : "result", parts: partsOf(event) };
 }
 
-const agentMessage = (messageId: string, taskId: string, parts: PartInit[]): MessageInit & { readonly role: Role } => ({
+const agentMessage = (messageId: string, place: TaskPlace, parts: PartInit[]): MessageInit & { readonly role: Role } => ({
   messageId,
-  taskId,
-  contextId: taskId,
+  ...place,
   role: Role.AGENT,
   parts,
 });

@@ -1,5 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { Json, RecordedOperations, TaskEvent } from "../doors/operations.ts";
+import { type Json, type RecordedOperations, Refusal, type TaskEvent } from "../doors/operations.ts";
 import type { Agents } from "./agents.ts";
 import type { ServiceParameters } from "./protocol.ts";
 import type { PushUse } from "./push/use.ts";
@@ -29,6 +29,19 @@ const eventsMax = 200;
 export async function readEvents({ operations, signal }: Use, taskId: string): Promise<readonly TaskEvent[]> {
   const { messages } = await operations.call("task.listMessages", { task_id: taskId, limit: eventsMax }, signal);
   return (messages as readonly TaskEvent[]).toReversed(); // By the schema of the answer.
+}
+
+/** The task with an id, if the caller can see one. @throws Refusal */
+export const findTask = (use: Use, id: string): Promise<Json | undefined> => unless("not_found", readTask(use, id));
+
+/** An answer; undefined for a refusal with this code. */
+export async function unless<T>(code: string, answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (thrown) {
+    if (thrown instanceof Refusal && thrown.code === code) return undefined;
+    throw thrown;
+  }
 }
 
 /** The task as `task.detail` returns it. @throws Refusal */

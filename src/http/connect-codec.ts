@@ -6,6 +6,7 @@ import { binaryOptions, connectJsonOptions } from "./connect-json.ts";
 import { noteIgnoredMembers } from "./connect-warnings.ts";
 import { freeBody } from "./pieces.ts";
 import type { Warnings } from "./warnings/warnings.ts";
+import { checkEnumWords } from "./wire/json-enums.ts";
 import { applyHeaders, type Call } from "./wire/wire.ts";
 
 /** Reads and writes the messages of a method in the same way as connect-es (test/wires/connect-unary.test.ts). */
@@ -49,6 +50,7 @@ function jsonCodec(method: DescMethod) {
         const json = parseJson(text);
         // The library's error names the type.
         if (json === undefined) return fromJsonString(input, text, options);
+        checkEnumWords(input, json);
         const message = fromJson(input, json, options);
         noteIgnoredMembers(input, json, warnings);
         return message;

@@ -4,6 +4,7 @@ import { type Json, parseJson } from "../core/json.ts";
 import type { connectJsonOptions } from "./connect-json.ts";
 import { findIgnoredMembers, messageShapes } from "./warnings/shape.ts";
 import { Warnings } from "./warnings/warnings.ts";
+import { checkEnumWords } from "./wire/json-enums.ts";
 
 type JsonOptions = ReturnType<typeof connectJsonOptions>;
 
@@ -25,10 +26,12 @@ const shapes = messageShapes(namesOf);
 export const noteIgnoredMembers = (desc: DescMessage, json: Json, warnings: Warnings): void =>
   findIgnoredMembers(shapes(desc), json, warnings);
 
-/** The library reads the text itself, so it is parsed again here, which takes a small part of its time. It refuses invalid JSON. */
+/** Checks the words of enums too. The library reads the text itself, so it is parsed again here, which takes a small part of its time. It refuses invalid JSON. */
 function noteInText(desc: DescMessage, text: string, warnings: Warnings): void {
   const json = parseJson(text);
-  if (json !== undefined) noteIgnoredMembers(desc, json, warnings);
+  if (json === undefined) return;
+  checkEnumWords(desc, json);
+  noteIgnoredMembers(desc, json, warnings);
 }
 
 /**

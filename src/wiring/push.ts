@@ -37,6 +37,7 @@ export function startPushes(context: ProcessContext, { links }: Pick<FileParts, 
     post: guardedPost({ clock, resolve, allowed: config.webhookAllow, around: test?.post }),
     userAgent: `${about.name}/${about.version}`,
     eventOf: (event) => eventOf(event, (fileId) => links.download(fileId, clock.now())),
+    metadataOf: async (taskId) => (await context.store.tasks.byId(taskId))?.metadata ?? {},
     taskUrl: (taskId) => `${config.appUrl}/app/${taskId}`,
   });
   news.onCreated(sender.watch);

@@ -97,11 +97,29 @@ describe("the entrance of A2A (spec/api.md 8.107)", () => {
   test("malformed, unknown and long requests have the errors of the protocol", async () => {
     const raw = async (body: string, headers = {}) => send("", { body, headers: { ...rig.ann.headers, ...version, ...headers } });
     expect((await raw("{")).body).toMatchObject({ id: null, error: { code: -32_700 } });
-    for (const body of ["[]", "{}", '{"jsonrpc":"2.0","method":"GetTask"}']) expect(errorOf(await raw(body))[0]).toBe(-32_600);
-    expect(errorOf(await rpc("message/send"))[0]).toBe(-32_601);
-    for (const params of [{}, { message: { parts: "x" } }, { message: { role: "ROLE_USER" } }, { message: { parts: [{ text: "a" }] } }])
+    expect((await raw("{")).body.error.data[0].reason).toBe("PARSE_ERROR");
+    for (const body of [
+      "[]",
+      "{}",
+      '{"jsonrpc":"2.0","method":"GetTask"}',
+      '{"jsonrpc":"2.0","id":1}',
+      '{"jsonrpc":"2.0","id":1,"method":7}',
+    ])
+      expect(errorOf(await raw(body))).toEqual([-32_600, "INVALID_REQUEST"]);
+    expect(errorOf(await rpc("message/send"))).toEqual([-32_601, "METHOD_NOT_FOUND"]);
+    const parts = [{ text: "a" }];
+    for (const params of [
+      ...[{}, { message: { parts: "x" } }, { message: { messageId: "m", role: "ROLE_USER" } }, { message: { messageId: "m", parts } }],
+      ...[{ message: { role: "ROLE_USER", parts } }, { message: { messageId: "m", role: "ROLE_USR", parts } }],
+      { message: { messageId: "m", role: "ROLE_USER", contextId: "c".repeat(129), parts } },
+    ])
       expect(errorOf(await rpc("SendMessage", params))).toEqual([-32_602, "INVALID_PARAMS"]);
-    const unknownAgent = { tenant: "nobody", message: { role: "ROLE_USER", parts: [{ text: "a" }] } };
+    for (const params of [{ status: "WORKING" }, { status: 99 }, { historyLength: -1 }])
+      expect(errorOf(await rpc("ListTasks", params))).toEqual([-32_602, "INVALID_PARAMS"]);
+    expect((await send("/tasks?status=WORKING", { method: "GET" })).body.error.message).toMatch(
+      /^status: must be one of TASK_STATE_SUBMITTED, /,
+    );
+    const unknownAgent = { tenant: "nobody", message: { messageId: "m", role: "ROLE_USER", parts: [{ text: "a" }] } };
     expect(errorOf(await rpc("SendMessage", unknownAgent))).toEqual([-32_602, "INVALID_PARAMS"]);
     expect((await raw("{}", { "content-type": "text/plain" })).body.error.code).toBe(-32_000);
     expect((await raw(`{"a":"${"x".repeat(28 * 1_048_576)}"}`)).body.error.message).toContain("larger than");
@@ -210,6 +228,36 @@ describe("tasks of A2A (spec/api.md 8.107)", () => {
     expect((await eve.v2("task.list", {})).body["data"]).toHaveLength(2);
   });
 
+  test("a context of the client is kept for each of its tasks, and lists filter by it, within the account only", async () => {
+    const [bo, eve] = [await rig.service.person(), await rig.service.person()];
+    const sentBy = async (by: typeof bo, more: object, content = "[[say Done]]") =>
+      (await rpc("SendMessage", message(content, more), { headers: { ...by.headers, ...version } })).body;
+    const contextId = "trip to Oslo";
+    const one = (await sentBy(bo, { contextId })).result.task;
+    const two = (await sentBy(bo, { contextId }, "[[ask Where?]]")).result.task;
+    expect([one.contextId, two.contextId, one.id === two.id]).toEqual([contextId, contextId, false]);
+    for (const each of [one.status.message, ...one.history]) expect(each).toMatchObject({ taskId: one.id, contextId });
+    const answered = (await sentBy(bo, { taskId: two.id, contextId })).result.task;
+    expect(answered).toMatchObject({ id: two.id, contextId });
+    expect((await sentBy(bo, { taskId: two.id, contextId: "another" })).error.code).toBe(-32_602);
+    // The id of a task is a context that continues it.
+    expect((await sentBy(bo, { contextId: one.id })).result.task).toMatchObject({ id: one.id, contextId });
+    const listed = async (by: typeof bo, query: string) =>
+      (await send(`/tasks?${query}`, { method: "GET", headers: { ...by.headers, ...version } })).body;
+    const inContext = await listed(bo, `contextId=${encodeURIComponent(contextId)}`);
+    expect([inContext.totalSize, new Set(inContext.tasks.map(({ id }: { id: string }) => id))]).toEqual([2, new Set([one.id, two.id])]);
+    expect((await listed(bo, `contextId=${one.id}`)).tasks).toMatchObject([{ id: one.id }]);
+    // Of another account the same words are another context, and the id of a task too.
+    const own = (await sentBy(eve, { contextId })).result.task;
+    expect((await sentBy(eve, { contextId: one.id })).result.task.id).not.toBe(one.id);
+    expect((await listed(eve, `contextId=${encodeURIComponent(contextId)}`)).tasks).toMatchObject([{ id: own.id }]);
+    const frames = await fetch(`${rig.service.url}/a2a/tasks/${two.id}:subscribe`, {
+      headers: { ...bo.headers, ...version, "last-event-id": "1" },
+    });
+    const contexts = [...(await frames.text()).matchAll(/"contextId":"([^"]*)"/g)].map(([, context]) => context);
+    expect(new Set(contexts)).toEqual(new Set([contextId]));
+  });
+
   test("lists have pages and filters", async () => {
     const cy = await rig.service.person();
     for (const name of ["one", "two", "three"]) await rig.runToEnd(name, {}, cy);
@@ -219,7 +267,16 @@ describe("tasks of A2A (spec/api.md 8.107)", () => {
     const second = await read(`pageSize=2&pageToken=${encodeURIComponent(first.nextPageToken)}`);
     expect(new Set([...first.tasks, ...second.tasks].map(({ id }) => id)).size).toBe(3);
     expect((await read("status=TASK_STATE_FAILED")).tasks).toEqual([]);
-    expect((await read("status=TASK_STATE_COMPLETED&includeArtifacts=true")).tasks).toHaveLength(3);
+    expect((await read("status=TASK_STATE_COMPLETED")).tasks).toHaveLength(3);
+    const shownWith = async (query: string) =>
+      (await read(`pageSize=1&${query}`)).tasks.map((task: object) => Object.keys(task).toSorted());
+    const bare = ["contextId", "id", "status"];
+    expect(await shownWith("")).toEqual([bare]);
+    expect(await shownWith("historyLength=0")).toEqual([bare]);
+    expect(await shownWith("includeArtifacts=true")).toEqual([["artifacts", ...bare]]);
+    expect(await shownWith("historyLength=1")).toEqual([["contextId", "history", "id", "status"]]);
+    const whole = await read("pageSize=100&includeArtifacts=true&historyLength=1");
+    expect([whole.pageSize, whole.tasks[0]]).toMatchObject([20, { artifacts: [{}], history: [{ role: "ROLE_AGENT" }] }]);
     const { client, options } = grpc({ ...cy.headers, ...version });
     expect((await client.listTasks({ status: TaskState.TASK_STATE_COMPLETED }, options)).totalSize).toBe(3);
   });

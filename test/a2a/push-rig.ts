@@ -70,6 +70,7 @@ export async function pushRig(kind: DatabaseKind): Promise<PushRig> {
               ),
             ),
           ),
+        metadataOf: async () => ({}),
         taskUrl: (id) => `https://app.test/${id}`,
       });
       senders.push(sender);

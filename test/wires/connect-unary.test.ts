@@ -117,6 +117,16 @@ describe("a plain call is answered exactly as Connect answers it", () => {
     expect((await expectAlike(getTask, { ...call, headers: { ...key, ...call.headers } })).status).toBe(status);
   });
 
+  test("a word that is no value of its enum, which is never left out", async () => {
+    const listTasks = "task.v2.TaskService/ListTasks";
+    for (const wrong of ['{"status":"running"}', '{"statuses":["TASK_STATUS_RUNNING","RUNNING"]}']) {
+      const { status, bytes } = await expectAlike(listTasks, { headers: { ...key, ...json }, body: wrong });
+      expect([status, bytes.toString()]).toEqual([400, expect.stringMatching(/"status(es\[1\])?: must be one of TASK_STATUS_RUNNING, /)]);
+    }
+    for (const right of ['{"status":"TASK_STATUS_RUNNING"}', '{"status":1}', '{"status":null}'])
+      expect((await expectAlike(listTasks, { headers: { ...key, ...json }, body: right })).status).toBe(200);
+  });
+
   test("a body of more than BODY_LIMIT, in pieces", async () => {
     const body = ["x".repeat(limit), "x"];
     expect((await expectAlike(getTask, { headers: { ...key, ...json }, body })).json()).toMatchObject({ code: "resource_exhausted" });

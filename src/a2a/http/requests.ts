@@ -2,6 +2,7 @@ import { type DescMethod, fromJson, type JsonObject, type JsonValue, type Messag
 import { Failure, invalidArgument, notFound } from "../../core/failure.ts";
 import { isObject } from "../../core/json.ts";
 import { A2AService } from "../../gen/proto/lf/a2a/v1/a2a_pb.ts";
+import { checkEnumWords } from "../../http/wire/json-enums.ts";
 import { RpcFailure } from "../problem.ts";
 import { basePath, restRules } from "../protocol.ts";
 import { checkParts, keepRaws } from "./raw-parts.ts";
@@ -17,12 +18,13 @@ const methodNamed = (name: string): DescMethod | undefined => A2AService.methods
 
 /** Reads a request of JSON-RPC 2.0. @throws RpcFailure, Failure `invalid_argument` */
 export function rpcCall(body: JsonValue): MethodCall {
-  if (!isObject(body)) throw new RpcFailure(-32_600, "the body must be one request: batches are not supported");
+  if (!isObject(body)) throw new RpcFailure("INVALID_REQUEST", "the body must be one request: batches are not supported");
   const { jsonrpc, id, method: name, params = {} } = body as JsonObject;
-  if (jsonrpc !== "2.0") throw new RpcFailure(-32_600, 'jsonrpc: must be "2.0"');
-  if (typeof id !== "string" && typeof id !== "number") throw new RpcFailure(-32_600, "id: must be a text or a number");
-  const method = typeof name === "string" ? methodNamed(name) : undefined;
-  if (!method) throw new RpcFailure(-32_601, "method: is not a method of A2A 1.0");
+  if (jsonrpc !== "2.0") throw new RpcFailure("INVALID_REQUEST", 'jsonrpc: must be "2.0"');
+  if (typeof id !== "string" && typeof id !== "number") throw new RpcFailure("INVALID_REQUEST", "id: must be a text or a number");
+  if (typeof name !== "string") throw new RpcFailure("INVALID_REQUEST", "method: must be a text");
+  const method = methodNamed(name);
+  if (!method) throw new RpcFailure("METHOD_NOT_FOUND", "method: is not a method of A2A 1.0");
   return { method, id, request: messageIn(method, params, body) };
 }
 
@@ -72,6 +74,7 @@ const queryValue = ({ input }: DescMethod, field: string, text: string): JsonVal
 
 function messageIn({ input }: DescMethod, json: JsonValue, body: JsonValue): Message {
   checkParts(body);
+  checkEnumWords(input, json);
   try {
     const message = fromJson(input, json, { ignoreUnknownFields: true });
     keepRaws(body, message);

@@ -102,7 +102,7 @@ function readRpc(_call: Call, body: Uint8Array): ReturnType<typeof parseRequest>
     return parseRequest(body);
   } catch (thrown) {
     const failure = failureIn(thrown);
-    throw failure.reason === "invalid_argument" ? new RpcFailure(-32_700, failure.message) : failure;
+    throw failure.reason === "invalid_argument" ? new RpcFailure("PARSE_ERROR", failure.message) : failure;
   }
 }
 

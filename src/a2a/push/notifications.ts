@@ -1,9 +1,11 @@
 import { toJsonString } from "@bufbuild/protobuf";
 import type { PushConfig } from "../../core/push/push-config.ts";
 import { type EventRows, eventId, type TaskEvent as StoredEvent } from "../../core/tasks/event.ts";
+import type { Metadata } from "../../core/tasks/metadata.ts";
 import type { Json, TaskEvent } from "../../doors/operations.ts";
 import { detailsOf } from "../../doors/turn.ts";
 import { StreamResponseSchema } from "../../gen/proto/lf/a2a/v1/a2a_pb.ts";
+import { contextKey, type TaskPlace } from "../task.ts";
 import { restUpdate, updatesOf } from "../updates.ts";
 
 /** The newest events that the state of a task is made from, as in a stream. */
@@ -14,10 +16,12 @@ export interface NotificationParts {
   /** An event as `task.watch` sends it. */
   readonly eventOf: (event: StoredEvent) => TaskEvent;
   readonly taskUrl: (taskId: string) => string;
+  /** The labels of a task. */
+  readonly metadataOf: (taskId: string) => Promise<Metadata>;
 }
 
-/** Where an event is: its task, and the event after it, if there is one. */
-export interface NotificationPlace extends Pick<PushConfig, "taskId" | "hasEvents"> {
+/** Where an event is: its task with the context, and the event after it, if there is one. */
+export interface NotificationPlace extends Pick<PushConfig, "hasEvents">, TaskPlace {
   readonly next: StoredEvent | undefined;
 }
 
@@ -26,9 +30,9 @@ export interface NotificationPlace extends Pick<PushConfig, "taskId" | "hasEvent
  * a turn ends the state of the task at that time.
  */
 export async function notificationsOf(event: StoredEvent, place: NotificationPlace, parts: NotificationParts): Promise<readonly string[]> {
-  const { taskId, hasEvents, next } = place;
-  const updates = [...updatesOf({ event: parts.eventOf(event) }, taskId, hasEvents)];
-  if (mayEndTurn(event, next)) updates.push(...(await restAfter(event, hasEvents, parts)));
+  const { taskId, contextId, hasEvents, next } = place;
+  const updates = [...updatesOf({ event: parts.eventOf(event) }, { taskId, contextId }, hasEvents)];
+  if (mayEndTurn(event, next)) updates.push(...(await restAfter(event, place, parts)));
   return updates.map(({ message }) => toJsonString(StreamResponseSchema, message));
 }
 
@@ -37,12 +41,16 @@ const mayEndTurn = (event: StoredEvent, next: StoredEvent | undefined): boolean 
   event.type === "structured_output_result" || (event.type === "status_update" && next?.type !== "structured_output_result");
 
 /** The state of the task after an event; nothing when the task runs then. */
-async function restAfter({ taskId, seq }: StoredEvent, hasEvents: boolean, { events, eventOf, taskUrl }: NotificationParts) {
+async function restAfter(
+  { taskId, seq }: StoredEvent,
+  { contextId, hasEvents }: NotificationPlace,
+  { events, eventOf, taskUrl }: NotificationParts,
+) {
   const window = { beforeSeq: seq + 1, order: "desc", limit: eventsMax, verbose: false } as const;
   const known = (await events.list(taskId, window)).toReversed().map(eventOf);
   const status = known.findLast(({ type }) => type === "status_update");
   if (!status || status.seq < seq - 1 || detailsOf(status)["agent_status"] === "running") return [];
-  const facts = { id: taskId, last_seq: seq, task_url: taskUrl(taskId) };
+  const facts = { id: taskId, metadata: { [contextKey]: contextId }, last_seq: seq, task_url: taskUrl(taskId) };
   const before = await events.list(taskId, { afterSeq: status.seq - 2, order: "asc", limit: 1, verbose: true });
   return [restUpdate(taskAt([...before.map(eventOf), ...known], status, facts), known, seq, hasEvents)];
 }

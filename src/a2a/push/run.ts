@@ -41,6 +41,8 @@ export async function runPush(config: PushConfig, claim: string, parts: RunParts
   const headers = headersOf(openPushSecrets(parts.cipher, config), parts.userAgent);
   // Loaded with the first configuration of the process.
   const { notificationsOf } = await import("./notifications.ts");
+  const { placeOf } = await import("../task.ts");
+  const place = placeOf({ id: config.taskId, metadata: await parts.metadataOf(config.taskId) });
   let now: PushConfig = config;
   const write = <T>(work: (rows: PushConfigRows) => Promise<T>) => store.change((tx) => work(tx.pushConfigs));
   const giveBack = () => write((rows) => rows.release(config, claim, { ...resultOf(now), nextAt: clock.now() }));
@@ -48,7 +50,7 @@ export async function runPush(config: PushConfig, claim: string, parts: RunParts
   const window = { afterSeq: config.sentSeq, order: "asc", limit: eventsMax + 1, verbose: true } as const;
   const events = await parts.events.list(config.taskId, window);
   for (const [index, event] of events.slice(0, eventsMax).entries()) {
-    const bodies = await notificationsOf(event, { ...config, next: events[index + 1] }, parts);
+    const bodies = await notificationsOf(event, { ...place, hasEvents: config.hasEvents, next: events[index + 1] }, parts);
     for (const body of bodies) {
       const mayStart = !signals.stopping.aborted && (await store.pushConfigs.maySend(config, clock.now()));
       const sent = mayStart ? await sendOne(config, body, headers, parts, signals.aborting) : null;
