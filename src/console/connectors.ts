@@ -17,7 +17,7 @@ export const connectorPages =
     const { visits } = parts;
     app.get(path, async (request, reply) => {
       const who = await visits.currentSession(request, reply);
-      if (who === null) return sendRedirect(reply, visits.signInHref(visits.href("/account")));
+      if (who === null) return sendRedirect(reply, visits.signInHref(visits.account));
       const { session } = who;
       const { requestId, address } = requestOrigin(parts, request);
       const response = { state: queryText(request, "state"), code: queryText(request, "code"), issuer: queryText(request, "iss") };

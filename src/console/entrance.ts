@@ -35,10 +35,9 @@ const context = "space choice";
 /** The target after sign-in: `next`, or the home page. */
 export const signInTarget = ({ visits }: ConsoleParts, next: string): string => nextPath(visits.base, next) ?? visits.home;
 
-/** The name of a space that belongs to one person. */
-export const personalSpace = words("Personal space", "Persönlicher Bereich");
+const personalSpace = words("Personal space", "Persönlicher Bereich");
 
-export const spaceName = ({ team }: Pick<SignInSpace, "team">): Html | string => team?.name ?? personalSpace;
+const spaceName = ({ team }: SignInSpace): Html | string => team?.name ?? personalSpace;
 
 /** Signs the user in to their only space, or shows a choice of several. */
 export async function enterOrChooseSpace(

@@ -91,12 +91,11 @@ export type Handle = (request: FastifyRequest, reply: FastifyReply, who: Session
 
 /** Wraps a page for signed-in users: other users are redirected to sign-in, which leads back. @param home where a form leads back to */
 export const requireSignIn =
-  (visits: Visits, home = "/account") =>
-  (handle: Handle) =>
-  async (request: FastifyRequest, reply: FastifyReply) => {
+  (visits: Visits, home?: string) => (handle: Handle) => async (request: FastifyRequest, reply: FastifyReply) => {
     const who = await visits.currentSession(request, reply);
+    if (who !== null) return handle(request, reply, who);
     const back = request.method === "GET" ? request.url : home;
-    return who === null ? sendRedirect(reply, visits.signInHref(visits.href(back))) : handle(request, reply, who);
+    return sendRedirect(reply, visits.signInHref(back === undefined ? visits.account : visits.href(back)));
   };
 
 /** Checks the signed-in user's password. Attempts count like sign-ins, so that an open session cannot be used to guess it. */

@@ -44,7 +44,7 @@ export function singleSignOnRoutes(app: FastifyInstance, parts: ConsoleParts, pr
 
   app.get("/account/prove/single", async (request, reply) => {
     const session = await findCurrentSession(parts, request, reply);
-    return session === null ? sendRedirect(reply, visits.signInHref(visits.href("/account"))) : begin(request, reply, session);
+    return session === null ? sendRedirect(reply, visits.signInHref(visits.account)) : begin(request, reply, session);
   });
 
   app.get("/sign-in/callback", async (request, reply) => {

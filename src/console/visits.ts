@@ -8,10 +8,15 @@ import { type FormFields, formFields, tokenInput } from "./form.ts";
 import type { Html } from "./html.ts";
 import type { Site } from "./page.ts";
 
+/** The page of what a person signs in with. */
+export const securityPath = "/account/security";
+
 /** The state of browsers on the console's pages: sessions, cookies and CSRF tokens. */
 export interface Visits extends Site {
   /** A link to a page of this site: `path` begins with a slash. */
   href(path: string): string;
+  /** The page of the person's account: of the web application, or that of their sign-in. */
+  readonly account: string;
   /** The sign-in page, which leads back to the path `next` of this site. */
   signInHref(next: string): string;
   /** The signed-in user with a valid session; null if there is none. Extends the session to thirty days, at most once an hour. */
@@ -42,8 +47,8 @@ export interface VisitParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly consentUrl: string;
-  /** The path of the page that sign-in leads to by itself: of the web application, or of the account. */
-  readonly home: string;
+  /** Whether there is the web application. */
+  readonly console: boolean;
 }
 
 /**
@@ -53,9 +58,10 @@ export interface VisitParts {
 export const cookieMs = 400 * 24 * 3_600_000;
 
 /** Cookies and sessions of the pages at CONSENT_URL (spec/decisions.md 35). */
-export function visits({ store, clock, random, consentUrl, home }: VisitParts): Visits {
+export function visits({ store, clock, random, consentUrl, console: hasConsole }: VisitParts): Visits {
   const { origin, pathname } = new URL(consentUrl);
   const base = pathname.replace(/\/$/, "");
+  const account = `${base}${hasConsole ? "/settings/profile" : securityPath}`;
   const sessionName = sessionCookieName(consentUrl);
   const secure = consentUrl.startsWith("https:");
   const nameOf = (name: CookieName) => (secure ? `__Host-${name}` : name);
@@ -75,7 +81,8 @@ export function visits({ store, clock, random, consentUrl, home }: VisitParts): 
 
   return {
     base,
-    home: `${base}${home}`,
+    home: hasConsole ? `${base}/` : account,
+    account,
     href: (path) => `${base}${path}`,
     signInHref: (next) => `${base}/sign-in?next=${encodeURIComponent(next)}`,
     async currentSession(request, reply) {

@@ -162,7 +162,7 @@ function consoleParts(
   const { consentUrl, singleSignOn, dataDir } = config;
   return {
     ...{ store, clock, ids, random, cipher, log, readRequest, report, askOwner, tellOfRecovery, mailLink },
-    visits: visits({ store, clock, random, consentUrl, home: config.console ? "/" : "/account" }),
+    visits: visits({ store, clock, random, consentUrl, console: config.console }),
     countAttempt: attemptCounter(store.counters, clock, network),
     countLink: linkRequestCounter(store.counters, clock, network),
     codeEntries: codeEntries(store.counters, clock, network),

@@ -40,11 +40,12 @@ describe.skipIf(!hasChromium)("atp login in a real browser", () => {
     const [team] = await stage.rig.rows("SELECT space_id FROM team WHERE name = 'Elsewhere'");
     expect(who.space.id).toBe(team?.["space_id"]);
 
-    await page.goto("/account");
-    await page.getByRole("button", { name: "Switch to Elsewhere" }).click();
-    await page.goto("/account/apps");
+    await page.goto("/sign-in?next=/account/apps");
+    await fillSignIn(page, stage.email);
+    await page.getByRole("radio", { name: "Elsewhere" }).check();
+    await page.getByRole("button", { name: "Continue" }).click();
     await page.getByRole("button", { name: "Revoke Command line" }).click();
     await page.getByText("No app acts for you").waitFor();
-    expect(await runWith(home, stage, ["whoami"])).toMatchObject({ code: 1, err: expect.stringContaining("atp login") });
+    expect(await runWith(home, stage, ["whoami"])).toMatchObject({ code: 4, err: expect.stringContaining("atp login") });
   });
 });

@@ -100,7 +100,7 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     await page.reload();
     await page.getByRole("heading", { name: "Profile" }).waitFor();
     expect(await page.getByText("Your new password is set.").count()).toBe(0);
-    await page.goto("/account");
+    await page.goto("/sign-out");
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("status").getByText("You are signed out.").waitFor();
   });
@@ -156,7 +156,7 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     await fillSignIn(page, stage.email);
     await page.getByRole("button", allow).waitFor();
     const other = await context.newPage();
-    await other.goto("/account");
+    await other.goto("/sign-out");
     await other.getByRole("button", { name: "Sign out" }).click();
     await other.getByRole("heading", { name: "Sign in" }).waitFor();
     await page.getByRole("button", allow).click();

@@ -51,7 +51,7 @@ test.skipIf(!hasChromium)(
       },
     });
     const signOut = async () => {
-      await page.goto("/account");
+      await page.goto("/sign-out");
       await page.getByRole("button", { name: "Sign out" }).click();
       await page.getByRole("heading", { name: "Sign in" }).waitFor();
     };
@@ -97,7 +97,7 @@ test.skipIf(!hasChromium)(
     // The password and the app.
     await signOut();
     clock.step(60_000);
-    await page.goto("/sign-in?next=/account");
+    await page.goto("/sign-in?next=/sign-out");
     await fillSignIn(page, email);
     await page.getByRole("heading", { name: "Second step" }).waitFor();
     await page.getByLabel("Code").fill("000000");
@@ -106,7 +106,7 @@ test.skipIf(!hasChromium)(
     await capture(page, "second-step");
     await page.getByLabel("Code").fill(code());
     await page.getByRole("button", { name: "Continue" }).click();
-    await page.getByRole("heading", { name: "Your account" }).waitFor();
+    await page.getByRole("heading", { name: "Sign out" }).waitFor();
 
     // The password and a recovery code.
     await signOut();

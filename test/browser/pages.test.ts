@@ -51,7 +51,7 @@ const pages: readonly (readonly [name: string, heading: string | RegExp, go: Ope
   ],
   ["mail-used", "This link is no longer valid", (page) => page.goto("/sign-in/mail/nothing-of-ours")],
   ["link-used", /.+/, (page) => page.goto("/link/nothing-of-ours")],
-  ["account", "Your account", (page, stage) => stage.goSignedIn(page)],
+  ["sign-out", "Sign out", (page, stage) => stage.goSignedIn(page)],
   [
     "password",
     /password/i,

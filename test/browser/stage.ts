@@ -50,7 +50,7 @@ export async function openBrowserRig(
   return {
     ...{ rig: town, url, testApp: of, browser, callbacks, email },
     open: (options = {}) => openContext(browser, { baseURL: url, ...options }),
-    async goSignedIn(page, next = "/account") {
+    async goSignedIn(page, next = "/sign-out") {
       const { headers } = await signIn(town.store, { next: () => url, clock: town.clock, consentUrl: url }, { accountId, spaceId });
       const [name = "", value = ""] = headers.cookie.split("=");
       await page.context().addCookies([{ name, value, url }]);

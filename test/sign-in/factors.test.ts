@@ -83,7 +83,7 @@ describeOnEach("second factors", (kind) => {
       expect((await people.add(browser, passkey, place)).status).toBe(400);
     expect(await people.add(browser, passkey, { counter: 5 })).toMatchObject({ status: 303 });
     // The person's other sessions have ended.
-    expect((await elsewhere.get("/account")).status).toBe(303);
+    expect((await elsewhere.get("/sign-out")).status).toBe(303);
     expect((await people.add(browser, passkey, { counter: 6 })).text).toContain("added before");
 
     const { options } = await people.challenge(platform.browser(), "/sign-in", "/sign-in/passkey");
@@ -139,7 +139,7 @@ describeOnEach("second factors", (kind) => {
     // The code that set the app up is used; a wrong password gets the answer of an account without an app.
     const refused = await people.firstStep(email, "password");
     expect(refused.cookies.has(cookie)).toBe(false);
-    expect((await refused.get("/account")).location).toContain("/sign-in");
+    expect((await refused.get("/sign-out")).location).toContain("/sign-in");
     expect((await people.secondStep(refused, app.code())).status).toBe(401);
     expect((await platform.signIn(platform.browser(), email, "another password")).status).toBe(401);
 

@@ -69,7 +69,7 @@ describeOnPostgres("the first link of an installation", (kind) => {
     expect(signedIn).toMatchObject({ status: 303, location: "/welcome" });
     expect(signedIn.headers.get("referrer-policy")).toBe("no-referrer");
     expect(installation.hasKeyFile()).toBe(false);
-    expect((await browser.get("/account")).text).toContain("owner@example.com");
+    expect((await browser.get("/sign-out")).text).toContain("owner@example.com");
     expect((await browser.get("/welcome")).headers.get("referrer-policy")).toBe("no-referrer");
     expect((await browser.submit(page, link)).status).toBe(410);
     expect((await browser.get(link)).text).toContain("You are signed in as owner@example.com.");

@@ -114,7 +114,7 @@ describeOnOne("a one-time link", (kind) => {
     await platform.signIn(browser, email);
     const { link, email: other } = await platform.invite({ email: someone() });
     await browser.submit(await browser.get(`/link/${link}`), `/link/${link}`);
-    expect((await browser.get("/account")).text).toContain(other);
+    expect((await browser.get("/sign-out")).text).toContain(other);
     expect(await platform.rows(`SELECT id FROM session WHERE account_id = '${accountId}'`)).toEqual([]);
   });
 });

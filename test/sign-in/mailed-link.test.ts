@@ -75,7 +75,7 @@ describeOnOne("a sign-in link by mail", (kind) => {
     expect(page).toMatchObject({ status: 200, text: expect.stringContaining(email) });
     expect((await browser.post(link, {})).status).toBe(403);
     expect(await browser.submit(page, link)).toMatchObject({ status: 303, location: "/account?x" });
-    expect((await browser.get("/account")).text).toContain(email);
+    expect((await browser.get("/sign-out")).text).toContain(email);
     expect((await browser.submit(page, link)).status).toBe(410);
     expect(await sessionsOf(accountId)).toHaveLength(1);
     expect((await browser.get("/account/password")).text).not.toContain("Current password");

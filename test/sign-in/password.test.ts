@@ -97,8 +97,17 @@ describeOnOne("signing in by password", (kind) => {
     expect(answer).toMatchObject({ status: 303, location: "/account?x=1" });
     const text = browser.cookies.get("__Host-session") ?? "";
     expect(text).toMatch(/^[A-Za-z0-9_-]{43}$/);
-    expect((await browser.get("/account")).text).toContain("bo@example.com");
+    expect((await browser.get("/sign-out")).text).toContain("bo@example.com");
     expect(JSON.stringify(await platform.rows("SELECT * FROM session"))).not.toContain(text);
+  });
+
+  test("leads from the former page of the account to the profile in the console, with its notice", async () => {
+    expect(await platform.browser().get("/account?notice=password")).toMatchObject({
+      status: 303,
+      location: "/settings/profile?notice=password",
+    });
+    await using without = await openSignInPlatform("sqlite", { CONSOLE: "off" });
+    expect(await without.browser().get("/account")).toMatchObject({ status: 303, location: "/account/security" });
   });
 
   test("is recorded as the member's first sign-in, and in the team's audit log", async () => {

@@ -71,7 +71,7 @@ describe("single sign-on", () => {
     provider.people.set(subject, { email: "elsewhere@example.org", email_verified: false });
     const browser = platform.browser();
     expect((await signIn(browser)).status).toBe(303);
-    expect((await browser.get("/account")).text).toContain(email);
+    expect((await browser.get("/sign-out")).text).toContain(email);
   });
 
   test.each([

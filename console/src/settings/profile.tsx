@@ -32,7 +32,7 @@ const text = words(
     security: "Sign-in",
     factors: "Passkeys and second step",
     password: "Change the password",
-    account: "Account and spaces",
+    signOut: "Sign out",
   },
   {
     name: "Name",
@@ -55,7 +55,7 @@ const text = words(
     security: "Anmeldung",
     factors: "Passkeys und zweiter Schritt",
     password: "Passwort ändern",
-    account: "Konto und Bereiche",
+    signOut: "Abmelden",
   },
 );
 
@@ -75,8 +75,8 @@ export default function ProfilePage() {
           <a className="button" href="/account/password">
             {text.password}
           </a>
-          <a className="button" href="/account">
-            {text.account}
+          <a className="button" href="/sign-out">
+            {text.signOut}
           </a>
         </p>
       </section>

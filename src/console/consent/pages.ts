@@ -39,7 +39,7 @@ function appsRoutes(app: FastifyInstance, parts: ConsoleParts): void {
       const none = html`<p>${words("No app acts for you in this space.", "In diesem Bereich handelt keine App für Sie.")}</p>`;
       const body = html`${noticeOf(request)}<p class="quiet">${inSpace(who.teamName)}</p>
 ${all.length === 0 ? none : all.map((each) => entry(each, token))}
-<p class="actions"><a href="${visits.href("/account")}">${backWord}</a></p>`;
+<p class="actions"><a href="${visits.account}">${backWord}</a></p>`;
       return sendPage(reply, visits, { title: yourApps, body });
     }),
   );

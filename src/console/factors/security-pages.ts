@@ -4,8 +4,6 @@ import type { SessionHolder } from "../../core/sign-in/sign-in.ts";
 import type { Html } from "../html.ts";
 import type { Handle, requireSignIn } from "../parts.ts";
 
-export const securityPath = "/account/security";
-
 /** What the pages of the factors share. */
 export interface SecurityPages {
   /** Wraps a handler for a signed-in person: without a fresh proof of identity they go to the page that asks for it. */

@@ -5,12 +5,13 @@ import { type Html, words } from "../html.ts";
 import { noticeOf, withNotice } from "../notice.ts";
 import { sendPage, sendRedirect } from "../page.ts";
 import { type ConsoleParts, creationContext, requestOrigin, requireSignIn } from "../parts.ts";
+import { securityPath } from "../visits.ts";
 import { securityTitle } from "../words.ts";
 import { authenticatorRoutes } from "./authenticator.ts";
 import { passkeyScript } from "./passkey-form.ts";
 import { nameRule, passkeyRoutes, readPasskeyName } from "./passkeys.ts";
 import { securityBody } from "./security-body.ts";
-import { type SecurityPages, securityPath } from "./security-pages.ts";
+import type { SecurityPages } from "./security-pages.ts";
 
 /** `/account/security`: passkeys, the authenticator app and recovery codes of the signed-in person. Only sessions get here. */
 export function securityRoutes(app: FastifyInstance, parts: ConsoleParts): void {

@@ -10,7 +10,7 @@ export type SecondProof = "code" | "recovery code";
 export interface IdentityProof {
   readonly accountId: string;
   readonly provedAt: number;
-  readonly by: "password" | "link" | "single sign-on" | "another space" | "passkey";
+  readonly by: "password" | "link" | "single sign-on" | "passkey";
   /** Digest of the stored password that was verified: a change of the password invalidates the proof. Null for the other ways. */
   readonly password: string | null;
   /** How the second step was proven, where the account needs one. */
@@ -84,18 +84,6 @@ async function isStillValid(tx: Tx, proven: IdentityProof): Promise<boolean> {
 
 async function recordSignIn(tx: Tx, { now }: CreationContext, { team }: SignInSpace): Promise<void> {
   if (team !== null) await tx.signIns.recordFirstSignIn(team.memberId, now);
-}
-
-/** Moves a session to another space of its account: a new cookie with the old proof time. */
-export async function switchSpace(
-  tx: Tx,
-  context: CreationContext,
-  session: Session,
-  spaceId: string,
-  from: RequestOrigin,
-): Promise<string | null> {
-  const { accountId, provedAt } = session;
-  return startSession(tx, context, { accountId, provedAt, by: "another space", password: null }, spaceId, { from, replaced: session });
 }
 
 /** Changes of a session, and of what its person signs in with, as the audit log names them after `console/`. */

@@ -165,7 +165,7 @@ export const scenesOf = ({ longTask, asks, failed, website, consent }: Seeded): 
   { name: "page-consent-german", path: consent, locale: "de-DE" },
   { name: "page-consent-error", path: consent.replace(/client_id=[^&]+/, "client_id=unknown") },
   { name: "page-not-found", path: "/nothing", who: "visitor" },
-  { name: "page-account", path: "/account" },
+  { name: "page-sign-out", path: "/sign-out" },
   { name: "page-apps", path: "/account/apps?notice=revoked" },
   { name: "page-password", path: "/account/password" },
   ...settings.map((page) => ({ name: page, path: `/settings/${page}` })),
