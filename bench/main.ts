@@ -11,6 +11,7 @@ import { runEndurance } from "./endurance.ts";
 import type { Figure, Stage } from "./figure.ts";
 import { figureNames, selectFigures } from "./figures.ts";
 import { runGrowth } from "./growth.ts";
+import { runLoop } from "./loop.ts";
 import { runMigrations } from "./migrations.ts";
 import { runOpen } from "./open.ts";
 import { peersIn } from "./peers.ts";
@@ -19,16 +20,27 @@ import { runTestMode } from "./test-mode.ts";
 import { runWrites } from "./writes.ts";
 import { runYears } from "./years.ts";
 
-/** The arguments that request tests instead of figures: of endurance, fixed rates, the console, growth, years, an upgrade, writes, test mode. */
+/** The arguments that request tests instead of figures: of endurance, fixed rates, the console, growth, years, an upgrade, writes, test mode, a contributor's wait. */
 const endurance = "endurance";
 const webApplication = "console";
 const twoYears = "years";
 const upgrade = "migrations";
 const testMode = "test-mode";
+const contributor = "loop";
 const fixedRates = "open";
 const moreTasks = "growth";
 const databaseWrites = "writes";
-const tests: readonly string[] = [endurance, fixedRates, webApplication, moreTasks, twoYears, upgrade, databaseWrites, testMode];
+const tests: readonly string[] = [
+  endurance,
+  fixedRates,
+  webApplication,
+  moreTasks,
+  twoYears,
+  upgrade,
+  databaseWrites,
+  testMode,
+  contributor,
+];
 
 const dialects: readonly Dialect[] = ["sqlite", "postgresql"];
 
@@ -120,6 +132,10 @@ async function main(): Promise<void> {
   if (requested.includes(testMode)) {
     const measured = await runTestMode(print);
     if (values.json) process.stdout.write(`${JSON.stringify({ figure: testMode, ...measured })}\n`);
+  }
+  if (requested.includes(contributor)) {
+    const measured = await runLoop(print);
+    if (values.json) process.stdout.write(`${JSON.stringify({ figure: contributor, ...measured })}\n`);
   }
   if (requested.includes(endurance))
     await runEndurance(stage, { watchers: Number(values.watchers), minutes: Number(values.minutes) }, report);

@@ -11,6 +11,7 @@ function precompressed(): Plugin {
   let folder = "";
   return {
     name: "precompressed",
+    apply: "build",
     configResolved: ({ build, root }) => {
       folder = join(root, build.outDir, build.assetsDir);
     },

@@ -2,7 +2,8 @@
 // It is plain JavaScript because on a new clone it runs with the installed Node. It writes to
 // standard error only: standard output belongs to the scripts that run after it.
 //
-// `--tests` also installs what only tests and checks need. `--docs` also builds the site of the documentation.
+// `--tests` also installs what only tests and checks need. `--docs` also builds the site of the documentation. `--code` only generates
+// code from the schemas, for `npm run dev`.
 import { fileURLToPath } from "node:url";
 import { generated } from "./setup/generated.mjs";
 import { installed } from "./setup/installed.mjs";
@@ -21,8 +22,8 @@ const sharedRules = [
 ];
 /** The page of the docs whose code the console shows. */
 const shownDocs = ["docs/guides/webhooks.md"];
-const steps = [
-  installed(root, { withTests: process.argv.includes("--tests") }),
+/** Code from the schemas. */
+const code = [
   generated(root, {
     name: "proto",
     inputs: ["proto", "buf.yaml", "buf.gen.yaml"],
@@ -49,6 +50,10 @@ const steps = [
     inputs: ["proto", "buf.yaml", "buf.gen.console.yaml"],
     command: (folder) => ["buf", "generate", "--template", "buf.gen.console.yaml", "--output", folder],
   }),
+];
+const steps = [
+  installed(root, { withTests: process.argv.includes("--tests") }),
+  ...code,
   // Reads src/gen/browser-proto, which the step before writes.
   generated(root, {
     name: "console",
@@ -77,7 +82,7 @@ const builtDocs = generated(root, {
 if (process.argv.includes("--docs")) steps.push(builtDocs);
 
 /** Runs the steps that are not done; several processes of one checkout run sequentially. */
-async function setUp() {
+async function setUp(steps) {
   if (steps.every((step) => step.isDone())) return;
   const endTurn = await takeTurn(root);
   try {
@@ -89,7 +94,7 @@ async function setUp() {
 }
 
 try {
-  await setUp();
+  await setUp(process.argv.includes("--code") ? code : steps);
 } catch (error) {
   process.stderr.write(`setup: ${error instanceof Error ? error.message : error}\n`);
   process.exitCode = 1;

@@ -80,6 +80,7 @@ export const families: readonly Family[] = [
   { name: "client", files: ["test/client/"] },
   { name: "docs", files: ["test/docs/", "test/site/"] },
   { name: "commands", files: ["test/commands/"] },
+  { name: "dev", files: ["test/dev/"] },
   { name: "package", files: ["test/package/"] },
   { name: "databases", files: [...onOne, "test/sign-in/session.test.ts", "test/store/outside-change.test.ts"] },
   { name: "memory", files: ["test/exports/memory.test.ts", "test/files/memory.test.ts"] },
