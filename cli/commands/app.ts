@@ -5,7 +5,16 @@ import { UsageError } from "../frame/failures.ts";
 import { argument, type ClientFlags, exactly, switchFlag, textFlag, textsFlag } from "../frame/parameters.ts";
 
 type App = rpc.OAuth2App;
-const scopeNames = ["create_task", "manage_all_tasks", "create_project", "use_connectors", "use_my_browsers", "approve:task"] as const;
+const scopeNames = [
+  "create_task",
+  "manage_all_tasks",
+  "create_project",
+  "use_connectors",
+  "use_my_browsers",
+  "profile",
+  "email",
+  "approve:task",
+] as const;
 
 const list = command({
   brief: "List the OAuth apps of the team",

@@ -32,8 +32,8 @@ const address = z.strictObject({
   answer: z.string(),
   /** The answer has the status 201. */
   created: z.literal(true).optional(),
-  /** The management token of a registered OAuth client is needed, and no other credential. */
-  managed: z.literal(true).optional(),
+  /** This bearer token is needed, and no other credential. */
+  bearer: z.enum(["ManagementToken", "AccessToken"]).optional(),
   /** When the answer is a stream of events, and which. */
   stream: z.string().optional(),
 });
@@ -56,6 +56,7 @@ type Source = z.infer<typeof source>;
 const schemes: Readonly<Record<string, Json>> = {
   ApiKey: keyScheme("A general API key. `x-service-api-key`, `x-api-key` and `Authorization: Bearer` are accepted too.", "API_KEY"),
   ManagementToken: { type: "http", scheme: "bearer", description: "The `registration_access_token` of a client." },
+  AccessToken: { type: "http", scheme: "bearer", description: "An access token of the API." },
   Client: { type: "http", scheme: "basic", description: "The id and the secret of an OAuth client." },
 };
 
@@ -63,10 +64,15 @@ const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
 
 /** Statuses of refusals: of every call, with a credential, with a body, of a change. */
 const always = [400, 404, 429, 500, 503];
-const statusesOf = (verb: string, { security }: Pick<Source, "security">, isPublic: boolean): readonly number[] => [
+const statusesOf = (
+  verb: string,
+  { security }: Pick<Source, "security">,
+  isPublic: boolean,
+  { bearer }: Pick<Address, "bearer">,
+): readonly number[] => [
   ...always,
   ...(isPublic && !security.includes("ApiKey") ? [] : [401]),
-  ...(security.includes("Client") ? [] : [403]),
+  ...(security.includes("Client") && bearer !== "AccessToken" ? [] : [403]),
   ...(verb === "GET" ? [] : [408, 409, 412, 413, 415]),
 ];
 
@@ -149,14 +155,14 @@ function operationOf(at: string, each: Address, of: Source): readonly [path: str
   const operation = rpc === undefined ? undefined : operationTable().byRpc(rpc);
   if (rpc !== undefined && operation === undefined) throw new Error(`${at}: ${rpc} is not an operation`);
   const named = of.security.map((name) => (name === "None" ? {} : { [name]: [] }));
-  const security = each.managed
-    ? [{ ManagementToken: [] }]
+  const security = each.bearer
+    ? [{ [each.bearer]: [] }]
     : each.public && of.security.includes("ApiKey")
       ? [{}, ...named]
       : isPublic
         ? []
         : named;
-  const errors = statusesOf(verb, of, isPublic).toSorted((a, b) => a - b);
+  const errors = statusesOf(verb, of, isPublic, each).toSorted((a, b) => a - b);
   const operationId = `${verb.toLowerCase()}_${path.replaceAll(/[^a-z0-9]+/gi, "_").replaceAll(/^_|_$/g, "")}`;
   return [
     path,
@@ -234,9 +240,8 @@ export function restDocument(name: string): Json {
   const statuses = [...new Set(Object.values(v1Answers).map(({ status }) => status)), 412];
   const responses = Object.fromEntries(statuses.map((status) => [`Error${status}`, errorResponse(status, of.errors)]));
   const tags = [...new Set(Object.keys(paths).map(tagOf))].map((tag) => ({ name: tag, description: `Addresses of ${tag}.` }));
-  const hasManaged = Object.values(of.paths).some(({ managed }) => managed);
-  const used = [...of.security.filter((each) => each !== "None"), ...(hasManaged ? ["ManagementToken"] : [])];
-  const securitySchemes = Object.fromEntries(used.map((each) => [each, schemes[each]]));
+  const used = new Set([...of.security.filter((each) => each !== "None"), ...Object.values(of.paths).flatMap(({ bearer = [] }) => bearer)]);
+  const securitySchemes = Object.fromEntries([...used].map((each) => [each, schemes[each]]));
   return withUsedComponents({
     ...frame(of.title, of.description),
     tags,

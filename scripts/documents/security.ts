@@ -11,6 +11,8 @@ const scopeTexts: Readonly<Record<ScopeName, string>> = {
   create_project: "Create projects and read them.",
   use_connectors: "Use the user's connectors in tasks.",
   use_my_browsers: "Use the user's browsers in tasks.",
+  profile: "Read the name of the user at /oauth/userinfo.",
+  email: "Read the e-mail address of the user at /oauth/userinfo.",
   "approve:task": "Approve actions of agents over the Model Context Protocol, for the user.",
 };
 

@@ -166,7 +166,8 @@ async function listTasks(request: ListTasksRequest, use: Use): Promise<Message> 
   if (statuses.length === 0) return create(ListTasksResponseSchema, { pageSize: size });
   const filters = { statuses, order_by: "updated_at", include_counts: true, limit: size };
   const context = contextId === "" ? {} : { metadata: { [contextKey]: contextId } };
-  const since = after ? { updated_after: Math.floor(timestampMs(after) / 1000) } : {};
+  // Also those of the same second: the filter of v2 leaves its second out.
+  const since = after ? { updated_after: Math.max(0, Math.floor(timestampMs(after) / 1000) - 1) } : {};
   const cursor = pageToken === "" ? {} : { cursor: pageToken };
   const page = await use.operations.call("task.list", { ...filters, ...context, ...since, ...cursor }, use.signal);
   const counts = (page["counts"] ?? {}) as Readonly<Record<string, number>>;

@@ -31,6 +31,7 @@ export const statuses: Readonly<Record<OAuthError, number>> = {
   invalid_redirect_uri: 400,
   invalid_client_metadata: 400,
   invalid_token: 401,
+  insufficient_scope: 403,
   authorization_pending: 400,
   slow_down: 400,
   expired_token: 400,

@@ -26,6 +26,8 @@ export const metadataDocuments = (parts: MetadataParts): Readonly<Record<string,
   [`${resourcePath}/mcp`]: protectedResource(parts.issuer, mcpResource(parts.issuer), "The MCP server", mcpScopes),
 });
 
+/** The address at which a token reads who its user is. */
+export const userinfoPath = "/oauth/userinfo";
 /** The address at which devices without a browser begin (RFC 8628 3.1), and the grant type of their codes. */
 export const devicePath = "/oauth/device_authorization";
 export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
@@ -43,6 +45,7 @@ const authorizationServer = ({ issuer, consentUrl, registration }: MetadataParts
   introspection_endpoint: `${issuer}/oauth/introspect`,
   device_authorization_endpoint: `${issuer}${devicePath}`,
   ...(registration && { registration_endpoint: `${issuer}${registrationPath}` }),
+  userinfo_endpoint: `${issuer}${userinfoPath}`,
   jwks_uri: `${issuer}/oauth/jwks`,
   scopes_supported: listedScopes(scopeNames),
   response_types_supported: ["code"],

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import type { Request } from "../call/admission.ts";
 import { Failure, notFound } from "../core/failure.ts";
 import { failureOfError } from "../http/failure.ts";
 import type { ReadRequest } from "../http/request.ts";
@@ -7,12 +8,14 @@ import { anonymousSteps, type Call, type Handle, inSteps, sendJson, type Wire, w
 import { deviceEndpoint } from "./device.ts";
 import { type Endpoint, type OAuthParts, readForm } from "./endpoint.ts";
 import { OAuthFailure, toOAuthAnswer } from "./failure.ts";
-import { devicePath, metadataDocuments, registrationPath } from "./metadata.ts";
+import { devicePath, metadataDocuments, registrationPath, userinfoPath } from "./metadata.ts";
 import { type ManagementRequest, type RegistrationParts, type Registrations, registrations } from "./registration.ts";
 import { introspectEndpoint, revokeEndpoint, tokenEndpoint } from "./token.ts";
+import { type UserinfoParts, userinfo } from "./userinfo.ts";
 
 /** Dependencies of the routes in addition to those of the endpoints. */
-export interface OAuthRoutesParts extends OAuthParts, RegistrationParts {
+export interface OAuthRoutesParts extends OAuthParts, RegistrationParts, UserinfoParts {
+  readonly store: OAuthParts["store"];
   readonly readRequest: ReadRequest;
   readonly report: (failure: Failure, requestId: string) => void;
 }
@@ -65,12 +68,14 @@ export function oauthRoutes(app: FastifyInstance, parts: OAuthRoutesParts): void
       }),
     );
   registrationRoutes(app, oauth, parts.registration ? registrations(parts) : null);
-  const get = (url: string, read: () => Promise<object>) => route(url, "GET", async (call) => send(call, 200, await read()));
+  const get = (url: string, read: (head: Request) => Promise<object>) =>
+    route(url, "GET", async (call) => send(call, 200, await read(call.head)));
   post("/oauth/token", tokenEndpoint(parts));
   post("/oauth/revoke", revokeEndpoint(parts));
   post("/oauth/introspect", introspectEndpoint(parts));
   post(devicePath, deviceEndpoint(parts));
   for (const [path, document] of Object.entries(metadataDocuments(parts))) get(path, async () => document);
+  get(userinfoPath, userinfo(parts));
   get("/oauth/jwks", async () => ({ keys: await keys.listPublicKeys() }));
 }
 
@@ -131,7 +136,9 @@ const preflight =
 async function sendFailure(call: Call, failure: Failure | OAuthFailure): Promise<void> {
   if (failure instanceof Failure && failure.retryAfter !== undefined) call.reply.header("Retry-After", String(failure.retryAfter));
   const { status, error, description } = toOAuthAnswer(failure);
-  if (error === "invalid_token") call.reply.header("WWW-Authenticate", 'Bearer realm="oauth", error="invalid_token"');
+  if (error === "insufficient_scope")
+    call.reply.header("WWW-Authenticate", 'Bearer realm="oauth", error="insufficient_scope", scope="profile email"');
+  else if (error === "invalid_token") call.reply.header("WWW-Authenticate", 'Bearer realm="oauth", error="invalid_token"');
   else if (status === 401 && call.request.headers.authorization !== undefined)
     call.reply.header("WWW-Authenticate", 'Basic realm="oauth", charset="UTF-8"');
   send(call, status, { error, error_description: description });

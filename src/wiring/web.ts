@@ -25,6 +25,7 @@ import { docsRoutes } from "../docs/routes.ts";
 import { buildSite, openSite } from "../docs/site.ts";
 import { createFetchClientDocument } from "../egress/fetch-client-document.ts";
 import { deleteFirstKey } from "../first-key.ts";
+import { Access_Credential } from "../gen/proto/taskplatform/options/v1/options_pb.ts";
 import type { IsCustomDomain } from "../http/admin.ts";
 import { documentRoutes } from "../http/documents.ts";
 import { type FileRoutesParts, fileRoutes } from "../http/files/routes.ts";
@@ -79,6 +80,13 @@ export interface WebCalls
   readonly scim: Pick<ScimRoutesParts, "operations" | "admit" | "writeAudit" | "teamUsers" | "groups" | "bodyLimit">;
 }
 
+function tokenAdmission({ operations, admit }: WebCalls["scim"]): OAuthRoutesParts["admitToken"] {
+  const me = operations.byName("user.me");
+  if (!me?.access) throw new Error("user.me is not an operation");
+  const byToken = { ...me, access: { ...me.access, credentials: new Set([Access_Credential.OAUTH]) } };
+  return (head) => admit(byToken, head);
+}
+
 /** The page for unknown addresses, and the routes other than operations: file contents, documents of the API, OAuth endpoints, SCIM, and pages. */
 export function webRoutes(
   context: ProcessContext,
@@ -90,6 +98,7 @@ export function webRoutes(
   const { baseUrl: issuer, consentUrl, cliSignIn, registration } = config;
   const oauth: OAuthRoutesParts = {
     ...calls,
+    admitToken: tokenAdmission(calls.scim),
     store,
     clock,
     ids,

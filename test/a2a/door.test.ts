@@ -267,6 +267,9 @@ describe("tasks of A2A (spec/api.md 8.107)", () => {
     const second = await read(`pageSize=2&pageToken=${encodeURIComponent(first.nextPageToken)}`);
     expect(new Set([...first.tasks, ...second.tasks].map(({ id }) => id)).size).toBe(3);
     expect((await read("status=TASK_STATE_FAILED")).tasks).toEqual([]);
+    const [newest] = (await read("pageSize=1")).tasks;
+    const since = (ms: number) => read(`statusTimestampAfter=${new Date(Date.parse(newest.status.timestamp) + ms).toISOString()}`);
+    expect([(await since(900)).tasks.length > 0, (await since(1_000)).tasks]).toEqual([true, []]);
     expect((await read("status=TASK_STATE_COMPLETED")).tasks).toHaveLength(3);
     const shownWith = async (query: string) =>
       (await read(`pageSize=1&${query}`)).tasks.map((task: object) => Object.keys(task).toSorted());

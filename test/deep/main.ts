@@ -11,23 +11,28 @@ const { values, positionals } = parseArgs({
     minutes: { type: "string" },
     seed: { type: "string", default: String(randomInt(2 ** 31)) },
     "open-responses": { type: "string" },
+    tck: { type: "string" },
   },
 });
-const openResponses = values["open-responses"];
+const { tck, "open-responses": openResponses } = values;
 if (openResponses !== undefined) process.env["OPEN_RESPONSES"] = resolve(openResponses);
+if (tck !== undefined) process.env["A2A_TCK"] = resolve(tck);
 const seed = Number(values.seed);
 const minutes = values.minutes === undefined ? undefined : Number(values.minutes);
 const chosen = families.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 const unknown = positionals.filter((name) => !families.some((family) => family.name === name));
 if (unknown.length > 0 || !Number.isSafeInteger(seed) || Number.isNaN(minutes)) {
   console.error(
-    `usage: npm run test:deep [-- NAME … | --minutes N] [--seed S] [--open-responses DIR]\n\nnames: ${families.map(({ name }) => name).join(", ")}`,
+    `usage: npm run test:deep [-- NAME … | --minutes N] [--seed S] [--open-responses DIR] [--tck DIR]\n\nnames: ${families.map(({ name }) => name).join(", ")}`,
   );
   process.exit(2);
 }
 
-if (openResponses === undefined && chosen.some(({ name }) => name === "kits"))
+const hasKits = chosen.some(({ name }) => name === "kits");
+if (openResponses === undefined && hasKits)
   console.info("not run: Open Responses. It needs --open-responses DIR, a checkout with its packages, and bun on the path");
+if (tck === undefined && hasKits)
+  console.info("not run: the test kit of A2A. It needs --tck DIR, a checkout of a2aproject/a2a-tck, and its packages for Python");
 
 const begun = performance.now();
 const elapsed = (): number => (performance.now() - begun) / 1000;

@@ -8,7 +8,7 @@ import { blocksIn, readPage, shell } from "./page.ts";
 
 const test = sampledTest(3);
 
-const [create = "", begin = "", live = "", device = "", service = ""] = blocksIn(readPage("docs/guides/oauth.md"), "sh");
+const [create = "", begin = "", live = "", greet = "", device = "", service = ""] = blocksIn(readPage("docs/guides/oauth.md"), "sh");
 const [beginDevice = "", poll = ""] = device.split("\n\n");
 const [exchange = "", createTask = "", refresh = ""] = live.split("\n\n");
 
@@ -35,6 +35,8 @@ test("docs/guides/oauth.md runs from an app to a task by its commands, and to a 
   expect(first).toMatchObject({ token_type: "Bearer", expires_in: 86_400, scope: "create_task" });
   Object.assign(known, { ACCESS: first.access_token, REFRESH: first.refresh_token });
   expect(JSON.parse(await shell(createTask, known))).toMatchObject({ ok: true });
+  // The app of the page asks for tasks only.
+  expect(JSON.parse(await shell(greet, known))).toMatchObject({ error: "insufficient_scope" });
   const second = JSON.parse(await shell(refresh, known));
   expect(second.refresh_token).not.toBe(first.refresh_token);
 

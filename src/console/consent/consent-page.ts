@@ -35,6 +35,8 @@ const scopeTexts: Readonly<Record<ScopeName, Html>> = {
     "Aufgaben für Sie erstellen, die Ihr Guthaben verbrauchen, und die von ihr erstellten Aufgaben sehen und löschen",
   ),
   create_project: words("see your projects and create new ones", "Ihre Projekte sehen und neue erstellen"),
+  email: words("see your e-mail address", "Ihre E-Mail-Adresse sehen"),
+  profile: words("see your name", "Ihren Namen sehen"),
 };
 
 /** What is bad about a scope, in one to four words. */

@@ -48,6 +48,8 @@ export interface Member {
 
 /** An account as its person sees it in one of its spaces. */
 export interface Profile extends Pick<Account, "email" | "name" | "locale"> {
+  /** The identity provider of the installation has verified the address: it signs the account in. */
+  readonly emailVerified: boolean;
   /** The name of the space's team; null in a personal space. */
   readonly teamName: string | null;
 }

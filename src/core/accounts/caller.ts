@@ -10,6 +10,8 @@ export const scopeNames = [
   "create_project",
   "use_connectors",
   "use_my_browsers",
+  "profile",
+  "email",
   "approve:task",
 ] as const;
 export type ScopeName = (typeof scopeNames)[number];
@@ -19,6 +21,12 @@ export type ScopeName = (typeof scopeNames)[number];
  * not list it: clients request what is listed.
  */
 export const dangerousScope = "approve:task" satisfies ScopeName;
+
+/** The refusal of a scope that is unknown or not allowed. */
+export const scopeFault = (text: string): string =>
+  text.split(" ").includes("openid")
+    ? "scope: openid is not supported, as there is no ID token: ask for profile and email, and read /oauth/userinfo"
+    : "scope: the app is not configured for a requested scope";
 
 /** The scopes that clients learn of. */
 export const listedScopes = (scopes: readonly ScopeName[]): readonly ScopeName[] => scopes.filter((name) => name !== dangerousScope);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { parseScopes, type ScopeName } from "../accounts/caller.ts";
+import { parseScopes, type ScopeName, scopeFault } from "../accounts/caller.ts";
 import { Failure } from "../failure.ts";
 import type { Random } from "../ids.ts";
 import { dayMs, purging } from "../processes/timed-job.ts";
@@ -115,7 +115,7 @@ export async function beginDevice(
   if (!app?.deviceAuthorization) return unauthorizedClient;
   if (app.confidentialOnly && !bySecret) return missingSecret;
   const scopes = input.scope === null ? defaultScopes(app) : parseScopes(input.scope, app.scopes);
-  if (scopes === null) return oauthRefusal("invalid_scope", "scope: the app is not configured for a requested scope");
+  if (scopes === null) return oauthRefusal("invalid_scope", scopeFault(input.scope ?? ""));
   const resource = resourceOf(app, input.resource, input.issuer);
   if (resource === undefined) return invalidTarget;
   const { network, address } = input;

@@ -10,6 +10,7 @@ export type OAuthError =
   | "invalid_redirect_uri"
   | "invalid_client_metadata"
   | "invalid_token"
+  | "insufficient_scope"
   | "authorization_pending"
   | "slow_down"
   | "expired_token"

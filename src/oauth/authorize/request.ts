@@ -1,4 +1,4 @@
-import { parseScopes } from "../../core/accounts/caller.ts";
+import { parseScopes, scopeFault } from "../../core/accounts/caller.ts";
 import { defaultScopes, type OAuthApp } from "../../core/oauth/app.ts";
 import { type AuthorizationError, type AuthorizationRequest, errorLocation, selectRedirectUri } from "../../core/oauth/authorization.ts";
 import { isChallenge } from "../../core/oauth/code.ts";
@@ -30,7 +30,7 @@ function readParameters(query: URLSearchParams): Parameters {
 /** One rule of the authorization request; a violation is reported to the app. */
 interface Rule {
   readonly error: AuthorizationError;
-  readonly description: string;
+  readonly description: string | ((parameters: Parameters) => string);
   isViolated(parameters: Parameters, app: OAuthApp, issuer: string): boolean;
 }
 
@@ -75,7 +75,7 @@ const rules: readonly Rule[] = [
   {
     // RFC 6749 3.3, 4.1.2.1
     error: "invalid_scope",
-    description: "scope: the app is not configured for a requested scope",
+    description: (parameters) => scopeFault(parameters.get("scope") ?? ""),
     isViolated(parameters, { scopes }) {
       const requested = parameters.get("scope");
       return requested !== null && parseScopes(requested, scopes) === null;
@@ -116,8 +116,11 @@ export function checkAuthorization(parameters: Parameters, app: OAuthApp | null,
   if (redirectUri === null) return { kind: "page", reason: "redirect_uri" };
   const to = { redirectUri, state: parameters.get("state"), issuer };
   const violated = rules.find((rule) => rule.isViolated(parameters, app, issuer));
-  if (violated && !app.verified) return { kind: "refused", redirectUri, description: violated.description };
-  if (violated) return { kind: "redirect", location: errorLocation(to, violated.error, violated.description) };
+  if (violated) {
+    const description = typeof violated.description === "string" ? violated.description : violated.description(parameters);
+    if (!app.verified) return { kind: "refused", redirectUri, description };
+    return { kind: "redirect", location: errorLocation(to, violated.error, description) };
+  }
   return { kind: "ask", request: toRequest(parameters, app, to) };
 }
 

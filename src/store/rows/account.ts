@@ -1,12 +1,14 @@
 import type { AccountRows } from "../../core/accounts/account.ts";
 import { changeOf, type Session } from "../session.ts";
 import { sql } from "../statements.ts";
-import { tables, textOrNull } from "../table.ts";
+import { boolean, tables, textOrNull } from "../table.ts";
 
 /** Without what only the sign-in code reads. */
 const account = tables.account.omit("password", "issuer", "subject", "operator");
 const { team } = tables;
-const profile = tables.account.pick("email", "name", "locale").with({ teamName: textOrNull(sql`t.name`) });
+const profile = tables.account
+  .pick("email", "name", "locale")
+  .with({ teamName: textOrNull(sql`t.name`), emailVerified: boolean(sql`(a.issuer IS NOT NULL)`) });
 const space = tables.space.pick("id", "kind");
 const member = tables.membership.pick("id", "teamId", "spaceId", "accountId", "email", "role", "status", "createdAt");
 

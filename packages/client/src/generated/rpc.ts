@@ -1656,7 +1656,7 @@ export interface CreateOAuth2AppRequest {
 
 /** Scopes and connectors that an app can request from its users (spec/oauth.md 2). */
 export interface ScopeConfigInput {
-  /** Names of scopes: `create_task`, `manage_all_tasks`, `create_project`, `use_connectors`, `use_my_browsers`, `approve:task`. */
+  /** Names of scopes: `create_task`, `manage_all_tasks`, `create_project`, `use_connectors`, `use_my_browsers`, `profile`, `email`, `approve:task`. */
   readonly scopes?: readonly string[];
   /** Ids of connectors of the catalogue, UUIDs. Required with the scope `use_connectors`, and not allowed without it. */
   readonly connectorUids?: readonly string[];
@@ -1718,7 +1718,7 @@ export interface OAuth2App {
 
 /** Scopes and connectors that an app can request from its users (spec/oauth.md 2). */
 export interface ScopeConfig {
-  /** Names of scopes: `create_task`, `manage_all_tasks`, `create_project`, `use_connectors`, `use_my_browsers`, `approve:task`. */
+  /** Names of scopes: `create_task`, `manage_all_tasks`, `create_project`, `use_connectors`, `use_my_browsers`, `profile`, `email`, `approve:task`. */
   readonly scopes?: readonly string[];
   /** Ids of connectors of the catalogue, UUIDs. Required with the scope `use_connectors`, and not allowed without it. */
   readonly connectorUids?: readonly string[];

@@ -1447,7 +1447,7 @@ class ScopeConfigInput(TypedDict):
 
     scopes: NotRequired[Sequence[str]]
     """Names of scopes: `create_task`, `manage_all_tasks`, `create_project`, `use_connectors`, `use_my_browsers`,
-    `approve:task`."""
+    `profile`, `email`, `approve:task`."""
     connectorUids: NotRequired[Sequence[str]]
     """Ids of connectors of the catalogue, UUIDs. Required with the scope `use_connectors`, and not allowed without it."""
 
@@ -1513,7 +1513,7 @@ class ScopeConfig(TypedDict):
 
     scopes: NotRequired[list[str]]
     """Names of scopes: `create_task`, `manage_all_tasks`, `create_project`, `use_connectors`, `use_my_browsers`,
-    `approve:task`."""
+    `profile`, `email`, `approve:task`."""
     connectorUids: NotRequired[list[str]]
     """Ids of connectors of the catalogue, UUIDs. Required with the scope `use_connectors`, and not allowed without it."""
 
