@@ -7,7 +7,7 @@ import type { Paged } from "./pages.ts";
 import { places } from "./places.ts";
 import { settledTasks } from "./settled.ts";
 import { type MessageLike, StartedTask, type TaskHandle, taskHandle, toMessage } from "./task.ts";
-import { type CallOptions, type ClientOptions, transport } from "./transport.ts";
+import { type CallOptions, type ClientOptions, type Transport, transport } from "./transport.ts";
 import { type WatchEvent, type WatchOptions, watchTask } from "./watch.ts";
 
 /** The request of `task.create`; `message` may be a text. */
@@ -64,8 +64,10 @@ export interface Client extends Caller {
 const callsMax = 28;
 
 /** @throws TypeError without an address of the installation. */
-export function createClient(options: ClientOptions = {}): Client {
-  const http = transport(options, { places: places(callsMax) });
+export const createClient = (options: ClientOptions = {}): Client => clientOver(transport(options, { places: places(callsMax) }));
+
+/** A client whose calls another transport carries. No environment is read. */
+export function clientOver(http: Transport): Client {
   const calls = caller(http);
   const parts = { ...calls, http, settled: settledTasks(http, calls) };
   const of = <Subject extends string>(subject: Subject) => resource(calls, subject);

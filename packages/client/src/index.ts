@@ -12,7 +12,7 @@ export {
   type RpcName,
   rpcNames,
 } from "./calls.ts";
-export { type Client, type CreateTask, createClient, type Tasks, type Webhooks } from "./client.ts";
+export { type Client, type CreateTask, clientOver, createClient, type Tasks, type Webhooks } from "./client.ts";
 export type { DeviceBegun } from "./device.ts";
 export * from "./errors.ts";
 export type { Files, Readable, UploadOptions, UploadProgress, UploadSource } from "./files.ts";
@@ -28,6 +28,6 @@ export { type OutputReader, type OutputSchema, outputSchema, type StandardSchema
 export type { Paged } from "./pages.ts";
 export type { WaitOptions } from "./settled.ts";
 export type { MessageLike, StartedTask, TaskActions, TaskHandle, TaskStream } from "./task.ts";
-export type { CallOptions, ClientOptions, TokenSource } from "./transport.ts";
+export type { CallOptions, ClientOptions, Outgoing, StreamEvent, StreamOptions, TokenSource, Transport } from "./transport.ts";
 export type { TextDeltaEvent, WatchEvent, WatchOptions } from "./watch.ts";
 export * from "./webhooks.ts";

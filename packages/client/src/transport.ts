@@ -1,6 +1,7 @@
 import type { Answered } from "./called.ts";
 import { envelope } from "./changes.ts";
 import { ApiError, ConnectionError, refusalIn } from "./errors.ts";
+import { readEvents } from "./events.ts";
 import type { JsonValue } from "./json.ts";
 import { type Logger, type LogLevel, type LogOptions, logOf } from "./log.ts";
 import type { Places } from "./places.ts";
@@ -60,7 +61,23 @@ export interface Outgoing {
   readonly isStream?: boolean;
 }
 
-/** Sends requests of one client. */
+/** An event of a stream, with its parsed JSON. */
+export interface StreamEvent {
+  /** The type of the event, for example `text_delta`. */
+  readonly event: string;
+  readonly data: unknown;
+}
+
+/** How a stream is opened. */
+export interface StreamOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * Carries the calls of a client, with its credential. `createClient` makes one that calls over HTTP; {@link clientOver} takes any other,
+ * for example one that calls operations in the process of the server.
+ */
 export interface Transport {
   readonly options: ClientOptions;
   readonly baseUrl: string;
@@ -69,10 +86,23 @@ export interface Transport {
   readonly log: Logger;
   /** Bounds the calls at the same time. `send` uses it itself, except for calls that the server holds. */
   readonly places: Places;
-  /** The JSON of the answer, which has the form that the schema states. @throws ApiError, ConnectionError */
+  /** Whether a stream that was cut is opened again. */
+  readonly reopens: boolean;
+  /**
+   * Makes one call. The answer is JSON in the form that the schema states: that of v2 for an operation that has a name there, else that
+   * of Connect.
+   *
+   * @throws ApiError for a refusal, ConnectionError when no complete answer arrived, the reason of the signal when it is aborted
+   */
   send(request: Outgoing, options?: CallOptions): Promise<Answered<unknown>>;
   /** Opens a stream once; the limit is renewed by the reader. Null for an answer without a body: nothing will follow. @throws ApiError, ConnectionError */
   open(request: Outgoing, limit: Limit, headers?: Readonly<Record<string, string>>): Promise<ReadableStream<Uint8Array> | null>;
+  /**
+   * Opens a stream of events of v2 once: its events up to its end, without that. Null: nothing will follow.
+   *
+   * @throws ApiError, ConnectionError; the events throw them too, and the reason of the signal
+   */
+  events(request: Outgoing, options?: StreamOptions): Promise<AsyncIterable<StreamEvent> | null>;
 }
 
 const firstPauseMs = 500;
@@ -203,7 +233,45 @@ export function transport(options: ClientOptions, { longestMs, places = anyPlace
     }
   }
 
-  return { options, baseUrl, fetch: doFetch, sleep: doSleep, log, places, send, open };
+  async function events(request: Outgoing, { signal, headers }: StreamOptions = {}): Promise<AsyncIterable<StreamEvent> | null> {
+    const limit = timeLimit(silenceMs, request.operation, signal);
+    try {
+      const stream = await open(request, limit, headers);
+      if (stream !== null) return eventsIn(stream, limit, request.operation);
+    } catch (thrown) {
+      limit.stop();
+      throw thrown;
+    }
+    limit.stop();
+    return null;
+  }
+
+  return { options, baseUrl, fetch: doFetch, sleep: doSleep, log, places, reopens: true, send, open, events };
+}
+
+/** The server sends a comment after 10 s of silence: after 30 s the connection counts as lost. */
+const silenceMs = 30_000;
+
+/** The events of one connection. */
+async function* eventsIn(stream: ReadableStream<Uint8Array>, limit: Limit, operation: string): AsyncGenerator<StreamEvent> {
+  try {
+    for await (const { event, data } of readEvents(stream, () => limit.renew())) {
+      const value: unknown = JSON.parse(data);
+      if (event === "end") {
+        if ((value as { readonly ok?: unknown }).ok === true) return;
+        throw refusalIn(value, { status: 0, operation, requestId: undefined, retryAfter: undefined });
+      }
+      // The reader may take its time.
+      limit.pause();
+      yield { event, data: value };
+      limit.renew();
+    }
+    throw new ConnectionError(`the stream was cut: ${operation}`);
+  } catch (thrown) {
+    throw readError(thrown, limit, operation);
+  } finally {
+    limit.stop();
+  }
 }
 
 /** Errors of `fetch` are those of the connection; the reason of the limit is the error itself. */

@@ -1,8 +1,6 @@
-import { ApiError, ConnectionError, refusalIn } from "./errors.ts";
-import { readEvents } from "./events.ts";
+import { ApiError } from "./errors.ts";
 import type { TaskEvent, TextDelta } from "./generated/v2.ts";
-import { type Limit, timeLimit } from "./runtime.ts";
-import { backoffMs, isTransient, readError, type Transport } from "./transport.ts";
+import { backoffMs, isTransient, type Transport } from "./transport.ts";
 
 /** A part of a message that the agent writes now, with the text so far. The event that follows has the complete text. */
 export interface TextDeltaEvent {
@@ -28,9 +26,6 @@ export interface WatchOptions {
   /** How often a connection is opened again without any event in between, 10 by default. */
   readonly retries?: number | undefined;
 }
-
-/** The server sends a comment after 10 s of silence: after 30 s the connection counts as lost. */
-const silenceMs = 30_000;
 
 /** Puts deltas together. It drops the text as the schema says (`TextDelta`). */
 export class LiveText {
@@ -62,53 +57,29 @@ export async function* watchTask(http: Transport, taskId: string, options: Watch
   const live = new LiveText();
   for (;;) {
     const body = { task_id: taskId, after_seq: seq, until_settled: untilSettled, deltas };
-    const limit = timeLimit(silenceMs, "task.watch", signal);
     try {
-      const stream = await http.open({ operation: "task.watch", path: "/v2/task.watch", body, isChange: false }, limit, headers);
-      // 204: the task is settled, and has no event after this one.
-      if (stream === null) return;
-      for await (const event of readFrames(stream, limit, live)) {
-        if (event === "end") return;
+      const events = await http.events({ operation: "task.watch", path: "/v2/task.watch", body, isChange: false }, { signal, headers });
+      // None: the task is settled, and has no event after this one.
+      for await (const { event, data } of events ?? []) {
         failures = 0;
-        if (event.type !== "text_delta") seq = event.seq;
-        // The reader may take its time.
-        limit.pause();
-        yield event;
-        limit.renew();
+        if (event === "text_delta") {
+          const delta = data as TextDelta;
+          const text = live.add(delta);
+          if (text !== undefined) yield { type: "text_delta", delta, text };
+          continue;
+        }
+        const taskEvent = data as TaskEvent;
+        live.end(taskEvent);
+        seq = taskEvent.seq;
+        yield taskEvent;
       }
-      throw new ConnectionError("the stream was cut: task.watch");
-    } catch (thrown) {
+      return;
+    } catch (error) {
       signal?.throwIfAborted();
-      const error = readError(thrown, limit, "task.watch");
-      if (!isTransient(error) || failures >= retries) throw error;
+      if (!http.reopens || !isTransient(error) || failures >= retries) throw error;
       const after = error instanceof ApiError ? error.retryAfter : undefined;
-      limit.stop();
       await http.sleep(after === undefined ? backoffMs(Math.min(failures, 4)) : after * 1000, signal);
       failures += 1;
-    } finally {
-      limit.stop();
     }
-  }
-}
-
-/** The events of one connection. `end` is the last one of a stream that the server has ended. */
-async function* readFrames(stream: ReadableStream<Uint8Array>, limit: Limit, live: LiveText): AsyncGenerator<WatchEvent | "end"> {
-  for await (const { event, data } of readEvents(stream, () => limit.renew())) {
-    if (event === "end") {
-      const envelope = JSON.parse(data);
-      if (envelope.ok !== true)
-        throw refusalIn(envelope, { status: 0, operation: "task.watch", requestId: undefined, retryAfter: undefined });
-      yield "end";
-      return;
-    }
-    if (event === "text_delta") {
-      const delta = JSON.parse(data) as TextDelta;
-      const text = live.add(delta);
-      if (text !== undefined) yield { type: "text_delta", delta, text };
-      continue;
-    }
-    const taskEvent = JSON.parse(data) as TaskEvent;
-    live.end(taskEvent);
-    yield taskEvent;
   }
 }
