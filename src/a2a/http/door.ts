@@ -1,8 +1,8 @@
 import type { Admission, Request } from "../../call/admission.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Tx } from "../../core/store.ts";
-import { entranceOf, type InProcessParts, inProcessOperations } from "../../doors/http/in-process.ts";
 import type { Operation } from "../../operations.ts";
+import { entranceOf, type InProcessParts, inProcessOperations } from "../../protocols/shared/in-process.ts";
 import type { Agents } from "../agents.ts";
 import { basePath, type ReadHeader, serviceParameters } from "../protocol.ts";
 import type { Use } from "../use.ts";

@@ -7,7 +7,6 @@ import type { Performer } from "../../call/perform.ts";
 import { failureOf, invalidArgument } from "../../core/failure.ts";
 import type { PushConfigs, PushInput } from "../../core/push/push-configs.ts";
 import type { Tx } from "../../core/store.ts";
-import { refusalOf } from "../../doors/http/in-process.ts";
 import {
   A2AService,
   GetTaskPushNotificationConfigRequestSchema,
@@ -15,6 +14,7 @@ import {
   type TaskPushNotificationConfig,
 } from "../../gen/proto/lf/a2a/v1/a2a_pb.ts";
 import { type Operation, type OperationTable, rpcName } from "../../operations.ts";
+import { refusalOf } from "../../protocols/shared/operations-over.ts";
 import { A2aFailure } from "../problem.ts";
 import { configOf, type PushUse, secretsOf } from "../push/use.ts";
 

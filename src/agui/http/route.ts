@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Admission } from "../../call/admission.ts";
 import { type Failure, failureOf } from "../../core/failure.ts";
-import { entranceOf, type InProcessParts, inProcessOperations } from "../../doors/http/in-process.ts";
+import { entranceOf, type InProcessParts, inProcessOperations } from "../../protocols/shared/in-process.ts";
 import type { Operations } from "../../doors/operations.ts";
 import { callHeaders, refusalHeaders, setHeaders } from "../../http/answer-headers.ts";
 import { failureOfError, v2Answers } from "../../http/failure.ts";

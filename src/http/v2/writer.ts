@@ -101,6 +101,9 @@ export type Writer<Desc extends DescMessage> = (message: MessageShape<Desc>, req
 /** Writes a message without the envelope: an event of a stream, a part of a webhook's body. */
 export type BareWriter<Desc extends DescMessage> = (message: MessageShape<Desc>) => string;
 
+/** Makes the JSON object of a message, without the envelope. */
+export type ObjectWriter<Desc extends DescMessage> = (message: MessageShape<Desc>) => JsonObject;
+
 const envelope: ReadonlySet<string> = new Set(["ok", "request_id", "warnings"]);
 /** The most texts in `warnings` (spec/decisions.md 51). */
 const warningsMax = 10;
@@ -130,8 +133,14 @@ export function compileWriter<Desc extends DescMessage>(desc: Desc): Writer<Desc
  * @throws Error when v2 has no form for a field: a mistake in `proto/`.
  */
 export function compileBareWriter<Desc extends DescMessage>(desc: Desc): BareWriter<Desc> {
-  const write = membersWriter(desc);
-  return (message) => JSON.stringify(write(membersOf(message), {}));
+  const write = compileObjectWriter(desc);
+  return (message) => JSON.stringify(write(message));
+}
+
+/** The same, for a reader in this process. An answer has no members of the envelope. */
+export function compileObjectWriter<Desc extends DescMessage>(desc: Desc, { isAnswer = false } = {}): ObjectWriter<Desc> {
+  const write = isAnswer ? membersWriterExcept(desc, envelope) : membersWriter(desc);
+  return (message) => write(membersOf(message), {});
 }
 
 // A message has the members that its descriptor names.

@@ -1,6 +1,6 @@
 import { type FileDetail, type Json, type Operations, Refusal } from "../../doors/operations.ts";
 import { jsonResult, type ToolResult, textMax } from "../results.ts";
-import { checkMembers, numberIn, pick, textIn } from "./input.ts";
+import { checkMembers, numberIn, optionalTexts, textIn } from "./input.ts";
 import { objectSchema as object, type Tool, type Use } from "./tool.ts";
 
 /** The most bytes of a file that a tool sends or takes: they are a part of a model's prompt. */
@@ -59,7 +59,8 @@ export const fileTools: readonly Tool[] = [
     ...list,
     async run(input, { operations, signal }) {
       checkMembers(input, list.inputSchema);
-      const page = await operations.listFiles({ limit: 20, ...pick(input, ["task_id", "limit", "cursor"]) }, signal);
+      const limit = numberIn(input, "limit", { least: 1, most: 100, usual: 20 });
+      const page = await operations.listFiles({ limit, ...optionalTexts(input, ["task_id", "cursor"]) }, signal);
       return jsonResult({ ...page, data: page.data.map(shown) });
     },
   },

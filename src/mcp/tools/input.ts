@@ -17,6 +17,10 @@ export function numberIn(input: Json, field: string, { least, most, usual }: Rea
   return value;
 }
 
+/** The members with these names that are present. @throws Refusal for one that is not a text */
+export const optionalTexts = (input: Json, names: readonly string[]): Json =>
+  Object.fromEntries(names.flatMap((name) => (input[name] == null ? [] : [[name, textIn(input, name)]])));
+
 /** A list of texts; empty when absent. @throws Refusal */
 export function textsIn(input: Json, field: string): readonly string[] {
   const value = input[field] ?? [];
