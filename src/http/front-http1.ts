@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from "node:net";
 import { afterTime, type Ending } from "./ending.ts";
 import type { FrontLimits } from "./front-limits.ts";
+import { NosniffResponse } from "./security-headers.ts";
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -51,7 +52,7 @@ export function http1(handler: Handler, limits: FrontLimits, { leaving, draining
     });
   }
 
-  const server = createServer(optionsOf(limits), handle);
+  const server = createServer({ ...optionsOf(limits), ServerResponse: NosniffResponse }, handle);
   // The routes send the 100 themselves: Node would request bodies that are refused.
   server.on("checkContinue", handle);
   leaving.addEventListener("abort", () => {

@@ -20,6 +20,9 @@ import { eventually, type User, userOf } from "./server.ts";
 
 const rounds = sample(200, 1);
 const drainSeconds = 1;
+const tasksOfRound = 8;
+/** How many rounds later tasks of a round end: they survive as many ends of the server. */
+const keptRounds = 3;
 /** DRAIN_SECONDS, the 10 s of the watchdog, and as long again for a busy machine. */
 const limitMs = 2 * (drainSeconds + 10) * 1_000;
 const keyForm = /sk-[A-Za-z0-9_-]{49}/;
@@ -42,6 +45,7 @@ async function startOnTerminal(env: Readonly<Record<string, string>>): Promise<O
     RATE_LIMITS: "off",
     DRAIN_SECONDS: `${drainSeconds}`,
     WEBHOOK_ALLOW: "loopback",
+    RUN_CONCURRENCY: `${tasksOfRound * (keptRounds + 2)}`,
     ...env,
   };
   const terminal = spawn("script", ["-qefc", line, "/dev/null"], { cwd: root, env: all, stdio: ["ignore", "pipe", "inherit"] });
@@ -125,6 +129,16 @@ async function openPdf({ url }: OnTerminal, user: User): Promise<void> {
   void fetch(`${url}${link.pathname}?as=pdf`).catch(() => undefined);
 }
 
+/** Stops tasks, each of which has said "One" once. */
+async function endAll(user: User, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    await eventually("it is stopped", async () => (await user.call("task.stop", { task_id: id })).status === 200);
+    const task = await user.readTask(id);
+    checkAnswered(task);
+    expect(task.events.filter(({ text: said }) => said === "One")).toHaveLength(1);
+  }
+}
+
 test(`a server whose terminal is closed ends each of ${rounds} times, and its next start loses and doubles nothing`, {
   timeout: testMs + rounds * 30_000,
 }, async () => {
@@ -139,11 +153,11 @@ test(`a server whose terminal is closed ends each of ${rounds} times, and its ne
   await eventually("the key is shown", async () => keyForm.test(server.said()));
   const [key = ""] = keyForm.exec(server.said()) ?? [];
   await userOf(server, key).call("webhook.create", { url: hook.url, event_types: ["task_created"] });
-  const ids: string[] = [];
+  const open: string[][] = [];
   for (let round = 0; round < rounds; round += 1) {
     const user = userOf(server, key);
-    const made = await Promise.all(Array.from({ length: 8 }, () => user.create("[[say One]] [[forever]]")));
-    ids.push(...made);
+    const made = await Promise.all(Array.from({ length: tasksOfRound }, () => user.create("[[say One]] [[forever]]")));
+    open.push(made);
     for (const id of made) await eventually("it runs", async () => (await user.readTask(id)).events.length > 2);
     await openUpload(server, user);
     if (hasChromium) await openPdf(server, user);
@@ -153,14 +167,9 @@ test(`a server whose terminal is closed ends each of ${rounds} times, and its ne
     // A process that drains deletes its row; one that is killed leaves it.
     expect(await runDirectly(db, "SELECT id FROM process_keys")).toEqual([]);
     server = await start();
+    if (open.length > keptRounds) await endAll(userOf(server, key), open.shift() ?? []);
   }
-  const user = userOf(server, key);
-  for (const id of ids) {
-    await eventually("it is stopped", async () => (await user.call("task.stop", { task_id: id })).status === 200);
-    const task = await user.readTask(id);
-    checkAnswered(task);
-    expect(task.events.filter(({ text: said }) => said === "One")).toHaveLength(1);
-  }
+  await endAll(userOf(server, key), open.flat());
   expect(hook.accepted).toEqual([...new Set(hook.accepted)]);
   await server.close();
 });

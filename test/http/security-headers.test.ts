@@ -33,6 +33,8 @@ test("a request that no handler sees is refused with the same header", async () 
     [400, "GET / HTTP/1.1\r\nNo colon\r\n\r\n"],
     [400, "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"],
     [400, "NOTHING / HTTP/1.1\r\nHost: a\r\n\r\n"],
+    [400, "GET / HTTP/1.1\r\n\r\n"],
+    [417, "GET / HTTP/1.1\r\nHost: a\r\nExpect: more\r\nConnection: close\r\n\r\n"],
     [431, `GET / HTTP/1.1\r\nHost: a\r\nA: ${long}\r\n\r\n`],
     [431, `GET /${long} HTTP/1.1\r\nHost: a\r\n\r\n`],
   ] as const) {
