@@ -231,6 +231,7 @@ describeWithChromium("the page of a task", (database) => {
       all.map((each) => each.getBoundingClientRect()).map(({ left, right }) => [left, right]),
     );
     expect(places.every(([left = -1, right = 999]) => left >= 0 && right <= 390)).toBe(true);
+    expect(await shown.evaluateAll((all) => all.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length)).toBe(0);
     const own = await page.getByRole("article", { name: "You" }).innerText();
     expect(own).toMatch(/Dear agent\nsecond line/);
     const answer = page.getByRole("article", { name: "Agent" }).first();

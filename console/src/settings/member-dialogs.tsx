@@ -2,6 +2,7 @@ import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import { MigratedProfileRole, UserStatus } from "#proto/team/v2/team_user_pb.ts";
 import { TeamUserManagementApiV2Service } from "#proto/team/v2/team_user_service_pb.ts";
+import { shownText } from "../task/act-view.tsx";
 import { SelectField, TextField } from "../ui/fields.tsx";
 import { FormDialog } from "../ui/form-dialog.tsx";
 import { words } from "../words.ts";
@@ -82,7 +83,7 @@ function RoleDialog({ person, onClose, onDone }: DialogProps) {
   const update = useMutation(updateUser, { onSuccess: onDone });
   return (
     <FormDialog
-      title={text.roleTitle(person.name)}
+      title={text.roleTitle(shownText(person.name))}
       submit={text.save}
       {...{ onClose, error: update.error, isPending: update.isPending, isReady: isOther && effects.isSuccess }}
       onSubmit={() => update.mutate({ teamUserId, role })}
@@ -97,7 +98,7 @@ function ActivateDialog({ person, onClose, onDone }: DialogProps) {
   const update = useMutation(updateUser, { onSuccess: onDone });
   return (
     <FormDialog
-      title={text.activateTitle(person.name)}
+      title={text.activateTitle(shownText(person.name))}
       submit={text.activate}
       {...{ onClose, error: update.error, isPending: update.isPending }}
       onSubmit={() => update.mutate({ teamUserId: person.id, status: UserStatus.ACTIVE })}
@@ -113,7 +114,7 @@ function DeactivateDialog({ person, onClose, onDone }: DialogProps) {
   const update = useMutation(updateUser, { onSuccess: onDone });
   return (
     <FormDialog
-      title={text.deactivateTitle(person.name)}
+      title={text.deactivateTitle(shownText(person.name))}
       submit={text.deactivate}
       danger
       {...{ onClose, error: update.error, isPending: update.isPending, isReady: effects.isSuccess }}
@@ -131,7 +132,7 @@ function RemoveDialog({ person, onClose, onDone }: DialogProps) {
   const remove = useMutation(removeMember, { onSuccess: onDone });
   return (
     <FormDialog
-      title={text.removeTitle(person.name)}
+      title={text.removeTitle(shownText(person.name))}
       submit={text.remove}
       danger
       {...{ onClose, error: remove.error, isPending: remove.isPending, isReady: effects.isSuccess }}
@@ -159,7 +160,7 @@ function DelegateDialog({ person, onClose, onDone }: DialogProps) {
   const delegate = useMutation(delegateProfile, { onSuccess: onDone });
   return (
     <FormDialog
-      title={text.delegateTitle(person.name)}
+      title={text.delegateTitle(shownText(person.name))}
       submit={text.delegate}
       danger
       {...{ onClose, error: delegate.error, isPending: delegate.isPending, isReady: effects.isSuccess }}
@@ -181,7 +182,7 @@ function ReclaimDialog({ person, onClose, onDone }: DialogProps) {
   const reclaim = useMutation(reclaimProfile, { onSuccess: onDone });
   return (
     <FormDialog
-      title={text.reclaimTitle(person.name)}
+      title={text.reclaimTitle(shownText(person.name))}
       submit={text.reclaim}
       {...{ onClose, error: reclaim.error, isPending: reclaim.isPending }}
       onSubmit={() => reclaim.mutate({ teamUserId: person.id })}
@@ -196,7 +197,7 @@ function RenameDialog({ person, onClose, onDone }: DialogProps) {
   const rename = useMutation(renameProfile, { onSuccess: onDone });
   return (
     <FormDialog
-      title={text.rename(person.name)}
+      title={text.rename(shownText(person.name))}
       submit={text.save}
       draft={`member ${person.id}`}
       {...{ onClose, error: rename.error, isPending: rename.isPending }}

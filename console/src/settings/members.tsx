@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { TeamMemberRole, UserStatus } from "#proto/team/v2/team_user_pb.ts";
 import { useMe, useRole } from "../api/me.ts";
+import { shownText } from "../task/act-view.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Menu } from "../ui/menu.tsx";
@@ -125,21 +126,23 @@ function MemberRow({ person, people, onOpen }: RowProps) {
   const me = useMe();
   const holder = people.find(({ id }) => id === person.delegatedTo);
   const isSelf = person.email !== undefined && person.email === me.data?.email;
+  const name = shownText(person.name);
+  const email = person.email === person.name ? undefined : person.email && shownText(person.email);
   const canChange = isAdmin && person.role !== TeamMemberRole.OWNER && !isSelf;
   return (
     <li>
       <Icon name="team" />
       <span className="main">
-        <strong>{person.name}</strong>
-        <small>{[person.email === person.name ? undefined : person.email, roleTitle(person.role)].filter(Boolean).join(" · ")}</small>
+        <strong>{name}</strong>
+        <small>{[email, roleTitle(person.role)].filter(Boolean).join(" · ")}</small>
       </span>
       {person.delegatedTo !== undefined && (
-        <span className="badge wait">{holder ? text.delegated(holder.name) : text.delegatedToOther}</span>
+        <span className="badge wait">{holder ? text.delegated(shownText(holder.name)) : text.delegatedToOther}</span>
       )}
       {person.delegatedTo === undefined && person.status === UserStatus.INACTIVE && <span className="badge rest">{text.inactive}</span>}
       {canChange && (
         <Menu
-          label={`${text.more}: ${person.name}`}
+          label={`${text.more}: ${name}`}
           entries={actionsOf(person).map(([kind, icon]) => ({
             ...{ label: text.actions[kind], icon, danger: kind === "remove" },
             run: () => onOpen(kind),

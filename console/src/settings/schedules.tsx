@@ -99,7 +99,7 @@ export default function SchedulesPage() {
       removal={{
         method: ScheduleService.method.deleteSchedule,
         input: ({ id }) => ({ scheduleId: id }),
-        title: ({ name }) => text.removeTitle(name),
+        title: ({ name }) => text.removeTitle(shownText(name)),
         submit: text.remove,
         text: text.removeText,
       }}
@@ -110,7 +110,8 @@ export default function SchedulesPage() {
 }
 
 function ScheduleRow({ schedule, onChanged, onRemove }: { schedule: Schedule; onChanged: () => void; onRemove: () => void }) {
-  const { id: scheduleId, name, status, lastTaskId } = schedule;
+  const { id: scheduleId, status, lastTaskId } = schedule;
+  const name = shownText(schedule.name);
   const pause = useMutation(ScheduleService.method.pauseSchedule, { onSuccess: onChanged });
   const resume = useMutation(ScheduleService.method.resumeSchedule, { onSuccess: onChanged });
   const run = useMutation(ScheduleService.method.runSchedule, { onSuccess: onChanged });

@@ -240,10 +240,13 @@ const duration = ({ appsHref, request: { app } }: ConsentPageContent): Html => h
   html`Bis Sie es widerrufen. Wenn ${app.name} den Zugriff ${unusedDays} Tage nicht benutzt hat, muss sie Sie erneut fragen. Sie können ihn jederzeit <a href="${appsHref}">widerrufen</a>: die App verliert ihn dann sofort, und ihre Aufgaben bleiben.`,
 )}</p>`;
 
-export const accountText = ({ name, email }: CommonContent["account"]): Html => html`${name && html`${name}, `}${email}`;
+export const accountText = ({ name, email }: CommonContent["account"]): Html => html`${name && html`${name}, `}${addressText(email)}`;
+
+/** A mail address that breaks after its marks instead of in a word. */
+const addressText = (address: string): readonly Html[] => address.split(/(?<=[@.])/).map((part) => html`${part}<wbr>`);
 
 const factList = ({ teamName, maker, account, request }: ConsentPageContent): Html => html`<dl>
-${maker !== null && html`<dt>${words("Made by", "Von")}</dt><dd>${maker}</dd>`}
+${maker !== null && html`<dt>${words("Made by", "Von")}</dt><dd>${addressText(maker)}</dd>`}
 <dt>${words("Team", "Team")}</dt><dd>${teamName}</dd>
 <dt>${youWord}</dt><dd>${accountText(account)}</dd>
 <dt>${redirectsTo}</dt><dd>${targetOf(request.redirectUri).name}</dd>

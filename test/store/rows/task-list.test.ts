@@ -108,6 +108,11 @@ describeOnEach("a list of tasks", (kind) => {
       }
   });
 
+  test("counts the waiting tasks behind the newest 5,000, and only the newest of those that have ended", async () => {
+    const { byStatus, isComplete } = await database.store.tasks.countByStatus(ann, {});
+    expect([byStatus.waiting, byStatus.stopped + byStatus.error < 5_000, isComplete]).toEqual([6, true, false]);
+  });
+
   test("has the waiting tasks by the length of their wait, and a wait ends only with the status", async () => {
     const carl = { accountId: "carl", spaceId: ann.spaceId };
     const advance = (id: string, now: number, set: TaskChanges) => database.store.change((tx) => tx.tasks.advance(id, { now, set }));
