@@ -58,7 +58,7 @@ describeOnOne("consent", (database) => {
       expect(text).toContain('<a href="https://app.example" rel="noopener noreferrer" target="_blank">Post office</a>');
       expect(text).toContain("Sorts &lt;post&gt;");
       expect(text).toContain(`<dd>Team ${ann.spaceId}</dd>`);
-      expect(text).toMatch(/<dt>You<\/dt><dd>person-\d+-\w+@example.com<\/dd>/);
+      expect(text).toMatch(/<dt>You<\/dt><dd>person-\d+-\w+@<wbr>example\.<wbr>com<\/dd>/);
       expect(text).toContain("create tasks for you");
       expect(text).toContain("see your projects and create new ones");
       expect(text).not.toContain("create_task<");

@@ -243,7 +243,8 @@ const duration = ({ appsHref, request: { app } }: ConsentPageContent): Html => h
 export const accountText = ({ name, email }: CommonContent["account"]): Html => html`${name && html`${name}, `}${addressText(email)}`;
 
 /** A mail address that breaks after its marks instead of in a word. */
-const addressText = (address: string): readonly Html[] => address.split(/(?<=[@.])/).map((part) => html`${part}<wbr>`);
+const addressText = (address: string): readonly Html[] =>
+  address.split(/(?<=[@.])/).map((part, at) => html`${at > 0 && html`<wbr>`}${part}`);
 
 const factList = ({ teamName, maker, account, request }: ConsentPageContent): Html => html`<dl>
 ${maker !== null && html`<dt>${words("Made by", "Von")}</dt><dd>${addressText(maker)}</dd>`}
