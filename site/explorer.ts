@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 const site = import.meta.dirname;
 /**
- * The package whose built file is the explorer. It is fetched without what it needs to be built again (250 MB), so it is no dependency of
+ * The package whose built file is the explorer. It is fetched without what it needs to be built again (250 MB), so it is not a dependency of
  * package.json: version and digest are here.
  */
 const release = {

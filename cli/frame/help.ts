@@ -31,7 +31,7 @@ function helpText({ ansiColor }: HelpArguments, description: readonly string[], 
   return `${[...description, ...parts].join("\n\n")}\n`;
 }
 
-/** `-w, --watch`; without a letter the name stands in the column of the other names. */
+/** `-w, --watch`; without a letter the name is aligned with the other names. */
 const withLetter = (letter: string | undefined, name: string): string => `${letter === undefined ? "    " : `-${letter}, `}--${name}`;
 
 /** What is typed after the name of a flag. */

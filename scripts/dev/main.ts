@@ -37,7 +37,7 @@ async function ownKey(env: NodeJS.ProcessEnv): Promise<string> {
 /** Says where everything is, once the server answers: it may have an error that the next save corrects. */
 async function welcome(url: string, fixtures: string | undefined, env: NodeJS.ProcessEnv): Promise<void> {
   while (!(await fetch(`${url}/livez`)).ok);
-  // There is no link once somebody has signed in.
+  // There is no link once the owner has signed in.
   const link = await runCli(["user", "first-link"], env).catch(() => "");
   const key = await ownKey(env);
   say(`\n  Platform and console  ${url}${link && `\n  Sign in               ${link.trim()}`}\n  API key               in .dev/key\n`);

@@ -9,7 +9,7 @@ const version = process.env["SITE_VERSION"] ?? "";
 const sourceUrl = process.env["SITE_SOURCE_URL"] || null;
 const base = process.env["SITE_BASE"] ?? "/";
 const { sections, sidebar } = navigation();
-/** A page that is no page of VitePress: a link with a target loads it. */
+/** A page that VitePress does not make: a link with a target loads it. */
 const explorer = process.env["SITE_EXPLORER"] === "1" ? [{ text: "API explorer", link: "/api", target: "_self", noIcon: true }] : [];
 /** The icon of all pages (`src/console/page.ts`). */
 const icon =

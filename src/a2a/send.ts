@@ -40,7 +40,7 @@ export async function send({ tenant, message, configuration }: SendMessageReques
   return sent;
 }
 
-/** The task that a message continues; undefined when it begins one. A context that is no task's id is one that the client has made. */
+/** The task that a message continues; undefined when it begins one. A context that is not the id of a task is one that the client has made. */
 async function taskFor({ messageId, taskId, contextId }: Message, use: Use): Promise<Json | undefined> {
   if (messageId === "") throw invalidArgument("message.message_id", "is required");
   if (contextId.length > contextMax) throw invalidArgument("message.context_id", `must have at most ${contextMax} characters`);

@@ -1,8 +1,8 @@
 import type { Clock } from "../core/clock.ts";
+import type { TimedJob } from "../core/processes/timed-job.ts";
 import type { Store, Tx } from "../core/store.ts";
 import { fail } from "../core/tasks/lifecycle.ts";
 import type { ClaimableTask } from "../core/tasks/task.ts";
-import { type TimedJob } from "../core/processes/timed-job.ts";
 
 /** The most turns that are ended in one change. */
 const batchMax = 100;

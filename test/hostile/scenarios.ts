@@ -72,7 +72,7 @@ async function floodSignIn(): ReturnType<Scenario["run"]> {
   const attack = async (network: number) => {
     for (let nth = 0; nth < floodMs / attemptMs; nth += 1, await delay(attemptMs)) attempt(`198.18.${network}.1`, `${network}-${nth}`);
   };
-  // Of one network, whatever its addresses, 20 wait.
+  // Of one network 20 wait, from any of its addresses.
   for (let nth = 1; nth <= 80; nth += 1) attempt(`198.19.0.${nth}`, `${nth}`);
   const attacks = Promise.all(Array.from({ length: networks }, (_, network) => attack(network)));
   const times: number[] = [];

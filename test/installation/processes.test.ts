@@ -5,9 +5,9 @@ import type { NodeLoad } from "../../src/core/installation/status.ts";
 import type { ProcessKeys } from "../../src/core/processes/key-rotation.ts";
 import { version } from "../../src/wiring/installation.ts";
 import { openTestStore, postgresTemplate } from "../support/database.ts";
-import { runJobs } from "../support/timed-jobs.ts";
 import { openService, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
+import { runJobs } from "../support/timed-jobs.ts";
 
 const shownBy = async ({ store }: Service, now: number) =>
   processesOf(await store.processKeys.list(now - 180_000), await store.installation.nodes(100));

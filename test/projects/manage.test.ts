@@ -5,9 +5,9 @@ import { settingsRig } from "../settings/settings-rig.ts";
 import { createSkill, listSkillNames, ofProject } from "../skills/skills-rig.ts";
 import { sampleTask } from "../store/samples.ts";
 import { describeOnOne, rowsIn, runOn } from "../support/database.ts";
-import { runJobs } from "../support/timed-jobs.ts";
 import type { Person } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
+import { runJobs } from "../support/timed-jobs.ts";
 import { tokenOf } from "../support/token.ts";
 
 const createProject = async (person: Person, more: object = {}): Promise<string> =>

@@ -299,7 +299,7 @@ describe("a fault of the run", () => {
     expect(await textsAt(fault, { claim: fault.includes("times=2") ? 3 : 2 })).toEqual(["one two", "finish"]);
   });
 
-  test("is for as many runs of the turn as it says, after those that pass; a decision counts as none", async () => {
+  test("is for the number of runs of the turn that it has, after those that pass; a decision counts as none", async () => {
     const lostRuns = async (fault: string, more = {}) => {
       const runs = await Promise.all([1, 2, 3, 4].map((claim) => textsAt(fault, { ...more, claim })));
       return runs.map(([, kind]) => kind === "abandon");
@@ -318,7 +318,7 @@ describe("a fault of the run", () => {
     expect((await playTurn(text("status=504"))).outcome).toMatchObject({ errorType: "timeout" });
   });
 
-  test("delay makes it wait, by the clock", async () => {
+  test("delay makes it wait", async () => {
     const clock = movableClock();
     const begun = clock.monotonic();
     await playTurn(text("delay=1.5"), { clock });

@@ -114,7 +114,7 @@ describe("the turn that answers a question", () => {
     ["[[ask Which?]] [[say one]] [[stream lesson]]", ["one"], "lesson"],
     ["Teach me [[ask Which?]] [[say lesson]]", ["lesson"], expect.stringContaining("You wrote: Teach me go on")],
     ["[[ask Which?]]", [], expect.stringContaining("You wrote: go on")],
-  ])("has the last say as its result, whatever the answer says, where the message before it had only directives: %s", async (asking, texts, content) => {
+  ])("has the last say as its result, for each answer, where the message before it had only directives: %s", async (asking, texts, content) => {
     const { events, outcome } = await answerTurn(asking, "go on");
     expect([textsIn(events), outcome]).toMatchObject([texts, { kind: "finish", content }]);
   });

@@ -3,8 +3,8 @@ import type { Retention } from "../../src/core/retention/retention.ts";
 import type { Store } from "../../src/core/store.ts";
 import { retain } from "../../src/core/use-cases/retain.ts";
 import { archiveFiles, noBlobs } from "./archive-files.ts";
-import { keepsAll } from "./timed-jobs.ts";
 import { stillClock } from "./still-clock.ts";
+import { keepsAll } from "./timed-jobs.ts";
 
 /** One pass of retention at a time (Unix milliseconds). */
 export async function retainAt(

@@ -4,8 +4,8 @@ import type { ProveDomain } from "../../src/core/websites/domain.ts";
 import { checkDomains } from "../../src/core/websites/domains.ts";
 import { describeOnOne } from "../support/database.ts";
 import { freePort } from "../support/free-port.ts";
-import { runJobs } from "../support/timed-jobs.ts";
 import type { Person } from "../support/service.ts";
+import { runJobs } from "../support/timed-jobs.ts";
 import { hostOf, openSiteRig, page, publish, removeMember, runOfflineTask, type SiteRig, visit, visitHttp2 } from "./site.ts";
 
 const dayMs = 24 * 3_600_000;

@@ -117,7 +117,7 @@ describe("a plain call is answered exactly as Connect answers it", () => {
     expect((await expectAlike(getTask, { ...call, headers: { ...key, ...call.headers } })).status).toBe(status);
   });
 
-  test("a word that is no value of its enum, which is never left out", async () => {
+  test("a word that its enum does not have, which is never left out", async () => {
     const listTasks = "task.v2.TaskService/ListTasks";
     for (const wrong of ['{"status":"running"}', '{"statuses":["TASK_STATUS_RUNNING","RUNNING"]}']) {
       const { status, bytes } = await expectAlike(listTasks, { headers: { ...key, ...json }, body: wrong });

@@ -18,7 +18,7 @@ const tables = new Map<DescMessage, Table>();
 const depthMax = 100;
 
 /**
- * Refuses a word that is no value of its enum in the protobuf JSON of a request. The library drops it with the unknown members, so that a filter with a
+ * Refuses a word that its enum does not have in the protobuf JSON of a request. The library drops it with the unknown members, so that a filter with a
  * typing error would be no filter. Workers are exempt: newer ones may have words that this release does not know.
  *
  * @throws Failure `invalid_argument` with the accepted words.

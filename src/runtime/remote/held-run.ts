@@ -1,12 +1,12 @@
 import type { Clock } from "../../core/clock.ts";
 import { Failure, notFound } from "../../core/failure.ts";
 import type { Observe } from "../../core/observe.ts";
+import type { JobNeeds, TimedJob } from "../../core/processes/timed-job.ts";
 import type { Store, Tx } from "../../core/store.ts";
 import type { Task } from "../../core/tasks/task.ts";
 import type { RemoteWorker, RunRef } from "../../core/workers/remote-run.ts";
 import { type RunKey, releaseWorkerRun, workerLeaseMs, workerNode } from "../../core/workers/worker-run.ts";
 import { type RunGuard, RunLost } from "../steps.ts";
-import { type JobNeeds, type TimedJob } from "../../core/processes/timed-job.ts";
 
 /** The most runs released in one change. */
 const batchMax = 100;

@@ -54,7 +54,7 @@ export function propose(params: JsonObject, { clock }: Turn): Outcome {
   }
 }
 
-/** Requests an approval, or goes on after its decision: with an event if the decision selects a browser (spec/api.md 9.4). */
+/** Requests an approval, or continues after its decision: with an event if the decision selects a browser (spec/api.md 9.4). */
 export function decide(work: RunState, request: () => Outcome): Outcome | Progress | undefined {
   const decision = work.turn.decisions[work.confirmed++];
   if (!decision) return request();
