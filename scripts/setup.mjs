@@ -69,6 +69,7 @@ const builtDocs = generated(root, {
     ...["site/.vitepress/config.ts", "site/.vitepress/markdown.ts", "site/.vitepress/theme", "site/.vitepress/unlink-sources.ts"],
     ...[
       "site/build.ts",
+      "site/diagrams.ts",
       "site/explorer",
       "site/explorer.ts",
       "site/home.md",

@@ -4,6 +4,7 @@ import { cpSync, existsSync, globSync, readdirSync, readFileSync, rmSync, writeF
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, gzipSync } from "node:zlib";
+import { withDiagrams } from "./diagrams.ts";
 import { writeExplorer } from "./explorer.ts";
 
 const usage = `Builds docs/ as a site.
@@ -59,14 +60,14 @@ const inlineScripts = (html: string): readonly string[] =>
     ([, source = ""]) => `'sha256-${createHash("sha256").update(source).digest("base64")}'`,
   );
 
-/** Copies docs/ to `site/pages`, with the home page, and with the groups of code as VitePress writes them. */
+/** Copies docs/ to `site/pages`, with the home page, with the groups of code as VitePress writes them, and with pictures. */
 function writePages(): void {
   rmSync(pages, { recursive: true, force: true });
   cpSync(join(root, "docs"), pages, { recursive: true });
   cpSync(join(site, "home.md"), join(pages, "index.md"));
   for (const name of globSync("**/*.md", { cwd: pages })) {
     const path = join(pages, name);
-    writeFileSync(path, withTabs(readFileSync(path, "utf8")));
+    writeFileSync(path, withDiagrams(withTabs(readFileSync(path, "utf8"))));
   }
 }
 

@@ -6,8 +6,10 @@ const renamed: Readonly<Record<string, string>> = { BASE: "ATP_URL", BASE_URL: "
 const used = new RegExp(`\\$\\{?(${Object.keys(renamed).join("|")})\\b`, "g");
 
 /** Pages that a person reads from the first line to the last. */
-const guide = /^docs\/(guides|quickstart|operate)\//;
-const guideWords = 3000;
+const limits: readonly (readonly [RegExp, number])[] = [
+  [/^docs\/(guides|quickstart|operate)\//, 3000],
+  [/^docs\/releases\//, 1500],
+];
 const countWords = (text: string): number => text.split(/\s+/).filter(Boolean).length;
 
 /** The old names in a page or an example. */
@@ -17,7 +19,8 @@ export const oldNames = (text: string): readonly string[] =>
 /** What is too long in a page. */
 export function lengthComplaints(path: string, text: string): readonly string[] {
   const words = countWords(text);
-  return guide.test(path) && words > guideWords ? [`${words} words; a page of a guide has at most ${guideWords}`] : [];
+  const [, most = words] = limits.find(([pages]) => pages.test(path)) ?? [];
+  return words > most ? [`${words} words; a page there has at most ${most}`] : [];
 }
 
 /** What is wrong with the pages for users and the examples, one line each. */

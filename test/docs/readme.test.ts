@@ -55,7 +55,7 @@ describe("the README", () => {
     const line = block(readme, "python", "Client").replace('"http://localhost:8080"', "ATP_URL");
     const program = `import os\nfrom agent_task_platform import Client\nATP_KEY, ATP_URL = os.environ["ATP_KEY"], os.environ["ATP_URL"]\n${line}`;
     const env = { ...process.env, PYTHONPATH: join(root, "packages/python/src"), ATP_KEY: server.key, ATP_URL: server.url };
-    expect((await run((await pythonWith("httpx, cryptography")) ?? "python3", ["-c", program], { env })).stdout).toContain("48");
+    expect((await run(pythonWith("httpx, cryptography") ?? "python3", ["-c", program], { env })).stdout).toContain("48");
   });
 
   test("and docs/internals/dependencies.md name every dependency and why", () => {

@@ -14,9 +14,10 @@ test.each([
   expect(oldNames(line)).toEqual([expect.stringContaining(name)]);
 });
 
-test("a page of a guide above 3,000 words is too long, and a page of the reference is not", () => {
+test("a guide above 3,000 words and a release above 1,500 are too long, and a page of the reference is not", () => {
   const page = "word ".repeat(3001);
   expect(lengthComplaints("docs/guides/agents.md", page)).toHaveLength(1);
   expect(lengthComplaints("docs/guides/agents.md", page.slice(5))).toEqual([]);
+  expect(lengthComplaints("docs/releases/0.2.0.md", "word ".repeat(1501))).toHaveLength(1);
   expect(lengthComplaints("docs/reference/tasks.md", page)).toEqual([]);
 });

@@ -105,6 +105,10 @@ const tools = {
     isThere: python("httpx, cryptography"),
     packages: "python3-httpx python3-cryptography",
   },
+  "python-fastapi": {
+    isThere: python("fastapi, uvicorn, httpx"),
+    packages: "python3-fastapi python3-uvicorn python3-httpx",
+  },
   "python-build": {
     isThere: python("build, hatchling, mypy, httpx, ensurepip"),
     packages: "python3-build python3-hatchling python3-venv mypy python3-httpx",
