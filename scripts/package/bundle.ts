@@ -24,7 +24,7 @@ export async function bundle(folder: string): Promise<Bundled> {
     external,
     // Its CommonJS module is one of UMD, whose imports a bundler cannot follow.
     resolve: { symlinks: false, alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" } },
-    plugins: [checkoutOnly, places, lazyPackages],
+    plugins: [checkoutOnly, places, folderOfJq, lazyPackages],
     onLog(level, { message }) {
       if (level === "warn") throw new Error(message);
     },
@@ -80,6 +80,15 @@ const places: Plugin = {
       // No line moves, which is what stack traces show.
       return { code: moved, map: null };
     },
+  },
+};
+
+/** jq-wasm asks for its folder by `__dirname`, which a module of the bundle has not. It reads no file there: its code is in the module. */
+const folderOfJq: Plugin = {
+  name: "folder-of-jq",
+  transform: {
+    filter: { id: /\/jq-wasm\/dist\/build\/jq\.js$/ },
+    handler: (code) => ({ code: code.replaceAll("__dirname", '""'), map: null }),
   },
 };
 

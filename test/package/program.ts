@@ -80,11 +80,12 @@ async function runCommands(program: string, dataDir: string, env: Readonly<Recor
     const [printed, [code]] = await Promise.all([textOf(child.stdout, child.stderr), once(child, "close")]);
     return `${code}: ${printed}`;
   };
-  const [exported, backedUp, status, made, refused] = await Promise.all([
+  const [exported, backedUp, status, made, filtered, refused] = await Promise.all([
     atp("export", "create", "--email", "owner@localhost", "--wait", "--out", "export.zip"),
     atp("backup", "copy"),
     atp("status", "--json"),
     atp("key", "--name", "second"),
+    atp("whoami", "--jq", ".credential_kind"),
     atp("client"),
   ]);
   expect(exported).toContain("0: ");
@@ -93,6 +94,7 @@ async function runCommands(program: string, dataDir: string, env: Readonly<Recor
   expect(existsSync(join(dataDir, "copy/manifest.json"))).toBe(true);
   expect(status).toContain('"version"');
   expect(made).toMatch(/\bsk-/);
+  expect(filtered).toBe("0: key\n");
   expect(refused).toContain("1: atp client works in a checkout of the project only");
 }
 
