@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readPage } from "../docs/page.ts";
-import { depth, share } from "../support/depth.ts";
+import { depth, postgresPartOf, share } from "../support/depth.ts";
 import { root } from "../support/server-process.ts";
 import { commandOf, families, stepsInOrder } from "./families.ts";
 
@@ -37,4 +37,11 @@ test.skipIf(depth === "full")("the shares of a list are the whole list, each row
   const rows = Array.from({ length: 20 }, (_, i) => i);
   const shares = [0, 1, 2].map((part) => share(rows, part, 3));
   expect(shares.flat().toSorted((a, b) => a - b)).toEqual(rows);
+});
+
+test("the hash of a commit decides which part of the suites runs on PostgreSQL, unless TEST_POSTGRES does", () => {
+  expect(["00000007aaaa", "00000009aaaa", ""].map((commit) => postgresPartOf(commit))).toEqual([2, 4, 0]);
+  expect(["3", "all"].map((chosen) => postgresPartOf("00000007aaaa", chosen))).toEqual([3, null]);
+  for (const wrong of ["5", "-1", "x"])
+    expect(() => postgresPartOf("", wrong)).toThrow(`TEST_POSTGRES: must be all or 0 to 4; got ${wrong}`);
 });

@@ -15,8 +15,8 @@ const named = (folder: string, names: string): readonly string[] => names.split(
 const filesWith = (pattern: RegExp): readonly string[] =>
   globSync("test/**/*.test.ts").filter((path) => pattern.test(readFileSync(path, "utf8")));
 
-/** The files of suites that `npm test` runs on one of the databases. */
-const onOne = filesWith(/describeOn(One|Postgres)\(/);
+/** The files of suites that `npm test` does not all run on both databases. */
+const onOne = filesWith(/describeOn(Each|One|Postgres)\(/);
 /** The files of tests of which `npm test` runs a sample. */
 const sampled = filesWith(/\b(share|sample|halfFor|sampledTest)\(|\bdepth [!=]==/);
 

@@ -13,7 +13,7 @@ import { systemRandom } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
 import { pathOf } from "../../src/store/backend.ts";
 import { openStore, type StoreOptions } from "../../src/store/open.ts";
-import { depth, share } from "./depth.ts";
+import { depth, postgresParts, share } from "./depth.ts";
 import { migrated } from "./migrate.ts";
 import { lacks } from "./needs.ts";
 
@@ -50,16 +50,25 @@ export interface TestStore extends TestDatabase {
 
 type Suite = (kind: DatabaseKind) => void;
 
-/** Runs a suite on both databases; without PostgreSQL its part is skipped. */
-export const describeOnEach = (name: string, suite: Suite): void => describeOn(databaseKinds, name, suite);
+const lettersOf = (name: string): number => [...name].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0);
+
+/** Whether a short run has a suite on PostgreSQL too: one part of the suites, by their names (`run.ts`). Other runs have all. */
+function isOnPostgres(name: string): boolean {
+  const part = inject("postgresPart");
+  return depth !== "short" || part === null || lettersOf(name) % postgresParts === part;
+}
+
+/** Runs a suite on both databases, in short runs a fifth of these suites and the others on SQLite; without PostgreSQL its part is skipped. */
+export const describeOnEach = (name: string, suite: Suite): void =>
+  describeOn(isOnPostgres(name) ? databaseKinds : ["sqlite"], name, suite);
 
 /**
- * Runs a suite about a wire or a rule, not about the store: in short runs on one of the databases, chosen by its name
- * and the seed, in full runs on both. `test/store` tests the store's methods on each.
+ * Runs a suite about a wire or a rule, not about the store: in a slice on one of the databases, chosen by its name and the seed, in
+ * other runs like `describeOnEach`. `test/store` tests the store's methods on each.
  */
 export function describeOnOne(name: string, suite: Suite): void {
-  const letters = [...name].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0);
-  describeOn(postgresTemplate === undefined ? ["sqlite"] : share(databaseKinds, letters, databaseKinds.length), name, suite);
+  if (depth !== "slice" || postgresTemplate === undefined) describeOnEach(name, suite);
+  else describeOn(share(databaseKinds, lettersOf(name), databaseKinds.length), name, suite);
 }
 
 /** Like `describeOnOne`, for suites about several processes: in short runs on PostgreSQL, which has them. */
@@ -71,9 +80,9 @@ function describeOn(kinds: readonly DatabaseKind[], name: string, suite: Suite):
     describe.skipIf(kind === "postgresql" && postgresTemplate === undefined)(`${name} (${kind})`, () => suite(kind));
 }
 
-/** For rows that are the same on both databases: in short runs half of them for each database. */
+/** For rows that are the same on both databases: in a slice half of them for each database, in short runs all on SQLite. */
 export const halfFor = <T>(kind: DatabaseKind, rows: readonly T[]): readonly T[] =>
-  share(rows, databaseKinds.indexOf(kind), databaseKinds.length);
+  depth === "short" && kind === "sqlite" ? rows : share(rows, databaseKinds.indexOf(kind), databaseKinds.length);
 
 /** An open store on a fresh database; missing options have the system's values. */
 export async function openTestStore(kind: DatabaseKind, options: Partial<Omit<StoreOptions, "databaseUrl">> = {}): Promise<TestStore> {

@@ -20,3 +20,20 @@ export const sample = (full: number, short: number): number => ({ short, slice: 
  */
 export const share = <T>(rows: readonly T[], part: number, parts: number): readonly T[] =>
   depth === "full" ? rows : rows.filter((_, index) => (index + part + seed) % parts === 0);
+
+/** Of how many parts of the suites a short run has one on PostgreSQL too. */
+export const postgresParts = 5;
+
+/**
+ * The part that `TEST_POSTGRES` chooses (0 to 4), null for `all`; otherwise by the hash of the commit.
+ *
+ * @throws Error for another text.
+ */
+export function postgresPartOf(commit: string, chosen = process.env["TEST_POSTGRES"]): number | null {
+  if (chosen === "all") return null;
+  if (chosen === undefined) return (Number.parseInt(commit.slice(0, 8), 16) || 0) % postgresParts;
+  const part = Number(chosen);
+  if (!Number.isInteger(part) || part < 0 || part >= postgresParts)
+    throw new Error(`TEST_POSTGRES: must be all or 0 to ${postgresParts - 1}; got ${chosen}`);
+  return part;
+}

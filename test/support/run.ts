@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
 import { type PlannedPostgres, planPostgres, type ScratchPostgres } from "../../scripts/scratch-postgres.ts";
+import { depth, postgresPartOf, postgresParts } from "./depth.ts";
 import { installLine, isTool } from "./tools.ts";
 
 declare module "vitest" {
@@ -17,6 +18,8 @@ declare module "vitest" {
     readonly postgresTemplate: string | null;
     /** The path of a Unix socket that ends a connection once PostgreSQL has its template; it says why where it could not start. */
     readonly postgresRequests: string;
+    /** The part of the suites that a short run has on PostgreSQL too; null for all. */
+    readonly postgresPart: number | null;
     /** A folder for files that the processes of a run share, removed with it. */
     readonly sharedFolder: string;
     /** A folder for databases of SQLite, removed with the run: in memory, where the machine has room, because each commit waits for its file. */
@@ -34,6 +37,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const postgres = await planPostgres();
   const postgresRequests = join(folder, "postgres.sock");
   const stopPostgres = postgres && startOnRequest(postgres, postgresRequests);
+  const part = postgresPartOf(await commit());
+  if (depth === "short" && part !== null)
+    console.error(`Suites on PostgreSQL: part ${part} of 0 to ${postgresParts - 1}. TEST_POSTGRES=all runs each on both databases.`);
+  project.provide("postgresPart", part);
   project.provide("sharedFolder", folder);
   project.provide("databaseFolder", databases);
   project.provide("postgresTemplate", postgres?.socketUrl("template") ?? null);
@@ -45,6 +52,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
     for (const each of [folder, databases]) rmSync(each, { recursive: true, force: true });
   };
 }
+
+/** The hash of the commit; nothing outside of git. */
+const commit = (): Promise<string> =>
+  promisify(execFile)("git", ["rev-parse", "HEAD"]).then(
+    ({ stdout }) => stdout,
+    () => "",
+  );
 
 /** Starts a server at the first connection to `socket`; returns what stops it. It does not sync its files: no data must last. */
 function startOnRequest(postgres: PlannedPostgres, socket: string): () => Promise<void> {
