@@ -37,7 +37,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   oauth: ["node:", "core", "call", "http", "fastify", "@fastify/"],
   websites: ["node:", "core", "http"],
   scim: ["node:", "core", "call", "http", "operations", "gen/proto", "@bufbuild/", "fastify", "scim2-parse-filter"],
-  doors: [...acts, "core/accounts/caller", "type call/access", "type @modelcontextprotocol/server"],
+  doors: [...acts, "packages/client/src/index", "core/accounts/caller", "type call/access", "type @modelcontextprotocol/server"],
   "protocols/shared": ["node:", "call", "core", "http", "operations", "doors", "gen/proto", "@bufbuild/", "packages/client/src/index"],
   mcp: ["node:", "call/access", "operations", ...doors, "@modelcontextprotocol/server", "zod"],
   "mcp/http": ["call", "core", "protocols/shared", "http", "oauth/metadata", "operations", "gen/proto", "@bufbuild/", "fastify"],

@@ -1,5 +1,5 @@
 import { buildRouteMap } from "@stricli/core";
-import type { Client, CreateTask, JsonObject, Task } from "../../packages/client/src/index.ts";
+import { type Client, type CreateTask, isQuestion, type JsonObject, type Task } from "../../packages/client/src/index.ts";
 import { fileAt } from "../../packages/client/src/node.ts";
 import { readInput } from "../frame/ask.ts";
 import { type Cli, clientFlags, command, openCli } from "../frame/command.ts";
@@ -9,7 +9,7 @@ import { needChange, parseObject, parsePairs } from "../frame/json-input.ts";
 import { argument, type ClientFlags, choiceFlag, countFlag, exactly, switchFlag, textFlag, textsFlag } from "../frame/parameters.ts";
 import { timeText } from "../frame/print.ts";
 import { confirmCommand, shownAct } from "../watch/act.ts";
-import { isQuestion, plainInput, sendDecision } from "../watch/decide.ts";
+import { plainInput, sendDecision } from "../watch/decide.ts";
 import { follow } from "../watch/follow.ts";
 import { plainView } from "../watch/plain-view.ts";
 import { showProgress } from "./progress.ts";

@@ -1,11 +1,16 @@
-import type { AssistantMessage, Client, JsonObject, StatusDetail, Task, TaskHandle } from "../../packages/client/src/index.ts";
+import {
+  type AssistantMessage,
+  type Client,
+  isQuestion,
+  type JsonObject,
+  type StatusDetail,
+  type Task,
+  type TaskHandle,
+} from "../../packages/client/src/index.ts";
 import { ask } from "../frame/ask.ts";
 import type { CliContext } from "../frame/context.ts";
 import { CommandError } from "../frame/failures.ts";
 import { oneLine } from "../frame/text.ts";
-
-const questionKinds: ReadonlySet<string> = new Set(["messageAskUser", "cascadeAskUser"]);
-export const isQuestion = ({ waiting_for_event_type: kind }: StatusDetail): boolean => questionKinds.has(kind);
 
 /** The question that the task waits for, with its options. */
 export async function questionOf(task: TaskHandle): Promise<AssistantMessage | undefined> {

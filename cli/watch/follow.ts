@@ -1,10 +1,10 @@
-import type { Client, StatusDetail, Task } from "../../packages/client/src/index.ts";
+import { type Client, isQuestion, type StatusDetail, type Task } from "../../packages/client/src/index.ts";
 import { isInteractive } from "../frame/ask.ts";
 import type { Cli } from "../frame/command.ts";
 import { CommandError, interrupted, ownKind } from "../frame/failures.ts";
 import { clean, oneLine } from "../frame/text.ts";
 import { askableAct, confirmCommand, shownAct, whyNotAsked } from "./act.ts";
-import { decide, isQuestion } from "./decide.ts";
+import { decide } from "./decide.ts";
 import { liveArea } from "./live-area.ts";
 import { liveView } from "./live-view.ts";
 import { jsonView, plainView } from "./plain-view.ts";

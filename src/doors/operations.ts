@@ -22,7 +22,7 @@ export interface TextDelta {
 }
 
 /** What a watch yields: an event, or a part of a text. */
-export type Watched = { readonly event: TaskEvent } | { readonly delta: TextDelta };
+export type Watched = { readonly event: TaskEvent } | { readonly delta: TextDelta /** The text so far. */; readonly text: string };
 
 /** A file as `file.detail` and the list of files describe it. */
 export interface FileDetail {

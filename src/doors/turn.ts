@@ -1,6 +1,7 @@
+import { isQuestion as waitsForAnswer } from "../../packages/client/src/index.ts";
 import type { ShownAct } from "../core/actions/act.ts";
 import { visible } from "../core/actions/visible.ts";
-import type { Json, Operations, TaskEvent, TextDelta, Watched } from "./operations.ts";
+import type { Json, Operations, TaskEvent, Watched } from "./operations.ts";
 
 /** A turn of a task: its events are those after `seq`. */
 export interface Turn {
@@ -51,11 +52,10 @@ export async function follow(
   { signal, enough, report, seen }: Following,
 ): Promise<Progress> {
   const events: TaskEvent[] = [];
-  const live = liveText();
   let lastSeq = seq;
   try {
     for await (const item of operations.watch(taskId, seq, AbortSignal.any([signal, enough]))) {
-      const text = reportOf(item, live);
+      const text = reportOf(item);
       if ("event" in item) {
         lastSeq = item.event.seq;
         events.push(item.event);
@@ -96,13 +96,12 @@ export function waitingOf({ status, status_detail: detail, task_url }: Json): Wa
 }
 
 /** A message answers a question; every other wait is for an approval. */
-export const isQuestion = ({ kind }: Waiting): boolean => kind === "messageAskUser" || kind === "cascadeAskUser";
+export const isQuestion = ({ kind }: Pick<Waiting, "kind">): boolean => waitsForAnswer({ waiting_for_event_type: kind });
 
 /** The details of an event: the member with the name of its type. */
 export const detailsOf = (event: TaskEvent): Json => (event[event.type] ?? {}) as Json;
 
-const reportOf = (item: Watched, live: ReturnType<typeof liveText>): string =>
-  visible(("event" in item ? textOf(item.event) : live(item.delta)).slice(-reportMax));
+const reportOf = (item: Watched): string => visible(("event" in item ? textOf(item.event) : item.text).slice(-reportMax));
 
 /** A short text for an event; empty for one that says nothing. */
 function textOf(event: TaskEvent): string {
@@ -110,17 +109,4 @@ function textOf(event: TaskEvent): string {
   if (event.type === "user_message") return "";
   if (Array.isArray(steps)) return steps.map((step: Json) => `${step["status"]}: ${step["title"]}`).join("; ");
   return String(content ?? brief ?? title ?? "");
-}
-
-/** Puts the parts of a text together; empty while its beginning is missing. */
-function liveText(): (delta: TextDelta) => string {
-  let key = "";
-  let text = "";
-  return ({ message_key, attempt, offset, text: part }) => {
-    const now = `${message_key} ${attempt}`;
-    const before = key === now ? text : "";
-    key = now;
-    text = before.length === offset ? before + part : "";
-    return text;
-  };
 }

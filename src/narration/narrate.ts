@@ -17,12 +17,12 @@ export type Passage =
 interface Open {
   readonly id: string;
   readonly voice: Voice;
-  text: string;
+  readonly text: string;
 }
 
 /**
- * Creates the reader of one watch, from the first item on. Parts of texts are hints (spec/api.md 8.72): it adds them as long as none is
- * missing, and compares them with the event that has the complete text.
+ * Creates the reader of one watch, from the first item on. Parts of texts are hints (spec/api.md 8.72): the client puts
+ * them together, and the event that has the complete text is compared with them.
  */
 export function createNarrator(): (item: Watched) => readonly Passage[] {
   let open: Open | null = null;
@@ -33,14 +33,13 @@ export function createNarrator(): (item: Watched) => readonly Passage[] {
     return lost === null ? [] : [{ kind: "lost", voice: lost.voice, id: lost.id }];
   }
 
-  function partOf({ message_key, attempt, offset, text, type }: TextDelta): readonly Passage[] {
+  function partOf({ message_key, attempt, type }: TextDelta, text: string): readonly Passage[] {
     const voice: Voice = type === "explanation" ? "thought" : "answer";
     const id = `${message_key}.${attempt}`;
-    const lost = open !== null && open.id !== id ? lose() : [];
-    if (open === null && offset === 0) open = { id, voice, text: "" };
-    if (open === null || open.text.length !== offset || text === "") return lost;
-    open.text += text;
-    return [...lost, { kind: "part", voice, id, text }];
+    const lost = open !== null && (open.id !== id || !text.startsWith(open.text)) ? lose() : [];
+    const known = open?.text.length ?? 0;
+    open = { id, voice, text };
+    return text.length === known ? lost : [...lost, { kind: "part", voice, id, text: text.slice(known) }];
   }
 
   function eventOf(event: TaskEvent): readonly Passage[] {
@@ -56,7 +55,7 @@ export function createNarrator(): (item: Watched) => readonly Passage[] {
     return [...lost, { kind: "end", voice, id: messageId(event), rest: content, event }];
   }
 
-  return (item) => ("event" in item ? eventOf(item.event) : partOf(item.delta));
+  return (item) => ("event" in item ? eventOf(item.event) : partOf(item.delta, item.text));
 }
 
 const voices: Readonly<Record<string, Voice | undefined>> = { assistant_message: "answer", explanation: "thought" };

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { TaskEvent, TextDelta } from "../../packages/client/src/index.ts";
+import { LiveText } from "../../packages/client/src/watch.ts";
 import { createNarrator } from "../../src/narration/narrate.ts";
 import { loadedWith } from "../support/loaded-with.ts";
 import { taskRig } from "../support/task-rig.ts";
@@ -144,14 +146,26 @@ describe("the door at /ag-ui (spec/api.md 8.110)", () => {
 });
 
 describe("texts that are written (spec/api.md 8.72)", () => {
-  const delta = (attempt: number, offset: number, text: string) => ({
-    delta: { message_key: "k", attempt, offset, text, type: "assistant_message" },
+  const delta = (attempt: number, offset: number, text: string): TextDelta => ({
+    ...{ message_key: "k", attempt, offset, text, type: "assistant_message" },
   });
-  const event = (content: string) => ({ event: { id: "e", seq: 1, type: "assistant_message", assistant_message: { content } } });
-  const kinds = (items: Parameters<ReturnType<typeof createNarrator>>[0][]) =>
-    items
+  const event = (content: string): TaskEvent =>
+    ({ id: "e", seq: 1, type: "assistant_message", assistant_message: { content } }) as TaskEvent;
+  /** What a client's watch makes of parts and events, as passages. */
+  const kinds = (items: readonly (TextDelta | TaskEvent)[]) => {
+    const live = new LiveText();
+    const watched = items.flatMap((item): Parameters<ReturnType<typeof createNarrator>>[0][] => {
+      if ("seq" in item) {
+        live.end(item);
+        return [{ event: { ...item } }];
+      }
+      const text = live.add(item);
+      return text === undefined ? [] : [{ delta: item, text }];
+    });
+    return watched
       .flatMap(createNarrator())
       .map((passage) => `${passage.kind} ${"text" in passage ? passage.text : "rest" in passage ? passage.rest : ""}`);
+  };
 
   test("the event completes its parts, and a text that is written again replaces the one before", () => {
     expect(kinds([delta(1, 0, "ab"), delta(1, 2, "c"), event("abcd")])).toEqual(["part ab", "part c", "end d"]);
@@ -159,7 +173,7 @@ describe("texts that are written (spec/api.md 8.72)", () => {
     expect(kinds([delta(1, 0, "ab"), delta(2, 0, "x"), event("xy")])).toEqual(["part ab", "lost ", "part x", "end y"]);
     expect(kinds([delta(1, 0, "ab"), event("xy")])).toEqual(["part ab", "lost ", "end xy"]);
     expect(kinds([delta(1, 3, "d"), event("abcd")])).toEqual(["end abcd"]);
-    const stop = { event: { id: "s", seq: 2, type: "user_stop", user_stop: {} } };
+    const stop = { id: "s", seq: 2, type: "user_stop", user_stop: {} } as TaskEvent;
     expect(kinds([delta(1, 0, "ab"), stop])).toEqual(["part ab", "lost ", "event "]);
   });
 });

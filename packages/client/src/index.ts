@@ -27,7 +27,7 @@ export { OAuthError } from "./oauth-error.ts";
 export { type OutputReader, type OutputSchema, outputSchema, type StandardSchema } from "./output/output.ts";
 export type { Paged } from "./pages.ts";
 export type { WaitOptions } from "./settled.ts";
-export type { MessageLike, StartedTask, TaskActions, TaskHandle, TaskStream } from "./task.ts";
+export { isQuestion, type MessageLike, type StartedTask, type TaskActions, type TaskHandle, type TaskStream } from "./task.ts";
 export type { CallOptions, ClientOptions, Outgoing, StreamEvent, StreamOptions, TokenSource, Transport } from "./transport.ts";
 export type { TextDeltaEvent, WatchEvent, WatchOptions } from "./watch.ts";
 export * from "./webhooks.ts";

@@ -121,7 +121,11 @@ export class StartedTask<Output = JsonValue> extends Promise<TaskHandle<Output>>
   }
 }
 
-const questionKinds = new Set(["messageAskUser", "cascadeAskUser"]);
+const questionKinds: ReadonlySet<string> = new Set(["messageAskUser", "cascadeAskUser"]);
+
+/** Whether a task waits for an answer to a question, which a message gives. Every other wait is for an approval. */
+export const isQuestion = ({ waiting_for_event_type: kind }: Pick<StatusDetail, "waiting_for_event_type">): boolean =>
+  kind !== undefined && questionKinds.has(kind);
 
 /** What tasks need of their client. */
 export interface TaskParts extends Pick<Caller, "call" | "items"> {
@@ -207,7 +211,7 @@ export function taskHandle<Output = JsonValue>(
       call("task.sendMessage", { ...more, task_id: id, message: toMessage(message) }, options).map(nothing),
     answer: (answer, options) =>
       calledAfter(async () => {
-        await waitingFor((kind) => questionKinds.has(kind), "a question", options);
+        await waitingFor((kind) => isQuestion({ waiting_for_event_type: kind }), "a question", options);
         const content = typeof answer === "string" ? answer : answer.join("\n");
         return () => call("task.sendMessage", { task_id: id, message: { content } }, options).map(nothing);
       }),

@@ -16,7 +16,7 @@ export function operationsOver(client: Client): Pick<Operations, "call" | "watch
     async *watch(taskId, afterSeq, signal) {
       try {
         for await (const event of client.tasks.watch(taskId, { afterSeq, untilSettled: true, deltas: true, signal })) {
-          const watched: Watched = event.type === "text_delta" ? { delta: event.delta } : { event: { ...event } };
+          const watched: Watched = event.type === "text_delta" ? { delta: event.delta, text: event.text } : { event: { ...event } };
           yield watched;
         }
       } catch (thrown) {

@@ -7,6 +7,8 @@ import { compileObjectWriter } from "../../http/v2/writer.ts";
 import { type Call, type Calls, errorOf } from "./calls.ts";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
+/** There are no headers and no status: one for all answers. */
+const response = new Response(null);
 /** For a call without a signal: it is never aborted. */
 const { signal: never } = new AbortController();
 
@@ -22,7 +24,7 @@ export const inProcessTransport = (calls: Calls): Transport => ({
   async send(request, { signal, timeoutMs, idempotencyKey }: CallOptions = {}) {
     const data = await calls.perform(callIn(request), within(signal, timeoutMs), idempotencyKey);
     const { requestId } = calls;
-    return { data: { request_id: requestId, ...data }, requestId, response: Response.json(null) };
+    return { data: { request_id: requestId, ...data }, requestId, response };
   },
   open: () => Promise.reject(new TypeError("streams in the process have no bytes")),
   async events(request, { signal = never }: StreamOptions = {}) {
