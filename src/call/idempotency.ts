@@ -20,8 +20,12 @@ const keyForm = /^[\x21-\x7e]{1,255}$/;
 export function checkIdempotencyKey(key: string | null): void {
   if (key === null || keyForm.test(key)) return;
   const rule = "must be 1 to 255 visible ASCII characters, for example a UUID; without the header a call is not deduplicated";
-  throw invalidArgument("Idempotency-Key", rule);
+  throw invalidArgument(header, rule);
 }
+
+const header = "Idempotency-Key";
+
+const conflict = (text: string): Failure => new Failure("idempotency_conflict", `${header}: ${text}`, { path: header });
 
 /** A claim that this change holds. Complete it before the commit. */
 interface Claimed {
@@ -36,7 +40,7 @@ export interface IdempotencyRecords {
   /**
    * Begins a change that has a key; null when it has none.
    *
-   * @throws Failure `already_exists` when the key was used with another request, or when the answer held a secret and cannot be
+   * @throws Failure `idempotency_conflict` when the key was used with another request, or when the answer held a secret and cannot be
    * sent twice.
    */
   begin(tx: Tx, admission: Admission, message: Message): Promise<IdempotentCall | null>;
@@ -51,9 +55,8 @@ export interface IdempotencyRecords {
 export function idempotencyRecords(cipher: Cipher, now: () => number): IdempotencyRecords {
   /** The answer of the recorded call, if it was the same. */
   function answerOf({ operation }: Admission, { key, hash }: KeyedCall, record: IdempotencyRecord | null): Message {
-    if (record?.hash !== hash) throw new Failure("already_exists", "Idempotency-Key: already used with another request");
-    if (record.answer === null)
-      throw new Failure("already_exists", `Idempotency-Key: already used, it made ${record.subject ?? "nothing"}`);
+    if (record?.hash !== hash) throw conflict("already used with another request");
+    if (record.answer === null) throw conflict(`already used, it made ${record.subject ?? "nothing"}`);
     return fromBinary(operation.method.output, cipher.open(record.answer, answerContext(key)), { recursionLimit });
   }
   return {

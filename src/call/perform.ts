@@ -40,7 +40,7 @@ export interface Performer {
   /**
    * Reads the answer that an earlier call with the same `Idempotency-Key` made; null when there is none.
    *
-   * @throws Failure `already_exists` when the key was used with another request.
+   * @throws Failure `idempotency_conflict` when the key was used with another request.
    */
   recorded(admission: Admission, message: Message): Promise<Message | null>;
   /**

@@ -60,6 +60,7 @@ export type Reason =
   | "insufficient_scope"
   | "not_found"
   | "already_exists"
+  | "idempotency_conflict"
   | "failed_precondition"
   | "rate_limited"
   | "resource_exhausted"

@@ -57,13 +57,17 @@ export const failureTexts: Readonly<Record<Reason, FailureText>> = {
     remedy: "Check the id, and which space and app the credential belongs to.",
   },
   already_exists: {
-    meaning: "Another object has this name or address, or the `Idempotency-Key` was used for another request.",
+    meaning: "Another object has this name or address.",
+    causes: ["The name, address or domain is taken."],
+    remedy: "Choose another name, or use the object that exists.",
+  },
+  idempotency_conflict: {
+    meaning: "The `Idempotency-Key` was used for another request. The code is `already_exists`, as of other conflicts: look at the type.",
     causes: [
       "Two different requests have the same `Idempotency-Key`.",
       "A repeated request created an object whose secret is shown only once.",
-      "The name, address or domain is taken.",
     ],
-    remedy: "Send a new `Idempotency-Key` with each new change, or choose another name.",
+    remedy: "Send a new `Idempotency-Key` with each new change.",
   },
   failed_precondition: {
     meaning: "The object is in a state that does not allow the operation. Change the state first.",

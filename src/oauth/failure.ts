@@ -59,6 +59,7 @@ const answers: Readonly<Record<Reason, OAuthAnswer>> = {
   insufficient_scope: fault,
   not_found: badRequest(404, "there is nothing at this address"),
   already_exists: fault,
+  idempotency_conflict: fault,
   failed_precondition: fault,
   rate_limited: limited,
   resource_exhausted: limited,

@@ -40,6 +40,7 @@ const answers: Readonly<Record<Reason, ScimAnswer>> = {
   insufficient_scope: { status: 403 },
   not_found: { status: 404 },
   already_exists: { status: 409, scimType: "uniqueness" },
+  idempotency_conflict: { status: 409 },
   failed_precondition: { status: 400, scimType: "mutability" },
   rate_limited: { status: 429 },
   resource_exhausted: { status: 429 },

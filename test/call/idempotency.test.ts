@@ -110,6 +110,10 @@ describeOnPostgres("a change with an Idempotency-Key", (database) => {
     const why = "Idempotency-Key: already used with another request";
     expect(reportedText(await keyed(ann, "k1", "project.create", { name: "Pond" }))).toBe(`409 already_exists: ${why}`);
     expect(reportedText(await keyed(ann, "k1", "project.create", { name: "Garden", instruction: "" }))).toBe(`409 already_exists: ${why}`);
+    expect((await keyed(ann, "k1", "project.create", { name: "Pond" })).body["error"]).toMatchObject({
+      type: "idempotency_conflict",
+      param: "Idempotency-Key",
+    });
     for (const wire of rpcWires) {
       const error = ConnectError.from(await createOver(wire, ann, "k1", "Pond").catch((thrown: unknown) => thrown));
       expect([error.code, error.rawMessage]).toEqual([Code.AlreadyExists, why]);
@@ -244,7 +248,7 @@ describeOnPostgres("a change with an Idempotency-Key", (database) => {
       { a: 1, b: { c: [1, 2] } },
       { a: "1", b: { c: [1, 2], d: null } },
     ]) {
-      await expect(begin(other)).rejects.toMatchObject({ reason: "already_exists" });
+      await expect(begin(other)).rejects.toMatchObject({ reason: "idempotency_conflict" });
     }
   });
 
@@ -262,7 +266,7 @@ describeOnPostgres("a change with an Idempotency-Key", (database) => {
     expect(await opened.store.idempotency.find(key)).toMatchObject({ answer: null, subject: "webhook-1" });
     const repeat = opened.store.change((tx) => idempotency.begin(tx, admission, message));
     await expect(repeat).rejects.toMatchObject({
-      reason: "already_exists",
+      reason: "idempotency_conflict",
       message: "Idempotency-Key: already used, it made webhook-1",
     } satisfies Partial<Failure>);
   });

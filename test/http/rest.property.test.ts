@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { v1Table } from "../../src/http/v1/routes.ts";
 import { openFilePlatform, uploadFile } from "../files/files-rig.ts";
 import { oddPaths } from "../fuzz/requests/paths.ts";
+import { ofCall } from "./v1/caller.ts";
 
 const facade = [
   "POST /responses",
@@ -88,11 +89,12 @@ async function send(url: string, method: string, path: string, headers: Record<s
 
 /** The form of a refusal: v1's, with or without the facade's `error`, or v2's. */
 const refusals = {
-  v1: { code: expect.any(Number), message: expect.any(String), details: [] },
+  v1: { code: expect.any(Number), message: expect.any(String), details: [], ...ofCall },
   facade: {
     code: expect.any(Number),
     message: expect.any(String),
     details: [],
+    ...ofCall,
     error: expect.objectContaining({ message: expect.any(String) }),
   },
   v2: expect.objectContaining({ ok: false, error: expect.objectContaining({ code: expect.any(String) }) }),

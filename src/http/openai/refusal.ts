@@ -10,6 +10,7 @@ const types: Readonly<Record<Reason, string>> = {
   insufficient_scope: "permission_error",
   not_found: "not_found_error",
   already_exists: "conflict_error",
+  idempotency_conflict: "conflict_error",
   failed_precondition: "invalid_request_error",
   rate_limited: "rate_limit_error",
   resource_exhausted: "rate_limit_error",

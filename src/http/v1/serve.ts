@@ -34,6 +34,8 @@ export interface RestParts {
   /** Receives the bytes of forms. */
   readonly uploads: Pick<Uploads, "receive">;
   readonly report: (failure: Failure, requestId: string) => void;
+  /** The URL below which each failure has its page (`console/error-pages.ts`). */
+  readonly errorPages: string;
 }
 
 /** The differences between families of routes. */
@@ -54,7 +56,10 @@ export const headerOf =
   (name: string): string =>
     [headers[name] ?? []].flat().join(",");
 
-export const familyWire = ({ readRequest, report }: Pick<RestParts, "readRequest" | "report">, family: Family): Wire =>
+export const familyWire = (
+  { readRequest, report, errorPages }: Pick<RestParts, "readRequest" | "report" | "errorPages">,
+  family: Family,
+): Wire =>
   wire({
     name: family.name,
     readHead: (raw) => ({
@@ -65,7 +70,9 @@ export const familyWire = ({ readRequest, report }: Pick<RestParts, "readRequest
     report,
     async refuse(call, failure) {
       setHeaders(call.reply, [...refusalHeaders(failure), ...callHeaders(call.head.requestId)]);
-      sendJson(call.reply, v1Answers[failure.reason].status, JSON.stringify(withWarnings(family, call, family.refusal(failure))));
+      const facts = { request_id: call.head.requestId, doc_url: `${errorPages}/${failure.reason}` };
+      const body = withWarnings(family, call, { ...family.refusal(failure), ...facts });
+      sendJson(call.reply, v1Answers[failure.reason].status, JSON.stringify(body));
     },
   });
 

@@ -45,6 +45,7 @@ const filePart = ({ filename, file_id, url, data, mime_type, ...rest }: MessageI
 
 /** The v1 path of a field of such a message: the first part is the prompt, the others are attachments. */
 function messagePath(path: string): string {
+  if (path === "agent_profile") return "agentProfile";
   const [, index, member] = /^message\.content\[(\d+)\](.*)$/.exec(path) ?? [];
   if (index !== undefined && index !== "0") return `attachments[${Number(index) - 1}]${member === ".file_url" ? ".url" : member}`;
   return path.replace(/^message\.content.*$/, "prompt").replace(/^message\./, "");

@@ -69,6 +69,7 @@ const storedValues: Readonly<Record<Reason, AuditReason | null>> = {
   insufficient_scope: "insufficient_scope",
   not_found: null,
   already_exists: null,
+  idempotency_conflict: null,
   failed_precondition: null,
   rate_limited: "limited",
   resource_exhausted: null,

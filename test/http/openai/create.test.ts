@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { taskRig } from "../../support/task-rig.ts";
+import { ofCall } from "../v1/caller.ts";
 import { type Answer, call, prefixes } from "./facade-rig.ts";
 
 describe.each(prefixes)("POST %s/responses", (prefix) => {
@@ -203,6 +204,7 @@ describe.each(prefixes)("POST %s/responses", (prefix) => {
       code: 3,
       message: expect.stringMatching(/^\S+: ./),
       details: [],
+      ...ofCall,
       error: { message: answer.body.message, type: "invalid_request_error", param, code: "invalid_argument" },
     });
     expect((await rig.ann.v2("task.list", { limit: 100 })).body["data"]).toHaveLength(before);

@@ -4,6 +4,7 @@ import { v1Answers } from "../../../src/http/failure.ts";
 import { openaiRefusal } from "../../../src/http/openai/refusal.ts";
 import { openService } from "../../support/service.ts";
 import { quarterPast, stillClock } from "../../support/still-clock.ts";
+import { ofCall } from "../v1/caller.ts";
 import { call, prefixes } from "./facade-rig.ts";
 
 const addresses = [
@@ -36,6 +37,7 @@ describe.each(prefixes)("below %j", (prefix) => {
         code: 5,
         message: expect.stringMatching(/^(task|file) not found$/),
         details: [],
+        ...ofCall,
         error: { message: body.message, type: "not_found_error", param: null, code: "not_found" },
       });
     }

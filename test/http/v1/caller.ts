@@ -31,5 +31,8 @@ export const v1With =
 export const v1Of = (service: { readonly url: string }, { key }: Pick<Person, "key">): CallV1 =>
   v1With(service, { API_KEY: key, Authorization: "Bearer placeholder" });
 
+/** What every refusal says about its call. */
+export const ofCall = { request_id: expect.stringMatching(/^req_/), doc_url: expect.stringMatching(/^http.*\/\w+$/) };
+
 /** The body of v1's refusal with this code and text. */
-export const refusal = (code: number, named: string | RegExp) => ({ code, message: expect.stringMatching(named), details: [] });
+export const refusal = (code: number, named: string | RegExp) => ({ code, message: expect.stringMatching(named), details: [], ...ofCall });

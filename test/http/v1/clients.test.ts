@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type FilePlatform, openFilePlatform } from "../../files/files-rig.ts";
 import { openService, type Person, type Service } from "../../support/service.ts";
 import { untilStatus } from "../../support/until.ts";
+import { ofCall } from "./caller.ts";
 
 /** An answer as a client reads it, member by member. */
 // biome-ignore lint/suspicious/noExplicitAny: as above
@@ -96,7 +97,11 @@ describe("a client of v1", () => {
     ] as const;
     for (const [method, path, body, status, code] of wrong) {
       const reply = await fetch(service.url + path, { method, headers, ...(body === undefined ? {} : { body }) });
-      expect([path, reply.status, await reply.json()]).toEqual([path, status, { code, message: expect.stringMatching(/./), details: [] }]);
+      expect([path, reply.status, await reply.json()]).toEqual([
+        path,
+        status,
+        { code, message: expect.stringMatching(/./), details: [], ...ofCall },
+      ]);
     }
   });
 });

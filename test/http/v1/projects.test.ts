@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { sampleProject } from "../../store/samples.ts";
 import { openService } from "../../support/service.ts";
-import { refusal, v1Of } from "./caller.ts";
+import { ofCall, refusal, v1Of } from "./caller.ts";
 
 describe("projects of v1", () => {
   test("are created and listed with a key in API_KEY, for any text behind Bearer", async () => {
@@ -37,7 +37,7 @@ describe("projects of v1", () => {
     const { key } = await service.person();
     const answer = await fetch(`${service.url}${path}`, { method, headers: { API_KEY: key, ...headers } });
     expect(answer.status).toBe(status);
-    expect(await answer.json()).toEqual({ code, message: expect.any(String), details: [] });
+    expect(await answer.json()).toEqual({ code, message: expect.any(String), details: [], ...ofCall });
   });
 
   test("have no instruction by default, may share a name, and omit unknown members", async () => {

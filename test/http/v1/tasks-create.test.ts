@@ -142,7 +142,7 @@ describeOnOne("POST /v1/tasks", (database) => {
     ["an empty prompt", { prompt: " " }, 400, 3, /^prompt: must not be empty/],
     ["a prompt over the limit", { prompt: "a".repeat(20_001) }, 400, 3, /^prompt: must be at most 5000 estimated tokens$/],
     ["U+0000 in the prompt", { prompt: "a\0" }, 400, 3, /^prompt: must not contain U\+0000/],
-    ["an unknown profile", { prompt: "x", agentProfile: "huge" }, 400, 3, /^agent_profile: must be one of/],
+    ["an unknown profile", { prompt: "x", agentProfile: "huge" }, 400, 3, /^agentProfile: must be one of/],
     ["an unknown mode", { prompt: "x", mode: "fast" }, 400, 3, /^mode: must be one of speed, quality/],
     ["a flag as text", { prompt: "x", interactive_mode: "true" }, 400, 3, /^interactive_mode: must be true or false/],
     ["attachments that are not a list", { prompt: "x", attachments: {} }, 400, 3, /^attachments: must be an array/],
