@@ -54,12 +54,15 @@ export function contentOf({ content }: InputMessage): string | readonly Json[] {
 }
 
 function partOf(part: unknown): Json {
-  const { type, text, source } = (part ?? {}) as Json;
+  const { type, text, source, metadata, filename: before } = (part ?? {}) as Json;
   if (type === "text" && typeof text === "string") return { type: "text", text };
   const { type: kind, value, mimeType } = (source ?? {}) as Json;
   if (typeof value !== "string") throw wrong("a part is a text, or has a source with a value");
-  if (kind === "url") return { type: "file", file_url: value };
-  if (kind === "data") return { type: "file", file_data: `data:${String(mimeType)};base64,${value}` };
+  // Earlier clients send the name beside the source.
+  const filename = ((metadata ?? {}) as Json)["filename"] ?? before;
+  const named = typeof filename === "string" && filename !== "" ? { filename } : {};
+  if (kind === "url") return { type: "file", file_url: value, ...named };
+  if (kind === "data") return { type: "file", file_data: `data:${String(mimeType)};base64,${value}`, ...named };
   if (kind === "file") return { type: "file", file_id: value };
   throw wrong("the source of a part is a url, data or a file");
 }

@@ -105,12 +105,17 @@ describe("the door at /ag-ui (spec/api.md 8.110)", () => {
     const content = [
       { type: "text", text: "Read this" },
       { type: "document", source: { type: "data", value: data, mimeType: "text/csv" } },
+      { type: "document", source: { type: "data", value: data, mimeType: "text/csv" }, metadata: { filename: "q3.csv" } },
+      { type: "document", source: { type: "data", value: data, mimeType: "text/csv" }, filename: "q4.csv" },
     ];
     const events = await eventsOf(runOf({ ...said(content), tools: [{ name: "t", description: "" }], context: [] }));
     expect(events).toContainEqual({ type: "CUSTOM", name: "atp.ignored", value: { members: ["tools"] } });
     const { snapshot } = events.find(({ type }) => type === "STATE_SNAPSHOT");
     const [message] = await rig.events(snapshot.task_id);
-    expect(message?.["user_message"]).toMatchObject({ content: "Read this", attachments: [{ content_type: "text/csv" }] });
+    expect(message?.["user_message"]).toMatchObject({
+      content: "Read this",
+      attachments: [{ content_type: "text/csv" }, { filename: "q3.csv" }, { filename: "q4.csv" }],
+    });
     expect(events.filter(({ role }) => role === "user")).toEqual([]);
   });
 

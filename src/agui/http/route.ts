@@ -1,7 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Admission } from "../../call/admission.ts";
 import { type Failure, failureOf } from "../../core/failure.ts";
-import { entranceOf, type InProcessParts, inProcessOperations } from "../../protocols/shared/in-process.ts";
 import type { Operations } from "../../doors/operations.ts";
 import { callHeaders, refusalHeaders, setHeaders } from "../../http/answer-headers.ts";
 import { failureOfError, v2Answers } from "../../http/failure.ts";
@@ -11,6 +10,7 @@ import type { Door } from "../../http/unrouted.ts";
 import { eventStream } from "../../http/v2/event-stream.ts";
 import { parseBody } from "../../http/v2/parse.ts";
 import { type Call, inSteps, sendJson, wire } from "../../http/wire/wire.ts";
+import { entranceOf, type InProcessParts, inProcessOperations } from "../../protocols/shared/in-process.ts";
 
 export interface AgUiParts extends InProcessParts {
   readonly readRequest: ReadRequest;
