@@ -47,6 +47,8 @@ export const clientCommands: Readonly<Record<string, Entry>> = {
   ),
   api: entry("Call any operation of the API, and write its answer as JSON", async () => (await import("./commands/api.ts")).api),
   fixtures: entry("Make the calls of a file, for demos and tests", async () => (await import("./commands/fixtures.ts")).fixtures),
+  record: entry("Record the calls to a server in a file, for tests without it", async () => (await import("./commands/record.ts")).record),
+  replay: entry("Answer calls from a file of atp record", async () => (await import("./commands/record.ts")).replay),
   check: entry(
     "Compare a server with the specification: each operation works, differs or is missing",
     async () => (await import("./commands/check.ts")).check,
@@ -119,7 +121,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
   TASKS: ["task", "file", "project", "schedule", "skill"],
   "APPS AND WEBHOOKS": ["app", "connector", "webhook"],
   ACCOUNT: ["login", "logout", "whoami", "profile", "usage", "export"],
-  TOOLS: ["api", "mcp", "acp", "import", "fixtures", "check", "completion"],
+  TOOLS: ["api", "mcp", "acp", "import", "fixtures", "record", "replay", "check", "completion"],
   SERVER: ["serve", "status", "doctor", "config", "migrate", "move", "worker-check", "bench", "client"],
   "SERVER: PEOPLE AND KEYS": ["user", "key", "worker-key", "webhook-key", "rotate-key"],
   "SERVER: SPACES": ["credits", "budget", "website", "audit", "legal-hold", "erase", "server-connector", "server-export", "server-skill"],
