@@ -49,8 +49,8 @@ export type NewRow<R, O extends keyof R> = Omit<R, O> & { readonly [M in O]?: R[
 
 /** A table of the models. It is also the shape of all its columns. */
 export interface Table<R, O extends keyof R> extends Shape<R> {
+  /** A shape of these columns. There is no negative form: a new column is read only where a line names it. */
   pick<M extends keyof R>(...members: readonly M[]): Shape<Pick<R, M>>;
-  omit<M extends keyof R>(...members: readonly M[]): Shape<Omit<R, M>>;
   /** `INSERT INTO … VALUES (…)`. Members that have no column are ignored. */
   insert(row: NewRow<R, O>): Sql;
   /** The same for one or more rows, which must all have the members of the first row. */
@@ -185,7 +185,6 @@ function tableOf(name: string, columns: Columns): Table<RawRow, never> {
   return {
     ...shapeOf<RawRow>({ columns, computed: {}, derived: [] }),
     pick: (...members) => shapeWith((member) => members.some((each) => each === member)),
-    omit: (...members) => shapeWith((member) => !members.some((each) => each === member)),
     insert: (row) => insertAll([row]),
     insertAll,
     set(members) {

@@ -4,7 +4,7 @@ import { sql } from "../statements.ts";
 import { boolean, tables, textOrNull } from "../table.ts";
 
 /** Without what only the sign-in code reads. */
-const account = tables.account.omit("password", "issuer", "subject", "operator");
+const account = tables.account.pick("id", "email", "name", "locale", "createdAt");
 const { team } = tables;
 const profile = tables.account
   .pick("email", "name", "locale")

@@ -36,13 +36,33 @@ export const clientRows = (session: Session): ClientRows => ({
 const { oAuthApp, oAuthAppOrigin, oAuthSecret } = tables;
 const allowed = sql`(SELECT string_agg(o.origin, ' ') FROM oauth_app_origin o WHERE o.client_id = t.client_id)`;
 const app = oAuthApp
-  .omit("deletedAt", "registrationDigest", "unusedSince")
+  .pick(
+    "clientId",
+    "spaceId",
+    "creatorId",
+    "name",
+    "description",
+    "redirectUris",
+    "homepageUrl",
+    "webhookUrl",
+    "scopes",
+    "connectorUids",
+    "skillIds",
+    "confidentialOnly",
+    "loopbackAnyPort",
+    "deviceAuthorization",
+    "serviceAccountId",
+    "verified",
+    "generation",
+    "createdAt",
+    "updatedAt",
+  )
   .with({ allowedOrigins: textOrNull(allowed) })
   .derive("spaceId", ["spaceId"], spaceOrNull)
   .derive("scopes", ["scopes"], knownScopes)
   .derive("allowedOrigins", ["allowedOrigins"], (texts) => texts?.split(" ").toSorted() ?? []);
 const denying = tables.space.pick("deniesUnverifiedClients");
-const secret = oAuthSecret.omit("revokedAt");
+const secret = oAuthSecret.pick("id", "clientId", "digest", "last4", "createdAt");
 const apps = sql`SELECT ${app.of("t")} FROM oauth_app t`;
 
 /** OAuth apps and their secrets as rows. */

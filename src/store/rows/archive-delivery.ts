@@ -4,7 +4,7 @@ import { allOf, inTexts, sql } from "../statements.ts";
 import { tables } from "../table.ts";
 
 const { delivery } = tables;
-const attempt = tables.deliveryAttempt.omit("response");
+const attempt = tables.deliveryAttempt.pick("deliveryId", "number", "at", "status", "failure", "latencyMs");
 
 /** The deliveries of webhooks that archives contain. */
 export function archivedDeliveries(session: Session): Pick<ArchiveRows, "deliveries" | "attempts"> {

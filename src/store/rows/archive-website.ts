@@ -3,8 +3,26 @@ import type { Session } from "../session.ts";
 import { allOf, type Dialect, inTexts, type Sql, sql } from "../statements.ts";
 import { countRows, tables } from "../table.ts";
 
-const packedSite = tables.website.omit("sharedAt");
-const siteFile = tables.checkpointFile.omit("checkpointId");
+const packedSite = tables.website.pick(
+  "id",
+  "spaceId",
+  "accountId",
+  "taskId",
+  "label",
+  "title",
+  "visibility",
+  "maxVisibility",
+  "status",
+  "statusAt",
+  "liveId",
+  "publishingId",
+  "publishingAs",
+  "createdAt",
+  "updatedAt",
+  "deletedAt",
+  "teamMax",
+);
+const siteFile = tables.checkpointFile.pick("path", "blobId", "bytes", "sha256", "contentType");
 
 export function archivedWebsites(session: Session): Pick<ArchiveRows, "countWebsites" | "websites" | "siteFiles"> {
   const { dialect } = session;

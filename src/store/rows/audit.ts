@@ -88,13 +88,28 @@ function beyond({ after, order }: AuditPage): Sql[] {
 
 const { auditHead } = tables;
 /** The columns of an audit row before it is sealed. */
-const unsealed = auditEvent.omit("seq", "hash");
+const unsealed = auditEvent.pick(
+  "id",
+  "at",
+  "spaceId",
+  "accountId",
+  "credential",
+  "operation",
+  "requestId",
+  "address",
+  "subject",
+  "before",
+  "after",
+  "outcome",
+  "reason",
+  "count",
+);
 /** A sealed row, with its position in the chain. */
 const sealed = unsealed.with({ seq: integer(sql`seq`), hash: text(sql`hash`) });
 const space = auditHead.pick("spaceId");
 const end = auditHead.pick("seq", "hash");
 const { auditAnchor } = tables;
-const anchor = auditAnchor.omit("spaceId");
+const anchor = auditAnchor.pick("seq", "hash", "removedAt");
 const removal = auditEvent.pick("id", "after");
 const heads = sql`SELECT ${auditHead.of("audit_head")} FROM audit_head`;
 

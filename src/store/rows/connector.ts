@@ -5,7 +5,25 @@ import { empty, forUpdate, join, type Sql, sql } from "../statements.ts";
 import { tables } from "../table.ts";
 
 const { connector, connectorAuthorization, projectConnector } = tables;
-const installed = connector.omit("deletedAt");
+const installed = connector.pick(
+  "id",
+  "spaceId",
+  "accountId",
+  "uid",
+  "name",
+  "description",
+  "category",
+  "type",
+  "server",
+  "credentials",
+  "state",
+  "isDefault",
+  "tools",
+  "toolsAt",
+  "policy",
+  "createdAt",
+  "updatedAt",
+);
 const defaults = projectConnector.pick("uid");
 
 export function connectorRows(session: Session): ConnectorRows {

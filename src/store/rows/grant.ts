@@ -71,7 +71,9 @@ export const authorizationStateOf = (
 });
 
 const { oAuthGrant } = tables;
-const grant = oAuthGrant.omit("revokedAt").derive("scopes", ["scopes"], knownScopes);
+const grant = oAuthGrant
+  .pick("id", "accountId", "spaceId", "clientId", "scopes", "connectorUids", "generation", "createdAt", "updatedAt")
+  .derive("scopes", ["scopes"], knownScopes);
 const standing = computedShape({ lives: boolean(sql`g.revoked_at IS NULL`), ...authorizationColumns("g") });
 /** When the app of a grant `g` last got an access token. */
 const usedAt = integerOrNull(sql`

@@ -108,7 +108,7 @@ export function jobRows(session: Session): JobRows {
   };
 }
 
-const node = tables.node.omit("beatAt", "processId");
+const node = tables.node.pick("id", "beat", "startedAt", "address");
 
 export function nodeRows(session: Session): NodeRows {
   const { execute, query, dialect } = session;

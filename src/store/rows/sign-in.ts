@@ -148,7 +148,7 @@ export function signInRows(session: Session): SignInRows {
   };
 }
 
-const link = tables.signInLink.omit("usedAt");
+const link = tables.signInLink.pick("digest", "accountId", "spaceId", "createdAt", "expiresAt", "isFirst");
 
 export function linkRows(session: Session): LinkRows {
   const { db, execute } = session;
@@ -179,7 +179,7 @@ export function linkRows(session: Session): LinkRows {
   };
 }
 
-const mailedLink = tables.mailedLink.omit("usedAt");
+const mailedLink = tables.mailedLink.pick("digest", "accountId", "browser", "next", "expiresAt");
 
 /** Links that people requested by mail, as rows. */
 export function mailedLinkRows(session: Session): MailedLinkRows {

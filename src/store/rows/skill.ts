@@ -13,11 +13,44 @@ const creator = sql`LEFT JOIN account a ON a.id = s.account_id LEFT JOIN members
   SELECT l.id FROM membership l WHERE l.space_id = s.space_id AND l.account_id = s.account_id ORDER BY l.created_at DESC, l.id DESC LIMIT 1)`;
 
 /** A skill `s` of `skillsFrom`. */
-export const skillShape = tables.skill.omit("deletedAt").with({ creatorName });
+export const skillShape = tables.skill
+  .pick(
+    "id",
+    "ownerType",
+    "spaceId",
+    "accountId",
+    "projectId",
+    "clientId",
+    "name",
+    "description",
+    "enabled",
+    "blobId",
+    "bytes",
+    "sha256",
+    "createdAt",
+    "updatedAt",
+  )
+  .with({ creatorName });
 /** Skills, including deleted ones, without the choices of accounts. */
 export const skillsFrom = sql`FROM skill s ${creator}`;
 
-const chosenSkill = tables.skill.omit("enabled", "deletedAt").with({ creatorName, enabled: boolean(sql`COALESCE(c.enabled, s.enabled)`) });
+const chosenSkill = tables.skill
+  .pick(
+    "id",
+    "ownerType",
+    "spaceId",
+    "accountId",
+    "projectId",
+    "clientId",
+    "name",
+    "description",
+    "blobId",
+    "bytes",
+    "sha256",
+    "createdAt",
+    "updatedAt",
+  )
+  .with({ creatorName, enabled: boolean(sql`COALESCE(c.enabled, s.enabled)`) });
 const chosenFrom = ({ accountId, spaceId }: SkillChooser): Sql => sql`
   ${skillsFrom} LEFT JOIN skill_choice c ON c.skill_id = s.id AND c.account_id = ${accountId} AND c.space_id = ${spaceId}`;
 

@@ -5,7 +5,7 @@ import { empty, inTexts, join, raw, type Sql, sql } from "../statements.ts";
 import { computedShape, integer, type RowOf, tables, text } from "../table.ts";
 
 const { checkpoint: checkpointShape, checkpointFile } = tables;
-const fileShape = checkpointFile.omit("checkpointId");
+const fileShape = checkpointFile.pick("path", "blobId", "bytes", "sha256", "contentType");
 const blobOfHash = checkpointFile.pick("sha256").with({ blobId: text(sql`MIN(f.blob_id)`) });
 const counted = computedShape({ files: integer(sql`COUNT(*)`), kept: integer(sql`COUNT(b.id)`) });
 const checkpoints = sql`SELECT ${checkpointShape.of("checkpoint")} FROM checkpoint`;
@@ -60,7 +60,24 @@ export function checkpointRows(session: Session): CheckpointRows {
 }
 
 const { website } = tables;
-const siteShape = website.omit("deletedAt", "sharedAt");
+const siteShape = website.pick(
+  "id",
+  "spaceId",
+  "accountId",
+  "taskId",
+  "label",
+  "title",
+  "visibility",
+  "maxVisibility",
+  "status",
+  "statusAt",
+  "liveId",
+  "publishingId",
+  "publishingAs",
+  "createdAt",
+  "updatedAt",
+  "teamMax",
+);
 const erased = website.pick("id", "liveId", "sharedAt");
 
 export function websiteRows(session: Session): WebsiteRows {

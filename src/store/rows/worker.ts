@@ -69,7 +69,7 @@ export function workerEventRows(session: Session): WorkerEventRows {
 const byTask = (a: WorkerRun, b: WorkerRun): number => (a.taskId < b.taskId ? -1 : 1);
 
 const { worker, workerFailure } = tables;
-const failure = workerFailure.omit("id");
+const failure = workerFailure.pick("workerId", "taskId", "kind", "at");
 const byDigest = cached(["worker"], (digest: string) => sql`SELECT ${worker.of("worker")} FROM worker WHERE digest = ${digest}`);
 const ids = worker.pick("id");
 const busy = worker.with({ runs: integer(sql`(SELECT COUNT(*) FROM worker_run WHERE worker_id = worker.id)`) });
