@@ -132,5 +132,5 @@ const connectForms = ({ method: { input, output } }: Operation): Forms => ({
       throw invalidArgument("", thrown instanceof Error ? thrown.message : String(thrown));
     }
   },
-  write: (answer) => toJson(output, answer) as JsonObject, // Of a message that is no well-known type.
+  write: (answer) => toJson(output, answer) as JsonObject, // The message is not a well-known type.
 });
