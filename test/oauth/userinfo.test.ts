@@ -5,6 +5,7 @@ import { openService, type Person, type Service } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
 import { tokenOf } from "../support/token.ts";
 
+// spec/oauth.md 9.4.
 let service: Service;
 let ann: Person;
 beforeAll(async () => {
