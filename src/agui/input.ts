@@ -58,7 +58,7 @@ function partOf(part: unknown): Json {
   if (type === "text" && typeof text === "string") return { type: "text", text };
   const { type: kind, value, mimeType } = (source ?? {}) as Json;
   if (typeof value !== "string") throw wrong("a part is a text, or has a source with a value");
-  // Earlier clients send the name beside the source.
+  // Earlier clients send the name next to the source.
   const filename = ((metadata ?? {}) as Json)["filename"] ?? before;
   const named = typeof filename === "string" && filename !== "" ? { filename } : {};
   if (kind === "url") return { type: "file", file_url: value, ...named };

@@ -26,6 +26,8 @@ export interface RequestCredentials {
   readonly signed?: SignedCredential;
   /** The address that was called, where tokens must be for exactly this resource. Absent: the API. */
   readonly resource?: string;
+  /** Where this wire reads a credential; only of a request without a key and a token. */
+  readonly hint?: string;
 }
 
 /** A refused credential with its owner, where known. Only the audit log gets the owner (spec/decisions.md 44). */
@@ -45,6 +47,7 @@ export type Identify = (presentedCredential: RequestCredentials, address: string
 const refusalText = "Invalid or missing API key";
 const refusal = (why?: string, known: KnownCredential | null = null) =>
   new RefusedCredential(why === undefined ? refusalText : `${refusalText} or access token: ${why}`, known);
+const missing = (hint: string | undefined): string => `missing authentication${hint === undefined ? "" : `: ${hint}`}`;
 const invalidOrRevoked = "bearer token is invalid or revoked";
 
 /** Distinguishes a worker's credential from a key and from a token. */
@@ -61,7 +64,19 @@ export function readCredentials(header: HeaderReader): RequestCredentials {
   const values = keyHeaders.flatMap((name) => header(name)?.split(",") ?? []);
   const keys = new Set(values.map((key) => key.trim()).filter((key) => key !== ""));
   const bearer = /^Bearer +(\S+) *$/i.exec(header("authorization") ?? "");
-  return { keys: [...keys], bearer: bearer?.[1] ?? null, session: null };
+  const read = { keys: [...keys], bearer: bearer?.[1] ?? null, session: null };
+  return withHint(read, header, "x-service-api-key, or a key or access token in Authorization: Bearer");
+}
+
+/** Headers in which clients of other APIs send a key. */
+const otherKeyHeaders = ["api_key", "api-key", "apikey"] as const;
+
+/** @param accepted the headers that are read. */
+function withHint(read: RequestCredentials, header: HeaderReader, accepted: string): RequestCredentials {
+  if (read.keys.length > 0 || read.bearer !== null) return read;
+  if (isKeyText(header("authorization")?.trim() ?? "")) return { ...read, hint: 'write "Bearer " before the key in Authorization' };
+  const unread = otherKeyHeaders.find((name) => isKeyText(header(name)?.trim() ?? ""));
+  return { ...read, hint: `${unread === undefined ? "" : `the header ${unread} is not read here; `}send a key in ${accepted}` };
 }
 
 /**
@@ -72,7 +87,8 @@ export function readCredentials(header: HeaderReader): RequestCredentials {
 export function readV1Credentials(header: HeaderReader): RequestCredentials {
   const { bearer } = readCredentials(header);
   const key = keyInHeader(header) ?? (bearer !== null && isKeyText(bearer) ? bearer : undefined);
-  return { keys: key === undefined ? [] : [key], bearer: null, session: null };
+  const read = { keys: key === undefined ? [] : [key], bearer: null, session: null };
+  return withHint(read, header, "API_KEY or Authorization: Bearer");
 }
 
 /** The key of `API_KEY` or else of an alias; undefined without one. */
@@ -154,25 +170,23 @@ export function createIdentify(
     return byFamily(id, clientId);
   }
 
-  const bySession = async (text: string): Promise<Caller> => bySessionHolder(await store.sessions.holder(sessionDigest(text)));
-
-  function bySessionHolder(holder: SessionHolder | null): Caller {
-    if (holder === null) throw refusal("missing authentication");
+  function bySessionHolder(holder: SessionHolder | null, hint?: string): Caller {
+    if (holder === null) throw refusal(missing(hint));
     const { session, member } = holder;
     const isOver = session.expiresAt <= clock.now() || (member !== null && (member.status !== "active" || member.delegated));
-    if (isOver) throw refusal("missing authentication", knownBy("session", session));
+    if (isOver) throw refusal(missing(hint), knownBy("session", session));
     return sessionCaller(holder);
   }
 
-  return async ({ keys, bearer, session, signed, resource = null }, address) => {
+  return async ({ keys, bearer, session, signed, resource = null, hint }, address) => {
     if (signed) return bySigned(signed, address);
     const [key, other] = keys;
     const second = other ?? (key === undefined ? null : bearer);
     if (second !== null && second !== key) throw invalidArgument("", "a request carries one credential, this one carries two");
     if (key !== undefined) return byKey(key, address);
     if (bearer !== null) return byToken(bearer, resource, address);
-    if (session !== null) return bySession(session);
-    throw refusal("missing authentication");
+    if (session !== null) return bySessionHolder(await store.sessions.holder(sessionDigest(session)), hint);
+    throw refusal(missing(hint));
   };
 }
 

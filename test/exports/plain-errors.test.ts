@@ -70,7 +70,7 @@ describe("refusals of dataexport.v1", () => {
 
   test("are 401 with the text of spec/decisions.md 10; a key of another kind is 403 with the required kind", async () => {
     expect((await ask({ body: validBody(), headers: { "x-api-key": "" } })).json.message).toBe(
-      "Invalid or missing API key or access token: missing authentication",
+      "Invalid or missing API key or access token: missing authentication: send a key in x-service-api-key, or a key or access token in Authorization: Bearer",
     );
     const member = await rig.service.person({ with: rig.owner });
     const { status, json } = await ask({ body: validBody(), headers: { "x-api-key": member.key } });

@@ -50,7 +50,7 @@ describe.skipIf(folder === undefined)("the test kit of A2A", { timeout: 900_000 
   });
   afterAll(() => proxy.close());
 
-  test("passes over JSON-RPC but for the tests that are listed with a reason of the kit", async () => {
+  test("passes over JSON-RPC except the tests that are listed with a reason of the kit", async () => {
     await new Promise<void>((listening) => proxy.listen(port, "127.0.0.1", listening));
     const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/a2a`; // It listens on a port.
     const python = pythonWith("pytest, httpx, grpc, deepdiff, aiohttp, responses") ?? "python3";

@@ -51,7 +51,7 @@ test("without one of the scopes, by a key, by a cookie and by a token of the MCP
     const { status, body } = await read(headers);
     expect([status, body["error"]]).toEqual([401, "invalid_token"]);
   }
-  // A cookie beside a token changes nothing.
+  // A cookie in addition to a token changes nothing.
   expect((await read({ ...session, ...bearer(await tokenWith(["profile"])) })).body).toMatchObject({ sub: ann.accountId });
 });
 

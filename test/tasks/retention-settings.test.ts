@@ -93,7 +93,7 @@ describeOnOne("retention of tasks", (database) => {
       const counting: typeof store.change = (work) => {
         changes += 1;
         // The first change over tasks is tried again, with fewer.
-        if (changes === 2) return Promise.reject(new Failure("unavailable", "the change took too long, try again"));
+        if (changes === 1) return Promise.reject(new Failure("unavailable", "the change took too long, try again"));
         return store.change(work);
       };
       await retainAt({ ...store, change: counting }, Date.now() + days * dayMs, retention);

@@ -4,7 +4,8 @@ import { numbersUpTo, seqsOf, watchRig } from "./watch-rig.ts";
 
 /** A watch checks its session at least this often (spec/decisions.md 17, 55). */
 const recheckMs = 5_000;
-const unauthenticated = "unauthenticated: Invalid or missing API key or access token: missing authentication";
+const unauthenticated =
+  "unauthenticated: Invalid or missing API key or access token: missing authentication: send a key in x-service-api-key, or a key or access token in Authorization: Bearer";
 
 describe.each(["connect-json", "connect-binary"] as const)("a watch by a session over %s", (wire) => {
   const rig = watchRig();

@@ -59,11 +59,15 @@ describe.each(wires)("a credential over %s", (wire) => {
   });
 
   const missing = "Invalid or missing API key";
+  const absent = `${missing} or access token: missing authentication`;
+  const send = "send a key in x-service-api-key, or a key or access token in Authorization: Bearer";
   const mistyped = ({ key }: Person) => key.replace(/.$/, (last) => (last === "A" ? "B" : "A"));
   test.each([
-    ["an empty header", () => ({ "x-service-api-key": " " }), `${missing} or access token: missing authentication`],
-    ["a token without a text", () => ({ authorization: "Bearer " }), `${missing} or access token: missing authentication`],
-    ["a scheme that is not ours", () => ({ authorization: "Basic YTpi" }), `${missing} or access token: missing authentication`],
+    ["an empty header", () => ({ "x-service-api-key": " " }), `${absent}: ${send}`],
+    ["a token without a text", () => ({ authorization: "Bearer " }), `${absent}: ${send}`],
+    ["a scheme that is not ours", () => ({ authorization: "Basic YTpi" }), `${absent}: ${send}`],
+    ["a key without Bearer", () => ({ authorization: ann.key }), `${absent}: write "Bearer " before the key in Authorization`],
+    ["a key in a header of another API", () => ({ api_key: ann.key }), `${absent}: the header api_key is not read here; ${send}`],
     ["a foreign key as a token", () => ({ authorization: "Bearer sk-proj-abc" }), `${missing} or access token: invalid token`],
     ["a mistyped key as a token", () => ({ authorization: `Bearer ${mistyped(ann)}` }), `${missing} or access token: invalid token`],
     ["a key longer by one as a token", () => ({ authorization: `Bearer ${ann.key}A` }), `${missing} or access token: invalid token`],

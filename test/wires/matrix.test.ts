@@ -41,7 +41,8 @@ const roleValue = (role: Role): Access_Role => Access_Role[role.toUpperCase() as
 
 const admitted = "admitted";
 const unauthenticated = (wire: Wire, why: string): string => `${refused("unauthenticated", wire)}: Invalid or missing API key${why}`;
-const missing = " or access token: missing authentication";
+const missing =
+  " or access token: missing authentication: send a key in x-service-api-key, or a key or access token in Authorization: Bearer";
 
 /** The access that the descriptors give a credential, written independently of src. */
 function verdict(wire: Wire, { access, method }: Operation, holder: Holder): string {

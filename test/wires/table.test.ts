@@ -101,7 +101,11 @@ describe.each(wires)("every operation over %s", (wire) => {
   };
 
   test.each<[what: string, headers: Record<string, string>, why: string]>([
-    ["no credential", {}, `${missing} or access token: missing authentication`],
+    [
+      "no credential",
+      {},
+      `${missing} or access token: missing authentication: send a key in x-service-api-key, or a key or access token in Authorization: Bearer`,
+    ],
     ["a text that is not a key", { "x-service-api-key": "sk-secret" }, missing],
     ["an unknown key", { "x-service-api-key": newKeyText(systemRandom) }, missing],
     ["a token that is none", { authorization: "Bearer abc" }, `${missing} or access token: invalid token`],
