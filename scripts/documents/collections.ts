@@ -42,7 +42,7 @@ function requestOf(document: string, path: string, method: string, operation: Js
     name: document === "v2" ? path.replace("/v2/", "") : `${method} ${prefix}${path}`,
     method,
     path: `${prefix}${path.replaceAll(/\{(\w+)\}/g, "{{$1}}")}`,
-    description: [summary, description].filter((text) => text !== "").join(".\n\n"),
+    description: [summary, description].filter((text) => text !== "" && text !== `${summary}.`).join(".\n\n"),
     keyHeader: document === "v2" ? "x-service-api-key" : "API_KEY",
     body: bodyOf(operation),
   };

@@ -110,7 +110,7 @@ function common(operation: Operation, method: DescMethod): Json {
   const description = prose([rest, ...others].filter((text) => text !== ""));
   return defined({
     summary: line,
-    description: description === "" ? undefined : description,
+    description: description === "" ? `${line}.` : description,
     tags: [method.parent.typeName],
     security: securityOf(operation),
     ...facts(operation),
@@ -162,7 +162,7 @@ export function pathItem(operation: Operation, method: DescMethod, schemas: Mess
   const resume = method.methodKind === "server_streaming" && isResumable(method.output) ? [parameter("LastEventId")] : [];
   const content = defined({ schema: schemas.request(method.input), examples: example && { default: { value: example.request } } });
   const post = {
-    operationId: name,
+    operationId: isChange ? name : `${name}.post`,
     ...shared,
     parameters: [...(isRepeatable(operation) ? [parameter("IdempotencyKey")] : []), ...resume, parameter("Prefer")],
     requestBody: { required: required.size > 0, content: { "application/json": content } },
@@ -174,7 +174,7 @@ export function pathItem(operation: Operation, method: DescMethod, schemas: Mess
     .flatMap((field) => queryParameter(field, required.has(field.name), schemas) ?? []);
   const isKept = method.methodKind === "unary" && !operation.isConfidential;
   const get = {
-    operationId: `${name}.get`,
+    operationId: name,
     ...shared,
     parameters: [...query, ...resume, ...(isKept ? [parameter("IfNoneMatch")] : []), parameter("Prefer")],
     responses: { ...responses, ...(isKept ? notModified : {}), ...errorResponses(operation, method, { hasBody: false }) },

@@ -17,6 +17,7 @@ const introduction = `Creates, steers and reads tasks of agents, and manages wha
 - Answers have \`ok\` and \`request_id\`. An error has \`ok: false\` and \`error\` with a \`code\`; programs compare codes, texts can change.
 - A member of a request that is null counts as absent. Names in lowerCamelCase are accepted too, and names in \`x-aliases\`.
 - Unknown members of requests have no effect and are named in \`warnings\`. Answers can get new members, and enums new values, at any time.
+- Other addresses of this server have documents too: [v1](/openapi/v1.json), the [Responses API](/openapi/responses.json), [tokens, keys and OAuth](/openapi/oauth.json), and [uploads and downloads](/openapi/files.json).
 - Integers of 64 bits are JSON numbers within ±(2^53-1).
 - \`x-rate-limit\` is the number of calls in a minute, \`x-roles\` are the roles of which a key's account needs one (in a personal space, which has no roles, the call is allowed only with \`x-personal-space\`), \`x-key-scope\` is the scope that a key with scopes needs, \`x-key-projects\` admits keys that are limited to projects, and \`x-max-request-bytes\` is the largest body.`;
 

@@ -45,6 +45,18 @@ describe("the documents below api/ (spec/decisions.md 101)", () => {
     expect(findings).toBe("");
   });
 
+  test("every operation of v2 has a description, and its name is the id of its GET where it has one", () => {
+    const operations = operationsOf(readDocument("openapi.json"));
+    const described = operations.filter(([, { description }]) => typeof description === "string" && description.length > 10);
+    expect(described.length).toBe(operations.length);
+    const gets = new Set(operations.filter(([address]) => address.startsWith("GET ")).map(([address]) => address.slice("GET /v2/".length)));
+    expect(gets.size).toBeGreaterThan(40);
+    for (const [address, { operationId }] of operations) {
+      const [method = "", name = ""] = address.split(" /v2/");
+      expect(operationId).toBe(method === "POST" && gets.has(name) ? `${name}.post` : name);
+    }
+  });
+
   test("every example conforms to its schema, which declares each of its members", () => {
     const document = closed(readDocument("openapi.json"));
     const checker = checkerOf(document);
