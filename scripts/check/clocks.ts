@@ -35,6 +35,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/process/watchdog-worker.ts": threads,
   "src/wiring/auditing.ts": "limits the end of the process",
   "src/async/thread.ts": threads,
+  "src/protocols/shared/transport.ts": "limits an open call, by the machine's time",
   "src/http/connection.ts": connections,
   "src/http/ending.ts": connections,
   "src/http/front.ts": connections,

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { limitConcurrency } from "../async/limit.ts";
 import { poll } from "../async/poll.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
@@ -15,6 +16,9 @@ interface RunnerNeeds {
 /** The longest time by which processes that start together do a job apart, as a part of its interval and in milliseconds. */
 const jitter = { part: 0.05, maxMs: 180_000 };
 
+/** Jobs of the installation that one process does at a time: most are due when a process starts, and calls come first. */
+const atOnce = 2;
+
 /**
  * Starts the timed jobs of a process: each runs now, and again after its interval, until they are stopped. Of a job with `once`, one
  * process of the installation does each run.
@@ -29,11 +33,12 @@ export function startJobs<Needs extends JobNeeds>(
 ): () => Promise<void> {
   const { clock, log } = needs;
   const stopping = new AbortController();
+  const limited = limitConcurrency(atOnce);
   const loops = jobs.map((job) => {
     const apart = jitterMs(job, processId);
     const run = observedJob(job, needs, stopping.signal);
     const round = async () => {
-      const untilDue = await run();
+      const untilDue = await (job.once ? limited(async () => (stopping.signal.aborted ? 0 : run())) : run());
       return untilDue === 0 ? job.every : untilDue + apart;
     };
     return poll(clock, job.every, stopping.signal, log, round, job.name);

@@ -33,6 +33,8 @@ test("every figure has its name, once, with the suffix .pg for PostgreSQL", () =
     "task.list.1m",
     "task.list.filters",
     "task.list.filters.pg",
+    "task.list.waiting",
+    "task.list.waiting.pg",
     "task.listMessages.1m",
     "task.run",
     "task.run.pg",

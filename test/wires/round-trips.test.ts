@@ -17,6 +17,12 @@ const inV2 = [...registry].flatMap(([rpc, { prepare }]) => {
   return operation?.name && canOpen(operation, "v2") ? [{ operation, name: operation.name, prepare }] : [];
 });
 
+/** Resolves when the timed jobs of the start have ended: no statement was made since the last look. */
+async function atRest({ statements }: Service): Promise<void> {
+  const seen: number[] = [];
+  await expect.poll(() => seen.push(statements.length) > 1 && seen.at(-1) === seen.at(-2), { interval: 100 }).toBe(true);
+}
+
 /** A holder of a key with access to the operation: the person, or the person with another kind of key. */
 async function holderOf(service: Service, person: Person, operation: Operation): Promise<Person> {
   const kind = keyKinds.find((each) => takes(operation, each, "owner"));
@@ -40,6 +46,7 @@ const fewest = (count: Count, other = count): Count => ({
 async function countsOn(database: DatabaseKind): Promise<Map<string, Count>> {
   await using service = await openService({ database, idle: true, clock, env: { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback" } });
   const counts = new Map<string, Count>();
+  await atRest(service);
   for (const { operation, name, prepare } of inV2) {
     const person = await service.person();
     const caller = await holderOf(service, person, operation);
