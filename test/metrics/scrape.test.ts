@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
 import { describeOnOne } from "../support/database.ts";
@@ -56,11 +57,12 @@ describeOnOne("metrics of a serving process", (database) => {
   }
   /** A task of A2A with push notifications. */
   async function pushed() {
-    const message = { messageId: "", role: "ROLE_USER", parts: [{ text: "Say hello." }] };
+    const message = { messageId: randomUUID(), role: "ROLE_USER", parts: [{ text: "Say hello." }] };
     const params = { tenant: offline.agent_profile, message, configuration: { taskPushNotificationConfig: { url: receiverUrl } } };
     const headers = { ...ann.headers, "a2a-version": "1.0", "content-type": "application/json" };
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params });
-    await fetch(url("/a2a"), { method: "POST", headers, body });
+    const reply = await fetch(url("/a2a"), { method: "POST", headers, body });
+    expect(await reply.json()).toHaveProperty("result");
   }
   async function hangingRun() {
     model.play([{ silence: true }]);
@@ -106,8 +108,8 @@ describeOnOne("metrics of a serving process", (database) => {
   async function expectMove(name: string, labels: Readonly<Record<string, string>>, act: () => Promise<unknown>) {
     const before = sumOf(await rig.scrape(), name, labels);
     await act();
-    // What follows a call has no event to wait for: each look is a scrape over a socket.
-    for (let value = before; value <= before; value = sumOf(await rig.scrape(), name, labels));
+    // What follows a call has no event to wait for.
+    await expect.poll(async () => sumOf(await rig.scrape(), name, labels)).toBeGreaterThan(before);
   }
 
   test.each(moved)("%s %j counts what it names", expectMove);
