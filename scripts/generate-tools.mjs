@@ -50,18 +50,24 @@ function withoutNull(schema) {
   return schema;
 }
 
-function toolOf({ operationId: operation, summary: title, description = "", requestBody }) {
+function toolOf([operation, { summary: title, description = "", requestBody }]) {
   const request = requestBody?.content["application/json"]?.schema ?? {};
   return {
     operation,
     title,
-    description: [title, description].join(". ").replace(/\. $/, ".").slice(0, descriptionMax),
+    // A description that only repeats the title is for OpenAPI.
+    description: (description === `${title}.` ? description : [title, description].join(". ").replace(/\. $/, ".")).slice(
+      0,
+      descriptionMax,
+    ),
     inputSchema: { properties: {}, ...resolve(request, 0), type: "object" },
   };
 }
 
 const isStream = ({ responses }) => "text/event-stream" in (responses[200]?.content ?? {});
-const calls = Object.entries(paths).flatMap(([path, { post }]) => (path.startsWith("/v2/") && post && !isStream(post) ? [post] : []));
+const calls = Object.entries(paths).flatMap(([path, { post }]) =>
+  path.startsWith("/v2/") && post && !isStream(post) ? [[path.slice("/v2/".length), post]] : [],
+);
 
 const folder = process.argv[2] ?? "";
 mkdirSync(folder, { recursive: true });

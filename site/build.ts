@@ -1,10 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, globSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { withDiagrams } from "./diagrams.ts";
 import { writeExplorer } from "./explorer.ts";
 
 const usage = `Builds docs/ as a site.
@@ -15,6 +14,7 @@ const usage = `Builds docs/ as a site.
   --out FOLDER      where the site is written (site/dist); the folders of other versions in it remain
   --base PATH       the path at which FOLDER is served (/)
   --source URL      the address of the repository's files, for links into the source; without it they are plain text
+  --types           also checks the types of the site's files
   --server FOLDER   writes the site that the server serves at /docs/: one version, compressed, with the digests of its scripts, and
                     with the explorer of the API
 `;
@@ -24,10 +24,17 @@ const root = dirname(site);
 const pages = join(site, "pages");
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
+/** Installs the packages of the site, if they are not those of its lock file. */
+function install(): void {
+  const installed = join(site, "node_modules/.package-lock.json");
+  const locked = join(site, "package-lock.json");
+  if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(locked).mtimeMs) run("npm", "ci", "--loglevel=error");
+}
+
 /** Builds one version into a folder, which it replaces. */
-function build(folder: string, settings: Readonly<Record<string, string>>): void {
-  if (!existsSync(join(site, "node_modules/vitepress"))) run("npm", "ci", "--loglevel=error");
-  writePages();
+async function build(folder: string, settings: Readonly<Record<string, string>>): Promise<void> {
+  install();
+  await writePages();
   rmSync(folder, { recursive: true, force: true });
   Object.assign(process.env, { SITE_VERSION: version, SITE_OUT: folder, ...settings });
   run(join(site, "node_modules/.bin/vitepress"), "build");
@@ -35,14 +42,14 @@ function build(folder: string, settings: Readonly<Record<string, string>>): void
 }
 
 /** The site of one version is a folder; `versions.json` next to it lists all. */
-function buildVersion(out: string, base: string, sourceUrl: string): void {
-  build(join(out, version), { SITE_BASE: `${base}${version}/`, SITE_SOURCE_URL: sourceUrl });
+async function buildVersion(out: string, base: string, sourceUrl: string): Promise<void> {
+  await build(join(out, version), { SITE_BASE: `${base}${version}/`, SITE_SOURCE_URL: sourceUrl });
   writeVersions(out, base);
 }
 
 /** The site at `/docs/` of a server (src/docs/site.ts). */
-function buildForServer(folder: string): void {
-  build(folder, { SITE_BASE: "/docs/", SITE_CLEAN_URLS: "1", SITE_EXPLORER: "1" });
+async function buildForServer(folder: string): Promise<void> {
+  await build(folder, { SITE_BASE: "/docs/", SITE_CLEAN_URLS: "1", SITE_EXPLORER: "1" });
   writeExplorer(folder);
   const scripts = new Set<string>();
   for (const name of globSync("**/*.{html,js,css,json}", { cwd: folder })) {
@@ -61,7 +68,9 @@ const inlineScripts = (html: string): readonly string[] =>
   );
 
 /** Copies docs/ to `site/pages`, with the home page, with the groups of code as VitePress writes them, and with pictures. */
-function writePages(): void {
+async function writePages(): Promise<void> {
+  // It needs a package that `install` brings.
+  const { withDiagrams } = await import("./diagrams.ts");
   rmSync(pages, { recursive: true, force: true });
   cpSync(join(root, "docs"), pages, { recursive: true });
   cpSync(join(site, "home.md"), join(pages, "index.md"));
@@ -96,9 +105,15 @@ function run(program: string, ...args: readonly string[]): void {
 const { values } = parseArgs({
   options: {
     ...{ out: { type: "string", default: join(site, "dist") }, base: { type: "string", default: "/" } },
-    ...{ source: { type: "string", default: "" }, server: { type: "string" }, help: { type: "boolean", default: false } },
+    ...{
+      source: { type: "string", default: "" },
+      server: { type: "string" },
+      types: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
   },
 });
 if (values.help) process.stdout.write(usage);
-else if (values.server !== undefined) buildForServer(resolve(values.server));
-else buildVersion(resolve(values.out), values.base, values.source);
+else if (values.server !== undefined) await buildForServer(resolve(values.server));
+else await buildVersion(resolve(values.out), values.base, values.source);
+if (values.types) run(join(site, "../node_modules/.bin/tsc"), "--noEmit", "-p", "tsconfig.json");
