@@ -115,6 +115,7 @@ describeOnEach("timed jobs", (kind) => {
     const taken = await Promise.all(Array.from({ length: 20 }, () => take(10 * hourMs)));
     expect(taken.toSorted()).toEqual([0, ...Array.from({ length: 19 }, () => hourMs)]);
     expect(await take(10 * hourMs + 1)).toBe(hourMs - 1);
+    expect(await take(10 * hourMs - 5), "a process whose clock is late").toBe(hourMs + 5);
     expect(await take(11 * hourMs)).toBe(0);
     expect(await take(5 * hourMs)).toBe(0);
   });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { atRest } from "../support/at-rest.ts";
 import { describeOnOne } from "../support/database.ts";
 import { codeFor, exchangeCode, pairOf, postForm, putApp, refreshProof, refreshWith, userMe } from "../support/oauth.ts";
 import { openService } from "../support/service.ts";
@@ -7,6 +8,7 @@ import { quarterPast, stillClock } from "../support/still-clock.ts";
 describeOnOne("round trips of the OAuth endpoints", (kind) => {
   test("each request runs exactly its expected number of statements", async () => {
     await using service = await openService({ database: kind, idle: true, clock: stillClock() });
+    await atRest(service);
     const ann = await service.person();
     const of = await putApp(service, ann);
     const pair = await pairOf(service, ann, of, "secret", quarterPast);

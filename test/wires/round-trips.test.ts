@@ -3,6 +3,7 @@ import { keyKinds } from "../../src/core/accounts/caller.ts";
 import { type Clock, systemClock } from "../../src/core/clock.ts";
 import { type Operation, operationTable } from "../../src/operations.ts";
 import { registry } from "../operations/registry.ts";
+import { atRest } from "../support/at-rest.ts";
 import { type DatabaseKind, databaseKinds, postgresTemplate } from "../support/database.ts";
 import { expectGolden } from "../support/golden.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
@@ -16,12 +17,6 @@ const inV2 = [...registry].flatMap(([rpc, { prepare }]) => {
   const operation = operationTable().byRpc(rpc);
   return operation?.name && canOpen(operation, "v2") ? [{ operation, name: operation.name, prepare }] : [];
 });
-
-/** Resolves when the timed jobs of the start have ended: no statement was made since the last look. */
-async function atRest({ statements }: Service): Promise<void> {
-  const seen: number[] = [];
-  await expect.poll(() => seen.push(statements.length) > 1 && seen.at(-1) === seen.at(-2), { interval: 100 }).toBe(true);
-}
 
 /** A holder of a key with access to the operation: the person, or the person with another kind of key. */
 async function holderOf(service: Service, person: Person, operation: Operation): Promise<Person> {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { type Clock, systemClock } from "../../src/core/clock.ts";
+import { atRest } from "../support/at-rest.ts";
 import { describeOnOne } from "../support/database.ts";
 import { openService } from "../support/service.ts";
 import { createWorker, explain, remoteEnv } from "./worker-rig.ts";
@@ -10,6 +11,7 @@ const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(
 describeOnOne("statements of a worker's call", (database) => {
   test("are a few, BEGIN and COMMIT among them, however many events there are", async () => {
     await using service = await openService({ database, idle: true, clock, env: remoteEnv });
+    await atRest(service);
     const ann = await service.person();
     const worker = await createWorker(service, ann);
     /** The statements of a call, and on PostgreSQL its round trips. */

@@ -77,7 +77,7 @@ export interface SettingRows {
   put(key: string, value: string): Promise<void>;
   /**
    * Takes the turn of work that is due once in each interval, and makes it due again after `every` milliseconds. Of several
-   * processes one takes it. A time that was set back makes it due.
+   * processes one takes it. A time that was set back by more than `every` makes it due.
    *
    * @returns 0 when the turn was taken, or the milliseconds until it is due.
    */

@@ -150,7 +150,7 @@ export function settingRows(session: Session): SettingRows {
     async takeTurn(key, now, every) {
       const due = sql`CAST(setting.value AS BIGINT)`;
       const taken = sql`${setting.insert({ key, value: `${now + every}` })}
-        ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE ${due} <= ${now} OR ${due} > ${now + every}`;
+        ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE ${due} <= ${now} OR ${due} > ${now + 2 * every}`;
       return (await session.execute(taken)) === 1 ? 0 : Number(await get(key)) - now;
     },
   };
