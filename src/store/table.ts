@@ -169,18 +169,15 @@ function shapeOf<R>(parts: Parts): Shape<R> {
 /** A value for the drivers. A JSON null is written as SQL's null. */
 const toDriver = (kind: Kind, value: unknown): Value => (kind === "json" && value !== null ? JSON.stringify(value) : (value as Value));
 
-/** A column as a statement that writes it names it: `fetch` is a keyword of PostgreSQL. */
-const written = (column: string): string => (column === "fetch" ? `"${column}"` : column);
-
 function tableOf(name: string, columns: Columns): Table<RawRow, never> {
   const entries = Object.entries(columns);
-  const names = new Map(entries.map(([member, [column]]) => [member, raw(written(column))]));
+  const names = new Map(entries.map(([member, [column]]) => [member, raw(column)]));
   const shapeWith = (isIncluded: (member: string) => boolean) =>
     shapeOf<never>({ columns: Object.fromEntries(entries.filter(([member]) => isIncluded(member))), computed: {}, derived: [] });
   const insertAll = (rows: readonly RawRow[]): Sql => {
     const used = entries.filter(([member]) => rows[0]?.[member] !== undefined);
     const values = rows.map((row) => sql`(${join(used.map(([member, [, kind]]) => toDriver(kind, row[member] ?? null)))})`);
-    return sql`INSERT INTO ${raw(name)} (${raw(used.map(([, [column]]) => written(column)).join(", "))}) VALUES ${join(values)}`;
+    return sql`INSERT INTO ${raw(name)} (${raw(used.map(([, [column]]) => column).join(", "))}) VALUES ${join(values)}`;
   };
   return {
     ...shapeOf<RawRow>({ columns, computed: {}, derived: [] }),

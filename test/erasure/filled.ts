@@ -76,7 +76,7 @@ export async function fill({ kind, url }: TestDatabase, blobs: Blobs, prefix: st
       ([member, [column, type]]) => [column, literal(kind, prefix, owner, table, member, type)] as const,
     );
     statements.push(
-      `INSERT INTO "${name}" (${entries.map(([column]) => `"${column}"`).join()}) VALUES (${entries.map(([, value]) => value).join()})`,
+      `INSERT INTO "${name}" (${entries.map(([column]) => column).join()}) VALUES (${entries.map(([, value]) => value).join()})`,
     );
     if (!("blobId" in columns)) continue;
     const id = `${prefix}_blob_${table}`;

@@ -33,7 +33,7 @@ TABLE agent_profile
   concurrency integer
   time_limit integer
   updated_at bigint NOT NULL
-  fetch text
+  fetch_mode text
   fetch_hosts text
   CONSTRAINT agent_profile_pkey PRIMARY KEY (space_id, profile)
   CREATE UNIQUE INDEX agent_profile_pkey ON public.agent_profile USING btree (space_id, profile)

@@ -26,7 +26,7 @@ CREATE TABLE "agent_profile" (
     "description" TEXT,
     "concurrency" INTEGER,
     "time_limit" INTEGER,
-    "updated_at" BIGINT NOT NULL, "fetch" TEXT, "fetch_hosts" TEXT,
+    "updated_at" BIGINT NOT NULL, "fetch_mode" TEXT, "fetch_hosts" TEXT,
 
     PRIMARY KEY ("space_id", "profile")
 )

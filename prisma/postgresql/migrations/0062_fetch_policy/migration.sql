@@ -1,5 +1,5 @@
 -- AlterTable
-ALTER TABLE "agent_profile" ADD COLUMN     "fetch" TEXT,
+ALTER TABLE "agent_profile" ADD COLUMN     "fetch_mode" TEXT,
 ADD COLUMN     "fetch_hosts" TEXT;
 
 -- An installation with accounts is from before: its models keep sending requests without an approval unless their entries say else.
