@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { describeOnEach, openTestStore } from "../../support/database.ts";
 import { ann } from "../samples.ts";
 
-// `fetch` is a keyword of PostgreSQL.
+// The column is fetch_mode: `fetch` is a keyword of PostgreSQL.
 describeOnEach("the settings of a profile", (kind) => {
   test("are created and changed, with the requests that its agents may send", async () => {
     await using db = await openTestStore(kind);
