@@ -1,9 +1,9 @@
-import { loadConfig } from "../src/config.ts";
+import { loadConfig } from "../src/config/config.ts";
 import { systemClock } from "../src/core/clock.ts";
 import { systemIds, systemRandom } from "../src/core/ids.ts";
 import { keyDigest } from "../src/core/keys/api-key.ts";
 import { initializeInstallation } from "../src/core/use-cases/initialize-installation.ts";
-import { openInstallation } from "../src/installation.ts";
+import { openInstallation } from "../src/start/installation.ts";
 
 /** The owner of the tasks, as rows store it. */
 export interface Owner {

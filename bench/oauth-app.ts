@@ -1,4 +1,4 @@
-import { loadConfig } from "../src/config.ts";
+import { loadConfig } from "../src/config/config.ts";
 import type { ScopeName } from "../src/core/accounts/caller.ts";
 import { systemClock } from "../src/core/clock.ts";
 import { systemIds, systemRandom } from "../src/core/ids.ts";
@@ -6,7 +6,7 @@ import { newSecret, type OAuthApp } from "../src/core/oauth/app.ts";
 import { codeDigest, codeMs, codeText } from "../src/core/oauth/code.ts";
 import { refreshTokens } from "../src/core/oauth/family.ts";
 import { newPair } from "../src/core/oauth/issue.ts";
-import { openInstallation } from "../src/installation.ts";
+import { openInstallation } from "../src/start/installation.ts";
 import type { Installed } from "./installed.ts";
 
 /** The app's redirect URI; no browser opens it. */

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadConfig } from "../src/config.ts";
+import { loadConfig } from "../src/config/config.ts";
 import type { Clock } from "../src/core/clock.ts";
 import { systemIds, systemRandom } from "../src/core/ids.ts";
 import type { Json, JsonObject } from "../src/core/json.ts";
@@ -10,8 +10,8 @@ import { findRecipient } from "../src/core/keys/recipient.ts";
 import type { Store } from "../src/core/store.ts";
 import { createFirstAccount } from "../src/core/use-cases/initialize-installation.ts";
 import { createWorker } from "../src/core/workers/worker.ts";
-import { openInstallation } from "../src/installation.ts";
-import { type Platform, startPlatform } from "../src/platform.ts";
+import { openInstallation } from "../src/start/installation.ts";
+import { type Platform, startPlatform } from "../src/start/platform.ts";
 
 /** The profile of the kit's tasks, which workers receive as PROFILES. */
 export const profile = "manus-1.6";

@@ -30,7 +30,7 @@ const decoder = "decode-named-character-reference";
 
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
-  // Chunks name each other relatively; the server sets the path of the first ones (src/console/application.ts).
+  // Chunks name each other relatively; the server sets the path of the first ones (src/sign-in-pages/application.ts).
   base: "./",
   plugins: [react(), precompressed()],
   // Its variant for browsers decodes `&lt;` by innerHTML, which Trusted Types refuse: a message with it would break the page.

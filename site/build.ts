@@ -47,7 +47,7 @@ async function buildVersion(out: string, base: string, sourceUrl: string): Promi
   writeVersions(out, base);
 }
 
-/** The site at `/docs/` of a server (src/docs/site.ts). */
+/** The site at `/docs/` of a server (src/http/docs/site.ts). */
 async function buildForServer(folder: string): Promise<void> {
   await build(folder, { SITE_BASE: "/docs/", SITE_CLEAN_URLS: "1", SITE_EXPLORER: "1" });
   writeExplorer(folder);

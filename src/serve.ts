@@ -1,25 +1,25 @@
 import { dirname } from "node:path";
+import { type Config, findMisspeltSettings } from "./config/config.ts";
 import { ConfigError } from "./config/variable.ts";
-import { type Config, findMisspeltSettings } from "./config.ts";
 import { systemClock } from "./core/clock.ts";
 import { systemIds, systemRandom } from "./core/ids.ts";
 import type { Log } from "./core/log.ts";
 import type { Store, Tx } from "./core/store.ts";
-import { firstKeys } from "./first-key.ts";
-import { type Ambient, openInstallation } from "./installation.ts";
-import { checkListenAddress, listenAddresses } from "./listening.ts";
-import { processLog } from "./log.ts";
-import { type Platform, startPlatform } from "./platform.ts";
-import { awaitEnd } from "./process/ending.ts";
-import { outputOf } from "./process/output.ts";
+import { collectOnceIdle } from "./modules/collect.ts";
+import { openMetrics, openTelemetry } from "./modules/observing.ts";
+import type { TestServer } from "./modules/test-mode/open.ts";
+import { processLog } from "./observability/log.ts";
+import type { Telemetry } from "./observability/telemetry/otlp.ts";
 import type { StartCheck } from "./runtime/lease.ts";
 import { findNewPeer, findPeers } from "./runtime/peers.ts";
+import { firstKeys } from "./start/first-key.ts";
+import { type Ambient, openInstallation } from "./start/installation.ts";
+import { checkListenAddress, listenAddresses } from "./start/listening.ts";
+import { type Platform, startPlatform } from "./start/platform.ts";
+import { awaitEnd } from "./start/process/ending.ts";
+import { outputOf } from "./start/process/output.ts";
 import { pathOf } from "./store/backend.ts";
 import { isTestFolder, lockFolder, makeFolder, tightenFiles } from "./store/folder.ts";
-import type { Telemetry } from "./telemetry/otlp.ts";
-import { collectOnceIdle } from "./wiring/collect.ts";
-import { openMetrics, openTelemetry } from "./wiring/observing.ts";
-import type { TestServer } from "./wiring/test-mode/open.ts";
 
 /**
  * Opens everything in order, serves until a signal arrives, and closes everything in reverse order.

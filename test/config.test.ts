@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { configurationPage } from "../scripts/configuration-page.ts";
+import { type Config, ConfigError, loadConfig } from "../src/config/config.ts";
 import type { Variable } from "../src/config/variable.ts";
 import { variableGroups } from "../src/config/variables.ts";
-import { type Config, ConfigError, loadConfig } from "../src/config.ts";
 
 const entries: [string, Variable<unknown>][] = Object.values(variableGroups).flatMap((group) => Object.entries<Variable<unknown>>(group));
 const postgres = { DATABASE_URL: "postgresql://u:pass-word@db/p", ENCRYPTION_KEY: Buffer.alloc(32, 1).toString("base64") };

@@ -3,8 +3,8 @@ import { mkdir, mkdtempDisposable, readdir, readFile, stat, writeFile } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ConfigError } from "../src/config.ts";
-import { openEncryptionKey } from "../src/encryption-key.ts";
+import { ConfigError } from "../src/config/config.ts";
+import { openEncryptionKey } from "../src/start/encryption-key.ts";
 
 const emptyFolder = () => mkdtempDisposable(join(tmpdir(), "encryption-key-"));
 

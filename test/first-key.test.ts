@@ -9,7 +9,7 @@ import { describe, expect } from "vitest";
 import { systemIds, systemRandom } from "../src/core/ids.ts";
 import { keyDigest } from "../src/core/keys/api-key.ts";
 import { firstSignInSetting, linkDigest } from "../src/core/sign-in/link.ts";
-import { firstKeys, type Output } from "../src/first-key.ts";
+import { firstKeys, type Output } from "../src/start/first-key.ts";
 import { describeOnOne, openTestStore, rowsIn, type TestStore } from "./support/database.ts";
 import { share } from "./support/depth.ts";
 import { sampledTest } from "./support/sampled.ts";

@@ -3,12 +3,12 @@ import { mkdtempDisposable, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { loadConfig } from "../src/config/config.ts";
 import { ConfigError } from "../src/config/variable.ts";
-import { loadConfig } from "../src/config.ts";
 import { systemClock } from "../src/core/clock.ts";
 import { systemIds, systemRandom } from "../src/core/ids.ts";
 import { createFirstAccount } from "../src/core/use-cases/initialize-installation.ts";
-import { type Ambient, openExisting, openInstallation } from "../src/installation.ts";
+import { type Ambient, openExisting, openInstallation } from "../src/start/installation.ts";
 import { openStore } from "../src/store/open.ts";
 import { databaseUrl, describeOnEach, rowsIn } from "./support/database.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Failure } from "../src/core/failure.ts";
 import { runInSpan, untraced } from "../src/core/trace.ts";
-import { describeError, type LogPaths, processLog } from "../src/log.ts";
+import { describeError, type LogPaths, processLog } from "../src/observability/log.ts";
 
 describe("an error in the process log", () => {
   test("has its name, text, stack and code, and those of its cause", () => {

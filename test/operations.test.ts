@@ -12,8 +12,8 @@ import {
   OperationSchema,
   operation,
 } from "../src/gen/proto/taskplatform/options/v1/options_pb.ts";
-import { type Operation, operationTable } from "../src/operations.ts";
-import { services } from "../src/services.ts";
+import { type Operation, operationTable } from "../src/pipeline/operations.ts";
+import { services } from "../src/pipeline/services.ts";
 import { expectGolden } from "./support/golden.ts";
 
 const table = operationTable();

@@ -8,11 +8,11 @@ import {
   type SessionUpdate,
   type StopReason,
 } from "@agentclientprotocol/sdk";
-import { showAct } from "../../src/doors/ask.ts";
-import { type Json, type Operations, Refusal, type TaskEvent } from "../../src/doors/operations.ts";
-import { detailsOf, isQuestion, readTask, type Waiting, waitingOf } from "../../src/doors/turn.ts";
 import { readEvents } from "../../src/narration/history.ts";
 import { createNarrator, type Passage } from "../../src/narration/narrate.ts";
+import { showAct } from "../../src/protocols/shared/ask.ts";
+import { type Json, type Operations, Refusal, type TaskEvent } from "../../src/protocols/shared/operations.ts";
+import { detailsOf, isQuestion, readTask, type Waiting, waitingOf } from "../../src/protocols/shared/turn.ts";
 import { decide } from "./decide.ts";
 import { messageOf } from "./prompt.ts";
 import type { StoredSessions } from "./sessions.ts";

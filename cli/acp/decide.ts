@@ -1,9 +1,9 @@
 import { type AgentContext, methods, type PermissionOption, type RequestPermissionRequest } from "@agentclientprotocol/sdk";
 import { canRefuse } from "../../src/core/actions/kind.ts";
-import { formOf, mayDecide, readEvent } from "../../src/doors/ask.ts";
-import type { Json, Operations } from "../../src/doors/operations.ts";
-import type { Waiting } from "../../src/doors/turn.ts";
 import { toolUseOf } from "../../src/narration/narrate.ts";
+import { formOf, mayDecide, readEvent } from "../../src/protocols/shared/ask.ts";
+import type { Json, Operations } from "../../src/protocols/shared/operations.ts";
+import type { Waiting } from "../../src/protocols/shared/turn.ts";
 import { toolFacts } from "./updates.ts";
 
 /** What came of asking the user about an action. */

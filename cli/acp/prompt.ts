@@ -1,5 +1,5 @@
 import { type ContentBlock, RequestError } from "@agentclientprotocol/sdk";
-import type { Json } from "../../src/doors/operations.ts";
+import type { Json } from "../../src/protocols/shared/operations.ts";
 
 /** The parts of a message of a task for the blocks of a prompt. @throws RequestError for a block that a task cannot take */
 export const messageOf = (blocks: readonly ContentBlock[]): Json => ({ content: blocks.map(partOf) });

@@ -1,8 +1,8 @@
 import type { ContentBlock, PlanEntry, SessionUpdate, ToolKind } from "@agentclientprotocol/sdk";
 import { visible } from "../../src/core/actions/visible.ts";
-import type { Json, TaskEvent } from "../../src/doors/operations.ts";
-import { detailsOf } from "../../src/doors/turn.ts";
 import { messageId, type Passage, type ToolUse, textOf, toolUseOf, type Voice } from "../../src/narration/narrate.ts";
+import type { Json, TaskEvent } from "../../src/protocols/shared/operations.ts";
+import { detailsOf } from "../../src/protocols/shared/turn.ts";
 
 /** Translates the passages of a session. The ids of the uses of tools that the editor has are remembered, the newest 10,000. */
 export function createUpdates(): (passage: Passage) => readonly SessionUpdate[] {

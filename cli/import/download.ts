@@ -2,7 +2,7 @@ import { lookup } from "node:dns";
 import { request } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { Readable } from "node:stream";
-import { isPublic } from "../../src/egress/public-address.ts";
+import { isPublic } from "../../src/adapters/egress/public-address.ts";
 import type { CliContext } from "../frame/context.ts";
 
 /** The most bytes of one file. */

@@ -1,9 +1,9 @@
 import type { AnswerOf, Client } from "../../packages/client/src/index.ts";
-import type { Rights } from "../../src/call/access.ts";
 import type { Role } from "../../src/core/accounts/account.ts";
 import type { ScopeName } from "../../src/core/accounts/caller.ts";
 import type { KeyScope } from "../../src/core/accounts/key-scopes.ts";
-import { type FileDetail, type Operations, Refusal } from "../../src/doors/operations.ts";
+import type { Rights } from "../../src/pipeline/access.ts";
+import { type FileDetail, type Operations, Refusal } from "../../src/protocols/shared/operations.ts";
 import { operationsOver, refusals } from "../../src/protocols/shared/operations-over.ts";
 
 /** How long the scopes and the role of the credential are remembered. */

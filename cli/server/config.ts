@@ -1,6 +1,6 @@
+import { findMisspeltSettings, loadConfig, type ShownSetting, showSettings } from "../../src/config/config.ts";
 import { withConfigFile } from "../../src/config/sources.ts";
 import { ConfigError, type Problem } from "../../src/config/variable.ts";
-import { findMisspeltSettings, loadConfig, type ShownSetting, showSettings } from "../../src/config.ts";
 import { type Here, type InstallationFlags, installationFlags, localCommand } from "./frame/command.ts";
 
 /** The problems of the settings; none when a server would start with them. */

@@ -1,5 +1,5 @@
+import { type Config, findMisspeltSettings, loadConfig, showSettings } from "../../src/config/config.ts";
 import { withConfigFile } from "../../src/config/sources.ts";
-import { type Config, findMisspeltSettings, loadConfig, showSettings } from "../../src/config.ts";
 import { UsageError } from "../frame/failures.ts";
 import type { Style } from "../frame/style.ts";
 import { problemsOf } from "./config.ts";

@@ -3,7 +3,7 @@ import { checkNoOpenErasures, type ErasureKind } from "../../src/core/erasure/er
 import { Failure } from "../../src/core/failure.ts";
 import { eraseOpen } from "../../src/core/use-cases/erase.ts";
 import { beginErasure, type ErasurePlan, planErasure } from "../../src/core/use-cases/plan-erasure.ts";
-import { eraseParts } from "../../src/wiring/erasure.ts";
+import { eraseParts } from "../../src/modules/erasure.ts";
 import type { CliContext } from "../frame/context.ts";
 import { UsageError } from "../frame/failures.ts";
 import { switchFlag, textFlag } from "../frame/parameters.ts";

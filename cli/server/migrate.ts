@@ -1,7 +1,7 @@
 import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
-import { installationLocation } from "../../src/installation.ts";
-import { processLog } from "../../src/log.ts";
+import { processLog } from "../../src/observability/log.ts";
+import { installationLocation } from "../../src/start/installation.ts";
 import { openStore } from "../../src/store/open.ts";
 import { type Here, localCommand, type SettingsFlags, settingsFlags } from "./frame/command.ts";
 import { readConfig } from "./frame/installation.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
+import type { TestServer } from "../../src/modules/test-mode/open.ts";
 import { serve as startServer, type TestStart } from "../../src/serve.ts";
-import type { TestServer } from "../../src/wiring/test-mode/open.ts";
 import { programName } from "../frame/checkout.ts";
 import { UsageError } from "../frame/failures.ts";
 import { switchFlag, textFlag } from "../frame/parameters.ts";
@@ -73,7 +73,7 @@ function parseTime(text: string): number {
 }
 
 async function openTest(env: NodeJS.ProcessEnv, file: string | undefined, { seed, at }: StartFlags) {
-  const { openTestMode } = await import("../../src/wiring/test-mode/open.ts");
+  const { openTestMode } = await import("../../src/modules/test-mode/open.ts");
   const { withConfigFile } = await import("../../src/config/sources.ts");
   return openTestMode(withConfigFile(env, file), { seed, at: at === undefined ? undefined : parseTime(at) });
 }

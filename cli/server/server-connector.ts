@@ -5,8 +5,8 @@ import type { ConnectorInput, ServerInput } from "../../src/core/connectors/conn
 import { Failure } from "../../src/core/failure.ts";
 import { findRecipient } from "../../src/core/keys/recipient.ts";
 import type { Tx } from "../../src/core/store.ts";
-import { createConnectors } from "../../src/wiring/connectors.ts";
-import { processContext } from "../../src/wiring/process-context.ts";
+import { createConnectors } from "../../src/modules/connectors.ts";
+import { processContext } from "../../src/modules/process-context.ts";
 import { readInput } from "../frame/ask.ts";
 import type { CliContext } from "../frame/context.ts";
 import { UsageError } from "../frame/failures.ts";

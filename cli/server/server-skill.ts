@@ -1,8 +1,8 @@
 import { buildRouteMap } from "@stricli/core";
 import { stageSkill } from "../../src/core/skills/store-skill.ts";
 import { importSkill, listSkills, readSkill, removeSkill, type SkillTarget } from "../../src/core/use-cases/import-skills.ts";
-import { createFiles } from "../../src/wiring/files.ts";
-import { processContext } from "../../src/wiring/process-context.ts";
+import { createFiles } from "../../src/modules/files.ts";
+import { processContext } from "../../src/modules/process-context.ts";
 import { UsageError } from "../frame/failures.ts";
 import { argument, exactly, switchFlag, textFlag } from "../frame/parameters.ts";
 import { type InstallationFlags, installationCommand, installationFlags, type OnInstallation } from "./frame/command.ts";

@@ -4,10 +4,10 @@ import type { InstallationStatus, Overdue } from "../../src/core/installation/st
 import { keysLapseMs } from "../../src/core/processes/key-rotation.ts";
 import { GetStatusResponseSchema } from "../../src/gen/proto/installation/v1/installation_service_pb.ts";
 import { compileBareWriter } from "../../src/http/v2/writer.ts";
+import { installationParts, withStoredProfiles } from "../../src/modules/installation.ts";
+import { processContext } from "../../src/modules/process-context.ts";
 import type { InstallationParts } from "../../src/rpc/installation.ts";
 import { statusMessage } from "../../src/rpc/installation.ts";
-import { installationParts, withStoredProfiles } from "../../src/wiring/installation.ts";
-import { processContext } from "../../src/wiring/process-context.ts";
 import { UsageError } from "../frame/failures.ts";
 import { switchFlag } from "../frame/parameters.ts";
 import { type InstallationFlags, installationCommand, installationFlags, type OnInstallation } from "./frame/command.ts";

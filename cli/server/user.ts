@@ -1,5 +1,6 @@
 import { buildRouteMap } from "@stricli/core";
-import type { Config } from "../../src/config.ts";
+import { createMailer, invitationMail } from "../../src/adapters/mail/mail.ts";
+import type { Config } from "../../src/config/config.ts";
 import { type Role, roles } from "../../src/core/accounts/account.ts";
 import { setOperator } from "../../src/core/accounts/operator.ts";
 import { auditCommand } from "../../src/core/audit/audit.ts";
@@ -8,7 +9,6 @@ import { resetFactors } from "../../src/core/sign-in/factors.ts";
 import type { Tx } from "../../src/core/store.ts";
 import { createFirstLink } from "../../src/core/use-cases/first-sign-in.ts";
 import { type Invitation, invitePerson } from "../../src/core/use-cases/invite-person.ts";
-import { createMailer, invitationMail } from "../../src/mail/mail.ts";
 import type { CliContext } from "../frame/context.ts";
 import { UsageError } from "../frame/failures.ts";
 import { choiceFlag, switchFlag, textFlag } from "../frame/parameters.ts";

@@ -16,7 +16,7 @@ const threads = "limits another process or thread, which has no clock";
 const allowed: Readonly<Record<string, string>> = {
   "src/core/clock.ts": "is the clock",
   "src/core/observe.ts": measures,
-  "src/call/observation.ts": measures,
+  "src/pipeline/observation.ts": measures,
   "src/runtime/agents/model/step.ts": measures,
   "src/store/change.ts": "measures how long work takes, and limits a change of the database",
   "src/store/group-commit.ts": measures,
@@ -28,12 +28,12 @@ const allowed: Readonly<Record<string, string>> = {
   "src/store/relay.ts": "repeats a lost connection to the database",
   "src/store/compact.ts": "waits for other processes, before a server runs",
   "src/store/rows/installation.ts": "compares the database's time with the clock, for `atp doctor`",
-  "src/log.ts": "writes counts of repeated lines, also while a clock is stopped",
-  "src/metrics/process.ts": "the start of the process, for its metrics",
-  "src/process/ending.ts": "the end of the process",
-  "src/process/output.ts": "output of the process",
-  "src/process/watchdog-worker.ts": threads,
-  "src/wiring/auditing.ts": "limits the end of the process",
+  "src/observability/log.ts": "writes counts of repeated lines, also while a clock is stopped",
+  "src/observability/metrics/process.ts": "the start of the process, for its metrics",
+  "src/start/process/ending.ts": "the end of the process",
+  "src/start/process/output.ts": "output of the process",
+  "src/start/process/watchdog-worker.ts": threads,
+  "src/modules/auditing.ts": "limits the end of the process",
   "src/async/thread.ts": threads,
   "src/protocols/shared/transport.ts": "limits an open call, by the machine's time",
   "src/http/connection.ts": connections,
@@ -43,7 +43,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/http/incoming-body.ts": connections,
   "src/runtime/agents/model/tools/sandbox/execute.ts": threads,
   "src/runtime/agents/model/tools/reading/pdf.ts": threads,
-  "src/wiring/test-mode/advance.ts": "waits until the process has nothing to do",
+  "src/modules/test-mode/advance.ts": "waits until the process has nothing to do",
 };
 
 /** The lines of `src` that read another time than that of `core/clock.ts`, and entries of the table that are not needed. */

@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Excluded: the call path, which declares and handles `unbuilt`, and generated code. */
-const excluded = /^src\/(call|gen)\//;
+/** Excluded: the pipeline, which declares and handles `unbuilt`, and generated code. */
+const excluded = /^src\/(pipeline|gen)\//;
 
 /** The source lines that use the handler `unbuilt`, each with path and line number. */
 export function unbuiltMethods(project: string): string[] {

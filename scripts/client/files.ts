@@ -1,7 +1,7 @@
 import type { DescMessage, FileRegistry } from "@bufbuild/protobuf";
 import { kinds } from "../../src/core/actions/kind.ts";
 import { Access_Credential } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
-import { type Operation, type OperationAccess, operationTable } from "../../src/operations.ts";
+import { type Operation, type OperationAccess, operationTable } from "../../src/pipeline/operations.ts";
 import { commentOf, serviceOf } from "../reference/schema.ts";
 import { declarations } from "./declarations.ts";
 import type { Form } from "./messages.ts";

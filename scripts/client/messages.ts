@@ -1,10 +1,10 @@
 import type { DescEnum, DescField, DescMessage } from "@bufbuild/protobuf";
 import { getOption, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
-import { enumValueName } from "../../src/call/validate.ts";
 import { optional } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
 import { wireOptions } from "../../src/http/v2/wire.ts";
-import { services } from "../../src/services.ts";
+import { services } from "../../src/pipeline/services.ts";
+import { enumValueName } from "../../src/pipeline/validate.ts";
 import { rulesOf } from "../reference/rules.ts";
 
 /** The JSON that types describe: that of v2, or protobuf's own, which Connect takes. */

@@ -1,6 +1,6 @@
 import type { FileRegistry } from "@bufbuild/protobuf";
 import { kinds } from "../../src/core/actions/kind.ts";
-import type { Operation } from "../../src/operations.ts";
+import type { Operation } from "../../src/pipeline/operations.ts";
 import { commentOf } from "../reference/schema.ts";
 import { documented, isUnary, tables } from "./files.ts";
 import { type Declarations, isRequired } from "./messages.ts";

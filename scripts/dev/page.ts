@@ -6,7 +6,7 @@ export const isApplication = (body: string): boolean => body.includes(applicatio
 
 /**
  * The security policy of the page with what Vite needs: its inline script, inline styles, a WebSocket, and texts that become code.
- * It exists here only: the policy of `src/console/application.ts` has no switch.
+ * It exists here only: the policy of `src/sign-in-pages/application.ts` has no switch.
  */
 export function relaxedPolicy(policy: string): string {
   const more: Readonly<Record<string, string>> = { "script-src": "'unsafe-inline'", "style-src": "'unsafe-inline'", "connect-src": "ws:" };

@@ -1,8 +1,8 @@
 import type { DescEnum, DescField, DescMessage, DescOneof } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import type { FieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import { acceptedValues, enumValueName } from "../../src/call/validate.ts";
 import { wireOptions } from "../../src/http/v2/wire.ts";
+import { acceptedValues, enumValueName } from "../../src/pipeline/validate.ts";
 import { commentOf } from "../reference/schema.ts";
 import { listRules, mapRules, requiredFields, rulesOf, scalarSchema, valueKeywords } from "./rules.ts";
 import { defined, described, type Json, orNull, prose } from "./schema.ts";

@@ -1,10 +1,10 @@
 import type { DescField, DescMethod } from "@bufbuild/protobuf";
-import { perMinute, perMinuteAndAddress } from "../../src/call/limit.ts";
 import type { Reason } from "../../src/core/failure.ts";
 import { v2Answers } from "../../src/http/failure.ts";
 import { isResumable } from "../../src/http/v2/event-stream.ts";
 import { wireOptions } from "../../src/http/v2/wire.ts";
-import type { Operation } from "../../src/operations.ts";
+import { perMinute, perMinuteAndAddress } from "../../src/pipeline/limit.ts";
+import type { Operation } from "../../src/pipeline/operations.ts";
 import { type Example, partsOf, roleNames } from "../reference/operation.ts";
 import { commentOf } from "../reference/schema.ts";
 import { headersOf } from "./frame.ts";

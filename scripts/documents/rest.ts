@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
 import { v1Answers } from "../../src/http/failure.ts";
-import { type Operation, operationTable } from "../../src/operations.ts";
+import { type Operation, operationTable } from "../../src/pipeline/operations.ts";
 import { frame, headers, headersOf, parameters, root, withUsedComponents } from "./frame.ts";
 import { facts, notModified } from "./operation.ts";
 import { defined, type Json, orNull } from "./schema.ts";

@@ -1,6 +1,6 @@
 import { type ScopeName, scopeNames } from "../../src/core/accounts/caller.ts";
 import { Access_Credential } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
-import type { Operation } from "../../src/operations.ts";
+import type { Operation } from "../../src/pipeline/operations.ts";
 import { consentUrl, serverUrl } from "./frame.ts";
 import type { Json } from "./schema.ts";
 

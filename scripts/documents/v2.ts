@@ -1,8 +1,8 @@
 import type { FileRegistry } from "@bufbuild/protobuf";
 import { v2Answers } from "../../src/http/failure.ts";
 import { failureTexts, reasons } from "../../src/http/failure-texts.ts";
-import { operationTable } from "../../src/operations.ts";
-import { services } from "../../src/services.ts";
+import { operationTable } from "../../src/pipeline/operations.ts";
+import { services } from "../../src/pipeline/services.ts";
 import type { Example } from "../reference/operation.ts";
 import { commentOf, serviceOf } from "../reference/schema.ts";
 import { frame, headers, headersOf, parameters, withUsedComponents } from "./frame.ts";

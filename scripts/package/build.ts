@@ -16,7 +16,7 @@ const copied = [
   "prisma/postgresql/migrations",
   "src/gen/console",
   "src/gen/tools",
-  "src/console/factors/passkey.js",
+  "src/sign-in-pages/factors/passkey.js",
 ];
 
 /** Builds the package in a folder, which it replaces. */

@@ -1,9 +1,9 @@
 import { Code } from "@connectrpc/connect";
-import { perMinute, perMinuteAndAddress } from "../../src/call/limit.ts";
 import type { Reason } from "../../src/core/failure.ts";
 import { connectAnswers, connectCodes, exportAnswers, v1Answers, v2Answers } from "../../src/http/failure.ts";
 import { failureTexts, reasons } from "../../src/http/failure-texts.ts";
-import { operationTable, type RateClass } from "../../src/operations.ts";
+import { perMinute, perMinuteAndAddress } from "../../src/pipeline/limit.ts";
+import { operationTable, type RateClass } from "../../src/pipeline/operations.ts";
 import { titleOf } from "./operation.ts";
 
 const made = "<!-- Made by `node scripts/reference.ts --write`. -->";
@@ -33,7 +33,7 @@ export function errorsPage(): string {
   ].join("\n\n")}\n`;
 }
 
-/** The section of a failure. `error.doc_url` leads to a page with the same text (src/console/error-pages.ts). */
+/** The section of a failure. `error.doc_url` leads to a page with the same text (src/sign-in-pages/error-pages.ts). */
 function sectionOf(reason: Reason): readonly string[] {
   const { meaning, causes, remedy } = failureTexts[reason];
   return [`## ${reason}`, meaning, causes.map((cause) => `- ${cause}`).join("\n"), `**What to do:** ${remedy}`];

@@ -1,8 +1,8 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import { perMinute, perMinuteAndAddress } from "../../src/call/limit.ts";
 import { Access_Credential, Access_Role } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
 import { connectAnswers } from "../../src/http/failure.ts";
-import { type Operation, rpcName } from "../../src/operations.ts";
+import { perMinute, perMinuteAndAddress } from "../../src/pipeline/limit.ts";
+import { type Operation, rpcName } from "../../src/pipeline/operations.ts";
 import { fieldTable } from "./fields.ts";
 import type { LinkOf } from "./rules.ts";
 import { commentOf } from "./schema.ts";

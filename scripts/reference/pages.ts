@@ -1,5 +1,5 @@
 import type { DescMessage, FileRegistry } from "@bufbuild/protobuf";
-import { type Operation, operationTable } from "../../src/operations.ts";
+import { type Operation, operationTable } from "../../src/pipeline/operations.ts";
 import { objectSection } from "./fields.ts";
 import { anchorOf, callersOf, type Example, operationSection, summaryOf, titleOf } from "./operation.ts";
 import type { LinkOf } from "./rules.ts";

@@ -1,8 +1,8 @@
 import { type DescField, getOption, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { type FieldRules, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import { enumRule } from "../../src/call/validate.ts";
 import { wireOptions } from "../../src/http/v2/wire.ts";
+import { enumRule } from "../../src/pipeline/validate.ts";
 
 const integers = new Set([
   ScalarType.INT32,

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { poll } from "../async/poll.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { KeyRing } from "../core/cipher.ts";
 import type { Clock } from "../core/clock.ts";
 import { causeText, Failure } from "../core/failure.ts";

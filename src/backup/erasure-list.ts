@@ -1,10 +1,10 @@
 import { mkdir, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { syncFolder } from "../adapters/storage/durable-file.ts";
 import type { Erased } from "../core/erasure/erasure.ts";
 import { causeText, Failure } from "../core/failure.ts";
 import { parseJson } from "../core/json.ts";
-import { syncFolder } from "../storage/durable-file.ts";
 
 const lineSchema = z.object({ kind: z.enum(["person", "space"]), subject: z.string().min(1).max(200), at: z.iso.datetime() });
 

@@ -5,9 +5,9 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { Transform } from "node:stream";
 import { z } from "zod";
+import { syncFolder } from "../adapters/storage/durable-file.ts";
 import { causeText, Failure } from "../core/failure.ts";
 import { parseJson } from "../core/json.ts";
-import { syncFolder } from "../storage/durable-file.ts";
 
 /** What a backup is of. It is written last: a folder without it is not a complete backup. */
 export const manifestSchema = z.strictObject({

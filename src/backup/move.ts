@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { verifyChain } from "../core/audit/chain.ts";
 import type { Cipher } from "../core/cipher.ts";
 import { Failure } from "../core/failure.ts";

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { KeyRing } from "../core/cipher.ts";
 import type { Erased } from "../core/erasure/erasure.ts";
 import { Failure } from "../core/failure.ts";

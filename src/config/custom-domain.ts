@@ -1,6 +1,6 @@
 import { domainToASCII, domainToUnicode } from "node:url";
 import { parse } from "tldts";
-import type { Config } from "../config.ts";
+import type { Config } from "./config.ts";
 import { siteOf } from "./sites.ts";
 
 /** A host name of at least two labels, as the DNS and certificates have it. The last label is not a number, so addresses do not match. */

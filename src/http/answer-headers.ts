@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
-import { challengeOf } from "../call/challenge.ts";
-import { OverLimit, type RateState } from "../call/limit.ts";
 import type { Failure, Reason } from "../core/failure.ts";
+import { challengeOf } from "../pipeline/challenge.ts";
+import { OverLimit, type RateState } from "../pipeline/limit.ts";
 import type { Warnings } from "./warnings/warnings.ts";
 
 type Headers = readonly (readonly [name: string, value: string])[];

@@ -1,5 +1,5 @@
 import { BlockList, isIP, isIPv6 } from "node:net";
-import { network } from "../call/limit.ts";
+import { network } from "../pipeline/limit.ts";
 
 /** The largest amounts that may be held at a time: in total, and by each holder. */
 export interface BudgetLimits {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type Failure, failureOf } from "../core/failure.ts";
-import { type Operation, rpcName } from "../operations.ts";
+import { type Operation, rpcName } from "../pipeline/operations.ts";
 import { callHeaders, idempotencyHeaders, refusalHeaders, setHeaders } from "./answer-headers.ts";
 import { boundOf, compressionOf } from "./bounds/bound.ts";
 import { type ConnectParts, connectRequestReader } from "./connect.ts";

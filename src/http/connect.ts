@@ -11,12 +11,12 @@ import {
 } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
 import { mapIterable } from "../async/map-iterable.ts";
-import type { Admission, Request } from "../call/admission.ts";
-import type { Admit } from "../call/admit.ts";
-import type { Limits } from "../call/limit.ts";
-import type { Performer } from "../call/perform.ts";
 import { Failure, failureOf, invalidArgument } from "../core/failure.ts";
-import { type OperationTable, rpcName } from "../operations.ts";
+import type { Admission, Request } from "../pipeline/admission.ts";
+import type { Admit } from "../pipeline/admit.ts";
+import type { Limits } from "../pipeline/limit.ts";
+import { type OperationTable, rpcName } from "../pipeline/operations.ts";
+import type { Performer } from "../pipeline/perform.ts";
 import { applyWarnings, callHeaders, idempotencyHeaders, rateHeaders, refusalHeaders } from "./answer-headers.ts";
 import { anonymousBound, type Bound, boundOf, compressionOf } from "./bounds/bound.ts";
 import { readMessage } from "./bounds/connect-body.ts";

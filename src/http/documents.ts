@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { create, type DescFile, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import type { FastifyInstance } from "fastify";
-import { services } from "../services.ts";
+import { services } from "../pipeline/services.ts";
 
 /** The documents that `node scripts/documents.ts --write` makes. */
 const folder = fileURLToPath(new URL("../../api/", import.meta.url));

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { FastifyInstance } from "fastify";
-import type { Admit } from "../call/admit.ts";
-import type { Performer } from "../call/perform.ts";
 import { Failure, notFound } from "../core/failure.ts";
 import { EnterpriseDataExportService } from "../gen/proto/dataexport/v1/export_service_pb.ts";
-import { type OperationTable, rpcName } from "../operations.ts";
+import type { Admit } from "../pipeline/admit.ts";
+import { type OperationTable, rpcName } from "../pipeline/operations.ts";
+import type { Performer } from "../pipeline/perform.ts";
 import { callHeaders, idempotencyHeaders, refusalHeaders, setHeaders } from "./answer-headers.ts";
 import { boundOf } from "./bounds/bound.ts";
 import { connectCodec } from "./connect-codec.ts";

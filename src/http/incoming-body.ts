@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, Http2ServerRequest } from "node:http2";
 import type { DescService } from "@bufbuild/protobuf";
-import { largeBodyBytes, network } from "../call/limit.ts";
 import { Failure } from "../core/failure.ts";
 import { ServerReflection } from "../gen/proto/grpc/reflection/v1/reflection_pb.ts";
 import { ServerReflection as ServerReflectionAlpha } from "../gen/proto/grpc/reflection/v1alpha/reflection_pb.ts";
-import { services } from "../services.ts";
+import { largeBodyBytes, network } from "../pipeline/limit.ts";
+import { services } from "../pipeline/services.ts";
 import { Budget } from "./budget.ts";
 import { drainRequest } from "./connection.ts";
 import type { FrontLimits } from "./front-limits.ts";

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Failure } from "../core/failure.ts";
-import { anonymousBytes } from "../operations.ts";
+import { anonymousBytes } from "../pipeline/operations.ts";
 import { type Bound, tooLarge } from "./bounds/bound.ts";
 import { incomingBody } from "./incoming-body.ts";
 import { createPieces } from "./pieces.ts";

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { Failure } from "../core/failure.ts";
-import { type OperationTable, rpcName } from "../operations.ts";
+import { type OperationTable, rpcName } from "../pipeline/operations.ts";
 
 /**
  * Encodes `grpc-message` as gRPC requires: only `%` and characters outside printable

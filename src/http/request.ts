@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import type { DescMethod } from "@bufbuild/protobuf";
-import type { Request } from "../call/admission.ts";
-import { readCredentials } from "../call/credential.ts";
-import { type CallObserver, noCallObserver, observeCall, readCallerRequestId } from "../call/observation.ts";
 import { parseTraceparent } from "../core/trace.ts";
+import type { Request } from "../pipeline/admission.ts";
+import { readCredentials } from "../pipeline/credential.ts";
+import { type CallObserver, noCallObserver, observeCall, readCallerRequestId } from "../pipeline/observation.ts";
 import { incomingBody } from "./incoming-body.ts";
 
 /** The cookie's name. With TLS, its prefix makes the browser bind the cookie to its host (spec/decisions.md 35). */

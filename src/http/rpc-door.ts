@@ -1,8 +1,8 @@
 import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
-import type { Admission, Request } from "../call/admission.ts";
 import type { Failure } from "../core/failure.ts";
-import type { Operation } from "../operations.ts";
+import type { Admission, Request } from "../pipeline/admission.ts";
+import type { Operation } from "../pipeline/operations.ts";
 
 interface DoorCall {
   readonly admission: Admission;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Admission } from "../call/admission.ts";
+import type { Admission } from "../pipeline/admission.ts";
 import { compressAnswer } from "./compression.ts";
 import { matchesEtag } from "./files/send-file.ts";
 import type { Call } from "./wire/wire.ts";

@@ -1,4 +1,4 @@
-import type { Operations, TaskEvent } from "../doors/operations.ts";
+import type { Operations, TaskEvent } from "../protocols/shared/operations.ts";
 
 /** Pages of events, the newest first: 5,000 events. */
 const pagesMax = 25;

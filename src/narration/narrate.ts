@@ -1,5 +1,5 @@
-import type { Json, TaskEvent, TextDelta, Watched } from "../doors/operations.ts";
-import { detailsOf } from "../doors/turn.ts";
+import type { Json, TaskEvent, TextDelta, Watched } from "../protocols/shared/operations.ts";
+import { detailsOf } from "../protocols/shared/turn.ts";
 
 /** What an agent writes: its messages, or its reasoning. */
 export type Voice = "answer" | "thought";

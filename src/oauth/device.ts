@@ -1,7 +1,7 @@
-import { network } from "../call/limit.ts";
 import type { Random } from "../core/ids.ts";
 import { beginDevice, deviceMs, devicePagePath, pollMs } from "../core/oauth/device.ts";
 import { shownUserCode } from "../core/oauth/user-code.ts";
+import { network } from "../pipeline/limit.ts";
 import { type Endpoint, endpoint, type OAuthParts } from "./endpoint.ts";
 import { OAuthFailure } from "./failure.ts";
 

@@ -1,5 +1,4 @@
 import { isUtf8 } from "node:buffer";
-import type { Limits } from "../call/limit.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Ids } from "../core/ids.ts";
 import { isObject, parseJson } from "../core/json.ts";
@@ -10,6 +9,7 @@ import type { RefreshTokens } from "../core/oauth/family.ts";
 import type { PresentedToken } from "../core/oauth/presented-token.ts";
 import type { SigningKeys } from "../core/oauth/signing-key.ts";
 import type { Store } from "../core/store.ts";
+import type { Limits } from "../pipeline/limit.ts";
 import { invalidClient, invalidRequest } from "./failure.ts";
 
 /** The parameters of a request: none is empty or repeated (RFC 6749 3.2). */

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from "fastify";
-import type { Request } from "../call/admission.ts";
 import { Failure, notFound } from "../core/failure.ts";
 import { failureOfError } from "../http/failure.ts";
 import type { ReadRequest } from "../http/request.ts";
 import { anonymousBodyBound } from "../http/request-body.ts";
 import { anonymousSteps, type Call, type Handle, inSteps, sendJson, type Wire, wire } from "../http/wire/wire.ts";
+import type { Request } from "../pipeline/admission.ts";
 import { deviceEndpoint } from "./device.ts";
 import { type Endpoint, type OAuthParts, readForm } from "./endpoint.ts";
 import { OAuthFailure, toOAuthAnswer } from "./failure.ts";

@@ -1,7 +1,7 @@
-import type { Admission, Request } from "../call/admission.ts";
 import { failureOf } from "../core/failure.ts";
 import { oauthRefusal } from "../core/oauth/refusal.ts";
 import type { Store } from "../core/store.ts";
+import type { Admission, Request } from "../pipeline/admission.ts";
 import { OAuthFailure } from "./failure.ts";
 
 /** What the endpoint needs. */

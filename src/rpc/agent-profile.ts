@@ -1,10 +1,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { Handlers } from "../call/handlers.ts";
 import type { FetchMode } from "../core/tasks/fetch-policy.ts";
 import type { AgentProfile, AgentProfiles } from "../core/tasks/profile-settings.ts";
 import { type Price, type PriceTable, perCredit } from "../core/usage/price.ts";
 import type { AgentProfilePricesSchema, AgentProfileSchema } from "../gen/proto/agent/v2/agent_profile_pb.ts";
 import type { AgentProfileService } from "../gen/proto/agent/v2/agent_profile_service_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 
 /** agentProfile.* (spec/api.md 8.46, 8.78). */
 export function agentProfileHandlers(profiles: AgentProfiles, prices: PriceTable): Handlers<typeof AgentProfileService> {

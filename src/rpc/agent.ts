@@ -1,9 +1,9 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { Handlers } from "../call/handlers.ts";
 import type { Agent, AgentEdit, Agents } from "../core/agents/agent.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { AgentSchema } from "../gen/proto/agent/v2/agent_pb.ts";
 import type { AgentService, UpdateAgentRequest } from "../gen/proto/agent/v2/agent_service_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 
 /** The wire form of an agent. */
 export const toAgent = ({ id, taskId, nickname, about }: Agent): MessageInitShape<typeof AgentSchema> => ({ id, taskId, nickname, about });

@@ -1,5 +1,4 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { Handlers } from "../call/handlers.ts";
 import type { KeyKind } from "../core/accounts/caller.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { UsedKey } from "../core/keys/api-key.ts";
@@ -7,6 +6,7 @@ import type { ApiKeys } from "../core/keys/api-keys.ts";
 import type { KeyRestrictions } from "../core/keys/restrictions.ts";
 import { ApiKeyKind, type ApiKeySchema } from "../gen/proto/settings/v1/api_key_pb.ts";
 import type { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 import { pageEnd, seconds } from "./wire-values.ts";
 
 const kinds: Record<ApiKeyKind, KeyKind> = {

@@ -1,5 +1,4 @@
 import { create, type JsonObject, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import type { Handlers } from "../call/handlers.ts";
 import { auditOutcomes } from "../core/audit/chain.ts";
 import { type AuditDownloadLinks, auditAddressSeconds } from "../core/audit/download-links.ts";
 import { type AuditFilter, type LoggedRow, listAudit, listAuditNames } from "../core/audit/log.ts";
@@ -13,6 +12,7 @@ import {
   ListAuditEventsRequestSchema,
 } from "../gen/proto/audit/v2/audit_service_pb.ts";
 import { SortOrder } from "../gen/proto/task/v2/task_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 import { enumConverter } from "./wire-values.ts";
 
 const outcomes = enumConverter(AuditOutcomeSchema, auditOutcomes);

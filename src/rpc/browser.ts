@@ -1,6 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { mapIterable } from "../async/map-iterable.ts";
-import type { Handlers } from "../call/handlers.ts";
 import type { AttachedBrowsers, Hello } from "../core/browsers/browser.ts";
 import type { FromBrowser, ToBrowser } from "../core/browsers/connection.ts";
 import { invalidArgument } from "../core/failure.ts";
@@ -8,6 +7,7 @@ import { checkJson, isObject, type JsonObject, parseJson } from "../core/json.ts
 import { type BrowserInUse, detachBrowser, listBrowsers } from "../core/use-cases/detach-browser.ts";
 import type { BrowserClientSchema } from "../gen/proto/browser/v2/browser_pb.ts";
 import type { AttachRequest, AttachResponseSchema, BrowserService, CommandResult } from "../gen/proto/browser/v2/browser_service_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 
 const toMessage = ({ id, name, userAgent, taskIds }: BrowserInUse): MessageInitShape<typeof BrowserClientSchema> => ({
   clientId: id,

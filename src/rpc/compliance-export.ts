@@ -1,6 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { Handlers } from "../call/handlers.ts";
 import { type ComplianceExport, type ExportStatus, type StepName, stepNames } from "../core/exports/export.ts";
 import type { ComplianceExports, ComplianceInput } from "../core/exports/exports.ts";
 import {
@@ -9,6 +8,7 @@ import {
   ComplianceExportStatus as Status,
 } from "../gen/proto/observability/v2/compliance_export_pb.ts";
 import type { CreateExportRequest, EnterpriseComplianceV2Service } from "../gen/proto/observability/v2/compliance_export_service_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 import { pageOf, progressOf } from "./data-export-messages.ts";
 
 /** Exports of agents' activity for a SIEM (spec/enterprise.md 8). */

@@ -1,5 +1,4 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { Handlers } from "../call/handlers.ts";
 import { connectorTypes, type InstalledConnector, policyOf, type ToolPolicy } from "../core/connectors/connector.ts";
 import { type ConnectorInput, checkInstaller, type ServerInput } from "../core/connectors/connector-input.ts";
 import type { Connectors } from "../core/connectors/connectors.ts";
@@ -11,6 +10,7 @@ import type {
   ConnectorService as ConnectorSettingsService,
   InstallConnectorRequest,
 } from "../gen/proto/settings/v1/connector_service_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 import { enumConverter, seconds } from "./wire-values.ts";
 
 /** Installs connectors and manages them. */

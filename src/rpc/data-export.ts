@@ -1,10 +1,10 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { Handlers } from "../call/handlers.ts";
 import type { Caller } from "../core/accounts/caller.ts";
 import type { Exports } from "../core/exports/exports.ts";
 import type { Tx } from "../core/store.ts";
 import type { EnterpriseDataExportService } from "../gen/proto/dataexport/v1/export_service_pb.ts";
 import type { EnterpriseDataExportV2Service } from "../gen/proto/dataexport/v2/export_service_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 import {
   type ExportRequest,
   exportInput,

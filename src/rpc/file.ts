@@ -1,11 +1,11 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { Handlers } from "../call/handlers.ts";
 import type { Clock } from "../core/clock.ts";
 import { type FileFilter, fileStatuses, type StoredFile } from "../core/files/file.ts";
 import type { Files } from "../core/files/files.ts";
 import type { FileLinks, ShortLink } from "../core/files/links.ts";
 import { type FileDetailSchema, FileOrigin, type FileSchema, FileStatusSchema } from "../gen/proto/file/v2/file_pb.ts";
 import type { FileService } from "../gen/proto/file/v2/file_service_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 import { enumConverter, pageEnd, seconds } from "./wire-values.ts";
 
 const statuses = enumConverter(FileStatusSchema, fileStatuses);

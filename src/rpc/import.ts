@@ -1,10 +1,10 @@
-import type { Handlers } from "../call/handlers.ts";
 import type { ImportedFiles } from "../core/imports/imported-files.ts";
 import type { ImportReport } from "../core/imports/imported-object.ts";
 import type { ImportedTasks, TaskCopied, TaskCopy } from "../core/imports/imported-tasks.ts";
 import type { Imports, WebhookCopy } from "../core/imports/imports.ts";
 import type { ImportSource } from "../gen/proto/dataimport/v1/import_pb.ts";
 import type { ImportService, ImportTaskRequest, ImportWebhookRequest } from "../gen/proto/dataimport/v1/import_service_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 import { eventCopyIn } from "./import-event.ts";
 import { eventType } from "./webhook.ts";
 import { seconds } from "./wire-values.ts";

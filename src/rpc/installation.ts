@@ -1,9 +1,9 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { Handlers } from "../call/handlers.ts";
 import { checksOf, type Disk, type ReplicaState } from "../core/installation/checks.ts";
 import type { InstallationStatus, ReadInstallation } from "../core/installation/status.ts";
 import type { GetStatusResponseSchema, InstallationService } from "../gen/proto/installation/v1/installation_service_pb.ts";
 import { StatusCheckState } from "../gen/proto/installation/v1/status_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 import { seconds } from "./wire-values.ts";
 
 /** What the process that answers knows of itself. */

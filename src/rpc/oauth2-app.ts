@@ -1,5 +1,4 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { Handlers } from "../call/handlers.ts";
 import type { Clock } from "../core/clock.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { AppSecrets, OAuthSecret } from "../core/oauth/app.ts";
@@ -16,6 +15,7 @@ import type {
   ScopeConfig,
 } from "../gen/proto/oauth/v2/oauth2_app_pb.ts";
 import type { CreateOAuth2AppRequest, OAuth2AppService, UpdateOAuth2AppRequest } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 import { wireCredits } from "./usage.ts";
 import { seconds } from "./wire-values.ts";
 

@@ -1,10 +1,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { Handlers } from "../call/handlers.ts";
 import type { Clock } from "../core/clock.ts";
 import type { CountedProject, Project, ProjectEdit, Projects } from "../core/projects/project.ts";
 import { deleteProject } from "../core/use-cases/delete-project.ts";
 import type { ProjectSchema } from "../gen/proto/project/v2/project_pb.ts";
 import type { ProjectService, UpdateProjectRequest } from "../gen/proto/project/v2/project_service_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 import { seconds } from "./wire-values.ts";
 
 /** The wire form of a project: an empty instruction is omitted. */

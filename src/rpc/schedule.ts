@@ -1,5 +1,4 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { Handlers } from "../call/handlers.ts";
 import { missedPolicies, overlapPolicies, pauseReasons, type Schedule, scheduleStatuses } from "../core/schedules/schedule.ts";
 import type { SettingsInput } from "../core/schedules/settings.ts";
 import type { TaskTemplate } from "../core/schedules/template.ts";
@@ -15,6 +14,7 @@ import {
 import type { ScheduleService } from "../gen/proto/schedule/v1/schedule_service_pb.ts";
 import { ContentPartType } from "../gen/proto/task/v2/message_pb.ts";
 import type { CreateTaskRequest, CreateTaskRequestSchema } from "../gen/proto/task/v2/task_service_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 import { newTask, readOutputSchema } from "./task.ts";
 import { readTextInput } from "./user-input.ts";
 import { enumConverter, seconds, visibility } from "./wire-values.ts";

@@ -1,12 +1,12 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { mapIterable } from "../async/map-iterable.ts";
-import type { Handlers } from "../call/handlers.ts";
 import type { Clock } from "../core/clock.ts";
 import type { TaskEvent } from "../core/tasks/event.ts";
 import { getSharedTask, listSharedEvents, type SharedContent, type SharedEvent, toSharedEvent } from "../core/tasks/shared-task.ts";
 import { type Watches, withKeepAlives } from "../core/tasks/watches.ts";
 import type { SharedEventSchema } from "../gen/proto/task/v2/shared_task_pb.ts";
 import { type SharedTaskService, WatchSharedTaskResponseSchema } from "../gen/proto/task/v2/shared_task_service_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 import { attachmentMessage, type Link, stepMessage } from "./event.ts";
 import { seconds, taskStatus } from "./wire-values.ts";
 

@@ -1,5 +1,4 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { Handlers } from "../call/handlers.ts";
 import { invalidArgument } from "../core/failure.ts";
 import { manifestPath, type SkillSource } from "../core/skills/pack.ts";
 import type { Skill, SkillOwnerType, SkillView } from "../core/skills/skill.ts";
@@ -8,6 +7,7 @@ import { SkillOwnerType as OwnerMessage, type SkillSchema as SettingsSkillSchema
 import type { CreateSkillRequest, SkillService as SettingsSkillService } from "../gen/proto/settings/v1/skill_service_pb.ts";
 import { SkillOwnerType as ListedOwner, type SkillSchema } from "../gen/proto/skill/v2/skill_pb.ts";
 import type { SkillService } from "../gen/proto/skill/v2/skill_service_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 import { seconds } from "./wire-values.ts";
 
 /** The largest ZIP inside a request, in bytes. */

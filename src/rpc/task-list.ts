@@ -1,6 +1,5 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { mapIterable } from "../async/map-iterable.ts";
-import type { Handlers } from "../call/handlers.ts";
 import type { Caller } from "../core/accounts/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { invalidArgument } from "../core/failure.ts";
@@ -22,6 +21,7 @@ import {
   type WatchTasksRequest,
   WatchTasksResponseSchema,
 } from "../gen/proto/task/v2/task_service_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 import { eventMessage, type Link } from "./event.ts";
 import { type TaskWriter, taskWriter } from "./task-message.ts";
 import { pageEnd, taskStatus } from "./wire-values.ts";

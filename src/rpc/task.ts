@@ -1,6 +1,5 @@
 import { create } from "@bufbuild/protobuf";
 import { mapIterable } from "../async/map-iterable.ts";
-import type { Handlers } from "../call/handlers.ts";
 import type { Caller } from "../core/accounts/caller.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { FetchFiles } from "../core/files/fetch-files.ts";
@@ -26,6 +25,7 @@ import {
   type WatchTaskResponse,
   WatchTaskResponseSchema,
 } from "../gen/proto/task/v2/task_service_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 import { deltaMessage, eventMessage } from "./event.ts";
 import { inspectionMessage } from "./task-inspection.ts";
 import { orderOf, silenceMs, type TaskListParts, taskListHandlers } from "./task-list.ts";

@@ -1,11 +1,11 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { Handlers } from "../call/handlers.ts";
 import type { Share, ShareFilter, Shares, ShareType } from "../core/assets/share.ts";
 import { applyCaps, type Visibility } from "../core/visibility.ts";
 import type { ListShareableAssetsRequest, TeamAssetAuditApiV2Service } from "../gen/proto/team/v2/team_asset_audit_service_pb.ts";
 import type { TeamAssetManageApiV2Service } from "../gen/proto/team/v2/team_asset_manage_service_pb.ts";
 import { AssetType, AssetTypeSchema, type ShareableAssetSchema, ShareScope } from "../gen/proto/team/v2/team_asset_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 import { endOf, startOf } from "./data-export-messages.ts";
 
 const limitDefault = 100;

@@ -1,6 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { Handlers } from "../call/handlers.ts";
 import type { MemberStatus, Role } from "../core/accounts/account.ts";
 import type { Ownership } from "../core/accounts/ownership.ts";
 import { invalidArgument } from "../core/failure.ts";
@@ -30,6 +29,7 @@ import {
   UserStatus,
 } from "../gen/proto/team/v2/team_user_pb.ts";
 import type { CreateUserRequest, GetUserRequest, TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_service_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 import { seconds } from "./wire-values.ts";
 
 /** Members' statuses on the wire. */

@@ -1,5 +1,4 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { Handlers } from "../call/handlers.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { Budget, Budgets, BudgetKind as Kind, BudgetPeriod as Period } from "../core/usage/budget.ts";
 import type { DaySum, Reports } from "../core/usage/reports.ts";
@@ -23,6 +22,7 @@ import {
   UsageType,
 } from "../gen/proto/usage/v2/usage_pb.ts";
 import type { UsageService } from "../gen/proto/usage/v2/usage_service_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 import { enumConverter, seconds } from "./wire-values.ts";
 
 const types: Record<UsageKind, UsageType> = { cost: UsageType.COST, refund: UsageType.REFUND, grant: UsageType.GRANT };

@@ -1,5 +1,4 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { Handlers } from "../call/handlers.ts";
 import type { Caller, CallerCredential } from "../core/accounts/caller.ts";
 import { updateProfile } from "../core/accounts/profile.ts";
 import type { ListedSession, OwnSessions } from "../core/sign-in/own-sessions.ts";
@@ -8,6 +7,7 @@ import type { Tx } from "../core/store.ts";
 import type { AccountService, OwnSpaceSchema } from "../gen/proto/settings/v1/account_service_pb.ts";
 import type { SessionSchema } from "../gen/proto/settings/v1/session_pb.ts";
 import { CredentialKind, type GetCurrentUserResponseSchema, type UserService } from "../gen/proto/user/v2/user_service_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 import { roleValues } from "./team.ts";
 import { seconds } from "./wire-values.ts";
 

@@ -1,6 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { mapIterable } from "../async/map-iterable.ts";
-import type { Handlers } from "../call/handlers.ts";
 import { isTaskPushId, listTaskPushes, removeTaskPush, type TaskPush } from "../core/push/task-pushes.ts";
 import { eventId } from "../core/tasks/event.ts";
 import { type DeliveryAttempt, deliveryStates } from "../core/webhooks/delivery.ts";
@@ -35,6 +34,7 @@ import type {
   WebhookPublicKeySchema,
   WebhookService,
 } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 import { enumConverter, pageEnd, seconds } from "./wire-values.ts";
 
 /** Names of enum values (spec/webhooks.md 1, 2). */

@@ -1,5 +1,4 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { Handlers } from "../call/handlers.ts";
 import type { Tx } from "../core/store.ts";
 import { visibilities } from "../core/visibility.ts";
 import { type Checkpoint, checkpointStatuses } from "../core/websites/checkpoint.ts";
@@ -20,6 +19,7 @@ import {
   WebsiteVisibilitySchema,
 } from "../gen/proto/website/v2/website_pb.ts";
 import type { GetWebsiteStatusResponseSchema, WebsiteService } from "../gen/proto/website/v2/website_service_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 import { enumConverter, seconds } from "./wire-values.ts";
 
 /** Names of enum values (spec/api.md 7.17, 9.12). */

@@ -1,6 +1,5 @@
 import { create, fromJson, type MessageInitShape } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
-import type { Handlers } from "../call/handlers.ts";
 import type { Caller } from "../core/accounts/caller.ts";
 import { Failure } from "../core/failure.ts";
 import { contentTypeOf } from "../core/files/filename.ts";
@@ -16,6 +15,7 @@ import {
   type Usage,
   type WorkerService,
 } from "../gen/proto/worker/v1/worker_service_pb.ts";
+import type { Handlers } from "../pipeline/handlers.ts";
 import type { Link } from "./event.ts";
 import { seconds } from "./wire-values.ts";
 import { appendEach } from "./worker-batch.ts";

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { constants, copyFile, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { syncFolder } from "../adapters/storage/durable-file.ts";
 import { causeText, Failure } from "../core/failure.ts";
-import { syncFolder } from "../storage/durable-file.ts";
 import { pathOf } from "./backend.ts";
 import { blobPage, type CopiedBlob, type DatabaseCopier, inPages } from "./copy.ts";
 import { makeFolder } from "./folder.ts";

@@ -1,13 +1,13 @@
 import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
+import { classifyFault, RefusedDestination } from "../adapters/egress/agent.ts";
+import { checkedPools } from "../adapters/egress/checked-pools.ts";
+import { isPublic } from "../adapters/egress/public-address.ts";
+import type { Resolve } from "../adapters/egress/resolve.ts";
+import { limitTime, unlessAborted } from "../adapters/egress/time-limit.ts";
 import type { AllowedAddresses } from "../config/address-range.ts";
 import type { Clock } from "../core/clock.ts";
 import type { AttemptResult } from "../core/webhooks/delivery.ts";
-import { classifyFault, RefusedDestination } from "../egress/agent.ts";
-import { checkedPools } from "../egress/checked-pools.ts";
-import { isPublic } from "../egress/public-address.ts";
-import type { Resolve } from "../egress/resolve.ts";
-import { limitTime, unlessAborted } from "../egress/time-limit.ts";
 
 /** The bytes of a response that are read, so that the receiver can send it completely, and the bytes that are stored. */
 const bodyMax = 64 * 1024;

@@ -4,7 +4,7 @@ import { Role } from "@a2a-js/sdk";
 import { type Client, ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory } from "@a2a-js/sdk/client";
 import { GrpcTransportFactory } from "@a2a-js/sdk/client/grpc";
 import { credentials } from "@grpc/grpc-js";
-import { eventsExtension } from "../../src/a2a/protocol.ts";
+import { eventsExtension } from "../../src/protocols/a2a/protocol.ts";
 
 export const bindings = ["JSONRPC", "HTTP+JSON", "GRPC"] as const;
 export type Binding = (typeof bindings)[number];

@@ -311,7 +311,7 @@ function loadedWith(path: string, seen = new Set<string>()): ReadonlySet<string>
 
 test("a server loads the methods with the first request, and not before", () => {
   const loaded = loadedWith("src/serve.ts");
-  expect([...loaded]).toContain("src/a2a/http/route.ts");
+  expect([...loaded]).toContain("src/protocols/a2a/http/route.ts");
   for (const file of ["methods", "updates", "send", "push/notifications", "http/handler", "http/requests"])
-    expect([...loaded]).not.toContain(`src/a2a/${file}.ts`);
+    expect([...loaded]).not.toContain(`src/protocols/a2a/${file}.ts`);
 });

@@ -1,6 +1,5 @@
 import { create } from "@bufbuild/protobuf";
 import { expect } from "vitest";
-import { type PushSender, startPushSender } from "../../src/a2a/push/sender.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { unobserved } from "../../src/core/observe.ts";
 import { type PushConfig, sealPushSecrets } from "../../src/core/push/push-config.ts";
@@ -9,6 +8,7 @@ import type { NewEvent, TaskEvent } from "../../src/core/tasks/event.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
 import { TaskEventSchema } from "../../src/gen/proto/task/v2/task_event_pb.ts";
 import { compileBareWriter } from "../../src/http/v2/writer.ts";
+import { type PushSender, startPushSender } from "../../src/protocols/a2a/push/sender.ts";
 import { eventMessage } from "../../src/rpc/event.ts";
 import { openStore } from "../../src/store/open.ts";
 import { guardedPost } from "../../src/webhooks/post.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { eventsExtension } from "../../src/a2a/protocol.ts";
 import { type KeyRestrictions, noRestrictions } from "../../src/core/keys/restrictions.ts";
 import { pushScopes } from "../../src/core/push/push-config.ts";
 import type { Tx } from "../../src/core/store.ts";
+import { eventsExtension } from "../../src/protocols/a2a/protocol.ts";
 import { ann, sampleKey } from "../store/samples.ts";
 import { describeOnEach } from "../support/database.ts";
 import { hangMs } from "../support/patience.ts";

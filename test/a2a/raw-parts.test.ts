@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { parseRequest } from "../../src/a2a/http/raw-parts.ts";
-import { rpcCall } from "../../src/a2a/http/requests.ts";
-import { contentOf } from "../../src/a2a/message.ts";
 import { filePart } from "../../src/core/files/part.ts";
 import { isLonger } from "../../src/core/json.ts";
 import type { SendMessageRequest } from "../../src/gen/proto/lf/a2a/v1/a2a_pb.ts";
 import { ContentPartSchema } from "../../src/gen/proto/task/v2/message_pb.ts";
 import { compileReader } from "../../src/http/v2/message-reader.ts";
+import { parseRequest } from "../../src/protocols/a2a/http/raw-parts.ts";
+import { rpcCall } from "../../src/protocols/a2a/http/requests.ts";
+import { contentOf } from "../../src/protocols/a2a/message.ts";
 
 const content = Buffer.from(Array.from({ length: 100_001 }, (_, at) => (at * at) % 251));
 const base64 = content.toString("base64");

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, test } from "vitest";
-import { type Operation, operationTable } from "../../src/operations.ts";
+import { type Operation, operationTable } from "../../src/pipeline/operations.ts";
 import type { Person } from "../support/service.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { callerOf, refused as refusal, servedBy, wires } from "../wires/call.ts";

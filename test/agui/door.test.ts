@@ -145,8 +145,8 @@ describe("the door at /ag-ui (spec/api.md 8.110)", () => {
 
   test("a server loads the adapter with its first request, and not before", () => {
     const loaded = [...loadedWith("src/serve.ts")];
-    expect(loaded).toContain("src/agui/http/route.ts");
-    expect(loaded).not.toContain("src/agui/run.ts");
+    expect(loaded).toContain("src/protocols/agui/http/route.ts");
+    expect(loaded).not.toContain("src/protocols/agui/run.ts");
   });
 });
 

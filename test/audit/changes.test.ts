@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Operation, operationTable } from "../../src/operations.ts";
+import { type Operation, operationTable } from "../../src/pipeline/operations.ts";
 import { entryOf } from "../operations/registry.ts";
 import { openTestStore, type TestStore } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";

@@ -1,14 +1,14 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { createLocalBlobs } from "../../src/adapters/storage/local.ts";
 import { verifyChain } from "../../src/core/audit/chain.ts";
 import { sealer } from "../../src/core/audit/seal.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { fileSweep } from "../../src/core/files/sweep.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { release } from "../../src/core/processes/hold.ts";
-import { openInstallation } from "../../src/installation.ts";
-import { createLocalBlobs } from "../../src/storage/local.ts";
+import { openInstallation } from "../../src/start/installation.ts";
 import { openStore } from "../../src/store/open.ts";
 import { uploadFile } from "../files/files-rig.ts";
 import { describeOnEach, rowsIn } from "../support/database.ts";

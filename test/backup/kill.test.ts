@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
-import { openInstallation } from "../../src/installation.ts";
+import { openInstallation } from "../../src/start/installation.ts";
 import { seededRandom } from "../faults/harness/seeded-random.ts";
 import { uploadFile } from "../files/files-rig.ts";
 import { describeOnOne, postgresTemplate, rowsIn } from "../support/database.ts";

@@ -9,7 +9,7 @@ import { systemClock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { hold, release } from "../../src/core/processes/hold.ts";
 import { UserService } from "../../src/gen/proto/user/v2/user_service_pb.ts";
-import { openInstallation } from "../../src/installation.ts";
+import { openInstallation } from "../../src/start/installation.ts";
 import { lockFolder } from "../../src/store/folder.ts";
 import { openReceiver } from "../egress/receiver.ts";
 import { seededRandom } from "../faults/harness/seeded-random.ts";

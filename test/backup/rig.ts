@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createLocalBlobs } from "../../src/adapters/storage/local.ts";
 import { backUp } from "../../src/backup/back-up.ts";
 import { type RestoreParts, restore } from "../../src/backup/restore.ts";
-import { type Config, loadConfig } from "../../src/config.ts";
+import { type Config, loadConfig } from "../../src/config/config.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
-import { createLocalBlobs } from "../../src/storage/local.ts";
 import { openStore } from "../../src/store/open.ts";
 import { type FilePlatform, openFilePlatform } from "../files/files-rig.ts";
 import { cipher } from "../support/cipher.ts";

@@ -6,7 +6,7 @@ import { operations } from "../../packages/client/src/generated/v2.ts";
 import { type Client, createClient, type OperationName, type RpcName } from "../../packages/client/src/index.ts";
 import { isAlwaysWritten } from "../../scripts/client/messages.ts";
 import { ownMessage, readSchema, serviceOf } from "../../scripts/reference/schema.ts";
-import { type Operation, operationTable } from "../../src/operations.ts";
+import { type Operation, operationTable } from "../../src/pipeline/operations.ts";
 import { entryOf } from "../operations/registry.ts";
 import { share } from "../support/depth.ts";
 import { openService, type Service } from "../support/service.ts";

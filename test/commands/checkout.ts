@@ -5,13 +5,13 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { inject } from "vitest";
-import { loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Tx } from "../../src/core/store.ts";
 import { createFirstAccount } from "../../src/core/use-cases/initialize-installation.ts";
-import { type Ambient, openInstallation } from "../../src/installation.ts";
-import { startPlatform } from "../../src/platform.ts";
+import { type Ambient, openInstallation } from "../../src/start/installation.ts";
+import { startPlatform } from "../../src/start/platform.ts";
 import { depth } from "../support/depth.ts";
 import { needInShell } from "../support/needs.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findMisspeltSettings } from "../../src/config.ts";
+import { findMisspeltSettings } from "../../src/config/config.ts";
 
 const warningsOf = (...names: string[]) => findMisspeltSettings(Object.fromEntries(names.map((name) => [name, "a-secret-value"])));
 

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { ConfigError, findMisspeltSettings, loadConfig } from "../../src/config/config.ts";
 import { variableGroups } from "../../src/config/variables.ts";
-import { ConfigError, findMisspeltSettings, loadConfig } from "../../src/config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "settings-"));
 afterAll(() => rmSync(folder, { recursive: true }));

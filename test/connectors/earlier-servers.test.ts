@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { McpServer, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { mcpServers } from "../../src/connectors/servers.ts";
+import { mcpServers } from "../../src/adapters/connectors/servers.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import type { ServerAddress } from "../../src/core/connectors/server.ts";
 import { openLocal } from "../support/mcp-server.ts";

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { connectorSignIns } from "../../src/connectors/sign-in.ts";
+import { connectorSignIns } from "../../src/adapters/connectors/sign-in.ts";
 import { type Clock, systemClock } from "../../src/core/clock.ts";
 import { noTokens } from "../../src/core/connectors/server.ts";
 import { openLocal } from "../support/mcp-server.ts";

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "vitest";
-import { mcpServers } from "../../src/connectors/servers.ts";
-import { connectorSignIns } from "../../src/connectors/sign-in.ts";
+import { mcpServers } from "../../src/adapters/connectors/servers.ts";
+import { connectorSignIns } from "../../src/adapters/connectors/sign-in.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { reachServers, SignInNeeded } from "../../src/core/connectors/renew.ts";
 import { openCredentials, sealCredentials } from "../../src/core/connectors/server.ts";

@@ -1,10 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
-import { mcpServers } from "../../src/connectors/servers.ts";
+import { mcpServers } from "../../src/adapters/connectors/servers.ts";
+import { LookUpFailed } from "../../src/adapters/egress/look-up.ts";
+import type { Resolve } from "../../src/adapters/egress/resolve.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import type { ServerAddress } from "../../src/core/connectors/server.ts";
-import { LookUpFailed } from "../../src/egress/look-up.ts";
-import type { Resolve } from "../../src/egress/resolve.ts";
 import { freePort } from "../support/free-port.ts";
 import { injection, openLocal, openMcpServer } from "../support/mcp-server.ts";
 import { noNames, patient } from "../support/names.ts";

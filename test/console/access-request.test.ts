@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { accessPath } from "../../src/console/access-request.ts";
+import { accessPath } from "../../src/sign-in-pages/access-request.ts";
 import { openBrowser } from "../sign-in/browser.ts";
 import { openMailServer } from "../support/mail-server.ts";
 import { putApp } from "../support/oauth.ts";

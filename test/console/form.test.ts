@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isFromOwnSite } from "../../src/console/form.ts";
+import { isFromOwnSite } from "../../src/sign-in-pages/form.ts";
 import { goodPassword, openSignInPlatform, type SignInPlatform } from "../sign-in/people-rig.ts";
 
 const issuer = "https://platform.test";

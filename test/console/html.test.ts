@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Html, html } from "../../src/console/html.ts";
+import { Html, html } from "../../src/sign-in-pages/html.ts";
 
 /** Decodes entities as a browser does. */
 const decodeEntities = (text: string): string =>

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { nextPath } from "../../src/console/entrance.ts";
+import { nextPath } from "../../src/sign-in-pages/entrance.ts";
 
 const issuer = "https://accounts.example.com";
 

@@ -1,7 +1,7 @@
 import { fastify } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { html } from "../../src/console/html.ts";
-import { contentSecurityPolicy, sendPage, sendRedirect, stylePath, styleRoute } from "../../src/console/page.ts";
+import { html } from "../../src/sign-in-pages/html.ts";
+import { contentSecurityPolicy, sendPage, sendRedirect, stylePath, styleRoute } from "../../src/sign-in-pages/page.ts";
 
 const app = fastify();
 styleRoute(app);

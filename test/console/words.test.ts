@@ -1,11 +1,11 @@
 import { globSync, readFileSync } from "node:fs";
 import { parseSync } from "oxc-parser";
 import { describe, expect, test } from "vitest";
-import { html, localeOf, words } from "../../src/console/html.ts";
+import { html, localeOf, words } from "../../src/sign-in-pages/html.ts";
 import { openService } from "../support/service.ts";
 
 /** Documentation of the API, which is English and says so (`lang`). */
-const english = new Set(["src/console/error-pages.ts"]);
+const english = new Set(["src/sign-in-pages/error-pages.ts"]);
 /** Names, which are the same in every language. */
 const names = /Agent Task Platform|\bUTC\b/g;
 const spoken = /\p{L}{2,}/u;
@@ -46,7 +46,7 @@ const untranslatedIn = (path: string, source: string): readonly string[] =>
   childrenOf(parseSync(path, source).program as unknown as Node).flatMap((node) => untranslated(node, false));
 
 describe("every text of the pages", () => {
-  test.each(globSync("src/console/**/*.ts").filter((path) => !english.has(path)))("in %s is English and German", (path) => {
+  test.each(globSync("src/sign-in-pages/**/*.ts").filter((path) => !english.has(path)))("in %s is English and German", (path) => {
     expect(untranslatedIn(path, readFileSync(path, "utf8"))).toEqual([]);
   });
 

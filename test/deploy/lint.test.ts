@@ -101,7 +101,7 @@ describe("the resources of Kubernetes", () => {
     const [scaler] = named("HorizontalPodAutoscaler");
     expect(named("Deployment").map(({ metadata }) => metadata.name)).toContain(scaler?.spec.scaleTargetRef.name);
     const metric = scaler?.spec.metrics[0].external.metric.name;
-    expect(readFileSync(join(root, "src/metrics/installation.ts"), "utf8")).toContain(`name: "${metric}"`);
+    expect(readFileSync(join(root, "src/observability/metrics/installation.ts"), "utf8")).toContain(`name: "${metric}"`);
     const services = new Set(named("Service").map(({ metadata }) => metadata.name));
     const targets = JSON.stringify(named("Ingress")).matchAll(/"service":\{"name":"(\w+)"/g);
     for (const [, target = ""] of targets) expect(services).toContain(target);

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { loadConfig } from "../../src/config/config.ts";
 import { settingNamesOf } from "../../src/config/sources.ts";
 import { variableGroups } from "../../src/config/variables.ts";
-import { loadConfig } from "../../src/config.ts";
 import { compose, type Environment, imageEnvironment, pods, readDeploy, resources, unitEnvironment } from "./files.ts";
 
 const names = new Set([

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Operation, operationTable } from "../../src/operations.ts";
+import { type Operation, operationTable } from "../../src/pipeline/operations.ts";
 import { entryOf, registry } from "../operations/registry.ts";
 import { root } from "../support/server-process.ts";
 

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { openMcpServer } from "../support/mcp-server.ts";
 import { openService, type Service } from "../support/service.ts";
 import { blocksIn, readPage, shell } from "./page.ts";

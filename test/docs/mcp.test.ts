@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { toolsOf } from "../../src/mcp/tools/selection.ts";
+import { toolsOf } from "../../src/protocols/mcp/tools/selection.ts";
 import { sampledTest } from "../support/sampled.ts";
 import { openService } from "../support/service.ts";
 import { blocksIn, readPage, shell } from "./page.ts";

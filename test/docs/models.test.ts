@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { type FaultKind, ModelFault, toTurnError } from "../../src/runtime/agents/model/fault.ts";
 import { blocksIn, readPage } from "./page.ts";
 

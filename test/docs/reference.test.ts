@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { keyKinds } from "../../src/core/accounts/caller.ts";
-import { operationTable } from "../../src/operations.ts";
+import { operationTable } from "../../src/pipeline/operations.ts";
 import { registry } from "../operations/registry.ts";
 import { root } from "../support/server-process.ts";
 import { openService, type Person, type Service } from "../support/service.ts";

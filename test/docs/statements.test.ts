@@ -5,7 +5,7 @@ import { titlesOf } from "../../scripts/check/titles.ts";
 import { compatibilityPage, proofOf, readSubjects, subjectFiles } from "../../scripts/reference/compatibility.ts";
 import { titleOf } from "../../scripts/reference/operation.ts";
 import { specification } from "../../scripts/reference/sections.ts";
-import { operationTable } from "../../src/operations.ts";
+import { operationTable } from "../../src/pipeline/operations.ts";
 import { root } from "../support/server-process.ts";
 
 const rows = readSubjects(root).flatMap((subject) => subject.rows);

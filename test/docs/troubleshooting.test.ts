@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { loadConfig } from "../../src/config/config.ts";
 import { variableGroups } from "../../src/config/variables.ts";
-import { loadConfig } from "../../src/config.ts";
-import { createMetrics } from "../../src/metrics/metrics.ts";
+import { createMetrics } from "../../src/observability/metrics/metrics.ts";
 import { readPage } from "./page.ts";
 
 const page = readPage("docs/operate/troubleshooting.md");

@@ -6,7 +6,7 @@ import { finish } from "../../src/core/tasks/lifecycle.ts";
 import { encodeWebhookSecret, newWebhookSecret } from "../../src/core/webhooks/new-webhook.ts";
 import { encodeBody, notificationsOf } from "../../src/core/webhooks/notifications.ts";
 import { webhookEventTypes } from "../../src/core/webhooks/webhook.ts";
-import { operationTable } from "../../src/operations.ts";
+import { operationTable } from "../../src/pipeline/operations.ts";
 import { deliveryKeys } from "../../src/webhooks/keys.ts";
 import { signedHeaders } from "../../src/webhooks/sign.ts";
 import { openReceiver } from "../egress/receiver.ts";

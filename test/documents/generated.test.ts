@@ -1,10 +1,10 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { validate } from "../../src/call/validate.ts";
 import { type KeyKind, keyKinds } from "../../src/core/accounts/caller.ts";
 import { compileReader } from "../../src/http/v2/message-reader.ts";
-import { operationTable } from "../../src/operations.ts";
+import { operationTable } from "../../src/pipeline/operations.ts";
+import { validate } from "../../src/pipeline/validate.ts";
 import { sample, share } from "../support/depth.ts";
 import { isPart, type Part, partAt, readDocument } from "../support/documents.ts";
 import { type Known, valuesOf } from "../support/generated-json.ts";

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { writeModule } from "../../scripts/documents/module.ts";
 import { readSchema } from "../../scripts/reference/schema.ts";
 import { wire } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
-import { services } from "../../src/services.ts";
+import { services } from "../../src/pipeline/services.ts";
 import { root } from "../support/server-process.ts";
 
 const run = promisify(execFile);

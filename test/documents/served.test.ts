@@ -1,7 +1,7 @@
 import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { services } from "../../src/services.ts";
+import { services } from "../../src/pipeline/services.ts";
 import { documentFiles, partAt } from "../support/documents.ts";
 import { openService, type Service } from "../support/service.ts";
 

@@ -1,7 +1,7 @@
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 import { expect } from "vitest";
 import { compileBareWriter } from "../../src/http/v2/writer.ts";
-import { operationTable } from "../../src/operations.ts";
+import { operationTable } from "../../src/pipeline/operations.ts";
 import { untilStatus } from "../support/until.ts";
 import { watcher } from "../support/watcher.ts";
 import type { RpcWire, V2Body } from "../support/wires.ts";

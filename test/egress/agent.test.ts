@@ -6,9 +6,9 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { fetchFile } from "../../src/adapters/egress/fetch-file.ts";
 import { allowedAddresses } from "../../src/config/address-range.ts";
 import { systemClock } from "../../src/core/clock.ts";
-import { fetchFile } from "../../src/egress/fetch-file.ts";
 import { lacks } from "../support/needs.ts";
 import { type Certificate, openReceiver, selfSigned } from "./receiver.ts";
 
@@ -29,7 +29,7 @@ async function fetchInProcess(env: Readonly<Record<string, string>>, url: string
     import { text } from "node:stream/consumers";
     import { allowedAddresses } from "./src/config/address-range.ts";
     import { systemClock } from "./src/core/clock.ts";
-    import { fetchFile } from "./src/egress/fetch-file.ts";
+    import { fetchFile } from "./src/adapters/egress/fetch-file.ts";
     const get = fetchFile(allowedAddresses.parse("${allow}"), systemClock, async () => ["127.0.0.1"]);
     const answer = await get("${url}", { max: 100, accountId: "ann", signal: new AbortController().signal })
       .then(({ bytes }) => text(bytes), ({ reason }) => reason === "invalid_argument" ? null : "odd");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { mayReach } from "../../src/adapters/egress/agent.ts";
 import { allowedAddresses } from "../../src/config/address-range.ts";
-import { mayReach } from "../../src/egress/agent.ts";
 
 const isAllowed = (address: string, port: number, secure: boolean, allow = "") =>
   mayReach({ ports: [80, 443], plain: true, allowed: allow === "" ? [] : allowedAddresses.parse(allow) }, { address, port, secure });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { RefusedDestination } from "../../src/egress/agent.ts";
-import { fetchFaultText } from "../../src/egress/fetch-file.ts";
-import { LookUpFailed } from "../../src/egress/look-up.ts";
+import { RefusedDestination } from "../../src/adapters/egress/agent.ts";
+import { fetchFaultText } from "../../src/adapters/egress/fetch-file.ts";
+import { LookUpFailed } from "../../src/adapters/egress/look-up.ts";
 
 const errorWith = (code: string) => Object.assign(new Error("a stranger's text"), { code });
 const outside = { isLate: false, isInside: false, hasAnswered: false };

@@ -1,10 +1,10 @@
 import { buffer, text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { fetchFile } from "../../src/adapters/egress/fetch-file.ts";
+import { LookUpFailed } from "../../src/adapters/egress/look-up.ts";
 import { allowedAddresses } from "../../src/config/address-range.ts";
 import { systemClock } from "../../src/core/clock.ts";
-import { fetchFile } from "../../src/egress/fetch-file.ts";
-import { LookUpFailed } from "../../src/egress/look-up.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { openReceiver } from "./receiver.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fileNameOf, mediaTypeOf } from "../../src/egress/fetch-file.ts";
+import { fileNameOf, mediaTypeOf } from "../../src/adapters/egress/fetch-file.ts";
 
 const at = new URL("https://files.example/a%20b/report%20%C3%A4.pdf?x=/y#z");
 

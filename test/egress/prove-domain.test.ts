@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
+import { createProveDomain } from "../../src/adapters/egress/prove-domain.ts";
 import { systemClock } from "../../src/core/clock.ts";
-import { createProveDomain } from "../../src/egress/prove-domain.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { type DnsAnswer, openDnsServer } from "./dns-server.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isPublic, parseAddress } from "../../src/egress/public-address.ts";
+import { isPublic, parseAddress } from "../../src/adapters/egress/public-address.ts";
 
 /** The first and the last address of each network that spec/webhooks.md 10 lists. */
 const privateAddresses = [

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createDnsLookUp, LookUpFailed } from "../../src/adapters/egress/look-up.ts";
+import { createUserResolver, hostsFile } from "../../src/adapters/egress/resolve.ts";
 import type { OnBehalf } from "../../src/core/accounts/caller.ts";
 import { systemClock } from "../../src/core/clock.ts";
-import { createDnsLookUp, LookUpFailed } from "../../src/egress/look-up.ts";
-import { createUserResolver, hostsFile } from "../../src/egress/resolve.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { type DnsAnswer, type DnsServer, openDnsServer, type Question } from "./dns-server.ts";
 

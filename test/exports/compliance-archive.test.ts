@@ -5,7 +5,7 @@ import { type ComplianceExport, type StepFilter, stepNames } from "../../src/cor
 import { systemIds } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
 import { eventId, type TaskEvent } from "../../src/core/tasks/event.ts";
-import { packCompliance } from "../../src/exports/compliance.ts";
+import { packCompliance } from "../../src/runtime/exports/compliance.ts";
 import { type FilePlatform, openFilePlatform, until, uploadFile } from "../files/files-rig.ts";
 import { describeOnOne } from "../support/database.ts";
 import type { Person } from "../support/service.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createLocalBlobs } from "../../src/adapters/storage/local.ts";
 import type { Export } from "../../src/core/exports/export.ts";
 import { systemIds } from "../../src/core/ids.ts";
-import { createLocalBlobs } from "../../src/storage/local.ts";
 import { openFilePlatform, readBlobTotals, until } from "../files/files-rig.ts";
 import { sampleCompliance } from "../store/samples.ts";
 import { describeOnOne, rowsIn } from "../support/database.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createLocalBlobs } from "../../src/storage/local.ts";
+import { createLocalBlobs } from "../../src/adapters/storage/local.ts";
 import { openFilePlatform, readBlobTotals, until } from "../files/files-rig.ts";
 import { describeOnOne } from "../support/database.ts";
 import { stillClock } from "../support/still-clock.ts";

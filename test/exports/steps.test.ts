@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type EventPayloads, eventTypes, type NewEvent, type TaskEvent } from "../../src/core/tasks/event.ts";
-import { stepLine, stepsOf } from "../../src/exports/steps.ts";
+import { stepLine, stepsOf } from "../../src/runtime/exports/steps.ts";
 
 const at = { taskId: "task", seq: 3, timestamp: 1_932_969_600_120 } as const;
 const taskEvent = (event: NewEvent): TaskEvent => ({ ...event, ...at });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { stepUlid } from "../../src/exports/steps.ts";
+import { stepUlid } from "../../src/runtime/exports/steps.ts";
 
 const place = { taskId: "Vn8Qd2LkTz5hXw3BsRmYpC", seq: 7, timestamp: 1_932_969_600_120, part: 0 };
 

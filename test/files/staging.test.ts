@@ -1,12 +1,12 @@
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
+import { createLocalBlobs } from "../../src/adapters/storage/local.ts";
 import type { Caller } from "../../src/core/accounts/caller.ts";
 import { fileLinks } from "../../src/core/files/links.ts";
 import { staging } from "../../src/core/files/stage.ts";
 import { fileSweep } from "../../src/core/files/sweep.ts";
 import { writer } from "../../src/core/files/writer.ts";
 import { systemIds } from "../../src/core/ids.ts";
-import { createLocalBlobs } from "../../src/storage/local.ts";
 import { cipher } from "../support/cipher.ts";
 import { describeOnOne } from "../support/database.ts";
 import type { Person } from "../support/service.ts";

@@ -4,7 +4,7 @@ import { ServerReflection } from "../../src/gen/proto/grpc/reflection/v1/reflect
 import { ServerReflection as ServerReflectionAlpha } from "../../src/gen/proto/grpc/reflection/v1alpha/reflection_pb.ts";
 import { A2AService } from "../../src/gen/proto/lf/a2a/v1/a2a_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { type Operation, operationTable, rpcName } from "../../src/operations.ts";
+import { type Operation, operationTable, rpcName } from "../../src/pipeline/operations.ts";
 import { takes } from "../wires/access.ts";
 import type { LimitName, Wire } from "./request.ts";
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Failure } from "../../src/core/failure.ts";
 import { connectUnary } from "../../src/http/connect-unary.ts";
 import { requestReader } from "../../src/http/request.ts";
-import { operationTable } from "../../src/operations.ts";
+import { operationTable } from "../../src/pipeline/operations.ts";
 import { type RawRequest, send } from "../wires/raw.ts";
 
 const app = fastify({ forceCloseConnections: true });

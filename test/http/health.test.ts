@@ -6,7 +6,7 @@ import type { Store } from "../../src/core/store.ts";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../../src/gen/proto/grpc/health/v1/health_pb.ts";
 import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
 import { readiness } from "../../src/http/health.ts";
-import { services } from "../../src/services.ts";
+import { services } from "../../src/pipeline/services.ts";
 import { describeOnOne, openTestStore, postgresTemplate, runOn } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { storeWithFaults } from "../support/faults.ts";

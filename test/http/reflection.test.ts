@@ -9,7 +9,7 @@ import { Health } from "../../src/gen/proto/grpc/health/v1/health_pb.ts";
 import { ServerReflection, type ServerReflectionRequestSchema } from "../../src/gen/proto/grpc/reflection/v1/reflection_pb.ts";
 import { ServerReflection as ServerReflectionAlpha } from "../../src/gen/proto/grpc/reflection/v1alpha/reflection_pb.ts";
 import { A2AService } from "../../src/gen/proto/lf/a2a/v1/a2a_pb.ts";
-import { services } from "../../src/services.ts";
+import { services } from "../../src/pipeline/services.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 
 const run = promisify(execFile);

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import type { DescMessage } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { operationTable } from "../../src/operations.ts";
+import { operationTable } from "../../src/pipeline/operations.ts";
 
 /** The names of all fields of a message and of those in it. */
 function fieldsOf(desc: DescMessage, seen = new Set<DescMessage>()): string[] {

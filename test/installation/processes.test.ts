@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { processesOf } from "../../cli/server/processes.ts";
 import type { NodeLoad } from "../../src/core/installation/status.ts";
 import type { ProcessKeys } from "../../src/core/processes/key-rotation.ts";
-import { version } from "../../src/wiring/installation.ts";
+import { version } from "../../src/modules/installation.ts";
 import { openTestStore, postgresTemplate } from "../support/database.ts";
 import { openService, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";

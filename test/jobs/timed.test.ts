@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { hourMs, type JobNeeds, type TimedJob } from "../../src/core/processes/timed-job.ts";
 import { startJobs } from "../../src/jobs/timed.ts";
-import { createMetrics } from "../../src/metrics/metrics.ts";
+import { createMetrics } from "../../src/observability/metrics/metrics.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
 import { stillClock } from "../support/still-clock.ts";
 

@@ -1,7 +1,7 @@
 import { globSync } from "node:fs";
 import { join } from "node:path";
-import { operationTable } from "../../src/operations.ts";
-import { services } from "../../src/services.ts";
+import { operationTable } from "../../src/pipeline/operations.ts";
+import { services } from "../../src/pipeline/services.ts";
 import { root } from "../support/server-process.ts";
 
 /** The folder that an integrator copies. */

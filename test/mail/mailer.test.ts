@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createMailer, invitationMail } from "../../src/mail/mail.ts";
+import { createMailer, invitationMail } from "../../src/adapters/mail/mail.ts";
 import { openMailServer } from "../support/mail-server.ts";
 
 const url = "https://accounts.example.com/link/abc-_123";

@@ -1,7 +1,7 @@
 import type { ElicitRequestFormParams } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
-import { formOf } from "../../src/doors/ask.ts";
-import type { Operations } from "../../src/doors/operations.ts";
+import { formOf } from "../../src/protocols/shared/ask.ts";
+import type { Operations } from "../../src/protocols/shared/operations.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { type Answer, jsonOf, mcpClient } from "./client.ts";
 

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fileTools } from "../../src/mcp/tools/files.ts";
-import { taskTools } from "../../src/mcp/tools/tasks.ts";
-import { toolName } from "../../src/mcp/tools/tool.ts";
-import { operationTable } from "../../src/operations.ts";
+import { operationTable } from "../../src/pipeline/operations.ts";
+import { fileTools } from "../../src/protocols/mcp/tools/files.ts";
+import { taskTools } from "../../src/protocols/mcp/tools/tasks.ts";
+import { toolName } from "../../src/protocols/mcp/tools/tool.ts";
 import { leaksOf } from "../fuzz/oracle/leaks.ts";
 import { sample, seed } from "../support/depth.ts";
 import { taskRig } from "../support/task-rig.ts";

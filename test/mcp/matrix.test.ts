@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { roles } from "../../src/core/accounts/account.ts";
 import { keyKinds, type ScopeName, scopeNames } from "../../src/core/accounts/caller.ts";
 import { Access_Credential } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
-import { type Operation, operationTable } from "../../src/operations.ts";
+import { type Operation, operationTable } from "../../src/pipeline/operations.ts";
 import { openTestStore, type TestStore } from "../support/database.ts";
 import { share } from "../support/depth.ts";
 import { openService, type Service } from "../support/service.ts";

@@ -1,8 +1,8 @@
 import { globSync } from "node:fs";
 import { expect, test } from "vitest";
-import { scopeList } from "../../src/console/consent/consent-page.ts";
 import { parseScopes, scopeNames } from "../../src/core/accounts/caller.ts";
 import { defaultScopes } from "../../src/core/oauth/app.ts";
+import { scopeList } from "../../src/sign-in-pages/consent/consent-page.ts";
 import { loadedWith } from "../support/loaded-with.ts";
 import { taskRig } from "../support/task-rig.ts";
 
@@ -23,9 +23,9 @@ test("the page of consent lists approve:task first and marks it as dangerous (sp
 });
 
 test("a server loads the protocol with its first request, and not before", () => {
-  expect(globSync("src/mcp/http/*.ts")).toContain("src/mcp/http/handler.ts");
+  expect(globSync("src/protocols/mcp/http/*.ts")).toContain("src/protocols/mcp/http/handler.ts");
   const loaded = [...loadedWith("src/serve.ts")];
-  expect(loaded).toContain("src/mcp/http/route.ts");
+  expect(loaded).toContain("src/protocols/mcp/http/route.ts");
   expect(loaded.filter((name) => name.startsWith("@modelcontextprotocol/server"))).toEqual([]);
-  expect([...loadedWith("src/mcp/http/handler.ts")]).toContain("@modelcontextprotocol/server");
+  expect([...loadedWith("src/protocols/mcp/http/handler.ts")]).toContain("@modelcontextprotocol/server");
 });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { createMetrics } from "../../src/metrics/metrics.ts";
+import { createMetrics } from "../../src/observability/metrics/metrics.ts";
 import { lacks } from "../support/needs.ts";
 import { namesIn } from "./metrics-rig.ts";
 

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { systemClock } from "../../src/core/clock.ts";
-import { createMetrics } from "../../src/metrics/metrics.ts";
-import { operationTable } from "../../src/operations.ts";
+import { createMetrics } from "../../src/observability/metrics/metrics.ts";
+import { operationTable } from "../../src/pipeline/operations.ts";
 import { openTestStore } from "../support/database.ts";
 import { storeWithFaults } from "../support/faults.ts";
 import { lacks } from "../support/needs.ts";
@@ -201,8 +201,8 @@ describe("access to /metrics", () => {
     expect((await fetch(`${service.url}/metrics`)).status).toBe(404);
     const script = `
       import { createRequire } from "node:module";
-      import { loadConfig } from "./src/config.ts";
-      import { openMetrics } from "./src/wiring/observing.ts";
+      import { loadConfig } from "./src/config/config.ts";
+      import { openMetrics } from "./src/modules/observing.ts";
       const isLoaded = () => Object.keys(createRequire(import.meta.url).cache).some((path) => path.includes("prom-client"));
       await openMetrics(loadConfig({}));
       const before = isLoaded();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { scrapeReader } from "../../src/metrics/installation.ts";
+import { scrapeReader } from "../../src/observability/metrics/installation.ts";
 import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import { openDirect, runDirectly } from "../support/direct.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";

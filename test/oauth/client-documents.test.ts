@@ -1,10 +1,10 @@
 import type { RequestListener } from "node:http";
 import { describe, expect, test } from "vitest";
+import { createFetchClientDocument } from "../../src/adapters/egress/fetch-client-document.ts";
+import type { Resolve } from "../../src/adapters/egress/resolve.ts";
 import { allowedAddresses } from "../../src/config/address-range.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { type ClientDocuments, clientDocuments, isDocumentClientId } from "../../src/core/oauth/client-documents.ts";
-import { createFetchClientDocument } from "../../src/egress/fetch-client-document.ts";
-import type { Resolve } from "../../src/egress/resolve.ts";
 import { lacks } from "../support/needs.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { documentOf, openDocument, trustedServers } from "./unverified-rig.ts";

@@ -3,7 +3,7 @@ import { type ScopeName, scopeNames } from "../../src/core/accounts/caller.ts";
 import { connectors, myBrowserId } from "../../src/core/connectors/catalogue.ts";
 import { systemIds } from "../../src/core/ids.ts";
 import { Access_Credential } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
-import { operationTable } from "../../src/operations.ts";
+import { operationTable } from "../../src/pipeline/operations.ts";
 import { settingsRig } from "../settings/settings-rig.ts";
 import { describeOnOne } from "../support/database.ts";
 import type { TestApp } from "../support/oauth.ts";

@@ -1,6 +1,6 @@
 import type { DescService, JsonObject } from "@bufbuild/protobuf";
 import type { Store } from "../../src/core/store.ts";
-import { rpcName } from "../../src/operations.ts";
+import { rpcName } from "../../src/pipeline/operations.ts";
 import type { Person } from "../support/service.ts";
 
 /** Creates the data for a successful call; returns its v2 body. The store is for data that only a running agent could write. */

@@ -1,4 +1,4 @@
-import type { Operation } from "../../src/operations.ts";
+import type { Operation } from "../../src/pipeline/operations.ts";
 import { browserEntries, connectorEntries, connectorSettingsEntries } from "./connectors.ts";
 import type { Entry } from "./entry.ts";
 import { complianceEntries, exportEntries, exportV1Entries } from "./exports.ts";

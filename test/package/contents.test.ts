@@ -31,7 +31,7 @@ describe("the built package", () => {
     const places = ["CHANGELOG.md", "LICENSE", "README.md", "api", "bin", "deploy", "docs", "lib", "node_modules", "package.json"];
     expect(readdirSync(folder).toSorted()).toEqual([...places, "prisma", "src"]);
     expect(ownFiles("**/*.{ts,tsx}").filter((name) => !name.endsWith(".d.ts"))).toEqual([]);
-    expect(ownFiles("src/**/*.js").filter((name) => !name.startsWith("src/gen/"))).toEqual(["src/console/factors/passkey.js"]);
+    expect(ownFiles("src/**/*.js").filter((name) => !name.startsWith("src/gen/"))).toEqual(["src/sign-in-pages/factors/passkey.js"]);
     const licences = read("lib/LICENSES.md");
     for (const name of ["fastify", "@prisma/client", "undici", "pg", "unpdf"])
       expect(licences).toMatch(new RegExp(`^## ${name} \\d.+\\n\\nLicence: .+\\n\\n\`\`\`text\\n`, "m"));

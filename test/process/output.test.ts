@@ -4,7 +4,7 @@ import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rm
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { patientOutput } from "../../src/process/output.ts";
+import { patientOutput } from "../../src/start/process/output.ts";
 import { ownEnvironment, root } from "../support/server-process.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "output-"));
@@ -60,7 +60,7 @@ test("a write without a reader throws nothing", () => {
 
 test("the log of a process whose terminal is closed, or full, neither ends nor blocks it", async () => {
   const program = `
-    import { processLog } from "./src/log.ts";
+    import { processLog } from "./src/observability/log.ts";
     import { writeFileSync } from "node:fs";
     process.on("SIGHUP", () => undefined);
     const log = processLog("info");

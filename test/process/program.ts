@@ -1,6 +1,6 @@
 // Ends by the code of the server, in a way that a test chooses.
 import { Worker } from "node:worker_threads";
-import { awaitEnd } from "../../src/process/ending.ts";
+import { awaitEnd } from "../../src/start/process/ending.ts";
 
 const [way = "", limitMs = "0", pipe] = process.argv.slice(2);
 const { asked, step } = awaitEnd(Number(limitMs), console.error, process.exit);

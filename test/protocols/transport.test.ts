@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { clientOver } from "../../packages/client/src/index.ts";
-import type { Request } from "../../src/call/admission.ts";
-import type { Performer } from "../../src/call/perform.ts";
 import { Failure } from "../../src/core/failure.ts";
-import { operationTable } from "../../src/operations.ts";
+import type { Request } from "../../src/pipeline/admission.ts";
+import { operationTable } from "../../src/pipeline/operations.ts";
+import type { Performer } from "../../src/pipeline/perform.ts";
 import { callsOf } from "../../src/protocols/shared/calls.ts";
 import { inProcessTransport } from "../../src/protocols/shared/transport.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readFilter } from "../../src/scim/users.ts";
+import { readFilter } from "../../src/protocols/scim/users.ts";
 
 describe("filters", () => {
   test.each([

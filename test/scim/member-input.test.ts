@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
-import { memberInputOf } from "../../src/scim/member-input.ts";
-import { patchUserInput, userInputOf } from "../../src/scim/user-input.ts";
+import { memberInputOf } from "../../src/protocols/scim/member-input.ts";
+import { patchUserInput, userInputOf } from "../../src/protocols/scim/user-input.ts";
 
 const definedMembers = (input: object) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
 const bodyWants = (body: JsonObject) => definedMembers(memberInputOf(userInputOf(body)));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { readClaimedGroups } from "../../src/console/group-claim.ts";
 import { TeamService } from "../../src/gen/proto/settings/v1/team_service_pb.ts";
 import { TeamMemberRole } from "../../src/gen/proto/team/v2/team_user_pb.ts";
+import { readClaimedGroups } from "../../src/sign-in-pages/group-claim.ts";
 import { patchOf, scimOf } from "../scim/scim-rig.ts";
 import { describeOnOne } from "../support/database.ts";
 import { openSignInPlatform } from "./people-rig.ts";

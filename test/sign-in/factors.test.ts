@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { relyingParty } from "../../src/console/factors/webauthn.ts";
 import { base32, codeAt, otpauthUrl, stepOf } from "../../src/core/sign-in/totp.ts";
+import { relyingParty } from "../../src/sign-in-pages/factors/webauthn.ts";
 import { describeOnEach } from "../support/database.ts";
 import { openMailServer } from "../support/mail-server.ts";
 import type { Browser } from "./browser.ts";

@@ -1,7 +1,7 @@
 import { setImmediate as tick } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { wideNetwork } from "../../src/call/limit.ts";
 import { type HashTurn, hashQueue } from "../../src/core/sign-in/hash-queue.ts";
+import { wideNetwork } from "../../src/pipeline/limit.ts";
 
 /** A queue whose hashes end when the test says so, and the names of those that have begun. */
 function heldQueue() {

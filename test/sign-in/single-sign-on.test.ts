@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { confirmIdentity } from "../../src/console/provider.ts";
+import { confirmIdentity } from "../../src/sign-in-pages/provider.ts";
 import type { Browser, PageResponse } from "./browser.ts";
 import { openSignInPlatform, type SignInPlatform } from "./people-rig.ts";
 import { client, openProvider, type ProviderRig } from "./provider-rig.ts";

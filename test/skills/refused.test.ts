@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
+import { createLocalBlobs } from "../../src/adapters/storage/local.ts";
 import { fileSweep } from "../../src/core/files/sweep.ts";
 import { SkillService } from "../../src/gen/proto/settings/v1/skill_service_pb.ts";
-import { createLocalBlobs } from "../../src/storage/local.ts";
 import { hostile } from "../core/skills/hostile.ts";
 import { skillZip } from "../core/skills/zip-maker.ts";
 import { type FilePlatform, openFilePlatform, uploadFile } from "../files/files-rig.ts";

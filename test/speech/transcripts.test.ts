@@ -1,9 +1,9 @@
 import { Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { transcriber } from "../../src/adapters/transcription/endpoint.ts";
+import { transcripts } from "../../src/adapters/transcription/transcripts.ts";
 import type { Caller } from "../../src/core/accounts/caller.ts";
 import type { Recording } from "../../src/core/files/fetch-files.ts";
-import { transcriber } from "../../src/speech/endpoint.ts";
-import { transcripts } from "../../src/speech/transcripts.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { openSpeechService, type SpeechService, say } from "./service.ts";
 

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { CreateMultipartUploadCommand, S3Client, UploadPartCommand } from "@aws-sdk/client-s3";
+import { createLocalBlobs } from "../../src/adapters/storage/local.ts";
+import { createS3Blobs } from "../../src/adapters/storage/s3.ts";
 import type { Blobs } from "../../src/core/files/blob.ts";
-import { createLocalBlobs } from "../../src/storage/local.ts";
-import { createS3Blobs } from "../../src/storage/s3.ts";
 import { startS3 } from "../support/s3-server.ts";
 
 /** A storage under test. */

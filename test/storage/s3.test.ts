@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
-import { createS3Blobs } from "../../src/storage/s3.ts";
+import { createS3Blobs } from "../../src/adapters/storage/s3.ts";
 import { startS3 } from "../support/s3-server.ts";
 
 const never = new AbortController().signal;

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createLocalBlobs } from "../../src/adapters/storage/local.ts";
 import type { Clock } from "../../src/core/clock.ts";
 import type { Blobs } from "../../src/core/files/blob.ts";
 import { fileReader } from "../../src/core/files/files.ts";
@@ -13,7 +14,6 @@ import { createSaveSite } from "../../src/core/websites/save.ts";
 import { workspaces } from "../../src/core/workspaces/open.ts";
 import type { Turn } from "../../src/runtime/agent.ts";
 import type { RunParts } from "../../src/runtime/run.ts";
-import { createLocalBlobs } from "../../src/storage/local.ts";
 
 /** The files interface of a run. */
 type Files = Pick<RunParts, "staging" | "readFile" | "workspaceOf" | "openSkill" | "saveSite">;

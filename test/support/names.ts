@@ -1,6 +1,6 @@
+import { LookUpFailed } from "../../src/adapters/egress/look-up.ts";
+import type { Resolve } from "../../src/adapters/egress/resolve.ts";
 import type { OnBehalf } from "../../src/core/accounts/caller.ts";
-import { LookUpFailed } from "../../src/egress/look-up.ts";
-import type { Resolve } from "../../src/egress/resolve.ts";
 
 /** An account whose requests wait as long as necessary. */
 export const patient: OnBehalf = { accountId: "patient", signal: new AbortController().signal };

@@ -1,6 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
-import { type Config, loadConfig } from "../../src/config.ts";
+import { type Config, loadConfig } from "../../src/config/config.ts";
 import type { Role } from "../../src/core/accounts/account.ts";
 import type { KeyKind } from "../../src/core/accounts/caller.ts";
 import { ensureDefaultAgents } from "../../src/core/agents/agent.ts";
@@ -12,10 +12,10 @@ import { type KeyRestrictions, noRestrictions } from "../../src/core/keys/restri
 import type { Log } from "../../src/core/log.ts";
 import type { Store, Tx } from "../../src/core/store.ts";
 import type { ProveDomain } from "../../src/core/websites/domain.ts";
-import type { Ambient } from "../../src/installation.ts";
-import { startPlatform } from "../../src/platform.ts";
+import { openMetrics, openTelemetry } from "../../src/modules/observing.ts";
+import type { Ambient } from "../../src/start/installation.ts";
+import { startPlatform } from "../../src/start/platform.ts";
 import { openStore } from "../../src/store/open.ts";
-import { openMetrics, openTelemetry } from "../../src/wiring/observing.ts";
 import { checkedCache } from "./checked-cache.ts";
 import { cipher } from "./cipher.ts";
 import { type DatabaseKind, openTestStore, type TestStore } from "./database.ts";

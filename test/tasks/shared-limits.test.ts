@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { SharedTaskService } from "../../src/gen/proto/task/v2/shared_task_service_pb.ts";
-import { rpcName } from "../../src/operations.ts";
+import { rpcName } from "../../src/pipeline/operations.ts";
 import { callV2, rpcWires } from "../support/wires.ts";
 import { send } from "../wires/raw.ts";
 import { type Headers as CallHeaders, notFoundText, outcomeOf, sharedRig } from "./shared-rig.ts";

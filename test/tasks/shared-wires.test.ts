@@ -1,7 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { beforeAll, expect, test } from "vitest";
 import { GetSharedTaskRequestSchema, SharedTaskService } from "../../src/gen/proto/task/v2/shared_task_service_pb.ts";
-import { rpcName } from "../../src/operations.ts";
+import { rpcName } from "../../src/pipeline/operations.ts";
 import { describeOnOne } from "../support/database.ts";
 import { callV2, rpcWires } from "../support/wires.ts";
 import { framed, type RawReply, send, sendHttp2 } from "../wires/raw.ts";

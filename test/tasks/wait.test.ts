@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, test } from "vitest";
-import { operationTable } from "../../src/operations.ts";
+import { operationTable } from "../../src/pipeline/operations.ts";
 import { share } from "../support/depth.ts";
 import { runDirectly } from "../support/direct.ts";
 import type { Person } from "../support/service.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { operationTable } from "../../src/operations.ts";
+import { operationTable } from "../../src/pipeline/operations.ts";
 import { openService } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { watcher, watchWires } from "../support/watcher.ts";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Role } from "../../src/core/accounts/account.ts";
 import { systemIds } from "../../src/core/ids.ts";
-import { operationTable } from "../../src/operations.ts";
+import { operationTable } from "../../src/pipeline/operations.ts";
 import { type SettingsRig, settingsRig } from "../settings/settings-rig.ts";
 import type { DatabaseKind } from "../support/database.ts";
 import type { Person, ServiceOptions } from "../support/service.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import type { Log } from "../../src/core/log.ts";
-import { openTelemetry } from "../../src/wiring/observing.ts";
+import { openTelemetry } from "../../src/modules/observing.ts";
 import { openMeasured, sumOf } from "../metrics/metrics-rig.ts";
 import { openOtlpReceiver } from "../support/otlp-receiver.ts";
 import { openService } from "../support/service.ts";

@@ -1,8 +1,8 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createAdvance } from "../../src/wiring/test-mode/advance.ts";
-import { createTestClock } from "../../src/wiring/test-mode/clock.ts";
-import type { TestState } from "../../src/wiring/test-mode/state.ts";
+import { createAdvance } from "../../src/modules/test-mode/advance.ts";
+import { createTestClock } from "../../src/modules/test-mode/clock.ts";
+import type { TestState } from "../../src/modules/test-mode/state.ts";
 import { openReceiver } from "./receiver.ts";
 import { startTestMode, type TestModeServer } from "./rig.ts";
 

@@ -3,9 +3,9 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import { openTestMode } from "../../src/modules/test-mode/open.ts";
 import { serve } from "../../src/serve.ts";
-import { openTestMode } from "../../src/wiring/test-mode/open.ts";
 import { loadedWith } from "../support/loaded-with.ts";
 import { openService, type Service } from "../support/service.ts";
 import { refusedSettings, startTestMode, type TestModeServer } from "./rig.ts";
@@ -144,7 +144,7 @@ describe("a normal server", () => {
 
   test("does not load the code of test mode, and no document names its operations", () => {
     const loaded = [...loadedWith("cli/server/serve.ts")];
-    expect(loaded).toContain("src/platform.ts");
+    expect(loaded).toContain("src/start/platform.ts");
     expect(loaded.filter((path) => path.includes("test-mode") || path.includes("testing/v1"))).toEqual([]);
     const documents = [...globSync("api/**/*.{json,yaml}"), ...globSync("docs/reference/**/*.md")];
     expect(documents.length).toBeGreaterThan(10);

@@ -1,8 +1,8 @@
 import { ConfigError } from "../../src/config/variable.ts";
-import { firstKeys } from "../../src/first-key.ts";
-import { type Ambient, openInstallation } from "../../src/installation.ts";
-import { startPlatform } from "../../src/platform.ts";
-import { openTestMode, type TestFlags } from "../../src/wiring/test-mode/open.ts";
+import { openTestMode, type TestFlags } from "../../src/modules/test-mode/open.ts";
+import { firstKeys } from "../../src/start/first-key.ts";
+import { type Ambient, openInstallation } from "../../src/start/installation.ts";
+import { startPlatform } from "../../src/start/platform.ts";
 import { type Calling, callingWith, type LogLine } from "../support/service.ts";
 
 /** A server of `atp serve --test` in this process. */

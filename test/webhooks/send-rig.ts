@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from "node:crypto";
+import type { Resolve } from "../../src/adapters/egress/resolve.ts";
 import { allowedAddresses } from "../../src/config/address-range.ts";
 import { type Clock, systemClock } from "../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { SendWebhook } from "../../src/core/webhooks/delivery.ts";
 import { newWebhookSecret, sealWebhookSecret } from "../../src/core/webhooks/new-webhook.ts";
-import type { Resolve } from "../../src/egress/resolve.ts";
 import { webhookSender } from "../../src/webhooks/send.ts";
 import { cipher } from "../support/cipher.ts";
 

@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { createLocalBlobs } from "../../src/adapters/storage/local.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { staging } from "../../src/core/files/stage.ts";
 import { writer } from "../../src/core/files/writer.ts";
@@ -6,7 +7,6 @@ import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
 import type { Checkpoint } from "../../src/core/websites/checkpoint.ts";
 import { createSaveSite } from "../../src/core/websites/save.ts";
-import { createLocalBlobs } from "../../src/storage/local.ts";
 
 /** Files of a site by their paths. */
 export type SiteTree = Readonly<Record<string, string | Uint8Array>>;

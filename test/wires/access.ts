@@ -1,7 +1,7 @@
 import type { Role } from "../../src/core/accounts/account.ts";
 import { type KeyKind, keyKinds } from "../../src/core/accounts/caller.ts";
 import { Access_Credential, Access_Role } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
-import type { Operation, OperationAccess } from "../../src/operations.ts";
+import type { Operation, OperationAccess } from "../../src/pipeline/operations.ts";
 import type { Wire } from "./call.ts";
 
 /** The credential in the descriptors for a kind of key. */

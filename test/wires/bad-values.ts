@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, type JsonObject, type JsonValue, type Message, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
-import { enumRule } from "../../src/call/validate.ts";
 import { enumNames, wireOptions } from "../../src/http/v2/wire.ts";
+import { enumRule } from "../../src/pipeline/validate.ts";
 import { type Spot, sampleValue } from "./sample.ts";
 
 /** A value at a position, and the expected text of the refusal after the position. */

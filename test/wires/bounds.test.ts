@@ -3,7 +3,7 @@ import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { elementsMax } from "../../src/core/json.ts";
 import { boundOf } from "../../src/http/bounds/bound.ts";
-import { type Operation, operationTable } from "../../src/operations.ts";
+import { type Operation, operationTable } from "../../src/pipeline/operations.ts";
 import { share } from "../support/depth.ts";
 import { openService, type Service } from "../support/service.ts";
 import { canOpen } from "./access.ts";

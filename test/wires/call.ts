@@ -3,7 +3,7 @@ import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { expect } from "vitest";
 import type { Reason } from "../../src/core/failure.ts";
 import { compileReader } from "../../src/http/v2/message-reader.ts";
-import { type Operation, operationTable, rpcName } from "../../src/operations.ts";
+import { type Operation, operationTable, rpcName } from "../../src/pipeline/operations.ts";
 import { share } from "../support/depth.ts";
 import { callV2, type RpcWire, rpcWires, staysOpen, transportOf, type V2Body } from "../support/wires.ts";
 import { sampleOf } from "./sample.ts";

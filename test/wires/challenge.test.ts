@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Operation, operationTable } from "../../src/operations.ts";
+import { type Operation, operationTable } from "../../src/pipeline/operations.ts";
 import { v1With } from "../http/v1/caller.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { type CallOver, callerOf, refused, servedBy, wires } from "./call.ts";

@@ -8,7 +8,7 @@ import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js"
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CreateProjectRequestSchema, ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
 import { ListTasksRequestSchema } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { services } from "../../src/services.ts";
+import { services } from "../../src/pipeline/services.ts";
 import { openTestStore } from "../support/database.ts";
 import { storeWithFaults } from "../support/faults.ts";
 import { openService, type Person, type Service } from "../support/service.ts";

@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { create, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compileReader } from "../../src/http/v2/message-reader.ts";
-import { type Operation, operationTable, rpcName } from "../../src/operations.ts";
+import { type Operation, operationTable, rpcName } from "../../src/pipeline/operations.ts";
 import { share } from "../support/depth.ts";
 import { openService, type Service } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemRandom } from "../../src/core/ids.ts";
 import { newKeyText } from "../../src/core/keys/api-key.ts";
-import { operationTable } from "../../src/operations.ts";
+import { operationTable } from "../../src/pipeline/operations.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { type CallOver, callerOf, refused, wires } from "./call.ts";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Operation, operationTable } from "../../src/operations.ts";
+import { type Operation, operationTable } from "../../src/pipeline/operations.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { type Answer, type Call, type CallOver, callerOf, refused, wires } from "./call.ts";
 

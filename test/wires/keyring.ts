@@ -1,5 +1,5 @@
 import { type KeyKind, keyKinds } from "../../src/core/accounts/caller.ts";
-import type { Operation } from "../../src/operations.ts";
+import type { Operation } from "../../src/pipeline/operations.ts";
 import type { Person, Service } from "../support/service.ts";
 import { createWorker } from "../workers/worker-rig.ts";
 import { takes, takesKey, takesWorker } from "./access.ts";

@@ -6,7 +6,7 @@ import { systemRandom } from "../../src/core/ids.ts";
 import { newKeyText } from "../../src/core/keys/api-key.ts";
 import type { KeyRestrictions } from "../../src/core/keys/restrictions.ts";
 import { Access_Credential, Access_Role } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
-import type { Operation } from "../../src/operations.ts";
+import type { Operation } from "../../src/pipeline/operations.ts";
 import { openTestStore, type TestStore } from "../support/database.ts";
 import { share } from "../support/depth.ts";
 import { openService, type Service } from "../support/service.ts";

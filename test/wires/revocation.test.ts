@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { scopeNames } from "../../src/core/accounts/caller.ts";
 import type { Tx } from "../../src/core/store.ts";
-import { type Operation, operationTable, rpcName } from "../../src/operations.ts";
+import { type Operation, operationTable, rpcName } from "../../src/pipeline/operations.ts";
 import { sampleConnector } from "../store/samples.ts";
 import { openTestStore, type TestStore } from "../support/database.ts";
 import { share } from "../support/depth.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { keyKinds } from "../../src/core/accounts/caller.ts";
 import { type Clock, systemClock } from "../../src/core/clock.ts";
-import { type Operation, operationTable } from "../../src/operations.ts";
+import { type Operation, operationTable } from "../../src/pipeline/operations.ts";
 import { registry } from "../operations/registry.ts";
 import { atRest } from "../support/at-rest.ts";
 import { type DatabaseKind, databaseKinds, postgresTemplate } from "../support/database.ts";

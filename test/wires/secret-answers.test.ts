@@ -1,7 +1,7 @@
 import { create, type DescField, type DescMessage, getOption, type Message, ScalarType } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { secret } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
-import { type Operation, operationTable } from "../../src/operations.ts";
+import { type Operation, operationTable } from "../../src/pipeline/operations.ts";
 import { openStub } from "../http/bodies/stub.ts";
 import { send } from "./raw.ts";
 

@@ -2,7 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WatchTaskRequestSchema } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { Access_Credential } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
-import { operationTable, rpcName } from "../../src/operations.ts";
+import { operationTable, rpcName } from "../../src/pipeline/operations.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { framed, type RawReply, type RawRequest, send, sendHttp2 } from "./raw.ts";
 

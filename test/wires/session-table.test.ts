@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { roles } from "../../src/core/accounts/account.ts";
 import { Access_Credential } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
-import { type Operation, operationTable } from "../../src/operations.ts";
+import { type Operation, operationTable } from "../../src/pipeline/operations.ts";
 import { openService, type Service } from "../support/service.ts";
 import { hasSessions, takesSession } from "./access.ts";
 import { type Answer, type CallOver, callerOf, pooled, refused, servedBy } from "./call.ts";

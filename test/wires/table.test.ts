@@ -4,7 +4,7 @@ import { keyKinds } from "../../src/core/accounts/caller.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import { newKeyText } from "../../src/core/keys/api-key.ts";
 import { Access_Credential } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
-import type { Operation } from "../../src/operations.ts";
+import type { Operation } from "../../src/pipeline/operations.ts";
 import { openService, type Service } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
 import { canOpen, hasSessions, takes, takesKey, takesSession } from "./access.ts";

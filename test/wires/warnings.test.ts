@@ -1,7 +1,7 @@
 import { type DescMethod, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compileReader } from "../../src/http/v2/message-reader.ts";
-import { type Operation, operationTable, rpcName } from "../../src/operations.ts";
+import { type Operation, operationTable, rpcName } from "../../src/pipeline/operations.ts";
 import { share } from "../support/depth.ts";
 import { openService, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import type { Config } from "../../../src/config.ts";
+import type { Config } from "../../../src/config/config.ts";
 import type { Blobs } from "../../../src/core/files/blob.ts";
-import { openBlobs } from "../../../src/wiring/files.ts";
+import { openBlobs } from "../../../src/modules/files.ts";
 import { onPostgres } from "./database.ts";
 import { type Check, type Finding, fail, ok } from "./finding.ts";
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { Client } from "pg";
-import type { Config } from "../../../src/config.ts";
+import type { Config } from "../../../src/config/config.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import { isReplicaUnused, type ReplicaState } from "../../../src/core/installation/checks.ts";
 import { unobserved } from "../../../src/core/observe.ts";

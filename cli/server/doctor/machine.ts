@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Config } from "../../../src/config.ts";
+import type { Config } from "../../../src/config/config.ts";
 import { ownershipNote } from "../../../src/store/folder.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 

@@ -1,9 +1,9 @@
 import { connect } from "node:tls";
-import type { Config } from "../../../src/config.ts";
+import { guardedFetch } from "../../../src/adapters/egress/guarded-fetch.ts";
+import { LookUpFailed } from "../../../src/adapters/egress/look-up.ts";
+import { createUserResolver } from "../../../src/adapters/egress/resolve.ts";
+import type { Config } from "../../../src/config/config.ts";
 import { systemClock } from "../../../src/core/clock.ts";
-import { guardedFetch } from "../../../src/egress/guarded-fetch.ts";
-import { LookUpFailed } from "../../../src/egress/look-up.ts";
-import { createUserResolver } from "../../../src/egress/resolve.ts";
 import { databaseClockSkew } from "./database.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 

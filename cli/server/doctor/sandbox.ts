@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import type { Config } from "../../../src/config.ts";
+import type { Config } from "../../../src/config/config.ts";
 import { runIn, sandboxFault, withFolder } from "../../../src/runtime/agents/model/tools/sandbox/sandbox.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 

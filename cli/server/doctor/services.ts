@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
+import { checkMailServer } from "../../../src/adapters/mail/mail.ts";
+import type { Config } from "../../../src/config/config.ts";
 import type { ModelConfig } from "../../../src/config/models.ts";
-import type { Config } from "../../../src/config.ts";
-import { checkProvider } from "../../../src/console/provider.ts";
-import { checkMailServer } from "../../../src/mail/mail.ts";
-import { openBlobs } from "../../../src/wiring/files.ts";
+import { openBlobs } from "../../../src/modules/files.ts";
+import { checkProvider } from "../../../src/sign-in-pages/provider.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
 /** The id under which bytes are written, read and removed again. */

@@ -1,11 +1,11 @@
+import { type Config, loadConfig } from "../../../src/config/config.ts";
 import { withConfigFile } from "../../../src/config/sources.ts";
-import { type Config, loadConfig } from "../../../src/config.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../../src/core/ids.ts";
 import type { CreationContext } from "../../../src/core/keys/api-key.ts";
-import { type Ambient, type Installation, installationLocation, openExisting } from "../../../src/installation.ts";
-import { processLog } from "../../../src/log.ts";
-import { diskOf } from "../../../src/wiring/installation.ts";
+import { diskOf } from "../../../src/modules/installation.ts";
+import { processLog } from "../../../src/observability/log.ts";
+import { type Ambient, type Installation, installationLocation, openExisting } from "../../../src/start/installation.ts";
 import type { CliContext } from "../../frame/context.ts";
 
 /** The installation of a command, with the context for changes. */

@@ -4,7 +4,7 @@ import type { AuditDownloadGrant, AuditDownloadLinks, AuditFormat } from "../../
 import type { Clock } from "../../core/clock.ts";
 import { notFound } from "../../core/failure.ts";
 import { AuditService, ListAuditEventsRequestSchema } from "../../gen/proto/audit/v2/audit_service_pb.ts";
-import { rpcName } from "../../operations.ts";
+import { rpcName } from "../../pipeline/operations.ts";
 import { v2Wire } from "../v2/refusal.ts";
 import { admitSigned, memberOf } from "../v2/signed-address.ts";
 import { type Handle, inSteps } from "../wire/wire.ts";

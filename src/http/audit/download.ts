@@ -1,14 +1,14 @@
 import { Readable } from "node:stream";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 import type { FastifyInstance } from "fastify";
-import type { Admission } from "../../call/admission.ts";
-import type { Admit } from "../../call/admit.ts";
-import type { Performer } from "../../call/perform.ts";
 import { type AuditFormat, auditFormats } from "../../core/audit/download-links.ts";
 import { type Failure, failureOf, invalidArgument } from "../../core/failure.ts";
 import { type AuditEvent, AuditEventSchema } from "../../gen/proto/audit/v2/audit_pb.ts";
 import { AuditService, type ListAuditEventsResponse } from "../../gen/proto/audit/v2/audit_service_pb.ts";
-import { type OperationTable, rpcName } from "../../operations.ts";
+import type { Admission } from "../../pipeline/admission.ts";
+import type { Admit } from "../../pipeline/admit.ts";
+import { type OperationTable, rpcName } from "../../pipeline/operations.ts";
+import type { Performer } from "../../pipeline/perform.ts";
 import { callHeaders, setHeaders } from "../answer-headers.ts";
 import { compileReader } from "../v2/message-reader.ts";
 import { type RefusalParts, v2Wire } from "../v2/refusal.ts";

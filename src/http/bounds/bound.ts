@@ -4,7 +4,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { Compression } from "@connectrpc/connect/protocol";
 import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import { Failure, invalidArgument } from "../../core/failure.ts";
-import { anonymousBytes, type Operation, rpcName } from "../../operations.ts";
+import { anonymousBytes, type Operation, rpcName } from "../../pipeline/operations.ts";
 import type { IncomingBody } from "../incoming-body.ts";
 import { createPieces } from "../pieces.ts";
 

@@ -1,4 +1,4 @@
-import { keyInHeader } from "../../call/credential.ts";
+import { keyInHeader } from "../../pipeline/credential.ts";
 import { headerOf } from "../v1/serve.ts";
 import { applyPreference, type Call, preferenceOf } from "../wire/wire.ts";
 import { type Form, forms } from "./items.ts";

@@ -5,7 +5,7 @@ import type { Project } from "../../gen/proto/project/v2/project_pb.ts";
 import { ProjectService } from "../../gen/proto/project/v2/project_service_pb.ts";
 import { WebhookEventType } from "../../gen/proto/webhook/v2/webhook_pb.ts";
 import { WebhookService } from "../../gen/proto/webhook/v2/webhook_service_pb.ts";
-import type { Operation } from "../../operations.ts";
+import type { Operation } from "../../pipeline/operations.ts";
 import { openaiRefusal } from "../openai/refusal.ts";
 import { integer } from "./fields.ts";
 import { fileRoutes, isoTime } from "./file.ts";

@@ -2,15 +2,15 @@ import type { IncomingMessage } from "node:http";
 import { create, type DescMethod, type MessageShape } from "@bufbuild/protobuf";
 import multipart from "@fastify/multipart";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Admission } from "../../call/admission.ts";
-import type { Admit } from "../../call/admit.ts";
-import { readV1Credentials } from "../../call/credential.ts";
-import type { WireName } from "../../call/observation.ts";
-import type { Performer } from "../../call/perform.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Uploads } from "../../core/files/uploads.ts";
 import type { JsonObject } from "../../core/json.ts";
-import { type Operation, type OperationTable, rpcName } from "../../operations.ts";
+import type { Admission } from "../../pipeline/admission.ts";
+import type { Admit } from "../../pipeline/admit.ts";
+import { readV1Credentials } from "../../pipeline/credential.ts";
+import type { WireName } from "../../pipeline/observation.ts";
+import { type Operation, type OperationTable, rpcName } from "../../pipeline/operations.ts";
+import type { Performer } from "../../pipeline/perform.ts";
 import { callHeaders, idempotencyHeaders, refusalHeaders, setHeaders } from "../answer-headers.ts";
 import { boundOf } from "../bounds/bound.ts";
 import { failureOfError, jsonOnly, v1Answers } from "../failure.ts";
@@ -34,7 +34,7 @@ export interface RestParts {
   /** Receives the bytes of forms. */
   readonly uploads: Pick<Uploads, "receive">;
   readonly report: (failure: Failure, requestId: string) => void;
-  /** The URL below which each failure has its page (`console/error-pages.ts`). */
+  /** The URL below which each failure has its page (`sign-in-pages/error-pages.ts`). */
   readonly errorPages: string;
 }
 

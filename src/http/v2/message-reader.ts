@@ -10,11 +10,11 @@ import {
   ScalarType,
 } from "@bufbuild/protobuf";
 import { scalarZeroValue } from "@bufbuild/protobuf/reflect";
-import { keyStep, Mistakes } from "../../call/mistakes.ts";
-import { findMistakes, refuseMistakes } from "../../call/validate.ts";
 import { invalidArgument } from "../../core/failure.ts";
 import { heldBytes } from "../../core/files/part.ts";
 import { isObject } from "../../core/json.ts";
+import { keyStep, Mistakes } from "../../pipeline/mistakes.ts";
+import { findMistakes, refuseMistakes } from "../../pipeline/validate.ts";
 import { findIgnoredMembers, messageShapes } from "../warnings/shape.ts";
 import type { Warnings } from "../warnings/warnings.ts";
 import { queryNester } from "./nested-query.ts";

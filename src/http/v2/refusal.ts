@@ -1,5 +1,5 @@
-import type { WireName } from "../../call/observation.ts";
 import type { Failure } from "../../core/failure.ts";
+import type { WireName } from "../../pipeline/observation.ts";
 import { callHeaders, refusalHeaders, setHeaders, warningHeaders } from "../answer-headers.ts";
 import { failureOfError, v2Answers } from "../failure.ts";
 import type { ReadRequest } from "../request.ts";
@@ -9,7 +9,7 @@ import { type Call, sendJson, type Wire, wire } from "../wire/wire.ts";
 export interface RefusalParts {
   readonly readRequest: ReadRequest;
   readonly report: (failure: Failure, requestId: string) => void;
-  /** The URL below which each failure has its page (`console/error-pages.ts`). */
+  /** The URL below which each failure has its page (`sign-in-pages/error-pages.ts`). */
   readonly errorPages: string;
 }
 

@@ -1,13 +1,13 @@
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { lazy } from "../../async/lazy.ts";
-import type { Admission } from "../../call/admission.ts";
-import type { Admit } from "../../call/admit.ts";
-import type { Performer } from "../../call/perform.ts";
 import type { Clock } from "../../core/clock.ts";
 import { Failure, failureOf } from "../../core/failure.ts";
 import { findNearest } from "../../core/nearest.ts";
-import type { Operation, OperationTable } from "../../operations.ts";
+import type { Admission } from "../../pipeline/admission.ts";
+import type { Admit } from "../../pipeline/admit.ts";
+import type { Operation, OperationTable } from "../../pipeline/operations.ts";
+import type { Performer } from "../../pipeline/perform.ts";
 import { callHeaders, idempotencyHeaders, setHeaders, warningHeaders } from "../answer-headers.ts";
 import { boundOf } from "../bounds/bound.ts";
 import { jsonOnly } from "../failure.ts";

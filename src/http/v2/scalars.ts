@@ -1,7 +1,7 @@
 import { type DescEnum, type DescField, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import { base64Decode, base64Encode } from "@bufbuild/protobuf/wire";
-import { joinPath, type Mistakes } from "../../call/mistakes.ts";
-import { enumRule } from "../../call/validate.ts";
+import { joinPath, type Mistakes } from "../../pipeline/mistakes.ts";
+import { enumRule } from "../../pipeline/validate.ts";
 import { enumNames } from "./wire.ts";
 
 /** A JSON value that is not valid for its field. The reader of the value throws it with the rule; the levels above note it (`noteMistake`). */

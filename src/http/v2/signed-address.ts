@@ -1,8 +1,8 @@
-import type { Admission, Request } from "../../call/admission.ts";
-import type { Admit } from "../../call/admit.ts";
 import type { SignedCredential } from "../../core/accounts/signed-credential.ts";
 import { failureOf, notFound, type Reason } from "../../core/failure.ts";
-import type { Operation } from "../../operations.ts";
+import type { Admission, Request } from "../../pipeline/admission.ts";
+import type { Admit } from "../../pipeline/admit.ts";
+import type { Operation } from "../../pipeline/operations.ts";
 
 /** A credential that no longer grants access makes an address as bad as a forged one. */
 const hidden: ReadonlySet<Reason> = new Set(["unauthenticated", "permission_denied", "insufficient_scope"]);

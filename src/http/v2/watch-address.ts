@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Failure, invalidArgument, notFound } from "../../core/failure.ts";
 import type { WatchGrant, WatchLinks } from "../../core/tasks/watch-links.ts";
 import { TaskService, WatchTaskRequestSchema } from "../../gen/proto/task/v2/task_service_pb.ts";
-import { rpcName } from "../../operations.ts";
+import { rpcName } from "../../pipeline/operations.ts";
 import { type Handle, inSteps } from "../wire/wire.ts";
 import { lastEventId } from "./event-stream.ts";
 import { v2Wire } from "./refusal.ts";

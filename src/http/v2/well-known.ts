@@ -10,8 +10,8 @@ import {
   type Value,
   ValueSchema,
 } from "@bufbuild/protobuf/wkt";
-import { keyStep } from "../../call/mistakes.ts";
 import { isObject } from "../../core/json.ts";
+import { keyStep } from "../../pipeline/mistakes.ts";
 import { FieldError, prefixError, type ReadValue, type WriteValue } from "./scalars.ts";
 
 /** The form of one of Google's types with a special JSON form. */

@@ -1,6 +1,6 @@
 import { type DescEnum, type DescField, getOption } from "@bufbuild/protobuf";
-import { enumValueName } from "../../call/validate.ts";
 import { type Wire, wire } from "../../gen/proto/taskplatform/options/v1/options_pb.ts";
+import { enumValueName } from "../../pipeline/validate.ts";
 
 /** The v2 options of a field (proto/taskplatform/options/v1). */
 export const wireOptions = (field: DescField): Wire => getOption(field, wire);

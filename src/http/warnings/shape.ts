@@ -1,6 +1,6 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
-import { keyStep } from "../../call/mistakes.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
+import { keyStep } from "../../pipeline/mistakes.ts";
 import { wireOptions } from "../v2/wire.ts";
 import { memberPath, shownName, type Warnings } from "./warnings.ts";
 

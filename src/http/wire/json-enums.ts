@@ -1,7 +1,7 @@
 import type { DescEnum, DescField, DescMessage } from "@bufbuild/protobuf";
-import { keyStep } from "../../call/mistakes.ts";
-import { acceptedValues } from "../../call/validate.ts";
 import { invalidArgument } from "../../core/failure.ts";
+import { keyStep } from "../../pipeline/mistakes.ts";
+import { acceptedValues } from "../../pipeline/validate.ts";
 
 /** A field whose value can have words of enums: an enum, or a message with one. */
 interface Worded {

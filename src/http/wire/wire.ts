@@ -1,11 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Request } from "../../call/admission.ts";
-import { largeBodyBytes, type RateState } from "../../call/limit.ts";
-import { outcomeOf, type WireName } from "../../call/observation.ts";
 import { Failure, notFound } from "../../core/failure.ts";
 import { runInSpan } from "../../core/trace.ts";
+import type { Request } from "../../pipeline/admission.ts";
+import { largeBodyBytes, type RateState } from "../../pipeline/limit.ts";
+import { outcomeOf, type WireName } from "../../pipeline/observation.ts";
 import { applyWarnings, rateHeaders, setHeaders } from "../answer-headers.ts";
 import type { Bound } from "../bounds/bound.ts";
 import { prepareBody } from "../bounds/check.ts";

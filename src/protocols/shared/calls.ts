@@ -1,14 +1,14 @@
 import { fromJson, type JsonObject, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
 import { type ApiError, apiError } from "../../../packages/client/src/index.ts";
-import type { Request } from "../../call/admission.ts";
-import type { Admit } from "../../call/admit.ts";
-import type { Performer } from "../../call/perform.ts";
 import { type Failure, failureOf, invalidArgument } from "../../core/failure.ts";
 import { v2Answers } from "../../http/failure.ts";
 import { compileReader } from "../../http/v2/message-reader.ts";
 import { compileObjectWriter } from "../../http/v2/writer.ts";
 import { Warnings } from "../../http/warnings/warnings.ts";
-import type { Operation, OperationTable } from "../../operations.ts";
+import type { Request } from "../../pipeline/admission.ts";
+import type { Admit } from "../../pipeline/admit.ts";
+import type { Operation, OperationTable } from "../../pipeline/operations.ts";
+import type { Performer } from "../../pipeline/perform.ts";
 
 /** The parts of the call path that calls in this process use. */
 export interface CallParts {

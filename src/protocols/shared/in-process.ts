@@ -1,7 +1,6 @@
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { clientOver } from "../../../packages/client/src/index.ts";
-import type { Request } from "../../call/admission.ts";
 import type { Caller } from "../../core/accounts/caller.ts";
 import type { Clock } from "../../core/clock.ts";
 import { notFound } from "../../core/failure.ts";
@@ -9,10 +8,11 @@ import type { Blobs } from "../../core/files/blob.ts";
 import { fileAt } from "../../core/files/file.ts";
 import type { Uploads } from "../../core/files/uploads.ts";
 import type { Tx } from "../../core/store.ts";
-import type { FileDetail, RecordedOperations } from "../../doors/operations.ts";
 import { Access_Credential } from "../../gen/proto/taskplatform/options/v1/options_pb.ts";
-import type { Operation, OperationTable } from "../../operations.ts";
+import type { Request } from "../../pipeline/admission.ts";
+import type { Operation, OperationTable } from "../../pipeline/operations.ts";
 import { type CallParts, callsOf } from "./calls.ts";
+import type { FileDetail, RecordedOperations } from "./operations.ts";
 import { operationsOver, refusals } from "./operations-over.ts";
 import { inProcessTransport } from "./transport.ts";
 

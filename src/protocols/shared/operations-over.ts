@@ -1,7 +1,7 @@
 import { ApiError, type CallOptions, type Client, type OperationName, type RequestOf } from "../../../packages/client/src/index.ts";
 import { Failure } from "../../core/failure.ts";
-import { type FilePage, type Operations, Refusal, type Watched } from "../../doors/operations.ts";
 import { v2Answers } from "../../http/failure.ts";
+import { type FilePage, type Operations, Refusal, type Watched } from "./operations.ts";
 
 /** The operations of a client, over HTTP or in this process. */
 export function operationsOver(client: Client): Pick<Operations, "call" | "watch" | "listFiles" | "readSkill"> {

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { createUserResolver } from "../../../src/adapters/egress/resolve.ts";
 import { allowedAddresses } from "../../../src/config/address-range.ts";
 import type { Clock } from "../../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../../src/core/ids.ts";
-import { createUserResolver } from "../../../src/egress/resolve.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { deliveryKeys } from "../../../src/webhooks/keys.ts";
 import { webhookSender } from "../../../src/webhooks/send.ts";

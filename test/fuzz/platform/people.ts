@@ -1,4 +1,4 @@
-import { loadConfig } from "../../../src/config.ts";
+import { loadConfig } from "../../../src/config/config.ts";
 import type { Role } from "../../../src/core/accounts/account.ts";
 import { type KeyKind, keyKinds } from "../../../src/core/accounts/caller.ts";
 import { systemClock } from "../../../src/core/clock.ts";
@@ -8,7 +8,7 @@ import { findRecipient } from "../../../src/core/keys/recipient.ts";
 import { type KeyRestrictions, noRestrictions } from "../../../src/core/keys/restrictions.ts";
 import type { Tx } from "../../../src/core/store.ts";
 import { invitePerson } from "../../../src/core/use-cases/invite-person.ts";
-import { openInstallation } from "../../../src/installation.ts";
+import { openInstallation } from "../../../src/start/installation.ts";
 import type { LimitName } from "../request.ts";
 
 /** Users of the platform in addition to its first owner. */

@@ -1,5 +1,5 @@
-import { restRules } from "../../../src/a2a/protocol.ts";
-import { toolName } from "../../../src/mcp/tools/tool.ts";
+import { restRules } from "../../../src/protocols/a2a/protocol.ts";
+import { toolName } from "../../../src/protocols/mcp/tools/tool.ts";
 import type { Callee } from "../call-targets.ts";
 import { objectIn } from "../oracle/message.ts";
 import type { FuzzRequest, Headers, Wire } from "../request.ts";

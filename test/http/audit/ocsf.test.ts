@@ -2,7 +2,7 @@ import { create, type JsonObject } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { type AuditEvent, AuditEventSchema, AuditOutcome } from "../../../src/gen/proto/audit/v2/audit_pb.ts";
 import { ocsfEvent, ocsfVersion } from "../../../src/http/audit/ocsf.ts";
-import { operationTable } from "../../../src/operations.ts";
+import { operationTable } from "../../../src/pipeline/operations.ts";
 
 /**
  * OCSF 1.3.0 requirements (github.com/ocsf/ocsf-schema, events/ and objects/) for every event and for each class.

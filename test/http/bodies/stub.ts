@@ -1,13 +1,13 @@
 import type { AddressInfo } from "node:net";
 import { create } from "@bufbuild/protobuf";
-import type { Admission, Request } from "../../../src/call/admission.ts";
-import type { Performer } from "../../../src/call/perform.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import { systemIds } from "../../../src/core/ids.ts";
 import { type FrontOptions, httpFront } from "../../../src/http/front.ts";
 import { addressReader, requestReader } from "../../../src/http/request.ts";
 import { httpServer } from "../../../src/http/server.ts";
-import { type Operation, operationTable } from "../../../src/operations.ts";
+import type { Admission, Request } from "../../../src/pipeline/admission.ts";
+import { type Operation, operationTable } from "../../../src/pipeline/operations.ts";
+import type { Performer } from "../../../src/pipeline/perform.ts";
 
 export const bodyLimit = 1024 ** 2;
 

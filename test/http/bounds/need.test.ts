@@ -2,7 +2,7 @@ import { type DescField, type DescMessage, getOption, ScalarType } from "@bufbui
 import { type FieldRules, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { describe, expect, test } from "vitest";
 import { AppendRequestSchema } from "../../../src/gen/proto/worker/v1/worker_service_pb.ts";
-import { operationTable } from "../../../src/operations.ts";
+import { operationTable } from "../../../src/pipeline/operations.ts";
 import { expectGolden } from "../../support/golden.ts";
 
 /** The greatest BODY_LIMIT, in bytes: no operation can accept more. */

@@ -9,7 +9,7 @@ import { elementsMax } from "../../../src/core/json.ts";
 import { HealthCheckRequestSchema } from "../../../src/gen/proto/grpc/health/v1/health_pb.ts";
 import { checkProtobuf, countProtobuf } from "../../../src/http/bounds/protobuf.ts";
 import { tableOf } from "../../../src/http/bounds/protobuf-table.ts";
-import { services } from "../../../src/services.ts";
+import { services } from "../../../src/pipeline/services.ts";
 import { fixtureType } from "../v2/fixture/every-kind.ts";
 
 const everyKind = fixtureType("EveryKind");

@@ -6,8 +6,8 @@ import { Failure } from "../../../src/core/failure.ts";
 import { compileReader } from "../../../src/http/v2/message-reader.ts";
 import { parseBody } from "../../../src/http/v2/parse.ts";
 import { compileBareWriter } from "../../../src/http/v2/writer.ts";
-import { services } from "../../../src/services.ts";
-import { checkText } from "../../call/check-text.ts";
+import { services } from "../../../src/pipeline/services.ts";
+import { checkText } from "../../pipeline/check-text.ts";
 import { fixtureType } from "./fixture/every-kind.ts";
 
 const everyKind = fixtureType("EveryKind");

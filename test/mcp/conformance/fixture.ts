@@ -3,11 +3,11 @@ import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { Failure } from "../../../src/core/failure.ts";
-import { type FileDetail, type Operations, Refusal } from "../../../src/doors/operations.ts";
-import { answerWith } from "../../../src/mcp/http/handler.ts";
-import { createOriginCheck } from "../../../src/mcp/http/origin.ts";
-import type { Block } from "../../../src/mcp/results.ts";
-import { objectSchema, type Tool, type Use } from "../../../src/mcp/tools/tool.ts";
+import { answerWith } from "../../../src/protocols/mcp/http/handler.ts";
+import { createOriginCheck } from "../../../src/protocols/mcp/http/origin.ts";
+import type { Block } from "../../../src/protocols/mcp/results.ts";
+import { objectSchema, type Tool, type Use } from "../../../src/protocols/mcp/tools/tool.ts";
+import { type FileDetail, type Operations, Refusal } from "../../../src/protocols/shared/operations.ts";
 import { sendAnswer, webRequest } from "../../support/web-answer.ts";
 
 /** A picture and a sound of one sample each. */

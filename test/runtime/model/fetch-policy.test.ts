@@ -1,11 +1,11 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, describe, expect, test } from "vitest";
-import { loadConfig } from "../../../src/config.ts";
+import { fetchFile } from "../../../src/adapters/egress/fetch-file.ts";
+import { createUserResolver } from "../../../src/adapters/egress/resolve.ts";
+import { loadConfig } from "../../../src/config/config.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import { hostPattern, isListed, strictest } from "../../../src/core/tasks/fetch-policy.ts";
-import { fetchFile } from "../../../src/egress/fetch-file.ts";
-import { createUserResolver } from "../../../src/egress/resolve.ts";
 import type { FetchSources } from "../../../src/runtime/agent.ts";
 import { hasAddress, requestChecks, Unapproved, withSchemes } from "../../../src/runtime/agents/model/addresses.ts";
 import { fetchUrl } from "../../../src/runtime/agents/model/tools/fetch-url.ts";

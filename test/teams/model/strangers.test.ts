@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Operation, operationTable } from "../../../src/operations.ts";
+import { type Operation, operationTable } from "../../../src/pipeline/operations.ts";
 import { describeOnOne } from "../../support/database.ts";
 import { openService, type Person, type Service } from "../../support/service.ts";
 import { createSampleTeam, type SampleTeam } from "./sample-team.ts";

@@ -1,0 +1,106 @@
+import { RefusedDestination } from "../adapters/egress/agent.ts";
+import { fetchFile } from "../adapters/egress/fetch-file.ts";
+import { guardedFetch } from "../adapters/egress/guarded-fetch.ts";
+import { a2aName, isA2aAgent, isModelAgent, modelName } from "../config/agent-profiles.ts";
+import type { ModelConfig } from "../config/models.ts";
+import { defaultFetch, type FetchPolicy } from "../core/tasks/fetch-policy.ts";
+import { publicNames } from "../core/tasks/profile.ts";
+import type { Agent } from "../runtime/agent.ts";
+import { requestTools } from "../runtime/agents/model/addresses.ts";
+import type { ToolsFor } from "../runtime/agents/model/tool.ts";
+import { offlineAgent } from "../runtime/agents/offline/offline.ts";
+import type { ProcessContext } from "./process-context.ts";
+
+/**
+ * The agent of each profile by AGENT_PROFILES; a profile of the public API that is not in it uses the offline agent. Null for
+ * profiles of remote workers.
+ */
+export async function createAgents(context: ProcessContext, toolsFor: ToolsFor): Promise<(profile: string) => Agent | null> {
+  const { agentProfiles } = context.config;
+  const [models, others] = await Promise.all([modelAgents(context, toolsFor), a2aAgents(context)]);
+  return (profile) => {
+    const name = agentProfiles[profile] ?? (publicNames.includes(profile) ? "offline" : null);
+    if (name === null) return missingAgent;
+    if (name === "remote") return null;
+    if (isA2aAgent(name)) return others.get(a2aName(name)) ?? missingAgent;
+    return (isModelAgent(name) ? models.get(modelName(name)) : undefined) ?? offlineAgent;
+  };
+}
+
+/** For tasks of a profile that AGENT_PROFILES has no more. */
+const missingAgent: Agent = async function* ({ profile }) {
+  return {
+    kind: "fail",
+    errorType: "internal",
+    content: `The profile ${profile} does not exist any more. Send a message with another agent_profile.`,
+  };
+};
+
+/** The most bytes that an agent of another system sends in a run. */
+const a2aBytesMax = 256 * 1_048_576;
+
+/** The agents of other systems. Their client is loaded only if one is configured. */
+async function a2aAgents({ config, clock, resolve }: ProcessContext): Promise<ReadonlyMap<string, Agent>> {
+  const agents = Object.entries(config.a2aAgents);
+  if (agents.length === 0) return new Map();
+  const [{ a2aAgent }, { AgentFault }] = await Promise.all([
+    import("../runtime/agents/a2a/a2a.ts"),
+    import("../runtime/agents/a2a/fault.ts"),
+  ]);
+  const fetchOne = fetchFile(config.fetchAllow, clock, resolve);
+  return new Map(
+    agents.map(([name, { allow, ...agent }]) => {
+      const connect = (accountId: string, signal: AbortSignal) => {
+        const guarded = guardedFetch(allow, resolve, { bytesMax: a2aBytesMax, accountId, signal, onTooMuch: () => undefined });
+        const refused = (thrown: unknown) => {
+          const isRefused = [thrown, thrown instanceof Error ? thrown.cause : undefined].some(
+            (fault) => fault instanceof RefusedDestination,
+          );
+          if (!isRefused) throw thrown;
+          throw new AgentFault("its address is not public, and `allow` does not have it", { isLost: false });
+        };
+        return { ...guarded, fetch: (url: string, init: RequestInit) => guarded.fetch(url, init).catch(refused) };
+      };
+      return [name, a2aAgent({ ...agent, name, connect, fetchFile: fetchOne })];
+    }),
+  );
+}
+
+/** The SDKs of models are loaded only if a model is configured. */
+async function modelAgents(context: ProcessContext, toolsFor: ToolsFor): Promise<ReadonlyMap<string, Agent>> {
+  const { config, random, log, observe } = context;
+  const models = Object.entries(config.models);
+  if (models.length === 0) return new Map();
+  const [{ modelAgent }, { languageModel }] = await Promise.all([
+    import("../runtime/agents/model/model.ts"),
+    import("../runtime/agents/model/provider.ts"),
+  ]);
+  const byDefault = await defaultFetch(context.store);
+  const open = models.flatMap(([name, { fetch }]) => (fetch === null ? [name] : []));
+  if (byDefault === "allow" && open.length > 0) log("warn", fetchWarning, { models: open });
+  function agentOf(config: ModelConfig): Agent {
+    const policy = { mode: config.fetch ?? byDefault, hosts: config.fetchHosts };
+    const permitted = permittedTools(config, policy, toolsFor);
+    return modelAgent({ config, policy, model: languageModel(config), toolsFor: permitted, random, log, observe });
+  }
+  return new Map(models.map(([name, model]) => [name, agentOf(model)]));
+}
+
+const fetchWarning =
+  "agents of these models may send requests to every address without an approval, as before 0.2.0: set fetch in MODELS_FILE to ask or allow";
+
+/** The tools of a turn, without those that are withheld from the model, and without pages where it may send no request. */
+const permittedTools =
+  ({ withoutTools }: ModelConfig, { mode }: FetchPolicy, toolsFor: ToolsFor): ToolsFor =>
+  (turn) =>
+    toolsFor(turn).filter(
+      ({ name }) => !withoutTools.some((withheld) => withheld === name) && (mode !== "off" || !requestTools.includes(name)),
+    );
+
+/** The tools of model agents, loaded only if a model is configured. A built-in tool takes precedence over one of `others` with the same name. */
+export async function createTools({ config, clock, resolve, log }: ProcessContext, others: readonly ToolsFor[] = []): Promise<ToolsFor> {
+  if (Object.keys(config.models).length === 0) return () => [];
+  const { modelTools } = await import("../runtime/agents/model/tools/tools.ts");
+  const builtIn = modelTools({ fetchFile: fetchFile(config.fetchAllow, clock, resolve), sandbox: config.sandbox, log });
+  return (turn) => [...others.flatMap((tools) => tools(turn)), ...builtIn(turn)];
+}

@@ -1,0 +1,39 @@
+import { readEvents } from "../../narration/history.ts";
+import { messageId, textOf, toolUseOf } from "../../narration/narrate.ts";
+import type { Json, Operations, TaskEvent } from "../shared/operations.ts";
+import type { AgentMessage } from "./event.ts";
+import { factsOf, stateOfEvent } from "./translate.ts";
+
+/** What a client has after the events of a task. */
+export interface History {
+  readonly messages: AgentMessage[];
+  /** Members of the state that only events have. */
+  readonly state: Json;
+}
+
+/** The messages of a task up to an event, in the form of AG-UI. @throws Refusal */
+export async function readHistory(operations: Operations, taskId: string, lastSeq: number, signal: AbortSignal): Promise<History> {
+  const events = await readEvents(operations, taskId, lastSeq, signal);
+  const seen = new Set<string>();
+  return {
+    messages: events.flatMap((event) => messagesOf(event, seen)),
+    state: Object.assign({}, ...events.map(stateOfEvent)),
+  };
+}
+
+function messagesOf(event: TaskEvent, seen: Set<string>): AgentMessage[] {
+  const id = messageId(event);
+  if (event.type === "user_message") return [{ id, role: "user", content: textOf(event) }];
+  if (event.type === "assistant_message") return [{ id, role: "assistant", content: textOf(event), metadata: { ...factsOf(event) } }];
+  if (event.type === "explanation") return [{ id, role: "reasoning", content: textOf(event) }];
+  return event.type === "tool_used" ? toolMessages(event, id, seen) : [];
+}
+
+function toolMessages(event: TaskEvent, id: string, seen: Set<string>): AgentMessage[] {
+  const { id: toolCallId, name, params, status, result } = toolUseOf(event);
+  const call = { id: toolCallId, type: "function" as const, function: { name, arguments: JSON.stringify(params) } };
+  const begun: AgentMessage[] = seen.has(toolCallId) ? [] : [{ id: toolCallId, role: "assistant", toolCalls: [call] }];
+  seen.add(toolCallId);
+  if (status === "pending_confirmation") return begun;
+  return [...begun, { id, role: "tool", toolCallId, content: result, metadata: { status } }];
+}
