@@ -8,12 +8,12 @@ import {
   run,
   text_en,
 } from "@stricli/core";
+import { buildText, currentBuild } from "../src/config/version.ts";
 import { clientCommands, type Entry, groups, serverCommands, type Target } from "./commands.ts";
 import type { CliContext } from "./frame/context.ts";
 import { exitCodeOfFrame, exitCodes, messageOf, ownObject, UsageError } from "./frame/failures.ts";
 import { programHelp, routeHelp } from "./frame/help.ts";
 import { safeJson } from "./frame/text.ts";
-import { version } from "./frame/version.ts";
 
 /** A command that this line does not use: lists have its name and its brief. */
 const unused = (brief: string): Target => buildCommand({ docs: { brief }, parameters: {}, func: () => undefined });
@@ -72,7 +72,7 @@ async function applicationFor(inputs: readonly string[]): Promise<Application<Cl
   const root: typeof routes = { ...routes, formatHelp: (args) => programHelp(description, Object.fromEntries(rows), examples, args) };
   return buildApplication(root, {
     name: "atp",
-    versionInfo: { currentVersion: version },
+    versionInfo: { getCurrentVersion: async () => buildText(await currentBuild()) },
     scanner: { caseStyle: "original", allowArgumentEscapeSequence: true },
     documentation: { onlyRequiredInUsageLine: true, disableAnsiColor: isJson },
     localization: {

@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { type Config, findMisspeltSettings } from "./config/config.ts";
 import { ConfigError } from "./config/variable.ts";
+import { currentBuild } from "./config/version.ts";
 import { systemClock } from "./core/clock.ts";
 import { systemIds, systemRandom } from "./core/ids.ts";
 import type { Log } from "./core/log.ts";
@@ -33,6 +34,7 @@ export async function serve(config: Config, program: string, exit: (code: number
   const metrics = await openMetrics(config);
   const telemetry = await openTelemetry(config, { metrics, log: (...line) => log(...line) });
   const log = createLog(config, telemetry);
+  log("info", "starting", { ...(await currentBuild()) });
   for (const warning of findMisspeltSettings()) log("warn", warning);
   const ambient: Ambient = {
     ...{ clock: systemClock, ids: systemIds, random: systemRandom, log },

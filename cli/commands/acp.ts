@@ -1,10 +1,10 @@
 import { Readable } from "node:stream";
 import { ndJsonStream } from "@agentclientprotocol/sdk";
+import { version } from "../../src/config/version.ts";
 import { createAgent } from "../acp/agent.ts";
 import { openSessions } from "../acp/sessions.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { type ClientFlags, textFlag } from "../frame/parameters.ts";
-import { version } from "../frame/version.ts";
 import { remoteOperations } from "../mcp/remote.ts";
 
 interface AcpFlags extends ClientFlags {

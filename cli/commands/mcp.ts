@@ -3,12 +3,12 @@ import { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { version } from "../../src/config/version.ts";
 import { mcpServer } from "../../src/protocols/mcp/server.ts";
 import type { ServerParts } from "../../src/protocols/mcp/server-parts.ts";
 import { toolsOf } from "../../src/protocols/mcp/tools/selection.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { type ClientFlags, textFlag } from "../frame/parameters.ts";
-import { version } from "../frame/version.ts";
 import { remoteOperations } from "../mcp/remote.ts";
 
 interface McpFlags extends ClientFlags {

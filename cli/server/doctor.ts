@@ -1,5 +1,6 @@
 import { type Config, findMisspeltSettings, loadConfig, showSettings } from "../../src/config/config.ts";
 import { withConfigFile } from "../../src/config/sources.ts";
+import { buildText, currentBuild } from "../../src/config/version.ts";
 import { UsageError } from "../frame/failures.ts";
 import type { Style } from "../frame/style.ts";
 import { problemsOf } from "./config.ts";
@@ -85,7 +86,8 @@ export const doctor = localCommand({
     const env = withConfigFile(context.process.env, file);
     const settings = configuration(env);
     const isValid = settings.every(({ verdict }) => verdict !== "fail");
-    const findings = isValid ? [...settings, ...(await examine(checksOf(loadConfig(env), env, reach), limitMs))] : settings;
+    const program = { name: "program", ...ok(buildText(await currentBuild())) };
+    const findings = [program, ...settings, ...(isValid ? await examine(checksOf(loadConfig(env), env, reach), limitMs) : [])];
     if (findings.some(({ verdict }) => verdict === "fail")) context.process.exitCode = 1;
     print.lines(
       findings.map(({ name, verdict, found, advice }) => ({ name, verdict, found, ...(advice === undefined ? {} : { advice }) })),

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { buildText, currentBuild } from "../../src/config/version.ts";
 import { checksOf, type Disk, type ReplicaState, type StatusCheck } from "../../src/core/installation/checks.ts";
 import type { InstallationStatus, Overdue } from "../../src/core/installation/status.ts";
 import { keysLapseMs } from "../../src/core/processes/key-rotation.ts";
@@ -44,7 +45,7 @@ export const status = installationCommand({
           ...asObject(parts, status, disk, replica),
           processes: processes.map((each) => processObject(each, status.at)),
         });
-      const text = screen(parts, status, processes, disk, checks);
+      const text = screen(parts, buildText(await currentBuild()), status, processes, disk, checks);
       stdout.write(watch ? `\u001b[H\u001b[2J${text}` : text);
       if (!watch) return;
       await context.sleep(watchMs);
@@ -84,7 +85,8 @@ function processLine({ id, role, version, host, pid, startedAt, seenAt, running,
 }
 
 function screen(
-  { version, engine, storage, agentOf }: InstallationParts,
+  { engine, storage, agentOf }: InstallationParts,
+  build: string,
   status: InstallationStatus,
   processes: readonly ProcessLoad[],
   disk: Disk,
@@ -96,7 +98,7 @@ function screen(
     `${count}${due === 0 ? "" : `, ${due} due, the oldest for ${since(oldestDueAt)}`}`;
   const { active, failing, inactive } = deliveries.webhooks;
   const sections: readonly (readonly [string, readonly string[]])[] = [
-    ["Platform", [`${version}, ${engine}, ${size(status.databaseBytes)}, ${new Date(at).toISOString()}`]],
+    ["Platform", [`${build}, ${engine}, ${size(status.databaseBytes)}, ${new Date(at).toISOString()}`]],
     ["Checks", checks.map(checkLine)],
     ["Processes", processes.map((each) => processLine(each, at))],
     [

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, globSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { buildOfClone } from "../release/clone.ts";
 import { bundle, root } from "./bundle.ts";
 import { licencesOf } from "./licences.ts";
 import { manifestOf } from "./manifest.ts";
@@ -29,7 +30,7 @@ export async function buildPackage(folder: string): Promise<void> {
   for (const name of [...copied, ...styles, ...docs]) cpSync(join(root, name), join(folder, name), { recursive: true, dereference: true });
   for (const name of ["README.md", "bin"]) cpSync(join(root, "scripts/package", name), join(folder, name), { recursive: true });
   writeFileSync(join(folder, "lib/LICENSES.md"), licencesOf(modules));
-  writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifestOf(imported), null, 2)}\n`);
+  writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifestOf(imported, await buildOfClone()), null, 2)}\n`);
 }
 
 /** Packs a built package into a tarball. Returns its path. */

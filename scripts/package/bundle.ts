@@ -53,10 +53,10 @@ function contentsOf(chunks: readonly OutputChunk[]): Bundled {
   };
 }
 
-/** `atp client` works in a checkout only. */
+/** `atp client`, and asking git, work in a checkout only. */
 const checkoutOnly: Plugin = {
   name: "checkout-only",
-  resolveId: { filter: { id: /\/scripts\/client\/build\.ts$/ }, handler: (id) => ({ id, external: true }) },
+  resolveId: { filter: { id: /\/scripts\/(client\/build|release\/clone)\.ts$/ }, handler: (id) => ({ id, external: true }) },
 };
 
 /**

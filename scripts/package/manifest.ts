@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Build } from "../release/clone.ts";
 import { root } from "./bundle.ts";
 
 /** The part of this project's package.json that the package's has too. */
@@ -11,8 +12,8 @@ interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
-/** The package.json of the package, whose bundle imports these packages. */
-export function manifestOf(imported: readonly string[]): object {
+/** The package.json of the package of a build, whose bundle imports these packages. */
+export function manifestOf(imported: readonly string[], build: Build): object {
   const { version, description, license, dependencies, overrides }: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const versionOf = (name: string): string => {
     const exact = overrides[name] ?? dependencies[name];
@@ -22,6 +23,7 @@ export function manifestOf(imported: readonly string[]): object {
   return {
     name: "agent-task-platform",
     version,
+    build,
     description,
     license,
     type: "module",

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type FastifyInstance, type FastifyReply, fastify } from "fastify";
 import { z } from "zod";
+import type { Build } from "../config/version.ts";
 import { probes, type Readiness } from "./health.ts";
 import { noSchemas } from "./no-schemas.ts";
 
@@ -26,9 +27,9 @@ export interface MetricsAccess {
  * Creates the server of the operators' port, until the process ends. It serves the probes, `/metrics`, and `/ask` for proxies that
  * get certificates on demand: 200 for an active custom domain, otherwise 404 (spec/api.md 8.56, 8.96).
  */
-export function adminServer(readiness: Readiness, isCustomDomain: IsCustomDomain, metrics: MetricsAccess): FastifyInstance {
+export function adminServer(readiness: Readiness, isCustomDomain: IsCustomDomain, metrics: MetricsAccess, build: Build): FastifyInstance {
   const app = fastify({ logger: false, schemaController: noSchemas, forceCloseConnections: true });
-  probes(app, readiness);
+  probes(app, readiness, { "X-ATP-Version": build.version, "X-ATP-Commit": build.commit });
   app.get("/ask", async (request, reply) => {
     const { domain } = z.object({ domain: z.string().max(254).catch("") }).parse(request.query);
     return reply.code((await isCustomDomain(domain)) ? 200 : 404).send();

@@ -101,13 +101,14 @@ export function healthService({ checkReady: ready, leaving }: Readiness, service
 const waitForAbort = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => (signal.aborted ? resolve() : signal.addEventListener("abort", () => resolve(), { once: true })));
 
-/** `/livez`: the process answers. `/readyz`: it accepts calls; 503 while it starts or drains (spec/decisions.md 24). */
-export function probes(app: FastifyInstance, { checkReady: ready }: Readiness): void {
-  app.get("/livez", async (_request, reply) => reply.type("text/plain").send("ok\n"));
+/** `/livez`: the process answers. `/readyz`: it accepts calls; 503 while it starts or drains (spec/decisions.md 24). @param headers of both answers */
+export function probes(app: FastifyInstance, { checkReady: ready }: Readiness, headers: Readonly<Record<string, string>> = {}): void {
+  app.get("/livez", async (_request, reply) => reply.headers(headers).type("text/plain").send("ok\n"));
   app.get("/readyz", async (_request, reply) => {
     const isReady = await ready();
     return reply
       .code(isReady ? 200 : 503)
+      .headers(headers)
       .type("text/plain")
       .send(isReady ? "ready\n" : "not ready\n");
   });

@@ -1,3 +1,4 @@
+import { version } from "../config/version.ts";
 import { pushConfigs } from "../core/push/push-configs.ts";
 import { profilesOf } from "../core/tasks/profile.ts";
 import type { RpcDoor } from "../http/rpc-door.ts";
@@ -6,7 +7,6 @@ import { type CardParts, createAgents } from "../protocols/a2a/agents.ts";
 import { type A2aParts, a2aRoutes } from "../protocols/a2a/http/route.ts";
 import { a2aService } from "../protocols/a2a/http/rpc.ts";
 import type { FileParts } from "./files.ts";
-import { version } from "./installation.ts";
 import type { ProcessContext } from "./process-context.ts";
 import { type PushNews, pushNews } from "./push.ts";
 

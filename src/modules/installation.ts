@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
 import { statfs } from "node:fs/promises";
-import { z } from "zod";
 import type { Config } from "../config/config.ts";
+import { version } from "../config/version.ts";
 import type { Disk } from "../core/installation/checks.ts";
 import { installationReader } from "../core/installation/status.ts";
 import type { Log } from "../core/log.ts";
@@ -26,10 +25,6 @@ export function countedLog(log: Log): CountedLog {
     counts: () => counts,
   };
 }
-
-export const { version } = z
-  .object({ version: z.string() })
-  .parse(JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")));
 
 const profilesSetting = "agent_profiles";
 

@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts";
+import { currentBuild, version } from "../config/version.ts";
 import type { Log } from "../core/log.ts";
 import { attributes } from "../core/span-names.ts";
 import type { Store } from "../core/store.ts";
@@ -8,13 +9,12 @@ import { scrapeReader } from "../observability/metrics/installation.ts";
 import type { Metrics } from "../observability/metrics/metrics.ts";
 import type { Telemetry } from "../observability/telemetry/otlp.ts";
 import type { CallObserver, EndedCall } from "../pipeline/observation.ts";
-import { version } from "./installation.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /** The metrics of a server with an ADMIN_PORT. Without one, their library is not loaded and nothing is measured. */
 export async function openMetrics(config: Config): Promise<Metrics | undefined> {
   if (config.admin === null) return undefined;
-  return (await import("../observability/metrics/metrics.ts")).createMetrics(config, version);
+  return (await import("../observability/metrics/metrics.ts")).createMetrics(config, await currentBuild());
 }
 
 /**

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import about from "../../package.json" with { type: "json" };
+import { userAgent } from "../config/version.ts";
 import type { TaskEvent } from "../core/tasks/event.ts";
 import { TaskEventSchema } from "../gen/proto/task/v2/task_event_pb.ts";
 import { compileBareWriter } from "../http/v2/writer.ts";
@@ -35,7 +35,7 @@ export function startPushes(context: ProcessContext, { links }: Pick<FileParts, 
   const sender = startPushSender({
     ...context,
     post: guardedPost({ clock, resolve, allowed: config.webhookAllow, around: test?.post }),
-    userAgent: `${about.name}/${about.version}`,
+    userAgent,
     eventOf: (event) => eventOf(event, (fileId) => links.download(fileId, clock.now())),
     metadataOf: async (taskId) => (await context.store.tasks.byId(taskId))?.metadata ?? {},
     taskUrl: (taskId) => `${config.appUrl}/app/${taskId}`,

@@ -1,4 +1,4 @@
-import about from "../../package.json" with { type: "json" };
+import { userAgent } from "../config/version.ts";
 import { fileLinks } from "../core/files/links.ts";
 import type { AfterTask } from "../core/store.ts";
 import type { SendWebhook, SignDelivery } from "../core/webhooks/delivery.ts";
@@ -17,7 +17,7 @@ export interface Sending {
 /** One per process, shared by deliveries and by the operations that send test requests. */
 export function createSending({ config, store, cipher, clock, ids, resolve, test }: ProcessContext): Sending {
   const keys = deliveryKeys({ store, cipher, clock, ids });
-  const signing = { cipher, keys, userAgent: `${about.name}/${about.version}` };
+  const signing = { cipher, keys, userAgent };
   const send = webhookSender({ ...signing, clock, resolve, allowed: config.webhookAllow, around: test?.post });
   return { keys, sign: deliverySigner(signing), send };
 }

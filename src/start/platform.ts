@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import type { Config } from "../config/config.ts";
 import { inNetworks } from "../config/telemetry.ts";
+import { currentBuild, version } from "../config/version.ts";
 import { auditDownloadLinks } from "../core/audit/download-links.ts";
 import { attachedBrowsers } from "../core/browsers/browser.ts";
 import type { KeyRing } from "../core/cipher.ts";
@@ -30,7 +31,7 @@ import { startAuditing } from "../modules/auditing.ts";
 import { createConnectors } from "../modules/connectors.ts";
 import { createFiles } from "../modules/files.ts";
 import { createHandlers } from "../modules/handlers.ts";
-import { countedLog, storeProfiles, version } from "../modules/installation.ts";
+import { countedLog, storeProfiles } from "../modules/installation.ts";
 import { showKeys } from "../modules/key-ring.ts";
 import { createMcpRoutes } from "../modules/mcp.ts";
 import { callObserver, metricsAccess } from "../modules/observing.ts";
@@ -209,7 +210,7 @@ export async function startPlatform(
   const admin =
     config.admin === null || metrics === undefined
       ? undefined
-      : adminServer(ready, customDomainCheck(store), metricsAccess(config.admin, metrics, store, context));
+      : adminServer(ready, customDomainCheck(store), metricsAccess(config.admin, metrics, store, context), await currentBuild());
   const [address, adminAddress] = listenAddresses(config);
   await listen(app, address);
   await listen(admin, adminAddress);

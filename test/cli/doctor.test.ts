@@ -8,6 +8,7 @@ import { judgePostgres, judgeReplica, judgeSqlite, type PostgresFacts } from "..
 import { examine, type Named, ok } from "../../cli/server/doctor/finding.ts";
 import { judgeCertificate, judgeSkew } from "../../cli/server/doctor/network.ts";
 import { bubblewrapLine, judgeSandbox, probe } from "../../cli/server/doctor/sandbox.ts";
+import { buildText, currentBuild } from "../../src/config/version.ts";
 import { runIn, withFolder } from "../../src/runtime/agents/model/tools/sandbox/sandbox.ts";
 import { openReceiver, type Receiver, selfSigned } from "../egress/receiver.ts";
 import { openAuthorizationServer } from "../support/authorization-server.ts";
@@ -53,6 +54,7 @@ describe("atp doctor", () => {
     const before = readdirSync(home);
     const { code, of } = await examined({});
     expect(code).toBe(0);
+    expect(of("program")).toEqual([{ name: "program", ...ok(buildText(await currentBuild())) }]);
     for (const name of [
       "configuration",
       "clock",

@@ -90,6 +90,7 @@ describe("one installation", () => {
     const seconds = (performance.now() - began) / 1000;
     console.log(`npm start was ready after ${seconds.toFixed(2)} s (goal: 2 s)`);
     expect(server.err()).toMatch(/"rate_limits":"off",.*"msg":"ready"/);
+    expect(server.err()).toMatch(/^\{.*"version":"\d+\.\d+\.\d+\S*","commit":"[0-9a-f]*","msg":"starting"\}$/m);
     expect(server.err()).not.toMatch(/^setup: /m);
     expect(server.out()).not.toMatch(/API key|sk-[\w-]{40}/);
   });

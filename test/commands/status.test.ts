@@ -12,7 +12,7 @@ test("atp status shows one screen, and exits with 1 once a task has waited for a
   // Without AGENT_PROFILES: the servers know the agents.
   const status = (...words: string[]) => checkout.atp("status", words, { DATA_DIR: checkout.path("watched") }).ended;
   const idle = await status();
-  expect(idle).toMatchObject({ code: 0, out: expect.stringMatching(/^Platform {4}\d+\.\d+\.\d+, sqlite, /) });
+  expect(idle).toMatchObject({ code: 0, out: expect.stringMatching(/^Platform {4}\d+\.\d+\.\d+\S*(?: \([0-9a-f]{8}\))?, sqlite, /) });
   expect(idle.out).toContain("Queue       none");
   expect(idle.out).toMatch(/^Processes {3}\w+: all, \d\S+, \S+, pid \d+, up \d+ s, heartbeat \d+ s ago, 0 runs, \d+\.\d MB$/m);
   const made = await checkout.atp("key", ["--name", "status"], { DATA_DIR: checkout.path("watched") }).ended;

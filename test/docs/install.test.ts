@@ -49,7 +49,7 @@ test("the secrets of docs/operate/install.md are those that compose.yaml reads, 
 });
 
 test("the metrics of docs/operate/scale.md are served", async () => {
-  const metrics = createMetrics({ agentProfiles: {} }, "1.0.0");
+  const metrics = createMetrics({ agentProfiles: {} }, { version: "1.0.0", commit: "" });
   const served = new Set(namesIn(await metrics.text("prometheus", null)));
   metrics.stop();
   const named = [...readPage("docs/operate/scale.md").matchAll(/`((?:atp|http_server|db_client|nodejs)_\w+)`/g)].map(

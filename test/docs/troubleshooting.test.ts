@@ -12,7 +12,7 @@ const source = globSync("src/**/*.ts", { exclude: (name) => name.startsWith("src
   .join("\n");
 
 test("docs/operate/troubleshooting.md names metrics and settings that exist", async () => {
-  const metrics = createMetrics(loadConfig({}), "0");
+  const metrics = createMetrics(loadConfig({}), { version: "0", commit: "" });
   const served = await metrics.text("prometheus", null);
   metrics.stop();
   const named = spans.flatMap((text) => /^(?:atp|db|http|nodejs|gen_ai)_\w+/.exec(text)?.[0] ?? []);

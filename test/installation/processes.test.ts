@@ -1,9 +1,9 @@
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
 import { processesOf } from "../../cli/server/processes.ts";
+import { version } from "../../src/config/version.ts";
 import type { NodeLoad } from "../../src/core/installation/status.ts";
 import type { ProcessKeys } from "../../src/core/processes/key-rotation.ts";
-import { version } from "../../src/modules/installation.ts";
 import { openTestStore, postgresTemplate } from "../support/database.ts";
 import { openService, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";

@@ -12,7 +12,7 @@ function processesOn({ store }: Pick<TestStore, "store">) {
   const clock = stillClock();
   const logged: string[] = [];
   const stops: (() => Promise<void>)[] = [];
-  const { observe, text } = createMetrics({ agentProfiles: {} }, "0.0.0");
+  const { observe, text } = createMetrics({ agentProfiles: {} }, { version: "0.0.0", commit: "" });
   return {
     clock,
     logged,

@@ -34,7 +34,7 @@ const named = (expr: string): readonly string[] =>
   [...expr.matchAll(/\b(?:atp|http_server|db_client|gen_ai|nodejs|process|v8js)_\w+/g)].map(([name]) => name);
 
 async function served(): Promise<ReadonlySet<string>> {
-  const metrics = createMetrics({ agentProfiles: {} }, "1.0.0");
+  const metrics = createMetrics({ agentProfiles: {} }, { version: "1.0.0", commit: "" });
   const names = namesIn(await metrics.text("prometheus", null));
   metrics.stop();
   return new Set(names.flatMap((name) => [name, ...["bucket", "sum", "count"].map((end) => `${name}_${end}`)]));

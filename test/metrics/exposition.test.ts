@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadConfig } from "../../src/config/config.ts";
+import { currentBuild } from "../../src/config/version.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { createMetrics } from "../../src/observability/metrics/metrics.ts";
 import { operationTable } from "../../src/pipeline/operations.ts";
@@ -24,7 +25,10 @@ const profiles = Array.from({ length: 3_000 }, (_, n) => `profile-${n}`);
 
 /** Metrics to which everything happened that has a label, with more values than any metric may have. */
 async function crowded() {
-  const metrics = createMetrics({ agentProfiles: Object.fromEntries(profiles.map((name) => [name, "offline"])) }, "1.0.0");
+  const metrics = createMetrics(
+    { agentProfiles: Object.fromEntries(profiles.map((name) => [name, "offline"])) },
+    { version: "1.0.0", commit: "" },
+  );
   const { observe } = metrics;
   const outcomes = ["ok", ...Array.from({ length: 20 }, (_, n) => `reason-${n}`)];
   for (const operation of [...operationTable().all.map(({ rpc }) => rpc), ...profiles])
@@ -65,7 +69,7 @@ describe("the series of a process", () => {
   });
 
   test("of successful calls are not displaced by refusals", async () => {
-    const metrics = createMetrics({ agentProfiles: {} }, "1.0.0");
+    const metrics = createMetrics({ agentProfiles: {} }, { version: "1.0.0", commit: "" });
     const call = (operation: string, outcome: string) =>
       metrics.observe.callEnded({ operation, wire: "v2", outcome, seconds: 1, isAdmitted: outcome === "ok" });
     for (const name of profiles) call(name, "unauthenticated");
@@ -110,6 +114,16 @@ describe("/metrics", () => {
   test("has a help for each metric", async () => {
     const text = await rig.text();
     for (const name of namesIn(text)) expect(text, name).toMatch(new RegExp(`^# HELP ${name} [A-Z1].{10,}$`, "m"));
+  });
+
+  test("has the version and the commit that runs; the probes of this port have them as headers, those of the public port do not", async () => {
+    const { version, commit } = await currentBuild();
+    expect(sumOf(await rig.scrape(), "atp_build_info", { version, commit })).toBe(1);
+    for (const path of ["/livez", "/readyz"]) {
+      const [admin, open] = await Promise.all([rig.admin, rig.service.url].map((url) => fetch(`${url}${path}`)));
+      expect([admin?.headers.get("x-atp-version"), admin?.headers.get("x-atp-commit")]).toEqual([version, commit]);
+      expect([...(open?.headers.keys() ?? [])].filter((name) => name.startsWith("x-atp"))).toEqual([]);
+    }
   });
 
   test("holds no id, key, address or text of the callers in a label", async () => {

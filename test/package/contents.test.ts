@@ -5,6 +5,8 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildPackage } from "../../scripts/package/build.ts";
+import { buildOfClone } from "../../scripts/release/clone.ts";
+import { buildText } from "../../src/config/version.ts";
 import { databaseUrl, describeOnOne } from "../support/database.ts";
 import { root } from "../support/server-process.ts";
 import { driveProgram, driveThreads, loadAll } from "./program.ts";
@@ -71,9 +73,9 @@ describe("the built package", () => {
       ].map((target) => join(dirname(name), target)),
     );
     expect(found.length).toBeGreaterThan(100);
-    // `atp client` of a checkout imports the first; `npm run package` builds the second, this test does not.
+    // A checkout imports the first two; `npm run package` builds the third, this test does not.
     const absent = found.filter((target) => !existsSync(join(folder, target)));
-    expect(absent.filter((target) => !/(scripts\/client\/build\.ts|src\/gen\/docs)$/.test(target))).toEqual([]);
+    expect(absent.filter((target) => !/(scripts\/client\/build\.ts|scripts\/release\/clone\.ts|src\/gen\/docs)$/.test(target))).toEqual([]);
     // A file that a package reads by `require` at run time would be missing.
     expect(
       programs().filter((name) => /\b_*require\d*\("\.{1,2}\/(?!\.\.\/lib\/packages\/")/.test(read(name)) && name.startsWith("lib/")),
@@ -82,9 +84,9 @@ describe("the built package", () => {
     await driveThreads(folder);
   });
 
-  test("runs its program", async () => {
+  test("runs its program, which knows the commit it was built from", async () => {
     const { stdout } = await run(process.execPath, [join(folder, "bin/atp.cjs"), "--version"]);
-    expect(stdout.trim()).toBe(JSON.parse(read("package.json")).version);
+    expect(stdout.trim()).toBe(buildText(await buildOfClone()));
   });
 
   test("says one sentence on an older Node.js, and ends with 1", async () => {

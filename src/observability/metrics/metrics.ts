@@ -1,5 +1,6 @@
 import { Registry } from "prom-client";
 import type { Config } from "../../config/config.ts";
+import type { Build } from "../../config/version.ts";
 import type { Observe } from "../../core/observe.ts";
 import { publicNames } from "../../core/tasks/profile.ts";
 import { callMetrics, modelMetrics } from "./calls.ts";
@@ -25,7 +26,7 @@ export interface Metrics {
 export type Format = "prometheus" | "openmetrics";
 
 /** Creates the metrics of a process. */
-export function createMetrics({ agentProfiles }: Pick<Config, "agentProfiles">, version: string): Metrics {
+export function createMetrics({ agentProfiles }: Pick<Config, "agentProfiles">, build: Build): Metrics {
   const registry = new Registry();
   const series: Series = seriesOf(registry);
   const agents = new Map([...publicNames.map((name) => [name, "offline"] as const), ...Object.entries(agentProfiles)]);
@@ -34,7 +35,7 @@ export function createMetrics({ agentProfiles }: Pick<Config, "agentProfiles">, 
   const { refresh: refreshStore, ...store } = storeMetrics(series);
   const { refresh: refreshWork, ...work } = workMetrics(series, agentOf);
   const show = installationMetrics(series, new Set(agents.keys()));
-  const { refresh: refreshProcess, stop } = processMetrics(series, version);
+  const { refresh: refreshProcess, stop } = processMetrics(series, build);
   return {
     observe: { ...calls, ...store, ...modelMetrics(series), ...work },
     async text(format, rows) {

@@ -1,11 +1,12 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import type { Build } from "../../config/version.ts";
 import type { Series } from "./series.ts";
 
 /** How often the delay of the event loop is sampled, in milliseconds. */
 const resolutionMs = 20;
 
 /** Gauges of this process. The delay of the event loop is that since the last scrape. */
-export function processMetrics({ gauge, counter }: Series, version: string): { readonly refresh: () => void; readonly stop: () => void } {
+export function processMetrics({ gauge, counter }: Series, ran: Build): { readonly refresh: () => void; readonly stop: () => void } {
   const plain = (name: string, help: string) => gauge({ name, help, labels: [], most: 1 });
   const delays = monitorEventLoopDelay({ resolution: resolutionMs });
   delays.enable();
@@ -16,7 +17,12 @@ export function processMetrics({ gauge, counter }: Series, version: string): { r
   const memory = plain("process_resident_memory_bytes", "Resident memory of the process.");
   const heap = plain("v8js_memory_heap_used_bytes", "Used bytes of the JavaScript heap.");
   const started = plain("process_start_time_seconds", "Start of the process in Unix seconds.");
-  const build = gauge({ name: "atp_build_info", help: "1; the version is a label.", labels: ["version"], most: 1 });
+  const build = gauge({
+    name: "atp_build_info",
+    help: "1; the version and the commit are labels.",
+    labels: ["version", "commit"],
+    most: 1,
+  });
   let cpuSeconds = 0;
   const startedAt = Math.round(Date.now() / 1000 - process.uptime());
   return {
@@ -34,7 +40,7 @@ export function processMetrics({ gauge, counter }: Series, version: string): { r
       memory([[{}, process.memoryUsage.rss()]]);
       heap([[{}, process.memoryUsage().heapUsed]]);
       started([[{}, startedAt]]);
-      build([[{ version }, 1]]);
+      build([[{ ...ran }, 1]]);
     },
     stop: () => void delays.disable(),
   };
