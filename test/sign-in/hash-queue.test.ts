@@ -1,7 +1,9 @@
 import { setImmediate as tick } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { type HashTurn, hashQueue } from "../../src/core/sign-in/hash-queue.ts";
+import { passwordTurns } from "../../src/core/sign-in/password.ts";
 import { wideNetwork } from "../../src/pipeline/limit.ts";
+import { goodPassword, openSignInPlatform } from "./people-rig.ts";
 
 /** A queue whose hashes end when the test says so, and the names of those that have begun. */
 function heldQueue() {
@@ -73,4 +75,30 @@ test.each([
   ["2001:db8::5", "2001:db8:0"],
 ])("%s belongs to the network %s", (address, network) => {
   expect(wideNetwork(address)).toBe(network);
+});
+
+test("at the page of sign-in the addresses of a /24 or /48 share their turns, and another network and a known browser do not", async () => {
+  await using platform = await openSignInPlatform("sqlite", { TRUST_PROXY: "x-forwarded-for" });
+  const email = "known@example.com";
+  await platform.member({ email });
+  const known = platform.browser();
+  await platform.signIn(known, email);
+  const signIn = async (from: string, by = platform.browser()) => {
+    const headers = { "x-forwarded-for": from };
+    return (await by.submit(await by.get("/sign-in", headers), "/sign-in", { email, password: goodPassword }, headers)).status;
+  };
+  const held = Promise.withResolvers<void>();
+  const turns = ["198.18.7", "2001:db8:7"].flatMap((network) =>
+    Array.from({ length: network.includes(":") ? 20 : 21 }, () => passwordTurns({ network }, () => held.promise)),
+  );
+  try {
+    for (const from of ["198.18.7.1", "198.18.7.254", "2001:db8:7:1::1", "2001:db8:7:ffff::1"]) expect(await signIn(from), from).toBe(503);
+    expect(await signIn("198.18.7.1", known)).toBe(303);
+    const others = Promise.all([signIn("198.18.8.1"), signIn("2001:db8:8::1")]);
+    held.resolve();
+    expect(await others).toEqual([303, 303]);
+  } finally {
+    held.resolve();
+    await Promise.all(turns);
+  }
 });

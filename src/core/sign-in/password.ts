@@ -85,11 +85,11 @@ function readHash(stored: string): Stored | null {
 const base64 = (bytes: Buffer): string => bytes.toString("base64").replace(/=+$/, "");
 
 /** One queue per process, because memory and threads belong to the process. */
-const queued = hashQueue();
+export const passwordTurns = hashQueue();
 
 function deriveHash(text: string, { ln, r, p, salt }: Omit<Stored, "hash">, turn: HashTurn): Promise<Buffer> {
   const N = 2 ** ln;
-  return queued(turn, () => derive(text.normalize("NFKC"), salt, hashBytes, { N, r, p, maxmem: 128 * N * r * 2 }));
+  return passwordTurns(turn, () => derive(text.normalize("NFKC"), salt, hashBytes, { N, r, p, maxmem: 128 * N * r * 2 }));
 }
 
 /** The fewest and the most characters of a password. */
