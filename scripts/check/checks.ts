@@ -53,6 +53,7 @@ export const checks: readonly Check[] = [
   command("directions of imports", "vitest", "run", "--reporter=dot", "test/architecture.test.ts"),
   command("nothing unused (knip)", "knip", "--no-progress"),
   command("the lock file is complete (npm ci)", "npm", "ci", "--dry-run", "--loglevel=error"),
+  command("each mutation of the suite has its place", "node", "test/mutations/main.ts", "--places"),
   { name: "migrations produce the models", complaint: drift },
 ];
 

@@ -1,0 +1,50 @@
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { parseSync } from "oxc-parser";
+
+/**
+ * The test files that import a file, nearest first: those of its own name, then by the number of imports between. Threads that a file
+ * starts by `new URL("./x.ts", import.meta.url)` count as imports.
+ *
+ * @param folder the checkout.
+ * @param path of the file, within the checkout.
+ */
+export function importersOf(folder: string, path: string): readonly string[] {
+  const distances = new Map([[path, 0]]);
+  const importers = readImporters(folder);
+  for (const [file, distance] of distances)
+    for (const importer of importers.get(file) ?? []) if (!distances.has(importer)) distances.set(importer, distance + 1);
+  const words = new Set(path.split(/[/.-]/));
+  const isAlike = (test: string): number => test.split(/[/.-]/).filter((word) => words.has(word)).length;
+  return [...distances]
+    .filter(([file]) => file.endsWith(".test.ts"))
+    .map(([file, distance]) => ({ file, rank: distance - 2 * isAlike(file) }))
+    .toSorted((a, b) => a.rank - b.rank || (a.file < b.file ? -1 : 1))
+    .map(({ file }) => file);
+}
+
+function readImporters(folder: string): ReadonlyMap<string, readonly string[]> {
+  const importers = new Map<string, string[]>();
+  const files = globSync("{src,test,cli,bench,scripts,packages}/**/*.ts", {
+    cwd: folder,
+    exclude: (name) => /^src\/gen|node_modules$/.test(name),
+  });
+  for (const file of files)
+    for (const imported of importsOf(file, readFileSync(join(folder, file), "utf8")))
+      importers.set(imported, [...(importers.get(imported) ?? []), file]);
+  return importers;
+}
+
+function importsOf(file: string, text: string): readonly string[] {
+  const { staticImports, staticExports, dynamicImports } = parseSync(file, text).module;
+  const names = [
+    ...staticImports.map(({ moduleRequest }) => moduleRequest.value),
+    ...staticExports.flatMap(({ entries }) => entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? [])),
+    ...dynamicImports.map(({ moduleRequest: { start, end } }) => text.slice(start + 1, end - 1)),
+    ...[...text.matchAll(/new URL\("(\.[^"]+\.ts)"/g)].map(([, name = ""]) => name),
+  ];
+  return names.flatMap((name) => {
+    if (name.startsWith("#core/")) return [`src/core/${name.slice("#core/".length)}`];
+    return name.startsWith(".") ? [normalize(join(dirname(file), name))] : [];
+  });
+}
