@@ -1,6 +1,7 @@
-// The pages of docs/reference that follow from the schema, and what the README says is not built: `--write` writes them; without, exit code 1 names those that are stale.
+// The pages of docs/reference that follow from the schema, what the README says is not built, and the table of rooms: `--write` writes them; without, exit code 1 names those that are stale.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { withRooms } from "./architecture/table.ts";
 import { compatibilityPage, withLeftOut } from "./reference/compatibility.ts";
 import { errorsPage, limitsPage } from "./reference/facts.ts";
 import { missingOperations, referencePages } from "./reference/pages.ts";
@@ -20,7 +21,9 @@ const pages = new Map(
     ["limits.md", limitsPage()] as const,
     ["compatibility.md", compatibilityPage(root)] as const,
   ].map(([name, page]) => [`docs/reference/${name}`, page]),
-).set("README.md", withLeftOut(text("README.md"), root));
+)
+  .set("README.md", withLeftOut(text("README.md"), root))
+  .set("docs/internals/architecture.md", withRooms(text("docs/internals/architecture.md")));
 
 if (process.argv.includes("--write")) {
   mkdirSync(join(root, "docs/reference"), { recursive: true });

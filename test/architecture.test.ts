@@ -1,114 +1,75 @@
 import { globSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { circles, type Import, importsOf, type SourceFile, sourceFiles } from "../scripts/architecture/imports.ts";
+import { acts, isIn, rooms, shared } from "../scripts/architecture/rooms.ts";
 
-/** What every surface shows of an action: rules without Node. */
-const acts = ["core/actions/act", "core/actions/visible"];
-/** What the doors of other protocols share, without the call path of this process. */
-const doors = [...acts, "protocols/shared/ask", "protocols/shared/operations", "protocols/shared/turn"];
-/** Allowed imports of each module besides itself, `async` and the configuration's type: modules, files, packages by prefix. */
-const allowed: Readonly<Record<string, readonly string[]>> = {
-  async: ["node:"],
-  core: ["node:"],
-  "core/skills": ["yaml", "yauzl", "yazl"],
-  "core/oauth": ["jose"],
-  "core/files": ["mime"],
-  "core/actions": ["ajv"],
-  "core/schedules": ["croner"],
-  "pipeline/operations": ["core", "gen/proto", "@bufbuild/", "pipeline/services"],
-  "pipeline/services": ["gen/proto", "@bufbuild/"],
-  store: ["node:", "core", "adapters/storage/durable-file", "gen/prisma", "@prisma/", "sql-template-tag", "pg", "pg-boss"],
-  pipeline: ["node:", "core", "gen/proto", "@bufbuild/"],
-  rpc: ["core", "gen/proto", "type pipeline/handlers", "@bufbuild/"],
-  http: ["node:", "pipeline", "core", "gen/proto", "@bufbuild/", "@connectrpc/", "fastify", "@fastify/", "jsonc-parser", "zod"],
-  oauth: ["node:", "core", "pipeline", "http", "fastify", "@fastify/"],
-  websites: ["node:", "core", "http"],
-  "protocols/scim": [
-    "node:",
-    "core",
-    "pipeline",
-    "http",
-    "pipeline/operations",
-    "gen/proto",
-    "@bufbuild/",
-    "fastify",
-    "scim2-parse-filter",
-  ],
-  "protocols/shared": [
-    ...["node:", "pipeline", "core", "http", "gen/proto", "@bufbuild/", "packages/client/src/index"],
-    "type @modelcontextprotocol/server",
-  ],
-  "protocols/mcp": ["node:", "pipeline/access", "pipeline/operations", ...doors, "@modelcontextprotocol/server", "zod"],
-  "protocols/mcp/http": ["pipeline", "core", "protocols/shared", "http", "oauth/metadata", "gen/proto", "@bufbuild/", "fastify"],
-  narration: ["protocols/shared/operations", "protocols/shared/turn"],
-  "protocols/agui": ["node:", "core/accounts/caller", "core/failure", ...doors, "narration", "type @ag-ui/core", "zod"],
-  "protocols/agui/http": ["pipeline", "core", "protocols/shared", "http", "gen/proto", "fastify"],
-  "protocols/a2a": ["node:", "core", ...doors, "http/failure", "gen/proto", "@bufbuild/", "@connectrpc/connect", "jose"],
-  "protocols/a2a/push": ["webhooks/post", "webhooks/record"],
-  "protocols/a2a/http": ["pipeline", "core", "protocols/shared", "http", "gen/proto", "@bufbuild/", "fastify"],
-  jobs: ["node:", "core", "pg-boss"],
-  "jobs/all": ["runtime"],
-  runtime: ["node:", "core", "jobs"],
-  "runtime/agents/a2a": ["gen/proto", "@bufbuild/"],
-  "runtime/agents/model": ["type config/models", "ai", "@ai-sdk/", "ajv", "undici"],
-  "runtime/agents/model/tools": ["csv-parse", "htmlparser2", "unpdf"],
-  "sign-in-pages": ["node:", "pipeline", "core", "http", "fastify", "mime", "openid-client"],
-  "sign-in-pages/factors": ["@simplewebauthn/server", "uqr", "zod"],
-  "sign-in-pages/consent": ["oauth/authorize"],
-  "http/docs": ["node:", "core/clock", "core/log", "http/send-asset", "fastify", "mime"],
-  "adapters/mail": ["node:", "core", "nodemailer"],
-  "observability/metrics": ["node:", "core", "prom-client"],
-  "observability/telemetry": ["node:", "core", "@opentelemetry/"],
-  "adapters/pdf": ["node:", "core", "adapters/egress", "marked"],
-  "adapters/transcription": ["node:", "core", "adapters/egress", "undici"],
-  "adapters/storage": ["node:", "core", "flydrive", "@aws-sdk/"],
-  "adapters/egress": ["node:", "core", "undici"],
-  "runtime/exports": ["node:", "core", "yazl"],
-  "adapters/connectors": ["core", "adapters/egress", "@modelcontextprotocol/client"],
-  webhooks: ["node:", "core", "adapters/egress", "undici"],
-  config: ["node:", "scripts/release/clone", "core/nearest", "core/tasks/fetch-policy", "core/tasks/profile", "smol-toml", "zod", "tldts"],
-  backup: ["node:", "core", "store", "adapters/storage/durable-file", "zod"],
-  "observability/log": ["core", "start/process/output", "pino"],
-  "start/process": ["node:"],
-};
-/** Files that open and wire everything: they may import any module, and only each other import them. */
-const wiring = [
-  "serve",
-  "start/platform",
-  "modules",
-  "start/installation",
-  "start/encryption-key",
-  "fault",
-  "start/first-key",
-  "start/listening",
-];
+const files = sourceFiles("src/**/*.ts");
+const commandLine = sourceFiles("cli/**/*.ts");
 
-const files = globSync("src/**/*.ts", { exclude: (name) => name.startsWith("src/gen") }).map((path) => ({
-  path,
-  text: readFileSync(path, "utf8"),
-}));
+/** `src/core/failure.ts` as `core/failure`; other paths and packages as they are. */
 const roomOf = (path: string): string => path.replace(/^src\//, "").replace(/\.ts$/, "");
-const isIn = (name: string, room: string): boolean => name === room || name.startsWith(/[:/]$/.test(room) ? room : `${room}/`);
+const targetOf = ({ target, typeOnly }: Import): string => (typeOnly ? "type " : "") + roomOf(target);
+const targetsOf = ({ imports }: SourceFile): readonly string[] => imports.map(({ target }) => roomOf(target));
 
-/** `call/handlers`, `core/failure`, `node:fs`, each with `type ` in front when only types are imported. */
-function importsOf({ path, text }: { readonly path: string; readonly text: string }): string[] {
-  const found = text.matchAll(/^(?:import|export)\s+(type\s)?[^;]*?from\s+"([^"]+)"|import\("([^"]+)"\)/gm);
-  return [...found].map(([, type = "", named, called]) => {
-    const target = named ?? called ?? "";
-    return type + (target.startsWith(".") ? roomOf(join(dirname(path), target)) : target);
-  });
-}
+/** The rooms that a file is in, the outermost first. */
+const roomsAround = (path: string) =>
+  rooms.filter(({ name }) => isIn(roomOf(path), name)).toSorted((a, b) => a.name.length - b.name.length);
+const mayAll = (path: string): boolean => roomsAround(path).at(-1)?.may.includes("*") ?? false;
 
-function strayImports(file: { readonly path: string; readonly text: string }): string[] {
-  const rooms = Object.keys(allowed).filter((room) => isIn(roomOf(file.path), room));
-  const entries = ["async", "type config", ...rooms, ...rooms.flatMap((room) => allowed[room] ?? [])];
+function strayImports(file: SourceFile): string[] {
+  const around = roomsAround(file.path);
+  const entries = ["async", "type config", ...around.map(({ name }) => name), ...around.flatMap(({ may }) => may)];
   const fits = (target: string) => entries.some((entry) => isIn(target, entry) || isIn(target.replace(/^type /, ""), entry));
-  return importsOf(file).filter((target) => !fits(target));
+  return mayAll(file.path) ? [] : file.imports.map(targetOf).filter((target) => !fits(target));
 }
+const strays = (file: SourceFile): string[] => strayImports(file).map((target) => `${file.path} imports ${target}`);
+const planted = (path: string, text: string): SourceFile => ({ path, text, imports: importsOf(path, text) });
+
+test("the imports of all files of src and cli are read", () => {
+  const imports = [...files, ...commandLine].flatMap((file) => file.imports);
+  console.info(`read ${files.length + commandLine.length} files and ${imports.length} imports`);
+  expect(files.length).toBeGreaterThan(800);
+  expect(imports.length).toBeGreaterThan(5_000);
+  expect(files.filter(({ path }) => roomsAround(path).length === 0).map(({ path }) => path)).toEqual([]);
+});
 
 test("imports between the modules are one-way", () => {
-  const housed = files.filter(({ path }) => !wiring.some((room) => isIn(roomOf(path), room)));
-  expect(housed.flatMap((file) => strayImports(file).map((target) => `${file.path} imports ${target}`))).toEqual([]);
+  expect(files.flatMap(strays)).toEqual([]);
+});
+
+test.each([
+  'import { post } from "../webhooks/post.ts";',
+  'import "../webhooks/post.ts";',
+  'import type { Post } from "../webhooks/post.ts";',
+  'import { type Post } from "../webhooks/post.ts";',
+  'import post, { type Post } from "../webhooks/post.ts";',
+  'export { post } from "../webhooks/post.ts";',
+  'export * from "../webhooks/post.ts";',
+  'export type { Post } from "../webhooks/post.ts";',
+  'const post = await import("../webhooks/post.ts");',
+  'let post: import("../webhooks/post.ts").Post;',
+  'import { a } from "undici"',
+])("a forbidden import in this form is found: %s", (text) => {
+  expect(strays(planted("src/rpc/planted.ts", text))).toEqual([expect.stringMatching(/^src\/rpc\/planted.ts imports /)]);
+});
+
+test("no files import each other's values in a circle", () => {
+  const isValue = ({ typeOnly }: Import) => !typeOnly;
+  expect(circles(files, isValue)).toEqual([]);
+  const circle = [
+    planted("src/rpc/one.ts", 'import { two } from "./two.ts"'),
+    planted("src/rpc/two.ts", 'export const two = () => import("./one.ts")'),
+    planted("src/rpc/three.ts", 'import type { one } from "./one.ts"; import "./two.ts"'),
+  ];
+  expect(circles([...files, ...circle], isValue)).toEqual(["src/rpc/one.ts", "src/rpc/two.ts"]);
+});
+
+test("a room that may import everything is imported only by such rooms", () => {
+  const open = (target: string) => target.startsWith("src/") && mayAll(target);
+  const wrong = files
+    .filter(({ path }) => !mayAll(path))
+    .flatMap(({ path, imports }) => imports.filter(({ target }) => open(target)).map(({ target }) => `${path} imports ${target}`));
+  expect(wrong).toEqual([]);
 });
 
 test("only the configuration reads the environment", () => {
@@ -116,8 +77,8 @@ test("only the configuration reads the environment", () => {
 });
 
 test("only types are imported from internal paths of connect-es", () => {
-  const strays = files.flatMap((file) => importsOf(file).filter((target) => target.startsWith("@connectrpc/connect/")));
-  expect(strays).toEqual([]);
+  const internal = files.flatMap(({ imports }) => imports.filter(({ target }) => target.startsWith("@connectrpc/connect/")));
+  expect(internal.filter(({ typeOnly }) => !typeOnly)).toEqual([]);
 });
 
 test("nothing in src exits the process", () => {
@@ -139,13 +100,12 @@ test("row files declare no row types and read no rows without a shape", () => {
   expect(written.map(({ path }) => path)).toEqual([]);
 });
 
-const commandLine = globSync("cli/**/*.ts").map((path) => ({ path, text: readFileSync(path, "utf8") }));
 const isOnServer = ({ path }: { readonly path: string }): boolean => path.startsWith("cli/server/");
 const table = "cli/commands.ts";
 
 test("commands that call the API import of this checkout the TypeScript client and the list of public addresses only", () => {
   const others = commandLine.filter((file) => !isOnServer(file) && file.path !== table);
-  const targets = others.flatMap((file) => importsOf(file).map((target) => target.replace(/^type /, "")));
+  const targets = others.flatMap(targetsOf);
   expect(others.length).toBeGreaterThan(10);
   const fits = [
     "node:",
@@ -158,7 +118,7 @@ test("commands that call the API import of this checkout the TypeScript client a
     "pipeline/access",
     "protocols/shared/operations-over",
     "core/actions/kind",
-    ...doors,
+    ...shared,
     "narration",
     "protocols/mcp/server",
     "protocols/mcp/server-parts",
@@ -177,9 +137,8 @@ test("commands that call the API import of this checkout the TypeScript client a
 test("commands on the server, and no others, import src; the table of commands loads each only when it is given", () => {
   const atStart = /^import\s[^(]*?from "\.\/(server|commands)\//m;
   expect(commandLine.filter(({ path }) => path === table).map(({ text }) => atStart.test(text))).toEqual([false]);
-  const strays = commandLine.filter(isOnServer).flatMap((file) => importsOf(file).filter((target) => isIn(target, "packages")));
-  expect(strays).toEqual([]);
-  expect(files.filter((file) => importsOf(file).some((target) => isIn(target, "cli") || target.includes("stricli")))).toEqual([]);
+  expect(commandLine.filter(isOnServer).flatMap((file) => targetsOf(file).filter((target) => isIn(target, "packages")))).toEqual([]);
+  expect(files.filter((file) => targetsOf(file).some((target) => isIn(target, "cli") || target.includes("stricli")))).toEqual([]);
 });
 
 test("the console imports of the core only rules that need no Node", () => {

@@ -11,7 +11,8 @@ import type { Blobs } from "../core/files/blob.ts";
 import type { Log } from "../core/log.ts";
 import { keepBytesUntil } from "../core/processes/hold.ts";
 import type { Store } from "../core/store.ts";
-import { type CopiedBlob, copierOf, type Environment } from "../store/copy.ts";
+import { copierOf } from "../store/copier.ts";
+import type { CopiedBlob, Environment } from "../store/copy.ts";
 import { blobPath, databasePath, hashFile, type Manifest, makeBackupFolder, meter, writeManifest } from "./folder.ts";
 
 export interface BackUpParts {

@@ -1,6 +1,3 @@
-import { migrationsOf } from "./migrate.ts";
-import type { Dialect } from "./statements.ts";
-
 /** The bytes of a file that a copied database names. */
 export interface CopiedBlob {
   readonly id: string;
@@ -48,13 +45,6 @@ export interface DatabaseCopier {
 
 /** The variables of the environment, for programs that are started. */
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** The copier of a database. Each loads only its own driver. */
-export const copierOf = async (dialect: Dialect, env: Environment): Promise<DatabaseCopier> =>
-  dialect === "sqlite" ? (await import("./copy-sqlite.ts")).sqliteCopier : (await import("./copy-postgresql.ts")).postgresCopier(env);
-
-/** Whether this release can use a database with this latest migration. */
-export const isKnownMigration = (dialect: Dialect, name: string): boolean => migrationsOf(dialect).some((each) => each.name === name);
 
 /** Blobs are read in pages, so that any number of them needs little memory. */
 export const blobPage = 1_000;
