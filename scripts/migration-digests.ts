@@ -27,6 +27,41 @@ export function migrationComplaints(prisma: string): readonly string[] {
   ];
 }
 
+/** The digests of a release's migrations: the first lines of the file. */
+export interface FrozenMigrations {
+  readonly count: number;
+  /** SHA-256 of these lines, in hex. */
+  readonly sha256: string;
+}
+
+const firstLines = (prisma: string, count: number): string =>
+  readFileSync(join(prisma, digestFile), "utf8")
+    .split("\n")
+    .slice(0, count)
+    .map((line) => `${line}\n`)
+    .join("");
+
+const sha256 = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex");
+
+/** Freezes all recorded migrations for a release. */
+export function freezeMigrations(prisma: string): FrozenMigrations {
+  const count = recordedDigests(prisma).size;
+  return { count, sha256: sha256(firstLines(prisma, count)) };
+}
+
+/** The releases whose lines have changed, one sentence each. A changed line would hide a changed migration. */
+export const frozenComplaints = (
+  prisma: string,
+  releases: readonly { readonly version: string; readonly migrations?: FrozenMigrations }[],
+): readonly string[] =>
+  releases.flatMap(({ version, migrations }) =>
+    migrations === undefined || sha256(firstLines(prisma, migrations.count)) === migrations.sha256
+      ? []
+      : [
+          `prisma/${digestFile} differs from that of release ${version}: restore it (\`git log -- prisma/${digestFile}\` shows the commits)`,
+        ],
+  );
+
 const restoreAdvice = (path: string): string =>
   `restore it (\`git log -- prisma/${path}\` shows the commits) and write a new migration for your change (\`npm run migration NAME\`)`;
 
@@ -48,12 +83,5 @@ function recordedDigests(prisma: string): ReadonlyMap<string, string> {
 /** The digests of all migration files, by path in `prisma`: `sqlite/migrations/0001_first/migration.sql`. */
 function digestsOf(prisma: string): ReadonlyMap<string, string> {
   const paths = databases.flatMap((database) => globSync(`${database}/migrations/*/*`, { cwd: prisma }).toSorted());
-  return new Map(
-    paths.map((path) => [
-      path,
-      createHash("sha256")
-        .update(readFileSync(join(prisma, path)))
-        .digest("hex"),
-    ]),
-  );
+  return new Map(paths.map((path) => [path, sha256(readFileSync(join(prisma, path)))]));
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { fromBinary } from "@bufbuild/protobuf";
 import { type FileDescriptorSet, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import type { FrozenMigrations } from "./migration-digests.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -16,18 +17,20 @@ export interface Release {
   readonly commit: string;
   /** SHA-256 of the image of its schema, in hex; an image does not change after its release. */
   readonly wire: string;
+  /** Releases from 0.2.0 on have it. */
+  readonly migrations?: FrozenMigrations;
 }
 
-/** All releases, oldest first. @throws Error if there is none. */
-export function readReleases(): { readonly all: readonly Release[]; readonly latest: Release } {
-  const all: readonly Release[] = JSON.parse(readFileSync(join(root, "releases.json"), "utf8"));
+/** All releases of a checkout, oldest first. @throws Error if there is none. */
+export function readReleases(folder = root): { readonly all: readonly Release[]; readonly latest: Release } {
+  const all: readonly Release[] = JSON.parse(readFileSync(join(folder, "releases.json"), "utf8"));
   const latest = all.at(-1);
   if (latest === undefined) throw new Error("releases.json has no release");
   return { all, latest };
 }
 
 /** The path of the image of a release's schema in the checkout, made by `buf build --exclude-source-info`. */
-export const imageOf = ({ version }: Release): string => `proto/releases/${version}.binpb.gz`;
+export const imageOf = ({ version }: Pick<Release, "version">): string => `proto/releases/${version}.binpb.gz`;
 
 /**
  * The schema of a release.

@@ -6,7 +6,8 @@ import { titlesOf } from "./titles.ts";
 type Span = readonly [start: number, end: number];
 
 /** Files whose literals are not prose: SQL, prompts for models, and content of the wire that does not change. */
-const texts = /^src\/(store\/rows|runtime\/agents\/(model\/(prompt|tools)|offline)|core\/actions\/kind|protocols\/scim\/discovery|pipeline\/limit)/;
+const texts =
+  /^src\/(store\/rows|runtime\/agents\/(model\/(prompt|tools)|offline)|core\/actions\/kind|protocols\/scim\/discovery|pipeline\/limit)/;
 
 /**
  * The comments of a TypeScript file and its sentences: literals that hold a space. Of tests only the titles count,

@@ -15,10 +15,15 @@ test("the TypeScript client has the version of the platform", () => {
   expect(jsonOf("packages/client/package.json").version).toBe(version);
 });
 
-test("the changelog has this version first, then every release with its date, the newest first", () => {
+test("the changelog has every release with its date, the newest first, and before them at most the next one", () => {
   const released = readReleases().all.map((release) => `[${release.version}] - ${release.date}`);
-  const unreleased = released.some((heading) => heading.startsWith(`[${version}]`)) ? [] : [`[${version}] - Unreleased`];
-  expect(headings).toEqual([...unreleased, ...released.toReversed()]);
+  const next = headings.slice(0, -released.length);
+  expect(headings).toEqual([...next, ...released.toReversed()]);
+  expect(next.map((heading) => heading?.replace(/^\[\d+\.\d+\.\d+\] - /, ""))).toEqual(next.length === 0 ? [] : ["Unreleased"]);
+});
+
+test("the Python client has the version of the platform", () => {
+  expect(readFileSync("packages/python/pyproject.toml", "utf8")).toContain(`\nversion = "${version}"\n`);
 });
 
 test("a release names its commit in full", () => {
