@@ -76,13 +76,16 @@ export async function putAppOf(
   return { app, secret };
 }
 
-export const putApp = ({ store }: Service, person: Person, members: Partial<OAuthApp> = {}): Promise<TestApp> =>
-  putAppOf(store, person, members);
+export const putApp = (
+  { store }: Pick<Service, "store">,
+  person: Pick<Person, "accountId" | "spaceId">,
+  members: Partial<OAuthApp> = {},
+): Promise<TestApp> => putAppOf(store, person, members);
 
 /** A code like those of the consent page. */
 export async function codeFor(
-  service: Service,
-  person: Person,
+  service: Pick<Service, "store">,
+  person: Pick<Person, "accountId" | "spaceId">,
   { app }: TestApp,
   mode: Mode,
   now = Date.now(),
@@ -135,7 +138,13 @@ export const refreshProof = (mode: Mode, { app, secret }: TestApp): Members => (
 });
 
 /** Exchanges a code at the next node. */
-export const exchangeCode = (service: Service, of: TestApp, mode: Mode, code: string, members: Members = {}): Promise<OAuthReply> =>
+export const exchangeCode = (
+  service: Pick<Service, "url">,
+  of: TestApp,
+  mode: Mode,
+  code: string,
+  members: Members = {},
+): Promise<OAuthReply> =>
   postForm(service.url, "/oauth/token", {
     grant_type: "authorization_code",
     code,
@@ -145,7 +154,13 @@ export const exchangeCode = (service: Service, of: TestApp, mode: Mode, code: st
   });
 
 /** Refreshes at the next node. */
-export const refreshWith = (service: Service, of: TestApp, mode: Mode, refreshToken: string, members: Members = {}): Promise<OAuthReply> =>
+export const refreshWith = (
+  service: Pick<Service, "url">,
+  of: TestApp,
+  mode: Mode,
+  refreshToken: string,
+  members: Members = {},
+): Promise<OAuthReply> =>
   postForm(service.url, "/oauth/token", {
     grant_type: "refresh_token",
     refresh_token: refreshToken,
@@ -154,7 +169,13 @@ export const refreshWith = (service: Service, of: TestApp, mode: Mode, refreshTo
   });
 
 /** A fresh token pair of a mode. */
-export async function pairOf(service: Service, person: Person, of: TestApp, mode: Mode, now?: number): Promise<OAuthReply["body"]> {
+export async function pairOf(
+  service: Pick<Service, "store" | "url">,
+  person: Pick<Person, "accountId" | "spaceId">,
+  of: TestApp,
+  mode: Mode,
+  now?: number,
+): Promise<OAuthReply["body"]> {
   const { status, body } = await exchangeCode(service, of, mode, await codeFor(service, person, of, mode, now));
   if (status !== 200) throw new Error(JSON.stringify(body));
   return body;

@@ -240,7 +240,7 @@ interface Place {
   readonly consentUrl: string;
 }
 
-async function newPerson(store: Store, place: Place, options: PersonOptions = {}): Promise<Person> {
+export async function newPerson(store: Store, place: Place, options: PersonOptions = {}): Promise<Person> {
   const { next, clock } = place;
   const { with: colleague, as: self, kind = "general", expiresAt = null } = options;
   const accountId = self?.accountId ?? systemIds.uuid();

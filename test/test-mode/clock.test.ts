@@ -58,16 +58,6 @@ test("an approval waits for months, and is then decided", async () => {
   expect(await statusOf(task_id)).toBe("waiting");
 });
 
-test("a link to a file expires when the clock has passed its end", async () => {
-  const { task_id } = await create("[[file a.txt | hello]]");
-  await ok("test.clock.advance", { seconds: 1 });
-  const messages = await ok("task.listMessages", { task_id });
-  const url = /http:[^"]*\/downloads\/[^"]+/.exec(JSON.stringify(messages))?.[0] ?? "";
-  expect((await fetch(url)).status).toBe(200);
-  await ok("test.clock.advance", { seconds: 400 * day });
-  expect((await fetch(url)).status).not.toBe(200);
-});
-
 test.each([
   [{}, "set either seconds or to"],
   [{ seconds: 1, to: seconds + day }, "set either seconds or to"],

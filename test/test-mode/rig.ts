@@ -3,12 +3,13 @@ import { openTestMode, type TestFlags } from "../../src/modules/test-mode/open.t
 import { firstKeys } from "../../src/start/first-key.ts";
 import { type Ambient, openInstallation } from "../../src/start/installation.ts";
 import { startPlatform } from "../../src/start/platform.ts";
-import { type Calling, callingWith, type LogLine } from "../support/service.ts";
+import { type Calling, callingWith, type LogLine, newPerson, type Service } from "../support/service.ts";
 
 /** A server of `atp serve --test` in this process. */
-export interface TestModeServer extends Calling, AsyncDisposable {
+export interface TestModeServer extends Calling, AsyncDisposable, Pick<Service, "store" | "person"> {
   readonly url: string;
   readonly key: string;
+  readonly databaseUrl: string;
   /** Warnings and errors of its log. */
   readonly problems: readonly LogLine[];
 }
@@ -28,6 +29,9 @@ export async function startTestMode(flags: TestFlags = {}, env: Readonly<Record<
   return {
     ...callingWith({ "x-service-api-key": key }, () => platform.baseUrl),
     url: platform.baseUrl,
+    databaseUrl: server.config.databaseUrl,
+    store,
+    person: (options) => newPerson(store, { ...ambient, next: () => platform.baseUrl, consentUrl: server.config.consentUrl }, options),
     key,
     problems,
     async [Symbol.asyncDispose]() {

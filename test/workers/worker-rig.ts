@@ -53,7 +53,7 @@ export async function callJson(url: string, rpc: string, body: object, headers: 
 
 /** Creates a worker of a person's space. */
 export async function createWorker(
-  service: Service,
+  service: Pick<Service, "store" | "url">,
   person: Pick<Person, "accountId" | "spaceId">,
   profiles: readonly string[] = [],
 ): Promise<TestWorker> {

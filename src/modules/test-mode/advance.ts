@@ -57,7 +57,7 @@ export function createAdvance(
   /** One stop: repeated work is woken in the order of its times, and ends. */
   async function stopAt(at: number): Promise<void> {
     const by = at - clock.now();
-    if (by > 0) state.extendLeases(by);
+    if (by > 0) await state.extendLeases(by);
     const before = clock.pausingLoops;
     await clock.set(Math.max(at, clock.now()));
     const until = clock.monotonic() + quietMs;

@@ -19,7 +19,10 @@ type Sent = readonly [to: Parameters<Post>[0], request: PostedRequest, signal: A
 /**
  * @param postpone makes the delivery of an event to a webhook due this many milliseconds later.
  */
-export function faultyDeliveries(armed: ArmedFaults, postpone: (webhookId: string, eventId: string, ms: number) => void): FaultyDeliveries {
+export function faultyDeliveries(
+  armed: ArmedFaults,
+  postpone: (webhookId: string, eventId: string, ms: number) => Promise<void>,
+): FaultyDeliveries {
   const held = new Map<string, () => void>();
 
   /** The first answer is that of a receiver which got the request; it gets it after the next one. */
@@ -36,7 +39,7 @@ export function faultyDeliveries(armed: ArmedFaults, postpone: (webhookId: strin
   async function send(fault: Fault, post: Post, sent: Sent): Promise<AttemptResult> {
     const [to, request, signal] = sent;
     if (fault.lateMs !== null) {
-      postpone(to.holder, request.headers["webhook-id"] ?? "", fault.lateMs);
+      await postpone(to.holder, request.headers["webhook-id"] ?? "", fault.lateMs);
       throw new Error("a fault of the test: the delivery is late");
     }
     if (fault.delayMs > 0) await systemClock.sleep(fault.delayMs, signal);

@@ -108,7 +108,7 @@ export async function openTestMode(env: Settings, { seed, at }: TestFlags): Prom
           armed.clear();
           await clock.endRuns();
           await moved.quiet(resetQuietMs);
-          opened().restore();
+          await opened().restore();
           await clock.set(kept);
           seeded.restart();
         }),

@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
-import { connectSqlite, driverOf } from "../../store/sqlite-adapter.ts";
+import { systemClock } from "../../core/clock.ts";
+import { connectSqlite, driverOf, retryWhileBusy } from "../../store/sqlite-adapter.ts";
 
 /** What test mode reads and writes in the database over a second connection. */
 export interface TestState {
@@ -12,12 +13,12 @@ export interface TestState {
    */
   active(now: number, pausing: number): readonly string[];
   /** Leases follow the machine's time: they end as much later as the clock was moved. */
-  extendLeases(ms: number): void;
+  extendLeases(ms: number): Promise<void>;
   /** Makes a pending delivery due at this time. Its current attempt does not count. */
-  postpone(webhookId: string, eventId: string, at: number): void;
+  postpone(webhookId: string, eventId: string, at: number): Promise<void>;
   /** Keeps the present rows for `restore`. */
   keep(): void;
-  restore(): void;
+  restore(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -53,13 +54,16 @@ const works = `
 const runs = `SELECT 'run of ' || id FROM task WHERE status = 'running' AND deleted_at IS NULL
   AND (node_id IS NOT NULL AND node_id <> @waitingNode OR node_id IS NULL AND agent_profile NOT IN (SELECT value FROM json_each(@remote)))`;
 
+/** The longest wait for a change of the server that is open, in milliseconds. */
+const patienceMs = 10_000;
+
 /** @param path the database. @param snapshot where `keep` copies it. */
 export async function openTestState(
   path: string,
   snapshot: string,
   parts: { readonly remote: readonly string[]; readonly waitingNode: string },
 ): Promise<TestState> {
-  const adapter = await connectSqlite(path, "PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA busy_timeout = 2000;");
+  const adapter = await connectSqlite(path, "PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA busy_timeout = 0;");
   const db = driverOf(adapter);
   const pluck = (text: string) => db.prepare(text).safeIntegers(false).pluck();
   const [dueTimes, work, running] = [pluck(dues), pluck(works), pluck(runs)];
@@ -73,8 +77,9 @@ export async function openTestState(
     ) // A column of texts.
       .filter((name) => !ownTables.includes(name));
 
-  function inChange(write: () => void): void {
-    db.exec("BEGIN IMMEDIATE");
+  /** Changes of the server are open while its thread works on, so that a wait must not block the thread. */
+  async function inChange(write: () => void): Promise<void> {
+    await retryWhileBusy(async () => db.exec("BEGIN IMMEDIATE"), systemClock, patienceMs);
     try {
       write();
       db.exec("COMMIT");
@@ -105,17 +110,19 @@ export async function openTestState(
         db.prepare("UPDATE webhook_listener SET renewed_at = renewed_at + ?").run(ms);
       }),
     postpone: (webhookId, eventId, at) =>
-      void db
-        .prepare("UPDATE delivery SET next_at = ?, attempts = attempts - 1 WHERE webhook_id = ? AND event_id = ? AND state = 'pending'")
-        .run(at, webhookId, eventId),
+      inChange(() =>
+        db
+          .prepare("UPDATE delivery SET next_at = ?, attempts = attempts - 1 WHERE webhook_id = ? AND event_id = ? AND state = 'pending'")
+          .run(at, webhookId, eventId),
+      ),
     keep() {
       rmSync(snapshot, { force: true });
       db.prepare("VACUUM INTO ?").run(snapshot);
     },
-    restore() {
+    async restore() {
       db.prepare("ATTACH ? AS kept").run(snapshot);
       try {
-        inChange(() => {
+        await inChange(() => {
           for (const name of tables()) db.exec(`DELETE FROM main."${name}"`);
           // Triggers of the rows above may have written some of these already.
           for (const name of tables()) db.exec(`INSERT OR REPLACE INTO main."${name}" SELECT * FROM kept."${name}"`);

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { rowsIn } from "../support/database.ts";
+import { createWorker, explain } from "../workers/worker-rig.ts";
+import { startTestMode, type TestModeServer } from "./rig.ts";
+
+const day = 86_400;
+let server: TestModeServer;
+beforeAll(async () => {
+  server = await startTestMode({ at: Date.parse("2030-01-15T12:00:00Z") }, { AGENT_PROFILES: "manus-1.6-lite=remote" });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+beforeEach(async () => void (await server.v2("test.reset")));
+
+async function ok(name: string, body: unknown = {}) {
+  const reply = await server.v2(name, body);
+  expect(reply.status, JSON.stringify(reply.body)).toBe(200);
+  return reply.body;
+}
+
+test("a change that is open when the clock moves does not fail the call", async () => {
+  const [begun, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const change = server.store.change(async (tx) => {
+    await tx.settings.put("test", "1");
+    begun.resolve();
+    await mayEnd.promise;
+  });
+  await begun.promise;
+  const moved = server.v2("test.clock.advance", { seconds: day });
+  // The call has begun, and waits for the change.
+  for (let reads = 0; reads < 100; reads += 1) await ok("test.clock.read");
+  mayEnd.resolve();
+  await change;
+  expect(await moved).toMatchObject({ status: 200 });
+});
+
+/** Calls one after another until the clock has been moved. */
+async function whileMoving(seconds: number, work: () => Promise<void>): Promise<void> {
+  let isMoved = false;
+  const moved = ok("test.clock.advance", { seconds }).finally(() => (isMoved = true));
+  while (!isMoved) await work();
+  await moved;
+}
+
+test("workers lose no run while the clock moves on by 400 days", async () => {
+  const ann = await server.person();
+  const worker = await createWorker(server, ann);
+  const task = { message: { content: "Go." }, agent_profile: "manus-1.6-lite" };
+  expect(await ann.v2("schedule.create", { schedule: { name: "Monthly", task, cron: "0 0 1 * *", time_zone: "UTC" } })).toMatchObject({
+    status: 200,
+  });
+  const ends: unknown[] = [];
+  await whileMoving(400 * day, async () => {
+    const run = await worker.poll({ waitSeconds: 1 });
+    if (run === undefined) return;
+    const { status } = await worker.append(run, [explain("a")]);
+    ends.push([run.claim, status, (await worker.finish(run, { finish: { content: "Done." } })).status]);
+  });
+  expect(ends).toEqual(Array.from({ length: 13 }, () => [1, 200, 200]));
+});
+
+test("a run, a stream and a held call outlast the moved clock", async () => {
+  const waits = (await ok("task.create", { message: { content: "[[confirm gmailSendAction]] [[say Sent.]]" } }))["task_id"];
+  const runs = (await ok("task.create", { message: { content: "[[sleep 86400]] [[say Slept.]]" } }))["task_id"];
+  const ending = new AbortController();
+  const stream = await fetch(`${server.url}/v2/task.watch`, {
+    ...{ method: "POST", headers: server.headers, body: JSON.stringify({ task_id: waits }), signal: ending.signal },
+  });
+  const headers = { authorization: `Bearer ${server.key}`, "content-type": "application/json" };
+  const held = fetch(`${server.url}/v1/responses`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ input: "[[sleep 7200]] [[say Held.]]" }),
+  });
+  await expect.poll(async () => (await ok("task.list", { limit: 10 }))["data"].length).toBe(3);
+  await ok("test.clock.advance", { seconds: 400 * day });
+
+  expect(await (await held).json()).toMatchObject({ status: "completed", output: [{ content: [{ text: "Held." }] }] });
+  expect(await rowsIn(server.databaseUrl, `SELECT status, claims FROM task WHERE id = '${runs}'`)).toEqual([
+    { status: "stopped", claims: 1 },
+  ]);
+  const [, event_id] = /"waiting_for_event_id":"([^"]+)"/.exec(JSON.stringify(await ok("task.listMessages", { task_id: waits }))) ?? [];
+  await ok("task.confirmAction", { task_id: waits, event_id, input: { accept: true } });
+  let seen = "";
+  for await (const chunk of stream.body ?? []) {
+    seen += Buffer.from(chunk).toString();
+    if (seen.includes('"agent_status":"stopped"')) break;
+  }
+  expect(seen).toContain("Sent.");
+  ending.abort();
+});
