@@ -87,8 +87,10 @@ export interface FailureFacts {
   readonly cause?: unknown;
   /** Full seconds after which a retry may succeed. */
   readonly retryAfter?: number | undefined;
-  /** The field at fault, if the text begins with it. */
+  /** The field at fault. The text begins with it, unless the failure has a `noun`. */
   readonly path?: string | undefined;
+  /** The kind of the object that was not found, for instance `task`. */
+  readonly noun?: string | undefined;
   /** All mistakes of the request, the one of the text first; default: that of `path`. */
   readonly mistakes?: readonly Mistake[] | undefined;
 }
@@ -102,6 +104,7 @@ export class Failure extends Error {
   readonly reason: Reason;
   readonly retryAfter: number | undefined;
   readonly path: string | undefined;
+  readonly noun: string | undefined;
   readonly mistakes: readonly Mistake[];
 
   constructor(reason: Reason, message: string, facts: FailureFacts = {}) {
@@ -109,6 +112,7 @@ export class Failure extends Error {
     this.reason = reason;
     this.retryAfter = facts.retryAfter;
     this.path = facts.path;
+    this.noun = facts.noun;
     this.mistakes = facts.mistakes ?? (facts.path === undefined ? [] : [{ path: facts.path, rule: message.slice(facts.path.length + 2) }]);
   }
 }
@@ -135,11 +139,9 @@ export function invalidArguments(mistakes: readonly [Mistake, ...Mistake[]]): Fa
 }
 
 /** Returns the same failure with other names for the field and for the fields that its rule mentions, and without its further mistakes. */
-export function renameField(
-  { reason, path, message, cause, retryAfter }: Failure,
-  name: (path: string) => string,
-  reword = (rule: string): string => rule,
-): Failure {
+export function renameField(failure: Failure, name: (path: string) => string, reword = (rule: string): string => rule): Failure {
+  const { reason, path, message, cause, retryAfter, noun } = failure;
+  if (noun !== undefined && path !== undefined) return nameField(failure, name(path));
   const rule = path === undefined ? message : message.slice(path.length + 2);
   const named = name(path ?? "");
   return new Failure(reason, `${named}: ${reword(rule)}`, { cause, retryAfter, path: named });
@@ -148,10 +150,16 @@ export function renameField(
 /**
  * The object does not exist or is not the caller's: the failure is the same for both.
  *
- * @param path the field that names the object, if it is not the main object of the request.
+ * @param path the field that names the object; for the main object of the request `call` adds it (`pipeline/subject.ts`).
  */
-export const notFound = (what: string, path?: string): Failure =>
-  path === undefined ? new Failure("not_found", `${what} not found`) : new Failure("not_found", `${path}: ${what} not found`, { path });
+export const notFound = (noun: string, path?: string): Failure =>
+  path === undefined
+    ? new Failure("not_found", `${noun} not found`, { noun })
+    : new Failure("not_found", `${path}: ${noun} not found`, { path });
+
+/** The same failure with the field that has the id of the object. The text does not begin with the field. */
+export const nameField = ({ reason, message, cause, noun }: Failure, path: string): Failure =>
+  new Failure(reason, message, { cause, noun, path, mistakes: [{ path, rule: message }] });
 
 /** The failure that a caller receives for a thrown value. */
 export function failureOf(thrown: unknown): Failure {

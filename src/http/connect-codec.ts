@@ -6,7 +6,7 @@ import { binaryOptions, connectJsonOptions } from "./connect-json.ts";
 import { noteIgnoredMembers } from "./connect-warnings.ts";
 import { freeBody } from "./pieces.ts";
 import type { Warnings } from "./warnings/warnings.ts";
-import { checkEnumWords } from "./wire/json-enums.ts";
+import { prepareJson } from "./wire/proto-json.ts";
 import { applyHeaders, type Call } from "./wire/wire.ts";
 
 /** Reads and writes the messages of a method in the same way as connect-es (test/wires/connect-unary.test.ts). */
@@ -50,7 +50,7 @@ function jsonCodec(method: DescMethod) {
         const json = parseJson(text);
         // The library's error names the type.
         if (json === undefined) return fromJsonString(input, text, options);
-        checkEnumWords(input, json);
+        prepareJson(input, json);
         const message = fromJson(input, json, options);
         noteIgnoredMembers(input, json, warnings);
         return message;
@@ -65,6 +65,7 @@ function parseMessage(read: () => Message, prefix = ""): Message {
   try {
     return read();
   } catch (thrown) {
+    if (thrown instanceof Failure) throw thrown;
     throw new Failure("invalid_argument", `${prefix}${thrown instanceof Error ? thrown.message : String(thrown)}`);
   }
 }

@@ -84,7 +84,7 @@ async function refuse(call: Call, failure: Failure): Promise<void> {
   setHeaders(call.reply, refusalHeaders(failure));
   const { status, code } = connectAnswers[failure.reason];
   const { message } = failure;
-  const error = { code, ...(message === "" ? {} : { message }), ...errorDetailsJson(failure) };
+  const error = { code, ...(message === "" ? {} : { message }), details: errorDetailsJson(failure, call.head.requestId) };
   await send(call, status, jsonType, { content: Buffer.from(JSON.stringify(error)), mayCompress: true });
 }
 

@@ -4,7 +4,7 @@ import { type Json, parseJson } from "../core/json.ts";
 import type { connectJsonOptions } from "./connect-json.ts";
 import { findIgnoredMembers, messageShapes } from "./warnings/shape.ts";
 import { Warnings } from "./warnings/warnings.ts";
-import { checkEnumWords } from "./wire/json-enums.ts";
+import { prepareJson } from "./wire/proto-json.ts";
 
 type JsonOptions = ReturnType<typeof connectJsonOptions>;
 
@@ -26,12 +26,13 @@ const shapes = messageShapes(namesOf);
 export const noteIgnoredMembers = (desc: DescMessage, json: Json, warnings: Warnings): void =>
   findIgnoredMembers(shapes(desc), json, warnings);
 
-/** Checks the words of enums too. The library reads the text itself, so it is parsed again here, which takes a small part of its time. It refuses invalid JSON. */
-function noteInText(desc: DescMessage, text: string, warnings: Warnings): void {
+/** Prepares JSON that the library reads itself: it is parsed twice, which takes a small part of its time. The library refuses invalid JSON. */
+function preparedText(desc: DescMessage, text: string, warnings: Warnings): string {
   const json = parseJson(text);
-  if (json === undefined) return;
-  checkEnumWords(desc, json);
+  if (json === undefined) return text;
+  const isChanged = prepareJson(desc, json);
   noteIgnoredMembers(desc, json, warnings);
+  return isChanged ? JSON.stringify(json) : text;
 }
 
 /**
@@ -57,11 +58,7 @@ export function registerWithWarnings(
     return {
       ...jsonOptions,
       textDecoder: {
-        decode(bytes) {
-          const text = textDecoder.decode(bytes);
-          noteInText(input, text, warnings);
-          return text;
-        },
+        decode: (bytes) => preparedText(input, textDecoder.decode(bytes), warnings),
       },
     };
   }

@@ -55,16 +55,17 @@ export function connectRoutes(parts: ConnectParts) {
   const { operations, admit, anonymous, performer, report, bodyLimit, rpcDoors = [] } = parts;
   const connectRequest = connectRequestReader(parts);
   /** Reports a failure and adds its headers to the error, unless the head already has them; each protocol sends them in its own place. */
-  function refuse(thrown: unknown, context: HandlerContext, requestId: string): ConnectError {
+  function refuse(thrown: unknown, context: HandlerContext, requestId: string, infoOf?: RpcDoor["infoOf"]): ConnectError {
     const failure = failureOf(thrown);
+    const details = errorDetails(failure, requestId, infoOf?.(failure, requestId));
     report(failure, requestId);
     noteRefusal(context, failure.reason);
-    if (context.values.get(headSentKey) || isConnectStream(context)) return errorOf(failure, context, refusalHeaders(failure));
+    if (context.values.get(headSentKey) || isConnectStream(context)) return errorOf(failure, context, details, refusalHeaders(failure));
     const rate = context.values.get(admissionKey)?.rate ?? null;
     const facts = [...callHeaders(requestId), ...rateHeaders(rate), ...refusalHeaders(failure)];
     // Otherwise Connect would send them twice.
     for (const [name] of facts) context.responseHeader.delete(name);
-    return errorOf(failure, context, facts);
+    return errorOf(failure, context, details, facts);
   }
 
   async function admitCall(admitted: Promise<Admission>, context: HandlerContext): Promise<void> {
@@ -153,12 +154,8 @@ export function connectRoutes(parts: ConnectParts) {
       header: (name: string) => requestHeader.get(name),
       signal,
     });
-    const refuseCall = (thrown: unknown, context: HandlerContext, { request: { requestId } }: Admission): ConnectError => {
-      const failure = door.failureIn(thrown);
-      const error = refuse(failure, context, requestId);
-      error.details.push(...door.details(failure, requestId));
-      return error;
-    };
+    const refuseCall = (thrown: unknown, context: HandlerContext, { request }: Admission): ConnectError =>
+      refuse(door.failureIn(thrown), context, request.requestId, door.infoOf);
     return {
       async unary(message: Message, context: HandlerContext): Promise<Message> {
         const admission = admissionOf(context);
@@ -262,13 +259,18 @@ async function* checkedMessages(messages: AsyncIterable<Message>, check: () => v
 const isConnectStream = ({ protocolName, method }: HandlerContext): boolean => protocolName === "connect" && !isUnary(method);
 
 /** A failure as an error of Connect. Connect knows why a call was aborted: the caller's deadline has its own code. */
-function errorOf(failure: Failure, { signal }: HandlerContext, facts: readonly (readonly [string, string])[]): ConnectError {
-  const { reason, message } = failure;
+function errorOf(
+  { reason, message }: Failure,
+  { signal }: HandlerContext,
+  details: ConnectError["details"],
+  facts: readonly (readonly [string, string])[],
+): ConnectError {
   const isLate = reason === "cancelled" && signal.reason instanceof ConnectError && signal.reason.code === Code.DeadlineExceeded;
   const metadata = Object.fromEntries(facts);
-  if (isLate) return new ConnectError(signal.reason.rawMessage, Code.DeadlineExceeded, metadata);
-  const error = new ConnectError(message, connectCodes[reason], metadata);
-  error.details = errorDetails(failure);
+  const error = isLate
+    ? new ConnectError(signal.reason.rawMessage, Code.DeadlineExceeded, metadata)
+    : new ConnectError(message, connectCodes[reason], metadata);
+  error.details = details;
   return error;
 }
 
@@ -303,6 +305,7 @@ function blameSender({ signal, values }: HandlerContext): void {
     const { reason } = signal;
     if (!(reason instanceof ConnectError)) return;
     if (!values.get(begunKey) && reason.code === Code.Internal) Object.assign(reason, { code: Code.InvalidArgument });
+    if (reason.details.length === 0) reason.details = errorDetails(senderFailure(reason), values.get(requestKey)?.requestId ?? "");
     noteRefusal({ values }, codeNames[reason.code] ?? nameOf(Code[reason.code]));
   });
 }

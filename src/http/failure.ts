@@ -153,6 +153,17 @@ export const exportAnswers: Readonly<Record<Reason, ExportAnswer>> = {
   internal: { status: 500, code: "INTERNAL" },
 };
 
+/** The members of `google.rpc.ErrorInfo`. */
+export interface ErrorInfo {
+  /** In upper case, for instance `NOT_FOUND`. */
+  readonly reason: string;
+  readonly domain: string;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** The domain of reasons of `core/failure.ts`. */
+export const ownDomain = "agent-task-platform";
+
 /** The refusal of a body that is not JSON names the type to send. */
 export const jsonOnly = "Content-Type: must be application/json";
 

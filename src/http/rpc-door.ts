@@ -1,8 +1,8 @@
 import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
-import type { ConnectError } from "@connectrpc/connect";
 import type { Failure } from "../core/failure.ts";
 import type { Admission, Request } from "../pipeline/admission.ts";
 import type { Operation } from "../pipeline/operations.ts";
+import type { ErrorInfo } from "./failure.ts";
 
 interface DoorCall {
   readonly admission: Admission;
@@ -24,6 +24,6 @@ export interface RpcDoor {
   stream(method: DescMethod, message: Message, call: DoorCall): AsyncIterable<Message>;
   /** Any thrown value as a failure. */
   failureIn(thrown: unknown): Failure;
-  /** What an error has besides the text. */
-  details(failure: Failure, requestId: string): ConnectError["details"];
+  /** What its errors have as `google.rpc.ErrorInfo`. */
+  infoOf(failure: Failure, requestId: string): ErrorInfo;
 }

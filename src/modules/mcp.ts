@@ -5,7 +5,7 @@ import type { FileParts } from "./files.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /** What `/mcp` shares with the other wires. */
-export type McpCalls = Pick<McpParts, "operations" | "admit" | "performer" | "readRequest" | "report">;
+export type McpCalls = Pick<McpParts, "operations" | "admit" | "performer" | "readRequest" | "report" | "errorPages">;
 
 /** The door for clients of the Model Context Protocol. */
 export function createMcpRoutes(context: ProcessContext, { uploads, blobs }: FileParts, calls: McpCalls): Door {

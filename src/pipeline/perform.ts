@@ -10,6 +10,7 @@ import { noteChallenge } from "./challenge.ts";
 import type { Handler, HandlerTable, ImplementedHandler, StreamedChange } from "./handlers.ts";
 import { checkIdempotencyKey, type IdempotencyRecords } from "./idempotency.ts";
 import { network } from "./limit.ts";
+import { nameSubject } from "./subject.ts";
 import { validate } from "./validate.ts";
 
 /**
@@ -167,7 +168,7 @@ export function performer(store: Store, handlers: HandlerTable, records: Idempot
         return { answer: setEnvelope(admission.operation.method, answer, admission.request.requestId), isReplayed: replayed };
       } catch (thrown) {
         noteThrown(admission)(thrown);
-        throw thrown;
+        throw nameSubject(admission.operation.method, message, thrown);
       }
     },
 
@@ -178,7 +179,7 @@ export function performer(store: Store, handlers: HandlerTable, records: Idempot
         return await runInSpan(spanOf(admission), () => openStream(admission, message, gone));
       } catch (thrown) {
         noteThrown(admission)(thrown);
-        throw thrown;
+        throw nameSubject(admission.operation.method, message, thrown);
       }
     },
   };

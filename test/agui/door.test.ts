@@ -49,7 +49,10 @@ describe("the door at /ag-ui (spec/api.md 8.110)", () => {
     ];
     for (const [body, field] of bad) {
       const answer = await send(body);
-      expect([answer.status, await answer.json()]).toMatchObject([400, { ok: false, error: { field } }]);
+      expect([answer.status, await answer.json()]).toMatchObject([
+        400,
+        { ok: false, error: { field, doc_url: "https://platform.test/errors/invalid_argument" } },
+      ]);
     }
     expect((await send("{")).status).toBe(400);
     expect((await send(null, rig.ann.headers, "GET")).status).toBe(405);

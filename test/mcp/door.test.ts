@@ -95,7 +95,10 @@ describe("the door at /mcp (spec/api.md 8.103)", () => {
     for (const method of ["GET", "DELETE", "PROPFIND", "QUERY"]) {
       const refused = await send({ headers, method });
       expect(refused).toMatchObject({ status: 405, headers: { allow: "POST" } });
-      expect(JSON.parse(refused.body)).toMatchObject({ jsonrpc: "2.0", id: null, error: { code: -32_000 } });
+      expect(JSON.parse(refused.body)).toMatchObject({
+        ...{ jsonrpc: "2.0", id: null },
+        error: { code: -32_000, data: { doc_url: "https://platform.test/errors/method_not_allowed" } },
+      });
     }
     expect((await send({ headers, body: `[${list}]` })).status).toBe(400);
     expect((await send({ headers, body: "{" })).status).toBe(400);

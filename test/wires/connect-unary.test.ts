@@ -41,8 +41,8 @@ const ofThisCall = /\/[A-Za-z0-9_-]{43}|(sk|wk|secret)[-_][A-Za-z0-9_-]{43,49}|[
 
 const newSecret = /sk-[A-Za-z0-9_-]{43,49}/;
 
-/** Some answers contain their request id. */
-const requestIds = /req_[2-9A-HJ-NP-Za-km-z]{22}/g;
+/** Some answers contain their request id; errors also in the bytes of `google.rpc.RequestInfo`. */
+const requestIds = /req_[2-9A-HJ-NP-Za-km-z]{22}|(?<=RequestInfo","debug":\{[^}]*\},"value":")[\w+/]+/g;
 
 /** Its answer has sizes, ages and checks, which change between two calls. */
 const status = "installation.v1.InstallationService/GetStatus";
@@ -61,7 +61,7 @@ const once: ReadonlySet<string> = new Set([
 /** The answer with a new key has its last four characters too. */
 function withoutMade(body: string): string {
   const lastFour = newSecret.exec(body)?.[0].slice(-4);
-  const rest = body.replace(ofThisCall, "…");
+  const rest = body.replace(requestIds, "…").replace(ofThisCall, "…");
   return lastFour === undefined ? rest : rest.replace(lastFour, "…");
 }
 
@@ -125,6 +125,15 @@ describe("a plain call is answered exactly as Connect answers it", () => {
     }
     for (const right of ['{"status":"TASK_STATUS_RUNNING"}', '{"status":1}', '{"status":null}'])
       expect((await expectAlike(listTasks, { headers: { ...key, ...json }, body: right })).status).toBe(200);
+  });
+
+  test("a message of a plain text, as in v2", async () => {
+    const createTask = "task.v2.TaskService/CreateTask";
+    const headers = { ...key, ...json };
+    const { status, bytes } = await expectAlike(createTask, { headers, body: '{"message":{"content":"Plain"}}' }, { made: true });
+    const { body } = await keyring.owner.v2("task.listMessages", { task_id: JSON.parse(bytes.toString()).taskId });
+    expect([status, JSON.stringify(body)]).toEqual([200, expect.stringContaining('"Plain"')]);
+    expect((await expectAlike(createTask, { headers, body: '{"message":{"content":7}}' })).status).toBe(400);
   });
 
   test("a body of more than BODY_LIMIT, in pieces", async () => {

@@ -1,10 +1,10 @@
-import { create, createFileRegistry, type DescMessage } from "@bufbuild/protobuf";
+import { create, createFileRegistry, type Message } from "@bufbuild/protobuf";
 import { FieldDescriptorProto_Label, FieldDescriptorProto_Type, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
-import { rpcWires } from "../support/wires.ts";
+import { clientOf, rpcWires } from "../support/wires.ts";
 import { send } from "./raw.ts";
 
 let service: Service;
@@ -45,6 +45,11 @@ describe("an error of v2", () => {
   });
 
   test("of an object that a member names has that member", async () => {
+    expect(await errorOf("task.detail", { task_id: "none" })).toEqual({
+      ...{ code: "not_found", message: "task not found", type: "not_found", param: "task_id" },
+      doc_url: "https://platform.test/errors/not_found",
+      details: [{ param: "task_id", message: "task not found" }],
+    });
     expect(await errorOf("task.create", { message: { content: "Hello" }, project_id: "none" })).toMatchObject({
       type: "not_found",
       param: "project_id",
@@ -105,49 +110,45 @@ describe("an error of v2", () => {
   });
 });
 
-/** `google.rpc.BadRequest`, as clients have it from their own libraries. */
-function badRequestType(): DescMessage {
-  const { TYPE_STRING: text, TYPE_MESSAGE: message } = {
-    TYPE_STRING: FieldDescriptorProto_Type.STRING,
-    TYPE_MESSAGE: FieldDescriptorProto_Type.MESSAGE,
-  };
-  const [one, many] = [FieldDescriptorProto_Label.OPTIONAL, FieldDescriptorProto_Label.REPEATED];
-  const set = create(FileDescriptorSetSchema, {
+const { STRING: text, MESSAGE: message } = FieldDescriptorProto_Type;
+const { OPTIONAL: one, REPEATED: many } = FieldDescriptorProto_Label;
+
+const textFields = (...names: readonly string[]) =>
+  names.map((name, index) => ({ name, number: index + 1, type: text, label: one, jsonName: name }));
+
+const listField = (name: string, number: number, typeName: string) => ({
+  ...{ name, number, type: message, label: many, jsonName: name },
+  typeName: `.google.rpc.${typeName}`,
+});
+
+/** `google/rpc/error_details.proto`, as clients have it from their own libraries. */
+const detailTypes = createFileRegistry(
+  create(FileDescriptorSetSchema, {
     file: [
       {
-        name: "google/rpc/error_details.proto",
-        package: "google.rpc",
-        syntax: "proto3",
+        ...{ name: "google/rpc/error_details.proto", package: "google.rpc", syntax: "proto3" },
         messageType: [
           {
             name: "BadRequest",
-            field: [
-              {
-                name: "field_violations",
-                number: 1,
-                type: message,
-                label: many,
-                typeName: ".google.rpc.BadRequest.FieldViolation",
-                jsonName: "fieldViolations",
-              },
-            ],
-            nestedType: [
-              {
-                name: "FieldViolation",
-                field: [
-                  { name: "field", number: 1, type: text, label: one, jsonName: "field" },
-                  { name: "description", number: 2, type: text, label: one, jsonName: "description" },
-                ],
-              },
-            ],
+            field: [listField("fieldViolations", 1, "BadRequest.FieldViolation")],
+            nestedType: [{ name: "FieldViolation", field: textFields("field", "description") }],
+          },
+          { name: "RequestInfo", field: textFields("requestId", "servingData") },
+          {
+            name: "ErrorInfo",
+            field: [...textFields("reason", "domain"), listField("metadata", 3, "ErrorInfo.MetadataEntry")],
+            nestedType: [{ name: "MetadataEntry", field: textFields("key", "value"), options: { mapEntry: true } }],
           },
         ],
       },
     ],
-  });
-  const type = createFileRegistry(set).getMessage("google.rpc.BadRequest");
-  if (!type) throw new Error("the type is missing");
-  return type;
+  }),
+);
+
+function detailsOf(error: ConnectError, name: string): readonly Message[] {
+  const type = detailTypes.getMessage(`google.rpc.${name}`);
+  if (!type) throw new Error(`no type ${name}`);
+  return error.findDetails(type);
 }
 
 describe.each(rpcWires)("over %s", (wire) => {
@@ -158,7 +159,7 @@ describe.each(rpcWires)("over %s", (wire) => {
       .catch((thrown: unknown) => ConnectError.from(thrown));
     if (!(refused instanceof ConnectError)) throw new Error("the call was accepted");
     expect(refused.rawMessage).toBe("locale: must be at most 64 characters");
-    expect(refused.findDetails(badRequestType())).toMatchObject([
+    expect(detailsOf(refused, "BadRequest")).toMatchObject([
       {
         fieldViolations: [
           { field: "locale", description: "must be at most 64 characters" },
@@ -169,9 +170,19 @@ describe.each(rpcWires)("over %s", (wire) => {
     ]);
   });
 
-  test("an error without a member has no details", async () => {
-    const refused = await ann.client(TaskService, wire).getTask({ taskId: "none" }).catch(ConnectError.from);
-    expect(refused).toMatchObject({ rawMessage: "task not found", details: [] });
+  test("an error has the request id and the reason, and the field at fault where there is one", async () => {
+    const tasks = ann.client(TaskService, wire);
+    const facts = async (call: Promise<unknown>) => {
+      const error = await call.then(() => new ConnectError("accepted"), ConnectError.from);
+      return [...detailsOf(error, "RequestInfo"), ...detailsOf(error, "ErrorInfo"), error.metadata.get("x-request-id")];
+    };
+    const [request, info, id] = await facts(tasks.getTask({ taskId: "none" }));
+    expect(request).toMatchObject({ requestId: id });
+    expect(info).toMatchObject({ reason: "NOT_FOUND", domain: "agent-task-platform", metadata: { field: "task_id" } });
+    const [, created] = await facts(tasks.createTask({ locale: long }));
+    expect(created).toMatchObject({ reason: "INVALID_ARGUMENT", metadata: { field: "locale" } });
+    const [, stranger] = await facts(clientOf(TaskService, wire, service.url, {}).listTasks({}));
+    expect(stranger).toMatchObject({ reason: "UNAUTHENTICATED", metadata: {} });
   });
 });
 
@@ -181,9 +192,18 @@ test("an error of Connect has the same details in JSON, also when it has a deadl
   const url = `${service.url}/task.v2.TaskService/CreateTask`;
   const plain = await send(url, { headers, body });
   const withDeadline = await send(url, { headers: { ...headers, "connect-timeout-ms": "60000" }, body });
-  const details = plain.json()["details"];
-  expect(details).toMatchObject([
-    { type: "google.rpc.BadRequest", debug: { fieldViolations: [{ field: "message.content" }, { field: "title" }] } },
-  ]);
-  expect(withDeadline.json()).toEqual(plain.json());
+  const factsOf = ({ headers: sent, ...reply }: typeof plain) =>
+    JSON.parse(JSON.stringify(reply.json()).replaceAll(String(sent.get("x-request-id")), "req"));
+  const [badRequest, requestInfo, errorInfo] = factsOf(plain).details;
+  expect(badRequest).toMatchObject({
+    type: "google.rpc.BadRequest",
+    debug: { fieldViolations: [{ field: "message.content" }, { field: "title" }] },
+  });
+  expect(requestInfo).toMatchObject({ type: "google.rpc.RequestInfo", debug: { requestId: "req" } });
+  expect(errorInfo).toMatchObject({
+    type: "google.rpc.ErrorInfo",
+    debug: { reason: "INVALID_ARGUMENT", metadata: { field: "message.content" } },
+  });
+  const [sameRequest, , sameInfo] = factsOf(withDeadline).details;
+  expect([sameRequest, sameInfo]).toEqual([badRequest, errorInfo]);
 });

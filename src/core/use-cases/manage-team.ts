@@ -102,7 +102,7 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
     async delegate(tx, caller, id, { id: toId, role }, dryRun = false) {
       const { lock, apply } = begin(dryRun);
       const user = await lock(tx, caller, { id });
-      const target = await findUser(tx, caller, { id: toId });
+      const target = await findUser(tx, caller, { id: toId }, "target_team_user_id");
       const address = delegateAddress(user.id, delegateDomain);
       const step = delegate(user, target, role, address, clock.now());
       if (!(await isAddressFree(tx, caller, user, address)))
@@ -163,11 +163,11 @@ function requireTeam({ role, spaceId }: Caller): string {
 }
 
 /** @throws Failure `invalid_argument` when neither is given, `not_found` for a person who is not in the team. */
-async function findUser(tx: Tx, caller: Caller, ref: TeamUserRef): Promise<TeamUser> {
+async function findUser(tx: Tx, caller: Caller, ref: TeamUserRef, path?: string): Promise<TeamUser> {
   const spaceId = requireTeam(caller);
   if (ref.id === undefined && ref.email === undefined) throw invalidArgument("", "email or team_user_id must be given");
   const user = await tx.members.find(spaceId, ref);
-  if (user === null) throw notFound("team user");
+  if (user === null) throw notFound("team user", path);
   return user;
 }
 

@@ -78,13 +78,12 @@ async function createResponse(ask: Invoke, input: Creation, form: Form): Promise
       : continueTask(ask, input, continues, { message, ...turn }));
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown;
-    if (thrown.path !== undefined) throw renameField(thrown, (path) => pathIn(parts, path));
-    throw form === "openai" && isUnknown(thrown, input) ? notFound("response", "previous_response_id") : thrown;
+    const continued = thrown.path === "task_id" && input.previous_response_id !== undefined;
+    if (continued && form === "openai") throw notFound("response", "previous_response_id");
+    if (thrown.path === undefined) throw thrown;
+    throw renameField(thrown, (path) => (continued ? "previous_response_id" : pathIn(parts, path)));
   }
 }
-
-const isUnknown = ({ reason }: Failure, { previous_response_id }: Creation): boolean =>
-  reason === "not_found" && previous_response_id !== undefined;
 
 /** A message, and what is kept with it. */
 type NewMessage = Pick<MessageInitShape<typeof SendMessageRequestSchema>, "message" | "turn">;
@@ -185,6 +184,7 @@ const inputPart = (part: Part): object =>
 const { createTask, deleteTask, getConversation, stopTask, watchTask } = TaskService.method;
 
 const byResponse = z.object({ response_id: z.string() });
+const responseField = (path: string): string => (path === "task_id" ? "response_id" : path);
 
 /** Query members; a query has booleans as text. */
 const retrieval = byResponse.extend({
@@ -216,22 +216,39 @@ export const responseRoutes = (prefix: "" | "/v1", parts: ResponseParts): readon
     }),
     accepts: creationShape,
   },
-  compound(`GET ${prefix}/responses/{response_id}`, getConversation, retrieval, async (input, ask, call) => {
-    const { response_id: taskId, stream, starting_after: startingAfter } = input;
-    const form = chooseForm(call, parts);
-    if (stream === "true") return sendStream(parts, ask, call, { taskId, startingAfter, form });
-    return responseOf(await readConversation(ask, taskId), form);
-  }),
-  compound(`POST ${prefix}/responses/{response_id}/cancel`, stopTask, byResponse, async ({ response_id: taskId }, ask, call) => {
-    const form = chooseForm(call, parts);
-    await ask(stopTask, { taskId });
-    return responseOf(await readConversation(ask, taskId), form);
-  }),
+  compound(
+    `GET ${prefix}/responses/{response_id}`,
+    getConversation,
+    retrieval,
+    async (input, ask, call) => {
+      const { response_id: taskId, stream, starting_after: startingAfter } = input;
+      const form = chooseForm(call, parts);
+      if (stream === "true") return sendStream(parts, ask, call, { taskId, startingAfter, form });
+      return responseOf(await readConversation(ask, taskId), form);
+    },
+    responseField,
+  ),
+  compound(
+    `POST ${prefix}/responses/{response_id}/cancel`,
+    stopTask,
+    byResponse,
+    async ({ response_id: taskId }, ask, call) => {
+      const form = chooseForm(call, parts);
+      await ask(stopTask, { taskId });
+      return responseOf(await readConversation(ask, taskId), form);
+    },
+    responseField,
+  ),
   route(`DELETE ${prefix}/responses/{response_id}`, deleteTask, byResponse, {
     request: ({ response_id: taskId }) => ({ taskId, stop: true }),
     response: ({ id, deleted }) => ({ id, object: "response.deleted", deleted }),
+    nameField: responseField,
   }),
-  compound(`GET ${prefix}/responses/{response_id}/input_items`, getConversation, inputItemsPage, async (page, ask) =>
-    listInputItems((await readConversation(ask, page.response_id)).messages, page),
+  compound(
+    `GET ${prefix}/responses/{response_id}/input_items`,
+    getConversation,
+    inputItemsPage,
+    async (page, ask) => listInputItems((await readConversation(ask, page.response_id)).messages, page),
+    responseField,
   ),
 ];

@@ -50,8 +50,8 @@ export interface Forms<M extends DescMethodUnary, I> {
   readonly nameField?: FieldNaming;
 }
 
-/** Returns the route's name of a field that its operation refuses. */
-export type FieldNaming = (path: string) => string;
+/** Returns the route's name of a field that its operation refuses, for a request with these members. */
+export type FieldNaming = (path: string, members: JsonObject) => string;
 
 /**
  * Creates a route for one operation: `route("GET /v1/tasks/{task_id}", method, input, { request, response })`.
@@ -72,7 +72,7 @@ export function compound<I>(
   input: z.ZodType<I>,
   answer: (input: I, ask: Invoke, call: Call) => Promise<Answer>,
   named?: FieldNaming,
-  reworded?: FieldNaming,
+  reworded?: (rule: string) => string,
 ): Route {
   const [verb, path] = at.split(" ") as [Verb, string]; // By the type of `at`.
   const ofMembers: Route["answer"] = async (members, ask, call) => answer(readInput(input, members), ask, call);
@@ -80,11 +80,12 @@ export function compound<I>(
 }
 
 const renaming =
-  (answer: Route["answer"], named: FieldNaming, reworded?: FieldNaming): Route["answer"] =>
-  async (...call) => {
+  (answer: Route["answer"], named: FieldNaming, reworded?: (rule: string) => string): Route["answer"] =>
+  async (members, ...call) => {
     try {
-      return await answer(...call);
+      return await answer(members, ...call);
     } catch (thrown) {
-      throw thrown instanceof Failure && thrown.path !== undefined ? renameField(thrown, named, reworded) : thrown;
+      if (!(thrown instanceof Failure) || thrown.path === undefined) throw thrown;
+      throw renameField(thrown, (path) => named(path, members), reworded);
     }
   };

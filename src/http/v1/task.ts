@@ -1,5 +1,6 @@
 import type { MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { z } from "zod";
+import type { JsonObject } from "../../core/json.ts";
 import { ContentPartType, type MessageSchema } from "../../gen/proto/task/v2/message_pb.ts";
 import { ShareVisibility, SortOrder, type Task } from "../../gen/proto/task/v2/task_pb.ts";
 import { ConversationOrder, TaskService, type UpdateTaskResponseSchema } from "../../gen/proto/task/v2/task_service_pb.ts";
@@ -43,11 +44,15 @@ const filePart = ({ filename, file_id, url, data, mime_type, ...rest }: MessageI
   };
 };
 
-/** The v1 path of a field of such a message: the first part is the prompt, the others are attachments. */
-function messagePath(path: string): string {
+/** The v1 path of a field of such a message: the first part is the prompt, the others are attachments, whose bytes can be `data`. */
+function messagePath(path: string, { attachments }: JsonObject): string {
   if (path === "agent_profile") return "agentProfile";
   const [, index, member] = /^message\.content\[(\d+)\](.*)$/.exec(path) ?? [];
-  if (index !== undefined && index !== "0") return `attachments[${Number(index) - 1}]${member === ".file_url" ? ".url" : member}`;
+  if (index !== undefined && index !== "0") {
+    const at = Number(index) - 1;
+    const isData = member === ".file_data" && Array.isArray(attachments) && !Object.hasOwn(Object(attachments[at]), "file_data");
+    return `attachments[${at}]${isData ? ".data" : member === ".file_url" ? ".url" : member}`;
+  }
   return path.replace(/^message\.content.*$/, "prompt").replace(/^message\./, "");
 }
 

@@ -1,6 +1,6 @@
 import { Code } from "@connectrpc/connect";
 import { Failure, type Reason } from "../../core/failure.ts";
-import { connectAnswers, connectCodes, failureOfError } from "../../http/failure.ts";
+import { connectAnswers, connectCodes, type ErrorInfo, failureOfError, ownDomain } from "../../http/failure.ts";
 import { Refusal } from "../shared/operations.ts";
 
 /** The errors that the protocol names, with their JSON-RPC codes (A2A 1.0, 5.4). */
@@ -48,13 +48,11 @@ interface Problem {
   readonly http: number;
   /** The code of gRPC, for instance `NOT_FOUND`. */
   readonly status: string;
-  /** `google.rpc.ErrorInfo`. */
-  readonly info: { readonly reason: string; readonly domain: string; readonly metadata: Readonly<Record<string, string>> };
+  readonly info: ErrorInfo;
 }
 
-/** The domain of errors that the protocol names, and that of all others. */
+/** The domain of errors that the protocol names. */
 const protocolDomain = "a2a-protocol.org";
-const ownDomain = "agent-task-platform";
 
 /** Any thrown value as a failure. A task that is not found has the error of the protocol. */
 export function failureIn(thrown: unknown): Failure {

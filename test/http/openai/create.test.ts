@@ -157,11 +157,11 @@ describe.each(prefixes)("POST %s/responses", (prefix) => {
   test("refuses to continue a task of another team or an unknown one", async () => {
     const bo = await rig.service.person();
     const { body: other } = await call(rig.service.url, bo, "POST", `${prefix}/responses`, { input: "Hi" });
-    for (const previous_response_id of [other.id, "nobody"]) {
-      expect(await post({ input: "Hi", previous_response_id })).toMatchObject({
-        status: 404,
-        body: { code: 5, message: "task not found" },
-      });
+    for (const param of ["previous_response_id", "task_id"]) {
+      for (const id of [other.id, "nobody"]) {
+        const { status, body } = await post({ input: "Hi", [param]: id });
+        expect({ status, body }).toMatchObject({ status: 404, body: { code: 5, message: "task not found", error: { param } } });
+      }
     }
   });
 

@@ -32,13 +32,14 @@ describe.each(prefixes)("below %j", (prefix) => {
     const { body: made } = await call(service.url, bo, "POST", `${prefix}/responses`, { input: "Hi" });
     for (const id of ["nobody", made.id]) {
       const { status, body } = await call(service.url, ann, method, prefix + path.replace("nobody", id));
+      const param = path.startsWith("/files") ? "file_id" : "response_id";
       expect(status).toBe(404);
       expect(body).toEqual({
         code: 5,
         message: expect.stringMatching(/^(task|file) not found$/),
         details: [],
         ...ofCall,
-        error: { message: body.message, type: "not_found_error", param: null, code: "not_found" },
+        error: { message: body.message, type: "not_found_error", param, code: "not_found" },
       });
     }
   });

@@ -109,7 +109,7 @@ describe("attachments of v1", () => {
     ["an address without a server", { url: "http://127.0.0.1:1/b" }, /^attachments\[1\]\.url: /],
     ["no source", { filename: "a.txt" }, /^attachments\[1\]: /],
     ["data without a name", { data: dataUri("x") }, /^attachments\[1\]: must have exactly one of /],
-    ["data that is none", { filename: "a.txt", data: "x" }, /^attachments\[1\]\.file_data: must be data:/],
+    ["data that is none, by the member that the caller sent", { filename: "a.txt", data: "x" }, /^attachments\[1\]\.data: must be data:/],
     [
       "data together with a file",
       { filename: "a.txt", data: dataUri("x"), url: "https://a.example/b" },

@@ -386,7 +386,7 @@ export interface CreateTaskRequest {
 /** A message from the user to the agent, with the connectors and skills that the agent may use (spec/api.md 7.2). */
 export interface MessageInput {
   /**
-   * Parts of the message, 1 to 1,000. v2 JSON also accepts a plain string for one text part. All text together has at most 5,000 estimated tokens. A message without text and without files, or with more text, returns `invalid_argument` (spec/api.md 9.6).
+   * Parts of the message, 1 to 1,000. JSON also accepts a plain string for one text part. All text together has at most 5,000 estimated tokens. A message without text and without files, or with more text, returns `invalid_argument` (spec/api.md 9.6).
    *
    * Rules: 1 to 1000 items; a string is accepted instead of one text part.
    */
@@ -1405,7 +1405,7 @@ export interface TaskCreateTaskRequest {
 
 /** A message from the user to the agent, with the connectors and skills that the agent may use (spec/api.md 7.2). */
 export interface Message {
-  /** Parts of the message, 1 to 1,000. v2 JSON also accepts a plain string for one text part. All text together has at most 5,000 estimated tokens. A message without text and without files, or with more text, returns `invalid_argument` (spec/api.md 9.6). */
+  /** Parts of the message, 1 to 1,000. JSON also accepts a plain string for one text part. All text together has at most 5,000 estimated tokens. A message without text and without files, or with more text, returns `invalid_argument` (spec/api.md 9.6). */
   readonly content: readonly ContentPart[];
   /** Ids of the connectors that the task can use. On CreateTask, an absent list means the defaults of the project or the account. On SendMessage, a non-empty list replaces the connectors of the task, and an empty list changes nothing. A connector that is not granted to the calling app returns `permission_denied`; one that is not installed returns `invalid_argument` (spec/api.md 9.9). */
   readonly connectors: readonly string[];

@@ -2,7 +2,7 @@ import { type DescMethod, fromJson, type JsonObject, type JsonValue, type Messag
 import { Failure, invalidArgument, notFound } from "../../../core/failure.ts";
 import { isObject } from "../../../core/json.ts";
 import { A2AService } from "../../../gen/proto/lf/a2a/v1/a2a_pb.ts";
-import { checkEnumWords } from "../../../http/wire/json-enums.ts";
+import { prepareJson } from "../../../http/wire/proto-json.ts";
 import { RpcFailure } from "../problem.ts";
 import { basePath, restRules } from "../protocol.ts";
 import { checkParts, keepRaws } from "./raw-parts.ts";
@@ -74,7 +74,7 @@ const queryValue = ({ input }: DescMethod, field: string, text: string): JsonVal
 
 function messageIn({ input }: DescMethod, json: JsonValue, body: JsonValue): Message {
   checkParts(body);
-  checkEnumWords(input, json);
+  prepareJson(input, json);
   try {
     const message = fromJson(input, json, { ignoreUnknownFields: true });
     keepRaws(body, message);

@@ -1,6 +1,4 @@
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { mapIterable } from "../../../async/map-iterable.ts";
-import type { Failure } from "../../../core/failure.ts";
 import { A2AService } from "../../../gen/proto/lf/a2a/v1/a2a_pb.ts";
 import type { RpcDoor } from "../../../http/rpc-door.ts";
 import { failureIn, problemOf } from "../problem.ts";
@@ -16,7 +14,7 @@ export function a2aService(parts: DoorParts & { readonly bodyLimit: number }): R
     maxBytes: Math.min(requestBytesMax, parts.bodyLimit),
     admit: door.admit,
     failureIn,
-    details: errorInfo,
+    infoOf: (failure, requestId) => problemOf(failure, requestId).info,
     async unary(method, message, { admission, header, signal }) {
       const { unary } = await import("../methods.ts");
       return unary(method, message, door.use(admission, header, signal));
@@ -26,16 +24,4 @@ export function a2aService(parts: DoorParts & { readonly bodyLimit: number }): R
       yield* mapIterable(stream(method, message, door.use(admission, header, signal)), (item) => item.message);
     },
   };
-}
-
-/** `google.rpc.ErrorInfo`: `reason = 1`, `domain = 2`, `metadata = 3`. */
-function errorInfo(failure: Failure, requestId: string): ReturnType<RpcDoor["details"]> {
-  const { info } = problemOf(failure, requestId);
-  const writer = new BinaryWriter();
-  writer.tag(1, WireType.LengthDelimited).string(info.reason).tag(2, WireType.LengthDelimited).string(info.domain);
-  for (const [key, value] of Object.entries(info.metadata)) {
-    writer.tag(3, WireType.LengthDelimited).fork();
-    writer.tag(1, WireType.LengthDelimited).string(key).tag(2, WireType.LengthDelimited).string(value).join();
-  }
-  return [{ type: "google.rpc.ErrorInfo", value: writer.finish(), debug: { ...info } }];
 }

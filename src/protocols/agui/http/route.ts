@@ -15,6 +15,8 @@ import type { Operations } from "../../shared/operations.ts";
 export interface AgUiParts extends InProcessParts {
   readonly readRequest: ReadRequest;
   readonly bodyLimit: number;
+  /** The URL below which each failure has its page. */
+  readonly errorPages: string;
 }
 
 /** The largest request: a conversation, whose last message can have a file of 2 MiB in base64. */
@@ -28,7 +30,7 @@ export function agUiRoutes(app: FastifyInstance, parts: AgUiParts): ReturnType<D
   const { readRequest, report, bodyLimit } = parts;
   boundedBodies(app);
   const entrance = entranceOf(parts.operations, "ag-ui", "/ag-ui");
-  const door = wire({ name: "ag-ui", readHead: readRequest, failureIn: failureOfError, report, refuse });
+  const door = wire({ name: "ag-ui", readHead: readRequest, failureIn: failureOfError, report, refuse: refusalsOf(parts) });
   const post = inSteps<Admission, unknown>({
     admit: ({ head }) => parts.admit(entrance, { ...head, credentials: { ...head.credentials, session: null } }),
     bound: () => ({ maxBytes: Math.min(inputBytesMax, bodyLimit), name: "/ag-ui" }),
@@ -61,9 +63,12 @@ async function answer({ reply, head, gone }: Call, { clock, report }: AgUiParts,
 }
 
 /** Answers a refusal before the run begins. */
-async function refuse({ reply, head: { requestId } }: Call, failure: Failure): Promise<void> {
-  setHeaders(reply, [...refusalHeaders(failure), ...callHeaders(requestId)]);
-  const { status, code } = v2Answers[failure.reason];
-  const error = { code, message: failure.message, ...(failure.path === undefined ? {} : { field: failure.path }) };
-  sendJson(reply, status, JSON.stringify({ ok: false, request_id: requestId, error }));
-}
+const refusalsOf =
+  ({ errorPages }: AgUiParts) =>
+  async ({ reply, head: { requestId } }: Call, failure: Failure): Promise<void> => {
+    setHeaders(reply, [...refusalHeaders(failure), ...callHeaders(requestId)]);
+    const { reason, message, path } = failure;
+    const { status, code } = v2Answers[reason];
+    const error = { code, message, doc_url: `${errorPages}/${reason}`, ...(path === undefined ? {} : { field: path }) };
+    sendJson(reply, status, JSON.stringify({ ok: false, request_id: requestId, error }));
+  };

@@ -24,6 +24,8 @@ export interface McpParts extends InProcessParts, OriginRule {
   readonly cipher: Pick<Cipher, "createMac">;
   readonly bodyLimit: number;
   readonly baseUrl: string;
+  /** The URL below which each failure has its page. */
+  readonly errorPages: string;
   readonly version: string;
 }
 
@@ -42,7 +44,7 @@ export function mcpRoutes(app: FastifyInstance, parts: McpParts): ReturnType<Doo
   const checkOrigin = createOriginCheck(parts);
   const entrance = entranceOf(parts.operations, "mcp", "/mcp");
   const resource = mcpResource(baseUrl);
-  const refuse = refusalsOf(baseUrl);
+  const refuse = refusalsOf(parts);
   const door = wire({ name: "mcp", readHead: readRequest, failureIn: failureOfError, report, refuse });
   const post = inSteps<Admission, unknown>({
     async admit({ head, request }) {
@@ -81,14 +83,14 @@ const headFor = (resource: string, head: Call["head"]): Call["head"] => ({
 
 /** Answers a refusal before the message is read: the HTTP status, how to sign in (RFC 9728 5.1), and an error of JSON-RPC without id. */
 const refusalsOf =
-  (issuer: string) =>
+  ({ baseUrl: issuer, errorPages }: McpParts) =>
   async ({ reply, head: { requestId, credentials } }: Call, failure: Failure, scopes?: readonly string[]): Promise<void> => {
     setHeaders(reply, [...refusalHeaders(failure), ...callHeaders(requestId)]);
     const challenge = mcpChallenge(failure, issuer, credentials.bearer !== null, scopes);
     if (challenge !== null) reply.header("www-authenticate", challenge);
     const { reason, message, path } = failure;
     const { status, code } = v2Answers[reason];
-    const data = { code, request_id: requestId, ...(path === undefined ? {} : { field: path }) };
+    const data = { code, request_id: requestId, doc_url: `${errorPages}/${reason}`, ...(path === undefined ? {} : { field: path }) };
     sendJson(reply, status, JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32_000, message, data } }));
   };
 

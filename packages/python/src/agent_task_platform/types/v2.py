@@ -64,7 +64,7 @@ class MessageInput(TypedDict):
     """A message from the user to the agent, with the connectors and skills that the agent may use (spec/api.md 7.2)."""
 
     content: str | Sequence[ContentPartInput]
-    """Parts of the message, 1 to 1,000. v2 JSON also accepts a plain string for one text part. All text together has at
+    """Parts of the message, 1 to 1,000. JSON also accepts a plain string for one text part. All text together has at
     most 5,000 estimated tokens. A message without text and without files, or with more text, returns `invalid_argument`
     (spec/api.md 9.6).
 
@@ -1136,7 +1136,7 @@ class Message(TypedDict):
     """A message from the user to the agent, with the connectors and skills that the agent may use (spec/api.md 7.2)."""
 
     content: list[ContentPart]
-    """Parts of the message, 1 to 1,000. v2 JSON also accepts a plain string for one text part. All text together has at
+    """Parts of the message, 1 to 1,000. JSON also accepts a plain string for one text part. All text together has at
     most 5,000 estimated tokens. A message without text and without files, or with more text, returns `invalid_argument`
     (spec/api.md 9.6)."""
     connectors: list[str]

@@ -1,7 +1,9 @@
 import type { DescEnum, DescField, DescMessage } from "@bufbuild/protobuf";
 import { invalidArgument } from "../../core/failure.ts";
+import { ContentPartType } from "../../gen/proto/task/v2/message_pb.ts";
 import { keyStep } from "../../pipeline/mistakes.ts";
 import { acceptedValues } from "../../pipeline/validate.ts";
+import { wireOptions } from "../v2/wire.ts";
 
 /** A field whose value can have words of enums: an enum, or a message with one. */
 interface Worded {
@@ -18,19 +20,26 @@ const tables = new Map<DescMessage, Table>();
 const depthMax = 100;
 
 /**
- * Refuses a word that its enum does not have in the protobuf JSON of a request. The library drops it with the unknown members, so that a filter with a
- * typing error would be no filter. Workers are exempt: newer ones may have words that this release does not know.
+ * Prepares the protobuf JSON of a request for the library. A text in the place of message parts becomes one text part, as in v2. A word that its
+ * enum does not have is refused: the library drops it with the unknown members, so that a filter with a typing error would be no filter. Workers
+ * are exempt: newer ones may have words that this release does not know.
  *
+ * @returns whether the JSON was changed.
  * @throws Failure `invalid_argument` with the accepted words.
  */
-export function checkEnumWords(desc: DescMessage, json: unknown, path = "", depth = 0): void {
+export function prepareJson(desc: DescMessage, json: unknown, path = "", depth = 0): boolean {
   const table = tableOf(desc);
-  if (table.size === 0 || depth > depthMax || typeof json !== "object" || json === null) return;
+  if (table.size === 0 || depth > depthMax || typeof json !== "object" || json === null) return false;
+  let isChanged = false;
   for (const [name, value] of Object.entries(json)) {
     const worded = table.get(name);
     if (worded === undefined) continue;
+    if (typeof value === "string" && wireOptions(worded.field).textOrParts) {
+      Object.assign(json, { [name]: [{ type: ContentPartType.TEXT, text: value }] });
+      isChanged = true;
+    }
     for (const [at, one] of valuesOf(worded.field, value, path === "" ? worded.field.name : `${path}.${worded.field.name}`)) {
-      if (worded.field.message) checkEnumWords(worded.field.message, one, at, depth + 1);
+      if (worded.field.message) isChanged = prepareJson(worded.field.message, one, at, depth + 1) || isChanged;
       else if (typeof one === "string" && !worded.words?.has(one))
         throw invalidArgument(
           at,
@@ -40,6 +49,7 @@ export function checkEnumWords(desc: DescMessage, json: unknown, path = "", dept
         );
     }
   }
+  return isChanged;
 }
 
 /** The single values of a field, with their paths. */
