@@ -143,7 +143,6 @@ TABLE budget_hold
   credits integer NOT NULL
   lease_until bigint NOT NULL
   CONSTRAINT budget_hold_pkey PRIMARY KEY (id)
-  CREATE INDEX budget_hold_lease_until_idx ON public.budget_hold USING btree (lease_until)
   CREATE UNIQUE INDEX budget_hold_pkey ON public.budget_hold USING btree (id)
   CREATE INDEX budget_hold_task_id_idx ON public.budget_hold USING btree (task_id)
 TABLE checkpoint
@@ -503,7 +502,6 @@ TABLE oauth_family
   CONSTRAINT oauth_family_pkey PRIMARY KEY (id)
   CREATE INDEX oauth_family_grant_id_idx ON public.oauth_family USING btree (grant_id)
   CREATE UNIQUE INDEX oauth_family_pkey ON public.oauth_family USING btree (id)
-  CREATE INDEX oauth_family_refresh_expires_at_idx ON public.oauth_family USING btree (refresh_expires_at)
 TABLE oauth_grant
   id text NOT NULL
   account_id text NOT NULL
@@ -735,7 +733,6 @@ TABLE site_domain
   failures integer NOT NULL DEFAULT 0
   CONSTRAINT site_domain_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX site_domain_active ON public.site_domain USING btree (domain) WHERE (status = 'active'::text)
-  CREATE INDEX site_domain_domain_idx ON public.site_domain USING btree (domain)
   CREATE INDEX site_domain_due ON public.site_domain USING btree (next_check_at) WHERE (next_check_at IS NOT NULL)
   CREATE UNIQUE INDEX site_domain_pkey ON public.site_domain USING btree (id)
   CREATE UNIQUE INDEX site_domain_space_id_domain_key ON public.site_domain USING btree (space_id, domain)
@@ -767,7 +764,6 @@ TABLE skill
   updated_at bigint NOT NULL
   deleted_at bigint
   CONSTRAINT skill_pkey PRIMARY KEY (id)
-  CREATE INDEX skill_client_id_idx ON public.skill USING btree (client_id)
   CREATE INDEX skill_owner_type_idx ON public.skill USING btree (owner_type)
   CREATE UNIQUE INDEX skill_pkey ON public.skill USING btree (id)
   CREATE INDEX skill_project_id_idx ON public.skill USING btree (project_id)

@@ -118,7 +118,6 @@ CREATE TABLE "budget_hold" (
     "credits" INTEGER NOT NULL,
     "lease_until" BIGINT NOT NULL
 )
-CREATE INDEX "budget_hold_lease_until_idx" ON "budget_hold"("lease_until")
 CREATE INDEX "budget_hold_task_id_idx" ON "budget_hold"("task_id")
 CREATE TABLE "checkpoint" (
     "id" TEXT NOT NULL PRIMARY KEY,
@@ -451,7 +450,6 @@ CREATE TABLE "oauth_family" (
     "revoked_at" BIGINT
 , "resource" TEXT, "service" BOOLEAN NOT NULL DEFAULT false)
 CREATE INDEX "oauth_family_grant_id_idx" ON "oauth_family"("grant_id")
-CREATE INDEX "oauth_family_refresh_expires_at_idx" ON "oauth_family"("refresh_expires_at")
 CREATE TABLE "oauth_grant" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "account_id" TEXT NOT NULL,
@@ -666,7 +664,6 @@ CREATE TABLE "site_domain" (
     "failures" INTEGER NOT NULL DEFAULT 0
 )
 CREATE UNIQUE INDEX "site_domain_active" ON "site_domain"("domain") WHERE status = 'active'
-CREATE INDEX "site_domain_domain_idx" ON "site_domain"("domain")
 CREATE INDEX "site_domain_due" ON "site_domain"("next_check_at") WHERE next_check_at IS NOT NULL
 CREATE UNIQUE INDEX "site_domain_space_id_domain_key" ON "site_domain"("space_id", "domain")
 CREATE INDEX "site_domain_website_id_created_at_idx" ON "site_domain"("website_id", "created_at")
@@ -696,7 +693,6 @@ CREATE TABLE "skill" (
     "updated_at" BIGINT NOT NULL,
     "deleted_at" BIGINT
 )
-CREATE INDEX "skill_client_id_idx" ON "skill"("client_id")
 CREATE INDEX "skill_owner_type_idx" ON "skill"("owner_type")
 CREATE INDEX "skill_project_id_idx" ON "skill"("project_id")
 CREATE INDEX "skill_space_id_account_id_created_at_id_idx" ON "skill"("space_id", "account_id", "created_at", "id")
