@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
+import { isWholeRun, nightlyPatterns } from "./test/deep/nightly.ts";
+import { depth } from "./test/support/depth.ts";
 import { hangMs, testMs } from "./test/support/patience.ts";
 
 /** Files that need a separate process, each with its reason. The others share one per worker, which is a fourth faster. */
@@ -14,7 +16,10 @@ const isolated = [
   "test/websites/bytes.test.ts",
 ];
 const commands = ["test/commands/**/*.test.ts", "test/docs/budgets.test.ts", "test/docs/quickstart-operator.test.ts"];
-const others = [...commands, "test/faults/faults.test.ts", "test/hostile/**"];
+const faults = "test/faults/faults.test.ts";
+const hostile = "test/hostile/**/*.test.ts";
+/** `npm test` leaves these to the nightly run. */
+const left = depth === "short" && isWholeRun(process.argv.slice(2)) ? nightlyPatterns : [];
 
 // Workers and the processes that tests start compile a module once; copies of the checkout have the same cache.
 process.env["NODE_COMPILE_CACHE"] ??= resolve("node_modules/.cache/compiled");
@@ -22,8 +27,6 @@ process.env["NODE_COMPILE_CACHE_PORTABLE"] ??= "1";
 
 /** Guards against hangs, not assertions: a machine may be ten times slower than the one that a test was written on. */
 const patient = { testTimeout: testMs, hookTimeout: testMs, expect: { poll: { timeout: hangMs } } };
-/** These tests wait for processes most of the time. */
-const processWorkers = 4;
 /** Node loads the files itself, from its compile cache: Vite would transform 500 files for a test of one operation. It cannot replace modules. */
 const byNode = { experimental: { viteModuleRunner: false, nodeLoader: false } };
 const setupFiles = ["test/support/seeds.ts", "test/support/traffic.ts"];
@@ -43,7 +46,7 @@ export default defineConfig({
           ...byNode,
           name: "rooms",
           include: ["test/**/*.test.ts"],
-          exclude: [...others, ...isolated],
+          exclude: [...commands, faults, hostile, ...isolated, ...left],
           isolate: false,
           setupFiles,
           sequence: { groupOrder: 0 },
@@ -54,6 +57,7 @@ export default defineConfig({
           ...patient,
           name: "isolated",
           include: isolated,
+          exclude: left,
           setupFiles,
           sequence: { groupOrder: 0 },
         },
@@ -65,9 +69,8 @@ export default defineConfig({
           // The short form of `npm run test:faults`: four servers and a database that are killed and paused by the second. It mostly
           // waits and takes longest, so it is the first of its group: a group runs its projects in the order of their names.
           name: "faults",
-          include: ["test/faults/faults.test.ts"],
-          maxWorkers: processWorkers,
-          sequence: { groupOrder: 1 },
+          include: [faults],
+          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -77,18 +80,19 @@ export default defineConfig({
           // Several processes at a time, some of them timed; they share a copy of the checkout.
           name: "processes",
           include: commands,
+          exclude: left,
           isolate: false,
-          maxWorkers: processWorkers,
           setupFiles,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 0 },
         },
       },
       {
         test: {
           // A server under attack, whose answers to another process are timed: nothing else runs at the same time.
           name: "hostile",
-          include: ["test/hostile/**/*.test.ts"],
-          sequence: { groupOrder: 2 },
+          include: [hostile],
+          exclude: left,
+          sequence: { groupOrder: 1 },
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

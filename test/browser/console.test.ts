@@ -9,7 +9,7 @@ import { createWorker, type RunOf } from "../workers/worker-rig.ts";
 import { untilWatched, writeAll } from "../workers/written-text.ts";
 import { consoleStage, describeWithChromium, signInto } from "./console-stage.ts";
 
-const test = sampledTest(3);
+const test = sampledTest(8);
 
 describeWithChromium("the console", (database) => {
   let context: BrowserContext;

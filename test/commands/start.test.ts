@@ -1,7 +1,10 @@
 import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { depth } from "../support/depth.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { type Checkout, type Command, commandLine, copyCheckout, freePort, sharedCheckout } from "./checkout.ts";
+
+const test = sampledTest(3);
 
 const ready = /"msg":"ready"/;
 const keyForm = /sk-[A-Za-z0-9_-]{49}/;

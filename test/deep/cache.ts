@@ -1,4 +1,4 @@
-// `npm run test:cache [-- --files N] [--seed S]`: the files of `npm test`, with every answer of SQLite's cache compared with the database;
+// `npm run test:cache [-- --files N] [--seed S]`: all test files, with every answer of SQLite's cache compared with the database;
 // with `--files` only N of those that open a store in their process, chosen by the seed.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,7 +14,7 @@ const ordered = globSync("test/**/*.test.ts")
   .toSorted()
   .map((path) => ({ path, place: random.below(2 ** 30) }))
   .toSorted((a, b) => a.place - b.place);
-const chosen = values.files === undefined ? [] : ordered.slice(0, Number(values.files)).map(({ path }) => path);
+const chosen = values.files === undefined ? ["test/"] : ordered.slice(0, Number(values.files)).map(({ path }) => path);
 const env = { ...process.env, TEST_CACHE: "check", TEST_SEED: values.seed };
 const [code] = await once(
   spawn("vitest", ["run", ...chosen, "--reporter=default"], { stdio: ["ignore", "inherit", "inherit"], env }),

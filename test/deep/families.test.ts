@@ -5,6 +5,7 @@ import { readPage } from "../docs/page.ts";
 import { depth, postgresPartOf, share } from "../support/depth.ts";
 import { root } from "../support/server-process.ts";
 import { commandOf, families, stepsInOrder } from "./families.ts";
+import { isWholeRun, nightly, nightlyFiles } from "./nightly.ts";
 
 const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
@@ -31,6 +32,25 @@ describe("the families of deep tests", () => {
     const first = stepsInOrder(families, 7).slice(0, families.length);
     expect(new Set(first.map(({ family }) => family))).toEqual(new Set(families));
   });
+});
+
+describe("the files of the nightly run", () => {
+  test("exist, and are all steps of the command in .ci/nightly", () => {
+    for (const name of nightly) expect(existsSync(join(root, name)), name).toBe(true);
+    const [, named = ""] = /npm run test:deep -- (.+)/.exec(readFileSync(join(root, ".ci/nightly"), "utf8")) ?? [];
+    const chosen = families.filter(({ name }) => named.split(" ").includes(name));
+    expect(stepsInOrder(chosen, 1).map(({ name }) => name)).toEqual(expect.arrayContaining([...nightlyFiles()]));
+  });
+
+  test.each(["run", "run --reporter=json --bail 1", "run -t text"])("are left out by vitest %s", (words) =>
+    expect(isWholeRun(words.split(" "))).toBe(true));
+
+  test.each([
+    "run test/hostile",
+    "run --changed",
+    "run --bail 1 test/core/ids.test.ts",
+    "run --changed=HEAD~1",
+  ])("can be in what vitest %s runs", (words) => expect(isWholeRun(words.split(" "))).toBe(false));
 });
 
 test.skipIf(depth === "full")("the shares of a list are the whole list, each row once", () => {

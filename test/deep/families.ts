@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { seededRandom } from "../faults/harness/seeded-random.ts";
+import { nightlyFiles } from "./nightly.ts";
 
 /** Deep, slow tests. `npm test` runs a sample of each family (`test/support/depth.ts`). */
 export interface Family {
@@ -85,6 +86,7 @@ export const families: readonly Family[] = [
   { name: "databases", files: [...onOne, "test/sign-in/session.test.ts", "test/store/outside-change.test.ts"] },
   { name: "memory", files: ["test/exports/memory.test.ts", "test/files/memory.test.ts"] },
   { name: "samples", files: sampled },
+  { name: "nightly", files: nightlyFiles() },
 ];
 
 /** A step of a deep run: a test file of a family, or its command. */

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { createLocalBlobs } from "../../src/adapters/storage/local.ts";
 import { readErasures, recordErasures } from "../../src/backup/erasure-list.ts";
 import { loadConfig } from "../../src/config/config.ts";
@@ -18,7 +18,10 @@ import { pathOf } from "../../src/store/backend.ts";
 import { erasureRules } from "../../src/store/erasure-rules.ts";
 import { sampleAudit } from "../store/samples.ts";
 import { type DatabaseKind, describeOnEach, openTestStore, runOn } from "../support/database.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { dump, fill, type Owner, ofTeam, tablesIn } from "./filled.ts";
+
+const test = sampledTest(3);
 
 const context = () => ({ now: systemClock.now(), ids: systemIds, random: systemRandom });
 const never = new AbortController().signal;

@@ -1,9 +1,12 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { FileService } from "../../src/gen/proto/file/v2/file_service_pb.ts";
 import { describeOnOne } from "../support/database.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { tokenOf } from "../support/token.ts";
 import { rpcWires } from "../support/wires.ts";
 import { createSlot, fileDetail, openFilePlatform, put, quotaUsed, readBlobTotals, sha256, uploadFile } from "./files-rig.ts";
+
+const test = sampledTest(2);
 
 const absent = { status: 404, body: { error: { code: "not_found", message: "file not found" } } };
 

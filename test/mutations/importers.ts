@@ -2,28 +2,32 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { parseSync } from "oxc-parser";
 
+/** Which files import each file of a checkout. */
+export type Importers = ReadonlyMap<string, readonly string[]>;
+
 /**
- * The test files that import a file, nearest first: those of its own name, then by the number of imports between. Threads that a file
- * starts by `new URL("./x.ts", import.meta.url)` count as imports.
+ * The test files that import a file, nearest first: those of its own name, then by the number of imports between.
  *
- * @param folder the checkout.
  * @param path of the file, within the checkout.
  */
-export function importersOf(folder: string, path: string): readonly string[] {
+export function testsOf(path: string, importers: Importers): readonly string[] {
   const distances = new Map([[path, 0]]);
-  const importers = readImporters(folder);
   for (const [file, distance] of distances)
     for (const importer of importers.get(file) ?? []) if (!distances.has(importer)) distances.set(importer, distance + 1);
-  const words = new Set(path.split(/[/.-]/));
-  const isAlike = (test: string): number => test.split(/[/.-]/).filter((word) => words.has(word)).length;
+  const words = new Set(stemsOf(path));
+  const alike = (test: string): number => stemsOf(test).filter((word) => words.has(word)).length;
   return [...distances]
     .filter(([file]) => file.endsWith(".test.ts"))
-    .map(([file, distance]) => ({ file, rank: distance - 2 * isAlike(file) }))
+    .map(([file, distance]) => ({ file, rank: distance - 2 * alike(file) }))
     .toSorted((a, b) => a.rank - b.rank || (a.file < b.file ? -1 : 1))
     .map(({ file }) => file);
 }
 
-function readImporters(folder: string): ReadonlyMap<string, readonly string[]> {
+/** `watches.ts` and `watch-list.test.ts` have one in common. */
+const stemsOf = (path: string): readonly string[] => path.split(/[/.-]/).map((word) => word.slice(0, 5));
+
+/** Threads that a file starts by `new URL("./x.ts", import.meta.url)` count as imports. @param folder the checkout. */
+export function readImporters(folder: string): Importers {
   const importers = new Map<string, string[]>();
   const files = globSync("{src,test,cli,bench,scripts,packages}/**/*.ts", {
     cwd: folder,

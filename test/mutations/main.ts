@@ -9,8 +9,8 @@
 import { parseArgs } from "node:util";
 import { seededRandom } from "../faults/harness/seeded-random.ts";
 import { type Copy, copyCheckout } from "./copy.ts";
-import { importersOf } from "./importers.ts";
-import { type Mutation, type Place, placeOf, readMutations, readSources } from "./mutation.ts";
+import { type Importers, readImporters, testsOf } from "./importers.ts";
+import { type Place, placeOf, readMutations, readSources } from "./mutation.ts";
 
 const { values } = parseArgs({
   options: {
@@ -38,8 +38,8 @@ function drawn(): readonly Placed[] {
 }
 
 /** The test that fails, null where all pass. */
-function catching(copy: Copy, { path }: Place): string | null {
-  const files = importersOf(copy.folder, path);
+function catching(copy: Copy, { path }: Place, importers: Importers): string | null {
+  const files = testsOf(path, importers);
   for (let [from, stage] = [0, 0]; from < files.length; stage += 1) {
     const end = stages[stage] ?? files.length;
     const failure = copy.firstFailure(files.slice(from, end));
@@ -50,12 +50,12 @@ function catching(copy: Copy, { path }: Place): string | null {
 }
 
 /** The outcome as it is printed; `true` for a caught mutation. */
-function tried(copy: Copy, mutation: Mutation, place: Place): readonly [caught: boolean, text: string] {
+function tried(copy: Copy, { mutation, place }: Placed, importers: Importers): readonly [caught: boolean, text: string] {
   const restore = copy.apply(mutation, place);
   try {
     const complaint = copy.complaint();
     if (complaint !== null) return [false, `does not compile: ${complaint}`];
-    const failure = catching(copy, place);
+    const failure = catching(copy, place, importers);
     return failure === null ? [false, "MISSED"] : [true, `caught by ${failure}`];
   } finally {
     restore();
@@ -64,10 +64,12 @@ function tried(copy: Copy, mutation: Mutation, place: Place): readonly [caught: 
 
 function mutate(): void {
   using copy = copyCheckout();
+  const importers = readImporters(copy.folder);
   const chosen = drawn();
   const missed: string[] = [];
-  for (const { mutation, place } of chosen) {
-    const [isCaught, text] = tried(copy, mutation, place);
+  for (const one of chosen) {
+    const { mutation, place } = one;
+    const [isCaught, text] = tried(copy, one, importers);
     console.log(`${mutation.name}, ${mutation.in} in ${place.path}: ${text}`);
     if (!isCaught) missed.push(mutation.name);
   }

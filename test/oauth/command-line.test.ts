@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect } from "vitest";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { BudgetKind, BudgetPeriod } from "../../src/gen/proto/settings/v1/budget_pb.ts";
 import { BudgetService } from "../../src/gen/proto/settings/v1/budget_service_pb.ts";
@@ -7,9 +7,12 @@ import { patchOf, scimOf } from "../scim/scim-rig.ts";
 import { outcomeOf } from "../settings/settings-rig.ts";
 import { describeOnOne, rowsIn } from "../support/database.ts";
 import { type Members, postForm, userMe } from "../support/oauth.ts";
+import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
 import { type Member, type Team, teamsRig } from "../teams/teams-rig.ts";
 import { allowIn, approveIn, callback, callingAs, cliRequest, codeIn, ended, exchange, logIn, refresh, uses } from "./cli-rig.ts";
+
+const test = sampledTest(3);
 
 const choices = (text: string): Record<string, boolean> =>
   Object.fromEntries([...text.matchAll(/name="space" value="([^"]*)" required( checked)?>/g)].map(([, id = "", on]) => [id, Boolean(on)]));

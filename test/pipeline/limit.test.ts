@@ -1,5 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
 import { systemRandom } from "../../src/core/ids.ts";
 import { Health } from "../../src/gen/proto/grpc/health/v1/health_pb.ts";
 import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
@@ -7,9 +7,12 @@ import { limits } from "../../src/pipeline/limit.ts";
 import { operationTable } from "../../src/pipeline/operations.ts";
 import { openStore } from "../../src/store/open.ts";
 import { describeOnOne, openTestStore, postgresTemplate } from "../support/database.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { openService, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { callV2, clientOf, rpcWires, type V2Reply } from "../support/wires.ts";
+
+const test = sampledTest(2);
 
 /** How many of these calls were admitted, and how many were refused by the rate limit. */
 const tally = (replies: readonly V2Reply[]): { letIn: number; limited: number } => ({

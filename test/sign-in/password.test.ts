@@ -1,9 +1,12 @@
 import { scryptSync } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
 import { checkPassword, hashPassword, isNewPassword, isOutdated, verifyPassword } from "../../src/core/sign-in/password.ts";
 import { describeOnOne } from "../support/database.ts";
 import { sample, share } from "../support/depth.ts";
+import { sampledTest } from "../support/sampled.ts";
 import { goodPassword, openSignInPlatform, type SignInPlatform } from "./people-rig.ts";
+
+const test = sampledTest(3);
 
 /** A hash that costs less than the current default: a successful sign-in replaces it, and a wrong password is checked with its parameters. */
 function cheapHash(password: string, ln: number): string {

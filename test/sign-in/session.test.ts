@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
 import { describeOnOne, halfFor } from "../support/database.ts";
+import { sampledTest } from "../support/sampled.ts";
 import type { Browser } from "./browser.ts";
 import { goodPassword, openSignInPlatform, type SignInPlatform } from "./people-rig.ts";
+
+const test = sampledTest(2);
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

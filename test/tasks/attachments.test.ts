@@ -1,15 +1,18 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Code } from "@connectrpc/connect";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { ContentPartType } from "../../src/gen/proto/task/v2/message_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { createSlot, type FilePlatform, openFilePlatform, put, readBlobTotals, until, uploadFile } from "../files/files-rig.ts";
 import { describeOnOne } from "../support/database.ts";
+import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
 import { invalid } from "../support/task-rig.ts";
 import { tokenOf } from "../support/token.ts";
 import { untilStatus } from "../support/until.ts";
+
+const test = sampledTest(2);
 
 const csv = "name,amount\ntea,1\ncoffee,3\n";
 const code = "export const answer: number = 42;\n";

@@ -1,5 +1,6 @@
-import { afterEach, beforeAll, expect, test } from "vitest";
+import { afterEach, beforeAll, expect } from "vitest";
 import { describeOnOne, describeOnPostgres, nodesOf } from "../support/database.ts";
+import { sampledTest } from "../support/sampled.ts";
 import type { Calling } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import type { TaskRig } from "../support/task-rig.ts";
@@ -7,6 +8,8 @@ import { tokenOf } from "../support/token.ts";
 import { type Watcher, type WatchQuery, watcher } from "../support/watcher.ts";
 import { createWorker, explain, type RunOf, remoteRig, type TestWorker } from "./worker-rig.ts";
 import { untilWatched, write, writeAll, writeWords } from "./written-text.ts";
+
+const test = sampledTest(2);
 
 /** The text that a client shows of the last attempt: it drops the text on a gap, and adds parts to it. */
 function lastText({ deltas }: Watcher): string {

@@ -1,10 +1,13 @@
 import { connect as connectHttp2 } from "node:http2";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { fileLinks } from "../../../src/core/files/links.ts";
 import { createSlot, type FilePlatform, fileDetail, openFilePlatform, sha256, uploadFile } from "../../files/files-rig.ts";
 import { cipher } from "../../support/cipher.ts";
+import { sampledTest } from "../../support/sampled.ts";
 import type { Calling } from "../../support/service.ts";
 import { quarterPast, stillClock } from "../../support/still-clock.ts";
+
+const test = sampledTest(2);
 
 const dayMs = 24 * 3_600_000;
 const links = fileLinks(cipher, "https://platform.test");

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, vi } from "vitest";
 import {
   createSlot,
   type FilePlatform,
@@ -17,7 +17,10 @@ import {
   uploadFile,
 } from "../../files/files-rig.ts";
 import { describeOnOne } from "../../support/database.ts";
+import { sampledTest } from "../../support/sampled.ts";
 import { stillClock } from "../../support/still-clock.ts";
+
+const test = sampledTest(2);
 
 const hash = (algorithm: string, bytes: string) => createHash(algorithm).update(bytes).digest("base64");
 

@@ -1,10 +1,13 @@
 import { constants, deflateRawSync } from "node:zlib";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { readDocument } from "../../../../src/runtime/agents/model/tools/reading/document.ts";
 import { parsePage } from "../../../../src/runtime/agents/model/tools/reading/html.ts";
 import type { Part, Reading } from "../../../../src/runtime/agents/model/tools/reading/text.ts";
 import { growthOf, linearGrowth } from "../../../support/growth.ts";
 import { pdfOf } from "../../../support/pdf.ts";
+import { sampledTest } from "../../../support/sampled.ts";
+
+const test = sampledTest(2);
 
 const { signal } = new AbortController();
 
