@@ -70,7 +70,7 @@ export function openKit({ origin, key, fetch: send, onRequest }: KitOptions) {
       return encodeURIComponent(String(value));
     });
     if (hasUnknown(query) || hasUnknown(body ?? {})) {
-      line.notes.push("an earlier request did not answer what this one needs");
+      line.notes.push("skipped: it needs a value from an earlier request that failed");
       return null;
     }
     line.isTried = true;

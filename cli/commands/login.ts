@@ -40,7 +40,7 @@ async function keep(cli: Cli, profile: Profile): Promise<void> {
   const me = await client.call("user.me");
   const earlier = profiles.at(origin)?.oauth;
   profiles.save(profile);
-  // The tokens of the earlier login are not needed any more. They may have ended already.
+  // The tokens of the earlier login are no longer needed. They may have ended already.
   if (earlier)
     await clientOf(cli.context, origin, earlier.clientId)
       .revoke(memoryStore(earlier.tokens))
@@ -118,7 +118,7 @@ export const logout = command({
   brief: "Remove the profile with its credential from this machine",
   examples: ["atp logout", "atp logout --profile work"],
   about:
-    "Tokens of a login with the browser are revoked. An API key stays valid: revoke it in the settings of the console if it must not be used any more.",
+    "Tokens of a login with the browser are revoked. An API key stays valid: revoke it in the settings of the console if it must no longer be used.",
   parameters: { flags: clientFlags },
   run: async (cli: Cli, { profile: name }: ClientFlags) => {
     const profiles = openProfiles(cli.context.process.env);

@@ -9,7 +9,7 @@ export interface Output {
   readonly getColorDepth?: (env?: Readonly<Partial<Record<string, string>>>) => number;
 }
 
-/** The world of a command. Tests replace it. */
+/** The environment of a command. Tests replace it. */
 export interface CliContext extends CommandContext {
   readonly process: {
     readonly stdout: Output;

@@ -80,7 +80,7 @@ async function copyTask(parts: ImportParts, report: Report, task: Fields): Promi
 async function copyMissing(parts: ImportParts, report: Report, file: SourceFile | undefined, id: string): Promise<void> {
   const { context, target, source, choice } = parts;
   if (!choice.files) return report.skip("file", id, "files are not copied (--no-files)");
-  if (file === undefined) return report.skip("file", id, "the source does not list the file any more");
+  if (file === undefined) return report.skip("file", id, "the source no longer lists the file");
   await copyFile({ context, target, origin: source.origin, report }, file);
 }
 

@@ -11,7 +11,7 @@ export const fileMax = 512 * 1024 ** 2;
 const silenceMs = 60_000;
 const attempts = 4;
 
-/** A file that cannot be copied. `isGone`: the source does not have it any more. */
+/** A file that cannot be copied. `isGone`: the source no longer has it. */
 export class DownloadError extends Error {
   override readonly name = "DownloadError";
   readonly isGone: boolean;
@@ -56,7 +56,7 @@ export async function openDownload(
 }
 
 function refusal(status: number): DownloadError {
-  if (status === 404 || status === 410) return new DownloadError("the source does not have the file any more", { isGone: true });
+  if (status === 404 || status === 410) return new DownloadError("the source no longer has the file", { isGone: true });
   if (status >= 300 && status < 400) return new DownloadError(`its address redirects (HTTP ${status}); redirects are not followed`);
   return new DownloadError(`HTTP ${status}`);
 }

@@ -14,7 +14,7 @@ export interface FileParts {
 }
 
 /**
- * Copies the bytes of a file of the source, and adds the outcome to the report. A file that the source does not have any more is
+ * Copies the bytes of a file of the source, and adds the outcome to the report. A file that the source no longer has is
  * skipped; one that could not be read is failed, so that another run tries it again.
  *
  * @throws the errors that end the import.

@@ -5,6 +5,7 @@ import { imageOf, readReleases, schemaOf } from "../releases.ts";
 import { prismaFolder } from "../schema-engine.ts";
 import { ownClocks } from "./clocks.ts";
 import { root, runTool } from "./command.ts";
+import { faultyComments } from "./comments.ts";
 import { pageComplaints } from "./pages.ts";
 import { unbuiltMethods } from "./unbuilt.ts";
 import { unplainWords } from "./words.ts";
@@ -45,6 +46,7 @@ export const checks: readonly Check[] = [
     "--types",
   ),
   { name: "only core/clock.ts reads the time", complaint: async () => ownClocks(root).join("\n") || null },
+  { name: "doc comments describe a declaration and existing errors", complaint: async () => faultyComments(root).join("\n") || null },
   { name: "every operation is implemented", complaint: async () => unbuiltMethods(root).join("\n") || null },
   command("directions of imports", "vitest", "run", "--reporter=dot", "test/architecture.test.ts"),
   command("nothing unused (knip)", "knip", "--no-progress"),

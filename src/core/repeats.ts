@@ -17,7 +17,7 @@ export interface Repeats {
   size(): number;
   /** It happens, or still holds. The count is written with the text and fields of the latest call, at most once a minute. */
   again(key: string, line: RepeatedLine): void;
-  /** It does not hold any more. */
+  /** It no longer holds. */
   over(key: string): void;
   /** Writes counts that are due, and ends lines without a repetition in a minute. Call it every few seconds. */
   sweep(): void;

@@ -198,8 +198,8 @@ export interface Store extends Tx {
   /** They work outside of transactions. */
   readonly counters: RateCounters;
   /**
-   * Gives at most this many unused pages of the database's file back to the file system, in one change. A tenth of the file may stay
-   * unused. Returns how many more pages can go: 0 on PostgreSQL, whose autovacuum does this, and for files of releases before 0.2.0.
+   * Releases up to `pages` free pages of the database's file to the file system, in one change; a tenth of the file may stay free.
+   * Returns how many remain: 0 on PostgreSQL, whose autovacuum does this, and for files of releases before 0.2.0.
    */
   shrink(pages: number): Promise<number>;
   /** Asks the read replica how it is; null without one. */

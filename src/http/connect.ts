@@ -85,7 +85,7 @@ export function connectRoutes(parts: ConnectParts) {
       else if (door) await admitCall(door.admit(request), context);
       else await anonymous(request.address);
       await checkQuery(context, operation ? boundOf(operation, bodyLimit) : anonymousBound(context.method));
-      blameSender(context);
+      markClientError(context);
     } catch (thrown) {
       throw refuse(thrown, context, request.requestId);
     }
@@ -300,7 +300,7 @@ function decodeBase64(text: string): Uint8Array {
  * `internal` and has no hook in between, but it aborts the call with the error before
  * it writes the error. Until the handler begins, such an error is the sender's fault.
  */
-function blameSender({ signal, values }: HandlerContext): void {
+function markClientError({ signal, values }: HandlerContext): void {
   signal.addEventListener("abort", () => {
     const { reason } = signal;
     if (!(reason instanceof ConnectError)) return;

@@ -71,11 +71,7 @@ export const failureTexts: Readonly<Record<Reason, FailureText>> = {
   },
   failed_precondition: {
     meaning: "The object is in a state that does not allow the operation. Change the state first.",
-    causes: [
-      "The task waits for nothing that can be confirmed, or it was stopped.",
-      "The file is not uploaded yet.",
-      "The object is in use.",
-    ],
+    causes: ["The task is not waiting for a confirmation, or it was stopped.", "The file is not uploaded yet.", "The object is in use."],
     remedy: "Read the object, bring it into the state that the message names, and repeat the call.",
   },
   rate_limited: {

@@ -32,7 +32,7 @@ const missingAgent: Agent = async function* ({ profile }) {
   return {
     kind: "fail",
     errorType: "internal",
-    content: `The profile ${profile} does not exist any more. Send a message with another agent_profile.`,
+    content: `The profile ${profile} no longer exists. Send a message with another agent_profile.`,
   };
 };
 

@@ -24,7 +24,7 @@ export interface TeamParts {
   /** Mails a request for access to the owner of a team; null without a mail server. */
   readonly askOwner: ((request: AccessRequest) => void) | null;
   /** Mails a person that a recovery code was used; null without a mail server. */
-  readonly tellOfRecovery: ((use: RecoveryUse) => void) | null;
+  readonly sendRecoveryMail: ((use: RecoveryUse) => void) | null;
   /** Mails a sign-in link to the person who requested it; null when people cannot ask. */
   readonly mailLink: ((request: LinkRequest) => void) | null;
   /** Resolves when no invitation is being sent. */
@@ -39,14 +39,14 @@ export function createTeams(context: ProcessContext): TeamParts {
 }
 
 /** Mails to people, of which no caller waits for the mail server. */
-interface Mails extends Pick<TeamParts, "askOwner" | "tellOfRecovery" | "mailLink"> {
+interface Mails extends Pick<TeamParts, "askOwner" | "sendRecoveryMail" | "mailLink"> {
   /** Null without a mail server. */
   readonly invite: ((newcomer: Newcomer) => void) | null;
   /** Resolves when no mail is being sent. */
   drain(): Promise<void>;
 }
 
-const noMails: Mails = { invite: null, askOwner: null, tellOfRecovery: null, mailLink: null, drain: async () => undefined };
+const noMails: Mails = { invite: null, askOwner: null, sendRecoveryMail: null, mailLink: null, drain: async () => undefined };
 
 const mailsAtOnce = 4;
 /** Links that wait for the mail server; more are not sent. */
@@ -78,7 +78,7 @@ function mailsOf(context: ProcessContext): Mails {
       ),
     askOwner: (request) =>
       post(accessRequestMail({ ...request, url: `${consentUrl}/settings/members` }), "a request for access was not mailed to the owner"),
-    tellOfRecovery: (use) =>
+    sendRecoveryMail: (use) =>
       post(recoveryMail({ ...use, url: `${consentUrl}/account/security` }), "a notice of a used recovery code was not mailed"),
     mailLink: signInLinks
       ? (request) => (pending.size < linksMax ? post(() => answerOf(context, request), lost) : log("warn", `${lost}: too many mails wait`))

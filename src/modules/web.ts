@@ -75,7 +75,7 @@ export const customDomainCheck =
 /** What the web routes share with the operations. */
 export interface WebCalls
   extends Pick<OAuthRoutesParts, "limits" | "keys" | "readToken" | "readRequest" | "report">,
-    Pick<ConsoleParts, "askOwner" | "tellOfRecovery" | "mailLink">,
+    Pick<ConsoleParts, "askOwner" | "sendRecoveryMail" | "mailLink">,
     RefusalParts {
   readonly scim: Pick<ScimRoutesParts, "operations" | "admit" | "writeAudit" | "teamUsers" | "groups" | "bodyLimit">;
 }
@@ -166,11 +166,11 @@ function fileOrigins({ bucket }: Pick<Config, "bucket">): readonly string[] {
 
 function consoleParts(
   { config, store, cipher, clock, ids, random, log }: ProcessContext,
-  { readRequest, report, askOwner, tellOfRecovery, mailLink }: WebCalls,
+  { readRequest, report, askOwner, sendRecoveryMail, mailLink }: WebCalls,
 ): ConsoleParts {
   const { consentUrl, singleSignOn, dataDir } = config;
   return {
-    ...{ store, clock, ids, random, cipher, log, readRequest, report, askOwner, tellOfRecovery, mailLink },
+    ...{ store, clock, ids, random, cipher, log, readRequest, report, askOwner, sendRecoveryMail, mailLink },
     visits: visits({ store, clock, random, consentUrl, console: config.console }),
     countAttempt: attemptCounter(store.counters, clock, network),
     countLink: linkRequestCounter(store.counters, clock, network),

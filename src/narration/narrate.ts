@@ -69,7 +69,7 @@ export const ownIds = "atp-";
 /** The text of an event of a message or of a reasoning. */
 export const textOf = (event: TaskEvent): string => String(detailsOf(event)["content"] ?? "");
 
-/** Whether no text of the turn is written any more (spec/api.md 8.72). */
+/** Whether the turn no longer writes text (spec/api.md 8.72). */
 const endsTurn = (event: TaskEvent): boolean =>
   event.type === "error_message" || event.type === "user_stop" || (event.type === "status_update" && statusOf(event) !== "running");
 

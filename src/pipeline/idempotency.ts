@@ -96,7 +96,5 @@ function keyedCall({ operation, caller, request }: Admission, message: Message):
 /** A key that is limited to projects has separate records: another answer of its account can be from another project. */
 const limitedKeyOf = ({ within }: Caller): string => (within === undefined ? "" : `key:${within.apiKeyId}`);
 
-/** Binds a stored answer to its key: it cannot be decrypted under another. */
-
 /** The hash of a decoded request, independent of wire and member order. */
 const requestHash = (schema: DescMessage, message: Message): string => jsonDigest(toJson(schema, message));

@@ -31,17 +31,17 @@ export const inputReader =
   (fetchFiles: FetchFiles, transcribe: TranscribeRecordings): ReadInput =>
   async (caller, message, target, gone) => {
     const { content = [], taskReferences: references = [] } = message ?? {};
-    const means = readResources(message);
-    checkGranted(caller, means.connectors);
+    const resources = readResources(message);
+    checkGranted(caller, resources.connectors);
     const texts = content.flatMap(textIn);
     const parts = content.flatMap(fileIn);
     messageText({ texts, attachments: parts });
     const { keep, recordings } = await fetchFiles(caller, parts, gone);
     const spoken = recordings.length > 0;
-    const heard = spoken ? await transcribe(caller, target, recordings, gone) : noTranscripts;
-    const withTranscripts = heard.texts.size === 0 ? {} : { withTranscripts: joinTexts(content, heard.texts) };
-    const input = { texts, references, spoken, resources: means, ...withTranscripts, transcriptPrice: heard.price };
-    return { keep: async (tx, owner) => ({ ...input, attachments: await keep(tx, owner) }), warnings: [...heard.warnings] };
+    const transcripts = spoken ? await transcribe(caller, target, recordings, gone) : noTranscripts;
+    const withTranscripts = transcripts.texts.size === 0 ? {} : { withTranscripts: joinTexts(content, transcripts.texts) };
+    const input = { texts, references, spoken, resources, ...withTranscripts, transcriptPrice: transcripts.price };
+    return { keep: async (tx, owner) => ({ ...input, attachments: await keep(tx, owner) }), warnings: [...transcripts.warnings] };
   };
 
 /**

@@ -5,7 +5,7 @@ import { eventId } from "../core/tasks/event.ts";
 import { type DeliveryAttempt, deliveryStates } from "../core/webhooks/delivery.ts";
 import type { Deliveries, DeliveryFilter, DeliveryLogEntry, DeliveryTally } from "../core/webhooks/delivery-log.ts";
 import type { WebhookListener } from "../core/webhooks/listener.ts";
-import { type Heard, type Listeners, signedUrlOf } from "../core/webhooks/listeners.ts";
+import { type Listeners, type ListenMessage, signedUrlOf } from "../core/webhooks/listeners.ts";
 import {
   type HeldWebhook,
   type PublicWebhookKey,
@@ -207,7 +207,7 @@ export function webhookHandlers({ webhooks, deliveries, listeners, keys }: Webho
     listenWebhook: {
       async begin(tx, call, { eventTypes, projectId }) {
         const created = await listeners.create(tx, call.caller, { eventTypes: typesOf(eventTypes), projectId });
-        return () => mapIterable(listeners.open(call, created), toHeard);
+        return () => mapIterable(listeners.open(call, created), toListenAnswer);
       },
     },
   };
@@ -224,10 +224,10 @@ const toListener = (listener: WebhookListener, signingSecret: string): ListenAns
   expiresAt: seconds(listener.expiresAt),
 });
 
-function toHeard(heard: Heard): ListenAnswer {
-  if ("listener" in heard) return { listener: toListener(heard.listener, heard.secret) };
-  if ("dropped" in heard) return { dropped: { count: heard.dropped } };
-  const { event, headers } = heard;
+function toListenAnswer(message: ListenMessage): ListenAnswer {
+  if ("listener" in message) return { listener: toListener(message.listener, message.secret) };
+  if ("dropped" in message) return { dropped: { count: message.dropped } };
+  const { event, headers } = message;
   return { delivery: { eventId: event.id, eventType: eventType.toValue(event.type), body: event.body, headers: { ...headers } } };
 }
 

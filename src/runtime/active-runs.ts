@@ -28,7 +28,7 @@ export interface ActiveRuns {
   start(task: Task, events?: readonly TaskEvent[]): void;
   /** The fences of the runs that are not aborted, by task. */
   fences(): ReadonlyMap<string, number>;
-  /** Aborts those of these runs for which `holds` returns false. */
+  /** Aborts the runs for which `holds` returns false. */
   abortUnlessHeld(fences: ReadonlyMap<string, number>, holds: (taskId: string, fence: number) => boolean): void;
   /** The task's run has lost its task, or the task was stopped. */
   abort(taskId: string, why?: typeof stopped): void;

@@ -8,7 +8,7 @@ export const idleClaimsMax = 25;
 const tooManyClaims = fail("internal", "The task was stopped: it was started too many times without progress.");
 
 /**
- * Those of these tasks that may run within the limits of their profiles, in their order. The limits stay locked until the
+ * The tasks that may run within the limits of their profiles, in their order. The limits stay locked until the
  * change ends, so that claims of several processes are counted sequentially. Call it before tasks are locked.
  */
 export async function withinLimits(tx: Tx, candidates: readonly ClaimableTask[]): Promise<readonly ClaimableTask[]> {
@@ -28,7 +28,7 @@ export async function withinLimits(tx: Tx, candidates: readonly ClaimableTask[])
   });
 }
 
-/** Claims those of these tasks that may run within the limits of their profiles. */
+/** Claims the tasks that may run within the limits of their profiles. */
 export const claimWithinLimits = async (
   tx: Tx,
   candidates: readonly ClaimableTask[],
@@ -59,7 +59,7 @@ async function withProgress(tx: Tx, claimed: readonly Task[], now: number): Prom
 }
 
 /**
- * Returns tasks to the queue. A process that can release tasks was not harmed by them, so their idle claims are reset
+ * Returns tasks to the queue. A process that can release tasks has not crashed on them, so their idle claims are reset
  * to zero.
  */
 export async function releaseClaim(tx: Tx, tasks: readonly ClaimableTask[], now: number): Promise<void> {

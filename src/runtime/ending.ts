@@ -49,7 +49,7 @@ export interface WrittenTask extends Task {
   readonly overdrawn: boolean;
 }
 
-/** Writes an agent's progress. @throws Lost when this process has lost the run. */
+/** Writes an agent's progress. @throws RunLost when this process has lost the run. */
 export async function append(
   task: Task,
   done: StagedProgress,
@@ -96,7 +96,7 @@ async function keepDone(tx: Tx, task: Task, { events }: StagedProgress, keeping:
   return keepEvents(tx, task, events, keeping);
 }
 
-/** Returns the task. @throws Lost when this process has lost the run; the error rolls the change back. */
+/** Returns the task. @throws RunLost when this process has lost the run; the error rolls the change back. */
 function requireOwned(task: Task | null): Task {
   if (!task) throw new RunLost();
   return task;

@@ -208,7 +208,7 @@ export function startRuns(parts: RunsParts): Runs {
     await fillIfAny();
   }
 
-  /** Releases the tasks of this process that have no run any more. */
+  /** Releases the tasks of this process that no longer have a run. */
   async function releaseInactive(): Promise<void> {
     const inactive = (await store.tasks.listOwned([lease.nodeId()])).filter(({ id }) => !active.isActive(id));
     for (let ownTasks = inactive; ownTasks.length > 0; ownTasks = ownTasks.slice(batchMax)) {

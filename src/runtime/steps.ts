@@ -18,7 +18,7 @@ export interface Steps<File> {
   /**
    * Returns the next events, or the outcome. An error of the agent is an outcome too.
    *
-   * @throws Lost as soon as the turn's signal is aborted, even while the agent still works.
+   * @throws RunLost as soon as the turn's signal is aborted, even while the agent still works.
    */
   next(): Promise<IteratorResult<Progress<File>, Outcome<File>>>;
   /** Lets an agent that has not ended clean up, for at most 5 s. */
@@ -64,7 +64,7 @@ export function agentSteps<File>(
   };
 }
 
-/** Returns the result of `work`. @throws Lost when the signal is aborted before. */
+/** Returns the result of `work`. @throws RunLost when the signal is aborted before. */
 async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const onAbort = () => aborted.reject(new RunLost());
@@ -105,7 +105,7 @@ export const fenceOnly = {
   after: async <R>(_: Tx, result: R): Promise<R> => result,
 };
 
-/** Makes one change for a run. @throws Lost when `held` cannot lock the run. */
+/** Makes one change for a run. @throws RunLost when `held` cannot lock the run. */
 export const changeRun = <R>(store: Pick<Store, "change">, held: RunGuard<R>, work: (tx: Tx) => Promise<R>): Promise<R> =>
   store.change(async (tx) => {
     // The lock is sent before the work's statements, in the same round trip to PostgreSQL. If it fails, the change is rolled back.

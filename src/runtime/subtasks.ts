@@ -56,7 +56,7 @@ async function checkSubtaskLimits(store: Pick<Tx, "tasks">, task: Task, begun: r
  * Inserts the subtasks of these events and puts the jobs that run them. Starts below one root run sequentially, so that the
  * limits hold. Lock order: the task, its own row of parents, the root's.
  *
- * @throws Lost, Failure `resource_exhausted` when other tasks of the tree have used the limits in the meantime.
+ * @throws RunLost, Failure `resource_exhausted` when other tasks of the tree have used the limits in the meantime.
  */
 export async function beginSubtasks(
   tx: Tx,

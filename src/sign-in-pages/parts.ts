@@ -55,7 +55,7 @@ export interface ConsoleParts {
   /** Mails a request for access to the owner of a team, without waiting for the mail server; null: no mail server. */
   readonly askOwner: ((request: AccessRequest) => void) | null;
   /** Mails a person that a recovery code of theirs was used, without waiting for the mail server; null: no mail server. */
-  readonly tellOfRecovery: ((use: RecoveryUse) => void) | null;
+  readonly sendRecoveryMail: ((use: RecoveryUse) => void) | null;
   /** Mails a sign-in link to an address with an account, without waiting for the mail server; null: people cannot ask for one. */
   readonly mailLink: ((request: LinkRequest) => void) | null;
   /** The site that passkeys are for; null where browsers have none. */

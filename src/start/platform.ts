@@ -187,7 +187,7 @@ export async function startPlatform(
       {
         ...calls,
         askOwner: teams.askOwner,
-        tellOfRecovery: teams.tellOfRecovery,
+        sendRecoveryMail: teams.sendRecoveryMail,
         mailLink: teams.mailLink,
         scim: { ...entry, teamUsers: teams.teamUsers, groups: teams.groups, bodyLimit: config.bodyLimit },
       },

@@ -103,7 +103,7 @@ export function openReplica({ readUrl, primary, clock, onStatement, observe }: R
     return place;
   }
 
-  /** One connection for a check and what follows it: the address may lead to several standbys. */
+  /** Runs the check and the read on one connection: a load balancer may route to several standbys. */
   async function onClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect();
     let isBroken = true;

@@ -79,7 +79,7 @@ describeOnOne("a profile that AGENT_PROFILES adds", (database) => {
     await rig.send(id, "Again");
     await rig.reach(id, "error");
     expect((await rig.events(id)).at(-2)?.["error_message"].content).toBe(
-      "The profile retired does not exist any more. Send a message with another agent_profile.",
+      "The profile retired no longer exists. Send a message with another agent_profile.",
     );
   });
 });

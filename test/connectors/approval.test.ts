@@ -104,7 +104,7 @@ describe("the model agent", () => {
     await decide(rig, task, { accept: true });
     await rig.reach(task, "stopped");
     expect(server.calls).toEqual([]);
-    expect((await usesIn(rig, task)).at(-1)).toMatchObject({ status: "error", result: "There is no such tool any more." });
+    expect((await usesIn(rig, task)).at(-1)).toMatchObject({ status: "error", result: "The tool no longer exists." });
     await other.client.removeConnector({ id: other.id });
   });
 
@@ -116,7 +116,7 @@ describe("the model agent", () => {
     await decide(rig, task, { accept: true });
     await rig.reach(task, "stopped");
     expect(server.calls).toEqual([]);
-    expect((await usesIn(rig, task)).at(-1)).toMatchObject({ status: "error", result: "There is no such tool any more." });
+    expect((await usesIn(rig, task)).at(-1)).toMatchObject({ status: "error", result: "The tool no longer exists." });
     await client.removeConnector({ id });
   });
 

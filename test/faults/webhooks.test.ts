@@ -132,7 +132,7 @@ async function countOf(database: TestDatabase, rows: string): Promise<number> {
   return Number(row?.["n"]);
 }
 
-/** Runs a server for days, until no delivery is due any more. */
+/** Runs a server for days, until deliveries are no longer due. */
 async function settle(lives: ServerProcesses, seen: readonly ReceivedRequest[]): Promise<void> {
   const { database } = lives;
   await eventually("all tasks rest", async () => (await countOf(database, "task WHERE status = 'running'")) === 0);

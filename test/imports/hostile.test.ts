@@ -249,7 +249,7 @@ describe("an import from a hostile server", () => {
       const { code, out } = await runImport(fetchBetween({ url: "nowhere" }, target), keys, "--json");
       return { code, report: JSON.parse(out) };
     };
-    const gone = [{ kind: "file", id: "e-t2/0", reason: "the source does not have the file any more" }];
+    const gone = [{ kind: "file", id: "e-t2/0", reason: "the source no longer has the file" }];
     expect(await run()).toMatchObject({ code: 1, report: { failed: [{ kind: "file", id: "e-t1/0", reason: "HTTP 503" }], skipped: gone } });
     expect(asked).toBe(4);
     status = 200;

@@ -103,7 +103,7 @@ describeOnEach("device authorization (spec/api.md 8.113)", (database) => {
     expect(JSON.stringify(await rowsIn(rig.db.url, "SELECT digest, user_digest FROM oauth_device"))).not.toContain(code);
   });
 
-  test("a denied and an expired request give no tokens, and their codes are not valid any more", async () => {
+  test("a denied and an expired request give no tokens, and their codes are no longer valid", async () => {
     const { body } = await begin();
     const page = await enter(body.user_code);
     expect((await browser.send(page, "/device/answer", decline)).text).toContain("The request is denied");

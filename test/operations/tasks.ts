@@ -35,7 +35,7 @@ async function approvalOf(store: Store, id: string): Promise<string> {
   });
 }
 
-/** A task with a public link, on which no agent works any more. */
+/** A task with a public link, on which agents no longer work. */
 const sharedTaskId = async (person: Person): Promise<JsonObject> => {
   const { body } = await person.v2("task.create", { message, share_visibility: "public" });
   await person.v2("task.stop", { task_id: body["task_id"] });

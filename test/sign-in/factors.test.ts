@@ -309,7 +309,7 @@ describeOnEach("second factors", (kind) => {
       expect((await key.post(securityPath + path, {}, headers)).location).toContain("/sign-in?next=");
   });
 
-  test("a sign-in that was proven before the app was set up gives no session any more", async () => {
+  test("a sign-in that was proven before the app was set up no longer gives a session", async () => {
     const email = `two-spaces-${kind}@example.com`;
     await platform.invite({ email, personal: true });
     await platform.member({ email });

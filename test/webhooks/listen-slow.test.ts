@@ -3,7 +3,7 @@ import type { Caller, OpenCall } from "../../src/core/accounts/caller.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { taskSubscriptions } from "../../src/core/tasks/task-subscriptions.ts";
-import { type Heard, listeners } from "../../src/core/webhooks/listeners.ts";
+import { type ListenMessage, listeners } from "../../src/core/webhooks/listeners.ts";
 import { cipher } from "../support/cipher.ts";
 import { describeOnOne, rowsIn } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
@@ -48,7 +48,7 @@ describeOnOne("a listener whose stream is read slowly", (database) => {
     expect((await heard.next()).value).toBe(created);
     return heard;
   }
-  const idOf = ({ value }: IteratorResult<Heard>) => (value && "event" in value ? value.event.id.split("_").at(-2) : value);
+  const idOf = ({ value }: IteratorResult<ListenMessage>) => (value && "event" in value ? value.event.id.split("_").at(-2) : value);
 
   test("gets the first 100 events in order, then the number of those that were dropped, then new ones", async () => {
     const heard = await open();

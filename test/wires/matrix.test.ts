@@ -160,7 +160,7 @@ describe.each(tested)("over %s every operation answers as its descriptor says to
     ["a token for the MCP address", (of) => of.mcpToken(), " or access token: invalid token"],
     ["a token that was refreshed away", (of) => of.refreshedToken(), revoked],
     ["a token of a revoked grant", (of) => of.tokenOfRevokedGrant(), revoked],
-    ["a token of an app that may not act as itself any more", (of) => of.endedServiceToken(), revoked],
+    ["a token of an app that may no longer act as itself", (of) => of.endedServiceToken(), revoked],
     ["a token of a deleted app", (of) => of.tokenOfDeletedApp(), revoked],
     ["a token of a removed member", (of) => of.tokenOfRemovedMember(), revoked],
     ["a token of before the app's expansion", (of) => of.tokenOfEarlierGeneration(), " or access token: reauthorization_required"],

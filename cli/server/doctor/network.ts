@@ -14,7 +14,7 @@ const renewDays = 21;
 export function judgeCertificate(validTo: Date, now: number): Finding {
   const days = Math.floor((validTo.getTime() - now) / dayMs);
   const date = validTo.toISOString().slice(0, 10);
-  if (days < 0) return fail(`the certificate ended on ${date}`, "Renew it: no client connects any more.");
+  if (days < 0) return fail(`the certificate ended on ${date}`, "Renew it: clients no longer connect.");
   if (days < renewDays) return warn(`the certificate ends on ${date}, in ${days} days`, "Check that it is renewed automatically.");
   return ok(`the certificate is valid until ${date}`);
 }

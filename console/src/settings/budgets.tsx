@@ -49,7 +49,7 @@ const text = words(
   },
 );
 
-/** The budgets of the space for its owner, or those of the own account. */
+/** All budgets of the space for its owner; else only the caller's. */
 export function Budgets() {
   const { isOwner } = useRole();
   const budgets = useQuery(BudgetService.method.listBudgets, {}, { enabled: isOwner });

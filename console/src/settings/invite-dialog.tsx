@@ -19,7 +19,7 @@ const text = words(
     name: "Name",
     role: "Role",
     sendTitle: (name: string) => `Send an invitation to ${name}?`,
-    sendText: "Earlier sign-in links of the member to this team cannot be used any more.",
+    sendText: "Earlier sign-in links of the member to this team can no longer be used.",
     send: "Send",
     sent: (address: string) => `${address} gets a sign-in link by mail.`,
     unsent: "This server has no mail server. The member signs in by single sign-on, or with a link from the operator:",

@@ -22,7 +22,7 @@ const text = words(
     resume: "Resume",
     remove: "Delete",
     removeTitle: (name: string) => `Delete ${name}?`,
-    removeText: "It starts no task any more. Tasks that it started stay.",
+    removeText: "It no longer starts tasks. Tasks that it started stay.",
     states: { 0: "", 1: "Active", 2: "Paused", 3: "Finished" },
     reasons: {
       0: "",

@@ -11,7 +11,7 @@ export function parse(text: string): readonly RootContent[] {
 /** The blocks of a text that grows. */
 export interface Grown {
   readonly blocks: readonly RootContent[];
-  /** The beginning of the text, whose blocks do not change any more, and these blocks. */
+  /** The beginning of the text, whose blocks no longer change, and these blocks. */
   readonly done: string;
   readonly doneBlocks: readonly RootContent[];
 }

@@ -224,7 +224,7 @@ export function oauthClient(options: OAuthOptions): OAuthClient {
 
   function source(store: TokenStore): TokenSource {
     let running: Promise<Tokens> | undefined;
-    /** @param refused the access token that may not be used any more. */
+    /** @param refused the access token that may no longer be used. */
     async function renewed(refused: string): Promise<Tokens> {
       const stored = await store.load();
       if (!stored) throw new OAuthError("invalid_grant", "the store has no tokens: authorize first");

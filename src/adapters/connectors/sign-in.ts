@@ -24,7 +24,7 @@ import { limitTime, unlessAborted } from "../egress/time-limit.ts";
 import type { ServersParts } from "./servers.ts";
 import { unreachedBy } from "./unreached.ts";
 
-/** Limits and checks of the answers of an authorization server, and of a server that names one. All throw ServerFault. */
+// Limits and checks of the answers of an authorization server, and of a server that names one. All throw ServerFault.
 
 /** The maximum length of the address to which a browser is redirected, in characters. */
 const pageMax = 8_192;

@@ -57,7 +57,7 @@ export const sealableBefore = (now: number): number => minuteOf(now - lateMs) * 
  * Refusals are counted in memory and written when their minute is over. All processes add their
  * counts to the same row, whose id is derived from the credential, the operation and the minute.
  * So a process that dies does not lose the counts of others, as it would if one process collected
- * all counts. The row is sealed when no process adds to it any more.
+ * all counts. The row is sealed when processes no longer add to it.
  */
 export function refusals(store: Pick<Store, "change">, clock: Pick<Clock, "now">, log: Log): Refusals {
   const counted = new Map<string, Counted>();

@@ -27,7 +27,6 @@ export interface OAuthCredentials {
 export const noTokens: OAuthCredentials = { kind: "oauth", client: null, issuer: "", metadata: null, resource: null, tokens: null };
 
 /** Binds credentials to their connector, so that they cannot be opened as those of another one. */
-/** Binds sealed credentials to their connector. */
 export const credentialsContext = (connectorId: string): string => `connector ${connectorId}`;
 
 export const sealCredentials = (cipher: Cipher, connectorId: string, credentials: Credentials): Uint8Array<ArrayBuffer> =>

@@ -64,7 +64,7 @@ export interface BlobRows {
   keep(id: string): Promise<boolean>;
   /** Abandons a blob that no file will refer to; false if it is kept or abandoned already. */
   abandon(id: string): Promise<boolean>;
-  /** Drops kept blobs that no file refers to any more: their bytes will be deleted. */
+  /** Drops kept blobs that files no longer refer to: their bytes will be deleted. */
   drop(ids: readonly string[]): Promise<void>;
   /**
    * Claims up to `max` blobs whose bytes must be deleted, because they are dropped or their

@@ -9,7 +9,7 @@ import type { Blobs } from "./blob.ts";
 export interface FileSweep {
   /**
    * Expires files after 48 hours, closes windows that have passed, and deletes bytes that
-   * no file refers to any more. It may be interrupted at any point.
+   * files no longer refer to. It may be interrupted at any point.
    */
   sweep(stopping: AbortSignal): Promise<void>;
   /** Purges tombstones after 30 days. */

@@ -172,5 +172,5 @@ function originalFailure(thrown: unknown, errored: Error | null, lost: AbortSign
   return callers.aborted ? senderDisconnected() : thrown;
 }
 
-/** These bytes cannot be kept any more: their lease has expired, or their file is deleted. */
+/** These bytes can no longer be kept: their lease has expired, or their file is deleted. */
 export const uploadAbandoned = (): Failure => new Failure("unavailable", "the upload was abandoned, try again", { retryAfter: 1 });

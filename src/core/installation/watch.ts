@@ -8,7 +8,7 @@ import { type Disk, freePercent, isReplicaUnused, lateSeconds, type ReplicaState
 export interface WatchParts {
   readonly store: Pick<Tx, "workers" | "installation">;
   readonly clock: Pick<Clock, "now">;
-  /** Receives conditions that hold, and those that do not hold any more. */
+  /** Receives conditions that hold, and those that no longer hold. */
   readonly warnings: Pick<Repeats, "again" | "over">;
   readonly remoteProfiles: readonly string[];
   /** The disk of the data folder. */
@@ -40,7 +40,7 @@ export function installationWatch(parts: WatchParts): () => Promise<void> {
   const { clock, warnings } = parts;
   let profiles: ReadonlySet<string> = new Set();
 
-  /** A profile that is not reported any more has no task that waits. */
+  /** A profile that is no longer reported has no task that waits. */
   function note(conditions: readonly Condition[]): void {
     for (const { key, holds, text, fields = {} } of conditions)
       if (holds) warnings.again(key, { level: "warn", text, fields });

@@ -23,7 +23,7 @@ export interface PushConfig extends PushKey {
   readonly accountId: string;
   readonly spaceId: string;
   readonly url: string;
-  /** `PushSecrets`, encrypted; null without any, and once nothing is sent any more. */
+  /** `PushSecrets`, encrypted; null without any, and once nothing more is sent. */
   readonly secrets: Uint8Array<ArrayBuffer> | null;
   /** Each notification has its event of the platform. */
   readonly hasEvents: boolean;

@@ -147,7 +147,7 @@ async function ownConfigs(tx: Tx, caller: Caller, taskId: string): Promise<reado
   return (await tx.pushConfigs.ofTask(task.id)).filter(({ clientId }) => clientId === clientOf(caller));
 }
 
-/** Removes the oldest configuration that sends nothing any more when the task has all that it can have. */
+/** Removes the oldest configuration that no longer sends when the task has all that it can have. */
 async function makeRoom(tx: Tx, configs: readonly PushConfig[]): Promise<void> {
   const over = findOver(configs);
   if (over) await tx.pushConfigs.remove(over);

@@ -70,7 +70,7 @@ export async function renamePasskey(change: FactorChange, id: string, name: stri
 /**
  * Removes a passkey, and ends the person's other sessions.
  *
- * @returns false when the person could not sign in any more: it is the last passkey of an account with neither a password nor
+ * @returns false when the person could no longer sign in: it is the last passkey of an account with neither a password nor
  * an identity at a provider.
  * @throws StaleProof, Failure `not_found` for a passkey of another account.
  */

@@ -66,8 +66,8 @@ export const fileBytesMax = 20 * 1024 * 1024;
 export const totalBytesMax = 50 * 1024 * 1024;
 
 /** Files that file managers add. */
-const litter = /(^|\/)(__MACOSX\/.*|\.DS_Store|Thumbs\.db)$/;
-export const isSystemFile = (path: string): boolean => litter.test(path);
+const systemFiles = /(^|\/)(__MACOSX\/.*|\.DS_Store|Thumbs\.db)$/;
+export const isSystemFile = (path: string): boolean => systemFiles.test(path);
 
 /** Counts entries and bytes while a skill is read. */
 export interface ReadLimits {

@@ -6,7 +6,7 @@ import { readSchema } from "./read.ts";
 import { zeroValue, zeroValues } from "./zero.ts";
 
 /**
- * Checks a `structured_output_schema` before it is armed (spec/api.md 9.5). An accepted schema has a zero value of
+ * Checks a `structured_output_schema` before it is requested (spec/api.md 9.5). An accepted schema has a zero value of
  * bounded size, and any value can be compared with it in bounded time. The console checks with it what is typed.
  *
  * @returns the schema without annotations.

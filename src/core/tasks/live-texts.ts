@@ -13,7 +13,7 @@ export interface LiveTexts {
   isWatched(taskId: string): boolean;
   /** Shows a part that a worker has sent to this process. Returns the offset from which the watchers lack the text. */
   forward(delta: TextDelta): number;
-  /** A watcher has received an event: the texts that it replaces are not shown any more. */
+  /** A watcher has received an event: the texts that it replaces are no longer shown. */
   replace(event: TaskEvent): void;
 }
 

@@ -7,7 +7,7 @@ import type { Task } from "./task.ts";
 export interface ParentRows {
   /** Creates the row if there is none, and locks it until the change ends. */
   lock(task: Pick<Task, "id" | "spaceId">): Promise<void>;
-  /** Asks for a look at the subtasks of a task, if it has any: now for every process, also where clocks differ, or at a time. */
+  /** Schedules a check of the subtasks of a task, if it has any: now for every process, also where clocks differ, or at a time. */
   look(taskId: string, at?: number): Promise<void>;
   /** Asks for the stop of the subtasks of turns up to this one. */
   requestStop(taskId: string, turn: number): Promise<void>;
@@ -24,7 +24,7 @@ export interface ParentRows {
 }
 
 /**
- * Asks for a look at the parent of each subtask that changes its state, in the change of the subtask: the look is made even if this
+ * Schedules a check of the parent of each subtask that changes its state, in the change of the subtask: the check is made even if this
  * process dies.
  */
 export const followSubtasks: AfterTask = async (tx, { task, isNew, events }) => {
@@ -34,7 +34,7 @@ export const followSubtasks: AfterTask = async (tx, { task, isNew, events }) => 
 };
 
 /**
- * Asks for the stop of all subtasks of a task that does not run any more. They are stopped by separate changes: there may be
+ * Requests the stop of all subtasks of a task that no longer runs. They are stopped by separate changes: there may be
  * many. Subtasks that a later turn of the task starts are not affected.
  */
 export async function stopSubtasks(tx: Tx, { id, consumedSeq, subtasks }: Pick<Task, "id" | "consumedSeq" | "subtasks">): Promise<void> {

@@ -52,7 +52,7 @@ export interface SegmentRows {
   findArchivable(taskIds: readonly string[], bytesMin: number): Promise<ReadonlySet<string>>;
   /** The next rows for a segment of a task, by number: as many as one may have. */
   nextRows(taskId: string): Promise<readonly TaskEvent[]>;
-  /** Inserts a segment and deletes the rows of its events. The task is locked. False, without effect, when the rows are not these any more. */
+  /** Inserts a segment and deletes the rows of its events. The task is locked. Does nothing and returns false if the rows have changed. */
   insert(segment: EventSegment): Promise<boolean>;
   /** The next segments of a task after a number. */
   list(taskId: string, afterSeq: number, max: number): Promise<readonly EventSegment[]>;

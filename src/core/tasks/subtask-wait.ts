@@ -18,7 +18,7 @@ export interface SubtaskWait {
   readonly until: number | null;
   /** Null while it is not over. */
   readonly reason: WaitReason | null;
-  /** The states of the subtasks when it was over, in the order of `subtasks`; null before. */
+  /** Final states of the subtasks, once the wait has ended, in the order of `subtasks`; null before. */
   readonly ends: readonly SubtaskEnd[] | null;
 }
 

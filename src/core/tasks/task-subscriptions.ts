@@ -15,8 +15,8 @@ export interface TaskSubscriptions {
    */
   subscribeToList(call: OpenCall, filter: Pick<TaskFilter, "view">): Subscription;
   /**
-   * Takes a slot for the subscription that this call makes later, so that a change before it is not made without a watch. The
-   * slot is released when the call ends without one.
+   * Reserves a slot now, so that a change is not made when no watch is possible. The slot is released when the call ends without
+   * a subscription.
    *
    * @throws Failure `resource_exhausted` when all of the holder's slots are taken.
    */
@@ -43,8 +43,8 @@ export type SeenTask = { readonly id: TaskNews["taskId"] } & Pick<TaskNews, "las
 
 export interface Subscription {
   /**
-   * Resolves when there may be news: at once for news since the last call of `wake`, or, the first time,
-   * since `approach`. Also resolves every `pollMs`, when the caller is gone, and when the process drains.
+   * Resolves when there may be news: at once for news since the last call of `nextNews`, or, the first time, since the subscription was
+   * prepared. Also resolves every `pollMs`, when the caller is gone, and when the process drains.
    */
   nextNews(): Promise<void>;
   /** Releases the slot; a second call does nothing. */

@@ -65,7 +65,7 @@ export interface Task {
   readonly queuedAt: number;
   /** When a runner last claimed it, Unix ms; 0 before the first claim. */
   readonly servedAt: number;
-  /** A schema is armed: the next finish reports a value that conforms to it (spec/api.md 9.5). */
+  /** A structured output was requested: the next finish reports a value that conforms to it (spec/api.md 9.5). */
   readonly armed: boolean;
   /** The agent has left a memo for the current turn, or the latest message came with a `TurnRequest`. */
   readonly recalls: boolean;
@@ -173,7 +173,7 @@ export type TaskChanges = Partial<
   readonly beginTurn?: true;
   /** Ends the time limit of the turn. */
   readonly turnUntil?: null;
-  /** Arms a schema and replaces an armed one; null disarms. */
+  /** Requests a structured output in place of an earlier one; null removes the request. */
   readonly outputSchema?: JsonObject | null;
   /** The agent's memo for the turn after its question, or for the run that has a decision; null deletes it. */
   readonly memo?: Json;
@@ -214,7 +214,7 @@ export interface TaskWritten {
 
 /** The input of a turn in addition to the messages. */
 export interface TurnInput {
-  /** The armed schema; null when none is. */
+  /** The schema of the requested structured output; null when none is requested. */
   readonly outputSchema: JsonObject | null;
   /** The agent's memo; null for none. */
   readonly memo: Json;
@@ -331,7 +331,7 @@ export interface TaskRows {
   listChanged(scope: Pick<Scope, "accountId" | "spaceId" | "within">, since: number, max: number): Promise<readonly ChangedTask[]>;
   /** The same for the tasks that the team of a space sees, and for those that it no longer sees since this time; at most twice `max`. */
   listChangedInTeam(spaceId: string, since: number, max: number): Promise<readonly ChangedTask[]>;
-  /** Those of these tasks, at most 100, that `list` has. */
+  /** The tasks in `ids`, at most 100, that match `list`. */
   listOf(scope: Scope, filter: TaskFilter, ids: readonly string[]): Promise<readonly TaskView[]>;
   /** Whether every text that this caller sees in the filter's view is in the search index. */
   isIndexed(scope: Scope, filter: Pick<TaskFilter, "view" | "creatorId">): Promise<boolean>;
@@ -362,14 +362,14 @@ export interface TaskRows {
   listRunning(scope: Pick<Scope, "accountId" | "spaceId">): Promise<readonly string[]>;
   /** The number of subtasks below a root, including those of the given ids that are not created yet. */
   countSubtasks(root: Pick<Task, "id" | "consumedSeq" | "agentId">, begun: readonly string[]): Promise<SubtaskCount>;
-  /** Those of these ids that are subtasks of the task. */
+  /** The ids that are subtasks of the task. */
   listSubtasks(parentId: string, ids: readonly string[]): Promise<readonly SubtaskEnd[]>;
   /** The ids of subtasks of the task that run or wait and that turns up to this one have started, the oldest first. */
   listLiving(parentId: string, turn: number, max: number): Promise<readonly string[]>;
   /** The ids of subtasks of the task that run or wait, or that this turn has started, the oldest first. */
   listOfTurn(parentId: string, turn: number, max: number): Promise<readonly string[]>;
   /**
-   * Claims those of these tasks that have not changed since they were read, for a runner (`nodeId`): fence + 1, and the turn begins or
+   * Claims the tasks that have not changed since they were read, for a runner (`nodeId`): fence + 1, and the turn begins or
    * continues. Leaves out tasks that another process is changing.
    */
   claim(candidates: readonly ClaimableTask[], nodeId: string, now: number): Promise<readonly Task[]>;

@@ -109,7 +109,7 @@ export interface GroupRows {
   leaveAll(memberId: string): Promise<void>;
   /** The role that groups give to a member; null for none. */
   roleOf(memberId: string): Promise<MappedRole | null>;
-  /** Those of these members whom groups can change: not the owner, super admins, removed members and delegated profiles. */
+  /** The members whose roles groups can change: not the owner, super admins, removed members and delegated profiles. */
   listRoles(spaceId: string, memberIds: readonly string[]): Promise<readonly GroupRole[]>;
   setRole(spaceId: string, memberIds: readonly string[], role: MappedRole): Promise<void>;
 }

@@ -28,7 +28,7 @@ export interface Confirmations {
    *
    * @param input absent: accepts, if `accept` is the only required member.
    * @throws Failure `not_found` for an unknown task or event, `failed_precondition` for an event that the task does not wait for
-   * (any more), `invalid_argument` for a question, or an input that does not conform; for a proposed schedule those of schedule.create.
+   * (or no longer), `invalid_argument` for a question, or an input that does not conform; for a proposed schedule those of schedule.create.
    */
   confirm(tx: Tx, caller: Caller, id: string, event: string, input: JsonObject | undefined): Promise<Confirmation>;
 }

@@ -29,7 +29,7 @@ export interface ListenerWithSecret {
 }
 
 /** What a stream sends: the listener first. */
-export type Heard =
+export type ListenMessage =
   | ListenerWithSecret
   | { readonly event: WaitingEvent; readonly headers: Readonly<Record<string, string>> }
   /** Events that were dropped since the listener was created. */
@@ -44,7 +44,7 @@ export interface Listeners {
    *
    * @throws Failure from the stream: `unavailable` when the process drains or the listener is lost, and the failures of a new call.
    */
-  open(call: OpenCall, created: ListenerWithSecret): AsyncIterable<Heard>;
+  open(call: OpenCall, created: ListenerWithSecret): AsyncIterable<ListenMessage>;
 }
 
 /** Events that are read together. */
@@ -56,12 +56,12 @@ export const signedUrlOf = ({ id }: Pick<WebhookListener, "id">): string => `urn
 export function listeners(parts: ListenerParts): Listeners {
   const { store, clock, subscriptions, draining } = parts;
 
-  async function sign(listener: WebhookListener, event: WaitingEvent): Promise<Heard> {
+  async function sign(listener: WebhookListener, event: WaitingEvent): Promise<ListenMessage> {
     const receiver = { ...listener, url: signedUrlOf(listener), oldSecret: null, oldSecretUntil: null, doubleHash: false };
     return { event, headers: await parts.sign(receiver, event, clock.now()) };
   }
 
-  async function* send(created: ListenerWithSecret, life: Life, subscription: Subscription): AsyncGenerator<Heard> {
+  async function* send(created: ListenerWithSecret, life: Life, subscription: Subscription): AsyncGenerator<ListenMessage> {
     const { listener } = created;
     const { id } = listener;
     const ended = new Promise<void>((resolve) => life.signal.addEventListener("abort", () => resolve(), { once: true }));

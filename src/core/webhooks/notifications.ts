@@ -27,7 +27,7 @@ export interface WebhookEventRows {
    */
   deleteBodies(taskId: string): Promise<void>;
   /**
-   * Purges the bodies of those of these events whose task is deleted and that have no pending delivery any more. The caller
+   * Purges the bodies of the events whose task is deleted and that no longer have a pending delivery. The caller
    * has settled deliveries of them earlier in the same change.
    */
   deleteSettledBodies(eventIds: readonly string[]): Promise<void>;
@@ -77,7 +77,7 @@ function statusNotifications(
   }
 }
 
-/** The structured result of an armed schema follows the status. */
+/** The structured result of the requested output schema follows the status. */
 function finishNotification(events: readonly NewEvent[], seq: number): Notification {
   const output = findLast(events, "structured_output_result");
   const message = findLast(events, "assistant_message")?.content ?? "";

@@ -191,8 +191,8 @@ export interface SentFile extends FileName {
  * The operations of remote workers. Each makes its own changes, and has the same result when it is
  * called again, so it needs no idempotency record.
  *
- * All of them throw Failure `failed_precondition` naming `fence` when the run is not the worker's
- * any more, and `not_found` for a task outside of its space.
+ * All of them throw Failure `failed_precondition` naming `fence` when the run is no longer
+ * the worker's, and `not_found` for a task outside of its space.
  */
 export interface RemoteRuns {
   /**

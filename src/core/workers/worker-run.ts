@@ -77,16 +77,16 @@ export interface WorkerRunRows {
   /** Notifies processes with held polls to look for runs, after the commit. */
   notifyPollers(): void;
   /**
-   * Begins the turns of those of these tasks that still wait, each for its worker, unless it is revoked. The workers stay locked until the
+   * Begins the turns of the tasks that still wait, each for its worker, unless it is revoked. The workers stay locked until the
    * change ends, so that a revocation finds the runs. Order: any.
    */
   claim(claims: readonly WorkerClaim[], now: number): Promise<readonly ClaimedTurn[]>;
   /** Inserts runs and replaces earlier ones of their tasks. */
   put(runs: readonly WorkerRun[]): Promise<void>;
   find(taskId: string): Promise<WorkerRun | null>;
-  /** Locks the row and renews its lease; false when the run is not the worker's any more. */
+  /** Locks the row and renews its lease; false when the run is no longer the worker's. */
   renew(run: RunKey, leaseUntil: number): Promise<boolean>;
-  /** False when the run does not exist any more, or, with a time, when its lease ends after that. */
+  /** False when the run no longer exists, or, with a time, when its lease ends after that. */
   remove(run: Pick<RunKey, "taskId" | "fence">, leaseBefore?: number): Promise<boolean>;
   /** Runs whose lease is over, ordered by task. */
   listExpired(now: number, max: number): Promise<readonly WorkerRun[]>;

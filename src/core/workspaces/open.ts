@@ -34,7 +34,7 @@ export const workspaces =
     /** Locks the task's row, and checks that this run may still write. */
     async function lockRun(tx: Tx): Promise<void> {
       const held = await tx.tasks.advance(taskId, { now: clock.now(), when: { fence, status: "running" } });
-      if (!held) throw new Failure("unavailable", "the run may not write any more");
+      if (!held) throw new Failure("unavailable", "the run may no longer write");
     }
 
     const keep = (path: string, { blobId, bytes, sha256 }: Staged): Promise<WorkspaceFile> =>

@@ -80,7 +80,7 @@ export interface Workspace {
    * Creates or replaces a file. Writing the same content again changes nothing.
    *
    * @throws Failure `invalid_argument` for an invalid path, or one that leads through a file; `too_large` and `resource_exhausted`
-   * beyond the limits; `unavailable` when the run may not write any more.
+   * beyond the limits; `unavailable` when the run may no longer write.
    */
   write(path: string, content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<WorkspaceEntry>;
   /** False when there was none. @throws Failure as `write`. */

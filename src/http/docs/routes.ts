@@ -14,7 +14,7 @@ const buildMs = 60_000;
 /** The address of the explorer of the API, whose library writes style elements (site/explorer.ts). */
 const explorer = "api";
 
-/** Own scripts, styles, fonts and pictures, and nothing else: no inline style, frames, forms or other origins. */
+/** The content policy: scripts, styles, fonts and pictures of this origin only; no inline style, frames or forms. */
 const policyOf = (scripts: readonly string[], path = ""): string =>
   [
     "default-src 'none'",

@@ -10,7 +10,7 @@ import { readHistory } from "./snapshot.ts";
 import { createTranslation } from "./translate.ts";
 
 /**
- * One run: what the task does until it does not run any more. It holds no policy: every step is an operation. A refusal is the
+ * One run: what the task does until it no longer runs. It holds no policy: every step is an operation. A refusal is the
  * last event.
  *
  * @param signal aborted when the client is gone. The task continues.

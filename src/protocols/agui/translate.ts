@@ -66,7 +66,7 @@ export function createTranslation(knownUses: Iterable<string>, sent: unknown): T
     yield { type: "TOOL_CALL_RESULT", messageId: messageId(event), toolCallId: id, content: result, role: "tool", metadata: { status } };
   }
 
-  function* tell(event: TaskEvent): Generator<AgentEvent> {
+  function* translate(event: TaskEvent): Generator<AgentEvent> {
     if (event.type === "tool_used") yield* useTool(event);
     if (event.type === "new_plan_step") {
       yield* endStep();
@@ -96,7 +96,7 @@ export function createTranslation(knownUses: Iterable<string>, sent: unknown): T
         yield* openText(passage.voice, passage.id);
         yield* write(passage.rest);
         yield* endText(factsOf(passage.event));
-      } else yield* tell(passage.event);
+      } else yield* translate(passage.event);
       if ("event" in passage) yield { type: "STATE_DELTA", delta: changesOf(passage.event) };
     },
     *close() {

@@ -28,7 +28,7 @@ type Numbers = ReadonlyMap<string, number>;
  * Writes the events that the turn does not have so far, in one change. Returns the numbers of all sent events. The first
  * attempt assumes that all events are new. It is rolled back if one exists, and then the existing keys are read.
  *
- * @throws Lost when the worker has lost the run, Failure `already_exists` for a known key with other content.
+ * @throws RunLost when the worker has lost the run, Failure `already_exists` for a known key with other content.
  */
 export async function appendSent(
   parts: UploadParts,

@@ -20,7 +20,7 @@ import type { UploadParts } from "./uploads.ts";
 /**
  * Begins a subtask with an event of the worker's key, so that a repeated call begins it once.
  *
- * @throws Lost, Failure as for `RemoteRuns.startSubtask`.
+ * @throws RunLost, Failure as for `RemoteRuns.startSubtask`.
  */
 export async function startSubtask(parts: UploadParts, task: Task, workerId: string, input: SubtaskInput): Promise<StartedSubtask> {
   checkDepth(task);

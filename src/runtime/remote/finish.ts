@@ -11,7 +11,7 @@ import { bindToTool } from "./call-tool.ts";
 import { releaseRun } from "./held-run.ts";
 import { adoptUploads, findUploads, type UploadParts } from "./uploads.ts";
 
-/** Ends a worker's run whose budget is spent. A message that arrived in the meantime waits for the next run. @throws Lost */
+/** Ends a worker's run whose budget is spent. A message that arrived in the meantime waits for the next run. @throws RunLost */
 export async function endSpentRun(parts: EndingParts, task: Task, workerId: string): Promise<void> {
   const run = { taskId: task.id, fence: task.fence, workerId };
   async function follow(tx: Tx, next: Task | null): Promise<null> {
@@ -59,7 +59,7 @@ export interface SentEnding {
 
 /**
  * Ends the turn: the task leaves `running`, or its next turn begins with a new fence. The same change records the ending,
- * so that a repeated call is recognized. @throws Lost
+ * so that a repeated call is recognized. @throws RunLost
  */
 export async function finishSent(
   parts: UploadParts,

@@ -32,7 +32,7 @@ export interface OpenDevice {
   readonly device: DeviceRequest;
 }
 
-/** The request of a row, with its app; null when it is over, or the app may not ask any more. */
+/** The request of a row, with its app; null when it is over, or the app may no longer ask. */
 export async function openDevice(
   find: (clientId: string) => Promise<OAuthApp | null>,
   settings: AuthorizationSettings,

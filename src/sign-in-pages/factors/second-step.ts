@@ -104,6 +104,6 @@ ${field({ name: "code", label: words("Code", "Code"), type: "text", autocomplete
 
   /** A recovery code may be known to another person. */
   async function warn({ email, proven }: SecondStep): Promise<void> {
-    parts.tellOfRecovery?.({ email, left: await store.factors.countRecoveryCodes(proven.accountId) });
+    parts.sendRecoveryMail?.({ email, left: await store.factors.countRecoveryCodes(proven.accountId) });
   }
 }

@@ -21,7 +21,7 @@ export function outputOf(fd: 1 | 2): Output {
 
 /**
  * Writes to a file descriptor that does not block. What a slow reader has no room for waits in memory, up to 1 MiB, and keeps
- * its order. Text that cannot be read any more (EPIPE, or EIO of a closed terminal) is dropped.
+ * its order. Text that can no longer be read (EPIPE, or EIO of a closed terminal) is dropped.
  */
 export function patientOutput(fd: number): Output {
   let waiting: Buffer[] = [];

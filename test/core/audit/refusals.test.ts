@@ -125,7 +125,7 @@ test("rows that cannot be written are written later, together with refusals coun
 });
 
 describeOnOne("refusals of several processes", (kind) => {
-  test("are one row with the sum of their counts, sealed when no process adds to it any more", async () => {
+  test("are one row with the sum of their counts, sealed when processes no longer add to it", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const clock = movableClock(noon);

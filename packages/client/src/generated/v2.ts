@@ -3536,7 +3536,7 @@ export interface MembershipEffects {
   readonly connectors: number;
   /** Personal skills that are deleted. */
   readonly skills: number;
-  /** Sign-in links that cannot be used any more. */
+  /** Sign-in links that can no longer be used. */
   readonly links: number;
 }
 

@@ -843,7 +843,7 @@ export interface WaitInput {
 
 /** Response of Finish. */
 export interface FinishResponse {
-  /** The next run, in the form of Poll; absent when the task does not run any more. Call Poll again in that case. */
+  /** The next run, in the form of Poll; absent when the task no longer runs. Call Poll again in that case. */
   readonly run?: Run;
 }
 

@@ -26,7 +26,7 @@ export interface Seen {
   state(): TaskState;
   /** The task is over, or a message was the whole answer. */
   isOver(): boolean;
-  /** The agent does not work any more. */
+  /** The agent no longer works. */
   isSettled(): boolean;
   /** The message of the state, or the answer without a task. */
   message(): readonly Part[];

@@ -4,10 +4,8 @@ import type { Decision, Turn } from "../../agent.ts";
 import type { FinishedUse } from "./conversation.ts";
 import type { CheckRequest, ToolResult } from "./tool.ts";
 
-/**
- * The rule for requests to addresses that a model chooses (docs/guides/models.md#fetch-policy). It is computed from the
- * messages and events of the task alone, so a run that continues decides as the run before it.
- */
+// The rule for requests to addresses that a model chooses (docs/guides/models.md#fetch-policy). It is computed from the
+// messages and events of the task alone, so a run that continues decides as the run before it.
 
 /** The request is not sent: the use ends with `result`. */
 export class Unapproved extends Error {

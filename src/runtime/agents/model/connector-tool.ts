@@ -79,7 +79,7 @@ async function useConnector(uses: ConnectorUses, { uid }: UsableConnector, { nam
   }
 }
 
-const toolGone = "There is no such tool any more.";
+const toolGone = "The tool no longer exists.";
 
 type Confirm = Extract<Outcome, { kind: "confirm" }>;
 

@@ -34,7 +34,7 @@ type Cut = (conversation: Conversation) => Conversation | undefined;
  * last step are shortened last. The instruction and the messages of users are never shortened.
  *
  * @param tokensMax the tokens that the conversation may have.
- * @throws Ended `context_limit` when it still does not fit.
+ * @throws TurnError `context_limit` when it still does not fit.
  */
 export function fitConversation(conversation: Conversation, tokensMax: number): Conversation {
   let shortened = conversation;

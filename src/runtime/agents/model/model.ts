@@ -25,7 +25,7 @@ async function* invokeForced(run: Run): AsyncGenerator<Progress, void, void> {
 }
 
 /**
- * Extracts the value of an armed schema (spec/api.md 9.5) from the conversation: one attempt, and a second one when the
+ * Extracts the value of the requested output schema (spec/api.md 9.5) from the conversation: one attempt, and a second one when the
  * value does not conform. Undefined when the model returns none: the answer is kept, and the extraction counts as failed.
  */
 async function* extract(run: Run, schema: JsonObject, answer: string): AsyncGenerator<Progress, Json | undefined, void> {
@@ -109,7 +109,7 @@ async function* useAll(run: Run, { calls }: Answer, step: number): AsyncGenerato
   return null;
 }
 
-/** Ends the turn with the model's full answer, and the value of an armed schema. */
+/** Ends the turn with the model's full answer, and the value of the requested output schema. */
 async function* conclude(run: Run, answer: Answer): AsyncGenerator<Progress, Outcome, void> {
   const content = yield* wholeText(run, answer);
   const { outputSchema } = run.turn;
@@ -118,7 +118,7 @@ async function* conclude(run: Run, answer: Answer): AsyncGenerator<Progress, Out
   return { kind: "finish", content, ...(output === undefined ? {} : { output }) };
 }
 
-/** Returns the full text, with continuations. @throws Ended `model_refused` when the endpoint's filter removed all text. */
+/** Returns the full text, with continuations. @throws TurnError `model_refused` when the endpoint's filter removed all text. */
 async function* wholeText(run: Run, first: Answer): AsyncGenerator<Progress, string, void> {
   if (first.text.trim() === "") throw new TurnError("model_refused", "The model's service withheld the answer: its filter refused it.");
   let { text, finish } = first;

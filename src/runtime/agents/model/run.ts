@@ -73,7 +73,7 @@ interface Limits {
    * Checks the limits before a call of the model.
    *
    * @param steps the number of steps of the turn so far.
-   * @throws Ended `step_limit`, `timeout` or `quota_limit`.
+   * @throws TurnError `step_limit`, `timeout` or `quota_limit`.
    */
   check(steps: number): void;
   /** True when the run's credits cover a hold. Call it after a reservation. */

@@ -35,7 +35,7 @@ export interface ExplanationStream {
  * Explanations appear in streams and verbose lists only. The full text is written once, when its role is known: progress
  * before tools are used, the result at the end.
  */
-function openTelling(): ExplanationStream {
+function openExplanations(): ExplanationStream {
   let open: Piece["kind"] = "text";
   let buffer = "";
 
@@ -117,7 +117,7 @@ const shrinksMax = 2;
  * Runs one step of the model, with retries. Its usage is reported with the next events. A retry after an interrupted
  * answer writes no explanations, so that no text is written twice.
  *
- * @throws Ended when the model does not answer, or a limit is reached.
+ * @throws TurnError when the model does not answer, or a limit is reached.
  */
 export async function* runStep(run: Run, asking: StepOptions): AsyncGenerator<Progress, Answer, void> {
   const { turn, limits } = run;
@@ -167,7 +167,7 @@ function releaseHold(run: Run, hold: Hold | undefined, ended: TurnError): TurnEr
 const isTooLong = ({ status }: ModelFault, conversation: Conversation, tokensMax: number): boolean =>
   (status === 400 || status === 413 || status === 422) && conversationTokens(conversation) > tokensMax / 2;
 
-/** Reserves the cost of a call. @throws Ended `quota_limit` when a budget, or the run's limit, has too little left. */
+/** Reserves the cost of a call. @throws TurnError `quota_limit` when a budget, or the run's limit, has too little left. */
 export async function reserve(run: Run, atMost: Usage): Promise<Hold> {
   const hold = await run.turn.reserve(atMost).catch((thrown: unknown) => {
     if (thrown instanceof Failure && thrown.reason === "resource_exhausted") throw new TurnError("quota_limit", tooFewCredits);
@@ -188,7 +188,7 @@ type AttemptResult = { readonly answer: Answer } | { readonly fault: ModelFault;
 
 /** Runs one attempt and charges it. Usage is estimated from the texts' lengths when the endpoint does not report it. */
 async function* attemptOnce(run: Run, { conversation, asking, hold }: Attempt): AsyncGenerator<Progress, AttemptResult, void> {
-  const explanations = openTelling();
+  const explanations = openExplanations();
   const showLive = asking.live === undefined ? null : openLive(run, asking.live);
   const start = performance.now();
   const span = currentSpan()?.child(modelSpan(run.config.model, providers[run.config.api]));

@@ -61,7 +61,7 @@ export async function* runUse(run: Run, use: OpenUse): AsyncGenerator<Progress, 
   return outcome;
 }
 
-const noTool: ToolResult = { kind: "result", value: "There is no such tool any more.", isError: true };
+const noTool: ToolResult = { kind: "result", value: "The tool no longer exists.", isError: true };
 
 async function resultOf(run: Run, tool: Tool, { callId, input, decisions }: OpenUse & Pick<ToolUse, "decisions">): Promise<ToolResult> {
   const { turn, log, policy } = run;

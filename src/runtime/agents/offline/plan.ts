@@ -22,7 +22,7 @@ export function planKeeper({ written, clock }: Pick<Turn, "written" | "clock">, 
   const snapshots = written.flatMap((event) => (event.type === "plan_update" ? [event.payload.steps] : [])).values();
   let plan = left;
 
-  function tell(change: (step: PlanStep, i: number, at: number) => PlanStep): NewEvent {
+  function planEvent(change: (step: PlanStep, i: number, at: number) => PlanStep): NewEvent {
     const { steps = [], begun = 0 } = plan ?? {};
     const at = Math.floor(clock.now() / 1000);
     plan = { steps: snapshots.next().value ?? steps.map((step, i) => change(step, i, at)), begun };
@@ -39,11 +39,11 @@ export function planKeeper({ written, clock }: Pick<Turn, "written" | "clock">, 
       plan = { steps: titles.map((title) => ({ status: "todo" as const, title })), begun: plan?.begun ?? 0 };
     },
     /** The event with the current steps. */
-    snapshot: () => tell((step) => step),
+    snapshot: () => planEvent((step) => step),
     /** Ends the current step and begins the next one. */
     next(): readonly NewEvent[] {
       const todo = plan?.steps.findIndex(({ status }) => status === "todo");
-      const event = tell((step, i, at) => (i === todo ? { ...step, status: "doing", startedAt: at } : end(step, "done", at)));
+      const event = planEvent((step, i, at) => (i === todo ? { ...step, status: "doing", startedAt: at } : end(step, "done", at)));
       const current = plan?.steps.find(isCurrent);
       if (!plan || !current) return [event];
       plan = { ...plan, begun: plan.begun + 1 };
@@ -51,7 +51,7 @@ export function planKeeper({ written, clock }: Pick<Turn, "written" | "clock">, 
     },
     /** Ends the current step. No event without one. */
     close: (status: "done" | "failed"): readonly NewEvent[] =>
-      plan?.steps.some(isCurrent) ? [tell((step, _i, at) => end(step, status, at))] : [],
+      plan?.steps.some(isCurrent) ? [planEvent((step, _i, at) => end(step, status, at))] : [],
   };
 }
 

@@ -3309,7 +3309,7 @@ class MembershipEffects(TypedDict):
     skills: int
     """Personal skills that are deleted."""
     links: int
-    """Sign-in links that cannot be used any more."""
+    """Sign-in links that can no longer be used."""
 
 
 class DelegateProfileRequest(TypedDict):

@@ -859,7 +859,7 @@ class FinishResponse(TypedDict):
     """Response of Finish."""
 
     run: NotRequired[Run]
-    """The next run, in the form of Poll; absent when the task does not run any more. Call Poll again in that case."""
+    """The next run, in the form of Poll; absent when the task no longer runs. Call Poll again in that case."""
 
 
 class UploadRequest(TypedDict):
