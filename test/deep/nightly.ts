@@ -7,6 +7,9 @@ const named = (folder: string, names: string): readonly string[] => names.split(
  * `--changed`, runs them too. `npm test` keeps a cheaper test of each of their guarantees (docs/internals/testing.md).
  */
 const reasons: Readonly<Record<string, readonly string[]>> = {
+  "they have no short form": [
+    ...["test/faults/failover.test.ts", "test/proxies/", "test/package/installed.test.ts", "test/package/container.test.ts"],
+  ],
   "one file of each area in a browser stays": [
     ...named("browser", "pages console-pages console-task console-team console-live console-settings console-hostile"),
     ...named("browser", "console-welcome factors approvals cli-sign-in website"),
