@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { readPage } from "../docs/page.ts";
 import { depth, postgresPartOf, share } from "../support/depth.ts";
 import { root } from "../support/server-process.ts";
@@ -51,6 +52,15 @@ describe("the files of the nightly run", () => {
     "run --bail 1 test/core/ids.test.ts",
     "run --changed=HEAD~1",
   ])("can be in what vitest %s runs", (words) => expect(isWholeRun(words.split(" "))).toBe(false));
+});
+
+test("at most 60 tests may take more than 3 s, each with a reason", () => {
+  const slow = Object.entries(parse(readFileSync(join(root, "test/deep/slow.yml"), "utf8")));
+  expect(slow.length).toBeLessThanOrEqual(60);
+  for (const [name, reason] of slow) {
+    expect(existsSync(join(root, `test/${name.split(" > ")[0]}.test.ts`)), name).toBe(true);
+    expect(reason, name).toMatch(/^[a-z]/);
+  }
 });
 
 test.skipIf(depth === "full")("the shares of a list are the whole list, each row once", () => {
