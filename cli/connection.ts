@@ -35,10 +35,14 @@ export function findTarget({ process: { env } }: Pick<CliContext, "process">, pr
   throw new CommandError("no installation is known: run `atp login https://…`, or set ATP_URL and ATP_KEY", "credential");
 }
 
+/** How one client differs from those of other commands. */
+export type ConnectionOptions = Pick<ClientOptions, "signal" | "strict">;
+
 /** A client of the installation. */
-export function connect(context: CliContext, target: Target, onWarning: (text: string) => void): Client {
+export function connect(context: CliContext, target: Target, onWarning: (text: string) => void, more: ConnectionOptions = {}): Client {
   const options: ClientOptions = {
     baseUrl: target.origin,
+    ...more,
     fetch: context.fetch,
     sleep: context.sleep,
     onWarning: (warnings) => warnings.forEach(onWarning),

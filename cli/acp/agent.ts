@@ -8,11 +8,13 @@ import {
   type SessionUpdate,
   type StopReason,
 } from "@agentclientprotocol/sdk";
+import { type CreateTaskRequest, isQuestion, type MessageInput, type Task, type TaskEvent } from "../../packages/client/src/index.ts";
 import { readEvents } from "../../src/narration/history.ts";
 import { createNarrator, type Passage } from "../../src/narration/narrate.ts";
 import { showAct } from "../../src/protocols/shared/ask.ts";
-import { type Json, type Operations, Refusal, type TaskEvent } from "../../src/protocols/shared/operations.ts";
-import { detailsOf, isQuestion, readTask, type Waiting, waitingOf } from "../../src/protocols/shared/turn.ts";
+import { type CallerClient, watchTurn } from "../../src/protocols/shared/caller-client.ts";
+import { refusalOf } from "../../src/protocols/shared/refusal.ts";
+import { readTask, type Waiting, waitingOf } from "../../src/protocols/shared/turn.ts";
 import { decide } from "./decide.ts";
 import { messageOf } from "./prompt.ts";
 import type { StoredSessions } from "./sessions.ts";
@@ -20,10 +22,11 @@ import { createUpdates, notice, userMessage } from "./updates.ts";
 
 /** The dependencies of the agent. */
 export interface AgentParts {
-  readonly operations: Operations;
+  /** A client whose calls end with a signal. */
+  clientUntil(ended: AbortSignal): CallerClient;
   readonly sessions: StoredSessions;
   /** Members of `task.create`, for example `agent_profile`. */
-  readonly creation: Json;
+  readonly creation: Omit<CreateTaskRequest, "message">;
   readonly version: string;
 }
 
@@ -43,7 +46,7 @@ const taskForm = /^[A-Za-z0-9]{22}$/;
 
 /** The agent of an editor (ACP version 1): each session is a task, and each prompt a message to it. It holds no policy. */
 export function createAgent(parts: AgentParts): AgentApp {
-  const { operations, sessions, version } = parts;
+  const { clientUntil, sessions, version } = parts;
   const open = new Map<string, Session>();
 
   function begin(id: string, taskId: string | null): Session {
@@ -66,7 +69,7 @@ export function createAgent(parts: AgentParts): AgentApp {
       refusing(async () => {
         const taskId = sessions.find(sessionId) ?? (taskForm.test(sessionId) ? sessionId : null);
         if (taskId === null) throw RequestError.sessionNotFound(sessionId);
-        await replay(operations, client, begin(sessionId, taskId), signal);
+        await replay(clientUntil(signal), client, begin(sessionId, taskId), taskId);
         return {};
       }),
     )
@@ -77,8 +80,9 @@ export function createAgent(parts: AgentParts): AgentApp {
         if (session.isBusy) throw RequestError.invalidRequest({ sessionId }, "the session has a prompt that has not ended");
         session.isBusy = true;
         try {
-          await send(parts, session, messageOf(prompt), signal);
-          return { stopReason: await follow(operations, client, session, signal) };
+          const caller = clientUntil(signal);
+          const taskId = await send(caller, parts, session, messageOf(prompt));
+          return { stopReason: await follow(caller, client, session, taskId, signal) };
         } finally {
           session.isBusy = false;
         }
@@ -87,37 +91,49 @@ export function createAgent(parts: AgentParts): AgentApp {
     .onNotification("session/cancel", async ({ params: { sessionId }, signal }) => {
       const taskId = open.get(sessionId)?.taskId;
       // A refusal has no answer: the prompt that it is about ends by itself.
-      if (taskId) await operations.call("task.stop", { task_id: taskId }, signal).catch(() => undefined);
+      if (taskId)
+        await clientUntil(signal)
+          .tasks.stop({ task_id: taskId })
+          .catch(() => undefined);
     });
 }
 
 /** Creates the task of a session, or sends the message to it. */
-async function send({ operations, sessions, creation }: AgentParts, session: Session, message: Json, signal: AbortSignal): Promise<void> {
-  if (session.taskId !== null) return void (await operations.call("task.sendMessage", { task_id: session.taskId, message }, signal));
-  const { task_id } = await operations.call("task.create", { interactive_mode: true, ...creation, message }, signal);
-  session.taskId = String(task_id);
-  sessions.save(session.id, session.taskId);
+async function send(client: CallerClient, { sessions, creation }: AgentParts, session: Session, message: MessageInput): Promise<string> {
+  if (session.taskId !== null) {
+    await client.tasks.sendMessage({ task_id: session.taskId, message });
+    return session.taskId;
+  }
+  const { task_id } = await client.call("task.create", { interactive_mode: true, ...creation, message });
+  session.taskId = task_id;
+  sessions.save(session.id, task_id);
+  return task_id;
 }
 
 /** Shows the turn until it ends, and asks the user about actions. A question ends the turn of the editor: the next prompt answers it. */
-async function follow(operations: Operations, client: AgentContext, session: Session, signal: AbortSignal): Promise<StopReason> {
-  const taskId = String(session.taskId);
+async function follow(
+  client: CallerClient,
+  editor: AgentContext,
+  session: Session,
+  taskId: string,
+  signal: AbortSignal,
+): Promise<StopReason> {
   const narrate = createNarrator();
   for (;;) {
     const seen: TaskEvent[] = [];
-    for await (const item of operations.watch(taskId, session.seq, signal)) {
-      for (const passage of narrate(item)) await show(client, session, passage);
-      if (!("event" in item)) continue;
-      session.seq = item.event.seq;
-      if (item.event.type === "user_stop" || item.event.type === "error_message") seen.push(item.event);
+    for await (const item of watchTurn(client, taskId, session.seq)) {
+      for (const passage of narrate(item)) await show(editor, session, passage);
+      if (item.type === "text_delta") continue;
+      session.seq = item.seq;
+      seen.push(item);
     }
-    const task = await readTask(operations, taskId, signal);
+    const task = await readTask(client, taskId);
     const waiting = waitingOf(task);
     if (!waiting || isQuestion(waiting)) return endOf(task, seen);
-    const decision = await decide(operations, client, session.id, task, waiting, signal);
+    const decision = await decide(client, editor, session.id, taskId, waiting, signal);
     if (decision === "decided") continue;
-    if (decision === "still waits") await update(client, session, notice("The action does not run. Your next message drops it."));
-    if (decision === "cannot ask") await update(client, session, notice(whereToDecide(waiting)));
+    if (decision === "still waits") await update(editor, session, notice("The action does not run. Your next message drops it."));
+    if (decision === "cannot ask") await update(editor, session, notice(whereToDecide(waiting)));
     return decision === "cancelled" ? "cancelled" : "end_turn";
   }
 }
@@ -125,15 +141,14 @@ async function follow(operations: Operations, client: AgentContext, session: Ses
 /** An action without room says so itself. */
 function whereToDecide(waiting: Waiting): string {
   const { text, isWhole } = showAct(waiting);
-  return isWhole ? `An action waits for a decision: ${waiting.taskUrl}` : text;
+  return isWhole ? `An action waits for a decision: ${waiting.task_url}` : text;
 }
 
-function endOf({ status }: Json, seen: readonly TaskEvent[]): StopReason {
+function endOf({ status }: Task, seen: readonly TaskEvent[]): StopReason {
   if (seen.some(({ type }) => type === "user_stop")) return "cancelled";
-  const failure = seen.findLast(({ type }) => type === "error_message");
   if (status !== "error") return "end_turn";
-  const { error_type: code, content } = failure ? detailsOf(failure) : {};
-  throw RequestError.internalError({ code }, String(content ?? "the task failed"));
+  const failure = seen.findLast((event) => event.type === "error_message")?.error_message;
+  throw RequestError.internalError({ code: failure?.error_type }, failure?.content ?? "the task failed");
 }
 
 async function show(client: AgentContext, session: Session, passage: Passage): Promise<void> {
@@ -144,13 +159,12 @@ const update = (client: AgentContext, { id }: Session, one: SessionUpdate): Prom
   client.notify("session/update", { sessionId: id, update: one });
 
 /** Shows the history of a task, as the editor of the session did. */
-async function replay(operations: Operations, client: AgentContext, session: Session, signal: AbortSignal): Promise<void> {
-  const task = await readTask(operations, String(session.taskId), signal);
-  session.seq = Number(task["last_seq"]);
+async function replay(client: CallerClient, editor: AgentContext, session: Session, taskId: string): Promise<void> {
+  session.seq = (await readTask(client, taskId)).last_seq;
   const narrate = createNarrator();
-  for (const event of await readEvents(operations, String(session.taskId), session.seq, signal)) {
-    if (event.type === "user_message") await update(client, session, userMessage(event));
-    else for (const passage of narrate({ event })) await show(client, session, passage);
+  for (const event of await readEvents(client, taskId, session.seq)) {
+    if (event.type === "user_message") await update(editor, session, userMessage(event));
+    else for (const passage of narrate(event)) await show(editor, session, passage);
   }
 }
 
@@ -159,9 +173,10 @@ async function refusing<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (thrown) {
-    if (!(thrown instanceof Refusal)) throw thrown;
-    const { code, message, field, retryAfter } = thrown;
-    const data = { code, field, retry_after_seconds: retryAfter };
+    const refusal = refusalOf(thrown);
+    if (refusal === null) throw thrown;
+    const { reason: code, message, path: field, retryAfter: retry_after_seconds } = refusal;
+    const data = { code, field, retry_after_seconds };
     throw code === "invalid_argument" ? RequestError.invalidParams(data, message) : RequestError.internalError(data, message);
   }
 }

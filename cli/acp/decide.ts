@@ -1,8 +1,8 @@
 import { type AgentContext, methods, type PermissionOption, type RequestPermissionRequest } from "@agentclientprotocol/sdk";
+import type { JsonObject } from "../../packages/client/src/index.ts";
 import { canRefuse } from "../../src/core/actions/kind.ts";
-import { toolUseOf } from "../../src/narration/narrate.ts";
-import { formOf, mayDecide, readEvent } from "../../src/protocols/shared/ask.ts";
-import type { Json, Operations } from "../../src/protocols/shared/operations.ts";
+import { decisionSchemaOf, formOf, mayDecide, readEvent } from "../../src/protocols/shared/ask.ts";
+import type { CallerClient } from "../../src/protocols/shared/caller-client.ts";
 import type { Waiting } from "../../src/protocols/shared/turn.ts";
 import { toolFacts } from "./updates.ts";
 
@@ -14,37 +14,36 @@ export type Decision = "decided" | "cancelled" | "still waits" | "cannot ask";
  * whose decision is more than yes or no, and one that the credential may not decide, is left to the console.
  */
 export async function decide(
-  operations: Operations,
-  client: AgentContext,
+  client: CallerClient,
+  editor: AgentContext,
   sessionId: string,
-  task: Json,
+  taskId: string,
   waiting: Waiting,
   signal: AbortSignal,
 ): Promise<Decision> {
-  const taskId = String(task["id"]);
   const options = optionsOf(waiting);
   const [caller, form, event] = await Promise.all([
-    operations.caller(signal),
-    formOf(operations, taskId, waiting, signal),
-    readEvent(operations, taskId, waiting.eventId, signal),
+    client.rights(),
+    formOf(client, taskId, waiting),
+    readEvent(client, taskId, waiting.waiting_for_event_id),
   ]);
   if (!mayDecide(caller) || form === null || options.length === 0 || event?.type !== "tool_used") return "cannot ask";
   const request: RequestPermissionRequest = {
     sessionId,
     options,
     toolCall: {
-      ...toolFacts(toolUseOf(event)),
+      ...toolFacts(event.tool_used),
       status: "pending",
       content: [{ type: "content", content: { type: "text", text: fenced(form.message) } }],
     },
   };
-  const { outcome } = await client.request(methods.client.session.requestPermission, request, { cancellationSignal: signal });
+  const { outcome } = await editor.request(methods.client.session.requestPermission, request, { cancellationSignal: signal });
   const input = outcome.outcome === "selected" ? inputs[outcome.optionId] : undefined;
   if (input === undefined) return "cancelled";
-  const decision = { task_id: taskId, event_id: waiting.eventId, input };
-  const { confirmed } = await operations.call("task.confirmAction", decision, signal);
+  const decision = { task_id: taskId, event_id: waiting.waiting_for_event_id, input };
+  const { confirmed } = await client.tasks.confirmAction(decision);
   // Some kinds of action cannot be refused, only dropped by a message or a stop (spec/api.md 9.3).
-  return confirmed === true ? "decided" : "still waits";
+  return confirmed ? "decided" : "still waits";
 }
 
 /** As code: editors show texts as Markdown, in which comments, links and line breaks are not seen. */
@@ -54,20 +53,20 @@ function fenced(text: string): string {
   return `${fence}\n${text}\n${fence}`;
 }
 
-const inputs: Readonly<Record<string, Json | undefined>> = {
+const inputs: Readonly<Record<string, JsonObject | undefined>> = {
   allow: { accept: true },
   always: { accept: true, always_allow: true },
   reject: { accept: false },
 };
 
 /** The answers to an action; none when yes or no does not decide it. */
-function optionsOf({ kind, schema = {} }: Waiting): PermissionOption[] {
-  const { properties = {}, required = [] } = schema as { readonly properties?: object; readonly required?: readonly string[] };
+function optionsOf(waiting: Waiting): PermissionOption[] {
+  const { properties = {}, required = [] } = decisionSchemaOf(waiting);
   if (!("accept" in properties) || required.some((name) => name !== "accept")) return [];
   return [
     { optionId: "allow", name: "Allow", kind: "allow_once" },
     ...("always_allow" in properties ? [{ optionId: "always", name: "Always allow", kind: "allow_always" } as const] : []),
     // Where a refusal decides nothing, the user's next message does.
-    { optionId: "reject", name: canRefuse(kind) ? "Reject" : "Say what to do instead", kind: "reject_once" },
+    { optionId: "reject", name: canRefuse(waiting.waiting_for_event_type) ? "Reject" : "Say what to do instead", kind: "reject_once" },
   ];
 }

@@ -1,10 +1,10 @@
 import { type ContentBlock, RequestError } from "@agentclientprotocol/sdk";
-import type { Json } from "../../src/protocols/shared/operations.ts";
+import type { ContentPartInput, MessageInput } from "../../packages/client/src/index.ts";
 
 /** The parts of a message of a task for the blocks of a prompt. @throws RequestError for a block that a task cannot take */
-export const messageOf = (blocks: readonly ContentBlock[]): Json => ({ content: blocks.map(partOf) });
+export const messageOf = (blocks: readonly ContentBlock[]): MessageInput => ({ content: blocks.map(partOf) });
 
-function partOf(block: ContentBlock): Json {
+function partOf(block: ContentBlock): ContentPartInput {
   if (block.type === "text") return text(block.text);
   // The agent works on the server, and cannot open files of the editor's machine.
   if (block.type === "resource_link") return text(`[${block.name}](${block.uri})`);
@@ -18,5 +18,5 @@ function partOf(block: ContentBlock): Json {
   throw RequestError.invalidParams({ type: block.type }, "prompt: the agent takes text, images, resources and links");
 }
 
-const text = (content: string): Json => ({ type: "text", text: content });
-const file = (data: string, type: string): Json => ({ type: "file", file_data: `data:${type};base64,${data}` });
+const text = (content: string): ContentPartInput => ({ type: "text", text: content });
+const file = (data: string, type: string): ContentPartInput => ({ type: "file", file_data: `data:${type};base64,${data}` });

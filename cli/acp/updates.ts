@@ -1,18 +1,18 @@
 import type { ContentBlock, PlanEntry, SessionUpdate, ToolKind } from "@agentclientprotocol/sdk";
+import type { PlanStep, TaskEvent, ToolUsed } from "../../packages/client/src/index.ts";
 import { visible } from "../../src/core/actions/visible.ts";
-import { messageId, type Passage, type ToolUse, textOf, toolUseOf, type Voice } from "../../src/narration/narrate.ts";
-import type { Json, TaskEvent } from "../../src/protocols/shared/operations.ts";
-import { detailsOf } from "../../src/protocols/shared/turn.ts";
+import { messageId, type Passage, type ToolEvent, type Voice } from "../../src/narration/narrate.ts";
+import { textOf } from "../../src/protocols/shared/turn.ts";
 
 /** Translates the passages of a session. The ids of the uses of tools that the editor has are remembered, the newest 10,000. */
 export function createUpdates(): (passage: Passage) => readonly SessionUpdate[] {
   const uses = new Set<string>();
 
-  function toolUpdate(event: TaskEvent): SessionUpdate {
-    const use = toolUseOf(event);
-    const facts = { ...toolFacts(use), status: statuses[use.status] ?? "completed", rawOutput: JSON.parse(use.result) };
-    const isNew = !uses.has(use.id);
-    uses.add(use.id);
+  function toolUpdate({ tool_used: use }: ToolEvent): SessionUpdate {
+    const { action_id: id, status, result = { status } } = use;
+    const facts = { ...toolFacts(use), status: statuses[status] ?? "completed", rawOutput: result };
+    const isNew = !uses.has(id);
+    uses.add(id);
     const [oldest] = uses;
     if (uses.size > usesMax && oldest !== undefined) uses.delete(oldest);
     return isNew ? { sessionUpdate: "tool_call", ...facts } : { sessionUpdate: "tool_call_update", ...facts };
@@ -30,7 +30,7 @@ export function createUpdates(): (passage: Passage) => readonly SessionUpdate[] 
     const { event } = passage;
     if (event.type === "tool_used") return [toolUpdate(event)];
     if (event.type !== "plan_update") return [];
-    return [{ sessionUpdate: "plan", entries: (detailsOf(event)["steps"] as readonly Json[]).map(entryOf) }];
+    return [{ sessionUpdate: "plan", entries: event.plan_update.steps.map(entryOf) }];
   };
 }
 
@@ -53,11 +53,10 @@ const chunk = (voice: Voice, id: string, content: ContentBlock): SessionUpdate =
 export const notice = (text: string): SessionUpdate => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
 
 const filesOf = (event: TaskEvent): ContentBlock[] =>
-  ((detailsOf(event)["attachments"] ?? []) as readonly Json[]).map(({ filename, url, content_type }) => ({
+  (event.type === "assistant_message" ? event.assistant_message.attachments : []).map(({ filename: name, url: uri, content_type }) => ({
     type: "resource_link",
-    name: String(filename),
-    uri: String(url),
-    ...(typeof content_type === "string" && { mimeType: content_type }),
+    ...{ name, uri },
+    ...(content_type !== undefined && { mimeType: content_type }),
   }));
 
 const statuses: Readonly<Record<string, "pending" | "completed" | "failed">> = {
@@ -68,8 +67,8 @@ const statuses: Readonly<Record<string, "pending" | "completed" | "failed">> = {
 };
 
 /** What an editor shows of a use of a tool. */
-export const toolFacts = ({ id, name, brief, params }: ToolUse) => ({
-  toolCallId: id,
+export const toolFacts = ({ action_id: toolCallId, tool: name, brief, params = {} }: ToolUsed) => ({
+  toolCallId,
   title: visible(brief === "" ? name : brief),
   kind: kinds.find(([pattern]) => pattern.test(name))?.[1] ?? "other",
   // The event of the result has none.
@@ -82,8 +81,8 @@ const kinds: readonly (readonly [RegExp, ToolKind])[] = [
   [/browser|fetch|web/i, "fetch"],
 ];
 
-const entryOf = ({ title, status }: Json): PlanEntry => ({
-  content: String(title),
+const entryOf = ({ title: content, status }: PlanStep): PlanEntry => ({
+  content,
   priority: "medium",
   status: status === "todo" ? "pending" : status === "doing" ? "in_progress" : "completed",
 });

@@ -5,7 +5,7 @@ import { createAgent } from "../acp/agent.ts";
 import { openSessions } from "../acp/sessions.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { type ClientFlags, textFlag } from "../frame/parameters.ts";
-import { remoteOperations } from "../mcp/remote.ts";
+import { remoteClients } from "../rights.ts";
 
 interface AcpFlags extends ClientFlags {
   readonly "agent-profile"?: string;
@@ -37,7 +37,7 @@ export const acp = command({
     // Node's types distinguish its own streams from those of `fetch`.
     const input = Readable.toWeb(Readable.from(context.stdin, { objectMode: false })) as ReadableStream<Uint8Array>;
     const app = createAgent({
-      operations: remoteOperations(cli.client(), context.now, context.fetch),
+      clientUntil: remoteClients(cli),
       sessions: openSessions(context.process.env, cli.target().origin),
       creation,
       version,

@@ -6,10 +6,10 @@ import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/s
 import { version } from "../../src/config/version.ts";
 import { mcpServer } from "../../src/protocols/mcp/server.ts";
 import type { ServerParts } from "../../src/protocols/mcp/server-parts.ts";
-import { toolsOf } from "../../src/protocols/mcp/tools/selection.ts";
+import { selectTools } from "../../src/protocols/mcp/tools/selection.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { type ClientFlags, textFlag } from "../frame/parameters.ts";
-import { remoteOperations } from "../mcp/remote.ts";
+import { remoteClients } from "../rights.ts";
 
 interface McpFlags extends ClientFlags {
   readonly tools?: string;
@@ -42,10 +42,9 @@ export const mcp = command({
         done();
       },
     });
-    const operations = remoteOperations(cli.client(), context.now, context.fetch);
     const parts: ServerParts = {
-      operations,
-      listTools: toolsOf(operations, tools ?? null),
+      clientUntil: remoteClients(cli),
+      listTools: async (client) => selectTools(tools ?? null, await client.rights()),
       version,
       gone: gone.signal,
       sleep: (ms, signal) => delay(ms, undefined, { signal }),

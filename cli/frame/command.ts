@@ -1,6 +1,6 @@
 import type { BaseArgs, Command } from "@stricli/core";
 import type { Client } from "../../packages/client/src/index.ts";
-import { connect, findTarget, type Target } from "../connection.ts";
+import { type ConnectionOptions, connect, findTarget, type Target } from "../connection.ts";
 import { openProfiles } from "../profiles.ts";
 import { errorObject, errorText, kindOf } from "./api-failures.ts";
 import type { CliContext } from "./context.ts";
@@ -16,13 +16,13 @@ export interface Cli {
   /** The installation of the command. @throws CommandError, UsageError when there is none */
   readonly target: () => Target;
   /** A client of it. */
-  readonly client: () => Client;
+  readonly client: (options?: ConnectionOptions) => Client;
 }
 
 export function openCli(context: CliContext, { json = false, profile }: ClientFlags): Cli {
   const print = printTo(context, json);
   const target = () => findTarget(context, profile);
-  return { context, print, target, client: () => connect(context, target(), (text) => print.note(`warning: ${text}`)) };
+  return { context, print, target, client: (options) => connect(context, target(), (text) => print.note(`warning: ${text}`), options) };
 }
 
 const clientFrame: Frame<Cli, ClientFlags> = {

@@ -14,7 +14,10 @@ export interface Room {
 /** What every surface shows of an action: rules without Node. */
 export const acts = ["core/actions/act", "core/actions/visible"];
 /** What MCP, A2A, AG-UI and ACP share, without the call path of this process. */
-export const shared = [...acts, "protocols/shared/ask", "protocols/shared/operations", "protocols/shared/turn"];
+export const shared = [
+  ...[...acts, "core/failure", "core/json", "packages/client/src/index"],
+  ...["ask", "caller-client", "refusal", "turn"].map((file) => `protocols/shared/${file}`),
+];
 /** What an address of a protocol needs besides its protocol. */
 const addressed = ["pipeline", "core", "http", "protocols/shared", "gen/proto", "@bufbuild/", "fastify"];
 
@@ -63,19 +66,19 @@ export const rooms: readonly Room[] = [
   },
   {
     name: "protocols/shared",
-    does: "what MCP, A2A, AG-UI and ACP share: `transport.ts` carries the calls of `packages/client` to operations in this process, `operations-over.ts` is the interface over such a client, `turn.ts` follows a task, `ask.ts` makes forms of questions and approvals",
+    does: "what MCP, A2A, AG-UI and ACP share: `caller-client.ts` is the client of one request, which `transport.ts` carries to operations in this process and `cli/rights.ts` over HTTP, `refusal.ts` makes the failure of what a call throws, `turn.ts` follows a task, `ask.ts` makes forms of questions and approvals",
     may: ["node:", "pipeline", "core", "http", "gen/proto", "@bufbuild/", "packages/client/src/index", "type @modelcontextprotocol/server"],
   },
   {
     name: "protocols/mcp",
-    does: "the Model Context Protocol: tools of the operations, resources, prompts and tasks; `http/` is `/mcp`, `cli/mcp/` is `atp mcp`",
+    does: "the Model Context Protocol: tools of the operations, resources, prompts and tasks; `http/` is `/mcp`, `cli/commands/mcp.ts` is `atp mcp`",
     may: ["node:", "pipeline/access", "pipeline/operations", ...shared, "@modelcontextprotocol/server", "zod"],
   },
   { name: "protocols/mcp/http", may: [...addressed, "oauth/metadata"] },
   {
     name: "protocols/agui",
     does: "the Agent-User Interaction protocol: translates runs; `http/` is `/ag-ui`",
-    may: ["node:", "core/accounts/caller", "core/failure", ...shared, "narration", "type @ag-ui/core", "zod"],
+    may: ["node:", "core/accounts/caller", ...shared, "narration", "type @ag-ui/core", "zod"],
   },
   { name: "protocols/agui/http", may: addressed },
   {
@@ -93,7 +96,7 @@ export const rooms: readonly Room[] = [
   {
     name: "narration",
     does: "what a watch adds to a conversation: texts from their parts and their event, uses of tools",
-    may: ["protocols/shared/operations", "protocols/shared/turn"],
+    may: shared,
   },
   {
     name: "sign-in-pages",

@@ -1,5 +1,5 @@
-import type { Json, TaskEvent, TextDelta, Watched } from "../protocols/shared/operations.ts";
-import { detailsOf } from "../protocols/shared/turn.ts";
+import type { TaskEvent, TextDelta, WatchEvent } from "../../packages/client/src/index.ts";
+import { textOf } from "../protocols/shared/turn.ts";
 
 /** What an agent writes: its messages, or its reasoning. */
 export type Voice = "answer" | "thought";
@@ -24,7 +24,7 @@ interface Open {
  * Creates the reader of one watch, from the first item on. Parts of texts are hints (spec/api.md 8.72): the client puts
  * them together, and the event that has the complete text is compared with them.
  */
-export function createNarrator(): (item: Watched) => readonly Passage[] {
+export function createNarrator(): (item: WatchEvent) => readonly Passage[] {
   let open: Open | null = null;
 
   function lose(): readonly Passage[] {
@@ -55,7 +55,7 @@ export function createNarrator(): (item: Watched) => readonly Passage[] {
     return [...lost, { kind: "end", voice, id: messageId(event), rest: content, event }];
   }
 
-  return (item) => ("event" in item ? eventOf(item.event) : partOf(item.delta, item.text));
+  return (item) => (item.type === "text_delta" ? partOf(item.delta, item.text) : eventOf(item));
 }
 
 const voices: Readonly<Record<string, Voice | undefined>> = { assistant_message: "answer", explanation: "thought" };
@@ -66,35 +66,14 @@ export const messageId = ({ id }: Pick<TaskEvent, "id">): string => `${ownIds}${
 /** How the ids begin that this server gives messages. */
 export const ownIds = "atp-";
 
-/** The text of an event of a message or of a reasoning. */
-export const textOf = (event: TaskEvent): string => String(detailsOf(event)["content"] ?? "");
-
 /** Whether the turn no longer writes text (spec/api.md 8.72). */
 const endsTurn = (event: TaskEvent): boolean =>
-  event.type === "error_message" || event.type === "user_stop" || (event.type === "status_update" && statusOf(event) !== "running");
+  event.type === "error_message" ||
+  event.type === "user_stop" ||
+  (event.type === "status_update" && event.status_update.agent_status !== "running");
 
-const statusOf = (event: TaskEvent): unknown => detailsOf(event)["agent_status"];
+/** An event of a use of a tool. */
+export type ToolEvent = Extract<TaskEvent, { readonly type: "tool_used" }>;
 
-/** A use of a tool, as one of its events describes it. */
-export interface ToolUse {
-  readonly id: string;
-  readonly name: string;
-  /** `success`, `error`, `rollback`, or `pending_confirmation` while it is not decided. */
-  readonly status: string;
-  readonly brief: string;
-  readonly params: Json;
-  /** JSON of the result. */
-  readonly result: string;
-}
-
-export function toolUseOf(event: TaskEvent): ToolUse {
-  const { action_id, tool, status, brief, params, result } = detailsOf(event);
-  return {
-    id: String(action_id),
-    name: String(tool),
-    status: String(status),
-    brief: String(brief ?? ""),
-    params: (params ?? {}) as Json, // An object, by the schema of the event.
-    result: JSON.stringify(result ?? { status }),
-  };
-}
+/** JSON of the result of a use of a tool. */
+export const toolResultOf = ({ tool_used: { result, status } }: ToolEvent): string => JSON.stringify(result ?? { status });

@@ -165,10 +165,10 @@ describe("texts that are written (spec/api.md 8.72)", () => {
     const watched = items.flatMap((item): Parameters<ReturnType<typeof createNarrator>>[0][] => {
       if ("seq" in item) {
         live.end(item);
-        return [{ event: { ...item } }];
+        return [item];
       }
       const text = live.add(item);
-      return text === undefined ? [] : [{ delta: item, text }];
+      return text === undefined ? [] : [{ type: "text_delta", delta: item, text }];
     });
     return watched
       .flatMap(createNarrator())

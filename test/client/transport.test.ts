@@ -64,6 +64,25 @@ describe("another implementation of fetch", () => {
     expect(calls).toBe(1);
   });
 
+  test("ends with the signal of its client, as its streams do", async () => {
+    const ended = new AbortController();
+    const client = clientFor(rig.service, rig.ann, {
+      signal: ended.signal,
+      fetch: (_, init) =>
+        new Promise((_, fail) => {
+          const refuse = () => fail(init?.signal?.reason);
+          if (init?.signal?.aborted) refuse();
+          init?.signal?.addEventListener("abort", refuse);
+        }),
+    });
+    const [call, watch] = [client.call("user.me"), client.tasks.watch("a").next()];
+    const own = client.call("user.me", {}, { signal: AbortSignal.abort(new Error("of the call")) });
+    await expect(own).rejects.toThrow("of the call");
+    ended.abort(new Error("of the client"));
+    await expect(call).rejects.toThrow("of the client");
+    await expect(watch).rejects.toThrow("of the client");
+  });
+
   test("of an OAuth client gives a ConnectionError", async () => {
     const oauth = oauthClient({
       ...{

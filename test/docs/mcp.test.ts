@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { toolsOf } from "../../src/protocols/mcp/tools/selection.ts";
+import { selectTools } from "../../src/protocols/mcp/tools/selection.ts";
 import { sampledTest } from "../support/sampled.ts";
 import { openService } from "../support/service.ts";
 import { blocksIn, readPage, shell } from "./page.ts";
@@ -18,12 +18,8 @@ test("docs/guides/mcp.md: its command lists the tools, and its settings are JSON
   for (const text of settings) expect(() => JSON.parse(text)).not.toThrow();
 });
 
-test("docs/guides/mcp.md lists the tools of the default set", async () => {
-  const { signal } = new AbortController();
-  const tools = await toolsOf(
-    { caller: async () => ({ credential: { kind: "key", keyKind: "general", scopes: null }, role: "owner" }) },
-    null,
-  )(signal);
+test("docs/guides/mcp.md lists the tools of the default set", () => {
+  const tools = selectTools(null, { credential: { kind: "key", keyKind: "general", scopes: null }, role: "owner" });
   const [, table = ""] = page.split("## Tools");
   const listed = [...(table.split("\n- ")[0] ?? "").matchAll(/`(\w+_\w+)`/g)].map(([, name]) => name);
   expect(listed.toSorted()).toEqual(tools.map(({ name }) => name).toSorted());

@@ -1,7 +1,7 @@
 import type { ElicitRequestFormParams } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
+import type { Client } from "../../packages/client/src/index.ts";
 import { formOf } from "../../src/protocols/shared/ask.ts";
-import type { Operations } from "../../src/protocols/shared/operations.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { type Answer, jsonOf, mcpClient } from "./client.ts";
 
@@ -91,14 +91,23 @@ describe("an approval (spec/api.md 8.103)", () => {
   test.each([
     [
       "too long to be shown whole",
-      { tool: { params: { text: "x".repeat(20_001) } }, schema: { properties: { accept: { type: "boolean" } }, required: ["accept"] } },
+      {
+        tool: { name: "pay", params: { text: "x".repeat(20_001) } },
+        confirm_input_schema: { properties: { accept: { type: "boolean" } }, required: ["accept"] },
+      },
     ],
-    ["that the server does not describe", { schema: { properties: { accept: { type: "boolean" } }, required: ["accept"] } }],
-    ["with a decision that a form cannot have", { tool: {}, schema: { properties: { items: { type: "array" } }, required: ["items"] } }],
+    ["that the server does not describe", { confirm_input_schema: { properties: { accept: { type: "boolean" } }, required: ["accept"] } }],
+    [
+      "with a decision that a form cannot have",
+      { tool: { name: "pay" }, confirm_input_schema: { properties: { items: { type: "array" } }, required: ["items"] } },
+    ],
   ])("%s has no form: only the console shows it", async (_, more) => {
-    const operations = { call: async () => ({ messages: [] }) } as unknown as Operations;
-    const waiting = { eventId: "e", kind: "terminalExecute", description: "Pay", taskUrl: "https://example.com/app/t", ...more };
-    expect(await formOf(operations, "t", waiting, new AbortController().signal)).toBeNull();
+    const waiting = {
+      ...{ waiting_for_event_id: "e", waiting_for_event_type: "terminalExecute", waiting_description: "Pay" },
+      ...{ task_url: "https://example.com/app/t", ...more },
+    };
+    // No call is made for an approval.
+    expect(await formOf({} as Client, "t", waiting)).toBeNull();
   });
 });
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { rightsOf } from "../../cli/mcp/remote.ts";
+import { rightsOf } from "../../cli/rights.ts";
 import type { AnswerOf } from "../../packages/client/src/index.ts";
 import { type Role, roles } from "../../src/core/accounts/account.ts";
 import { type Caller, type CallerCredential, keyKinds, scopeNames } from "../../src/core/accounts/caller.ts";

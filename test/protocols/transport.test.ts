@@ -24,7 +24,7 @@ function refusedClient() {
     performer: {} as Performer, // No call reaches it.
     report: () => undefined,
   };
-  return { seen, client: clientOver(inProcessTransport(callsOf(parts, request))) };
+  return { seen, client: clientOver(inProcessTransport(callsOf(parts, request), new AbortController().signal)) };
 }
 
 describe("a client of operations in the process", () => {

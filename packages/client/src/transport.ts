@@ -27,6 +27,8 @@ export interface ClientOptions extends LogOptions {
   readonly retries?: number | undefined;
   /** The longest `Retry-After` in seconds that is waited for, 60 by default. With a longer one the call fails at once. */
   readonly maxRetryAfter?: number | undefined;
+  /** Ends all calls and streams of the client. */
+  readonly signal?: AbortSignal | undefined;
   /** Refuses requests with unknown members (`Prefer: handling=strict`). */
   readonly strict?: boolean | undefined;
   /** Called with warnings about members of a request that had no effect. */
@@ -188,8 +190,13 @@ export function transport(options: ClientOptions, { longestMs, places = anyPlace
     return { data: body, response: reply, requestId: headOf(reply, request).requestId };
   }
 
+  /** A signal of a call together with that of the client. */
+  const until = (signal: AbortSignal | undefined): AbortSignal | undefined =>
+    signal && options.signal ? AbortSignal.any([signal, options.signal]) : (signal ?? options.signal);
+
   async function send(request: Outgoing, call: CallOptions = {}): Promise<Answered<unknown>> {
-    const { retries = options.retries ?? 4, timeoutMs = options.timeoutMs ?? 75_000, signal } = call;
+    const { retries = options.retries ?? 4, timeoutMs = options.timeoutMs ?? 75_000 } = call;
+    const signal = until(call.signal);
     const key: Record<string, string> = request.isChange ? { "idempotency-key": call.idempotencyKey ?? randomHex(16) } : {};
     const within = isHeld(request.body) ? anyPlace : places;
     for (let tried = 0; ; tried += 1) {
@@ -234,7 +241,7 @@ export function transport(options: ClientOptions, { longestMs, places = anyPlace
   }
 
   async function events(request: Outgoing, { signal, headers }: StreamOptions = {}): Promise<AsyncIterable<StreamEvent> | null> {
-    const limit = timeLimit(silenceMs, request.operation, signal);
+    const limit = timeLimit(silenceMs, request.operation, until(signal));
     try {
       const stream = await open(request, limit, headers);
       if (stream !== null) return eventsIn(stream, limit, request.operation);

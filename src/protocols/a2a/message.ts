@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import { toJson } from "@bufbuild/protobuf";
 import { type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
+import type { ContentPartInput } from "../../../packages/client/src/index.ts";
 import { invalidArgument } from "../../core/failure.ts";
 import { heldBytes, holdBase64 } from "../../core/files/part.ts";
-import { isLonger } from "../../core/json.ts";
+import { isLonger, isObject, type JsonObject } from "../../core/json.ts";
 import { textTooLong } from "../../core/tasks/message.ts";
 import { type Message, type Part, Role } from "../../gen/proto/lf/a2a/v1/a2a_pb.ts";
-import type { Json } from "../shared/operations.ts";
 
 /** The `content` of a message of v2 with the parts of a message of the protocol. @throws Failure `invalid_argument` */
-export function contentOf({ parts, role }: Message): readonly Json[] {
+export function contentOf({ parts, role }: Message): readonly ContentPartInput[] {
   if (role !== Role.USER) throw invalidArgument("message.role", "must be ROLE_USER");
   if (parts.length === 0) throw invalidArgument("message.parts", "must have at least one part");
   return parts.map(partOf);
@@ -35,17 +35,20 @@ function dataText(value: Value): string {
   return JSON.stringify(json);
 }
 
-function partOf(part: Part, index: number): Json {
+function partOf(part: Part, index: number): ContentPartInput {
   const { content, filename, mediaType } = part;
-  const names = { ...(filename && { filename }), ...(mediaType && { mime_type: mediaType }) };
+  const names = { type: "file", ...(filename && { filename }), ...(mediaType && { mime_type: mediaType }) } as const;
   if (content.case === "text") return { type: "text", text: content.value };
-  if (content.case === "url") return { type: "file", file_url: content.value, ...names };
+  if (content.case === "url") return { ...names, file_url: content.value };
   if (content.case === "data") return { type: "text", text: dataText(content.value) };
   if (content.case !== "raw") throw invalidArgument(`message.parts[${index}]`, "must have text, raw, url or data");
   const head = `data:${mediaType || "application/octet-stream"};base64`;
   const kept = raws.get(part);
-  if (kept) return { type: "file", file_data: `${head},sha256-${digestOf(kept)}`, ...names, [heldBytes]: holdBase64(kept) };
-  return { type: "file", file_data: `${head},${Buffer.from(content.value).toString("base64")}`, ...names };
+  if (kept) {
+    const held = { [heldBytes]: holdBase64(kept) };
+    return { ...names, file_data: `${head},sha256-${digestOf(kept)}`, ...held };
+  }
+  return { ...names, file_data: `${head},${Buffer.from(content.value).toString("base64")}` };
 }
 
 /** Replaces the bytes in the digest of the request. */
@@ -53,15 +56,16 @@ const digestOf = (bytes: Uint8Array): string => createHash("sha256").update(byte
 
 interface Decision {
   readonly event_id: string;
-  readonly input: Json;
+  readonly input: JsonObject;
 }
 
 /** The decision in a message: a data part with `event_id` and `input`, as task.confirmAction takes them; undefined without one. */
 export function decisionIn({ parts }: Message): Decision | undefined {
   for (const { content } of parts) {
     if (content.case !== "data") continue;
-    const { event_id: id, input } = (toJson(ValueSchema, content.value) ?? {}) as Json;
-    if (typeof id === "string" && typeof input === "object" && input !== null) return { event_id: id, input: input as Json };
+    const data: unknown = toJson(ValueSchema, content.value);
+    const { event_id, input } = isObject(data) ? data : {};
+    if (typeof event_id === "string" && isObject(input)) return { event_id, input };
   }
   return undefined;
 }

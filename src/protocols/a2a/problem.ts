@@ -1,7 +1,8 @@
 import { Code } from "@connectrpc/connect";
+import { ApiError } from "../../../packages/client/src/index.ts";
 import { Failure, type Reason } from "../../core/failure.ts";
 import { connectAnswers, connectCodes, type ErrorInfo, failureOfError, ownDomain } from "../../http/failure.ts";
-import { Refusal } from "../shared/operations.ts";
+import { refusalOf } from "../shared/refusal.ts";
 
 /** The errors that the protocol names, with their JSON-RPC codes (A2A 1.0, 5.4). */
 const protocolErrors = {
@@ -56,10 +57,9 @@ const protocolDomain = "a2a-protocol.org";
 
 /** Any thrown value as a failure. A task that is not found has the error of the protocol. */
 export function failureIn(thrown: unknown): Failure {
-  if (!(thrown instanceof Refusal)) return failureOfError(thrown);
-  if (thrown.code === "not_found") return new A2aFailure("TASK_NOT_FOUND", "the task does not exist, or the caller cannot see it");
-  // The codes of v2 are reasons.
-  return new Failure(thrown.code as Reason, thrown.message, { path: thrown.field, retryAfter: thrown.retryAfter });
+  if (thrown instanceof ApiError && thrown.code === "not_found")
+    return new A2aFailure("TASK_NOT_FOUND", "the task does not exist, or the caller cannot see it");
+  return refusalOf(thrown) ?? failureOfError(thrown);
 }
 
 /** @param requestId it finds the call in the log. */

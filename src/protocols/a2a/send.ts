@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
+import { isQuestion, type RequestOf, type Task } from "../../../packages/client/src/index.ts";
 import { Failure, invalidArgument } from "../../core/failure.ts";
 import type { Message, SendMessageRequest } from "../../gen/proto/lf/a2a/v1/a2a_pb.ts";
 import { checkShown, mayDecide } from "../shared/ask.ts";
-import type { Json } from "../shared/operations.ts";
-import { isQuestion, waitingOf } from "../shared/turn.ts";
+import { readTask, waitingOf } from "../shared/turn.ts";
 import { contentOf, decisionIn } from "./message.ts";
 import { A2aFailure } from "./problem.ts";
 import { contextKey, isOver, placeOf, stateOf } from "./task.ts";
-import { findTask, readTask, type Use } from "./use.ts";
+import { findTask, type Use } from "./use.ts";
 
 /** What a message began or continued: the task, and its last event before. */
 interface Sent {
@@ -21,7 +21,7 @@ const contextMax = 128;
  * Sends the message of a request: to its task, to the task whose id is its context, or as a new task in the context of its client. A message that was sent before, with the
  * same id by the same credential, is not sent again.
  *
- * @throws Failure, Refusal
+ * @throws Failure, ApiError
  */
 export async function send({ tenant, message, configuration }: SendMessageRequest, use: Use): Promise<Sent> {
   const profile = use.agents.profileOf(tenant);
@@ -34,18 +34,18 @@ export async function send({ tenant, message, configuration }: SendMessageReques
     throw invalidArgument("configuration.task_push_notification_config.task_id", "must be that of the message, or empty");
   // A message that is sent again has one configuration.
   const config = { ...push, id: push.id || keyOf(message, use) };
-  await use.push.check({ ...config, taskId: String(task?.["id"] ?? "") });
+  await use.push.check({ ...config, taskId: task?.id ?? "" });
   const sent = await deliver();
   await use.push.create({ ...config, taskId: sent.taskId }, sent.seq);
   return sent;
 }
 
 /** The task that a message continues; undefined when it begins one. A context that is not the id of a task is one that the client has made. */
-async function taskFor({ messageId, taskId, contextId }: Message, use: Use): Promise<Json | undefined> {
+async function taskFor({ messageId, taskId, contextId }: Message, use: Use): Promise<Task | undefined> {
   if (messageId === "") throw invalidArgument("message.message_id", "is required");
   if (contextId.length > contextMax) throw invalidArgument("message.context_id", `must have at most ${contextMax} characters`);
   if (taskId === "") return contextId === "" ? undefined : findTask(use, contextId);
-  const task = await readTask(use, taskId);
+  const task = await readTask(use.client, taskId);
   if (!["", taskId, placeOf(task).contextId].includes(contextId))
     throw invalidArgument("message.context_id", "is not the context of the task");
   return task;
@@ -59,19 +59,19 @@ async function begin(message: Message, profile: string | undefined, use: Use): P
     ...(profile && { agent_profile: profile }),
     ...(contextId !== "" && { metadata: { [contextKey]: contextId } }),
   };
-  const { task_id } = await use.operations.call("task.create", request, use.signal, keyOf(message, use));
-  return { taskId: String(task_id), seq: 0 };
+  const { task_id: taskId } = await use.client.call("task.create", request, { idempotencyKey: keyOf(message, use) });
+  return { taskId, seq: 0 };
 }
 
-async function proceed(message: Message, task: Json, use: Use): Promise<Sent> {
-  const sent = { taskId: String(task["id"]), seq: use.lastSeq ?? Number(task["last_seq"]) };
+async function proceed(message: Message, task: Task, use: Use): Promise<Sent> {
+  const sent = { taskId: task.id, seq: use.lastSeq ?? task.last_seq };
   const calls = callsOf(message, sent.taskId);
   const waiting = waitingOf(task);
   const isApproval = waiting !== null && !isQuestion(waiting);
   const isEnded = message.taskId !== "" && isOver(stateOf(task));
   const fits = isApproval ? calls.confirm !== undefined : !isEnded && calls.confirm === undefined;
   // The task may be as it is because of this very message.
-  if (!fits && (await wasSent(Object.values(calls), message, use))) return sent;
+  if (!fits && (await wasSent(calls, message, use))) return sent;
   if (isEnded)
     throw new A2aFailure(
       "UNSUPPORTED_OPERATION",
@@ -81,26 +81,27 @@ async function proceed(message: Message, task: Json, use: Use): Promise<Sent> {
   if (isApproval && !calls.confirm)
     throw invalidArgument("message.parts", "the task waits for an approval: send a data part with event_id and input");
   if (isApproval) checkShown(waiting);
-  const [name, input] = isApproval && calls.confirm ? calls.confirm : calls.send;
-  await use.operations.call(name, input, use.signal, keyOf(message, use));
+  const options = { idempotencyKey: keyOf(message, use) };
+  if (isApproval && calls.confirm) await use.client.tasks.confirmAction(calls.confirm, options);
+  else await use.client.tasks.sendMessage(calls.send, options);
   return sent;
 }
 
-type Call = readonly [name: string, input: Json];
-
 /** What a message to a task can be: a message, and a decision when it has one. */
-function callsOf(message: Message, taskId: string): { readonly send: Call; readonly confirm?: Call } {
-  const decision = decisionIn(message);
-  return {
-    send: ["task.sendMessage", { task_id: taskId, message: { content: contentOf(message) } }],
-    ...(decision && { confirm: ["task.confirmAction", { task_id: taskId, ...decision }] }),
-  };
+interface Calls {
+  readonly send: RequestOf<"task.sendMessage">;
+  readonly confirm: RequestOf<"task.confirmAction"> | undefined;
 }
 
-async function wasSent(calls: readonly Call[], message: Message, use: Use): Promise<boolean> {
+function callsOf(message: Message, task_id: string): Calls {
+  const decision = decisionIn(message);
+  return { send: { task_id, message: { content: contentOf(message) } }, confirm: decision && { task_id, ...decision } };
+}
+
+async function wasSent({ send: sent, confirm }: Calls, message: Message, use: Use): Promise<boolean> {
   const key = keyOf(message, use);
-  for (const [name, input] of calls) if (await use.operations.wasMade(name, input, use.signal, key)) return true;
-  return false;
+  if (await use.client.wasMade("task.sendMessage", sent, key)) return true;
+  return confirm !== undefined && use.client.wasMade("task.confirmAction", confirm, key);
 }
 
 /** The idempotency key of a message: its id within its conversation. The records of tokens are those of their app and user. */
@@ -110,11 +111,11 @@ function keyOf({ messageId, contextId, taskId }: Message, { keyId }: Use): strin
 }
 
 /** The caller is a program that may be led by a model: it decides approvals only if its user has granted that (spec/decisions.md 130). */
-async function checkApprover({ operations, signal }: Use, task: Json): Promise<void> {
-  const caller = await operations.caller(signal);
+async function checkApprover({ client }: Use, task: Task): Promise<void> {
+  const caller = await client.rights();
   if (caller.credential.kind !== "token" || !mayDecide(caller))
     throw new Failure(
       "permission_denied",
-      `the task waits for an approval, which a person gives at ${String(task["task_url"])}, or a token with the scope approve:task`,
+      `the task waits for an approval, which a person gives at ${task.task_url}, or a token with the scope approve:task`,
     );
 }

@@ -1,5 +1,6 @@
-import { create, fromJson, type JsonValue, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, fromJson, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs, ValueSchema } from "@bufbuild/protobuf/wkt";
+import { isQuestion, type Task as OwnTask, type TaskAttachment, type TaskEvent } from "../../../packages/client/src/index.ts";
 import { visible } from "../../core/actions/visible.ts";
 import {
   type ArtifactSchema,
@@ -12,15 +13,20 @@ import {
   type TaskStatusSchema,
 } from "../../gen/proto/lf/a2a/v1/a2a_pb.ts";
 import { showAct } from "../shared/ask.ts";
-import type { Json, TaskEvent } from "../shared/operations.ts";
-import { detailsOf, isQuestion, waitingOf } from "../shared/turn.ts";
+import { textOf, waitingOf } from "../shared/turn.ts";
 
 type MessageInit = MessageInitShape<typeof MessageSchema>;
 type ArtifactInit = MessageInitShape<typeof ArtifactSchema>;
 type PartInit = MessageInitShape<typeof PartSchema>;
 export type StatusInit = MessageInitShape<typeof TaskStatusSchema>;
 
-export function stateOf(task: Json): TaskState {
+/** What a task of the protocol shows of one of the platform. */
+export type ShownTask = Pick<
+  OwnTask,
+  "id" | "status" | "outcome" | "run_state" | "status_detail" | "task_url" | "metadata" | "last_seq" | "updated_at"
+>;
+
+export function stateOf(task: ShownTask): TaskState {
   const { status, outcome, run_state: run } = task;
   if (status === "running") return run === "queued" ? TaskState.SUBMITTED : TaskState.WORKING;
   if (status === "error") return TaskState.FAILED;
@@ -42,13 +48,13 @@ export interface TaskPlace {
 export const contextKey = "a2a_context_id";
 
 /** The context of a task is that of its client; without one its id, because a task is a conversation. */
-export function placeOf({ id, metadata }: Json): TaskPlace {
-  const taskId = String(id);
-  return { taskId, contextId: (metadata as Readonly<Record<string, string>> | undefined)?.[contextKey] ?? taskId };
-}
+export const placeOf = ({ id, metadata }: Pick<OwnTask, "id" | "metadata">): TaskPlace => ({
+  taskId: id,
+  contextId: metadata?.[contextKey] ?? id,
+});
 
 /** A task of the platform as one of the protocol. */
-export function taskOf(task: Json, events: readonly TaskEvent[], historyLength?: number): Task {
+export function taskOf(task: ShownTask, events: readonly TaskEvent[], historyLength?: number): Task {
   const place = placeOf(task);
   const history = events.flatMap((event) => messageOf(event, place) ?? []);
   return create(TaskSchema, {
@@ -61,53 +67,51 @@ export function taskOf(task: Json, events: readonly TaskEvent[], historyLength?:
 }
 
 /** The state of a task with a message that says what it waits for, what it has done, or why it failed. */
-export function statusOf(task: Json, events: readonly TaskEvent[]): StatusInit {
+export function statusOf(task: ShownTask, events: readonly TaskEvent[]): StatusInit {
   const parts = statusParts(task, events);
   const place = placeOf(task);
   return {
     state: stateOf(task),
-    timestamp: timestampFromMs(Number(task["updated_at"]) * 1000),
-    ...(parts.length > 0 && { message: agentMessage(`${place.taskId}.${task["last_seq"]}`, place, parts) }),
+    timestamp: timestampFromMs(task.updated_at * 1000),
+    ...(parts.length > 0 && { message: agentMessage(`${place.taskId}.${task.last_seq}`, place, parts) }),
   };
 }
 
-function statusParts(task: Json, events: readonly TaskEvent[]): PartInit[] {
+function statusParts(task: ShownTask, events: readonly TaskEvent[]): PartInit[] {
   const waiting = waitingOf(task);
   if (waiting) {
-    const asked = events.find(({ id }) => id === waiting.eventId);
-    const { content, question_expectation: expectation } = asked ? detailsOf(asked) : {};
-    const facts = { event_id: waiting.eventId, kind: waiting.kind };
-    if (isQuestion(waiting))
-      return [textPart(visible(String(content ?? waiting.description))), dataPart({ ...facts, question_expectation: expectation })];
+    const { waiting_for_event_id: event_id, waiting_for_event_type: kind, waiting_description } = waiting;
+    if (isQuestion(waiting)) {
+      const asked = events.find(({ id }) => id === event_id);
+      const { content = waiting_description, question_expectation } = asked?.type === "assistant_message" ? asked.assistant_message : {};
+      return [textPart(visible(content)), dataPart({ event_id, kind, question_expectation })];
+    }
     const { text, isWhole } = showAct(waiting);
-    const place = isWhole ? [textPart(`A person approves it at ${waiting.taskUrl}`)] : [];
-    return [textPart(text), ...place, dataPart({ ...facts, ...(isWhole && { input_schema: waiting.schema }) })];
+    const place = isWhole ? [textPart(`A person approves it at ${waiting.task_url}`)] : [];
+    return [textPart(text), ...place, dataPart({ event_id, kind, ...(isWhole && { input_schema: waiting.confirm_input_schema }) })];
   }
-  if (task["status"] === "running") return [];
-  const last = events.findLast(({ type }) => type === (task["status"] === "error" ? "error_message" : "assistant_message"));
-  return last ? [textPart(String(detailsOf(last)["content"]))] : [];
+  if (task.status === "running") return [];
+  const last = events.findLast(({ type }) => type === (task.status === "error" ? "error_message" : "assistant_message"));
+  return last ? [textPart(textOf(last))] : [];
 }
 
 /** What a user or the agent said; undefined for other events. */
 export function messageOf(event: TaskEvent, place: TaskPlace): MessageInit | undefined {
   if (event.type !== "user_message" && event.type !== "assistant_message") return undefined;
-  const message = agentMessage(event.id, place, partsOf(event));
-  return event.type === "user_message" ? { ...message, role: Role.USER } : message;
+  if (event.type === "assistant_message") return agentMessage(event.id, place, partsOf(event.assistant_message));
+  return { ...agentMessage(event.id, place, partsOf(event.user_message)), role: Role.USER };
 }
 
 /** The result that an event has; undefined for an event without one. */
 export function artifactOf(event: TaskEvent): ArtifactInit | undefined {
-  const { delivery_kind: kind, attachments, value, success } = detailsOf(event);
-  if (event.type === "structured_output_result")
-    return {
-      artifactId: event.id,
-      name: "structured_output",
-      parts: [dataPart(value)],
-      ...(success === false && { description: "failed" }),
-    };
-  const hasFiles = Array.isArray(attachments) && attachments.length > 0;
-  if (event.type !== "assistant_message" || kind === "question" || (kind === "progress" && !hasFiles)) return undefined;
-  return { artifactId: event.id, name: kind === "progress" ? "files" : "result", parts: partsOf(event) };
+  if (event.type === "structured_output_result") {
+    const { value, success } = event.structured_output_result;
+    return { artifactId: event.id, name: "structured_output", parts: [dataPart(value)], ...(!success && { description: "failed" }) };
+  }
+  if (event.type !== "assistant_message") return undefined;
+  const { delivery_kind: kind, attachments } = event.assistant_message;
+  if (kind === "question" || (kind === "progress" && attachments.length === 0)) return undefined;
+  return { artifactId: event.id, name: kind === "progress" ? "files" : "result", parts: partsOf(event.assistant_message) };
 }
 
 const agentMessage = (messageId: string, place: TaskPlace, parts: PartInit[]): MessageInit & { readonly role: Role } => ({
@@ -117,22 +121,21 @@ const agentMessage = (messageId: string, place: TaskPlace, parts: PartInit[]): M
   parts,
 });
 
-function partsOf(event: TaskEvent): PartInit[] {
-  const { content, attachments } = detailsOf(event);
-  const files = Array.isArray(attachments) ? attachments.map(filePart) : [];
-  return content === "" && files.length > 0 ? files : [textPart(String(content)), ...files];
+function partsOf({ content, attachments }: { readonly content: string; readonly attachments: readonly TaskAttachment[] }): PartInit[] {
+  const files = attachments.map(filePart);
+  return content === "" && files.length > 0 ? files : [textPart(content), ...files];
 }
 
-const filePart = ({ url, filename, content_type }: Json): PartInit => ({
-  content: { case: "url", value: String(url ?? "") },
-  filename: String(filename ?? ""),
-  mediaType: String(content_type ?? ""),
+const filePart = ({ url, filename, content_type: mediaType = "" }: TaskAttachment): PartInit => ({
+  content: { case: "url", value: url },
+  filename,
+  mediaType,
 });
 
 const textPart = (text: string): PartInit => ({ content: { case: "text", value: text }, mediaType: "text/plain" });
 
 /** @param value JSON, by the schema of the events; members that are undefined are left out. */
 const dataPart = (value: unknown): PartInit => ({
-  content: { case: "data", value: fromJson(ValueSchema, JSON.parse(JSON.stringify(value ?? null)) as JsonValue) },
+  content: { case: "data", value: fromJson(ValueSchema, JSON.parse(JSON.stringify(value ?? null))) },
   mediaType: "application/json",
 });

@@ -1,10 +1,11 @@
 import { create, type JsonObject } from "@bufbuild/protobuf";
+import type { Task, TaskEvent, WatchEvent } from "../../../packages/client/src/index.ts";
 import { type StreamResponse, StreamResponseSchema, TaskState } from "../../gen/proto/lf/a2a/v1/a2a_pb.ts";
-import type { Json, TaskEvent, Watched } from "../shared/operations.ts";
-import { detailsOf } from "../shared/turn.ts";
+import { watchTurn } from "../shared/caller-client.ts";
+import { readTask } from "../shared/turn.ts";
 import { eventsExtension } from "./protocol.ts";
-import { artifactOf, messageOf, placeOf, type StatusInit, statusOf, type TaskPlace, taskOf } from "./task.ts";
-import { type Item, readEvents, readTask, type Use } from "./use.ts";
+import { artifactOf, messageOf, placeOf, type ShownTask, type StatusInit, statusOf, type TaskPlace, taskOf } from "./task.ts";
+import { type Item, readEvents, type Use } from "./use.ts";
 
 type Update = Item<StreamResponse>;
 
@@ -13,39 +14,38 @@ type Update = Item<StreamResponse>;
  * the state in which it is. With the extension every event is an update, and the text that the agent writes now too; without it
  * only those that say something in the protocol.
  */
-export async function* follow(task: Json, afterSeq: number, use: Use): AsyncGenerator<Update> {
+export async function* follow(task: Task, afterSeq: number, use: Use): AsyncGenerator<Update> {
   const place = placeOf(task);
   const { taskId } = place;
   const snapshot = taskOf(task, [], 0);
   yield { message: create(StreamResponseSchema, { payload: { case: "task", value: snapshot } }) };
   let seq = afterSeq;
-  let now: Json = task;
+  let now = task;
   do {
-    for await (const item of use.operations.watch(taskId, seq, use.signal)) {
-      if ("event" in item) seq = item.event.seq;
+    for await (const item of watchTurn(use.client, taskId, seq)) {
+      if (item.type !== "text_delta") seq = item.seq;
       yield* updatesOf(item, place, use.hasEvents);
     }
-    now = await readTask(use, taskId);
+    now = await readTask(use.client, taskId);
     // A message can arrive after the end of the watch.
-  } while (now["status"] === "running");
+  } while (now.status === "running");
   yield restUpdate(now, await readEvents(use, taskId), seq, use.hasEvents);
 }
 
 /** The state of a task that does not run. @param events its newest events, oldest first. @param seq of the newest one. */
-export const restUpdate = (task: Json, events: readonly TaskEvent[], seq: number, hasEvents: boolean): Update =>
+export const restUpdate = (task: ShownTask, events: readonly TaskEvent[], seq: number, hasEvents: boolean): Update =>
   statusUpdate(placeOf(task), statusOf(task, events), { seq, ...(hasEvents && { facts: { seq } }) });
 
 /** What an event, or a part of a text, is in the protocol: nothing, or one update. */
-export function* updatesOf(item: Watched, place: TaskPlace, hasEvents: boolean): Generator<Update> {
-  if (!("event" in item)) {
+export function* updatesOf(item: WatchEvent, place: TaskPlace, hasEvents: boolean): Generator<Update> {
+  if (item.type === "text_delta") {
     if (hasEvents) yield statusUpdate(place, working, { facts: { delta: item.delta } });
     return;
   }
-  const { event } = item;
-  const { seq } = event;
-  const artifact = artifactOf(event);
-  const status = textStatus(event, place);
-  const facts = hasEvents ? { seq, event } : undefined;
+  const { seq } = item;
+  const artifact = artifactOf(item);
+  const status = textStatus(item, place);
+  const facts = hasEvents ? { seq, event: item } : undefined;
   if (artifact) {
     const value = { ...place, artifact, lastChunk: true, ...metadata(facts) };
     yield { seq, message: create(StreamResponseSchema, { payload: { case: "artifactUpdate", value } }) };
@@ -56,7 +56,7 @@ const working = { state: TaskState.WORKING };
 
 /** The state while the agent speaks; undefined for an event that says nothing. The last update of a stream has questions. */
 function textStatus(event: TaskEvent, place: TaskPlace): StatusInit | undefined {
-  const isSpeech = event.type === "assistant_message" && detailsOf(event)["delivery_kind"] === "progress";
+  const isSpeech = event.type === "assistant_message" && event.assistant_message.delivery_kind === "progress";
   const message = isSpeech ? messageOf(event, place) : undefined;
   return message && { state: TaskState.WORKING, message };
 }

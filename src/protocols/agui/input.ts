@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { invalidArgument } from "../../core/failure.ts";
-import { type Json, Refusal } from "../shared/operations.ts";
+import type { ContentPartInput, CreateTaskRequest } from "../../../packages/client/src/index.ts";
+import { type Failure, invalidArgument } from "../../core/failure.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
 
 const id = z.string().min(1).max(255);
-const json = z.record(z.string(), z.unknown());
 
 const message = z.looseObject({ id, role: z.string().max(32), content: z.unknown().optional() });
 
@@ -26,7 +26,7 @@ const input = z.looseObject({
     )
     .max(1)
     .optional(),
-  forwardedProps: z.looseObject({ task: json.optional(), stop: z.boolean().optional() }).nullish(),
+  forwardedProps: z.looseObject({ task: z.looseObject({}).optional(), stop: z.boolean().optional() }).nullish(),
 });
 
 /** A request to run an agent (`RunAgentInput` of AG-UI 1.0), as far as this door reads it. */
@@ -46,20 +46,20 @@ export function readInput(value: unknown): RunInput {
   throw invalidArgument(field, issue?.message ?? "is not valid");
 }
 
-/** The content of a message in the form of v2: a text, or its parts. @throws Refusal for a part that a task cannot take. */
-export function contentOf({ content }: InputMessage): string | readonly Json[] {
+/** The content of a message in the form of v2: a text, or its parts. @throws Failure for a part that a task cannot take. */
+export function contentOf({ content }: InputMessage): string | readonly ContentPartInput[] {
   if (typeof content === "string") return content;
   if (Array.isArray(content)) return content.map(partOf);
   throw wrong("must be a text or a list of parts");
 }
 
-function partOf(part: unknown): Json {
-  const { type, text, source, metadata, filename: before } = (part ?? {}) as Json;
+function partOf(part: unknown): ContentPartInput {
+  const { type, text, source, metadata, filename: before } = objectIn(part);
   if (type === "text" && typeof text === "string") return { type: "text", text };
-  const { type: kind, value, mimeType } = (source ?? {}) as Json;
+  const { type: kind, value, mimeType } = objectIn(source);
   if (typeof value !== "string") throw wrong("a part is a text, or has a source with a value");
   // Earlier clients send the name next to the source.
-  const filename = ((metadata ?? {}) as Json)["filename"] ?? before;
+  const filename = objectIn(metadata)["filename"] ?? before;
   const named = typeof filename === "string" && filename !== "" ? { filename } : {};
   if (kind === "url") return { type: "file", file_url: value, ...named };
   if (kind === "data") return { type: "file", file_data: `data:${String(mimeType)};base64,${value}`, ...named };
@@ -67,4 +67,16 @@ function partOf(part: unknown): Json {
   throw wrong("the source of a part is a url, data or a file");
 }
 
-const wrong = (rule: string): Refusal => new Refusal("invalid_argument", `messages: ${rule}`, { field: "messages" });
+const objectIn = (value: unknown): JsonObject => (isObject(value) ? value : {});
+
+const wrong = (rule: string): Failure => invalidArgument("messages", rule);
+
+/** Ids of the uses of tools in the client's messages. */
+export const usesIn = ({ messages }: RunInput): readonly string[] =>
+  messages.flatMap(({ toolCalls }) => (Array.isArray(toolCalls) ? toolCalls.map((call) => String(objectIn(call)["id"])) : []));
+
+/** The members of task.create that a client adds: the operation reads them. */
+export const taskMembersIn = ({ forwardedProps }: RunInput): Partial<CreateTaskRequest> => ({ ...forwardedProps?.task });
+
+/** The decision in the answer to an approval: the operation reads it. */
+export const decisionIn = ({ payload }: Resume): { readonly input: JsonObject } => ({ input: (payload ?? null) as JsonObject });

@@ -1,19 +1,20 @@
+import type { Client, TaskEvent } from "../../../packages/client/src/index.ts";
 import { readEvents } from "../../narration/history.ts";
-import { messageId, textOf, toolUseOf } from "../../narration/narrate.ts";
-import type { Json, Operations, TaskEvent } from "../shared/operations.ts";
+import { messageId, type ToolEvent, toolResultOf } from "../../narration/narrate.ts";
+import { textOf } from "../shared/turn.ts";
 import type { AgentMessage } from "./event.ts";
-import { factsOf, stateOfEvent } from "./translate.ts";
+import { type EventState, factsOf, stateOfEvent } from "./translate.ts";
 
 /** What a client has after the events of a task. */
 export interface History {
   readonly messages: AgentMessage[];
   /** Members of the state that only events have. */
-  readonly state: Json;
+  readonly state: EventState;
 }
 
-/** The messages of a task up to an event, in the form of AG-UI. @throws Refusal */
-export async function readHistory(operations: Operations, taskId: string, lastSeq: number, signal: AbortSignal): Promise<History> {
-  const events = await readEvents(operations, taskId, lastSeq, signal);
+/** The messages of a task up to an event, in the form of AG-UI. @throws ApiError */
+export async function readHistory(client: Client, taskId: string, lastSeq: number): Promise<History> {
+  const events = await readEvents(client, taskId, lastSeq);
   const seen = new Set<string>();
   return {
     messages: events.flatMap((event) => messagesOf(event, seen)),
@@ -29,11 +30,11 @@ function messagesOf(event: TaskEvent, seen: Set<string>): AgentMessage[] {
   return event.type === "tool_used" ? toolMessages(event, id, seen) : [];
 }
 
-function toolMessages(event: TaskEvent, id: string, seen: Set<string>): AgentMessage[] {
-  const { id: toolCallId, name, params, status, result } = toolUseOf(event);
+function toolMessages(event: ToolEvent, id: string, seen: Set<string>): AgentMessage[] {
+  const { action_id: toolCallId, tool: name, params = {}, status } = event.tool_used;
   const call = { id: toolCallId, type: "function" as const, function: { name, arguments: JSON.stringify(params) } };
   const begun: AgentMessage[] = seen.has(toolCallId) ? [] : [{ id: toolCallId, role: "assistant", toolCalls: [call] }];
   seen.add(toolCallId);
   if (status === "pending_confirmation") return begun;
-  return [...begun, { id, role: "tool", toolCallId, content: result, metadata: { status } }];
+  return [...begun, { id, role: "tool", toolCallId, content: toolResultOf(event), metadata: { status } }];
 }

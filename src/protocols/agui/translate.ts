@@ -1,6 +1,6 @@
-import { messageId, type Passage, textOf, toolUseOf, type Voice } from "../../narration/narrate.ts";
-import type { Json, TaskEvent } from "../shared/operations.ts";
-import { detailsOf } from "../shared/turn.ts";
+import type { ContentPartInput, PlanUpdate, StructuredOutputResult, TaskEvent } from "../../../packages/client/src/index.ts";
+import { messageId, type Passage, type ToolEvent, toolResultOf, type Voice } from "../../narration/narrate.ts";
+import { textOf } from "../shared/turn.ts";
 import type { AgentEvent } from "./event.ts";
 
 export interface Translation {
@@ -18,9 +18,9 @@ export interface Translation {
  * @param knownUses ids of uses of tools that the client already has.
  * @param sent the message that this run sent: the client has it.
  */
-export function createTranslation(knownUses: Iterable<string>, sent: unknown): Translation {
+export function createTranslation(knownUses: Iterable<string>, sent: string | readonly ContentPartInput[] | null): Translation {
   const uses = new Set(knownUses);
-  let own = typeof sent === "string" ? sent : sent === null ? null : textIn(sent as readonly Json[]);
+  let own = typeof sent === "string" ? sent : sent && textIn(sent);
   let text: { readonly voice: Voice; readonly id: string } | null = null;
   let step: string | null = null;
   let isStale = false;
@@ -39,7 +39,7 @@ export function createTranslation(knownUses: Iterable<string>, sent: unknown): T
     yield { type: text.voice === "thought" ? "REASONING_MESSAGE_CONTENT" : "TEXT_MESSAGE_CONTENT", messageId: text.id, delta };
   }
 
-  function* endText(metadata?: Json): Generator<AgentEvent> {
+  function* endText(metadata?: ReturnType<typeof factsOf>): Generator<AgentEvent> {
     if (text === null) return;
     const { voice, id } = text;
     text = null;
@@ -54,8 +54,8 @@ export function createTranslation(knownUses: Iterable<string>, sent: unknown): T
     step = null;
   }
 
-  function* useTool(event: TaskEvent): Generator<AgentEvent> {
-    const { id, name, status, params, brief, result } = toolUseOf(event);
+  function* useTool(event: ToolEvent): Generator<AgentEvent> {
+    const { action_id: id, tool: name, status, params = {}, brief } = event.tool_used;
     if (!uses.has(id)) {
       uses.add(id);
       yield { type: "TOOL_CALL_START", toolCallId: id, toolCallName: name, metadata: { brief } };
@@ -63,14 +63,21 @@ export function createTranslation(knownUses: Iterable<string>, sent: unknown): T
       yield { type: "TOOL_CALL_END", toolCallId: id };
     }
     if (status === "pending_confirmation") return;
-    yield { type: "TOOL_CALL_RESULT", messageId: messageId(event), toolCallId: id, content: result, role: "tool", metadata: { status } };
+    yield {
+      type: "TOOL_CALL_RESULT",
+      messageId: messageId(event),
+      toolCallId: id,
+      content: toolResultOf(event),
+      role: "tool",
+      metadata: { status },
+    };
   }
 
   function* translate(event: TaskEvent): Generator<AgentEvent> {
     if (event.type === "tool_used") yield* useTool(event);
     if (event.type === "new_plan_step") {
       yield* endStep();
-      step = String(detailsOf(event)["title"]);
+      step = event.new_plan_step.title;
       yield { type: "STEP_STARTED", stepName: step };
     }
     if (event.type !== "user_message") return;
@@ -110,13 +117,18 @@ export function createTranslation(knownUses: Iterable<string>, sent: unknown): T
 }
 
 /** What a message has besides its text: the files of the agent, and how a question is answered. */
-export function factsOf(event: TaskEvent): Json {
-  const { attachments, delivery_kind, question_expectation } = detailsOf(event);
-  const facts = { attachments, delivery_kind, question_expectation };
-  return { seq: event.seq, ...Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) };
+export function factsOf(event: TaskEvent) {
+  const { attachments, delivery_kind, question_expectation } = event.type === "assistant_message" ? event.assistant_message : {};
+  return {
+    seq: event.seq,
+    ...(attachments && { attachments }),
+    ...(delivery_kind !== undefined && { delivery_kind }),
+    ...(question_expectation && { question_expectation }),
+  };
 }
 
-const textIn = (parts: readonly Json[]): string => parts.flatMap(({ type, text }) => (type === "text" ? [String(text)] : [])).join("\n");
+const textIn = (parts: readonly ContentPartInput[]): string =>
+  parts.flatMap(({ type, text = "" }) => (type === "text" ? [text] : [])).join("\n");
 
 type Change = { readonly op: "add"; readonly path: string; readonly value: unknown };
 
@@ -128,14 +140,19 @@ const changesOf = (event: TaskEvent): Change[] =>
     value,
   }));
 
-/** The members of the state that only an event has. */
-export function stateOfEvent(event: TaskEvent): Json {
-  const details = detailsOf(event);
-  if (event.type === "plan_update") return { plan: details["steps"] };
-  return event.type === "structured_output_result" ? { structured_output: details } : {};
+/** The members of the state that only events have. */
+export interface EventState {
+  readonly plan?: PlanUpdate["steps"];
+  readonly structured_output?: StructuredOutputResult;
 }
 
-function statusOf(event: TaskEvent): Json {
-  const { agent_status: status, status_detail: waiting = null } = detailsOf(event);
-  return event.type === "status_update" ? { status, waiting } : {};
+export function stateOfEvent(event: TaskEvent): EventState {
+  if (event.type === "plan_update") return { plan: event.plan_update.steps };
+  return event.type === "structured_output_result" ? { structured_output: event.structured_output_result } : {};
+}
+
+function statusOf(event: TaskEvent) {
+  if (event.type !== "status_update") return {};
+  const { agent_status: status, status_detail: waiting = null } = event.status_update;
+  return { status, waiting };
 }

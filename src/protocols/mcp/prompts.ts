@@ -1,15 +1,10 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { type Json, type Operations, Refusal } from "../shared/operations.ts";
+import type { Client, Skill } from "../../../packages/client/src/index.ts";
+import { unless } from "../shared/refusal.ts";
 import { listParams, result } from "./params.ts";
 import { protocolErrors } from "./results.ts";
-import { type ServerParts, signalOf } from "./server-parts.ts";
-
-export interface Skill {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-}
+import { clientFor, type ServerParts } from "./server-parts.ts";
 
 const getParams = z.looseObject({ name: z.string(), arguments: z.record(z.string(), z.string()).optional() });
 
@@ -18,15 +13,8 @@ const pageMax = 100;
 const descriptionMax = 500;
 
 /** The skills of the caller. Without the right to list them there are none. */
-export async function listSkills(operations: Operations, signal: AbortSignal): Promise<readonly Skill[]> {
-  try {
-    const { data } = await operations.call("skill.list", {}, signal);
-    return data as readonly Skill[]; // By the schema of the answer.
-  } catch (thrown) {
-    if (thrown instanceof Refusal && thrown.code === "permission_denied") return [];
-    throw thrown;
-  }
-}
+export const listSkills = async (client: Client): Promise<readonly Skill[]> =>
+  (await unless("permission_denied", client.skills.list()))?.data ?? [];
 
 /** One page of a list that arrives whole. @throws ProtocolError for a cursor of another list */
 export function pageOf<T>(all: readonly T[], cursor: string | undefined): { readonly page: readonly T[]; readonly nextCursor?: string } {
@@ -39,17 +27,15 @@ export function pageOf<T>(all: readonly T[], cursor: string | undefined): { read
 
 /** Each skill as a prompt, by its id: two skills can have the same name. */
 export function addPrompts(server: Server, parts: ServerParts): void {
-  const { operations } = parts;
-  server.setRequestHandler("prompts/list", { params: listParams, result }, ({ cursor }, { mcpReq }) =>
+  server.setRequestHandler("prompts/list", { params: listParams, result }, ({ cursor }, context) =>
     protocolErrors(async () => {
-      const skills = await listSkills(operations, signalOf(parts, mcpReq.signal));
-      const { page, ...next } = pageOf(skills, cursor);
+      const { page, ...next } = pageOf(await listSkills(clientFor(parts, context)), cursor);
       return { prompts: page.map(promptOf), ...next };
     }),
   );
-  server.setRequestHandler("prompts/get", { params: getParams, result }, ({ name, arguments: given }, { mcpReq }) =>
+  server.setRequestHandler("prompts/get", { params: getParams, result }, ({ name, arguments: given }, context) =>
     protocolErrors(async () => {
-      const skill = (await listSkills(operations, signalOf(parts, mcpReq.signal))).find(({ id }) => id === name);
+      const skill = (await listSkills(clientFor(parts, context))).find(({ id }) => id === name);
       if (!skill) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "unknown prompt");
       const work = given?.["task"];
       if (!work) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "task: the prompt needs a description of the work");
@@ -68,10 +54,7 @@ const promptOf = ({ id, name, description }: Skill) => ({
   arguments: [{ name: "task", description: "The work to do.", required: true }],
 });
 
-const textOf = ({ id, name }: Skill, work: string): { readonly type: "text"; readonly text: string } => {
-  const input: Json = { message: work, force_skills: [id] };
-  return {
-    type: "text",
-    text: `Call the tool task_create for the skill ${JSON.stringify(name)} with this input:\n${JSON.stringify(input, null, 1)}`,
-  };
+const textOf = ({ id, name }: Skill, work: string) => {
+  const input = JSON.stringify({ message: work, force_skills: [id] }, null, 1);
+  return { type: "text" as const, text: `Call the tool task_create for the skill ${JSON.stringify(name)} with this input:\n${input}` };
 };

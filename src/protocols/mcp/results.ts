@@ -1,5 +1,6 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import { Refusal } from "../shared/operations.ts";
+import type { Failure } from "../../core/failure.ts";
+import { refusalOf } from "../shared/refusal.ts";
 
 export type Block =
   | { readonly type: "text"; readonly text: string }
@@ -23,8 +24,7 @@ export function jsonResult(value: unknown): ToolResult {
 
 /** A refusal as the result of a tool, which the model reads: code, message and field. @throws other errors */
 export function errorResult(thrown: unknown): ToolResult {
-  if (!(thrown instanceof Refusal)) throw thrown;
-  const { code, message, field, retryAfter } = thrown;
+  const { reason: code, message, path: field, retryAfter } = refusalIn(thrown);
   const error = { code, message, ...(field && { field }), ...(retryAfter !== undefined && { retry_after_seconds: retryAfter }) };
   return { content: [{ type: "text", text: JSON.stringify({ error }) }], isError: true };
 }
@@ -34,9 +34,14 @@ export async function protocolErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (thrown) {
-    if (!(thrown instanceof Refusal)) throw thrown;
-    const { code, message, field } = thrown;
+    const { reason: code, message, path: field } = refusalIn(thrown);
     const isCallers = code === "invalid_argument" || code === "not_found";
     throw new ProtocolError(isCallers ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError, message, { code, field });
   }
+}
+
+function refusalIn(thrown: unknown): Failure {
+  const refusal = refusalOf(thrown);
+  if (refusal === null) throw thrown;
+  return refusal;
 }

@@ -1,11 +1,12 @@
-import type { Operations } from "../shared/operations.ts";
+import type { CallerClient } from "../shared/caller-client.ts";
 import type { Resumed, Tool } from "./tools/tool.ts";
 
-/** What a server needs of the door that it stands behind. */
+/** What a server needs of the place that it serves. */
 export interface ServerParts {
-  readonly operations: Operations;
-  /** The tools of the caller. Each request reads them again. @throws Refusal */
-  listTools(signal: AbortSignal): Promise<readonly Tool[]>;
+  /** A client of the caller, whose calls end with a signal. */
+  clientUntil(ended: AbortSignal): CallerClient;
+  /** The tools of the caller. Each request reads them again. @throws ApiError, Failure */
+  listTools(client: CallerClient): Promise<readonly Tool[]>;
   readonly version: string;
   /** Aborted when the client is gone. */
   readonly gone: AbortSignal;
@@ -14,5 +15,8 @@ export interface ServerParts {
   readonly places: { readonly seal: (place: Resumed) => string; readonly open: (text: string) => Resumed | null };
 }
 
-/** Aborted when the client cancels the request or is gone. */
-export const signalOf = ({ gone }: Pick<ServerParts, "gone">, signal: AbortSignal): AbortSignal => AbortSignal.any([gone, signal]);
+/** The client of one request: its calls end when the request is cancelled, or the protocol's client is gone. */
+export const clientFor = (
+  { gone, clientUntil }: ServerParts,
+  { mcpReq }: { readonly mcpReq: { readonly signal: AbortSignal } },
+): CallerClient => clientUntil(AbortSignal.any([gone, mcpReq.signal]));

@@ -1,10 +1,17 @@
-import { CLIENT_CAPABILITIES_META_KEY, ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@modelcontextprotocol/server";
-import type { Json } from "../shared/operations.ts";
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { isObject, type JsonObject } from "../../core/json.ts";
+import { PlatformServer } from "./initialize.ts";
 import { listParams, result } from "./params.ts";
 import { addPrompts } from "./prompts.ts";
 import { addResources } from "./resources.ts";
 import { errorResult, protocolErrors } from "./results.ts";
-import { type ServerParts, signalOf } from "./server-parts.ts";
+import { clientFor, type ServerParts } from "./server-parts.ts";
 import { addTasks, tasksExtension } from "./tasks.ts";
 import type { Resumed, Use } from "./tools/tool.ts";
 
@@ -22,8 +29,8 @@ export function mcpServer(parts: ServerParts): Server {
       requestState: { verify: (text) => opened(places, text) },
     },
   );
-  server.setRequestHandler("tools/list", { params: listParams, result }, async (_, { mcpReq }) => {
-    const tools = await protocolErrors(() => parts.listTools(signalOf(parts, mcpReq.signal)));
+  server.setRequestHandler("tools/list", { params: listParams, result }, async (_, context) => {
+    const tools = await protocolErrors(() => parts.listTools(clientFor(parts, context)));
     return {
       tools: tools.map(({ name, title, description, inputSchema, annotations }) => ({
         name,
@@ -35,11 +42,11 @@ export function mcpServer(parts: ServerParts): Server {
     };
   });
   server.setRequestHandler("tools/call", async ({ params }, context) => {
-    const use = useOf(parts, server, context);
-    const tool = (await protocolErrors(() => parts.listTools(use.signal))).find(({ name }) => name === params.name);
+    const client = clientFor(parts, context);
+    const tool = (await protocolErrors(() => parts.listTools(client))).find(({ name }) => name === params.name);
     if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `unknown tool ${params.name.slice(0, 64)}`);
     try {
-      return { ...(await tool.run(params.arguments ?? {}, use)) };
+      return { ...(await tool.run(client, params.arguments ?? {}, useOf(parts, server, context))) };
     } catch (thrown) {
       return { ...errorResult(thrown) };
     }
@@ -50,33 +57,17 @@ export function mcpServer(parts: ServerParts): Server {
   return server;
 }
 
-/** The SDK would answer an `initialize` that does not fit with an internal error, which has the text of an exception. */
-class PlatformServer extends Server {
-  protected override _wrapHandler(...[method, handler]: Parameters<Server["_wrapHandler"]>): ReturnType<Server["_wrapHandler"]> {
-    const handle = super._wrapHandler(method, handler);
-    if (method !== "initialize") return handle;
-    return async (request, context) => {
-      try {
-        return await handle(request, context);
-      } catch (thrown) {
-        if (thrown instanceof ProtocolError) throw thrown;
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, "initialize needs protocolVersion, capabilities and clientInfo");
-      }
-    };
-  }
-}
-
-function useOf(parts: ServerParts, server: Server, { mcpReq }: ServerContext): Use {
-  const { operations, places, sleep } = parts;
-  const capabilities = capabilitiesOf(server, mcpReq.envelope);
+function useOf({ places, sleep }: ServerParts, server: Server, { mcpReq }: ServerContext): Use {
+  const { elicitation, extensions } = capabilitiesOf(server, mcpReq.envelope);
   const token = mcpReq._meta?.progressToken;
   let progress = 0;
   return {
-    ...{ operations, sleep, signal: signalOf(parts, mcpReq.signal) },
-    ...{ canAsk: showsForms(capabilities["elicitation"]), takesTasks: takesTasks(capabilities) },
+    ...{ sleep, seal: places.seal },
+    // Without modes, a client shows forms.
+    canAsk: isObject(elicitation) && ("form" in elicitation || Object.keys(elicitation).length === 0),
+    takesTasks: isObject(extensions) && tasksExtension in extensions,
     responses: mcpReq.inputResponses,
     resumed: mcpReq.inputResponses && mcpReq.requestState<Resumed>(),
-    seal: places.seal,
     async report(message) {
       progress += 1;
       if (token === undefined) return;
@@ -86,14 +77,11 @@ function useOf(parts: ServerParts, server: Server, { mcpReq }: ServerContext): U
 }
 
 /** The client's capabilities: since 2026-07-28 each request has them, before that only the first one of a connection. */
-const capabilitiesOf = (server: Server, envelope: Json | undefined): Json =>
-  (envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {}) as Json;
-
-/** Without modes, a client shows forms. */
-const showsForms = (elicitation: unknown): boolean =>
-  typeof elicitation === "object" && elicitation !== null && ("form" in elicitation || Object.keys(elicitation).length === 0);
-
-const takesTasks = ({ extensions }: Json): boolean => typeof extensions === "object" && extensions !== null && tasksExtension in extensions;
+function capabilitiesOf(server: Server, envelope: ServerContext["mcpReq"]["envelope"]): JsonObject {
+  const { [CLIENT_CAPABILITIES_META_KEY]: sent } = isObject(envelope) ? envelope : {};
+  const capabilities: unknown = sent ?? server.getClientCapabilities();
+  return isObject(capabilities) ? capabilities : {};
+}
 
 function opened({ open }: ServerParts["places"], text: string): Resumed {
   const place = open(text);

@@ -1,6 +1,6 @@
-import type { Json } from "../shared/operations.ts";
+import type { Task } from "../../../packages/client/src/index.ts";
 import type { Turn } from "../shared/turn.ts";
-import type { TaskStarted } from "./tools/tool.ts";
+import type { Block } from "./results.ts";
 
 /** How often a client should look, in milliseconds. */
 const pollMs = 2_000;
@@ -15,11 +15,11 @@ export function turnOf(handle: string): Turn | null {
 }
 
 /** The members that every task of the protocol has. */
-export function handleFacts(turn: Turn, { created_at, updated_at, brief }: Json): Json {
-  const time = (seconds: unknown): string => new Date(Number(seconds) * 1000).toISOString();
+export function handleFacts(turn: Turn, { created_at, updated_at, brief }: Task) {
+  const time = (seconds: number): string => new Date(seconds * 1000).toISOString();
   return {
     taskId: handleOf(turn),
-    ...(typeof brief === "string" && brief !== "" && { statusMessage: brief }),
+    ...(brief && { statusMessage: brief }),
     createdAt: time(created_at),
     lastUpdatedAt: time(updated_at),
     // The platform keeps tasks until they are deleted.
@@ -28,8 +28,15 @@ export function handleFacts(turn: Turn, { created_at, updated_at, brief }: Json)
   };
 }
 
+/** The call continues as a task of the protocol (extension `io.modelcontextprotocol/tasks`). */
+export interface TaskStarted extends ReturnType<typeof handleFacts> {
+  readonly resultType: "task";
+  readonly content: Block[];
+  readonly status: "working";
+}
+
 /** The answer to a call that continues as a task. */
-export const startedTask = (turn: Turn, task: Json): TaskStarted => ({
+export const startedTask = (turn: Turn, task: Task): TaskStarted => ({
   resultType: "task",
   content: [],
   status: "working",

@@ -5,7 +5,9 @@ export const pageDefault = 100;
 const userSchema = "urn:ietf:params:scim:schemas:core:2.0:User";
 const groupSchema = "urn:ietf:params:scim:schemas:core:2.0:Group";
 
-type Facts = Readonly<Record<string, unknown>>;
+interface Facts {
+  readonly [fact: string]: string | boolean | object;
+}
 
 const attribute = (name: string, description: string, facts: Facts = {}): Facts => ({
   ...{ name, type: "string", multiValued: false, description, required: false, caseExact: false },

@@ -1,6 +1,7 @@
 import { fromJson, type JsonObject, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
 import { type ApiError, apiError } from "../../../packages/client/src/index.ts";
 import { type Failure, failureOf, invalidArgument } from "../../core/failure.ts";
+import { isObject } from "../../core/json.ts";
 import { v2Answers } from "../../http/failure.ts";
 import { compileReader } from "../../http/v2/message-reader.ts";
 import { compileObjectWriter } from "../../http/v2/writer.ts";
@@ -132,5 +133,9 @@ const connectForms = ({ method: { input, output } }: Operation): Forms => ({
       throw invalidArgument("", thrown instanceof Error ? thrown.message : String(thrown));
     }
   },
-  write: (answer) => toJson(output, answer) as JsonObject, // The message is not a well-known type.
+  write(answer) {
+    const json = toJson(output, answer);
+    if (!isObject(json)) throw new Error(`${output.typeName} is not an object in JSON`);
+    return json;
+  },
 });

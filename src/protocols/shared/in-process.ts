@@ -11,12 +11,11 @@ import type { Tx } from "../../core/store.ts";
 import { Access_Credential } from "../../gen/proto/taskplatform/options/v1/options_pb.ts";
 import type { Request } from "../../pipeline/admission.ts";
 import type { Operation, OperationTable } from "../../pipeline/operations.ts";
+import type { RecordedClient } from "./caller-client.ts";
 import { type CallParts, callsOf } from "./calls.ts";
-import type { FileDetail, RecordedOperations } from "./operations.ts";
-import { operationsOver, refusals } from "./operations-over.ts";
 import { inProcessTransport } from "./transport.ts";
 
-/** The parts of the call path that tools use. */
+/** The parts of the call path that protocols use. */
 export interface InProcessParts extends CallParts {
   readonly uploads: Uploads;
   readonly blobs: Blobs;
@@ -35,25 +34,27 @@ export function entranceOf(operations: OperationTable, countedAs: string, path: 
   return { ...me, access: { ...me.access, credentials }, rateClass: "report", countedAs, countedWith: [path] };
 }
 
-/** What a protocol reads and writes: the operations over a client, and what only this process knows. */
-export function inProcessOperations(parts: InProcessParts, request: Request, caller: Caller): RecordedOperations {
+/** Clients of the operations of this process for one request. The calls of each end with its signal. */
+export function inProcessClients(parts: InProcessParts, request: Request, caller: Caller): (ended: AbortSignal) => RecordedClient {
   const calls = callsOf(parts, request);
-  const client = clientOver(inProcessTransport(calls));
   const { uploads, blobs, store, clock } = parts;
-  return {
-    ...operationsOver(client),
-    caller: async () => caller,
-    wasMade: (name, input, _signal, idempotencyKey) =>
-      refusals(async () => calls.wasMade({ operation: name, form: "v2", input }, idempotencyKey)),
-    upload: (filename, bytes, signal) =>
-      refusals(async () => {
-        const { file, upload_expires_at: until } = await client.call("file.upload", { filename }, { signal });
-        const incoming = { bytes: Readable.from([bytes]), length: bytes.length, signal, digests: [], isComplete: () => true };
-        await calls.run("file.upload", () => uploads.receive(file.id, Number(until) * 1000, incoming));
-        return (await client.call("file.detail", { file_id: file.id }, { signal })).file as FileDetail; // An uploaded file has its size.
-      }),
-    download: ({ id }, most) =>
-      refusals(() =>
+  return (signal) => {
+    const client = clientOver(inProcessTransport(calls, signal));
+    return {
+      ...client,
+      rights: async () => caller,
+      wasMade: (operation, input, idempotencyKey) => calls.wasMade({ operation, form: "v2", input }, idempotencyKey),
+      files: {
+        ...client.files,
+        async upload(bytes, { filename = "" } = {}) {
+          if (!(bytes instanceof Uint8Array)) throw new TypeError("uploads in the process take bytes");
+          const { file, upload_expires_at: until } = await client.call("file.upload", { filename });
+          const incoming = { bytes: Readable.from([bytes]), length: bytes.length, signal, digests: [], isComplete: () => true };
+          await calls.run("file.upload", () => uploads.receive(file.id, Number(until) * 1000, incoming));
+          return (await client.files.detail({ file_id: file.id })).file;
+        },
+      },
+      bytesOf: ({ id }, most) =>
         calls.run("file.detail", async () => {
           const stored = await store.files.byId(id);
           const file = stored && fileAt(stored, clock.now());
@@ -61,6 +62,6 @@ export function inProcessOperations(parts: InProcessParts, request: Request, cal
           if (file.bytes === 0) return new Uint8Array();
           return buffer(await blobs.read(file.blobId, { start: 0, end: Math.min(file.bytes, most) - 1 }));
         }),
-      ),
+    };
   };
 }

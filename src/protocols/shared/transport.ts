@@ -9,27 +9,27 @@ import { type Call, type Calls, errorOf } from "./calls.ts";
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 /** There are no headers and no status: one for all answers. */
 const response = new Response(null);
-/** For a call without a signal: it is never aborted. */
-const { signal: never } = new AbortController();
 
 /**
  * Carries the calls of a client to operations in this process, for the credential of one request. Objects of v2 go in and come out; no
  * text is made of them. It reads no environment, repeats nothing and makes no idempotency key.
+ *
+ * @param ended ends all calls.
  */
-export const inProcessTransport = (calls: Calls): Transport => ({
+export const inProcessTransport = (calls: Calls, ended: AbortSignal): Transport => ({
   ...{ options: {}, baseUrl: "", log: silent, reopens: false },
   fetch: () => Promise.reject(new TypeError("calls in the process have no addresses")),
   sleep: () => Promise.reject(new TypeError("calls in the process are not repeated")),
   places: (work) => work(),
   async send(request, { signal, timeoutMs, idempotencyKey }: CallOptions = {}) {
-    const data = await calls.perform(callIn(request), within(signal, timeoutMs), idempotencyKey);
+    const data = await calls.perform(callIn(request), within(ended, signal, timeoutMs), idempotencyKey);
     const { requestId } = calls;
     return { data: { request_id: requestId, ...data }, requestId, response };
   },
   open: () => Promise.reject(new TypeError("streams in the process have no bytes")),
-  async events(request, { signal = never }: StreamOptions = {}) {
+  async events(request, { signal }: StreamOptions = {}) {
     if (request.operation !== "task.watch") throw new TypeError(`${request.operation} is not a stream of this transport`);
-    const messages = await calls.stream(callIn(request), signal);
+    const messages = await calls.stream(callIn(request), within(ended, signal));
     return messages && eventsIn(messages, calls.requestId);
   },
 });
@@ -40,8 +40,10 @@ const callIn = ({ operation, path, body }: Outgoing): Call => ({
   input: body,
 });
 
-const within = (signal: AbortSignal = never, timeoutMs?: number): AbortSignal =>
-  timeoutMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+const within = (ended: AbortSignal, signal?: AbortSignal, timeoutMs?: number): AbortSignal =>
+  signal === undefined && timeoutMs === undefined
+    ? ended
+    : AbortSignal.any([ended, ...(signal ? [signal] : []), ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)])]);
 
 const writeEvent = compileObjectWriter(TaskEventSchema);
 const writeDelta = compileObjectWriter(TextDeltaSchema);
@@ -53,7 +55,8 @@ async function* eventsIn(messages: AsyncIterable<Message>, requestId: string): A
     for await (const { event, delta } of messages as AsyncIterable<WatchTaskResponse>) {
       if (event) {
         const data = writeEvent(event);
-        yield { event: String(data["type"]), data };
+        const { type } = data;
+        yield { event: String(type), data };
       }
       if (delta) yield { event: "text_delta", data: writeDelta(delta) };
     }

@@ -1,7 +1,6 @@
-import { isQuestion as waitsForAnswer } from "../../../packages/client/src/index.ts";
-import type { ShownAct } from "../../core/actions/act.ts";
+import type { Client, StatusDetail, Task, TaskEvent, WatchEvent } from "../../../packages/client/src/index.ts";
 import { visible } from "../../core/actions/visible.ts";
-import type { Json, Operations, TaskEvent, Watched } from "./operations.ts";
+import { watchTurn } from "./caller-client.ts";
 
 /** A turn of a task: its events are those after `seq`. */
 export interface Turn {
@@ -9,21 +8,12 @@ export interface Turn {
   readonly seq: number;
 }
 
-/** The wait of a task for its user (spec/api.md 9.3). */
-export interface Waiting extends ShownAct {
-  readonly eventId: string;
-  /** For instance `messageAskUser` or `terminalExecute`. */
-  readonly kind: string;
-  readonly description: string;
-  /** JSON Schema of the decision; absent for a question. */
-  readonly schema?: Json;
-  /** The page of the task, where every action can be decided. */
-  readonly taskUrl: string;
-}
+/** The wait of a task for its user (spec/api.md 9.3), with the page of the task, where every action can be decided. */
+export type Waiting = StatusDetail & Pick<Task, "task_url">;
 
 /** A turn as far as it went. */
 export interface Progress {
-  readonly task: Json;
+  readonly task: Task;
   /** The events of the turn that were seen, at most `eventsMax`. */
   readonly events: readonly TaskEvent[];
   readonly waiting: Waiting | null;
@@ -31,7 +21,6 @@ export interface Progress {
 }
 
 export interface Following {
-  readonly signal: AbortSignal;
   /** Aborted when the wait is over; the task continues. */
   readonly enough: AbortSignal;
   /** Receives a short text for each event, and the text that the agent writes. */
@@ -45,68 +34,67 @@ const eventsMax = 500;
 /** Characters of a text in a report. */
 const reportMax = 500;
 
-/** Follows a turn until the task does not run, or the wait is over. @throws Refusal, and the signal's reason */
-export async function follow(
-  operations: Operations,
-  { taskId, seq }: Turn,
-  { signal, enough, report, seen }: Following,
-): Promise<Progress> {
+/** Follows a turn until the task does not run, or the wait is over. @throws ApiError, and the reason of the client's signal */
+export async function follow(client: Client, { taskId, seq }: Turn, { enough, report, seen }: Following): Promise<Progress> {
   const events: TaskEvent[] = [];
   let lastSeq = seq;
   try {
-    for await (const item of operations.watch(taskId, seq, AbortSignal.any([signal, enough]))) {
-      const text = reportOf(item);
-      if ("event" in item) {
-        lastSeq = item.event.seq;
-        events.push(item.event);
+    for await (const item of watchTurn(client, taskId, seq, enough)) {
+      if (item.type !== "text_delta") {
+        lastSeq = item.seq;
+        events.push(item);
         if (events.length > eventsMax) events.shift();
       }
+      const text = reportOf(item);
       if (text !== "" && lastSeq > seen) await report(text);
       if (enough.aborted) break;
     }
   } catch (thrown) {
-    signal.throwIfAborted();
     if (!enough.aborted) throw thrown;
   }
-  signal.throwIfAborted();
-  const task = await readTask(operations, taskId, signal);
+  const task = await readTask(client, taskId);
   return { task, events, lastSeq, waiting: waitingOf(task) };
 }
 
-export async function readTask(operations: Operations, taskId: string, signal: AbortSignal): Promise<Json> {
-  const { task } = await operations.call("task.detail", { task_id: taskId }, signal);
-  return task as Json; // By the schema of the answer.
-}
+/** The task as `task.detail` returns it. @throws ApiError */
+export const readTask = async (client: Client, taskId: string): Promise<Task> => (await client.tasks.detail({ task_id: taskId })).task;
 
 /** What the task waits for; null when it does not wait. */
-export function waitingOf({ status, status_detail: detail, task_url }: Json): Waiting | null {
-  if (status !== "waiting" || typeof detail !== "object" || detail === null) return null;
-  const { waiting_for_event_id, waiting_for_event_type, waiting_description, confirm_input_schema, tool } = detail as Readonly<
-    Record<string, unknown>
-  >;
-  return {
-    eventId: String(waiting_for_event_id),
-    kind: String(waiting_for_event_type),
-    description: String(waiting_description ?? ""),
-    taskUrl: String(task_url),
-    // JSON objects, by the schema of the answer.
-    ...(confirm_input_schema ? { schema: confirm_input_schema as Json } : {}),
-    ...(tool ? { tool: tool as NonNullable<Waiting["tool"]> } : {}),
-  };
+export const waitingOf = ({ status, status_detail, task_url }: Pick<Task, "status" | "status_detail" | "task_url">): Waiting | null =>
+  status === "waiting" && status_detail ? { ...status_detail, task_url } : null;
+
+/** The text of an event of a message or of a reasoning; empty for other events. */
+export function textOf(event: TaskEvent): string {
+  switch (event.type) {
+    case "user_message":
+      return event.user_message.content;
+    case "assistant_message":
+      return event.assistant_message.content;
+    case "error_message":
+      return event.error_message.content;
+    case "explanation":
+      return event.explanation.content;
+    default:
+      return "";
+  }
 }
 
-/** A message answers a question; every other wait is for an approval. */
-export const isQuestion = ({ kind }: Pick<Waiting, "kind">): boolean => waitsForAnswer({ waiting_for_event_type: kind });
-
-/** The details of an event: the member with the name of its type. */
-export const detailsOf = (event: TaskEvent): Json => (event[event.type] ?? {}) as Json;
-
-const reportOf = (item: Watched): string => visible(("event" in item ? textOf(item.event) : item.text).slice(-reportMax));
+const reportOf = (item: WatchEvent): string => visible((item.type === "text_delta" ? item.text : briefOf(item)).slice(-reportMax));
 
 /** A short text for an event; empty for one that says nothing. */
-function textOf(event: TaskEvent): string {
-  const { content, brief, title, steps } = detailsOf(event);
-  if (event.type === "user_message") return "";
-  if (Array.isArray(steps)) return steps.map((step: Json) => `${step["status"]}: ${step["title"]}`).join("; ");
-  return String(content ?? brief ?? title ?? "");
+function briefOf(event: TaskEvent): string {
+  switch (event.type) {
+    case "user_message":
+      return "";
+    case "plan_update":
+      return event.plan_update.steps.map(({ status, title }) => `${status}: ${title}`).join("; ");
+    case "new_plan_step":
+      return event.new_plan_step.title;
+    case "status_update":
+      return event.status_update.brief;
+    case "tool_used":
+      return event.tool_used.brief;
+    default:
+      return textOf(event);
+  }
 }

@@ -2,7 +2,7 @@ import { Failure } from "../../../core/failure.ts";
 import type { Tx } from "../../../core/store.ts";
 import type { Admission, Request } from "../../../pipeline/admission.ts";
 import type { Operation } from "../../../pipeline/operations.ts";
-import { entranceOf, type InProcessParts, inProcessOperations } from "../../shared/in-process.ts";
+import { entranceOf, type InProcessParts, inProcessClients } from "../../shared/in-process.ts";
 import type { Agents } from "../agents.ts";
 import { basePath, type ReadHeader, serviceParameters } from "../protocol.ts";
 import type { Use } from "../use.ts";
@@ -41,7 +41,7 @@ export function createDoor(parts: DoorParts): Door {
       const parameters = serviceParameters(header);
       return {
         ...parameters,
-        operations: inProcessOperations(parts, request, caller),
+        client: inProcessClients(parts, request, caller)(signal),
         push: pushUse(parts, admission, parameters.hasEvents, signal),
         agents,
         keyId: caller.credential.kind === "key" ? caller.credential.id : "",

@@ -1,20 +1,23 @@
-import { create, type DescMethod, type Message, type MessageInitShape } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  isMessage,
+  type Message,
+  type MessageInitShape,
+  type MessageShape,
+} from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
-import { failureOf, invalidArgument } from "../../../core/failure.ts";
+import { Failure, failureOf, invalidArgument } from "../../../core/failure.ts";
 import type { PushConfigs, PushInput } from "../../../core/push/push-configs.ts";
 import type { Tx } from "../../../core/store.ts";
-import {
-  A2AService,
-  GetTaskPushNotificationConfigRequestSchema,
-  type ListTaskPushNotificationConfigsResponse,
-  type TaskPushNotificationConfig,
-} from "../../../gen/proto/lf/a2a/v1/a2a_pb.ts";
+import { A2AService, type TaskPushNotificationConfig } from "../../../gen/proto/lf/a2a/v1/a2a_pb.ts";
+import { v2Answers } from "../../../http/failure.ts";
 import type { Admission, Request } from "../../../pipeline/admission.ts";
 import type { Admit } from "../../../pipeline/admit.ts";
 import type { Handler, HandlerTable } from "../../../pipeline/handlers.ts";
 import { type Operation, type OperationTable, rpcName } from "../../../pipeline/operations.ts";
 import type { Performer } from "../../../pipeline/perform.ts";
-import { refusalOf } from "../../shared/operations-over.ts";
 import { A2aFailure } from "../problem.ts";
 import { configOf, type PushUse, secretsOf } from "../push/use.ts";
 
@@ -68,13 +71,14 @@ export function pushUse(parts: PushDoorParts, { request, caller }: Admission, ha
   const { body: _, observed, ...rest } = request;
   const head: Request = { ...rest, idempotencyKey: null };
 
-  async function perform<M extends DescMethod>(method: M, message: Message, handler: Handler<M>, isOwnCall = true): Promise<Message> {
+  async function perform<M extends DescMethod>(method: M, message: Message, handler: Handler<M>, isOwnCall = true) {
     const operation = operationOf(parts.operations, method);
     // The call of SendMessage counts as the operation that it was first.
-    const handlers = new Map([[operation.rpc, handler as Handler<DescMethod>]]); // It gets messages of this method only.
+    const own: Handler<DescMethod> = (tx, by, of) => handler(tx, by, messageOf<M["input"]>(method.input, of));
     return refusing(async () => {
       const admission = await parts.admit(operation, isOwnCall && observed ? { ...head, observed } : head);
-      return (await parts.performWith(handlers).perform(admission, message, signal)).answer;
+      const performer = parts.performWith(new Map([[operation.rpc, own]]));
+      return messageOf<M["output"]>(method.output, (await performer.perform(admission, message, signal)).answer);
     });
   }
 
@@ -88,23 +92,17 @@ export function pushUse(parts: PushDoorParts, { request, caller }: Admission, ha
       const input = inputOf(config, afterSeq);
       const handler = async (tx: Tx, by: Admission["caller"]) =>
         configOf(await pushes.create(tx, by, { ...input, taskId: taskIn(config) }));
-      const answer = await perform(createTaskPushNotificationConfig, config, handler, afterSeq === undefined);
-      return answer as TaskPushNotificationConfig; // The handler of the method.
+      return perform(createTaskPushNotificationConfig, config, handler, afterSeq === undefined);
     },
-    async get({ taskId, id }) {
-      const message = create(GetTaskPushNotificationConfigRequestSchema, { taskId, id });
-      const answer = await perform(getTaskPushNotificationConfig, message, async (tx, by, of) =>
+    get: ({ taskId, id }) =>
+      perform(getTaskPushNotificationConfig, create(getTaskPushNotificationConfig.input, { taskId, id }), async (tx, by, of) =>
         configOf(await pushes.get(tx, by, taskIn(of), of.id)),
-      );
-      return answer as TaskPushNotificationConfig; // The handler of the method.
-    },
-    async list(request) {
-      const answer = await perform(listTaskPushNotificationConfigs, request, async (tx, by, of) => {
+      ),
+    list: (request) =>
+      perform(listTaskPushNotificationConfigs, request, async (tx, by, of) => {
         const { items, next } = await pushes.list(tx, by, taskIn(of), { size: of.pageSize, token: of.pageToken });
         return { configs: items.map(configOf), nextPageToken: next ?? "" };
-      });
-      return answer as ListTaskPushNotificationConfigsResponse; // The handler of the method.
-    },
+      }),
     async remove(of) {
       await perform(deleteTaskPushNotificationConfig, create(deleteTaskPushNotificationConfig.input, of), async (tx, by, { id }) => {
         await pushes.remove(tx, by, taskIn(of), id);
@@ -112,6 +110,11 @@ export function pushUse(parts: PushDoorParts, { request, caller }: Admission, ha
       });
     },
   };
+}
+
+function messageOf<Of extends DescMessage>(schema: Of, message: Message): MessageShape<Of> {
+  if (!isMessage(message, schema)) throw new Error(`${message.$typeName} is not ${schema.typeName}`);
+  return message;
 }
 
 function taskIn({ taskId }: { readonly taskId: string }): string {
@@ -126,6 +129,8 @@ async function refusing<T>(work: () => Promise<T>): Promise<T> {
   } catch (thrown) {
     const failure = failureOf(thrown);
     if (failure.reason === "not_found") throw new A2aFailure("TASK_NOT_FOUND", failure.message);
-    throw failure.reason === "internal" ? thrown : refusalOf(failure);
+    if (failure.reason === "internal") throw thrown;
+    const { reason, message, path, retryAfter } = failure;
+    throw new Failure(v2Answers[reason].code, message, { path, retryAfter });
   }
 }

@@ -114,7 +114,7 @@ function idIn(body: unknown): string | number | null {
 
 /** Reads a header. The query can have the version, for clients that set no headers (A2A 1.0, 3.6.1). */
 const headerOf = ({ request }: Call): ReadHeader => {
-  const query = request.query as Readonly<Record<string, unknown>>;
+  const query = request.query as { readonly [name in "A2A-Version" | "a2a-version"]?: string };
   return (name) => {
     const value = request.headers[name] ?? (name === "a2a-version" ? (query["A2A-Version"] ?? query[name]) : undefined);
     return value === undefined ? undefined : String(value);

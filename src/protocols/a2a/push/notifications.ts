@@ -1,11 +1,10 @@
 import { toJsonString } from "@bufbuild/protobuf";
+import type { TaskEvent } from "../../../../packages/client/src/index.ts";
 import type { PushConfig } from "../../../core/push/push-config.ts";
 import { type EventRows, eventId, type TaskEvent as StoredEvent } from "../../../core/tasks/event.ts";
 import type { Metadata } from "../../../core/tasks/metadata.ts";
 import { StreamResponseSchema } from "../../../gen/proto/lf/a2a/v1/a2a_pb.ts";
-import type { Json, TaskEvent } from "../../shared/operations.ts";
-import { detailsOf } from "../../shared/turn.ts";
-import { contextKey, type TaskPlace } from "../task.ts";
+import { contextKey, type ShownTask, type TaskPlace } from "../task.ts";
 import { restUpdate, updatesOf } from "../updates.ts";
 
 /** The newest events that the state of a task is made from, as in a stream. */
@@ -31,7 +30,7 @@ export interface NotificationPlace extends Pick<PushConfig, "hasEvents">, TaskPl
  */
 export async function notificationsOf(event: StoredEvent, place: NotificationPlace, parts: NotificationParts): Promise<readonly string[]> {
   const { taskId, contextId, hasEvents, next } = place;
-  const updates = [...updatesOf({ event: parts.eventOf(event) }, { taskId, contextId }, hasEvents)];
+  const updates = [...updatesOf(parts.eventOf(event), { taskId, contextId }, hasEvents)];
   if (mayEndTurn(event, next)) updates.push(...(await restAfter(event, place, parts)));
   return updates.map(({ message }) => toJsonString(StreamResponseSchema, message));
 }
@@ -48,20 +47,24 @@ async function restAfter(
 ) {
   const window = { beforeSeq: seq + 1, order: "desc", limit: eventsMax, verbose: false } as const;
   const known = (await events.list(taskId, window)).toReversed().map(eventOf);
-  const status = known.findLast(({ type }) => type === "status_update");
-  if (!status || status.seq < seq - 1 || detailsOf(status)["agent_status"] === "running") return [];
+  const status = known.findLast((one) => one.type === "status_update");
+  if (!status || status.seq < seq - 1 || status.status_update.agent_status === "running") return [];
   const facts = { id: taskId, metadata: { [contextKey]: contextId }, last_seq: seq, task_url: taskUrl(taskId) };
   const before = await events.list(taskId, { afterSeq: status.seq - 2, order: "asc", limit: 1, verbose: true });
   return [restUpdate(taskAt([...before.map(eventOf), ...known], status, facts), known, seq, hasEvents)];
 }
 
 /** The task as `task.detail` would have returned it after this status. A stop by the user, or what it waits for, is directly before it. */
-function taskAt(known: readonly TaskEvent[], status: TaskEvent, of: Json & { readonly id: string }): Json {
-  const { agent_status, status_detail } = detailsOf(status);
-  const before = known.find(({ id }) => id === eventId(of.id, status.seq - 1));
-  const seconds = Math.floor(Number(status["timestamp"]) / 1000);
-  const facts = { ...of, status: agent_status, updated_at: seconds, ...(before?.type === "user_stop" && { outcome: "stopped" }) };
-  if (before?.type !== "tool_used") return { ...facts, status_detail };
-  const { tool: name, description, params } = detailsOf(before);
-  return { ...facts, status_detail: { ...(status_detail as Json), tool: { name, description, params } } };
+function taskAt(
+  known: readonly TaskEvent[],
+  { seq, timestamp, status_update }: Extract<TaskEvent, { readonly type: "status_update" }>,
+  of: Pick<ShownTask, "id" | "metadata" | "last_seq" | "task_url">,
+): ShownTask {
+  const { agent_status: status, status_detail } = status_update;
+  const before = known.find(({ id }) => id === eventId(of.id, seq - 1));
+  const facts = { ...of, status, updated_at: Math.floor(timestamp / 1000) };
+  if (before?.type === "user_stop") return { ...facts, outcome: "stopped", ...(status_detail && { status_detail }) };
+  if (before?.type !== "tool_used" || !status_detail) return { ...facts, ...(status_detail && { status_detail }) };
+  const { tool: name, description, params } = before.tool_used;
+  return { ...facts, status_detail: { ...status_detail, tool: { name, ...(description && { description }), ...(params && { params }) } } };
 }

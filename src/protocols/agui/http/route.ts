@@ -9,8 +9,8 @@ import { eventStream } from "../../../http/v2/event-stream.ts";
 import { parseBody } from "../../../http/v2/parse.ts";
 import { type Call, inSteps, sendJson, wire } from "../../../http/wire/wire.ts";
 import type { Admission } from "../../../pipeline/admission.ts";
-import { entranceOf, type InProcessParts, inProcessOperations } from "../../shared/in-process.ts";
-import type { Operations } from "../../shared/operations.ts";
+import type { CallerClient } from "../../shared/caller-client.ts";
+import { entranceOf, type InProcessParts, inProcessClients } from "../../shared/in-process.ts";
 
 export interface AgUiParts extends InProcessParts {
   readonly readRequest: ReadRequest;
@@ -37,19 +37,19 @@ export function agUiRoutes(app: FastifyInstance, parts: AgUiParts): ReturnType<D
     decode: (_call, body) => parseBody(body),
     async encode(call, { caller }, message) {
       const head = { ...call.head, credentials: { ...call.head.credentials, session: null } };
-      await answer(call, parts, inProcessOperations(parts, head, caller), message);
+      await answer(call, parts, inProcessClients(parts, head, caller)(call.gone), message);
     },
   });
   door.route(app, "/ag-ui", { POST: post }, { text: () => "/ag-ui accepts POST: every run is a request" });
   return [{ address: "/ag-ui", methods: ["POST"], refuse: door.refuse }];
 }
 
-async function answer({ reply, head, gone }: Call, { clock, report }: AgUiParts, operations: Operations, body: unknown): Promise<void> {
+async function answer({ reply, head, gone }: Call, { clock, report }: AgUiParts, client: CallerClient, body: unknown): Promise<void> {
   const [{ run }, { readInput }] = await Promise.all([import("../run.ts"), import("../input.ts")]);
   const input = readInput(body);
   async function* frames(): AsyncGenerator<string> {
     try {
-      for await (const event of run(operations, input, gone)) yield `data: ${JSON.stringify(event)}\n\n`;
+      for await (const event of run(client, input)) yield `data: ${JSON.stringify(event)}\n\n`;
     } catch (thrown) {
       if (gone.aborted) return;
       const failure = failureOf(thrown);

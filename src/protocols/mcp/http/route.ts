@@ -3,6 +3,7 @@ import type { ReadableStream } from "node:stream/web";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Cipher } from "../../../core/cipher.ts";
 import { Failure, invalidArgument } from "../../../core/failure.ts";
+import { isObject, type JsonObject } from "../../../core/json.ts";
 import { mcpResource } from "../../../core/oauth/resource.ts";
 import { signedTokens } from "../../../core/signed-token.ts";
 import { callHeaders, refusalHeaders, setHeaders } from "../../../http/answer-headers.ts";
@@ -13,7 +14,7 @@ import type { Door } from "../../../http/unrouted.ts";
 import { parseBody } from "../../../http/v2/parse.ts";
 import { type Call, inSteps, sendJson, wire } from "../../../http/wire/wire.ts";
 import type { Admission } from "../../../pipeline/admission.ts";
-import { entranceOf, type InProcessParts, inProcessOperations } from "../../shared/in-process.ts";
+import { entranceOf, type InProcessParts, inProcessClients } from "../../shared/in-process.ts";
 import type { Resumed } from "../tools/tool.ts";
 import { checkMcpCredential, mcpChallenge, mcpCredentials } from "./credential.ts";
 import type { DoorParts } from "./handler.ts";
@@ -46,7 +47,7 @@ export function mcpRoutes(app: FastifyInstance, parts: McpParts): ReturnType<Doo
   const resource = mcpResource(baseUrl);
   const refuse = refusalsOf(parts);
   const door = wire({ name: "mcp", readHead: readRequest, failureIn: failureOfError, report, refuse });
-  const post = inSteps<Admission, unknown>({
+  const post = inSteps<Admission, JsonObject>({
     async admit({ head, request }) {
       checkOrigin(request.raw);
       const admission = await parts.admit(entrance, headFor(resource, head));
@@ -57,15 +58,15 @@ export function mcpRoutes(app: FastifyInstance, parts: McpParts): ReturnType<Doo
     decode(_call, body) {
       const message = parseBody(body);
       if (Array.isArray(message)) throw invalidArgument("", "the body must be one message: the protocol has no batches");
-      if (typeof message !== "object" || message === null) throw invalidArgument("", "the body must be a message of JSON-RPC: an object");
+      if (!isObject(message)) throw invalidArgument("", "the body must be a message of JSON-RPC: an object");
       return message;
     },
     async encode(call, admission, message) {
       const { answerMcp, scopesNeeded } = await import("./handler.ts");
-      const door = serverParts(parts, { ...call, head: headFor(resource, call.head) }, admission);
-      const scopes = await scopesNeeded(message, door);
+      const scopes = scopesNeeded(message, admission.caller);
       // The client can ask its user for the scope, and call again.
       if (scopes !== null) return refuse(call, lacking(scopes), scopes.slice(0, 1));
+      const door = serverParts(parts, { ...call, head: headFor(resource, call.head) }, admission);
       const answer = await answerMcp(webRequest(call, baseUrl), message, door);
       setHeaders(call.reply, callHeaders(call.head.requestId));
       await send(call.reply, answer);
@@ -112,9 +113,8 @@ function serverParts(parts: McpParts, { head, request, gone }: Call, { caller }:
     "mcp place",
   );
   const { tools } = request.query as { readonly tools?: unknown };
-  const operations = inProcessOperations(parts, head, caller);
   return {
-    operations,
+    clientUntil: inProcessClients(parts, head, caller),
     selection: typeof tools === "string" ? tools : null,
     version,
     gone,

@@ -1,5 +1,8 @@
 import { readFileSync } from "node:fs";
-import type { InputSchema } from "./tool.ts";
+import type { Tool } from "@modelcontextprotocol/server";
+
+/** JSON Schema of an object. */
+export type InputSchema = Tool["inputSchema"];
 
 /** A tool that is one operation of v2, as `scripts/generate-tools.mjs` writes it. */
 interface Generated {
@@ -21,10 +24,4 @@ export function generatedTools(): ReadonlyMap<string, Generated> {
     ]),
   );
   return read;
-}
-
-/** Members of the request of an operation, as JSON Schemas. */
-export function membersOf(operation: string, names: readonly string[]): InputSchema["properties"] {
-  const { properties = {} } = generatedTools().get(operation)?.inputSchema ?? {};
-  return Object.fromEntries(names.flatMap((name) => (properties[name] === undefined ? [] : [[name, properties[name]]])));
 }

@@ -1,12 +1,13 @@
+import { isQuestion } from "../../../../packages/client/src/index.ts";
+import { invalidArgument } from "../../../core/failure.ts";
 import { mayCall, type Rights } from "../../../pipeline/access.ts";
 import { type Operation, operationTable } from "../../../pipeline/operations.ts";
 import { checkShown, mayDecide } from "../../shared/ask.ts";
-import { type Operations, Refusal } from "../../shared/operations.ts";
-import { isQuestion, readTask, waitingOf } from "../../shared/turn.ts";
+import { readTask, waitingOf } from "../../shared/turn.ts";
 import { jsonResult } from "../results.ts";
 import { fileTools } from "./files.ts";
 import { generatedTools } from "./generated.ts";
-import { textIn } from "./input.ts";
+import { callWith, text } from "./input.ts";
 import { taskTools } from "./tasks.ts";
 import { type Tool, toolName } from "./tool.ts";
 
@@ -27,7 +28,7 @@ const selectionMax = 1_000;
  *
  * @param selection names separated by commas: `default`, `all`, a subject such as `project`, or one operation such as
  * `project.create`; null for the usual tools.
- * @throws Refusal `invalid_argument` for a name that selects nothing.
+ * @throws Failure `invalid_argument` for a name that selects nothing.
  */
 export function selectTools(selection: string | null, caller: Rights): readonly Tool[] {
   const { selectable, decision } = allTools();
@@ -48,15 +49,6 @@ export function scopesFor(tool: string, caller: Rights): readonly string[] | nul
   const scopes = operation?.access?.anyScope ?? [];
   return operation === undefined || mayCall(operation, caller) || scopes.length === 0 ? null : scopes;
 }
-
-/**
- * Creates the list of a caller's tools. Only the operations, the selection and the credential decide: no text of a task or a
- * skill is read.
- */
-export const toolsOf =
-  (operations: Pick<Operations, "caller">, selection: string | null) =>
-  async (signal: AbortSignal): Promise<readonly Tool[]> =>
-    selectTools(selection, await operations.caller(signal));
 
 interface Named {
   readonly operation: string;
@@ -100,7 +92,7 @@ function makeTools(): AllTools {
 function chosen(all: readonly Named[], selection: string | null): ReadonlySet<string> {
   const byDefault = allTools().usual;
   if (selection === null || selection === "") return byDefault;
-  if (selection.length > selectionMax) throw new Refusal("invalid_argument", `tools: must be at most ${selectionMax} characters`);
+  if (selection.length > selectionMax) throw invalidArgument("tools", `must be at most ${selectionMax} characters`);
   const words = selection.split(",").map((word) => word.trim());
   return new Set(
     words.flatMap((word) => {
@@ -109,7 +101,7 @@ function chosen(all: readonly Named[], selection: string | null): ReadonlySet<st
         ({ name, operation }) => word === "all" || word === operation || word === name || operation.startsWith(`${word}.`),
       );
       if (found.length > 0) return found.map(({ name }) => name);
-      throw new Refusal("invalid_argument", `tools: "${word.slice(0, 64)}" is not a tool, an operation or a subject`, { field: "tools" });
+      throw invalidArgument("tools", `"${word.slice(0, 64)}" is not a tool, an operation or a subject`);
     }),
   );
 }
@@ -123,7 +115,7 @@ function operationTool(name: string): Tool {
     name: toolName(name),
     ...tool,
     annotations: { readOnlyHint: !isChange, destructiveHint: isDestructive },
-    run: async (request, { operations, signal }) => jsonResult(await operations.call(name, request, signal)),
+    run: async (client, input) => jsonResult(await callWith(client, name, input)),
   };
 }
 
@@ -132,10 +124,11 @@ function approvalTool(): Tool {
   const tool = operationTool(approval);
   return {
     ...tool,
-    async run(request, use) {
-      const waiting = waitingOf(await readTask(use.operations, textIn(request, "task_id"), use.signal));
+    async run(client, input, use) {
+      const taskId = text("").read("task_id" in input ? input.task_id : undefined, "task_id");
+      const waiting = waitingOf(await readTask(client, taskId));
       if (waiting && !isQuestion(waiting)) checkShown(waiting);
-      return tool.run(request, use);
+      return tool.run(client, input, use);
     },
   };
 }
