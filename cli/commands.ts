@@ -53,6 +53,10 @@ export const clientCommands: Readonly<Record<string, Entry>> = {
     "Compare a server with the specification: each operation works, differs or is missing",
     async () => (await import("./commands/check.ts")).check,
   ),
+  "verify-release": entry(
+    "Compare the files of a release with their digests",
+    async () => (await import("./commands/verify-release.ts")).verifyRelease,
+  ),
   completion: entry(
     "Write the script that completes commands in a shell",
     async () => (await import("./commands/completion.ts")).completion,
@@ -121,7 +125,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
   TASKS: ["task", "file", "project", "schedule", "skill"],
   "APPS AND WEBHOOKS": ["app", "connector", "webhook"],
   ACCOUNT: ["login", "logout", "whoami", "profile", "usage", "export"],
-  TOOLS: ["api", "mcp", "acp", "import", "fixtures", "record", "replay", "check", "completion"],
+  TOOLS: ["api", "mcp", "acp", "import", "fixtures", "record", "replay", "check", "verify-release", "completion"],
   SERVER: ["serve", "status", "doctor", "config", "migrate", "move", "worker-check", "bench", "client"],
   "SERVER: PEOPLE AND KEYS": ["user", "key", "worker-key", "webhook-key", "rotate-key"],
   "SERVER: SPACES": ["credits", "budget", "website", "audit", "legal-hold", "erase", "server-connector", "server-export", "server-skill"],

@@ -1,5 +1,5 @@
 // Makes builds use what was tested: base images by digest, and actions of CI by commit.
-//   node scripts/pins.ts           says what is not pinned, and fails then; `npm run check` refuses a release with it
+//   node scripts/pins.ts           says what is not pinned, and fails then: release.yml runs it
 //   node scripts/pins.ts --write   looks up each tag and writes its digest or commit behind it; run it again to renew
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -53,12 +53,12 @@ const places: readonly Place[] = [
     lookUp: digestOf,
     write: (before, name, tag, digest) => `${before}${name}:${tag}@${digest}`,
   },
-  {
-    file: ".github/workflows/ci.yml",
+  ...["ci", "release"].map((name) => ({
+    file: `.github/workflows/${name}.yml`,
     form: /^( *- uses: )([\w./-]+)@(?:([0-9a-f]{40}) # )?(v[\w.]+)$/gm,
     lookUp: commitOf,
-    write: (before, name, tag, commit) => `${before}${name}@${commit} # ${tag}`,
-  },
+    write: (before: string, action: string, tag: string, commit: string) => `${before}${action}@${commit} # ${tag}`,
+  })),
 ];
 
 /** What a reference is: its text, its parts, and its digest or commit, if it has one. */

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DefaultTheme, UserConfig } from "vitepress";
 import { navigation } from "../navigation.ts";
-import { anchorOf, codeClasses, withoutInlineStyle } from "./markdown.ts";
+import { anchorOf, codeClasses, withoutInlineStyle, withoutRandomIds } from "./markdown.ts";
 import { unlinkSources } from "./unlink-sources.ts";
 
 const version = process.env["SITE_VERSION"] ?? "";
@@ -19,6 +19,8 @@ export default {
   srcDir: "pages",
   outDir: process.env["SITE_OUT"] ?? "dist",
   base,
+  // One page after the other: the index of the search has them in the same order in each build.
+  buildConcurrency: 1,
   cleanUrls: process.env["SITE_CLEAN_URLS"] === "1",
   lang: "en",
   title: "Agent Task Platform",
@@ -39,6 +41,7 @@ export default {
     config: (markdown) => {
       unlinkSources(markdown, sourceUrl);
       withoutInlineStyle(markdown);
+      withoutRandomIds(markdown);
     },
   },
   // The theme's own inline styles: the first is in theme/style.css, the second is set again by a script.

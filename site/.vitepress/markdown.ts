@@ -28,3 +28,14 @@ export function withoutInlineStyle(markdown: MarkdownRenderer): void {
     return title === undefined ? block : block.replace("<div ", `<div data-title="${markdown.utils.escapeHtml(title)}" `);
   };
 }
+
+/** Names the tabs of a group of code by its place on the page: each build of the same text is the same. */
+export function withoutRandomIds(markdown: MarkdownRenderer): void {
+  const name = "container_code-group_open";
+  const open = markdown.renderer.rules[name];
+  markdown.renderer.rules[name] = (tokens, index, ...rest) => {
+    const html = open?.(tokens, index, ...rest) ?? "";
+    const random = [...new Set([...html.matchAll(/ (?:id|name)="((?:tab|group)-[\w-]+)"/g)].map(([, id = ""]) => id))];
+    return random.reduce((text, id, nth) => text.replaceAll(`"${id}"`, `"code-${index}-${nth}"`), html);
+  };
+}

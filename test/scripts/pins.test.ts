@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { pinnedText, unpinned } from "../../scripts/pins.ts";
 
-const files = ["deploy/container/Dockerfile", ".github/workflows/ci.yml"];
+const files = ["deploy/container/Dockerfile", ".github/workflows/ci.yml", ".github/workflows/release.yml"];
 const digest = `sha256:${"a".repeat(64)}`;
 const commit = "b".repeat(40);
 const found = async (name: string): Promise<string> => (name.startsWith("actions/") ? commit : digest);
