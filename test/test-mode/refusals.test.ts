@@ -8,7 +8,7 @@ import { openTestMode } from "../../src/modules/test-mode/open.ts";
 import { serve } from "../../src/serve.ts";
 import { loadedWith } from "../support/loaded-with.ts";
 import { openService, type Service } from "../support/service.ts";
-import { refusedSettings, startTestMode, type TestModeServer } from "./rig.ts";
+import { refusalsOf, startTestMode, type TestModeServer } from "./rig.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "test-mode-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -21,31 +21,52 @@ function file(name: string, content: string): string {
 
 describe("test mode does not start with", () => {
   mkdirSync(join(folder, "production"));
+  const production = "test mode does not start with production: leave out --test";
+  const listens = "test mode listens on this machine only, such as 127.0.0.1";
+  const address = "in test mode the address must be of this machine, such as http://127.0.0.1:8080";
+  const others = "a test server reaches no other system and makes its own data: unset it, or leave out --test";
+  const chosen = "in test mode the folder must not exist, or be one that --test has made: choose another one, or unset it";
+  const models = file("models.json", "{}");
   test.each([
-    { setting: "NODE_ENV", value: "production" },
-    { setting: "HOST", value: "0.0.0.0" },
-    { setting: "HOST", value: "::" },
-    { setting: "HOST", value: "platform.example.com", with: { BASE_URL: "http://127.0.0.1:1" } },
-    { setting: "BASE_URL", value: "https://api.example.com" },
-    { setting: "CONSENT_URL", value: "https://accounts.example.com" },
-    { setting: "APP_URL", value: "https://app.example.com" },
-    { setting: "ADMIN_HOST", value: "0.0.0.0", with: { ADMIN_PORT: "9090", ADMIN_TOKEN_FILE: file("token", "x".repeat(20)) } },
-    { setting: "DATABASE_URL", value: "postgresql://db/platform" },
-    { setting: "DATABASE_URL", value: `file:${folder}/other.db` },
-    { setting: "DATA_DIR", value: join(folder, "production") },
-    { setting: "ENCRYPTION_KEY", value: Buffer.alloc(32, 1).toString("base64") },
-    { setting: "S3_BUCKET", value: "bucket" },
-    { setting: "TRUST_PROXY", value: "x-forwarded-for" },
-    { setting: "SMTP_URL", value: "smtp://mail.example.com" },
-    { setting: "OIDC_ISSUER", value: "https://sso.example.com" },
-    { setting: "MODELS_FILE", value: file("models.json", "{}") },
-    { setting: "A2A_AGENTS_FILE", value: file("agents.json", "{}") },
-    { setting: "SITES_DOMAIN", value: "example-sites.net" },
-    { setting: "OTEL_EXPORTER_OTLP_ENDPOINT", value: "http://collector.example.com:4318" },
-    { setting: "TRUST_PROXY", value: "x-forwarded-for", inFile: true },
-  ])("$setting=$value", async ({ setting, value, with: more = {}, inFile = false }) => {
+    { setting: "NODE_ENV", value: "production", says: production },
+    { setting: "HOST", value: "0.0.0.0", says: listens },
+    { setting: "HOST", value: "::", says: listens },
+    { setting: "HOST", value: "192.168.1.5", with: { BASE_URL: "http://127.0.0.1:1" }, says: listens },
+    // A name, also one that names this machine today.
+    { setting: "HOST", value: "platform.example.com", with: { BASE_URL: "http://127.0.0.1:1" }, says: listens },
+    { setting: "HOST", value: "127.0.0.1.nip.io", with: { BASE_URL: "http://127.0.0.1:1" }, says: listens },
+    {
+      setting: "ADMIN_HOST",
+      value: "0.0.0.0",
+      with: { ADMIN_PORT: "9090", ADMIN_TOKEN_FILE: file("token", "x".repeat(20)) },
+      says: listens,
+    },
+    { setting: "BASE_URL", value: "https://api.example.com", says: address },
+    { setting: "BASE_URL", value: "http://localhost.evil.example:8080", says: address },
+    { setting: "CONSENT_URL", value: "https://accounts.example.com", says: address },
+    { setting: "APP_URL", value: "https://app.example.com", says: address },
+    { setting: "DATABASE_URL", value: "postgresql://db/platform", says: others },
+    { setting: "DATABASE_URL", value: `file:${folder}/other.db`, says: others },
+    { setting: "DATABASE_READ_URL", value: "postgresql://replica/platform", says: others },
+    { setting: "DATA_DIR", value: join(folder, "production"), says: chosen },
+    { setting: "ENCRYPTION_KEY", value: Buffer.alloc(32, 1).toString("base64"), says: others },
+    { setting: "S3_BUCKET", value: "bucket", says: others },
+    { setting: "TRUST_PROXY", value: "x-forwarded-for", says: others },
+    { setting: "SMTP_URL", value: "smtp://mail.example.com", says: others },
+    // Single sign-on, with the groups of its provider.
+    { setting: "OIDC_ISSUER", value: "https://sso.example.com", says: others },
+    { setting: "MODELS_FILE", value: models, says: others },
+    { setting: "A2A_AGENTS_FILE", value: file("agents.json", "{}"), says: others },
+    { setting: "TRANSCRIBE_URL", value: "https://speech.example.com", says: others },
+    { setting: "SITES_DOMAIN", value: "example-sites.net", says: others },
+    { setting: "CONNECTOR_COMMANDS", value: "npx", says: others },
+    { setting: "OTEL_EXPORTER_OTLP_ENDPOINT", value: "http://collector.example.com:4318", says: others },
+    { setting: "TRUST_PROXY", value: "x-forwarded-for", inFile: true, says: others },
+    { setting: "HOST", value: "0.0.0.0", inFile: true, says: listens },
+    { setting: "MODELS_FILE", value: models, inFile: true, says: others },
+  ])("$setting=$value", async ({ setting, value, with: more = {}, inFile = false, says }) => {
     const env = inFile ? { CONFIG_FILE: file("settings.json", JSON.stringify({ [setting]: value })) } : { [setting]: value };
-    expect(await refusedSettings({ ...more, ...env })).toContain(setting);
+    expect(await refusalsOf({ ...more, ...env })).toContain(`${setting}: ${says}`);
   });
 });
 

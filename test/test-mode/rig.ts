@@ -42,13 +42,13 @@ export async function startTestMode(flags: TestFlags = {}, env: Readonly<Record<
   };
 }
 
-/** The names of the settings that test mode refuses in an environment; empty when it starts. */
-export async function refusedSettings(env: Readonly<Record<string, string>>): Promise<readonly string[]> {
+/** What test mode says about an environment that it refuses, one sentence for each setting; empty when it starts. */
+export async function refusalsOf(env: Readonly<Record<string, string>>): Promise<readonly string[]> {
   try {
     await (await openTestMode({ PORT: "0", ...env }, {})).close();
     return [];
   } catch (thrown) {
     if (!(thrown instanceof ConfigError)) throw thrown;
-    return thrown.problems.map(({ variable }) => variable);
+    return thrown.problems.map(({ text }) => text);
   }
 }
