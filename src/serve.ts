@@ -34,7 +34,8 @@ export async function serve(config: Config, program: string, exit: (code: number
   const metrics = await openMetrics(config);
   const telemetry = await openTelemetry(config, { metrics, log: (...line) => log(...line) });
   const log = createLog(config, telemetry);
-  log("info", "starting", { ...(await currentBuild()) });
+  // Git answers in a clone, while the checks below are made.
+  const build = currentBuild();
   for (const warning of findMisspeltSettings()) log("warn", warning);
   const ambient: Ambient = {
     ...{ clock: systemClock, ids: systemIds, random: systemRandom, log },
@@ -46,6 +47,7 @@ export async function serve(config: Config, program: string, exit: (code: number
   const folder = await openFolder(config, log);
   // Check ports before the first key is created: a start with a port in use creates nothing.
   for (const address of listenAddresses(config)) await checkListenAddress(address);
+  log("info", "starting", { ...(await build) });
   const first = firstKeys({ ...config, ...ambient, now: ambient.clock.now });
   const { store, cipher } = await openInstallation(config, ambient, first.create);
   await test?.server.open();

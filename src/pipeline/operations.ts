@@ -123,7 +123,7 @@ function readTable(of: readonly DescService[]): OperationTable {
 
 function readOperation(method: DescMethod, gaps: string[]): Omit<Operation, "countedWith"> | undefined {
   const rpc = rpcName(method);
-  const facts = getOption(method, operation);
+  const facts = factsOf(method);
   const rateClass = rateClasses[facts.rateClass];
   if (facts.who.case === undefined) gaps.push(`${rpc}: who may call is not stated`);
   if (facts.name !== "" && !namePattern.test(facts.name)) gaps.push(`${rpc}: ${facts.name} is not a dotted name`);
@@ -154,11 +154,23 @@ function readOperation(method: DescMethod, gaps: string[]): Omit<Operation, "cou
   };
 }
 
+/** Reads a description once: messages belong to many operations, and test mode makes a second table. */
+function once<D extends object, T>(read: (desc: D) => T): (desc: D) => T {
+  const known = new WeakMap<D, T>();
+  return (desc) => {
+    if (!known.has(desc)) known.set(desc, read(desc));
+    return known.get(desc) as T; // It was set above.
+  };
+}
+
+const factsOf = once((method: DescMethod) => getOption(method, operation));
+const hasOwnSecret = once((desc: DescMessage) => desc.fields.some((field) => getOption(field, secret)));
+
 /** Whether a message has a field with the option `secret`, at any depth. */
 function holdsSecret(desc: DescMessage, seen = new Set<DescMessage>()): boolean {
   if (seen.has(desc)) return false;
   seen.add(desc);
-  return desc.fields.some((field) => getOption(field, secret) || (field.message !== undefined && holdsSecret(field.message, seen)));
+  return hasOwnSecret(desc) || desc.fields.some(({ message }) => message !== undefined && holdsSecret(message, seen));
 }
 
 /** An anonymous operation changes nothing, has no audit row, and reads at most 64 KiB (spec/decisions.md 53). */

@@ -7,8 +7,8 @@ import { compileObjectWriter } from "../../http/v2/writer.ts";
 import { type Call, type Calls, errorOf } from "./calls.ts";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
-/** There are no headers and no status: one for all answers. */
-const response = new Response(null);
+/** There are no headers and no status: one for all answers, made on first use, because Node then loads its HTTP client. */
+let response: Response | undefined;
 
 /**
  * Carries the calls of a client to operations in this process, for the credential of one request. Objects of v2 go in and come out; no
@@ -24,7 +24,7 @@ export const inProcessTransport = (calls: Calls, ended: AbortSignal): Transport 
   async send(request, { signal, timeoutMs, idempotencyKey }: CallOptions = {}) {
     const data = await calls.perform(callIn(request), within(ended, signal, timeoutMs), idempotencyKey);
     const { requestId } = calls;
-    return { data: { request_id: requestId, ...data }, requestId, response };
+    return { data: { request_id: requestId, ...data }, requestId, response: (response ??= new Response(null)) };
   },
   open: () => Promise.reject(new TypeError("streams in the process have no bytes")),
   async events(request, { signal }: StreamOptions = {}) {

@@ -14,11 +14,9 @@ const ofId = ({ accountId, spaceId }: Pick<Scope, "accountId" | "spaceId">, id: 
 });
 
 export function agentRows(session: Session): AgentRows {
-  const { db } = session;
+  const { db, execute } = session;
   return {
-    async insert(data) {
-      await (await db()).agent.create({ data });
-    },
+    insert: async (row) => void (await execute(agent.insert(row))),
     async list({ accountId, spaceId }) {
       const orderBy = [{ isDefault: "desc" }, { createdAt: "asc" }, { id: "asc" }] as const;
       const rows = await (await db()).agent.findMany({ where: { accountId, spaceId }, orderBy: [...orderBy] });

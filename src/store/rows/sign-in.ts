@@ -156,9 +156,7 @@ export function linkRows(session: Session): LinkRows {
   const isOpen = (digest: string, now: number): Sql => sql`
     digest = ${digest} AND used_at IS NULL AND expires_at > ${now} AND (NOT is_first OR NOT ${hasSignIns})`;
   return {
-    async insert(data) {
-      await (await db()).signInLink.create({ data });
-    },
+    insert: async (row) => void (await execute(tables.signInLink.insert(row))),
     findOpen: (digest, now) => link.row(session)(sql`SELECT ${link.of("sign_in_link")} FROM sign_in_link WHERE ${isOpen(digest, now)}`),
     use: (digest, now) =>
       link.row(session)(sql`
