@@ -72,6 +72,23 @@ test("a room that may import everything is imported only by such rooms", () => {
   expect(wrong).toEqual([]);
 });
 
+/** The files that connect the parts of a process. */
+const isComposition = ({ path }: SourceFile): boolean => /^src\/(modules\/|start\/|serve\.ts$)/.test(path);
+const ownImports = ({ imports }: SourceFile): number =>
+  new Set(imports.map(({ target }) => target).filter((target) => target.startsWith("src/"))).size;
+/** Other files that one of the composition may import, types included. */
+const compositionMax = 25;
+
+test(`no file of the composition imports more than ${compositionMax} other files`, () => {
+  const counts = files.filter(isComposition).map((file) => [ownImports(file), file.path] as const);
+  const [largest] = counts.toSorted(([a], [b]) => b - a);
+  console.info(`read ${counts.length} files of the composition; the largest imports ${largest?.join(" files: ")}`);
+  expect(counts.length).toBeGreaterThan(50);
+  expect(counts.filter(([count]) => count > compositionMax)).toEqual([]);
+  const all = planted("src/modules/planted.ts", files.map(({ path }) => `import "../../${path}";`).join("\n"));
+  expect(ownImports(all)).toBe(files.length);
+});
+
 test("only the configuration reads the environment", () => {
   expect(files.filter(({ text }) => /process\.env\b/.test(text)).map(({ path }) => path)).toEqual(["src/config/config.ts"]);
 });

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { backUp } from "../../src/backup/back-up.ts";
 import { systemClock } from "../../src/core/clock.ts";
-import { openBlobs } from "../../src/modules/files.ts";
+import { openBlobs } from "../../src/modules/blobs.ts";
 import { argument, exactly } from "../frame/parameters.ts";
 import { type InstallationFlags, installationCommand, installationFlags, type OnInstallation } from "./frame/command.ts";
 import { progressLine } from "./frame/progress-line.ts";

@@ -7,7 +7,7 @@ import { systemClock } from "../../src/core/clock.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
-import { openBlobs } from "../../src/modules/files.ts";
+import { openBlobs } from "../../src/modules/blobs.ts";
 import { processLog } from "../../src/observability/log.ts";
 import { findPeers } from "../../src/runtime/peers.ts";
 import { readEncryptionKey, readPreviousKey } from "../../src/start/encryption-key.ts";

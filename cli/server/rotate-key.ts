@@ -3,7 +3,7 @@ import { findRecipient } from "../../src/core/keys/recipient.ts";
 import { findRotation, finishRotation, switchKey } from "../../src/core/processes/key-rotation.ts";
 import { countByKey, type KeyCounts, reencrypt } from "../../src/core/processes/re-encrypt.ts";
 import type { Tx } from "../../src/core/store.ts";
-import { openBlobs } from "../../src/modules/files.ts";
+import { openBlobs } from "../../src/modules/blobs.ts";
 import { countOldArchives } from "../../src/modules/old-archives.ts";
 import { UsageError } from "../frame/failures.ts";
 import { switchFlag } from "../frame/parameters.ts";

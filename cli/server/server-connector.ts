@@ -5,7 +5,7 @@ import type { ConnectorInput, ServerInput } from "../../src/core/connectors/conn
 import { Failure } from "../../src/core/failure.ts";
 import { findRecipient } from "../../src/core/keys/recipient.ts";
 import type { Tx } from "../../src/core/store.ts";
-import { createConnectors } from "../../src/modules/connectors.ts";
+import { openConnectors } from "../../src/modules/connector-parts.ts";
 import { processContext } from "../../src/modules/process-context.ts";
 import { readInput } from "../frame/ask.ts";
 import type { CliContext } from "../frame/context.ts";
@@ -19,7 +19,7 @@ type Flags = InstallationFlags & HolderFlags;
 /** The connectors of the holder, and changes that are recorded in the audit log. */
 async function connectorsOf(server: OnInstallation, { user: email, team }: HolderFlags) {
   const { config, ambient, store, creationContext: making } = server;
-  const { connectors } = createConnectors(processContext(config, server, ambient));
+  const { connectors } = openConnectors(processContext(config, server, ambient));
   const recipient = await store.change((tx) => findRecipient(tx, { email, team, kind: "general" }));
   const change = <T>(rpc: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
     store.change(async (tx) => {

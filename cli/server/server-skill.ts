@@ -1,7 +1,7 @@
 import { buildRouteMap } from "@stricli/core";
 import { stageSkill } from "../../src/core/skills/store-skill.ts";
 import { importSkill, listSkills, readSkill, removeSkill, type SkillTarget } from "../../src/core/use-cases/import-skills.ts";
-import { createFiles } from "../../src/modules/files.ts";
+import { openFiles } from "../../src/modules/file-parts.ts";
 import { processContext } from "../../src/modules/process-context.ts";
 import { UsageError } from "../frame/failures.ts";
 import { argument, exactly, switchFlag, textFlag } from "../frame/parameters.ts";
@@ -40,7 +40,7 @@ const importOne = installationCommand({
   run: async (server: OnInstallation, flags: ImportFlags, path: string) => {
     const { config, ambient, store, creationContext, print } = server;
     const target = targetOf(flags);
-    const { staging } = createFiles(processContext(config, server, ambient));
+    const { staging } = openFiles(processContext(config, server, ambient));
     const staged = await stageSkill(staging, await readSkill(path), { accountId: null, signal: new AbortController().signal });
     const { id, name } = await store.change((tx) => importSkill(tx, creationContext(), target, staged));
     print.result({ id, name }, `${id}  ${name}`);

@@ -32,7 +32,7 @@ export const status = installationCommand({
   run: async ({ ambient, context, print, ...opened }: OnInstallation, { watch = false }: StatusFlags) => {
     const { stdout } = context.process;
     const config = await withStoredProfiles(opened.store, opened.config);
-    const parts = installationParts(processContext(config, opened, ambient), () => ({ error: 0, warn: 0 }));
+    const parts = installationParts(processContext(config, opened, ambient));
     for (;;) {
       const status = await parts.readInstallation(opened.store);
       const processes = processesOf(await opened.store.processKeys.list(status.at - keysLapseMs), status.nodes);

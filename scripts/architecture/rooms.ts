@@ -50,8 +50,8 @@ export const rooms: readonly Room[] = [
   },
   {
     name: "rpc",
-    does: "handlers: one call to the core and a conversion",
-    may: ["core", "gen/proto", "type pipeline/handlers", "@bufbuild/"],
+    does: "the handlers of each service: one call to the core and a conversion",
+    may: ["core", "gen/proto", "pipeline/handlers", "@bufbuild/"],
   },
   {
     name: "http",
@@ -184,12 +184,12 @@ export const rooms: readonly Room[] = [
   },
   {
     name: "start",
-    does: "`installation.ts` opens the data folder, key and database, `platform.ts` connects the modules of one process over an open store; the first key, addresses",
+    does: "`installation.ts` opens the data folder, key and database, `platform.ts` connects the parts of one process over an open store; the first key, addresses",
     may: ["*"],
   },
   {
     name: "modules",
-    does: "the parts of `platform.ts`, by subject; `test-mode/` is `atp serve --test`, which no other server loads",
+    does: "a module for each subject: `createProjects(context)` returns its handlers and routes, and how it ends; `all.ts` lists them; `test-mode/` is `atp serve --test`, which no other server loads",
     may: ["*"],
   },
   { name: "serve", does: "opens, serves until a signal, closes in reverse order; `atp serve` calls it", may: ["*"] },

@@ -33,7 +33,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/start/process/ending.ts": "the end of the process",
   "src/start/process/output.ts": "output of the process",
   "src/start/process/watchdog-worker.ts": threads,
-  "src/modules/auditing.ts": "limits the end of the process",
+  "src/modules/audit.ts": "limits the end of the process",
   "src/async/thread.ts": threads,
   "src/protocols/shared/transport.ts": "limits an open call, by the machine's time",
   "src/http/connection.ts": connections,

@@ -1,6 +1,6 @@
 import type { Door } from "../http/unrouted.ts";
 import { type AgUiParts, agUiRoutes } from "../protocols/agui/http/route.ts";
-import type { FileParts } from "./files.ts";
+import type { FileParts } from "./file-parts.ts";
 import type { McpCalls } from "./mcp.ts";
 import type { ProcessContext } from "./process-context.ts";
 

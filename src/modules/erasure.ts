@@ -6,7 +6,7 @@ import type { Log } from "../core/log.ts";
 import type { Store } from "../core/store.ts";
 import type { EraseParts } from "../core/use-cases/erase.ts";
 import { compact } from "../store/compact.ts";
-import { openBlobs } from "./files.ts";
+import { openBlobs } from "./blobs.ts";
 
 export function eraseParts(config: Config, store: Store, clock: Clock, log: Log, onProgress: EraseParts["onProgress"]): EraseParts {
   const { sweep } = fileSweep({ changeBytes: store.change, blobs: openBlobs(config, log), clock, log });

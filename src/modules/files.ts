@@ -1,93 +1,21 @@
-import { join } from "node:path";
-import { fetchFile } from "../adapters/egress/fetch-file.ts";
-import { createLocalBlobs } from "../adapters/storage/local.ts";
-import { limitConcurrency } from "../async/limit.ts";
-import type { Bucket } from "../config/bucket.ts";
-import type { Config } from "../config/config.ts";
-import type { Blobs } from "../core/files/blob.ts";
-import { type FetchFiles, fetchFilesWith } from "../core/files/fetch-files.ts";
-import { type Files, fileReader, files, type ReadFile } from "../core/files/files.ts";
-import { type FileLinks, fileLinks } from "../core/files/links.ts";
-import { staging } from "../core/files/stage.ts";
-import type { Staging } from "../core/files/staging.ts";
-import { type FileSweep, fileSweep } from "../core/files/sweep.ts";
-import { type Uploads, uploads } from "../core/files/uploads.ts";
-import { type Writer, writer } from "../core/files/writer.ts";
-import type { Log } from "../core/log.ts";
-import { createOpenCurrentSkill, type OpenSkill } from "../core/skills/content.ts";
-import type { Store } from "../core/store.ts";
-import { segmentReader } from "../core/tasks/segment-file.ts";
-import type { ArchiveParts } from "../core/use-cases/archive-events.ts";
-import { type WorkspaceOf, workspaces } from "../core/workspaces/open.ts";
-import type { ProcessContext } from "./process-context.ts";
+import { createPdfOf } from "../adapters/pdf/pdf-of.ts";
+import { exportLinks } from "../core/exports/links.ts";
+import { fileRoutes } from "../http/files/routes.ts";
+import { fileHandlers } from "../rpc/file.ts";
+import type { CreateModule } from "./module.ts";
 
-/** The parts of files that other modules use. */
-export interface FileParts {
-  readonly blobs: Blobs;
-  readonly writer: Writer;
-  readonly links: FileLinks;
-  readonly files: Files;
-  readonly uploads: Uploads;
-  readonly staging: Staging;
-  readonly fetchFiles: FetchFiles;
-  readonly readFile: ReadFile;
-  readonly workspaceOf: WorkspaceOf;
-  readonly openSkill: OpenSkill;
-  readonly sweep: FileSweep;
-  /** Writes and reads the files of archived events. */
-  readonly archive: Omit<ArchiveParts, "store" | "clock">;
-}
-
-/**
- * Uploads of one account wait for the row of its total, and on PostgreSQL each waiting
- * change holds a connection. This limit leaves connections for other changes.
- */
-const changesAtOnce = 4;
-
-function limitedChange({ config, store }: Pick<ProcessContext, "config" | "store">): Store["change"] {
-  if (config.database !== "postgresql") return store.change;
-  const limited = limitConcurrency(changesAtOnce);
-  return (work) => limited(() => store.change(work));
-}
-
-export function createFiles({ config, store, cipher, clock, ids, random, log, resolve, observe }: ProcessContext): FileParts {
-  const { fileQuota: quota, fileLimit: max } = config;
-  const changeBytes = limitedChange({ config, store });
-  const blobs = openBlobs(config, log);
-  const fileWriter = writer({ changeBytes, blobs, clock, ids, quota });
-  const stage = staging({ changeBytes, writer: fileWriter, clock, ids });
-  return {
-    blobs,
-    writer: fileWriter,
-    links: fileLinks(cipher, config.baseUrl),
-    files: files({ clock, ids, quota }),
-    uploads: uploads({ store, changeBytes, writer: fileWriter, clock, max, observe }),
-    staging: stage,
-    fetchFiles: fetchFilesWith({ staging: stage, fetchFile: fetchFile(config.fetchAllow, clock, resolve), clock, store, blobs }),
-    readFile: fileReader(store, blobs, clock),
-    workspaceOf: workspaces({ store, changeBytes, staging: stage, blobs, clock }),
-    openSkill: createOpenCurrentSkill(blobs, (id) => store.skills.byId(id)),
-    sweep: fileSweep({ changeBytes, blobs, clock, log }),
-    archive: { staging: stage, cipher, random, readSegment: segmentReader({ blobs, cipher, log }) },
+export const createFiles: CreateModule = ({ config, store, cipher, clock, log, files, calls }) => {
+  const { pdf: chromium, corsOrigins, baseUrl } = config;
+  const own = {
+    store,
+    cipher,
+    clock,
+    corsOrigins,
+    exportLinks: exportLinks(cipher, baseUrl),
+    pdfOf: createPdfOf({ chromium, clock, log }),
   };
-}
-
-/** The storage for the bytes of files: the configured bucket, or else the data folder. */
-export function openBlobs({ bucket, database, dataDir, isDataDirShared }: Config, log: Log): Blobs {
-  if (bucket !== null) return bucketBlobs(bucket);
-  // Another process could not read them (spec/decisions.md 22).
-  if (database === "postgresql" && !isDataDirShared)
-    log("warn", "S3_BUCKET is not set: files are kept on this machine, where other processes cannot read them");
-  return createLocalBlobs(join(dataDir, "files"));
-}
-
-/** The modules for S3 are loaded only if a bucket is configured. */
-function bucketBlobs(bucket: Bucket): Blobs {
-  const loaded = import("../adapters/storage/s3.ts").then(({ createS3Blobs: s3Blobs }) => s3Blobs(bucket));
   return {
-    put: async (...call) => (await loaded).put(...call),
-    read: async (...call) => (await loaded).read(...call),
-    remove: async (...call) => (await loaded).remove(...call),
-    address: async (...call) => (await loaded).address(...call),
+    handlers: [fileHandlers(files.files, files.links, clock)],
+    routes: [(scope) => fileRoutes(scope, { ...calls, ...files, ...own })],
   };
-}
+};

@@ -3,28 +3,11 @@ import type { Config } from "../config/config.ts";
 import { version } from "../config/version.ts";
 import type { Disk } from "../core/installation/checks.ts";
 import { installationReader } from "../core/installation/status.ts";
-import type { Log } from "../core/log.ts";
 import type { Tx } from "../core/store.ts";
-import type { InstallationParts } from "../rpc/installation.ts";
+import { type InstallationParts, installationHandlers } from "../rpc/installation.ts";
+import type { CreateModule } from "./module.ts";
 import type { ProcessContext } from "./process-context.ts";
-import { remoteProfiles } from "./remote.ts";
-
-/** A log that counts its errors and warnings. */
-export interface CountedLog {
-  readonly log: Log;
-  readonly counts: InstallationParts["logged"];
-}
-
-export function countedLog(log: Log): CountedLog {
-  const counts = { error: 0, warn: 0 };
-  return {
-    log(level, text, fields) {
-      if (level === "error" || level === "warn") counts[level] += 1;
-      log(level, text, fields);
-    },
-    counts: () => counts,
-  };
-}
+import { remoteProfiles } from "./profiles.ts";
 
 const profilesSetting = "agent_profiles";
 
@@ -39,10 +22,7 @@ export async function withStoredProfiles({ settings }: Pick<Tx, "settings">, con
 }
 
 /** What this process shows to operators (spec/api.md 8.82). */
-export const installationParts = (
-  { config, store, clock, readDisk = diskOf }: ProcessContext,
-  logged: CountedLog["counts"],
-): InstallationParts => ({
+export const installationParts = ({ config, store, clock, logged, readDisk = diskOf }: ProcessContext): InstallationParts => ({
   readInstallation: installationReader(clock, remoteProfiles(config)),
   version,
   engine: config.database,
@@ -51,6 +31,10 @@ export const installationParts = (
   readDisk: () => readDisk(config.dataDir),
   readReplica: async () => (await store.replica?.()) ?? null,
   logged,
+});
+
+export const createInstallation: CreateModule = (context) => ({
+  handlers: [installationHandlers(installationParts(context))],
 });
 
 /** The disk of a folder; null where the system does not tell. */

@@ -1,7 +1,7 @@
 import { version } from "../config/version.ts";
 import type { Door } from "../http/unrouted.ts";
 import { type McpParts, mcpRoutes } from "../protocols/mcp/http/route.ts";
-import type { FileParts } from "./files.ts";
+import type { FileParts } from "./file-parts.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /** What `/mcp` shares with the other wires. */

@@ -1,42 +1,71 @@
-import { createMailer, schedulePausedMail } from "../adapters/mail/mail.ts";
-import type { AfterTask } from "../core/store.ts";
-import type { Backlog } from "../core/tasks/backlog.ts";
+import { transcriber } from "../adapters/transcription/endpoint.ts";
+import { transcripts } from "../adapters/transcription/transcripts.ts";
+import type { TranscribeRecordings } from "../core/speech/transcript.ts";
+import { conversations } from "../core/tasks/conversations.ts";
 import type { DirectClaims } from "../core/tasks/direct-claims.ts";
-import { followSubtasks } from "../core/tasks/parents.ts";
-import { profilesOf } from "../core/tasks/profile.ts";
+import { listWatches } from "../core/tasks/list-watches.ts";
+import { listings } from "../core/tasks/listings.ts";
+import { runStateReader } from "../core/tasks/run-state.ts";
 import { type TaskSteps, taskSteps } from "../core/tasks/steps.ts";
+import { watchLinks } from "../core/tasks/watch-links.ts";
+import { watches } from "../core/tasks/watches.ts";
+import { confirmations } from "../core/use-cases/confirm-action.ts";
+import { schedules } from "../core/use-cases/manage-schedules.ts";
 import { type Tasks, tasks } from "../core/use-cases/manage-tasks.ts";
-import { countTaskEnds, type NotifyPaused } from "../core/use-cases/run-schedules.ts";
+import { type TaskParts, taskHandlers } from "../rpc/task.ts";
+import type { CreateModule, ModuleContext } from "./module.ts";
 import type { ProcessContext } from "./process-context.ts";
-import { remoteProfiles } from "./remote.ts";
-import { createOutbox } from "./sending.ts";
+import { configuredProfiles, modelOf, remoteProfiles } from "./profiles.ts";
+import { createSubscriptions } from "./subscriptions.ts";
 
 /** The steps of tasks, which wake the runners of their profiles. */
-export const stepsOf = ({ clock, config }: Pick<ProcessContext, "clock" | "config">, direct: DirectClaims): TaskSteps =>
-  taskSteps(clock, remoteProfiles(config), direct);
+const stepsOf = ({ clock, config }: ProcessContext, direct: DirectClaims): TaskSteps => taskSteps(clock, remoteProfiles(config), direct);
+
+/** What tasks need. */
+export type TasksContext = ProcessContext & Pick<ModuleContext, "backlog" | "direct">;
 
 /** Tasks, for callers and for schedules. */
-export const createTasks = (context: ProcessContext, backlog: Backlog, direct: DirectClaims): Tasks => {
-  const { clock, ids, config } = context;
-  const profiles = profilesOf(Object.keys(config.agentProfiles));
-  return tasks({ clock, ids, backlog, steps: stepsOf(context, direct), keepsEvents: config.deletedTaskDays > 0, profiles });
+export const tasksOf = (context: TasksContext): Tasks => {
+  const { clock, ids, config, backlog, direct } = context;
+  const [steps, profiles] = [stepsOf(context, direct), configuredProfiles(config)];
+  return tasks({ clock, ids, backlog, steps, keepsEvents: config.deletedTaskDays > 0, profiles });
 };
 
-/** Mails the creators of paused schedules, if a mail server is configured; the schedule itself shows the reason too. */
-export function pauseNotifier({ config: { mail }, log }: Pick<ProcessContext, "config" | "log">): NotifyPaused {
-  if (mail === null) return () => undefined;
-  const send = createMailer(mail);
-  return ({ id, ...paused }) =>
-    void send(schedulePausedMail(paused)).catch(() => log("warn", "the creator of a schedule was not notified", { scheduleId: id }));
+export const createTasks: CreateModule = (context) => {
+  const { config, clock, ids, cipher, files, backlog, direct } = context;
+  const manageTasks = tasksOf(context);
+  const steps = stepsOf(context, direct);
+  const proposed = schedules({ clock, ids, tasks: manageTasks });
+  const parts: TaskParts = {
+    tasks: manageTasks,
+    listings,
+    conversations,
+    confirmations: confirmations({ clock, cipher, backlog, steps, schedules: proposed }),
+    ...watchesOf(context),
+    watchLinks: watchLinks(cipher, config.baseUrl),
+    clock,
+    appUrl: config.appUrl,
+    fetchFiles: files.fetchFiles,
+    transcribe: transcriptsOf(context),
+    link: files.link,
+    outputTokensMax: (profile) => modelOf(config, profile)?.maxOutputTokens,
+    readRunState: runStateReader(clock, remoteProfiles(config)),
+  };
+  return { handlers: [taskHandlers(parts)] };
+};
+
+function transcriptsOf({ config: { transcription }, store, clock, log }: ProcessContext): TranscribeRecordings {
+  const transcribe = transcription && transcriber(transcription);
+  return transcripts({ transcribe, price: transcription?.price ?? 0, store, clock, log });
 }
 
-/** What follows every change of a task: the events of webhooks, the failures of schedules, and the looks at the parents of subtasks. */
-export function createAfterTask(context: Pick<ProcessContext, "config" | "cipher" | "clock" | "ids" | "log">): AfterTask {
-  const writeEvents = createOutbox(context);
-  const countEnds = countTaskEnds({ ...context, notify: pauseNotifier(context) });
-  return async (tx, written) => {
-    await writeEvents(tx, written);
-    await countEnds(tx, written);
-    await followSubtasks(tx, written);
+/** Watches of both kinds share the slots of an account. */
+function watchesOf(context: ModuleContext): Pick<TaskParts, "watches" | "listWatches"> {
+  const { config, clock, observe, texts, draining } = context;
+  const subscriptions = createSubscriptions(context, { limit: config.watchLimit, draining });
+  observe.watchers("own", subscriptions.size);
+  return {
+    watches: watches(subscriptions, clock, { draining, holdSeconds: config.waitSeconds, texts }),
+    listWatches: listWatches(subscriptions, clock, draining),
   };
 }

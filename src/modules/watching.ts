@@ -2,7 +2,7 @@ import { poll } from "../async/poll.ts";
 import { installationWatch } from "../core/installation/watch.ts";
 import { diskOf } from "./installation.ts";
 import type { ProcessContext } from "./process-context.ts";
-import { remoteProfiles } from "./remote.ts";
+import { remoteProfiles } from "./profiles.ts";
 
 /** A warning comes at most this long after its condition begins to hold. */
 const lookMs = 10_000;

@@ -3,11 +3,11 @@ import type { FetchMode } from "../core/tasks/fetch-policy.ts";
 import type { AgentProfile, AgentProfiles } from "../core/tasks/profile-settings.ts";
 import { type Price, type PriceTable, perCredit } from "../core/usage/price.ts";
 import type { AgentProfilePricesSchema, AgentProfileSchema } from "../gen/proto/agent/v2/agent_profile_pb.ts";
-import type { AgentProfileService } from "../gen/proto/agent/v2/agent_profile_service_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import { AgentProfileService } from "../gen/proto/agent/v2/agent_profile_service_pb.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 
 /** agentProfile.* (spec/api.md 8.46, 8.78). */
-export function agentProfileHandlers(profiles: AgentProfiles, prices: PriceTable): Handlers<typeof AgentProfileService> {
+export function agentProfileHandlers(profiles: AgentProfiles, prices: PriceTable): Implementation {
   const toMessage = ({ concurrency, timeLimit, labels, fetch, ...profile }: AgentProfile): MessageInitShape<typeof AgentProfileSchema> => ({
     ...profile,
     ...(concurrency === null ? {} : { concurrency }),
@@ -16,7 +16,7 @@ export function agentProfileHandlers(profiles: AgentProfiles, prices: PriceTable
     ...(fetch && { fetch: { mode: fetch.mode, hosts: [...fetch.hosts] } }),
     ...pricesIn(prices[profile.id]),
   });
-  return {
+  return implement(AgentProfileService, {
     async listAgentProfiles(tx, caller) {
       return { data: (await profiles.list(tx, caller)).map(toMessage) };
     },
@@ -33,7 +33,7 @@ export function agentProfileHandlers(profiles: AgentProfiles, prices: PriceTable
       };
       return { agentProfile: toMessage(await profiles.update(tx, caller, agentProfile, edit)) };
     },
-  };
+  });
 }
 
 const pricesIn = (price: Price | undefined) => (price ? { prices: toPrices(price) } : {});

@@ -2,15 +2,15 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Agent, AgentEdit, Agents } from "../core/agents/agent.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { AgentSchema } from "../gen/proto/agent/v2/agent_pb.ts";
-import type { AgentService, UpdateAgentRequest } from "../gen/proto/agent/v2/agent_service_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import { AgentService, type UpdateAgentRequest } from "../gen/proto/agent/v2/agent_service_pb.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 
 /** The wire form of an agent. */
 export const toAgent = ({ id, taskId, nickname, about }: Agent): MessageInitShape<typeof AgentSchema> => ({ id, taskId, nickname, about });
 
 /** agent.list, agent.detail and agent.update (spec/api.md 8.21 to 8.23). */
-export function agentHandlers(agents: Agents): Handlers<typeof AgentService> {
-  return {
+export function agentHandlers(agents: Agents): Implementation {
+  return implement(AgentService, {
     async listAgents(tx, caller) {
       return { data: (await agents.list(tx, caller)).map(toAgent) };
     },
@@ -20,7 +20,7 @@ export function agentHandlers(agents: Agents): Handlers<typeof AgentService> {
     async updateAgent(tx, caller, request) {
       return { agent: toAgent(await agents.update(tx, caller, request.agentId, edit(request))) };
     },
-  };
+  });
 }
 
 function edit({ nickname, about }: UpdateAgentRequest): AgentEdit {

@@ -5,8 +5,8 @@ import type { UsedKey } from "../core/keys/api-key.ts";
 import type { ApiKeys } from "../core/keys/api-keys.ts";
 import type { KeyRestrictions } from "../core/keys/restrictions.ts";
 import { ApiKeyKind, type ApiKeySchema } from "../gen/proto/settings/v1/api_key_pb.ts";
-import type { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 import { pageEnd, seconds } from "./wire-values.ts";
 
 const kinds: Record<ApiKeyKind, KeyKind> = {
@@ -32,8 +32,8 @@ const kindMessages: Record<KeyKind, ApiKeyKind> = {
 const latest = 253_402_300_799n;
 
 /** API keys of an account (spec/decisions.md 3, 4). */
-export function apiKeyHandlers(keys: ApiKeys): Handlers<typeof ApiKeyService> {
-  return {
+export function apiKeyHandlers(keys: ApiKeys): Implementation {
+  return implement(ApiKeyService, {
     async createApiKey(tx, caller, { name, kind, expiresAt, restrictions }) {
       const input = { name, kind: kinds[kind] ?? "general", expiresAt: milliseconds(expiresAt), restrictions };
       const { key, text } = await keys.create(tx, caller, input);
@@ -61,7 +61,7 @@ export function apiKeyHandlers(keys: ApiKeys): Handlers<typeof ApiKeyService> {
       await keys.revokeInSpace(tx, caller, id);
       return {};
     },
-  };
+  });
 }
 
 /** @throws Failure `invalid_argument` for a time after the year 9999. */

@@ -7,12 +7,12 @@ import { invalidArgument } from "../core/failure.ts";
 import { type AuditEventSchema, AuditOutcomeSchema } from "../gen/proto/audit/v2/audit_pb.ts";
 import {
   AuditDownloadFormat,
-  type AuditService,
+  AuditService,
   type ListAuditEventsRequest,
   ListAuditEventsRequestSchema,
 } from "../gen/proto/audit/v2/audit_service_pb.ts";
 import { SortOrder } from "../gen/proto/task/v2/task_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 import { enumConverter } from "./wire-values.ts";
 
 const outcomes = enumConverter(AuditOutcomeSchema, auditOutcomes);
@@ -24,31 +24,32 @@ export interface AuditParts {
   readonly clock: Pick<Clock, "now">;
 }
 
-export const auditHandlers = ({ rpcOf, downloadLinks, clock }: AuditParts): Handlers<typeof AuditService> => ({
-  async getAuditDownloadUrl(_tx, caller, { format, filter = create(ListAuditEventsRequestSchema) }) {
-    for (const name of ["limit", "cursor"] as const)
-      if (filter[name]) throw invalidArgument(`filter.${name}`, "cannot be given: a download has no pages");
-    const until = Math.floor(clock.now() / 1000) + auditAddressSeconds;
-    const wanted = {
-      format: format === AuditDownloadFormat.OCSF ? ("ocsf" as const) : ("ndjson" as const),
-      request: toBinary(ListAuditEventsRequestSchema, filter),
-    };
-    return { url: downloadLinks.create(caller, wanted, until * 1000), expiresAt: BigInt(until) };
-  },
+export const auditHandlers = ({ rpcOf, downloadLinks, clock }: AuditParts): Implementation =>
+  implement(AuditService, {
+    async getAuditDownloadUrl(_tx, caller, { format, filter = create(ListAuditEventsRequestSchema) }) {
+      for (const name of ["limit", "cursor"] as const)
+        if (filter[name]) throw invalidArgument(`filter.${name}`, "cannot be given: a download has no pages");
+      const until = Math.floor(clock.now() / 1000) + auditAddressSeconds;
+      const wanted = {
+        format: format === AuditDownloadFormat.OCSF ? ("ocsf" as const) : ("ndjson" as const),
+        request: toBinary(ListAuditEventsRequestSchema, filter),
+      };
+      return { url: downloadLinks.create(caller, wanted, until * 1000), expiresAt: BigInt(until) };
+    },
 
-  async listAuditEvents(tx, caller, request) {
-    const { limit = 100, cursor, order } = request;
-    const page = { limit, cursor, order: order === SortOrder.ASC ? ("asc" as const) : ("desc" as const) };
-    const { items, next } = await listAudit(tx, caller, filterOf(request, rpcOf), page);
-    const names = await listAuditNames(tx, caller, items);
-    return {
-      data: items.map(auditMessage),
-      names: [...names],
-      hasMore: next !== undefined,
-      ...(next === undefined ? {} : { nextCursor: next }),
-    };
-  },
-});
+    async listAuditEvents(tx, caller, request) {
+      const { limit = 100, cursor, order } = request;
+      const page = { limit, cursor, order: order === SortOrder.ASC ? ("asc" as const) : ("desc" as const) };
+      const { items, next } = await listAudit(tx, caller, filterOf(request, rpcOf), page);
+      const names = await listAuditNames(tx, caller, items);
+      return {
+        data: items.map(auditMessage),
+        names: [...names],
+        hasMore: next !== undefined,
+        ...(next === undefined ? {} : { nextCursor: next }),
+      };
+    },
+  });
 
 function filterOf(request: ListAuditEventsRequest, rpcOf: (name: string) => string | undefined): AuditFilter {
   const { startTime, endTime, accountId, credential, operation, operationPrefix, outcome = 0, subject, requestId } = request;

@@ -6,8 +6,13 @@ import { invalidArgument } from "../core/failure.ts";
 import { checkJson, isObject, type JsonObject, parseJson } from "../core/json.ts";
 import { type BrowserInUse, detachBrowser, listBrowsers } from "../core/use-cases/detach-browser.ts";
 import type { BrowserClientSchema } from "../gen/proto/browser/v2/browser_pb.ts";
-import type { AttachRequest, AttachResponseSchema, BrowserService, CommandResult } from "../gen/proto/browser/v2/browser_service_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import {
+  type AttachRequest,
+  type AttachResponseSchema,
+  BrowserService,
+  type CommandResult,
+} from "../gen/proto/browser/v2/browser_service_pb.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 
 const toMessage = ({ id, name, userAgent, taskIds }: BrowserInUse): MessageInitShape<typeof BrowserClientSchema> => ({
   clientId: id,
@@ -17,8 +22,8 @@ const toMessage = ({ id, name, userAgent, taskIds }: BrowserInUse): MessageInitS
 });
 
 /** browser.onlineList, browser.detach and the streams of browsers (spec/api.md 8.24, 9.4). */
-export function browserHandlers(attached: AttachedBrowsers): Handlers<typeof BrowserService> {
-  return {
+export function browserHandlers(attached: AttachedBrowsers): Implementation {
+  return implement(BrowserService, {
     async listOnlineBrowserClients(tx, caller) {
       return { data: (await listBrowsers(tx, caller)).map(toMessage) };
     },
@@ -29,7 +34,7 @@ export function browserHandlers(attached: AttachedBrowsers): Handlers<typeof Bro
     attach: {
       converse: (call, messages) => mapIterable(attached.attach(call, mapIterable(messages, fromClient)), toClient),
     },
-  };
+  });
 }
 
 /** Reads a message of the client. @throws Failure `invalid_argument` for an empty message, and for a result that is not a JSON object. */

@@ -7,35 +7,36 @@ import {
   EventName,
   ComplianceExportStatus as Status,
 } from "../gen/proto/observability/v2/compliance_export_pb.ts";
-import type { CreateExportRequest, EnterpriseComplianceV2Service } from "../gen/proto/observability/v2/compliance_export_service_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import { type CreateExportRequest, EnterpriseComplianceV2Service } from "../gen/proto/observability/v2/compliance_export_service_pb.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 import { pageOf, progressOf } from "./data-export-messages.ts";
 
 /** Exports of agents' activity for a SIEM (spec/enterprise.md 8). */
-export const complianceExportHandlers = (exports: ComplianceExports): Handlers<typeof EnterpriseComplianceV2Service> => ({
-  async createExport(tx, caller, request) {
-    const { id: uid, createdAt } = await exports.create(tx, caller, inputOf(request));
-    return { uid, status: Status.PENDING, createdAt: timestampFromMs(createdAt) };
-  },
-  async getExport(tx, caller, { uid }) {
-    return { record: recordMessage(await exports.get(tx, caller, uid)) };
-  },
-  async listExports(tx, caller, request) {
-    const { items, total } = await exports.list(tx, caller, pageOf(request));
-    return { records: items.map(recordMessage), total };
-  },
-  async cancelExport(tx, caller, { uid }) {
-    return { record: recordMessage(await exports.cancel(tx, caller, uid)) };
-  },
-  async deleteExport(tx, caller, { uid }) {
-    await exports.remove(tx, caller, uid);
-    return {};
-  },
-  async getDownloadURL(tx, caller, { uid }) {
-    const { url, expiresAt } = await exports.download(tx, caller, uid);
-    return { downloadUrl: url, expiresAt: timestampFromMs(expiresAt) };
-  },
-});
+export const complianceExportHandlers = (exports: ComplianceExports): Implementation =>
+  implement(EnterpriseComplianceV2Service, {
+    async createExport(tx, caller, request) {
+      const { id: uid, createdAt } = await exports.create(tx, caller, inputOf(request));
+      return { uid, status: Status.PENDING, createdAt: timestampFromMs(createdAt) };
+    },
+    async getExport(tx, caller, { uid }) {
+      return { record: recordMessage(await exports.get(tx, caller, uid)) };
+    },
+    async listExports(tx, caller, request) {
+      const { items, total } = await exports.list(tx, caller, pageOf(request));
+      return { records: items.map(recordMessage), total };
+    },
+    async cancelExport(tx, caller, { uid }) {
+      return { record: recordMessage(await exports.cancel(tx, caller, uid)) };
+    },
+    async deleteExport(tx, caller, { uid }) {
+      await exports.remove(tx, caller, uid);
+      return {};
+    },
+    async getDownloadURL(tx, caller, { uid }) {
+      const { url, expiresAt } = await exports.download(tx, caller, uid);
+      return { downloadUrl: url, expiresAt: timestampFromMs(expiresAt) };
+    },
+  });
 
 const nameValue: Readonly<Record<StepName, EventName>> = {
   user_chat: EventName.USER_CHAT,

@@ -4,18 +4,18 @@ import { type ConnectorInput, checkInstaller, type ServerInput } from "../core/c
 import type { Connectors } from "../core/connectors/connectors.ts";
 import type { SignIns } from "../core/connectors/sign-in.ts";
 import { ConnectorTypeSchema } from "../gen/proto/connector/v2/connector_pb.ts";
-import type { ConnectorService } from "../gen/proto/connector/v2/connector_service_pb.ts";
+import { ConnectorService } from "../gen/proto/connector/v2/connector_service_pb.ts";
 import type { InstalledConnectorSchema } from "../gen/proto/settings/v1/connector_pb.ts";
-import type {
+import {
   ConnectorService as ConnectorSettingsService,
-  InstallConnectorRequest,
+  type InstallConnectorRequest,
 } from "../gen/proto/settings/v1/connector_service_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 import { enumConverter, seconds } from "./wire-values.ts";
 
 /** Installs connectors and manages them. */
-export function connectorSettingsHandlers(connectors: Connectors, signIns: SignIns): Handlers<typeof ConnectorSettingsService> {
-  return {
+export function connectorSettingsHandlers(connectors: Connectors, signIns: SignIns): Implementation {
+  return implement(ConnectorSettingsService, {
     installConnector: {
       async prepare(request, caller, gone) {
         const input = inputIn(request);
@@ -67,7 +67,7 @@ export function connectorSettingsHandlers(connectors: Connectors, signIns: SignI
       await connectors.setProjectDefaults(tx, caller, projectId, uids);
       return {};
     },
-  };
+  });
 }
 
 const inputIn = ({ uid, name, description, category, forSpace, isDefault, server }: InstallConnectorRequest): ConnectorInput => ({
@@ -100,17 +100,18 @@ export function toInstalled(connector: InstalledConnector): MessageInitShape<typ
 const types = enumConverter(ConnectorTypeSchema, connectorTypes);
 
 /** connector.list (spec/api.md 8.20). */
-export const connectorHandlers = (connectors: Pick<Connectors, "listUsable">): Handlers<typeof ConnectorService> => ({
-  async listConnectors(tx, caller) {
-    const installed = await connectors.listUsable(tx, caller);
-    return {
-      data: installed.map(({ uid, name, type, description, category }) => ({
-        id: uid,
-        name,
-        type: types.toValue(type),
-        description,
-        category,
-      })),
-    };
-  },
-});
+export const connectorHandlers = (connectors: Pick<Connectors, "listUsable">): Implementation =>
+  implement(ConnectorService, {
+    async listConnectors(tx, caller) {
+      const installed = await connectors.listUsable(tx, caller);
+      return {
+        data: installed.map(({ uid, name, type, description, category }) => ({
+          id: uid,
+          name,
+          type: types.toValue(type),
+          description,
+          category,
+        })),
+      };
+    },
+  });

@@ -2,9 +2,9 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Caller } from "../core/accounts/caller.ts";
 import type { Exports } from "../core/exports/exports.ts";
 import type { Tx } from "../core/store.ts";
-import type { EnterpriseDataExportService } from "../gen/proto/dataexport/v1/export_service_pb.ts";
-import type { EnterpriseDataExportV2Service } from "../gen/proto/dataexport/v2/export_service_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import { EnterpriseDataExportService } from "../gen/proto/dataexport/v1/export_service_pb.ts";
+import { EnterpriseDataExportV2Service } from "../gen/proto/dataexport/v2/export_service_pb.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 import {
   type ExportRequest,
   exportInput,
@@ -18,20 +18,21 @@ import {
 } from "./data-export-messages.ts";
 
 /** Version 1: the download of a purged archive is `failed_precondition` (spec/enterprise.md 6). */
-export const dataExportHandlers = (exports: Exports): Handlers<typeof EnterpriseDataExportService> =>
-  operations(exports, "failed_precondition");
+export const dataExportHandlers = (exports: Exports): Implementation =>
+  implement(EnterpriseDataExportService, operations(exports, "failed_precondition"));
 
 /** Version 2: the download of a purged archive is `not_found`, paging has defaults, and exports can be ended (spec/enterprise.md 7). */
-export const dataExportV2Handlers = (exports: Exports): Handlers<typeof EnterpriseDataExportV2Service> => ({
-  ...operations(exports, "not_found"),
-  async cancelExport(tx, caller, { uid }) {
-    return { record: exportMessage(await exports.cancel(tx, caller, uid), null) };
-  },
-  async deleteExport(tx, caller, { uid }) {
-    await exports.remove(tx, caller, uid);
-    return {};
-  },
-});
+export const dataExportV2Handlers = (exports: Exports): Implementation =>
+  implement(EnterpriseDataExportV2Service, {
+    ...operations(exports, "not_found"),
+    async cancelExport(tx, caller, { uid }) {
+      return { record: exportMessage(await exports.cancel(tx, caller, uid), null) };
+    },
+    async deleteExport(tx, caller, { uid }) {
+      await exports.remove(tx, caller, uid);
+      return {};
+    },
+  });
 
 const operations = (exports: Exports, purged: "not_found" | "failed_precondition") => ({
   async listTasks(tx: Tx, caller: Caller, request: TasksRequest & PagingFields & OfUser) {

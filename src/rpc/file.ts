@@ -4,8 +4,8 @@ import { type FileFilter, fileStatuses, type StoredFile } from "../core/files/fi
 import type { Files } from "../core/files/files.ts";
 import type { FileLinks, ShortLink } from "../core/files/links.ts";
 import { type FileDetailSchema, FileOrigin, type FileSchema, FileStatusSchema } from "../gen/proto/file/v2/file_pb.ts";
-import type { FileService } from "../gen/proto/file/v2/file_service_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import { FileService } from "../gen/proto/file/v2/file_service_pb.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 import { enumConverter, pageEnd, seconds } from "./wire-values.ts";
 
 const statuses = enumConverter(FileStatusSchema, fileStatuses);
@@ -39,9 +39,9 @@ export const toDetail = (file: StoredFile, link: ShortLink | null): MessageInitS
 });
 
 /** file.upload, file.detail, file.delete (spec/api.md 8.12 to 8.14) and the list of v1. */
-export function fileHandlers(files: Files, links: FileLinks, clock: Pick<Clock, "now">): Handlers<typeof FileService> {
+export function fileHandlers(files: Files, links: FileLinks, clock: Pick<Clock, "now">): Implementation {
   const detail = (file: StoredFile) => toDetail(file, file.status === "uploaded" ? links.shortDownload(file.id, clock.now()) : null);
-  return {
+  return implement(FileService, {
     async uploadFile(tx, caller, { filename }) {
       const file = await files.open(tx, caller, filename);
       return { file: toFile(file), uploadUrl: links.upload(file.id, file.uploadUntil), uploadExpiresAt: seconds(file.uploadUntil) };
@@ -61,5 +61,5 @@ export function fileHandlers(files: Files, links: FileLinks, clock: Pick<Clock, 
       await files.remove(tx, caller, fileId);
       return {};
     },
-  };
+  });
 }

@@ -3,8 +3,8 @@ import type { ImportReport } from "../core/imports/imported-object.ts";
 import type { ImportedTasks, TaskCopied, TaskCopy } from "../core/imports/imported-tasks.ts";
 import type { Imports, WebhookCopy } from "../core/imports/imports.ts";
 import type { ImportSource } from "../gen/proto/dataimport/v1/import_pb.ts";
-import type { ImportService, ImportTaskRequest, ImportWebhookRequest } from "../gen/proto/dataimport/v1/import_service_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import { ImportService, type ImportTaskRequest, type ImportWebhookRequest } from "../gen/proto/dataimport/v1/import_service_pb.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 import { eventCopyIn } from "./import-event.ts";
 import { eventType } from "./webhook.ts";
 import { seconds } from "./wire-values.ts";
@@ -16,8 +16,8 @@ export interface ImportServiceParts {
 }
 
 /** Imports from another server (spec/api.md 8.95). */
-export function importHandlers({ imports, tasks, files }: ImportServiceParts): Handlers<typeof ImportService> {
-  return {
+export function importHandlers({ imports, tasks, files }: ImportServiceParts): Implementation {
+  return implement(ImportService, {
     async importProject(tx, caller, { source, name, instruction = "", createdAt }) {
       const copied = await imports.project(tx, caller, { source: sourceIn(source), name, instruction, createdAt: milliseconds(createdAt) });
       return { projectId: copied.id, created: copied.created };
@@ -45,7 +45,7 @@ export function importHandlers({ imports, tasks, files }: ImportServiceParts): H
     async listImports(tx, caller) {
       return { data: (await imports.list(tx, caller)).map(reportMessage) };
     },
-  };
+  });
 }
 
 /** The rule of the field requires a source. */

@@ -1,9 +1,9 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { checksOf, type Disk, type ReplicaState } from "../core/installation/checks.ts";
 import type { InstallationStatus, ReadInstallation } from "../core/installation/status.ts";
-import type { GetStatusResponseSchema, InstallationService } from "../gen/proto/installation/v1/installation_service_pb.ts";
+import { type GetStatusResponseSchema, InstallationService } from "../gen/proto/installation/v1/installation_service_pb.ts";
 import { StatusCheckState } from "../gen/proto/installation/v1/status_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 import { seconds } from "./wire-values.ts";
 
 /** What the process that answers knows of itself. */
@@ -21,14 +21,15 @@ export interface InstallationParts {
 }
 
 /** operator.status (spec/api.md 8.82). */
-export const installationHandlers = (parts: InstallationParts): Handlers<typeof InstallationService> => ({
-  getStatus: {
-    async prepare() {
-      const [disk, replica] = [await parts.readDisk(), await parts.readReplica()];
-      return async (tx) => statusMessage(parts, await parts.readInstallation(tx), disk, replica);
+export const installationHandlers = (parts: InstallationParts): Implementation =>
+  implement(InstallationService, {
+    getStatus: {
+      async prepare() {
+        const [disk, replica] = [await parts.readDisk(), await parts.readReplica()];
+        return async (tx) => statusMessage(parts, await parts.readInstallation(tx), disk, replica);
+      },
     },
-  },
-});
+  });
 
 /** The status as operator.status answers it. */
 export function statusMessage(

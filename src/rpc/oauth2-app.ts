@@ -14,8 +14,8 @@ import type {
   OAuth2GrantSchema,
   ScopeConfig,
 } from "../gen/proto/oauth/v2/oauth2_app_pb.ts";
-import type { CreateOAuth2AppRequest, OAuth2AppService, UpdateOAuth2AppRequest } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import { type CreateOAuth2AppRequest, OAuth2AppService, type UpdateOAuth2AppRequest } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 import { wireCredits } from "./usage.ts";
 import { seconds } from "./wire-values.ts";
 
@@ -103,8 +103,8 @@ export interface OAuth2AppParts {
 }
 
 /** Apps of a team, their secrets, and the grants of its members (spec/oauth.md 1, 13). */
-export function oauth2AppHandlers({ apps, secrets, authorized, clock }: OAuth2AppParts): Handlers<typeof OAuth2AppService> {
-  return {
+export function oauth2AppHandlers({ apps, secrets, authorized, clock }: OAuth2AppParts): Implementation {
+  return implement(OAuth2AppService, {
     createOAuth2App: {
       async prepare(request, caller) {
         const create = await apps.create(caller, settingsOf(request));
@@ -164,7 +164,7 @@ export function oauth2AppHandlers({ apps, secrets, authorized, clock }: OAuth2Ap
       await setClientPolicy(tx, caller, allowUnverifiedClients);
       return { allowUnverifiedClients };
     },
-  };
+  });
 }
 
 /** The wire form of an app, without its generation. */

@@ -3,8 +3,8 @@ import type { Clock } from "../core/clock.ts";
 import type { CountedProject, Project, ProjectEdit, Projects } from "../core/projects/project.ts";
 import { deleteProject } from "../core/use-cases/delete-project.ts";
 import type { ProjectSchema } from "../gen/proto/project/v2/project_pb.ts";
-import type { ProjectService, UpdateProjectRequest } from "../gen/proto/project/v2/project_service_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import { ProjectService, type UpdateProjectRequest } from "../gen/proto/project/v2/project_service_pb.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 import { seconds } from "./wire-values.ts";
 
 /** The wire form of a project: an empty instruction is omitted. */
@@ -23,8 +23,8 @@ export const toProject = ({
 });
 
 /** The operations of projects (spec/api.md 8.10, 8.11, 8.36). */
-export function projectHandlers(projects: Projects, clock: Clock): Handlers<typeof ProjectService> {
-  return {
+export function projectHandlers(projects: Projects, clock: Clock): Implementation {
+  return implement(ProjectService, {
     async createProject(tx, caller, { name, instruction = "" }) {
       return { project: toProject(await projects.create(tx, caller, { name, instruction })) };
     },
@@ -43,7 +43,7 @@ export function projectHandlers(projects: Projects, clock: Clock): Handlers<type
       await deleteProject(tx, caller, projectId, clock.now());
       return {};
     },
-  };
+  });
 }
 
 const edit = ({ name, instruction }: UpdateProjectRequest): ProjectEdit => ({

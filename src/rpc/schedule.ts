@@ -11,10 +11,10 @@ import {
   type ScheduleSettings,
   ScheduleStatusSchema,
 } from "../gen/proto/schedule/v1/schedule_pb.ts";
-import type { ScheduleService } from "../gen/proto/schedule/v1/schedule_service_pb.ts";
+import { ScheduleService } from "../gen/proto/schedule/v1/schedule_service_pb.ts";
 import { ContentPartType } from "../gen/proto/task/v2/message_pb.ts";
 import type { CreateTaskRequest, CreateTaskRequestSchema } from "../gen/proto/task/v2/task_service_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 import { newTask, readOutputSchema } from "./task.ts";
 import { readTextInput } from "./user-input.ts";
 import { enumConverter, seconds, visibility } from "./wire-values.ts";
@@ -25,8 +25,8 @@ const scheduleStatus = enumConverter(ScheduleStatusSchema, scheduleStatuses);
 const pauseReason = enumConverter(PauseReasonSchema, pauseReasons);
 
 /** The operations of schedules (spec/api.md 8.57 to 8.60). @param appUrl the base URL of the web app. */
-export function scheduleHandlers(schedules: Schedules, appUrl: string): Handlers<typeof ScheduleService> {
-  return {
+export function scheduleHandlers(schedules: Schedules, appUrl: string): Implementation {
+  return implement(ScheduleService, {
     createSchedule: {
       async prepare({ schedule }) {
         const input = await readSettings(schedule);
@@ -60,7 +60,7 @@ export function scheduleHandlers(schedules: Schedules, appUrl: string): Handlers
       await schedules.remove(tx, caller, scheduleId);
       return {};
     },
-  };
+  });
 }
 
 /** The wire form of a schedule. */

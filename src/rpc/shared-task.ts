@@ -5,8 +5,8 @@ import type { TaskEvent } from "../core/tasks/event.ts";
 import { getSharedTask, listSharedEvents, type SharedContent, type SharedEvent, toSharedEvent } from "../core/tasks/shared-task.ts";
 import { type Watches, withKeepAlives } from "../core/tasks/watches.ts";
 import type { SharedEventSchema } from "../gen/proto/task/v2/shared_task_pb.ts";
-import { type SharedTaskService, WatchSharedTaskResponseSchema } from "../gen/proto/task/v2/shared_task_service_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import { SharedTaskService, WatchSharedTaskResponseSchema } from "../gen/proto/task/v2/shared_task_service_pb.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 import { attachmentMessage, type Link, stepMessage } from "./event.ts";
 import { seconds, taskStatus } from "./wire-values.ts";
 
@@ -23,13 +23,13 @@ export interface SharedTaskParts {
 const silenceMs = 15_000;
 
 /** Tasks by their share link (spec/api.md 8.37). */
-export function sharedTaskHandlers({ watches, clock, link }: SharedTaskParts): Handlers<typeof SharedTaskService> {
+export function sharedTaskHandlers({ watches, clock, link }: SharedTaskParts): Implementation {
   function watchMessage(event: TaskEvent) {
     const shared = toSharedEvent(event);
     return create(WatchSharedTaskResponseSchema, shared ? { event: eventMessage(shared, link) } : {});
   }
 
-  return {
+  return implement(SharedTaskService, {
     async getSharedTask(tx, caller, { taskId }) {
       const { title, status, createdAt, updatedAt } = await getSharedTask(tx, caller, taskId);
       return { task: { title, status: taskStatus.toValue(status), createdAt: seconds(createdAt), updatedAt: seconds(updatedAt) } };
@@ -45,7 +45,7 @@ export function sharedTaskHandlers({ watches, clock, link }: SharedTaskParts): H
         return answers && keepAlive ? withKeepAlives(answers, () => create(WatchSharedTaskResponseSchema), { clock, silenceMs }) : answers;
       },
     },
-  };
+  });
 }
 
 type EventMessage = MessageInitShape<typeof SharedEventSchema>;

@@ -4,10 +4,10 @@ import { manifestPath, type SkillSource } from "../core/skills/pack.ts";
 import type { Skill, SkillOwnerType, SkillView } from "../core/skills/skill.ts";
 import type { Skills } from "../core/skills/skills.ts";
 import { SkillOwnerType as OwnerMessage, type SkillSchema as SettingsSkillSchema } from "../gen/proto/settings/v1/skill_pb.ts";
-import type { CreateSkillRequest, SkillService as SettingsSkillService } from "../gen/proto/settings/v1/skill_service_pb.ts";
+import { type CreateSkillRequest, SkillService as SettingsSkillService } from "../gen/proto/settings/v1/skill_service_pb.ts";
 import { SkillOwnerType as ListedOwner, type SkillSchema } from "../gen/proto/skill/v2/skill_pb.ts";
-import type { SkillService } from "../gen/proto/skill/v2/skill_service_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import { SkillService } from "../gen/proto/skill/v2/skill_service_pb.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 import { seconds } from "./wire-values.ts";
 
 /** The largest ZIP inside a request, in bytes. */
@@ -31,15 +31,16 @@ const owners: Record<SkillOwnerType, OwnerMessage> = {
 };
 
 /** skill.list (spec/api.md 8.19). */
-export const skillHandlers = (skills: Skills): Handlers<typeof SkillService> => ({
-  async listSkills(tx, caller, { projectId }) {
-    return { data: (await skills.list(tx, caller, projectId || undefined)).map(toListed) };
-  },
-});
+export const skillHandlers = (skills: Skills): Implementation =>
+  implement(SkillService, {
+    async listSkills(tx, caller, { projectId }) {
+      return { data: (await skills.list(tx, caller, projectId || undefined)).map(toListed) };
+    },
+  });
 
 /** Skills that callers create. */
-export function skillSettingsHandlers(skills: Skills): Handlers<typeof SettingsSkillService> {
-  return {
+export function skillSettingsHandlers(skills: Skills): Implementation {
+  return implement(SettingsSkillService, {
     createSkill: {
       async prepare(request, sender, gone) {
         const { projectId, clientId } = request;
@@ -76,7 +77,7 @@ export function skillSettingsHandlers(skills: Skills): Handlers<typeof SettingsS
       await skills.remove(tx, caller, id);
       return {};
     },
-  };
+  });
 }
 
 /** The owner type. The field's rules allow no other value; unspecified means personal. */

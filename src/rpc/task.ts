@@ -20,12 +20,12 @@ import type { TaskEdit, TaskInput, Tasks } from "../core/use-cases/manage-tasks.
 import type { ShareVisibility } from "../gen/proto/task/v2/task_pb.ts";
 import {
   type CreateTaskRequest,
-  type TaskService,
+  TaskService,
   type UpdateTaskRequest,
   type WatchTaskResponse,
   WatchTaskResponseSchema,
 } from "../gen/proto/task/v2/task_service_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 import { deltaMessage, eventMessage } from "./event.ts";
 import { inspectionMessage } from "./task-inspection.ts";
 import { orderOf, silenceMs, type TaskListParts, taskListHandlers } from "./task-list.ts";
@@ -46,7 +46,7 @@ export interface TaskParts extends TaskListParts {
 const watchUrlSeconds = 600;
 
 /** Tasks (spec/api.md 8.1 to 8.9). */
-export function taskHandlers(parts: TaskParts): Handlers<typeof TaskService> {
+export function taskHandlers(parts: TaskParts): Implementation {
   const { tasks, listings, confirmations, watches, watchLinks, clock, appUrl, fetchFiles: bring, transcribe, link, readRunState } = parts;
   const readInput = inputReader(bring, transcribe);
   /** The answer of create and update; `share_url` unless private. */
@@ -69,7 +69,7 @@ export function taskHandlers(parts: TaskParts): Handlers<typeof TaskService> {
     return answer;
   }
 
-  return {
+  return implement(TaskService, {
     ...taskListHandlers(parts),
     createTask: {
       async prepare(request, sender, gone) {
@@ -152,7 +152,7 @@ export function taskHandlers(parts: TaskParts): Handlers<typeof TaskService> {
         return answers && keepAlive ? withKeepAlives(answers, () => create(WatchTaskResponseSchema), { clock, silenceMs }) : answers;
       },
     },
-  };
+  });
 }
 
 /** The checked schema without annotations. It is read before the transaction, because reading a hostile schema is slow (spec/api.md 9.5). */

@@ -2,10 +2,10 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Share, ShareFilter, Shares, ShareType } from "../core/assets/share.ts";
 import { applyCaps, type Visibility } from "../core/visibility.ts";
-import type { ListShareableAssetsRequest, TeamAssetAuditApiV2Service } from "../gen/proto/team/v2/team_asset_audit_service_pb.ts";
-import type { TeamAssetManageApiV2Service } from "../gen/proto/team/v2/team_asset_manage_service_pb.ts";
+import { type ListShareableAssetsRequest, TeamAssetAuditApiV2Service } from "../gen/proto/team/v2/team_asset_audit_service_pb.ts";
+import { TeamAssetManageApiV2Service } from "../gen/proto/team/v2/team_asset_manage_service_pb.ts";
 import { AssetType, AssetTypeSchema, type ShareableAssetSchema, ShareScope } from "../gen/proto/team/v2/team_asset_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 import { endOf, startOf } from "./data-export-messages.ts";
 
 const limitDefault = 100;
@@ -34,23 +34,25 @@ const visibilityOf: Readonly<Record<ShareScope, Visibility | undefined>> = {
 };
 
 /** team.asset.list (spec/enterprise.md 9.2). */
-export const teamAssetAuditHandlers = (shares: Shares): Handlers<typeof TeamAssetAuditApiV2Service> => ({
-  async listShareableAssets(tx, caller, request) {
-    const { assetType, limit = limitDefault, offset = 0 } = request;
-    const listedType = { name: AssetTypeSchema.value[assetType]?.name ?? "", type: shareTypes[assetType] ?? null };
-    const { items, total } = await shares.list(tx, caller, listedType, filterOf(request), { limit, offset });
-    return { assets: items.map(assetMessage), total, limit, offset };
-  },
-});
+export const teamAssetAuditHandlers = (shares: Shares): Implementation =>
+  implement(TeamAssetAuditApiV2Service, {
+    async listShareableAssets(tx, caller, request) {
+      const { assetType, limit = limitDefault, offset = 0 } = request;
+      const listedType = { name: AssetTypeSchema.value[assetType]?.name ?? "", type: shareTypes[assetType] ?? null };
+      const { items, total } = await shares.list(tx, caller, listedType, filterOf(request), { limit, offset });
+      return { assets: items.map(assetMessage), total, limit, offset };
+    },
+  });
 
 /** team.asset.update_scope (spec/enterprise.md 9.3). */
-export const teamAssetManageHandlers = (shares: Shares): Handlers<typeof TeamAssetManageApiV2Service> => ({
-  async updateAssetShareScope(tx, caller, { shareUid, permission, note = "" }) {
-    // The field's rule allows no other scope.
-    await shares.cap(tx, caller, shareUid, visibilityOf[permission] ?? "private", note);
-    return {};
-  },
-});
+export const teamAssetManageHandlers = (shares: Shares): Implementation =>
+  implement(TeamAssetManageApiV2Service, {
+    async updateAssetShareScope(tx, caller, { shareUid, permission, note = "" }) {
+      // The field's rule allows no other scope.
+      await shares.cap(tx, caller, shareUid, visibilityOf[permission] ?? "private", note);
+      return {};
+    },
+  });
 
 function filterOf({ keyword = "", ownerId = "", permission, startTime, endTime }: ListShareableAssetsRequest): ShareFilter {
   const visibility = visibilityOf[permission ?? ShareScope.UNSPECIFIED];

@@ -18,7 +18,7 @@ import type {
   TeamUsers,
 } from "../core/teams/team-user.ts";
 import { canSeeAddresses } from "../core/use-cases/manage-team.ts";
-import type { TeamGroupSchema, TeamPersonSchema, TeamService } from "../gen/proto/settings/v1/team_service_pb.ts";
+import { type TeamGroupSchema, type TeamPersonSchema, TeamService } from "../gen/proto/settings/v1/team_service_pb.ts";
 import {
   type CascadeAffectedSchema,
   type DelegatedProfileSchema,
@@ -28,8 +28,8 @@ import {
   type TeamUserSchema,
   UserStatus,
 } from "../gen/proto/team/v2/team_user_pb.ts";
-import type { CreateUserRequest, GetUserRequest, TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_service_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import { type CreateUserRequest, type GetUserRequest, TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_service_pb.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 import { seconds } from "./wire-values.ts";
 
 /** Members' statuses on the wire. */
@@ -77,8 +77,8 @@ const migratedRoles: Readonly<Record<MigratedProfileRole, MigratedRole | undefin
 const limitDefault = 100;
 
 /** The team of the session's space (spec/decisions.md 7). Checking a password is slow, so it is done before the transaction. */
-export function teamHandlers(ownership: Ownership, users: TeamUsers, groups: Groups): Handlers<typeof TeamService> {
-  return {
+export function teamHandlers(ownership: Ownership, users: TeamUsers, groups: Groups): Implementation {
+  return implement(TeamService, {
     transferOwnership: {
       async prepare({ password, teamUserId }, caller) {
         await ownership.prove(caller, password);
@@ -106,7 +106,7 @@ export function teamHandlers(ownership: Ownership, users: TeamUsers, groups: Gro
       const role = mappedRoles.find((one) => roleValues[one] === value) ?? null;
       return { group: groupMessage(await groups.setRole(tx, caller, id, role)) };
     },
-  };
+  });
 }
 
 const personMessage =
@@ -125,8 +125,8 @@ const groupMessage = ({ id, displayName, role, members, createdAt }: ListedGroup
   }) satisfies MessageInitShape<typeof TeamGroupSchema>;
 
 /** The members of the caller's team (spec/enterprise.md 5). */
-export function teamUserHandlers(users: TeamUsers): Handlers<typeof TeamUserManagementApiV2Service> {
-  return {
+export function teamUserHandlers(users: TeamUsers): Implementation {
+  return implement(TeamUserManagementApiV2Service, {
     async listUsers(tx, caller, { limit = limitDefault, offset = 0, statusFilter, delegationState }) {
       const status = memberStatuses[statusFilter ?? UserStatus.UNSPECIFIED];
       const delegation = delegationFilters[delegationState ?? DelegationState.UNSPECIFIED];
@@ -162,7 +162,7 @@ export function teamUserHandlers(users: TeamUsers): Handlers<typeof TeamUserMana
     async removeMember(tx, caller, { teamUserId, dryRun }) {
       return cascadeMessage(await users.remove(tx, caller, teamUserId, dryRun));
     },
-  };
+  });
 }
 
 /** The reference to a user; an empty id counts as absent. */

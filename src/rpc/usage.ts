@@ -11,7 +11,7 @@ import {
   usageGroups,
 } from "../core/usage/usage.ts";
 import { BudgetKind, BudgetPeriod, type BudgetSchema } from "../gen/proto/settings/v1/budget_pb.ts";
-import type { BudgetService } from "../gen/proto/settings/v1/budget_service_pb.ts";
+import { BudgetService } from "../gen/proto/settings/v1/budget_service_pb.ts";
 import {
   type DailyStatisticSchema,
   type TeamUsageLogSchema,
@@ -21,8 +21,8 @@ import {
   type UsageRecordSchema,
   UsageType,
 } from "../gen/proto/usage/v2/usage_pb.ts";
-import type { UsageService } from "../gen/proto/usage/v2/usage_service_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import { UsageService } from "../gen/proto/usage/v2/usage_service_pb.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 import { enumConverter, seconds } from "./wire-values.ts";
 
 const types: Record<UsageKind, UsageType> = { cost: UsageType.COST, refund: UsageType.REFUND, grant: UsageType.GRANT };
@@ -32,8 +32,8 @@ const creditsMax = 2 ** 31 - 1;
 export const wireCredits = (exact: number): number => Math.max(-creditsMax, Math.min(creditsMax, exact));
 
 /** The usage of credits and the remaining credits (spec/api.md 8.25 to 8.28). */
-export function usageHandlers(reports: Reports): Handlers<typeof UsageService> {
-  return {
+export function usageHandlers(reports: Reports): Implementation {
+  return implement(UsageService, {
     async listUsage(tx, caller, { limit = 20, cursor, ...request }) {
       const input = { limit, cursor, range: rangeOf(request), filter: filterOf(request) };
       const { items, next, name } = await reports.list(tx, caller, input);
@@ -68,7 +68,7 @@ export function usageHandlers(reports: Reports): Handlers<typeof UsageService> {
       });
       return { data: items.map(personMessage), ...paging(next) };
     },
-  };
+  });
 }
 
 const groups = enumConverter(UsageGroupSchema, usageGroups);
@@ -139,8 +139,8 @@ const periods: Record<BudgetPeriod, Period> = {
 const periodMessages: Record<Period, BudgetPeriod> = { total: BudgetPeriod.TOTAL, day: BudgetPeriod.DAY, month: BudgetPeriod.MONTH };
 
 /** The budgets of the caller's space. */
-export function budgetHandlers(budgets: Budgets): Handlers<typeof BudgetService> {
-  return {
+export function budgetHandlers(budgets: Budgets): Implementation {
+  return implement(BudgetService, {
     async setBudget(tx, caller, { kind: kindValue, subject, period, credits }) {
       const kind = kinds[kindValue] ?? null;
       if (kind === null) throw invalidArgument("kind", "is required");
@@ -158,7 +158,7 @@ export function budgetHandlers(budgets: Budgets): Handlers<typeof BudgetService>
       await budgets.remove(tx, caller, id);
       return {};
     },
-  };
+  });
 }
 
 const toMessage = ({ id, kind, subject, period, credits, spent, held, createdAt, updatedAt }: Budget) =>

@@ -4,10 +4,10 @@ import { updateProfile } from "../core/accounts/profile.ts";
 import type { ListedSession, OwnSessions } from "../core/sign-in/own-sessions.ts";
 import type { ListedSpace, OwnSpaces } from "../core/sign-in/own-spaces.ts";
 import type { Tx } from "../core/store.ts";
-import type { AccountService, OwnSpaceSchema } from "../gen/proto/settings/v1/account_service_pb.ts";
+import { AccountService, type OwnSpaceSchema } from "../gen/proto/settings/v1/account_service_pb.ts";
 import type { SessionSchema } from "../gen/proto/settings/v1/session_pb.ts";
-import { CredentialKind, type GetCurrentUserResponseSchema, type UserService } from "../gen/proto/user/v2/user_service_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import { CredentialKind, type GetCurrentUserResponseSchema, UserService } from "../gen/proto/user/v2/user_service_pb.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 import { roleValues } from "./team.ts";
 import { seconds } from "./wire-values.ts";
 
@@ -22,7 +22,7 @@ const credentialKinds: Readonly<Record<CallerCredential["kind"], CredentialKind>
 };
 
 /** user.me: an inexpensive check of a credential (spec/api.md 8.33). A token is answered without a statement. */
-export const userHandlers: Handlers<typeof UserService> = {
+export const userHandlers: Implementation = implement(UserService, {
   async getCurrentUser(tx, caller) {
     const { accountId: userId, spaceId: id, credential } = caller;
     const me = { message: "ok", userId, credentialKind: credentialKinds[credential.kind] };
@@ -30,7 +30,7 @@ export const userHandlers: Handlers<typeof UserService> = {
     const operator = credential.kind === "session" ? { operator: credential.operator } : {};
     return { ...me, ...(await personOf(tx, caller)), ...operator, ...limitsOf(caller) };
   },
-};
+});
 
 const limitsOf = ({ credential, within }: Caller): { readonly scopes?: string[]; readonly projectIds?: string[] } => ({
   ...(credential.kind === "key" && credential.scopes !== null ? { scopes: [...credential.scopes] } : {}),
@@ -50,25 +50,26 @@ async function personOf(tx: Tx, { accountId, spaceId: id, role }: Caller): Promi
 }
 
 /** The caller's own profile, sessions and spaces (spec/decisions.md 57, 80). */
-export const accountHandlers = (sessions: OwnSessions, spaces: OwnSpaces): Handlers<typeof AccountService> => ({
-  async updateProfile(tx, caller, edit) {
-    const { name, locale } = await updateProfile(tx, caller, edit);
-    return { locale, ...(name === null ? {} : { name }) };
-  },
-  async listSessions(tx, caller) {
-    return { data: (await sessions.list(tx, caller)).map(sessionMessage) };
-  },
-  async revokeSession(tx, caller, { id }) {
-    await sessions.revoke(tx, caller, id);
-    return {};
-  },
-  async listSpaces(tx, caller) {
-    return { data: (await spaces.list(tx, caller)).map(spaceMessage) };
-  },
-  async switchSpace(tx, caller, { spaceId }) {
-    return { space: spaceMessage(await spaces.switchTo(tx, caller, spaceId)) };
-  },
-});
+export const accountHandlers = (sessions: OwnSessions, spaces: OwnSpaces): Implementation =>
+  implement(AccountService, {
+    async updateProfile(tx, caller, edit) {
+      const { name, locale } = await updateProfile(tx, caller, edit);
+      return { locale, ...(name === null ? {} : { name }) };
+    },
+    async listSessions(tx, caller) {
+      return { data: (await sessions.list(tx, caller)).map(sessionMessage) };
+    },
+    async revokeSession(tx, caller, { id }) {
+      await sessions.revoke(tx, caller, id);
+      return {};
+    },
+    async listSpaces(tx, caller) {
+      return { data: (await spaces.list(tx, caller)).map(spaceMessage) };
+    },
+    async switchSpace(tx, caller, { spaceId }) {
+      return { space: spaceMessage(await spaces.switchTo(tx, caller, spaceId)) };
+    },
+  });
 
 const spaceMessage = ({ spaceId: id, team, isCurrent: current }: ListedSpace) =>
   ({ id, current, ...(team && { teamName: team.name, role: roleValues[team.role] }) }) satisfies MessageInitShape<typeof OwnSpaceSchema>;

@@ -27,14 +27,14 @@ import {
   type WebhookSchema,
   WebhookStatusSchema,
 } from "../gen/proto/webhook/v2/webhook_pb.ts";
-import type {
-  GetWebhookHealthResponseSchema,
-  ListDeliveriesRequest,
-  ListenWebhookResponseSchema,
-  WebhookPublicKeySchema,
+import {
+  type GetWebhookHealthResponseSchema,
+  type ListDeliveriesRequest,
+  type ListenWebhookResponseSchema,
+  type WebhookPublicKeySchema,
   WebhookService,
 } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 import { enumConverter, pageEnd, seconds } from "./wire-values.ts";
 
 /** Names of enum values (spec/webhooks.md 1, 2). */
@@ -137,8 +137,8 @@ export interface WebhookServiceParts {
 }
 
 /** Webhooks, their keys and their deliveries (spec/api.md 8.15 to 8.18, spec/webhooks.md 1, 9). */
-export function webhookHandlers({ webhooks, deliveries, listeners, keys }: WebhookServiceParts): Handlers<typeof WebhookService> {
-  return {
+export function webhookHandlers({ webhooks, deliveries, listeners, keys }: WebhookServiceParts): Implementation {
+  return implement(WebhookService, {
     createWebhook: {
       async prepare({ url, eventTypes, signingSecret: secret, projectId, metadata, name }, caller) {
         const create = await webhooks.create(caller, { url, eventTypes: typesOf(eventTypes), secret, projectId, metadata, name });
@@ -210,7 +210,7 @@ export function webhookHandlers({ webhooks, deliveries, listeners, keys }: Webho
         return () => mapIterable(listeners.open(call, created), toListenAnswer);
       },
     },
-  };
+  });
 }
 
 type ListenAnswer = MessageInitShape<typeof ListenWebhookResponseSchema>;

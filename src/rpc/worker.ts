@@ -6,24 +6,24 @@ import { contentTypeOf } from "../core/files/filename.ts";
 import type { RemoteRuns, RemoteWorker, ReportedUsage } from "../core/workers/remote-run.ts";
 import type { BusyWorker, WaitingTasks, Workers } from "../core/workers/worker.ts";
 import type { WorkerQueueSchema, WorkerSchema } from "../gen/proto/settings/v1/worker_pb.ts";
-import type { WorkerService as WorkerSettingsService } from "../gen/proto/settings/v1/worker_service_pb.ts";
+import { WorkerService as WorkerSettingsService } from "../gen/proto/settings/v1/worker_service_pb.ts";
 import {
   type AppendRequest,
   type FinishRequest,
   FinishRequestSchema,
   StartSubtaskRequestSchema,
   type Usage,
-  type WorkerService,
+  WorkerService,
 } from "../gen/proto/worker/v1/worker_service_pb.ts";
-import type { Handlers } from "../pipeline/handlers.ts";
+import { type Implementation, implement } from "../pipeline/handlers.ts";
 import type { Link } from "./event.ts";
 import { seconds } from "./wire-values.ts";
 import { appendEach } from "./worker-batch.ts";
 import { digestOf, eventIn, outcomeIn, requestMessage, runMessage } from "./worker-messages.ts";
 
 /** The operations of remote workers. Each call is idempotent by itself and makes its own changes. */
-export function workerHandlers(runs: RemoteRuns, link: Link): Handlers<typeof WorkerService> {
-  return {
+export function workerHandlers(runs: RemoteRuns, link: Link): Implementation {
+  return implement(WorkerService, {
     poll: {
       async hold(_tx, call, { profiles, labels, waitSeconds, maxRuns: max = 1 }) {
         const polled = await runs.poll(workerOf(call.caller), call, { profiles, labels }, { max, waitMs: waitSeconds * 1000 });
@@ -93,7 +93,7 @@ export function workerHandlers(runs: RemoteRuns, link: Link): Handlers<typeof Wo
         return {};
       },
     },
-  };
+  });
 }
 
 async function appendOne(runs: RemoteRuns, worker: RemoteWorker, { taskId, fence, events, ...spending }: AppendRequest) {
@@ -114,8 +114,8 @@ const spentIn = ({ credits, usage }: Pick<FinishRequest, "credits"> & { readonly
 });
 
 /** The credentials of remote workers. */
-export function workerSettingsHandlers(workers: Workers): Handlers<typeof WorkerSettingsService> {
-  return {
+export function workerSettingsHandlers(workers: Workers): Implementation {
+  return implement(WorkerSettingsService, {
     async createWorker(tx, caller, { name, profiles, labels }) {
       const { worker, text } = await workers.create(tx, caller, { name, profiles, labels });
       return { worker: toMessage({ ...worker, runs: 0 }), secret: text };
@@ -140,7 +140,7 @@ export function workerSettingsHandlers(workers: Workers): Handlers<typeof Worker
       await workers.revoke(tx, caller, id);
       return {};
     },
-  };
+  });
 }
 
 const toMessage = ({ id, name, profiles, labels, createdAt, seenAt, runs }: BusyWorker) =>

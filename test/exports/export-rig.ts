@@ -11,7 +11,7 @@ import { writer } from "../../src/core/files/writer.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import type { Log } from "../../src/core/log.ts";
 import type { Store } from "../../src/core/store.ts";
-import { exportWriters } from "../../src/modules/work.ts";
+import { exportWriters } from "../../src/modules/export-writers.ts";
 import { startExporter } from "../../src/runtime/exports/exporter.ts";
 import { type FilePlatform, until } from "../files/files-rig.ts";
 import { cipher } from "../support/cipher.ts";

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { loadConfig } from "../../src/config/config.ts";
-import { openBlobs } from "../../src/modules/files.ts";
+import { openBlobs } from "../../src/modules/blobs.ts";
 import { startS3 } from "../support/s3-server.ts";
 
 const never = new AbortController().signal;
@@ -60,7 +60,7 @@ test("the modules for S3 are loaded only when a bucket is set", async () => {
     let loaded = false;
     registerHooks({ resolve: (name, context, next) => { loaded ||= name.startsWith("@aws-sdk/"); return next(name, context); } });
     const { loadConfig } = await import("./src/config/config.ts");
-    const { openBlobs } = await import("./src/modules/files.ts");
+    const { openBlobs } = await import("./src/modules/blobs.ts");
     openBlobs(loadConfig(${env}), () => undefined);
     await import("./src/core/files/blob.ts");
     setImmediate(() => setImmediate(() => process.stdout.write(String(loaded))));`;

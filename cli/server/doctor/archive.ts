@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { Config } from "../../../src/config/config.ts";
 import type { Blobs } from "../../../src/core/files/blob.ts";
-import { openBlobs } from "../../../src/modules/files.ts";
+import { openBlobs } from "../../../src/modules/blobs.ts";
 import { onPostgres } from "./database.ts";
 import { type Check, type Finding, fail, ok } from "./finding.ts";
 

@@ -5,7 +5,7 @@ import { buffer } from "node:stream/consumers";
 import { checkMailServer } from "../../../src/adapters/mail/mail.ts";
 import type { Config } from "../../../src/config/config.ts";
 import type { ModelConfig } from "../../../src/config/models.ts";
-import { openBlobs } from "../../../src/modules/files.ts";
+import { openBlobs } from "../../../src/modules/blobs.ts";
 import { checkProvider } from "../../../src/sign-in-pages/provider.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 

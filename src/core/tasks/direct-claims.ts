@@ -26,19 +26,3 @@ export interface DirectClaims {
 
 /** Every task waits in the queue. */
 export const noDirectClaims: DirectClaims = { claim: async () => false, reserve: async () => null };
-
-/** Claims for runs that start later: until then every task waits in the queue. */
-export interface LateClaims extends DirectClaims {
-  use(claims: DirectClaims): void;
-}
-
-export function lateClaims(): LateClaims {
-  let current = noDirectClaims;
-  return {
-    claim: (tx, task) => current.claim(tx, task),
-    reserve: (tx, task) => current.reserve(tx, task),
-    use(claims) {
-      current = claims;
-    },
-  };
-}

@@ -12,7 +12,7 @@ import { TestService } from "../../gen/proto/testing/v1/test_service_pb.ts";
 import { operationTable } from "../../pipeline/operations.ts";
 import { services } from "../../pipeline/services.ts";
 import type { Ambient, Installation, TestMode } from "../../start/installation.ts";
-import { remoteProfiles } from "../remote.ts";
+import { remoteProfiles } from "../profiles.ts";
 import { type Advance, createAdvance } from "./advance.ts";
 import { armedFaults } from "./armed.ts";
 import { createTestClock, type TestClock } from "./clock.ts";

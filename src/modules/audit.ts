@@ -1,6 +1,9 @@
 import { poll } from "../async/poll.ts";
+import { auditDownloadLinks } from "../core/audit/download-links.ts";
 import { type Refusals, refusals } from "../core/audit/refusals.ts";
 import { sealer } from "../core/audit/seal.ts";
+import { auditHandlers } from "../rpc/audit.ts";
+import type { CreateModule } from "./module.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /** With the time of a round, a row is sealed within a second of its commit. */
@@ -16,6 +19,11 @@ export interface Auditing {
   /** Call it after the last call: writes the counted refusals and seals rows for at most a second. */
   stop(): Promise<void>;
 }
+
+export const createAudit: CreateModule = ({ config, cipher, clock, calls: { operations } }) => {
+  const downloadLinks = auditDownloadLinks(cipher, config.baseUrl);
+  return { handlers: [auditHandlers({ rpcOf: (name) => operations.byName(name)?.rpc, downloadLinks, clock })] };
+};
 
 export function startAuditing({ store, clock, log }: Pick<ProcessContext, "store" | "clock" | "log">): Auditing {
   const counted = refusals(store, clock, log);

@@ -1,0 +1,73 @@
+import { fetchFile } from "../adapters/egress/fetch-file.ts";
+import { limitConcurrency } from "../async/limit.ts";
+import type { Blobs } from "../core/files/blob.ts";
+import { type FetchFiles, fetchFilesWith } from "../core/files/fetch-files.ts";
+import { type Files, fileReader, files, type ReadFile } from "../core/files/files.ts";
+import { type FileLinks, fileLinks } from "../core/files/links.ts";
+import { staging } from "../core/files/stage.ts";
+import type { Staging } from "../core/files/staging.ts";
+import { type FileSweep, fileSweep } from "../core/files/sweep.ts";
+import { type Uploads, uploads } from "../core/files/uploads.ts";
+import { type Writer, writer } from "../core/files/writer.ts";
+import { createOpenCurrentSkill, type OpenSkill } from "../core/skills/content.ts";
+import type { Store } from "../core/store.ts";
+import { segmentReader } from "../core/tasks/segment-file.ts";
+import type { ArchiveParts } from "../core/use-cases/archive-events.ts";
+import { type WorkspaceOf, workspaces } from "../core/workspaces/open.ts";
+import { openBlobs } from "./blobs.ts";
+import type { ProcessContext } from "./process-context.ts";
+
+/** The parts of files that other modules use. */
+export interface FileParts {
+  readonly blobs: Blobs;
+  readonly writer: Writer;
+  readonly links: FileLinks;
+  /** A download link of a file. */
+  readonly link: (fileId: string) => string;
+  readonly files: Files;
+  readonly uploads: Uploads;
+  readonly staging: Staging;
+  readonly fetchFiles: FetchFiles;
+  readonly readFile: ReadFile;
+  readonly workspaceOf: WorkspaceOf;
+  readonly openSkill: OpenSkill;
+  readonly sweep: FileSweep;
+  /** Writes and reads the files of archived events. */
+  readonly archive: Omit<ArchiveParts, "store" | "clock">;
+}
+
+/**
+ * Uploads of one account wait for the row of its total, and on PostgreSQL each waiting
+ * change holds a connection. This limit leaves connections for other changes.
+ */
+const changesAtOnce = 4;
+
+function limitedChange({ config, store }: Pick<ProcessContext, "config" | "store">): Store["change"] {
+  if (config.database !== "postgresql") return store.change;
+  const limited = limitConcurrency(changesAtOnce);
+  return (work) => limited(() => store.change(work));
+}
+
+export function openFiles({ config, store, cipher, clock, ids, random, log, resolve, observe }: ProcessContext): FileParts {
+  const { fileQuota: quota, fileLimit: max } = config;
+  const changeBytes = limitedChange({ config, store });
+  const blobs = openBlobs(config, log);
+  const fileWriter = writer({ changeBytes, blobs, clock, ids, quota });
+  const stage = staging({ changeBytes, writer: fileWriter, clock, ids });
+  const links = fileLinks(cipher, config.baseUrl);
+  return {
+    blobs,
+    writer: fileWriter,
+    links,
+    link: (fileId) => links.download(fileId, clock.now()),
+    files: files({ clock, ids, quota }),
+    uploads: uploads({ store, changeBytes, writer: fileWriter, clock, max, observe }),
+    staging: stage,
+    fetchFiles: fetchFilesWith({ staging: stage, fetchFile: fetchFile(config.fetchAllow, clock, resolve), clock, store, blobs }),
+    readFile: fileReader(store, blobs, clock),
+    workspaceOf: workspaces({ store, changeBytes, staging: stage, blobs, clock }),
+    openSkill: createOpenCurrentSkill(blobs, (id) => store.skills.byId(id)),
+    sweep: fileSweep({ changeBytes, blobs, clock, log }),
+    archive: { staging: stage, cipher, random, readSegment: segmentReader({ blobs, cipher, log }) },
+  };
+}

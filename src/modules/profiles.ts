@@ -1,0 +1,37 @@
+import { isModelAgent, modelName } from "../config/agent-profiles.ts";
+import type { Config } from "../config/config.ts";
+import type { ModelConfig } from "../config/models.ts";
+import { agents } from "../core/agents/agent.ts";
+import { type Profiles, profilesOf } from "../core/tasks/profile.ts";
+import { agentProfiles } from "../core/tasks/profile-settings.ts";
+import { agentHandlers } from "../rpc/agent.ts";
+import { agentProfileHandlers } from "../rpc/agent-profile.ts";
+import type { CreateModule } from "./module.ts";
+
+/** The profiles that tasks of this installation can have. */
+export const configuredProfiles = ({ agentProfiles: configured }: Pick<Config, "agentProfiles">): Profiles =>
+  profilesOf(Object.keys(configured));
+
+/** The profiles whose tasks are left to remote workers. */
+export const remoteProfiles = ({ agentProfiles: configured }: Pick<Config, "agentProfiles">): readonly string[] =>
+  Object.entries(configured).flatMap(([profile, agent]) => (agent === "remote" ? [profile] : []));
+
+/** The model of a profile; undefined when its agent uses none. */
+export function modelOf({ agentProfiles: configured, models }: Config, profile: string): ModelConfig | undefined {
+  const agent = configured[profile];
+  return agent !== undefined && isModelAgent(agent) ? models[modelName(agent)] : undefined;
+}
+
+/** Agents and their profiles. */
+export const createProfiles: CreateModule = ({ config, clock }) => {
+  const settings = agentProfiles({
+    clock,
+    profiles: configuredProfiles(config),
+    remoteProfiles: remoteProfiles(config),
+    labels: config.profileLabels,
+    entryOf: (profile) => modelOf(config, profile) ?? null,
+  });
+  return {
+    handlers: [agentHandlers(agents), agentProfileHandlers(settings, config.prices)],
+  };
+};
