@@ -7,7 +7,7 @@ import { callV2 } from "../support/wires.ts";
 import { hasChromium } from "./chromium.ts";
 import { type BrowserRig, fillSignIn, openBrowserRig } from "./stage.ts";
 
-const test = sampledTest(3);
+const test = sampledTest(6);
 
 const allow = { name: "Allow" } as const;
 

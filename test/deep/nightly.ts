@@ -23,13 +23,20 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
   "commands and pages by a shell": [
     ...named("commands", "worker-check user audit fuzz skill webhook-key key website export"),
     ...named("docs", "erasure budgets cli security webhooks monitoring offline-agent agents backup python"),
-    ...["test/acp/story.test.ts", "test/cli/check.test.ts", "test/cli/exit-codes.test.ts"],
+    ...[
+      "test/acp/story.test.ts",
+      "test/cli/check.test.ts",
+      "test/cli/exit-codes.test.ts",
+      "test/config/sources.test.ts",
+      "test/commands/setup.test.ts",
+    ],
     ...["test/deploy/lint.test.ts", "test/package/contents.test.ts", "test/docs/quickstart.test.ts", "test/sign-in/first-link.test.ts"],
   ],
   "clients in other languages: one of gRPC and one of Python stay": [
     ...named("languages", "clients enterprise buf-curl web"),
     ...named("client", "failures python-worker python package listen runtimes testing waits"),
     "test/http/openai/sdk.test.ts",
+    "test/http/openai/held-openai.test.ts",
   ],
   "attacks on the limits of a server": [
     ...["test/hostile/", "test/http/full-disk.test.ts", "test/imports/hostile.test.ts", "test/egress/agent.test.ts"],
@@ -45,6 +52,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     ...[
       "test/races/",
       "test/workers/races.test.ts",
+      "test/teams/races.test.ts",
       "test/oauth/races.test.ts",
       "test/files/storm.test.ts",
       "test/runtime/fairness.test.ts",

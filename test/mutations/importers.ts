@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
+import { basename, dirname, join, normalize } from "node:path";
 import { parseSync } from "oxc-parser";
 
 /** Which files import each file of a checkout. */
@@ -14,17 +14,22 @@ export function testsOf(path: string, importers: Importers): readonly string[] {
   const distances = new Map([[path, 0]]);
   for (const [file, distance] of distances)
     for (const importer of importers.get(file) ?? []) if (!distances.has(importer)) distances.set(importer, distance + 1);
-  const words = new Set(stemsOf(path));
-  const alike = (test: string): number => stemsOf(test).filter((word) => words.has(word)).length;
+  const alike = (test: string): number =>
+    common(stemsOf(dirname(path)), stemsOf(dirname(test))) + 3 * common(stemsOf(basename(path)), stemsOf(basename(test)));
   return [...distances]
     .filter(([file]) => file.endsWith(".test.ts"))
-    .map(([file, distance]) => ({ file, rank: distance - 2 * alike(file) }))
+    .map(([file, distance]) => ({ file, rank: distance - alike(file) }))
     .toSorted((a, b) => a.rank - b.rank || (a.file < b.file ? -1 : 1))
     .map(({ file }) => file);
 }
 
 /** `watches.ts` and `watch-list.test.ts` have one in common. */
-const stemsOf = (path: string): readonly string[] => path.split(/[/.-]/).map((word) => word.slice(0, 5));
+const stemsOf = (path: string): readonly string[] =>
+  path
+    .split(/[/.-]/)
+    .filter((word) => word !== "ts")
+    .map((word) => word.slice(0, 5));
+const common = (some: readonly string[], others: readonly string[]): number => others.filter((word) => some.includes(word)).length;
 
 /** Threads that a file starts by `new URL("./x.ts", import.meta.url)` count as imports. @param folder the checkout. */
 export function readImporters(folder: string): Importers {
