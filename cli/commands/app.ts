@@ -3,6 +3,7 @@ import type { rpc } from "../../packages/client/src/index.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { UsageError } from "../frame/failures.ts";
 import { argument, type ClientFlags, exactly, switchFlag, textFlag, textsFlag } from "../frame/parameters.ts";
+import { wireForm } from "../frame/wire-form.ts";
 
 type App = rpc.OAuth2App;
 const scopeNames = [
@@ -27,7 +28,7 @@ const list = command({
       { title: "SCOPES", text: ({ scopeConfig }: App) => scopeConfig?.scopes?.join(" ") },
       { title: "NAME", text: ({ name }: App) => name },
     ];
-    cli.print.list(data, columns, "There are no apps.");
+    cli.print.list(data, columns, "There are no apps.", wireForm);
   },
 });
 
@@ -68,7 +69,7 @@ const create = command({
       ...(loopback ? { loopbackAnyPort: true } : {}),
       ...(device ? { deviceAuthorization: true } : {}),
     });
-    cli.print.result(answer, `${answer.app?.clientId}\t${answer.clientSecret ?? ""}`);
+    cli.print.result(wireForm(answer), `${answer.app?.clientId}\t${answer.clientSecret ?? ""}`);
   },
 });
 
@@ -80,7 +81,7 @@ const show = command({
   parameters: { flags: clientFlags, positional: appId },
   run: async (cli: Cli, _flags: ClientFlags, clientId: string) => {
     const { app = {} } = await cli.client().rpc("oauth.v2.OAuth2AppService/GetOAuth2App", { clientId });
-    cli.print.facts(app, {
+    cli.print.facts(wireForm(app), {
       "client id": app.clientId,
       name: app.name,
       description: app.description,
@@ -97,7 +98,10 @@ const remove = command({
   examples: ["atp app delete client_8wErT5yUi2oP"],
   parameters: { flags: clientFlags, positional: appId },
   run: async (cli: Cli, _flags: ClientFlags, clientId: string) => {
-    cli.print.result({ clientId, ...(await cli.client().rpc("oauth.v2.OAuth2AppService/DeleteOAuth2App", { clientId })) }, clientId);
+    cli.print.result(
+      { client_id: clientId, ...(await cli.client().rpc("oauth.v2.OAuth2AppService/DeleteOAuth2App", { clientId })) },
+      clientId,
+    );
   },
 });
 

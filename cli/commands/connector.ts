@@ -4,6 +4,7 @@ import { readSecret } from "../frame/ask.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { CommandError } from "../frame/failures.ts";
 import { argument, type ClientFlags, exactly, switchFlag, textFlag } from "../frame/parameters.ts";
+import { wireForm } from "../frame/wire-form.ts";
 
 type Installed = rpc.InstalledConnector;
 
@@ -33,7 +34,7 @@ const list = command({
       { title: "NAME", text: ({ name }: Installed) => name },
       { title: "URL", text: ({ url }: Installed) => url },
     ];
-    cli.print.list(data, columns, "No connector is installed.");
+    cli.print.list(data, columns, "No connector is installed.", wireForm);
   },
 });
 
@@ -66,7 +67,7 @@ const add = command({
       ...(flags.description === undefined ? {} : { description: flags.description }),
       ...(flags.team ? { forSpace: true } : {}),
     });
-    cli.print.result(answer, answer.connector?.id ?? "");
+    cli.print.result(wireForm(answer), answer.connector?.id ?? "");
   },
 });
 
@@ -79,7 +80,7 @@ const test = command({
   run: async (cli: Cli, _flags: ClientFlags, id: string) => {
     const answer = await cli.client().rpc("settings.v1.ConnectorService/TestConnector", { id });
     if (!answer.reachable) throw new CommandError(`the server cannot be used: ${answer.failure ?? "unknown reason"}`);
-    cli.print.result(answer, `${answer.tools ?? 0} tools\t${answer.latencyMs ?? 0} ms`);
+    cli.print.result(wireForm(answer), `${answer.tools ?? 0} tools\t${answer.latencyMs ?? 0} ms`);
   },
 });
 

@@ -10,6 +10,7 @@ import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { CommandError } from "../frame/failures.ts";
 import { argument, type ClientFlags, choiceFlag, countFlag, exactly, switchFlag, textFlag } from "../frame/parameters.ts";
 import { bytesText, timeText } from "../frame/print.ts";
+import { wireForm } from "../frame/wire-form.ts";
 import { showProgress } from "./progress.ts";
 
 interface PutFlags extends ClientFlags {
@@ -126,7 +127,7 @@ const list = command({
       ...(task === undefined ? {} : { taskId: task }),
       ...(name === undefined ? {} : { filenameContains: name }),
     };
-    cli.print.list(await listFiles(cli.client(), filters, limit), columns, "There are no such files.");
+    cli.print.list(await listFiles(cli.client(), filters, limit), columns, "There are no such files.", wireForm);
   },
 });
 

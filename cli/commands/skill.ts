@@ -8,6 +8,7 @@ import type { Client, rpc } from "../../packages/client/src/index.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { CommandError, UsageError } from "../frame/failures.ts";
 import { argument, type ClientFlags, exactly, switchFlag, textFlag } from "../frame/parameters.ts";
+import { wireForm } from "../frame/wire-form.ts";
 
 type Skill = rpc.Skill;
 
@@ -31,7 +32,7 @@ const list = command({
       { title: "NAME", text: ({ name }: Skill) => name },
       { title: "PURPOSE", text: ({ description }: Skill) => description },
     ];
-    cli.print.list(data, columns, "There are no skills.");
+    cli.print.list(data, columns, "There are no skills.", wireForm);
   },
 });
 
@@ -101,7 +102,7 @@ const push = command({
             ...(project === undefined ? {} : { projectId: project }),
           })
         : await client.rpc("settings.v1.SkillService/ReplaceSkillContent", { id, ...content });
-    cli.print.result(answer, `${answer.skill?.id ?? id}\t${name}\t${id === undefined ? "added" : "replaced"}`);
+    cli.print.result(wireForm(answer), `${answer.skill?.id ?? id}\t${name}\t${id === undefined ? "added" : "replaced"}`);
   },
 });
 

@@ -15,8 +15,8 @@ export interface Print {
   readonly style: Style;
   /** Writes the value with `--json`, and else the text. */
   readonly result: (value: unknown, text: string | (() => string)) => void;
-  /** Writes rows as a table on a terminal, else with tabs; with `--json` as an array. */
-  readonly list: <Row>(rows: readonly Row[], columns: readonly Column<Row>[], empty: string) => void;
+  /** Writes rows as a table on a terminal, else with tabs; with `--json` as an array, in the form that `asJson` makes of it. */
+  readonly list: <Row>(rows: readonly Row[], columns: readonly Column<Row>[], empty: string, asJson?: (rows: unknown) => unknown) => void;
   /** Writes a line for each row; with `--json` the rows as an array. */
   readonly lines: <Row>(rows: readonly Row[], text: (row: Row) => string) => void;
   /** Writes the members of an object, each on a line; with `--json` the object. */
@@ -57,8 +57,8 @@ export function printTo({ process: { stdout, stderr, env } }: CliContext, isJson
     json,
     value: (value) => (isTerminal && !isJson ? line(safeJson(value, 2)) : json(value)),
     result: (value, text) => (isJson ? json(value) : line(clean(typeof text === "string" ? text : text()))),
-    list(rows, columns, empty) {
-      if (isJson) json(rows);
+    list(rows, columns, empty, asJson = (all) => all) {
+      if (isJson) json(asJson(rows));
       else if (rows.length > 0) table(rows, columns);
       else stderr.write(`${empty}\n`);
     },

@@ -155,7 +155,7 @@ const resetSecondFactor = installationCommand({
     });
     const email = typed.trim().toLowerCase();
     print.result(
-      { email, hasPassword },
+      { email, has_password: hasPassword },
       hasPassword ? `${email} signs in with the password.` : `${email} needs a link: atp user --email ${email}`,
     );
   },

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { clientCommands, type Target } from "../../cli/commands.ts";
 import { openReceiver } from "../egress/receiver.ts";
 import { openMcpServer } from "../support/mcp-server.ts";
 import { taskRig } from "../support/task-rig.ts";
@@ -10,10 +11,17 @@ const rig = taskRig({ env: { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopba
 const home = testFolder();
 const atp = async (...args: readonly string[]) => {
   const ran = await runWith(home, rig.service, args, { env: envOf(rig.service, rig.ann) });
-  expect(ran, args.join(" ")).toMatchObject({ code: 0 });
+  expect(ran, `${args.join(" ")}: ${ran.err}`).toMatchObject({ code: 0 });
   return ran.out;
 };
-const json = async (...args: readonly string[]) => JSON.parse(await atp(...args, "--json"));
+/** The commands that were run with `--json`. */
+const jsonOf: (readonly string[])[] = [];
+const json = async (...args: readonly string[]) => {
+  jsonOf.push(args);
+  const lines = (await atp(...args, "--json")).trim().split("\n");
+  return JSON.parse(lines[0] ?? "");
+};
+const unixTime = expect.any(Number);
 
 test("schedules are created, listed, paused, resumed, run, changed and deleted", async () => {
   const out = await atp("schedule", "create", "[[say hi]]", "--cron", "0 8 * * 1-5", "--zone", "Europe/Berlin", "--name", "News");
@@ -69,7 +77,7 @@ test("webhooks are created, pinged, changed, and their deliveries listed and sen
   const [delivery] = await json("webhook", "log", "--webhook", id);
   expect(await json("webhook", "log")).toEqual([delivery]);
   expect(await json("webhook", "log", "--task", delivery.task_id)).toEqual([delivery]);
-  await atp("webhook", "resend", delivery.id);
+  await json("webhook", "resend", delivery.id);
   await expect.poll(() => types.filter((type) => type === "task_stopped")).toHaveLength(2);
   expect(await atp("webhook", "list")).toContain(`${id}\tactive\ttask_stopped\t${hook.url}`);
   const moved = await json("webhook", "update", id, "--name", "Moved", "--event", "task_failed", "--status", "inactive");
@@ -86,7 +94,10 @@ test("apps are created, shown and deleted", async () => {
   expect(secret).toMatch(/^secret_/);
   expect(await atp("app", "list")).toBe(`${clientId}\tcreate_task create_project\tReports\n`);
   expect(await atp("app", "show", clientId)).toMatch(/redirects: +https:\/\/reports\.example\.com\/callback/);
-  await atp("app", "delete", clientId);
+  const shown = { client_id: clientId, scope_config: { scopes: ["create_task", "create_project"] }, created_at: unixTime };
+  expect(await json("app", "list")).toMatchObject([shown]);
+  expect(await json("app", "show", clientId)).toMatchObject(shown);
+  expect(await json("app", "delete", clientId)).toMatchObject({ client_id: clientId });
   const { code, err } = await runWith(home, rig.service, ["app", "create", "X"], { env: envOf(rig.service, rig.ann) });
   expect({ code, err }).toEqual({ code: 2, err: "atp: --redirect: at least one address is needed\n" });
 });
@@ -99,6 +110,8 @@ test("connectors are listed, added without a credential in the command line, and
   expect(added).toMatchObject({ code: 0, err: "" });
   const id = added.out.trim();
   expect(await atp("connector", "list")).toContain(`${id}\t`);
+  expect(await json("connector", "list")).toMatchObject([{ id, state: "ready", url: mcp.url }]);
+  expect(await json("connector", "test", id)).toMatchObject({ reachable: true, latency_ms: expect.anything() });
   expect(await atp("connector", "test", id)).toMatch(/^\d+ tools\t\d+ ms\n$/);
   await atp("connector", "remove", id);
   expect(await json("connector", "list")).toEqual([]);
@@ -113,8 +126,21 @@ test("a skill is added from a folder, and replaced by its name", async () => {
   expect([name, what]).toEqual(["Minutes", "added"]);
   writeFileSync(join(folder, "SKILL.md"), "---\nname: Minutes\ndescription: Better.\n---\nBegin.\n");
   expect(await atp("skill", "push", folder)).toBe(`${id}\tMinutes\treplaced\n`);
+  expect(await json("skill", "list")).toMatchObject([{ id, owner_type: "personal", enabled: true }]);
   expect(await atp("skill", "list")).toBe(`${id}\tpersonal\tyes\tMinutes\tBetter.\n`);
   await atp("skill", "delete", id);
+});
+
+test("files are listed in the form of v2", async () => {
+  const path = join(home, "list.txt");
+  writeFileSync(path, "A list");
+  const { id } = await json("file", "put", path);
+  const [file] = await json("file", "list", "--name", "list.txt");
+  expect(file).toMatchObject({ id, status: "uploaded", bytes: 6, created_at: unixTime, content_type: "text/plain" });
+  const { file: detail } = JSON.parse(await atp("api", "file.detail", "-f", `file_id=${id}`));
+  const { download_url: _listed, ...rest } = file;
+  expect(detail).toMatchObject(rest);
+  expect(await json("file", "delete", id)).toMatchObject({ file_id: id });
 });
 
 test("usage has the credits that are left and used", async () => {
@@ -130,7 +156,76 @@ test("an export is requested, waited for and downloaded", async () => {
   const record = await json("export", "create", "--user", rig.ann.accountId, "--scope", "tasks", "--wait", "--out", out);
   expect(record).toMatchObject({ status: "EXPORT_STATUS_COMPLETED", path: out });
   expect(readFileSync(out).subarray(0, 2).toString()).toBe("PK");
+  await json("export", "list", rig.ann.accountId);
+  await json("export", "get", record.uid, "--out", join(home, "again.zip"));
   expect(await atp("export", "list", rig.ann.accountId)).toContain(`${record.uid}\tcompleted\t`);
+});
+
+/** The words of every command below a route. */
+const commandsBelow = (target: Target, words: readonly string[]): readonly string[] =>
+  "getAllEntries" in target
+    ? target.getAllEntries().flatMap((each) => commandsBelow(each.target, [...words, each.name.original]))
+    : [words.join(" ")];
+
+/** Protocols, servers and sign-in, which have tests of their own, and answers of the wire as they are. */
+const others = new Set([
+  "mcp",
+  "acp",
+  "api",
+  "import",
+  "login",
+  "logout",
+  "profile use",
+  "record",
+  "replay",
+  "webhook listen",
+  "check",
+  "task open",
+]);
+
+test("every command of the API writes JSON with the names of v2", async () => {
+  const { task_id: asked } = await json("task", "create", "[[ask Which room?]]");
+  await rig.reach(asked, "waiting");
+  await json("task", "answer", asked, "Kitchen");
+  await rig.reach(asked, "stopped");
+  const { task_id: acts } = await json("task", "create", "[[confirm gmailSendAction]]");
+  await rig.reach(acts, "waiting");
+  const event = (await json("task", "show", acts)).status_detail.waiting_for_event_id;
+  await json("task", "confirm", acts, "--event", event, "--accept");
+  await json("task", "send", asked, "[[say Again]]");
+  await json("task", "watch", asked);
+  await json("task", "update", asked, "--title", "Room");
+  for (const action of ["stop", "delete"]) await json("task", action, acts);
+  const path = join(home, "all.txt");
+  writeFileSync(path, "All");
+  const file = await json("file", "put", path);
+  await json("file", "get", file.id, "--out", join(home, "got.txt"));
+  const { id: project } = await json("project", "create", "All");
+  await json("project", "update", project, "--name", "Every");
+  await json("project", "delete", project);
+  const { id: schedule } = await json("schedule", "create", "[[say hi]]", "--every", "600", "--name", "All");
+  for (const action of ["pause", "resume", "run", "delete"]) await json("schedule", action, schedule);
+  await using hook = await openReceiver((_request, response) => response.writeHead(204).end());
+  const { webhook } = await json("webhook", "create", hook.url, "--event", "task_stopped");
+  await json("webhook", "list");
+  for (const action of ["ping", "rotate"]) await json("webhook", action, webhook.id);
+  await json("webhook", "trigger", "task_stopped");
+  const { app } = await json("app", "create", "All", "--redirect", "https://reports.example.com/callback", "--scope", "create_task");
+  await json("app", "delete", app.client_id);
+  await using mcp = await openMcpServer();
+  const { connector } = await json("connector", "add", "All", mcp.url);
+  await json("connector", "remove", connector.id);
+  const folder = join(home, "all");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "SKILL.md"), "---\nname: All\ndescription: All.\n---\nBegin.\n");
+  await json("skill", "delete", (await json("skill", "push", folder)).skill.id);
+  const fixtures = join(home, "fixtures.json");
+  writeFileSync(fixtures, JSON.stringify([{ name: "made", call: "project.create", with: { name: "Fixture" } }]));
+  await json("fixtures", fixtures);
+  for (const words of ["whoami", "usage", "completion bash", "profile list", "task list", "project list", "schedule list"])
+    await json(...words.split(" "));
+  const all = await Promise.all(Object.entries(clientCommands).map(async ([name, { load }]) => commandsBelow(await load(), [name])));
+  expect(all.flat().filter((words) => !others.has(words) && !jsonOf.some((args) => args.join(" ").startsWith(words)))).toEqual([]);
 });
 
 describe("any operation", () => {

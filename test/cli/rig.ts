@@ -49,7 +49,27 @@ export async function runWith(
   options: RunOptions = {},
 ): Promise<Ran> {
   const { code, out, err, opened } = startWith(home, service, args, options);
-  return { code: await code, out: out(), err: err(), opened };
+  const ran = { code: await code, out: out(), err: err(), opened };
+  if (args.includes("--json") && args[0] !== "api") checkNames(ran.out, args);
+  return ran;
+}
+
+/** Members whose own members are named by users. */
+const ofUsers: ReadonlySet<string> = new Set(["metadata", "result", "params", "input", "value", "structured_output", "source"]);
+
+/** All names of members. */
+function namesIn(value: unknown): readonly string[] {
+  if (typeof value !== "object" || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap(namesIn);
+  return Object.entries(value).flatMap(([name, inner]) => [name, ...(ofUsers.has(name) || name.endsWith("_schema") ? [] : namesIn(inner))]);
+}
+
+/** JSON of commands has the names of v2. @throws Error with a name in another form, or an enum of protobuf. */
+function checkNames(out: string, args: readonly string[]): void {
+  for (const line of out.split("\n").filter((text) => /^[[{]/.test(text))) {
+    const wrong = namesIn(JSON.parse(line)).find((name) => !/^[a-z][a-z0-9_]*$/.test(name));
+    if (wrong !== undefined) throw new Error(`atp ${args.join(" ")}: the member ${wrong} is not in snake_case`);
+  }
 }
 
 /** Starts a command line in this process, without a terminal. */

@@ -44,9 +44,18 @@ async function helpOf(words: readonly string[]): Promise<string> {
   return `### ${["atp", ...words].join(" ")}\n\n\`\`\`text\n${out.trimEnd()}\n\`\`\`\n`;
 }
 
-async function chapter(heading: string, commands: Readonly<Record<string, Entry>>): Promise<readonly string[]> {
-  const sections: string[] = [`## ${heading}\n`];
-  for (const [name, { brief, load }] of Object.entries(commands)) {
+/** `SERVER: PEOPLE AND KEYS` as `Server: people and keys`. */
+const titleOf = (group: string): string => group[0] + group.slice(1).toLowerCase();
+
+const anchorOf = (title: string): string => title.toLowerCase().replaceAll(":", "").replaceAll(" ", "-");
+
+const entries: Readonly<Record<string, Entry | undefined>> = { ...clientCommands, ...serverCommands };
+
+/** The commands of a group of the help. */
+async function chapter(title: string, names: readonly string[]): Promise<readonly string[]> {
+  const sections: string[] = [`## ${title}\n`];
+  for (const name of names) {
+    const { brief, load } = entries[name] ?? expect.fail(`${name} is not a command`);
     const target = await load();
     expect(brief, name).toBe(target.brief);
     if ("getAllEntries" in target) sections.push(await helpOf([name]));
@@ -56,26 +65,25 @@ async function chapter(heading: string, commands: Readonly<Record<string, Entry>
 }
 
 test("docs/reference/commands.md has the help of every command", async () => {
+  const titles = Object.entries(groups).map(([group, names]) => ({ title: titleOf(group), names }));
   const head = `# Commands
 
-Every command of \`atp\`, as its \`--help\` shows it. A test writes this page. In a clone the program is \`./atp\`; before the set-up it shows the help
-from this page.
+Every command of \`atp\`, as its \`--help\` shows it, in the groups of the help. A test writes this page. In a clone the program is \`./atp\`; before
+the set-up it shows the help from this page.
 
-- [Commands that call the API](#commands-that-call-the-api) are for users of the [command line](../guides/cli.md). They need the address of an
-  installation and a credential for it.
-- [Commands on the server](#commands-on-the-server) are for operators. They need the [settings](configuration.md) of the server, and most open its
-  database. One whose name is that of a command of the API begins with \`server-\`.
+Commands of the groups that begin with Server are for operators: they need the [settings](configuration.md) of the server, and most open its
+database. One whose name is that of a command of the API begins with \`server-\`. All others are for users of the
+[command line](../guides/cli.md): they need the address of an installation and a credential for it.
+
+| Group | Commands |
+| --- | --- |
+${titles.map(({ title, names }) => `| [${title}](#${anchorOf(title)}) | ${names.map((name) => `[\`${name}\`](#atp-${name})`).join(", ")} |`).join("\n")}
 `;
-  const page = [
-    head,
-    "## The program\n",
-    await helpOf([]),
-    ...(await chapter("Commands that call the API", clientCommands)),
-    ...(await chapter("Commands on the server", serverCommands)),
-  ].join("\n");
+  const page = [head, "## The program\n", await helpOf([])];
+  for (const { title, names } of titles) page.push(...(await chapter(title, names)));
   const path = join(root, "docs/reference/commands.md");
-  if (process.env["UPDATE_GOLDEN"] === "1") writeFileSync(path, page);
-  expect(readFileSync(path, "utf8")).toBe(page);
+  if (process.env["UPDATE_GOLDEN"] === "1") writeFileSync(path, page.join("\n"));
+  expect(readFileSync(path, "utf8")).toBe(page.join("\n"));
 });
 
 test("every command is in one group of the help", () => {
