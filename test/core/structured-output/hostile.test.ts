@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
-import { sampleValue } from "../../../src/core/structured-output/sample.ts";
 import { conforms } from "../../../src/core/structured-output/structured-output.ts";
 import { zeroValue } from "../../../src/core/structured-output/zero.ts";
+import { sampleValue } from "../../../src/runtime/agents/offline/sample.ts";
 import { objectOf, refTo, refusalOf } from "./schemas.ts";
 
 const text: JsonObject = { type: "string" };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/json.ts";
-import { sampleValue } from "../../../src/core/structured-output/sample.ts";
+import { sampleValue } from "../../../src/runtime/agents/offline/sample.ts";
 import { objectOf, refTo } from "./schemas.ts";
 
 const text: JsonObject = { type: "string" };

@@ -1,5 +1,4 @@
 import type { Json } from "../../../core/json.ts";
-import { sampleValue } from "../../../core/structured-output/sample.ts";
 import { type Agent, messagesOf, type Outcome, type Progress, type Turn } from "../../agent.ts";
 import { writeAnswer } from "./answer.ts";
 import { type Directive, type DirectiveName, execute } from "./directives.ts";
@@ -8,6 +7,7 @@ import { type PlanKeeper, planKeeper } from "./plan.ts";
 import { describeFiles } from "./profile.ts";
 import { type Directives, readDirectives, readTurn } from "./reading.ts";
 import { actionIds, explain, fileMessage, fileOf, never, type RunState, showWords } from "./run.ts";
+import { sampleValue } from "./sample.ts";
 import { forcedSkills, namesOf } from "./skills.ts";
 import { shorten } from "./text.ts";
 

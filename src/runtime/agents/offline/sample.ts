@@ -1,8 +1,8 @@
-import type { Json, JsonObject } from "../json.ts";
-import { jsonBytes } from "./bounds.ts";
-import type { ScalarType, SchemaNode } from "./node.ts";
-import { readSchema } from "./read.ts";
-import { deepCopy, type ZeroValue, zeroValues } from "./zero.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { jsonBytes } from "../../../core/structured-output/bounds.ts";
+import type { ScalarType, SchemaNode } from "../../../core/structured-output/node.ts";
+import { readSchema } from "../../../core/structured-output/read.ts";
+import { deepCopy, type ZeroValue, zeroValues } from "../../../core/structured-output/zero.ts";
 
 const textLengthMax = 10_000;
 const phraseLengthMax = 80;
