@@ -87,9 +87,15 @@ export type Resource<Subject extends string> = {
     : never]: (...args: CallArguments<RequestOf<Name>>) => Called<AnswerOf<Name>>;
 };
 
+/** The names of the operations by subject: a server makes a client for every request. */
+const bySubject = new Map<string, OperationName[]>();
+for (const name of operationNames) {
+  const subject = name.slice(0, name.lastIndexOf("."));
+  bySubject.set(subject, [...(bySubject.get(subject) ?? []), name]);
+}
+
 export function resource<Subject extends string>({ call }: Pick<Caller, "call">, subject: Subject): Resource<Subject> {
-  const names = Object.keys(operations).filter((name) => name.slice(0, name.lastIndexOf(".")) === subject);
-  const methods = names.map((name) => [
+  const methods = (bySubject.get(subject) ?? []).map((name) => [
     name.slice(subject.length + 1),
     (request: object, options?: CallOptions) => call(name as "user.me", request, options),
   ]);
