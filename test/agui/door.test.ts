@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { TaskEvent, TextDelta } from "../../packages/client/src/index.ts";
-import { LiveText } from "../../packages/client/src/watch.ts";
+import { LiveTexts } from "../../packages/client/src/watch.ts";
 import { createNarrator } from "../../src/narration/narrate.ts";
 import { loadedWith } from "../support/loaded-with.ts";
 import { taskRig } from "../support/task-rig.ts";
@@ -161,7 +161,7 @@ describe("texts that are written (spec/api.md 8.72)", () => {
     ({ id: "e", seq: 1, type: "assistant_message", assistant_message: { content } }) as TaskEvent;
   /** What a client's watch makes of parts and events, as passages. */
   const kinds = (items: readonly (TextDelta | TaskEvent)[]) => {
-    const live = new LiveText();
+    const live = new LiveTexts();
     const watched = items.flatMap((item): Parameters<ReturnType<typeof createNarrator>>[0][] => {
       if ("seq" in item) {
         live.end(item);

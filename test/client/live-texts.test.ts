@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { TaskEvent, TextDelta } from "../../packages/client/src/index.ts";
-import { LiveText } from "../../packages/client/src/watch.ts";
+import { LiveTexts } from "../../packages/client/src/watch.ts";
 import { lacks } from "../support/needs.ts";
 import { root } from "../support/server-process.ts";
 import { pythonWith } from "../support/tools.ts";
@@ -21,7 +21,7 @@ const streams = JSON.parse(readFileSync(path, "utf8")) as readonly { readonly na
 
 /** The texts after the parts of a stream. */
 function shown(steps: readonly Step[]): readonly (string | null)[] {
-  const live = new LiveText();
+  const live = new LiveTexts();
   return steps.flatMap(({ delta, event }) => {
     if (delta) return [live.add(delta) ?? null];
     live.end({ type: event } as TaskEvent); // Only the type counts.

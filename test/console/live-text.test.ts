@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -7,6 +9,7 @@ import { timelineOf } from "../../console/src/task/timeline.ts";
 import { type TaskEvent, TaskEventSchema, TaskEventType } from "../../src/gen/browser-proto/task/v2/task_event_pb.ts";
 import { TaskStatus } from "../../src/gen/browser-proto/task/v2/task_pb.ts";
 import { type TextDelta, TextDeltaSchema } from "../../src/gen/browser-proto/task/v2/task_service_pb.ts";
+import { root } from "../support/server-process.ts";
 
 type Payload = NonNullable<MessageInitShape<typeof TaskEventSchema>["payload"]>;
 const event = (seq: number, type: TaskEventType, payload: Payload): TaskEvent =>
@@ -91,3 +94,40 @@ test("a text that grows has the blocks of the whole text at each length, and par
 
 const withoutPlaces = (blocks: unknown): unknown =>
   JSON.parse(JSON.stringify(blocks), (name, value) => (name === "position" ? undefined : value));
+
+interface Step {
+  readonly delta?: {
+    readonly message_key: string;
+    readonly attempt: number;
+    readonly offset: number;
+    readonly text: string;
+    readonly type: string;
+  };
+  readonly event?: string;
+  readonly text: string | null;
+}
+const streams: readonly { readonly name: string; readonly steps: readonly Step[] }[] = JSON.parse(
+  readFileSync(join(root, "conformance/live-texts.json"), "utf8"),
+);
+const typeNamed = (name: string): TaskEventType => TaskEventType[name.toUpperCase() as keyof typeof TaskEventType];
+
+test.each(streams)("shows what the clients show of a stream: $name", ({ steps }) => {
+  let feed = emptyFeed;
+  for (const [at, { delta, event: name, text }] of steps.entries()) {
+    if (delta) {
+      const { message_key: messageKey, attempt, offset } = delta;
+      const before = feed.live;
+      feed = addToFeed(feed, [
+        create(TextDeltaSchema, { messageKey, attempt: BigInt(attempt), offset, text: delta.text, type: typeNamed(delta.type) }),
+      ]);
+      expect((feed.live === before ? null : feed.live?.text) || null).toBe(text);
+    } else {
+      const type = typeNamed(name ?? "");
+      const ended =
+        type === TaskEventType.STATUS_UPDATE
+          ? status(at + 1, TaskStatus.STOPPED)
+          : create(TaskEventSchema, { id: `ev_${at}`, seq: at + 1, type });
+      feed = addToFeed(feed, [ended]);
+    }
+  }
+});

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
+import { emptyFeed } from "../../console/src/task/feed.ts";
 import type { Sending } from "../../console/src/task/sending.ts";
 import { timelineOf } from "../../console/src/task/timeline.ts";
 import { type TaskEvent, TaskEventSchema, TaskEventType } from "../../src/gen/browser-proto/task/v2/task_event_pb.ts";
@@ -19,6 +20,6 @@ test.each<[string, readonly TaskEvent[], Sending, readonly string[]]>([
   ["once when the server has written its text in another way", [user(1, "One"), user(2, "Hi.")], sent, ["ev_1", "sent"]],
   ["before a message with its text that came later", [user(1, "One"), user(2, "Hi"), user(3, "Hi")], sent, ["ev_1", "sent", "ev_3"]],
 ])("a message that is sent is shown %s", (_what, events, message, expected) => {
-  const { items } = timelineOf({ events, live: null, shown: new Map() }, message);
+  const { items } = timelineOf({ ...emptyFeed, events }, message);
   expect(items.map(({ key }) => key)).toEqual(expected);
 });

@@ -1,15 +1,13 @@
 import { type TaskEvent, TaskEventType } from "#proto/task/v2/task_event_pb.ts";
 import { TaskStatus } from "#proto/task/v2/task_pb.ts";
 import type { TextDelta } from "#proto/task/v2/task_service_pb.ts";
+import { type LiveText as JoinedText, withPart } from "../../../packages/client/src/live-text.ts";
 
 /** The text that the agent writes now. */
-export interface LiveText {
+export interface LiveText extends JoinedText {
   /** The key of what shows it, also once it is an event: then the page changes only where the text does. */
   readonly key: string;
   readonly type: TaskEventType;
-  readonly attempt: bigint;
-  /** Empty after a gap. */
-  readonly text: string;
   /** The newest event when the text began. */
   readonly afterSeq: number;
 }
@@ -22,20 +20,26 @@ export interface Feed {
   /** In the order of `seq`. */
   readonly events: readonly TaskEvent[];
   readonly live: LiveText | null;
+  /** The newest text, also after its event: a part of an earlier attempt can still arrive. */
+  readonly newest: JoinedText | undefined;
   /** The events whose text was shown before, by the id of the event. */
   readonly shown: ReadonlyMap<string, ShownText>;
 }
 
-export const emptyFeed: Feed = { events: [], live: null, shown: new Map() };
+export const emptyFeed: Feed = { events: [], live: null, newest: undefined, shown: new Map() };
 
 /** Adds newer events, and parts of texts, in the order of their arrival (spec/api.md 8.72). */
-export function addToFeed({ events, live, shown }: Feed, news: readonly (TaskEvent | TextDelta)[]): Feed {
+export function addToFeed({ events, live, newest, shown }: Feed, news: readonly (TaskEvent | TextDelta)[]): Feed {
   const all = [...events];
   const named = new Map(shown);
   let open = live;
+  let last = newest;
   for (const item of news) {
     if (!("seq" in item)) {
-      open = withPart(open, item, all.at(-1)?.seq ?? 0);
+      const joined = withPart(last, { ...item, key: `live ${item.messageKey}` });
+      if (!joined) continue;
+      last = joined;
+      open = { ...joined, type: item.type, afterSeq: open?.key === joined.key ? open.afterSeq : (all.at(-1)?.seq ?? 0) };
       continue;
     }
     all.push(item);
@@ -43,17 +47,9 @@ export function addToFeed({ events, live, shown }: Feed, news: readonly (TaskEve
     const { key, afterSeq, type, text } = open;
     if (item.type === type && text !== "" && ![...named.values()].some((other) => other.key === key)) named.set(item.id, { key, afterSeq });
     open = null;
+    if (last) last = { ...last, text: "" };
   }
-  return { events: all, live: open, shown: named };
-}
-
-/** A part that begins a text, or continues it. A stream that is opened again begins with the text so far. */
-function withPart(live: LiveText | null, { attempt, messageKey, offset, text, type }: TextDelta, lastSeq: number): LiveText | null {
-  if (live && attempt < live.attempt) return live;
-  const known = live?.attempt === attempt ? live.text : "";
-  const grown = offset === 0 ? text : offset === known.length ? known + text : "";
-  const key = `live ${messageKey}`;
-  return { key, type, attempt, text: grown, afterSeq: live?.key === key ? live.afterSeq : lastSeq };
+  return { events: all, live: open, newest: last, shown: named };
 }
 
 /** Whether an event replaces the text, or ends the turn in which it was written. */

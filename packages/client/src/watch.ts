@@ -1,5 +1,6 @@
 import { ApiError } from "./errors.ts";
 import type { TaskEvent, TextDelta } from "./generated/v2.ts";
+import { type LiveText, withPart } from "./live-text.ts";
 import { backoffMs, isTransient, type Transport } from "./transport.ts";
 
 /** A part of a message that the agent writes now, with the text so far. The event that follows has the complete text. */
@@ -27,25 +28,20 @@ export interface WatchOptions {
   readonly retries?: number | undefined;
 }
 
-/** Puts deltas together. It drops the text as the schema says (`TextDelta`). */
-export class LiveText {
-  #delta: TextDelta | undefined;
-  #text = "";
+/** Puts deltas together. */
+export class LiveTexts {
+  #live: (LiveText & Pick<TextDelta, "type">) | undefined;
 
   /** The text with this part; undefined when the parts before it are missing. */
-  add(delta: TextDelta): string | undefined {
-    const { message_key, attempt, offset, text } = delta;
-    const follows = this.#delta?.message_key === message_key && this.#delta.attempt === attempt;
-    if (this.#delta && attempt < this.#delta.attempt) return undefined;
-    const before = follows ? this.#text : "";
-    this.#delta = delta;
-    this.#text = offset === before.length ? before + text : offset === 0 ? text : "";
-    return this.#text === "" ? undefined : this.#text;
+  add({ message_key: key, attempt, offset, text, type }: TextDelta): string | undefined {
+    const live = withPart(this.#live, { key, attempt, offset, text });
+    if (live) this.#live = { ...live, type };
+    return live?.text || undefined;
   }
 
   /** The event has the complete text, or ends the turn. */
   end(event: TaskEvent): void {
-    if (event.type === this.#delta?.type || event.type === "status_update") this.#text = "";
+    if (this.#live && (event.type === this.#live.type || event.type === "status_update")) this.#live = { ...this.#live, text: "" };
   }
 }
 
@@ -54,7 +50,7 @@ export async function* watchTask(http: Transport, taskId: string, options: Watch
   const { afterSeq = 0, untilSettled = false, deltas = false, signal, headers = {}, retries = 10 } = options;
   let seq = afterSeq;
   let failures = 0;
-  const live = new LiveText();
+  const live = new LiveTexts();
   for (;;) {
     const body = { task_id: taskId, after_seq: seq, until_settled: untilSettled, deltas };
     try {
