@@ -146,9 +146,9 @@ export async function openStage({ command, patience }: StageOptions): Promise<St
     reassign: (taskId) =>
       store.change(async (tx) => {
         const now = clock.now();
-        const updated = await tx.tasks.advance(taskId, { now, set: { nodeId: workerNode(scratch.otherWorkerId), raiseFence: true } });
-        if (!updated) throw new Error(`there is no task ${taskId}`);
-        const run = { taskId, spaceId: updated.spaceId, workerId: scratch.otherWorkerId, fence: updated.fence };
+        const written = await tx.tasks.advance(taskId, { now, set: { nodeId: workerNode(scratch.otherWorkerId), raiseFence: true } });
+        if (!written) throw new Error(`there is no task ${taskId}`);
+        const run = { taskId, spaceId: written.task.spaceId, workerId: scratch.otherWorkerId, fence: written.task.fence };
         await tx.workerRuns.put([{ ...run, startedAt: now, leaseUntil: now + 10 * workerLeaseMs }]);
       }),
     async [Symbol.asyncDispose]() {

@@ -89,6 +89,29 @@ test(`no file of the composition imports more than ${compositionMax} other files
   expect(ownImports(all)).toBe(files.length);
 });
 
+/** Writers of tasks whose changes nobody follows: they write neither events nor another status. */
+const unfollowed = [
+  "core/agents/agent",
+  "core/assets/share",
+  "core/imports/imported-tasks",
+  "core/usage/credits",
+  "core/workers/worker-run",
+  "core/workspaces/open",
+  "runtime/remote/finish",
+  "runtime/waits",
+];
+
+test("whoever writes events or another status of a task publishes the change", () => {
+  const writers = files.filter(({ path, text }) => !path.startsWith("src/store/") && /\btasks\.(insert|advance)\(/.test(text));
+  const silent = writers.filter(({ text }) => !text.includes("publishTask"));
+  // The steps return the change to `manage-tasks` and `confirm-action`, which publish it.
+  expect(silent.map(({ path }) => roomOf(path)).toSorted()).toEqual([...unfollowed, "core/tasks/steps"].toSorted());
+  const steps = silent
+    .filter(({ path }) => unfollowed.includes(roomOf(path)))
+    .flatMap(({ text }) => text.match(/tasks\.advance\([^;]*;/g) ?? []);
+  expect(steps.filter((step) => /\bevents\b|\bset: \{[^}]*\bstatus/.test(step))).toEqual([]);
+});
+
 test("only the configuration reads the environment", () => {
   expect(files.filter(({ text }) => /process\.env\b/.test(text)).map(({ path }) => path)).toEqual(["src/config/config.ts"]);
 });

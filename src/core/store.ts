@@ -40,9 +40,9 @@ import type { ConversationRows } from "./tasks/conversations.ts";
 import type { EventRows } from "./tasks/event.ts";
 import type { ParentRows } from "./tasks/parents.ts";
 import type { ProfileRows } from "./tasks/profile-settings.ts";
-import type { ReadSegment, SegmentRows } from "./tasks/segment.ts";
+import type { SegmentRows } from "./tasks/segment.ts";
 import type { WaitRows } from "./tasks/subtask-wait.ts";
-import type { TaskRows, TaskWritten } from "./tasks/task.ts";
+import type { Task, TaskRows, TaskWritten } from "./tasks/task.ts";
 import type { TaskResourceRows } from "./tasks/task-resources.ts";
 import type { GroupRows } from "./teams/group.ts";
 import type { MemberRows } from "./teams/team-user.ts";
@@ -177,8 +177,11 @@ export interface Broadcast {
   onText(listener: (text: string) => void): () => void;
 }
 
-/** Called after each `tasks.insert`, and each `tasks.advance` that has changed a task, within the same change. */
-export type AfterTask = (tx: Tx, written: TaskWritten) => Promise<void>;
+/**
+ * Tells those who follow a task of its change, as a part of the change: webhooks and listeners, the schedule that created it, the parent of
+ * a subtask. Whoever writes events or another status of a task calls it. Returns the task.
+ */
+export type PublishTask = (tx: Tx, written: TaskWritten) => Promise<Task>;
 
 /** The store: reads at any time, changes one transaction at a time. */
 export interface Store extends Tx {
@@ -188,10 +191,6 @@ export interface Store extends Tx {
    * have no effects outside the transaction.
    */
   change<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Returns this store with changes that call `after` for each task that they write. It replaces the previous callback. */
-  withAfterTask(after: AfterTask): Store;
-  /** Sets how the files of archived events are read: for this store, and for those that `withAfterTask` returns. */
-  readSegmentsBy(read: ReadSegment): void;
   readonly feed: Feed;
   /** Null when no other process can use the database. */
   readonly broadcast: Broadcast | null;

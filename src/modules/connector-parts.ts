@@ -1,21 +1,15 @@
-import { type Connectors, connectors } from "../core/connectors/connectors.ts";
+import { connectors } from "../core/connectors/connectors.ts";
 import { reachServers } from "../core/connectors/renew.ts";
 import type { ConnectorServers, ConnectorSignIns } from "../core/connectors/server.ts";
-import { type SignIns, signIns } from "../core/connectors/sign-in.ts";
-import { type ConnectorUses, connectorUses } from "../core/connectors/use.ts";
+import { signIns } from "../core/connectors/sign-in.ts";
+import { connectorUses } from "../core/connectors/use.ts";
 import type { ProcessContext } from "./process-context.ts";
-
-/** The parts of connectors that other modules use. */
-export interface ConnectorParts {
-  readonly connectors: Connectors;
-  readonly signIns: SignIns;
-  readonly uses: ConnectorUses;
-}
 
 /** The path to which authorization servers redirect. */
 export const connectorCallback = "/connectors/callback";
 
-export function openConnectors(context: ProcessContext): ConnectorParts {
+/** The parts of connectors that several modules use. */
+export function openConnectors(context: ProcessContext) {
   const { config, store, clock, ids, random, cipher, log } = context;
   const commands = config.connectorCommands;
   const servers = lazyServers(context);

@@ -12,6 +12,8 @@ export function eraseParts(config: Config, store: Store, clock: Clock, log: Log,
   const { sweep } = fileSweep({ changeBytes: store.change, blobs: openBlobs(config, log), clock, log });
   return {
     ...{ store, clock, sweep, onProgress },
+    // What would follow a task is erased with it.
+    publishTask: async (_, { task }) => task,
     record: (erased) => recordErasures(config.dataDir, erased, clock.now()),
     compact: () => compact(config.databaseUrl),
   };

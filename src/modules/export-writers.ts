@@ -1,3 +1,4 @@
+import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf";
 import { AgentSchema } from "../gen/proto/agent/v2/agent_pb.ts";
 import { EnterpriseTaskRecordSchema } from "../gen/proto/dataexport/v1/export_pb.ts";
 import { FileDetailSchema } from "../gen/proto/file/v2/file_pb.ts";
@@ -24,36 +25,29 @@ import { type SiteUrl, toCheckpoint, toStatus } from "../rpc/website.ts";
 import type { Writers } from "../runtime/exports/json.ts";
 import { jsonWriter } from "./json-writer.ts";
 
-const writeRecord = jsonWriter(EnterpriseTaskRecordSchema);
-const writeEvent = jsonWriter(TaskEventSchema);
-const writeFile = jsonWriter(FileDetailSchema);
-const writeProject = jsonWriter(ProjectSchema);
-const writeSkill = jsonWriter(SkillSchema);
-
-const writeWebsite = jsonWriter(GetWebsiteStatusResponseSchema);
-const writeCheckpoint = jsonWriter(WebsiteCheckpointSchema);
-const writeAgent = jsonWriter(AgentSchema);
-const writeConnector = jsonWriter(InstalledConnectorSchema);
-const writeGrant = jsonWriter(OAuth2GrantSchema);
-const writeSchedule = jsonWriter(ScheduleSchema);
-const writeWebhook = jsonWriter(WebhookSchema);
-const writeDelivery = jsonWriter(DeliverySchema);
-const writeAttempt = jsonWriter(DeliveryAttemptSchema);
+/** Writes rows as messages of a type. */
+function rowWriter<Desc extends DescMessage, Row>(desc: Desc, toMessage: (row: Row) => MessageInitShape<Desc>): (row: Row) => string {
+  const write = jsonWriter(desc);
+  return (row) => write(toMessage(row));
+}
 
 /** Rows of archives have the JSON of the API. */
-export const exportWriters = (siteUrl: SiteUrl): Writers => ({
-  record: (task) => writeRecord(taskMessage(task)),
-  event: (taskEvent, link) => writeEvent(eventMessage(taskEvent, link)),
-  file: (row) => writeFile(toDetail(row, null)),
-  project: (row) => writeProject(toProject(row)),
-  skill: (row) => writeSkill(toListed(row)),
-  website: (row) => writeWebsite(toStatus(row, siteUrl)),
-  checkpoint: (row) => writeCheckpoint(toCheckpoint(row)),
-  agent: (row) => writeAgent(toAgent(row)),
-  connector: (row) => writeConnector(toInstalled(row)),
-  grant: (row) => writeGrant(toGrant(row)),
-  schedule: (row) => writeSchedule(toSchedule(row)),
-  webhook: (row) => writeWebhook(toWebhook(row)),
-  delivery: (row) => writeDelivery(toDelivery({ ...row, body: null })),
-  attempt: (row) => writeAttempt(toAttempt({ ...row, response: null })),
-});
+export function exportWriters(siteUrl: SiteUrl): Writers {
+  const writeEvent = jsonWriter(TaskEventSchema);
+  return {
+    record: rowWriter(EnterpriseTaskRecordSchema, taskMessage),
+    event: (taskEvent, link) => writeEvent(eventMessage(taskEvent, link)),
+    file: rowWriter(FileDetailSchema, (row) => toDetail(row, null)),
+    project: rowWriter(ProjectSchema, toProject),
+    skill: rowWriter(SkillSchema, toListed),
+    website: rowWriter(GetWebsiteStatusResponseSchema, (row) => toStatus(row, siteUrl)),
+    checkpoint: rowWriter(WebsiteCheckpointSchema, toCheckpoint),
+    agent: rowWriter(AgentSchema, toAgent),
+    connector: rowWriter(InstalledConnectorSchema, toInstalled),
+    grant: rowWriter(OAuth2GrantSchema, toGrant),
+    schedule: rowWriter(ScheduleSchema, toSchedule),
+    webhook: rowWriter(WebhookSchema, toWebhook),
+    delivery: rowWriter(DeliverySchema, (row) => toDelivery({ ...row, body: null })),
+    attempt: rowWriter(DeliveryAttemptSchema, (row) => toAttempt({ ...row, response: null })),
+  };
+}

@@ -1,40 +1,21 @@
 import { fetchFile } from "../adapters/egress/fetch-file.ts";
 import { limitConcurrency } from "../async/limit.ts";
-import type { Blobs } from "../core/files/blob.ts";
-import { type FetchFiles, fetchFilesWith } from "../core/files/fetch-files.ts";
-import { type Files, fileReader, files, type ReadFile } from "../core/files/files.ts";
-import { type FileLinks, fileLinks } from "../core/files/links.ts";
+import { fetchFilesWith } from "../core/files/fetch-files.ts";
+import { fileReader, files } from "../core/files/files.ts";
+import { fileLinks } from "../core/files/links.ts";
 import { staging } from "../core/files/stage.ts";
-import type { Staging } from "../core/files/staging.ts";
-import { type FileSweep, fileSweep } from "../core/files/sweep.ts";
-import { type Uploads, uploads } from "../core/files/uploads.ts";
-import { type Writer, writer } from "../core/files/writer.ts";
-import { createOpenCurrentSkill, type OpenSkill } from "../core/skills/content.ts";
+import { fileSweep } from "../core/files/sweep.ts";
+import { uploads } from "../core/files/uploads.ts";
+import { writer } from "../core/files/writer.ts";
+import { createOpenCurrentSkill } from "../core/skills/content.ts";
 import type { Store } from "../core/store.ts";
 import { segmentReader } from "../core/tasks/segment-file.ts";
-import type { ArchiveParts } from "../core/use-cases/archive-events.ts";
-import { type WorkspaceOf, workspaces } from "../core/workspaces/open.ts";
+import { workspaces } from "../core/workspaces/open.ts";
 import { openBlobs } from "./blobs.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /** The parts of files that other modules use. */
-export interface FileParts {
-  readonly blobs: Blobs;
-  readonly writer: Writer;
-  readonly links: FileLinks;
-  /** A download link of a file. */
-  readonly link: (fileId: string) => string;
-  readonly files: Files;
-  readonly uploads: Uploads;
-  readonly staging: Staging;
-  readonly fetchFiles: FetchFiles;
-  readonly readFile: ReadFile;
-  readonly workspaceOf: WorkspaceOf;
-  readonly openSkill: OpenSkill;
-  readonly sweep: FileSweep;
-  /** Writes and reads the files of archived events. */
-  readonly archive: Omit<ArchiveParts, "store" | "clock">;
-}
+export type FileParts = ReturnType<typeof openFiles>;
 
 /**
  * Uploads of one account wait for the row of its total, and on PostgreSQL each waiting
@@ -48,7 +29,7 @@ function limitedChange({ config, store }: Pick<ProcessContext, "config" | "store
   return (work) => limited(() => store.change(work));
 }
 
-export function openFiles({ config, store, cipher, clock, ids, random, log, resolve, observe }: ProcessContext): FileParts {
+export function openFiles({ config, store, cipher, clock, ids, random, log, resolve, observe }: ProcessContext) {
   const { fileQuota: quota, fileLimit: max } = config;
   const changeBytes = limitedChange({ config, store });
   const blobs = openBlobs(config, log);
@@ -59,7 +40,8 @@ export function openFiles({ config, store, cipher, clock, ids, random, log, reso
     blobs,
     writer: fileWriter,
     links,
-    link: (fileId) => links.download(fileId, clock.now()),
+    /** A download link of a file. */
+    link: (fileId: string) => links.download(fileId, clock.now()),
     files: files({ clock, ids, quota }),
     uploads: uploads({ store, changeBytes, writer: fileWriter, clock, max, observe }),
     staging: stage,
@@ -68,6 +50,7 @@ export function openFiles({ config, store, cipher, clock, ids, random, log, reso
     workspaceOf: workspaces({ store, changeBytes, staging: stage, blobs, clock }),
     openSkill: createOpenCurrentSkill(blobs, (id) => store.skills.byId(id)),
     sweep: fileSweep({ changeBytes, blobs, clock, log }),
+    /** Writes and reads the files of archived events. */
     archive: { staging: stage, cipher, random, readSegment: segmentReader({ blobs, cipher, log }) },
   };
 }

@@ -4,10 +4,12 @@ import type { Config } from "../config/config.ts";
 import type { Log } from "../core/log.ts";
 import { type Observe, unobserved } from "../core/observe.ts";
 import { type Repeats, repeats } from "../core/repeats.ts";
+import type { PublishTask } from "../core/store.ts";
 import { type Tracing, untraced } from "../core/trace.ts";
 import type { ProveDomain } from "../core/websites/domain.ts";
 import type { InstallationParts } from "../rpc/installation.ts";
 import type { Ambient, Installation } from "../start/installation.ts";
+import { createPublishTask } from "./publishing.ts";
 
 /** The dependencies of a process's parts: its configuration, an open installation, and its environment. */
 export interface ProcessContext extends Ambient, Installation {
@@ -18,6 +20,7 @@ export interface ProcessContext extends Ambient, Installation {
   readonly resolve: Resolve;
   /** Looks for the proofs of custom domains. */
   readonly prove: ProveDomain;
+  readonly publishTask: PublishTask;
   /** Receives what this process does, for its metrics. */
   readonly observe: Observe;
   /** Begins the spans of this process. */
@@ -35,6 +38,7 @@ export function processContext(config: Config, { store, cipher }: Installation, 
     prove: createProveDomain({ clock, resolve }),
     ...ambient,
     ...{ config, store, cipher, resolve, log, logged },
+    publishTask: createPublishTask({ ...ambient, config, cipher, log }),
     observe: ambient.metrics?.observe ?? unobserved,
     warnings: repeats(log, clock.monotonic),
     tracing: ambient.telemetry?.tracing ?? untraced,

@@ -1,9 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { userAgent } from "../config/version.ts";
-import { fileLinks } from "../core/files/links.ts";
-import type { AfterTask } from "../core/store.ts";
 import type { SendWebhook, SignDelivery } from "../core/webhooks/delivery.ts";
-import { webhookOutbox } from "../core/webhooks/outbox.ts";
 import { testRequests } from "../core/webhooks/test-request.ts";
 import type { WebhookParts } from "../core/webhooks/webhooks.ts";
 import { type DeliveryKeys, deliveryKeys } from "../webhooks/keys.ts";
@@ -34,9 +31,3 @@ export function webhookParts({ config, store, clock, ids, random, cipher }: Proc
 export const plainLoopback = ({ webhookAllow }: Pick<Config, "webhookAllow">) => ({
   plainLoopback: webhookAllow.some(({ kind }) => kind === "loopback"),
 });
-
-/** Writes the webhook events of every change of a task. */
-export function createOutbox({ config, cipher, clock, ids }: Pick<ProcessContext, "config" | "cipher" | "clock" | "ids">): AfterTask {
-  const links = fileLinks(cipher, config.baseUrl);
-  return webhookOutbox({ clock, ids, appUrl: config.appUrl, link: (fileId) => links.download(fileId, clock.now()) });
-}

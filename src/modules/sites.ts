@@ -1,20 +1,13 @@
 import type { Config } from "../config/config.ts";
 import type { Blobs } from "../core/files/blob.ts";
-import { type SiteVisits, siteVisits } from "../core/websites/visit.ts";
-import type { SiteServer } from "../http/server.ts";
+import { siteVisits } from "../core/websites/visit.ts";
 import type { SiteUrl } from "../rpc/website.ts";
 import { createSiteOfDomain } from "../websites/custom-domains.ts";
 import { createSiteServer, siteHostReader } from "../websites/server.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /** The websites of this process, and their visits. */
-interface Sites {
-  readonly server: SiteServer;
-  readonly visits: SiteVisits;
-  readonly siteUrl: SiteUrl;
-}
-
-export function openSites({ config, store, clock, random, log }: ProcessContext, blobs: Blobs): Sites {
+export function openSites({ config, store, clock, random, log }: ProcessContext, blobs: Blobs) {
   const { sitesDomain, baseUrl, consentUrl, appUrl } = config;
   const siteUrl = createSiteUrl(config);
   const visits = siteVisits({ store, clock, random });

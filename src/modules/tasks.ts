@@ -26,13 +26,13 @@ export type TasksContext = ProcessContext & Pick<ModuleContext, "backlog" | "dir
 
 /** Tasks, for callers and for schedules. */
 export const tasksOf = (context: TasksContext): Tasks => {
-  const { clock, ids, config, backlog, direct } = context;
+  const { clock, ids, config, backlog, direct, publishTask } = context;
   const [steps, profiles] = [stepsOf(context, direct), configuredProfiles(config)];
-  return tasks({ clock, ids, backlog, steps, keepsEvents: config.deletedTaskDays > 0, profiles });
+  return tasks({ clock, ids, backlog, steps, publishTask, keepsEvents: config.deletedTaskDays > 0, profiles });
 };
 
 export const createTasks: CreateModule = (context) => {
-  const { config, clock, ids, cipher, files, backlog, direct } = context;
+  const { config, clock, ids, cipher, files, backlog, direct, publishTask } = context;
   const manageTasks = tasksOf(context);
   const steps = stepsOf(context, direct);
   const proposed = schedules({ clock, ids, tasks: manageTasks });
@@ -40,7 +40,7 @@ export const createTasks: CreateModule = (context) => {
     tasks: manageTasks,
     listings,
     conversations,
-    confirmations: confirmations({ clock, cipher, backlog, steps, schedules: proposed }),
+    confirmations: confirmations({ clock, cipher, backlog, steps, publishTask, schedules: proposed }),
     ...watchesOf(context),
     watchLinks: watchLinks(cipher, config.baseUrl),
     clock,

@@ -32,10 +32,9 @@ export interface TeamParts {
 }
 
 export function openTeams(context: ProcessContext): TeamParts {
-  const { config, clock, ids, random } = context;
   const { invite, drain, ...mails } = mailsOf(context);
-  const users = teamUsers({ clock, ids, random, invite, delegateDomain: config.delegateDomain });
-  return { ...mails, teamUsers: users, groups: groups({ clock, ids }), drain };
+  const users = teamUsers({ ...context, invite, delegateDomain: context.config.delegateDomain });
+  return { ...mails, teamUsers: users, groups: groups(context), drain };
 }
 
 /** Mails to people, of which no caller waits for the mail server. */

@@ -4,10 +4,10 @@ import type { AgentProfile, AgentProfiles } from "../core/tasks/profile-settings
 import { type Price, type PriceTable, perCredit } from "../core/usage/price.ts";
 import type { AgentProfilePricesSchema, AgentProfileSchema } from "../gen/proto/agent/v2/agent_profile_pb.ts";
 import { AgentProfileService } from "../gen/proto/agent/v2/agent_profile_service_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 
 /** agentProfile.* (spec/api.md 8.46, 8.78). */
-export function agentProfileHandlers(profiles: AgentProfiles, prices: PriceTable): Implementation {
+export function agentProfileHandlers(profiles: AgentProfiles, prices: PriceTable) {
   const toMessage = ({ concurrency, timeLimit, labels, fetch, ...profile }: AgentProfile): MessageInitShape<typeof AgentProfileSchema> => ({
     ...profile,
     ...(concurrency === null ? {} : { concurrency }),

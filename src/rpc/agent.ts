@@ -3,13 +3,13 @@ import type { Agent, AgentEdit, Agents } from "../core/agents/agent.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { AgentSchema } from "../gen/proto/agent/v2/agent_pb.ts";
 import { AgentService, type UpdateAgentRequest } from "../gen/proto/agent/v2/agent_service_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 
 /** The wire form of an agent. */
 export const toAgent = ({ id, taskId, nickname, about }: Agent): MessageInitShape<typeof AgentSchema> => ({ id, taskId, nickname, about });
 
 /** agent.list, agent.detail and agent.update (spec/api.md 8.21 to 8.23). */
-export function agentHandlers(agents: Agents): Implementation {
+export function agentHandlers(agents: Agents) {
   return implement(AgentService, {
     async listAgents(tx, caller) {
       return { data: (await agents.list(tx, caller)).map(toAgent) };

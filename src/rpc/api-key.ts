@@ -6,7 +6,7 @@ import type { ApiKeys } from "../core/keys/api-keys.ts";
 import type { KeyRestrictions } from "../core/keys/restrictions.ts";
 import { ApiKeyKind, type ApiKeySchema } from "../gen/proto/settings/v1/api_key_pb.ts";
 import { ApiKeyService } from "../gen/proto/settings/v1/api_key_service_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 import { pageEnd, seconds } from "./wire-values.ts";
 
 const kinds: Record<ApiKeyKind, KeyKind> = {
@@ -32,7 +32,7 @@ const kindMessages: Record<KeyKind, ApiKeyKind> = {
 const latest = 253_402_300_799n;
 
 /** API keys of an account (spec/decisions.md 3, 4). */
-export function apiKeyHandlers(keys: ApiKeys): Implementation {
+export function apiKeyHandlers(keys: ApiKeys) {
   return implement(ApiKeyService, {
     async createApiKey(tx, caller, { name, kind, expiresAt, restrictions }) {
       const input = { name, kind: kinds[kind] ?? "general", expiresAt: milliseconds(expiresAt), restrictions };

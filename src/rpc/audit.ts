@@ -12,7 +12,7 @@ import {
   ListAuditEventsRequestSchema,
 } from "../gen/proto/audit/v2/audit_service_pb.ts";
 import { SortOrder } from "../gen/proto/task/v2/task_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 import { enumConverter } from "./wire-values.ts";
 
 const outcomes = enumConverter(AuditOutcomeSchema, auditOutcomes);
@@ -24,7 +24,7 @@ export interface AuditParts {
   readonly clock: Pick<Clock, "now">;
 }
 
-export const auditHandlers = ({ rpcOf, downloadLinks, clock }: AuditParts): Implementation =>
+export const auditHandlers = ({ rpcOf, downloadLinks, clock }: AuditParts) =>
   implement(AuditService, {
     async getAuditDownloadUrl(_tx, caller, { format, filter = create(ListAuditEventsRequestSchema) }) {
       for (const name of ["limit", "cursor"] as const)

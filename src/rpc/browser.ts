@@ -12,7 +12,7 @@ import {
   BrowserService,
   type CommandResult,
 } from "../gen/proto/browser/v2/browser_service_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 
 const toMessage = ({ id, name, userAgent, taskIds }: BrowserInUse): MessageInitShape<typeof BrowserClientSchema> => ({
   clientId: id,
@@ -22,7 +22,7 @@ const toMessage = ({ id, name, userAgent, taskIds }: BrowserInUse): MessageInitS
 });
 
 /** browser.onlineList, browser.detach and the streams of browsers (spec/api.md 8.24, 9.4). */
-export function browserHandlers(attached: AttachedBrowsers): Implementation {
+export function browserHandlers(attached: AttachedBrowsers) {
   return implement(BrowserService, {
     async listOnlineBrowserClients(tx, caller) {
       return { data: (await listBrowsers(tx, caller)).map(toMessage) };

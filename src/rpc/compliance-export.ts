@@ -8,11 +8,11 @@ import {
   ComplianceExportStatus as Status,
 } from "../gen/proto/observability/v2/compliance_export_pb.ts";
 import { type CreateExportRequest, EnterpriseComplianceV2Service } from "../gen/proto/observability/v2/compliance_export_service_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 import { pageOf, progressOf } from "./data-export-messages.ts";
 
 /** Exports of agents' activity for a SIEM (spec/enterprise.md 8). */
-export const complianceExportHandlers = (exports: ComplianceExports): Implementation =>
+export const complianceExportHandlers = (exports: ComplianceExports) =>
   implement(EnterpriseComplianceV2Service, {
     async createExport(tx, caller, request) {
       const { id: uid, createdAt } = await exports.create(tx, caller, inputOf(request));

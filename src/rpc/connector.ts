@@ -10,11 +10,11 @@ import {
   ConnectorService as ConnectorSettingsService,
   type InstallConnectorRequest,
 } from "../gen/proto/settings/v1/connector_service_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 import { enumConverter, seconds } from "./wire-values.ts";
 
 /** Installs connectors and manages them. */
-export function connectorSettingsHandlers(connectors: Connectors, signIns: SignIns): Implementation {
+export function connectorSettingsHandlers(connectors: Connectors, signIns: SignIns) {
   return implement(ConnectorSettingsService, {
     installConnector: {
       async prepare(request, caller, gone) {
@@ -100,7 +100,7 @@ export function toInstalled(connector: InstalledConnector): MessageInitShape<typ
 const types = enumConverter(ConnectorTypeSchema, connectorTypes);
 
 /** connector.list (spec/api.md 8.20). */
-export const connectorHandlers = (connectors: Pick<Connectors, "listUsable">): Implementation =>
+export const connectorHandlers = (connectors: Pick<Connectors, "listUsable">) =>
   implement(ConnectorService, {
     async listConnectors(tx, caller) {
       const installed = await connectors.listUsable(tx, caller);

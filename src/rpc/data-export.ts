@@ -4,7 +4,7 @@ import type { Exports } from "../core/exports/exports.ts";
 import type { Tx } from "../core/store.ts";
 import { EnterpriseDataExportService } from "../gen/proto/dataexport/v1/export_service_pb.ts";
 import { EnterpriseDataExportV2Service } from "../gen/proto/dataexport/v2/export_service_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 import {
   type ExportRequest,
   exportInput,
@@ -18,11 +18,10 @@ import {
 } from "./data-export-messages.ts";
 
 /** Version 1: the download of a purged archive is `failed_precondition` (spec/enterprise.md 6). */
-export const dataExportHandlers = (exports: Exports): Implementation =>
-  implement(EnterpriseDataExportService, operations(exports, "failed_precondition"));
+export const dataExportHandlers = (exports: Exports) => implement(EnterpriseDataExportService, operations(exports, "failed_precondition"));
 
 /** Version 2: the download of a purged archive is `not_found`, paging has defaults, and exports can be ended (spec/enterprise.md 7). */
-export const dataExportV2Handlers = (exports: Exports): Implementation =>
+export const dataExportV2Handlers = (exports: Exports) =>
   implement(EnterpriseDataExportV2Service, {
     ...operations(exports, "not_found"),
     async cancelExport(tx, caller, { uid }) {

@@ -5,7 +5,7 @@ import type { Files } from "../core/files/files.ts";
 import type { FileLinks, ShortLink } from "../core/files/links.ts";
 import { type FileDetailSchema, FileOrigin, type FileSchema, FileStatusSchema } from "../gen/proto/file/v2/file_pb.ts";
 import { FileService } from "../gen/proto/file/v2/file_service_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 import { enumConverter, pageEnd, seconds } from "./wire-values.ts";
 
 const statuses = enumConverter(FileStatusSchema, fileStatuses);
@@ -39,7 +39,7 @@ export const toDetail = (file: StoredFile, link: ShortLink | null): MessageInitS
 });
 
 /** file.upload, file.detail, file.delete (spec/api.md 8.12 to 8.14) and the list of v1. */
-export function fileHandlers(files: Files, links: FileLinks, clock: Pick<Clock, "now">): Implementation {
+export function fileHandlers(files: Files, links: FileLinks, clock: Pick<Clock, "now">) {
   const detail = (file: StoredFile) => toDetail(file, file.status === "uploaded" ? links.shortDownload(file.id, clock.now()) : null);
   return implement(FileService, {
     async uploadFile(tx, caller, { filename }) {

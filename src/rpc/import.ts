@@ -4,7 +4,7 @@ import type { ImportedTasks, TaskCopied, TaskCopy } from "../core/imports/import
 import type { Imports, WebhookCopy } from "../core/imports/imports.ts";
 import type { ImportSource } from "../gen/proto/dataimport/v1/import_pb.ts";
 import { ImportService, type ImportTaskRequest, type ImportWebhookRequest } from "../gen/proto/dataimport/v1/import_service_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 import { eventCopyIn } from "./import-event.ts";
 import { eventType } from "./webhook.ts";
 import { seconds } from "./wire-values.ts";
@@ -16,7 +16,7 @@ export interface ImportServiceParts {
 }
 
 /** Imports from another server (spec/api.md 8.95). */
-export function importHandlers({ imports, tasks, files }: ImportServiceParts): Implementation {
+export function importHandlers({ imports, tasks, files }: ImportServiceParts) {
   return implement(ImportService, {
     async importProject(tx, caller, { source, name, instruction = "", createdAt }) {
       const copied = await imports.project(tx, caller, { source: sourceIn(source), name, instruction, createdAt: milliseconds(createdAt) });

@@ -3,7 +3,7 @@ import { checksOf, type Disk, type ReplicaState } from "../core/installation/che
 import type { InstallationStatus, ReadInstallation } from "../core/installation/status.ts";
 import { type GetStatusResponseSchema, InstallationService } from "../gen/proto/installation/v1/installation_service_pb.ts";
 import { StatusCheckState } from "../gen/proto/installation/v1/status_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 import { seconds } from "./wire-values.ts";
 
 /** What the process that answers knows of itself. */
@@ -21,7 +21,7 @@ export interface InstallationParts {
 }
 
 /** operator.status (spec/api.md 8.82). */
-export const installationHandlers = (parts: InstallationParts): Implementation =>
+export const installationHandlers = (parts: InstallationParts) =>
   implement(InstallationService, {
     getStatus: {
       async prepare() {

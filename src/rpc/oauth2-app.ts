@@ -15,7 +15,7 @@ import type {
   ScopeConfig,
 } from "../gen/proto/oauth/v2/oauth2_app_pb.ts";
 import { type CreateOAuth2AppRequest, OAuth2AppService, type UpdateOAuth2AppRequest } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 import { wireCredits } from "./usage.ts";
 import { seconds } from "./wire-values.ts";
 
@@ -103,7 +103,7 @@ export interface OAuth2AppParts {
 }
 
 /** Apps of a team, their secrets, and the grants of its members (spec/oauth.md 1, 13). */
-export function oauth2AppHandlers({ apps, secrets, authorized, clock }: OAuth2AppParts): Implementation {
+export function oauth2AppHandlers({ apps, secrets, authorized, clock }: OAuth2AppParts) {
   return implement(OAuth2AppService, {
     createOAuth2App: {
       async prepare(request, caller) {

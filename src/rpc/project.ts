@@ -4,7 +4,7 @@ import type { CountedProject, Project, ProjectEdit, Projects } from "../core/pro
 import { deleteProject } from "../core/use-cases/delete-project.ts";
 import type { ProjectSchema } from "../gen/proto/project/v2/project_pb.ts";
 import { ProjectService, type UpdateProjectRequest } from "../gen/proto/project/v2/project_service_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 import { seconds } from "./wire-values.ts";
 
 /** The wire form of a project: an empty instruction is omitted. */
@@ -23,7 +23,7 @@ export const toProject = ({
 });
 
 /** The operations of projects (spec/api.md 8.10, 8.11, 8.36). */
-export function projectHandlers(projects: Projects, clock: Clock): Implementation {
+export function projectHandlers(projects: Projects, clock: Clock) {
   return implement(ProjectService, {
     async createProject(tx, caller, { name, instruction = "" }) {
       return { project: toProject(await projects.create(tx, caller, { name, instruction })) };

@@ -14,7 +14,7 @@ import {
 import { ScheduleService } from "../gen/proto/schedule/v1/schedule_service_pb.ts";
 import { ContentPartType } from "../gen/proto/task/v2/message_pb.ts";
 import type { CreateTaskRequest, CreateTaskRequestSchema } from "../gen/proto/task/v2/task_service_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 import { newTask, readOutputSchema } from "./task.ts";
 import { readTextInput } from "./user-input.ts";
 import { enumConverter, seconds, visibility } from "./wire-values.ts";
@@ -25,7 +25,7 @@ const scheduleStatus = enumConverter(ScheduleStatusSchema, scheduleStatuses);
 const pauseReason = enumConverter(PauseReasonSchema, pauseReasons);
 
 /** The operations of schedules (spec/api.md 8.57 to 8.60). @param appUrl the base URL of the web app. */
-export function scheduleHandlers(schedules: Schedules, appUrl: string): Implementation {
+export function scheduleHandlers(schedules: Schedules, appUrl: string) {
   return implement(ScheduleService, {
     createSchedule: {
       async prepare({ schedule }) {

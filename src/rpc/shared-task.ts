@@ -6,7 +6,7 @@ import { getSharedTask, listSharedEvents, type SharedContent, type SharedEvent, 
 import { type Watches, withKeepAlives } from "../core/tasks/watches.ts";
 import type { SharedEventSchema } from "../gen/proto/task/v2/shared_task_pb.ts";
 import { SharedTaskService, WatchSharedTaskResponseSchema } from "../gen/proto/task/v2/shared_task_service_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 import { attachmentMessage, type Link, stepMessage } from "./event.ts";
 import { seconds, taskStatus } from "./wire-values.ts";
 
@@ -23,7 +23,7 @@ export interface SharedTaskParts {
 const silenceMs = 15_000;
 
 /** Tasks by their share link (spec/api.md 8.37). */
-export function sharedTaskHandlers({ watches, clock, link }: SharedTaskParts): Implementation {
+export function sharedTaskHandlers({ watches, clock, link }: SharedTaskParts) {
   function watchMessage(event: TaskEvent) {
     const shared = toSharedEvent(event);
     return create(WatchSharedTaskResponseSchema, shared ? { event: eventMessage(shared, link) } : {});

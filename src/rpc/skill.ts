@@ -7,7 +7,7 @@ import { SkillOwnerType as OwnerMessage, type SkillSchema as SettingsSkillSchema
 import { type CreateSkillRequest, SkillService as SettingsSkillService } from "../gen/proto/settings/v1/skill_service_pb.ts";
 import { SkillOwnerType as ListedOwner, type SkillSchema } from "../gen/proto/skill/v2/skill_pb.ts";
 import { SkillService } from "../gen/proto/skill/v2/skill_service_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 import { seconds } from "./wire-values.ts";
 
 /** The largest ZIP inside a request, in bytes. */
@@ -31,7 +31,7 @@ const owners: Record<SkillOwnerType, OwnerMessage> = {
 };
 
 /** skill.list (spec/api.md 8.19). */
-export const skillHandlers = (skills: Skills): Implementation =>
+export const skillHandlers = (skills: Skills) =>
   implement(SkillService, {
     async listSkills(tx, caller, { projectId }) {
       return { data: (await skills.list(tx, caller, projectId || undefined)).map(toListed) };
@@ -39,7 +39,7 @@ export const skillHandlers = (skills: Skills): Implementation =>
   });
 
 /** Skills that callers create. */
-export function skillSettingsHandlers(skills: Skills): Implementation {
+export function skillSettingsHandlers(skills: Skills) {
   return implement(SettingsSkillService, {
     createSkill: {
       async prepare(request, sender, gone) {

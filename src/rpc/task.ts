@@ -25,7 +25,7 @@ import {
   type WatchTaskResponse,
   WatchTaskResponseSchema,
 } from "../gen/proto/task/v2/task_service_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 import { deltaMessage, eventMessage } from "./event.ts";
 import { inspectionMessage } from "./task-inspection.ts";
 import { orderOf, silenceMs, type TaskListParts, taskListHandlers } from "./task-list.ts";
@@ -46,7 +46,7 @@ export interface TaskParts extends TaskListParts {
 const watchUrlSeconds = 600;
 
 /** Tasks (spec/api.md 8.1 to 8.9). */
-export function taskHandlers(parts: TaskParts): Implementation {
+export function taskHandlers(parts: TaskParts) {
   const { tasks, listings, confirmations, watches, watchLinks, clock, appUrl, fetchFiles: bring, transcribe, link, readRunState } = parts;
   const readInput = inputReader(bring, transcribe);
   /** The answer of create and update; `share_url` unless private. */

@@ -5,7 +5,7 @@ import { applyCaps, type Visibility } from "../core/visibility.ts";
 import { type ListShareableAssetsRequest, TeamAssetAuditApiV2Service } from "../gen/proto/team/v2/team_asset_audit_service_pb.ts";
 import { TeamAssetManageApiV2Service } from "../gen/proto/team/v2/team_asset_manage_service_pb.ts";
 import { AssetType, AssetTypeSchema, type ShareableAssetSchema, ShareScope } from "../gen/proto/team/v2/team_asset_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 import { endOf, startOf } from "./data-export-messages.ts";
 
 const limitDefault = 100;
@@ -34,7 +34,7 @@ const visibilityOf: Readonly<Record<ShareScope, Visibility | undefined>> = {
 };
 
 /** team.asset.list (spec/enterprise.md 9.2). */
-export const teamAssetAuditHandlers = (shares: Shares): Implementation =>
+export const teamAssetAuditHandlers = (shares: Shares) =>
   implement(TeamAssetAuditApiV2Service, {
     async listShareableAssets(tx, caller, request) {
       const { assetType, limit = limitDefault, offset = 0 } = request;
@@ -45,7 +45,7 @@ export const teamAssetAuditHandlers = (shares: Shares): Implementation =>
   });
 
 /** team.asset.update_scope (spec/enterprise.md 9.3). */
-export const teamAssetManageHandlers = (shares: Shares): Implementation =>
+export const teamAssetManageHandlers = (shares: Shares) =>
   implement(TeamAssetManageApiV2Service, {
     async updateAssetShareScope(tx, caller, { shareUid, permission, note = "" }) {
       // The field's rule allows no other scope.

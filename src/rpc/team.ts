@@ -29,7 +29,7 @@ import {
   UserStatus,
 } from "../gen/proto/team/v2/team_user_pb.ts";
 import { type CreateUserRequest, type GetUserRequest, TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_service_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 import { seconds } from "./wire-values.ts";
 
 /** Members' statuses on the wire. */
@@ -77,7 +77,7 @@ const migratedRoles: Readonly<Record<MigratedProfileRole, MigratedRole | undefin
 const limitDefault = 100;
 
 /** The team of the session's space (spec/decisions.md 7). Checking a password is slow, so it is done before the transaction. */
-export function teamHandlers(ownership: Ownership, users: TeamUsers, groups: Groups): Implementation {
+export function teamHandlers(ownership: Ownership, users: TeamUsers, groups: Groups) {
   return implement(TeamService, {
     transferOwnership: {
       async prepare({ password, teamUserId }, caller) {
@@ -125,7 +125,7 @@ const groupMessage = ({ id, displayName, role, members, createdAt }: ListedGroup
   }) satisfies MessageInitShape<typeof TeamGroupSchema>;
 
 /** The members of the caller's team (spec/enterprise.md 5). */
-export function teamUserHandlers(users: TeamUsers): Implementation {
+export function teamUserHandlers(users: TeamUsers) {
   return implement(TeamUserManagementApiV2Service, {
     async listUsers(tx, caller, { limit = limitDefault, offset = 0, statusFilter, delegationState }) {
       const status = memberStatuses[statusFilter ?? UserStatus.UNSPECIFIED];

@@ -22,7 +22,7 @@ import {
   UsageType,
 } from "../gen/proto/usage/v2/usage_pb.ts";
 import { UsageService } from "../gen/proto/usage/v2/usage_service_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 import { enumConverter, seconds } from "./wire-values.ts";
 
 const types: Record<UsageKind, UsageType> = { cost: UsageType.COST, refund: UsageType.REFUND, grant: UsageType.GRANT };
@@ -32,7 +32,7 @@ const creditsMax = 2 ** 31 - 1;
 export const wireCredits = (exact: number): number => Math.max(-creditsMax, Math.min(creditsMax, exact));
 
 /** The usage of credits and the remaining credits (spec/api.md 8.25 to 8.28). */
-export function usageHandlers(reports: Reports): Implementation {
+export function usageHandlers(reports: Reports) {
   return implement(UsageService, {
     async listUsage(tx, caller, { limit = 20, cursor, ...request }) {
       const input = { limit, cursor, range: rangeOf(request), filter: filterOf(request) };
@@ -139,7 +139,7 @@ const periods: Record<BudgetPeriod, Period> = {
 const periodMessages: Record<Period, BudgetPeriod> = { total: BudgetPeriod.TOTAL, day: BudgetPeriod.DAY, month: BudgetPeriod.MONTH };
 
 /** The budgets of the caller's space. */
-export function budgetHandlers(budgets: Budgets): Implementation {
+export function budgetHandlers(budgets: Budgets) {
   return implement(BudgetService, {
     async setBudget(tx, caller, { kind: kindValue, subject, period, credits }) {
       const kind = kinds[kindValue] ?? null;

@@ -7,7 +7,7 @@ import type { Tx } from "../core/store.ts";
 import { AccountService, type OwnSpaceSchema } from "../gen/proto/settings/v1/account_service_pb.ts";
 import type { SessionSchema } from "../gen/proto/settings/v1/session_pb.ts";
 import { CredentialKind, type GetCurrentUserResponseSchema, UserService } from "../gen/proto/user/v2/user_service_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 import { roleValues } from "./team.ts";
 import { seconds } from "./wire-values.ts";
 
@@ -22,7 +22,7 @@ const credentialKinds: Readonly<Record<CallerCredential["kind"], CredentialKind>
 };
 
 /** user.me: an inexpensive check of a credential (spec/api.md 8.33). A token is answered without a statement. */
-export const userHandlers: Implementation = implement(UserService, {
+export const userHandlers = implement(UserService, {
   async getCurrentUser(tx, caller) {
     const { accountId: userId, spaceId: id, credential } = caller;
     const me = { message: "ok", userId, credentialKind: credentialKinds[credential.kind] };
@@ -50,7 +50,7 @@ async function personOf(tx: Tx, { accountId, spaceId: id, role }: Caller): Promi
 }
 
 /** The caller's own profile, sessions and spaces (spec/decisions.md 57, 80). */
-export const accountHandlers = (sessions: OwnSessions, spaces: OwnSpaces): Implementation =>
+export const accountHandlers = (sessions: OwnSessions, spaces: OwnSpaces) =>
   implement(AccountService, {
     async updateProfile(tx, caller, edit) {
       const { name, locale } = await updateProfile(tx, caller, edit);

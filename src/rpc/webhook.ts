@@ -34,7 +34,7 @@ import {
   type WebhookPublicKeySchema,
   WebhookService,
 } from "../gen/proto/webhook/v2/webhook_service_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 import { enumConverter, pageEnd, seconds } from "./wire-values.ts";
 
 /** Names of enum values (spec/webhooks.md 1, 2). */
@@ -137,7 +137,7 @@ export interface WebhookServiceParts {
 }
 
 /** Webhooks, their keys and their deliveries (spec/api.md 8.15 to 8.18, spec/webhooks.md 1, 9). */
-export function webhookHandlers({ webhooks, deliveries, listeners, keys }: WebhookServiceParts): Implementation {
+export function webhookHandlers({ webhooks, deliveries, listeners, keys }: WebhookServiceParts) {
   return implement(WebhookService, {
     createWebhook: {
       async prepare({ url, eventTypes, signingSecret: secret, projectId, metadata, name }, caller) {

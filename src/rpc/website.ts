@@ -19,7 +19,7 @@ import {
   WebsiteVisibilitySchema,
 } from "../gen/proto/website/v2/website_pb.ts";
 import { type GetWebsiteStatusResponseSchema, WebsiteService } from "../gen/proto/website/v2/website_service_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 import { enumConverter, seconds } from "./wire-values.ts";
 
 /** Names of enum values (spec/api.md 7.17, 9.12). */
@@ -99,7 +99,7 @@ async function activeDomains(tx: Pick<Tx, "domains">, sites: readonly Website[])
 }
 
 /** The operations of websites (spec/api.md 8.29 to 8.32, 8.53 to 8.55). */
-export function websiteHandlers({ websites, viewers, domains, siteUrl }: WebsiteServiceParts): Implementation {
+export function websiteHandlers({ websites, viewers, domains, siteUrl }: WebsiteServiceParts) {
   return implement(WebsiteService, {
     async getWebsiteStatus(tx, caller, which) {
       const site = await websites.status(tx, caller, which);

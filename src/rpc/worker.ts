@@ -15,14 +15,14 @@ import {
   type Usage,
   WorkerService,
 } from "../gen/proto/worker/v1/worker_service_pb.ts";
-import { type Implementation, implement } from "../pipeline/handlers.ts";
+import { implement } from "../pipeline/handlers.ts";
 import type { Link } from "./event.ts";
 import { seconds } from "./wire-values.ts";
 import { appendEach } from "./worker-batch.ts";
 import { digestOf, eventIn, outcomeIn, requestMessage, runMessage } from "./worker-messages.ts";
 
 /** The operations of remote workers. Each call is idempotent by itself and makes its own changes. */
-export function workerHandlers(runs: RemoteRuns, link: Link): Implementation {
+export function workerHandlers(runs: RemoteRuns, link: Link) {
   return implement(WorkerService, {
     poll: {
       async hold(_tx, call, { profiles, labels, waitSeconds, maxRuns: max = 1 }) {
@@ -114,7 +114,7 @@ const spentIn = ({ credits, usage }: Pick<FinishRequest, "credits"> & { readonly
 });
 
 /** The credentials of remote workers. */
-export function workerSettingsHandlers(workers: Workers): Implementation {
+export function workerSettingsHandlers(workers: Workers) {
   return implement(WorkerSettingsService, {
     async createWorker(tx, caller, { name, profiles, labels }) {
       const { worker, text } = await workers.create(tx, caller, { name, profiles, labels });

@@ -1,4 +1,4 @@
-import type { Tx } from "../core/store.ts";
+import type { PublishTask, Tx } from "../core/store.ts";
 import { fail } from "../core/tasks/lifecycle.ts";
 import type { ClaimableTask, QueuePart, Task } from "../core/tasks/task.ts";
 
@@ -6,6 +6,13 @@ import type { ClaimableTask, QueuePart, Task } from "../core/tasks/task.ts";
 export const idleClaimsMax = 25;
 
 const tooManyClaims = fail("internal", "The task was stopped: it was started too many times without progress.");
+
+/** The process or worker that claims, at a time. */
+export interface Claimant {
+  readonly nodeId: string;
+  readonly now: number;
+  readonly publishTask: PublishTask;
+}
 
 /**
  * The tasks that may run within the limits of their profiles, in their order. The limits stay locked until the
@@ -29,31 +36,28 @@ export async function withinLimits(tx: Tx, candidates: readonly ClaimableTask[])
 }
 
 /** Claims the tasks that may run within the limits of their profiles. */
-export const claimWithinLimits = async (
-  tx: Tx,
-  candidates: readonly ClaimableTask[],
-  nodeId: string,
-  now: number,
-): Promise<readonly Task[]> => claimTasks(tx, await withinLimits(tx, candidates), nodeId, now);
+export const claimWithinLimits = async (tx: Tx, candidates: readonly ClaimableTask[], by: Claimant): Promise<readonly Task[]> =>
+  claimTasks(tx, await withinLimits(tx, candidates), by);
 
 /**
  * Claims tasks that have not changed since they were read. The task's row alone, its node and fence, decides which
  * process runs it. A task with too many successive claims without an event ends here, in `error`.
  */
-export const claimTasks = async (tx: Tx, candidates: readonly ClaimableTask[], nodeId: string, now: number): Promise<readonly Task[]> =>
-  withProgress(tx, await tx.tasks.claim(candidates, nodeId, now), now);
+export const claimTasks = async (tx: Tx, candidates: readonly ClaimableTask[], by: Claimant): Promise<readonly Task[]> =>
+  withProgress(tx, await tx.tasks.claim(candidates, by.nodeId, by.now), by);
 
 /** Claims the next tasks of the queue; null where they are listed first (`claimQueued`). */
-export async function claimNext(tx: Tx, from: QueuePart, nodeId: string, now: number): Promise<readonly Task[] | null> {
-  const claimed = await tx.tasks.claimQueued(from, nodeId, now);
-  return claimed && withProgress(tx, claimed, now);
+export async function claimNext(tx: Tx, from: QueuePart, by: Claimant): Promise<readonly Task[] | null> {
+  const claimed = await tx.tasks.claimQueued(from, by.nodeId, by.now);
+  return claimed && withProgress(tx, claimed, by);
 }
 
 /** Ends the tasks that were claimed too often without an event. Returns the others. */
-async function withProgress(tx: Tx, claimed: readonly Task[], now: number): Promise<readonly Task[]> {
+async function withProgress(tx: Tx, claimed: readonly Task[], { now, publishTask }: Claimant): Promise<readonly Task[]> {
   for (const { id, fence, idleClaims } of byId(claimed)) {
-    if (idleClaims >= idleClaimsMax)
-      await tx.tasks.advance(id, { now, when: { fence }, set: tooManyClaims.set, events: tooManyClaims.events });
+    if (idleClaims < idleClaimsMax) continue;
+    const ended = await tx.tasks.advance(id, { now, when: { fence }, set: tooManyClaims.set, events: tooManyClaims.events });
+    if (ended) await publishTask(tx, ended);
   }
   return claimed.filter(({ idleClaims }) => idleClaims < idleClaimsMax);
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../core/clock.ts";
-import type { Tx } from "../core/store.ts";
+import type { PublishTask, Tx } from "../core/store.ts";
 import type { DirectClaims, NewClaim } from "../core/tasks/direct-claims.ts";
 import { lastEvents, type TaskEvent } from "../core/tasks/event.ts";
 import { claimedTask } from "../core/tasks/lifecycle.ts";
@@ -18,6 +18,7 @@ export interface DirectRuns extends DirectClaims {
 
 export interface DirectRunsParts {
   readonly clock: Pick<Clock, "now">;
+  readonly publishTask: PublishTask;
   /** Whether this process has a slot and an agent for the task now. */
   readonly hasRoom: (task: Task) => boolean;
   readonly filter: () => QueueFilter & { readonly nodeId: string };
@@ -28,7 +29,7 @@ export interface DirectRunsParts {
 }
 
 /** The slot is taken first and the queue read afterwards, so that two changes cannot take the same slot. */
-export function directRuns({ clock, hasRoom, filter, begin, onFree }: DirectRunsParts): DirectRuns {
+export function directRuns({ clock, publishTask, hasRoom, filter, begin, onFree }: DirectRunsParts): DirectRuns {
   const claims = new Map<string, PromiseWithResolvers<void>>();
 
   function free(taskId: string): void {
@@ -69,7 +70,7 @@ export function directRuns({ clock, hasRoom, filter, begin, onFree }: DirectRuns
     async claim(tx, task) {
       const nodeId = await takeSlot(tx, task);
       if (nodeId === null) return false;
-      const [claimed] = await claimTasks(tx, [task], nodeId, clock.now());
+      const [claimed] = await claimTasks(tx, [task], { nodeId, now: clock.now(), publishTask });
       if (claimed) beginAfterCommit(tx, claimed);
       // It has ended instead, after too many claims.
       else free(task.id);

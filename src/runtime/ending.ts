@@ -4,12 +4,12 @@ import type { Staging } from "../core/files/staging.ts";
 import type { Ids } from "../core/ids.ts";
 import { type Observe, type RunEnding, unobserved } from "../core/observe.ts";
 import { attributes } from "../core/span-names.ts";
-import type { Store, Tx } from "../core/store.ts";
+import type { PublishTask, Store, Tx } from "../core/store.ts";
 import { structuredResult } from "../core/structured-output/structured-output.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
 import { type Approval, allowedAction, ask, confirm, type Ending, fail, finish } from "../core/tasks/lifecycle.ts";
 import { waitsOfTurnMax } from "../core/tasks/subtask-wait.ts";
-import type { Task } from "../core/tasks/task.ts";
+import type { Task, TaskWritten } from "../core/tasks/task.ts";
 import { currentSpan } from "../core/trace.ts";
 import type { PriceTable } from "../core/usage/price.ts";
 import { computeCost, isOutOfCredits, type RunUsage, spend, tooFewCredits } from "../core/usage/spend.ts";
@@ -24,6 +24,7 @@ export interface EndingParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly publishTask: PublishTask;
   readonly staging: Staging;
   /** Prices of usage; without a table usage costs nothing. */
   readonly prices?: PriceTable;
@@ -56,13 +57,14 @@ export async function append(
   parts: EndingParts,
   held: RunGuard<WrittenTask> = fenceOnly,
 ): Promise<WrittenTask> {
-  const { clock, ids, prices = {} } = parts;
+  const { clock, ids, publishTask, prices = {} } = parts;
   return changeRun(parts.store, held, async (tx) => {
     const now = clock.now();
-    const events = await keepDone(tx, task, done, keepingOf(parts, held), clock);
+    const events = await keepDone(tx, task, done, keepingOf(parts, held), parts);
     const cost = await computeCost(tx, task, usedIn(done), prices);
     const set = { addCredits: cost.charge.credits };
-    const after = requireOwned(await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set, events }));
+    const written = requireOwned(await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set, events }));
+    const after = await publishTask(tx, written);
     return { ...after, overdrawn: await spend(tx, after, cost, now, ids) };
   });
 }
@@ -91,15 +93,21 @@ export async function endSpent(
 }
 
 /** Stores the artifacts, sites and subtasks of events. Returns the events to write. */
-async function keepDone(tx: Tx, task: Task, { events }: StagedProgress, keeping: Keeping, clock: Clock): Promise<readonly NewEvent[]> {
-  await beginSubtasks(tx, task, events, { clock });
+async function keepDone(
+  tx: Tx,
+  task: Task,
+  { events }: StagedProgress,
+  keeping: Keeping,
+  parts: EndingParts,
+): Promise<readonly NewEvent[]> {
+  await beginSubtasks(tx, task, events, parts);
   return keepEvents(tx, task, events, keeping);
 }
 
-/** Returns the task. @throws RunLost when this process has lost the run; the error rolls the change back. */
-function requireOwned(task: Task | null): Task {
-  if (!task) throw new RunLost();
-  return task;
+/** @throws RunLost when this process has lost the run; the error rolls the change back. */
+function requireOwned(written: TaskWritten | null): TaskWritten {
+  if (!written) throw new RunLost();
+  return written;
 }
 
 /** An outcome that ends a turn: every outcome except `abandon`. */
@@ -183,7 +191,7 @@ async function end(
   ending: Ending,
   files: readonly StagedFile[] = [],
 ): Promise<Task | null> {
-  const { clock, ids, prices = {} } = parts;
+  const { clock, ids, publishTask, prices = {} } = parts;
   const { id, fence } = task;
   const keeping = keepingOf(parts, held);
   const { wait, memo } = ending;
@@ -193,21 +201,23 @@ async function end(
   if (ahead > 0) await clock.sleep(Math.min(settleMs, ahead));
   return changeRun(parts.store, held, async (tx) => {
     const now = clock.now() - count;
-    const before = await keepDone(tx, task, done, keeping, clock);
+    const before = await keepDone(tx, task, done, keeping, parts);
     const attachments = await keepFiles(tx, task, files, keeping.keepArtifact);
     const cost = await computeCost(tx, task, used, prices);
     const addCredits = cost.charge.credits;
     const after = (last: readonly NewEvent[]) => [...before, ...last.map((event) => withAttachments(event, attachments))];
-    const endedTask = await tx.tasks.advance(id, {
+    const ended = await tx.tasks.advance(id, {
       now,
       when: { fence, consumed: true },
       set: { ...ending.set, addCredits },
       events: after(ending.events),
     });
+    const endedTask = ended && (await publishTask(tx, ended));
     // The event that requests input is directly before the status event.
     if (endedTask && wait) await insertAction(tx, endedTask, endedTask.lastSeq - 1, wait, "pending");
     const set = { beginTurn: true, memo, addCredits } as const;
-    const next = endedTask ?? requireOwned(await tx.tasks.advance(id, { now, when: { fence }, set, events: after(ending.messages) }));
+    const begin = () => tx.tasks.advance(id, { now, when: { fence }, set, events: after(ending.messages) });
+    const next = endedTask ?? (await publishTask(tx, requireOwned(await begin())));
     await spend(tx, next, cost, clock.now(), ids);
     return endedTask ? null : next;
   });
@@ -215,14 +225,14 @@ async function end(
 
 /** Accepts an action that the user has allowed before, without asking: the same turn continues, with one more decision. */
 async function passAllowed({ task, done, parts, held }: LastOfRun, approval: Approval): Promise<Task | null> {
-  const { clock, ids, prices = {} } = parts;
+  const { clock, ids, publishTask, prices = {} } = parts;
   return changeRun(parts.store, held, async (tx) => {
     const now = clock.now();
     const allowed = allowedAction(approval);
-    const events = [...(await keepDone(tx, task, done, keepingOf(parts, held), clock)), ...allowed.events];
+    const events = [...(await keepDone(tx, task, done, keepingOf(parts, held), parts)), ...allowed.events];
     const cost = await computeCost(tx, task, usedIn(done), prices);
     const set = { ...allowed.set, addCredits: cost.charge.credits };
-    const next = requireOwned(await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set, events }));
+    const next = await publishTask(tx, requireOwned(await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set, events })));
     await insertAction(tx, next, next.lastSeq, approval, "accepted");
     await spend(tx, next, cost, now, ids);
     return next;
@@ -235,20 +245,20 @@ async function passAllowed({ task, done, parts, held }: LastOfRun, approval: App
  */
 async function startWait(run: LastOfRun, { memo, ...request }: WaitOutcome): Promise<Task | null> {
   const { task, done, parts, held } = run;
-  const { clock, ids, prices = {}, store } = parts;
+  const { clock, ids, publishTask, prices = {}, store } = parts;
   if ((await store.waits.countAfter(task.id, task.consumedSeq)) >= waitsOfTurnMax)
     return end(run, usedIn(done), fail("wait_limit", `A turn may wait for subtasks at most ${waitsOfTurnMax} times.`));
   return changeRun(store, held, async (tx) => {
     const now = clock.now();
-    const events = await keepDone(tx, task, done, keepingOf(parts, held), clock);
+    const events = await keepDone(tx, task, done, keepingOf(parts, held), parts);
     const cost = await computeCost(tx, task, usedIn(done), prices);
     const opened = await openWait(tx, task, request, now);
     if (!opened) throw new RunLost();
     const { step, wait } = opened;
     const set = { ...step.set, ...(memo === undefined ? {} : { memo }), addCredits: cost.charge.credits };
-    const after = requireOwned(
-      await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set, events: [...events, ...step.events] }),
-    );
+    const when = { fence: task.fence };
+    const written = requireOwned(await tx.tasks.advance(task.id, { now, when, set, events: [...events, ...step.events] }));
+    const after = await publishTask(tx, written);
     await tx.waits.insert({ ...wait, seq: after.lastSeq });
     await spend(tx, after, cost, now, ids);
     return wait.reason === null ? null : after;

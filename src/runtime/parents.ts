@@ -3,7 +3,7 @@ import { limitConcurrency } from "../async/limit.ts";
 import { poll } from "../async/poll.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
-import type { Store } from "../core/store.ts";
+import type { PublishTask, Store } from "../core/store.ts";
 import { settleParent } from "../core/tasks/parents.ts";
 import { subtasksChanged } from "../core/tasks/subtask-wait.ts";
 
@@ -18,13 +18,14 @@ interface ParentsWork {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
+  readonly publishTask: PublishTask;
 }
 
 /**
  * Continues tasks whose wait for subtasks is over, and stops the subtasks of stopped tasks, in this process; the returned function ends
  * it. Several processes may do so at the same time.
  */
-export function startParents({ store, clock, log }: ParentsWork): () => Promise<void> {
+export function startParents({ store, clock, log, publishTask }: ParentsWork): () => Promise<void> {
   const stopping = new AbortController();
   const limited = limitConcurrency(settledMax);
 
@@ -32,7 +33,7 @@ export function startParents({ store, clock, log }: ParentsWork): () => Promise<
   async function settle(taskId: string): Promise<boolean> {
     if (stopping.signal.aborted) return false;
     try {
-      await settleParent({ store, clock }, taskId);
+      await settleParent({ store, clock, publishTask }, taskId);
       return true;
     } catch (cause) {
       log("error", "the subtasks of a task were not looked at", { taskId, cause });

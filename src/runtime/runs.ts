@@ -49,7 +49,7 @@ export interface RunsParts extends ActiveRunsParts {
  * it; a wake-up only makes the process look sooner. The next sweep retries everything that fails here.
  */
 export function startRuns(parts: RunsParts): Runs {
-  const { store, clock, log, lease, concurrency, excludedProfiles: otherThan = [], observe = unobserved } = parts;
+  const { store, clock, log, publishTask, lease, concurrency, excludedProfiles: otherThan = [], observe = unobserved } = parts;
   const filter = () => ({ excludedProfiles: otherThan, nodeId: lease.nodeId() }) satisfies QueueFilter;
   /** Other processes claim tasks of the same queue. */
   const isShared = store.broadcast !== null;
@@ -76,6 +76,7 @@ export function startRuns(parts: RunsParts): Runs {
   let claiming = 0;
   const direct = directRuns({
     clock,
+    publishTask,
     filter,
     hasRoom: ({ id, agentProfile }) =>
       capacity() > 0 &&
@@ -92,6 +93,8 @@ export function startRuns(parts: RunsParts): Runs {
     onFree: wakeIfWaiting,
   });
   const capacity = (): number => Math.max(0, Math.min(batchMax, concurrency - active.size() - direct.size() - claiming));
+
+  const by = (nodeId: string) => ({ nodeId, now: clock.now(), publishTask });
 
   function wakeIfWaiting(): void {
     if (waiting && !stopping.signal.aborted) void wake().catch(logFailure("claiming failed"));
@@ -137,7 +140,7 @@ export function startRuns(parts: RunsParts): Runs {
 
   /** Claims and starts tasks in one change. Their slots are taken while it is in progress. Returns how many. */
   async function claimBatch(batch: readonly ClaimableTask[]): Promise<number> {
-    const claimed = await claimAndStart(batch.length, (tx, nodeId) => claimWithinLimits(tx, batch, nodeId, clock.now()));
+    const claimed = await claimAndStart(batch.length, (tx, nodeId) => claimWithinLimits(tx, batch, by(nodeId)));
     for (const { id, isLimited } of batch) if (isLimited && active.has(id)) awaited.add(id);
     return claimed?.length ?? 0;
   }
@@ -160,7 +163,7 @@ export function startRuns(parts: RunsParts): Runs {
     waiting = false;
     while (capacity() > 0 && !stopping.signal.aborted) {
       const max = capacity();
-      const claimed = isShared ? await claimAndStart(max, (tx, nodeId) => claimNext(tx, partOf(max), nodeId, clock.now())) : null;
+      const claimed = isShared ? await claimAndStart(max, (tx, nodeId) => claimNext(tx, partOf(max), by(nodeId))) : null;
       if (claimed === null) return fillFromList();
       observe.claimed("claimed", claimed.length);
       // No task is left, or other processes claim the others at this moment. A task that began to wait while this claim held the slots

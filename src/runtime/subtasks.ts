@@ -1,7 +1,7 @@
 import type { Clock } from "../core/clock.ts";
 import type { ReadFile } from "../core/files/files.ts";
 import type { Ids } from "../core/ids.ts";
-import type { Tx } from "../core/store.ts";
+import type { PublishTask, Tx } from "../core/store.ts";
 import { firstEvents, idleTask } from "../core/tasks/lifecycle.ts";
 import { deriveTitle, messageText } from "../core/tasks/message.ts";
 import { checkDepth, checkSubtaskCount, depthMax, mayHaveSubtasks, rootOf, subtasksOf } from "../core/tasks/subtasks.ts";
@@ -52,34 +52,34 @@ async function checkSubtaskLimits(store: Pick<Tx, "tasks">, task: Task, begun: r
   checkSubtaskCount(await store.tasks.countSubtasks(root ?? deleted, begun), more);
 }
 
+interface BeginParts {
+  readonly clock: Clock;
+  readonly publishTask: PublishTask;
+}
+
 /**
  * Inserts the subtasks of these events and puts the jobs that run them. Starts below one root run sequentially, so that the
  * limits hold. Lock order: the task, its own row of parents, the root's.
  *
  * @throws RunLost, Failure `resource_exhausted` when other tasks of the tree have used the limits in the meantime.
  */
-export async function beginSubtasks(
-  tx: Tx,
-  task: Task,
-  events: readonly AgentEvent<unknown>[],
-  { clock }: { readonly clock: Clock },
-): Promise<void> {
+export async function beginSubtasks(tx: Tx, task: Task, events: readonly AgentEvent<unknown>[], parts: BeginParts): Promise<void> {
   const started = events.flatMap((event) => (event.type === "tool_used" && event.subtask ? [event.subtask] : []));
   if (started.length === 0) return;
-  const now = clock.now();
-  const parent = await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set: { addSubtasks: started.length } });
+  const now = parts.clock.now();
+  const parent = (await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set: { addSubtasks: started.length } }))?.task;
   if (!parent) throw new RunLost();
   await tx.parents.lock(parent);
   if (parent.rootId !== null) await tx.parents.lock({ id: parent.rootId, spaceId: parent.spaceId });
   await checkSubtaskLimits(tx, parent, [], started.length);
-  for (const subtask of started) await beginSubtask(tx, parent, subtask, now);
+  for (const subtask of started) await beginSubtask(tx, parent, subtask, now, parts);
 }
 
 /**
  * Inserts a subtask. It belongs to the same account, space, app, key and project as its parent, and has its agent, profile and locale.
  * It inherits nothing else: what the user has allowed for the parent does not hold for it.
  */
-async function beginSubtask(tx: Tx, parent: Task, { id, message }: Subtask, now: number): Promise<void> {
+async function beginSubtask(tx: Tx, parent: Task, { id, message }: Subtask, now: number, { publishTask }: BeginParts): Promise<void> {
   const { agentId, clientId, apiKeyId, projectId, agentProfile, locale, hidden } = parent;
   const task: Task = {
     ...idleTask(id, { accountId: parent.accountId, spaceId: parent.spaceId }, now),
@@ -89,6 +89,6 @@ async function beginSubtask(tx: Tx, parent: Task, { id, message }: Subtask, now:
     title: deriveTitle(message),
     status: "running",
   };
-  await tx.tasks.insert(task, firstEvents(message));
+  await publishTask(tx, await tx.tasks.insert(task, firstEvents(message)));
   await tx.jobs.put({ kind: "run", key: id, runAt: now });
 }

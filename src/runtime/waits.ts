@@ -100,7 +100,7 @@ export interface OpenedWait {
  * @returns null when the run is lost.
  */
 export async function openWait(tx: Tx, { id, fence }: Task, request: WaitRequest, now: number): Promise<OpenedWait | null> {
-  const task = await tx.tasks.advance(id, { now, when: { fence } });
+  const task = (await tx.tasks.advance(id, { now, when: { fence } }))?.task;
   if (!task) return null;
   await tx.parents.lock(task);
   const { mode, timeoutMs } = request;

@@ -13,8 +13,10 @@ import type { Log } from "../core/log.ts";
 import { checkNotHeld } from "../core/processes/hold.ts";
 import { followKey, type KeyFault } from "../core/processes/key-rotation.ts";
 import type { Store, Tx } from "../core/store.ts";
+import { segmentReader } from "../core/tasks/segment-file.ts";
 import type { ProveDomain } from "../core/websites/domain.ts";
 import type { ReadRequest } from "../http/request.ts";
+import { openBlobs } from "../modules/blobs.ts";
 import type { Metrics } from "../observability/metrics/metrics.ts";
 import type { Telemetry } from "../observability/telemetry/otlp.ts";
 import type { Admit } from "../pipeline/admit.ts";
@@ -75,7 +77,9 @@ export interface Installation {
 export async function openInstallation(config: Config, ambient: Ambient, first: (tx: Tx) => Promise<void>): Promise<Installation> {
   makeFolder(config.dataDir, "DATA_DIR");
   const cipher = cipherFrom(await openEncryptionKey(config, ambient.random), ambient.random, await readPreviousKey(config));
-  return { store: await openStore({ ...storeOptions(config, ambient), prepare: preparation(ambient, cipher, first) }), cipher };
+  const readSegment = segmentReader({ blobs: openBlobs(config, () => undefined), cipher, log: ambient.log });
+  const prepare = preparation(ambient, cipher, first);
+  return { store: await openStore({ ...storeOptions(config, ambient), readSegment, prepare }), cipher };
 }
 
 /**

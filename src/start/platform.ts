@@ -9,7 +9,6 @@ import { adminServer } from "../http/admin.ts";
 import { type FrontOptions, httpFront } from "../http/front.ts";
 import { type Readiness, readiness } from "../http/health.ts";
 import { addressReader } from "../http/request.ts";
-import { createAfterTask } from "../modules/after-task.ts";
 import { allModules } from "../modules/all.ts";
 import { startBackground } from "../modules/background.ts";
 import { createCalls } from "../modules/calls.ts";
@@ -49,13 +48,11 @@ export async function startPlatform(
   check?: StartCheck,
 ): Promise<Platform> {
   const { clock, test, metrics } = ambient;
-  const following = opened.withAfterTask(createAfterTask({ config, cipher, ...ambient }));
-  const store = test?.store(following) ?? following;
+  const store = test?.store(opened) ?? opened;
   const context = processContext(config, { store, cipher }, ambient);
   const processId = ambient.ids.short();
   const front = httpFront(frontOptions(config));
   const shared = openShared(context, front.draining);
-  store.readSegmentsBy(shared.files.archive.readSegment);
   const background = await startBackground(context, shared, processId);
   const calls = createCalls(context, background);
   const work = config.role === "api" ? null : await startWork(context, shared, processId, check);

@@ -5,7 +5,7 @@ import type { Random } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import { type Observe, secondsSince, unobserved } from "../core/observe.ts";
 import { attributes } from "../core/span-names.ts";
-import type { AfterTask, Tx } from "../core/store.ts";
+import type { Tx } from "../core/store.ts";
 import type { ReadSegment } from "../core/tasks/segment.ts";
 import { currentSpan, runInSpan, type SpanStart, traced } from "../core/trace.ts";
 import type { Client } from "./client.ts";
@@ -59,10 +59,13 @@ const changeSpans: Readonly<Record<Dialect, SpanStart>> = {
 /** The longest time for retries of a change. PostgreSQL needs one second to detect a deadlock of two changes. */
 const retryMs = 15_000;
 
-/** Runs a change, as the store's `change` does. @param afterTask called for each task that it writes. */
-export type RunChange = <T>(work: (tx: Tx) => Promise<T>, afterTask?: AfterTask) => Promise<T>;
+/** Runs a change, as the store's `change` does. */
+export type RunChange = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
 
-/** Creates the function that runs changes: one transaction at a time on SQLite, retried after conflicts. */
+/**
+ * Creates the function that runs changes: one transaction at a time on SQLite, retried after conflicts. Four functions are around the work of
+ * a change: `change`, `runRepeatedly`, the backend's `transact`, and the one run within it.
+ */
 export function createChangeRunner(
   writer: Writer,
   { clock, random, feed, afterwards, changeMs, observe = unobserved, log }: ChangeParts,
@@ -70,36 +73,36 @@ export function createChangeRunner(
   const { client: db, dialect, jobs, transact, readSegment } = writer;
   const currentRun = new AsyncLocalStorage<Run>();
 
-  async function runMarked<T>(work: (tx: Tx) => Promise<T>, tx: Tx, run: Run): Promise<T> {
-    try {
-      return await work(tx);
-    } catch (thrown) {
-      run.thrown = thrown;
-      throw thrown;
-    }
-  }
-
   /** @param onRun is called with each run: a change whose commit was lost runs again, and the earlier run does not count. */
-  const runOnce = <T>(work: (tx: Tx) => Promise<T>, afterTask: AfterTask | undefined, onRun: (run: Run) => void): Promise<Done<T>> =>
+  const runOnce = <T>(work: (tx: Tx) => Promise<T>, onRun: (run: Run) => void): Promise<Done<T>> =>
     transact(async (statements) => {
       const run: Run = { open: true, thrown: undefined, change: newChange(clock.now()) };
       onRun(run);
       try {
         const inside = whileOpen(statements, run);
-        const tx = rowsOf({ ...inside, scans: inside, db, dialect, change: run.change, readSegment }, jobs, afterTask);
-        return { result: await currentRun.run(run, () => withTimeout(runMarked(work, tx, run), changeMs)), change: run.change };
+        const tx = rowsOf({ ...inside, scans: inside, db, dialect, change: run.change, readSegment }, jobs);
+        return {
+          result: await withTimeout(
+            currentRun.run(run, () => work(tx)),
+            changeMs,
+          ),
+          change: run.change,
+        };
+      } catch (thrown) {
+        run.thrown = thrown;
+        throw thrown;
       } finally {
         run.open = false;
       }
     });
 
   /** The run that succeeded. Failed runs before it leave nothing. */
-  async function runRepeatedly<T>(work: (tx: Tx) => Promise<T>, afterTask?: AfterTask): Promise<Done<T>> {
+  async function runRepeatedly<T>(work: (tx: Tx) => Promise<T>): Promise<Done<T>> {
     const started = clock.monotonic();
     for (let attempt = 1; ; attempt += 1) {
       let last: Run | undefined;
       try {
-        return await runOnce(work, afterTask, (run) => {
+        return await runOnce(work, (run) => {
           undo(last);
           last = run;
         });
@@ -112,18 +115,12 @@ export function createChangeRunner(
     }
   }
 
-  /** Changes are committed in groups: the work of each must not run in the span of another. */
-  async function runTraced<T>(work: (tx: Tx) => Promise<T>, afterTask?: AfterTask): Promise<Done<T>> {
-    const caller = currentSpan();
-    if (caller === undefined) return runObserved((tx) => runInSpan(undefined, () => work(tx)), afterTask);
-    return traced(changeSpans[dialect], () => runObserved((tx) => runInSpan(caller, () => work(tx)), afterTask));
-  }
-
-  async function runObserved<T>(work: (tx: Tx) => Promise<T>, afterTask?: AfterTask): Promise<Done<T>> {
+  /** Reports how a change ends, and its time. */
+  async function measured<T>(running: Promise<T>): Promise<T> {
     const start = performance.now();
     let outcome: "committed" | "failed" = "failed";
     try {
-      const done = await runRepeatedly(work, afterTask);
+      const done = await running;
       outcome = "committed";
       return done;
     } finally {
@@ -133,12 +130,15 @@ export function createChangeRunner(
     }
   }
 
-  return async (work, afterTask) => {
+  return async function change(work) {
     if (currentRun.getStore()?.open) throw new ProgrammingError("a change within a change: pass on its tx instead");
-    const { result, change } = await runTraced(work, afterTask);
+    // Changes are committed in groups: the work of each must not run in the span of another.
+    const caller = currentSpan();
+    const inCallersSpan = (tx: Tx) => runInSpan(caller, () => work(tx));
+    const { result, change: written } = await traced(changeSpans[dialect], () => measured(runRepeatedly(inCallersSpan)));
     // What the commit wakes is not part of the work that has committed.
-    runInSpan(undefined, () => feed.publish(change));
-    for (const follow of change.after) await Promise.try(follow).catch(afterwards);
+    runInSpan(undefined, () => feed.publish(written));
+    for (const follow of written.after) await Promise.try(follow).catch(afterwards);
     return result;
   };
 }

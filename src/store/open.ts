@@ -3,7 +3,7 @@ import { causeText, Failure, rootCause } from "../core/failure.ts";
 import type { Random } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import { type Observe, unobserved } from "../core/observe.ts";
-import type { AfterTask, Store, Tx } from "../core/store.ts";
+import type { Store, Tx } from "../core/store.ts";
 import type { ReadSegment } from "../core/tasks/segment.ts";
 import { type Backend, type BackendOptions, databaseLocation, decodePercent, pathOf } from "./backend.ts";
 import { createChangeRunner } from "./change.ts";
@@ -70,6 +70,8 @@ export interface StoreOptions {
   readonly slowStatementMs?: number | null;
   /** Receives commits, waits and the use of connections. */
   readonly observe?: Observe;
+  /** Reads the files of archived events; without it, they cannot be read. */
+  readonly readSegment?: ReadSegment;
 }
 
 /**
@@ -144,7 +146,7 @@ async function relayOf({ dialect }: Backend, parts: RelayParts): Promise<Relay |
 }
 
 async function storeOn(backend: Backend, options: StoreOptions, failed: BackendOptions["failed"]): Promise<Store> {
-  const { databaseUrl, clock, random, changeMs = 15_000, observe = unobserved, log } = options;
+  const { databaseUrl, clock, random, changeMs = 15_000, observe = unobserved, log, readSegment = noSegments } = options;
   const { dialect, writer, reader, reads, scans, replica, transact, jobs, counters } = backend;
   const listenerFailed = (thrown: unknown) => failed("a listener of the feed failed", thrown);
   const notified = createFeed(listenerFailed);
@@ -164,23 +166,17 @@ async function storeOn(backend: Backend, options: StoreOptions, failed: BackendO
     throw thrown;
   };
   let closed: Promise<void> | undefined;
-  let segments = noSegments;
-  const readSegment: ReadSegment = (segment) => segments(segment);
   const rows: Tx = translateErrors(rowsOf({ ...reads, scans, db: reader, dialect, change: null, readSegment }, jobs));
   const change = createChangeRunner(
     { client: writer, dialect, jobs, transact, readSegment },
     { clock, random, feed: { ...notified, publish: tell }, afterwards, changeMs, observe, log },
   );
-  const following = (after?: AfterTask): Store => ({
+  return {
     ...rows,
     afterCommit: (work) => void Promise.try(work).catch(afterwards),
     afterRollback: () => undefined,
-    change: (work) => change(work, after).catch(reportAway),
+    change: (work) => change(work).catch(reportAway),
     onAway: (listener) => void losses.add(listener),
-    withAfterTask: following,
-    readSegmentsBy: (read) => {
-      segments = read;
-    },
     feed: notified.feed,
     broadcast: relay?.broadcast ?? null,
     replica,
@@ -189,12 +185,11 @@ async function storeOn(backend: Backend, options: StoreOptions, failed: BackendO
     ping: () =>
       transact((statements) => writeAndErase(statements, random)).catch((thrown: unknown) => Promise.reject(driverFailure(thrown))),
     close: () => (closed ??= backend.close().then(() => relay?.close())),
-  });
-  return following();
+  };
 }
 
 const noSegments: ReadSegment = async () => {
-  throw new ProgrammingError("archived events are in files: call `readSegmentsBy` before they are read");
+  throw new ProgrammingError("archived events are in files: open the store with `readSegment`");
 };
 
 /** More pages of SQLite's file than a new task takes, so that the ping fails first. PostgreSQL compresses it: a ping writes little there. */

@@ -87,9 +87,9 @@ export async function requestAct({ store }: Service, taskId: string, { kind, var
   const actionId = "a".repeat(22);
   const { set, events } = confirm({ kind, variant, actionId, description, params });
   await store.change(async (tx) => {
-    const task = await tx.tasks.advance(taskId, { now: Date.now(), set, events });
-    if (!task) throw new Error("there is no such task");
-    const { spaceId, lastSeq } = task;
+    const written = await tx.tasks.advance(taskId, { now: Date.now(), set, events });
+    if (!written) throw new Error("there is no such task");
+    const { spaceId, lastSeq } = written.task;
     await tx.actions.insert({ taskId, seq: lastSeq - 1, spaceId, kind, variant, actionId, state: "pending", input: null });
   });
 }

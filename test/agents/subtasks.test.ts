@@ -4,11 +4,11 @@ import { firstEvents, idleTask } from "../../src/core/tasks/lifecycle.ts";
 import { livingMax } from "../../src/core/tasks/subtasks.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
 import type { Agent, Outcome, Subtask } from "../../src/runtime/agent.ts";
-import { claimTasks } from "../../src/runtime/claims.ts";
 import { runTask } from "../../src/runtime/run.ts";
 import { ann } from "../store/samples.ts";
 import { withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
+import { claimTasks } from "../support/claims.ts";
 import { movableClock } from "../support/clock.ts";
 import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
@@ -91,7 +91,10 @@ describeOnOne("a run that begins subtasks", (kind) => {
   async function claimMain(): Promise<Task> {
     const resting = idleTask(systemIds.short(), ann, clock.now());
     const main: Task = { ...resting, agentId: systemIds.uuid(), status: "running", agentProfile: "manus-1.6" };
-    const [task] = await db.store.change(async (tx) => claimTasks(tx, [await tx.tasks.insert(main, firstEvents("Go"))], "n1", clock.now()));
+    const [task] = await db.store.change(async (tx) => {
+      const inserted = await tx.tasks.insert(main, firstEvents("Go"));
+      return claimTasks(tx, [inserted.task], "n1", clock.now());
+    });
     if (!task) throw new Error("not claimed");
     return task;
   }

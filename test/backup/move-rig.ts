@@ -13,7 +13,7 @@ import { openStore } from "../../src/store/open.ts";
 import { type PlainTable, plainTables } from "../../src/store/table.ts";
 import { cipher } from "../support/cipher.ts";
 import { type DatabaseKind, databaseUrl, rowsOfEach } from "../support/database.ts";
-import { openService, type Service } from "../support/service.ts";
+import { openService, readSegmentOf, type Service } from "../support/service.ts";
 
 /** A place for an installation: a database, and a folder for the bytes of files. */
 export interface MovePlace {
@@ -53,8 +53,9 @@ export function openMoveRig(): MoveRig {
 function placeOf(url: string, dataDir: string): MovePlace {
   const env = { DATA_DIR: dataDir, DATA_DIR_SHARED: "true", ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") };
   const config = loadConfig({ ...env, DATABASE_URL: url });
+  const readSegment = readSegmentOf(env, () => undefined);
   const opening = (isIncomplete: boolean) => (databaseUrl: string) =>
-    openStore({ databaseUrl, clock: systemClock, random: systemRandom, isIncomplete });
+    openStore({ databaseUrl, clock: systemClock, random: systemRandom, isIncomplete, readSegment });
   const open = () => opening(false)(url);
   return {
     ...{ url, dataDir, open, config, side: { config, cipher, blobs: createLocalBlobs(join(dataDir, "files")), open: opening(true) } },

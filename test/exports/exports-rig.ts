@@ -53,10 +53,10 @@ export async function exportsRig(kind: DatabaseKind): Promise<ExportsRig> {
 
   return {
     ...{ service, store, clock, owner, run, addMember, bo: await addMember(), headers: { "x-api-key": key } },
-    putTask({ accountId }, members = {}) {
+    async putTask({ accountId }, members = {}) {
       tasks += 1;
       const task = idleTask(`task-${tasks}`, { accountId, spaceId: owner.spaceId }, clock.now());
-      return store.change((tx) => tx.tasks.insert({ ...task, title: "Post", ...members }, []));
+      return (await store.change((tx) => tx.tasks.insert({ ...task, title: "Post", ...members }, []))).task;
     },
     async removeMember({ accountId }) {
       await run(`UPDATE membership SET status = 'removed', removed_at = ${clock.now()} WHERE account_id = '${accountId}'`);

@@ -9,7 +9,7 @@ import type { ProveDomain } from "../../src/core/websites/domain.ts";
 import { type DatabaseKind, openTestStore, type TestDatabase } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { hangMs } from "../support/patience.ts";
-import { type Calling, openService, type Service } from "../support/service.ts";
+import { type Calling, openService, readSegmentOf, type Service } from "../support/service.ts";
 
 /** A platform with its own folder for bytes. */
 export interface FilePlatform extends AsyncDisposable {
@@ -37,9 +37,11 @@ export async function openFilePlatform(
   { env = {}, clock, nodes = 1, idle = true, prove }: FilePlatformOptions = {},
 ): Promise<FilePlatform> {
   const dataDir = mkdtempSync(join(tmpdir(), "files-"));
-  const database = await openTestStore(kind, clock ? { clock } : {});
+  const places = { DATA_DIR: dataDir, ...env };
+  const readSegment = readSegmentOf(places, (...line) => service.log(...line));
+  const database = await openTestStore(kind, { ...(clock && { clock }), readSegment });
   const timed = { ...(clock ? { clock } : {}), ...(prove ? { prove } : {}) };
-  const service = await openService({ over: database, nodes, idle, env: { DATA_DIR: dataDir, ...env }, ...timed });
+  const service: Service = await openService({ over: database, nodes, idle, env: places, ...timed });
   return {
     service,
     database,

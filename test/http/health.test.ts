@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
-import type { Store } from "../../src/core/store.ts";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../../src/gen/proto/grpc/health/v1/health_pb.ts";
 import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
 import { readiness } from "../../src/http/health.ts";
@@ -34,8 +33,7 @@ async function freePort(): Promise<number> {
 async function serviceOver(ping: () => Promise<void>, options: Parameters<typeof openService>[0] = {}): Promise<Service & AsyncDisposable> {
   const stack = new AsyncDisposableStack();
   const database = stack.use(await openTestStore("sqlite"));
-  const withPing = (store: Store): Store => ({ ...store, ping, withAfterTask: (after) => withPing(store.withAfterTask(after)) });
-  const service = stack.use(await openService({ idle: true, over: { store: withPing(database.store), url: database.url }, ...options }));
+  const service = stack.use(await openService({ idle: true, over: { store: { ...database.store, ping }, url: database.url }, ...options }));
   return { ...service, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 

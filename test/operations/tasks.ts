@@ -26,10 +26,10 @@ async function approvalOf(store: Store, id: string): Promise<string> {
   const waits = { kind: "terminalExecute", variant: "", actionId: "a" } as const;
   const { set, events } = confirm(waits);
   return store.change(async (tx) => {
-    const task = await tx.tasks.advance(id, { now: 1, set, events });
-    if (!task) throw new Error("no such task");
-    const seq = task.lastSeq - 1;
-    const { spaceId } = task;
+    const written = await tx.tasks.advance(id, { now: 1, set, events });
+    if (!written) throw new Error("no such task");
+    const { spaceId, lastSeq } = written.task;
+    const seq = lastSeq - 1;
     await tx.actions.insert({ taskId: id, seq, spaceId, ...waits, state: "pending", input: null });
     return eventId(id, seq);
   });

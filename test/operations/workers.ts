@@ -5,7 +5,7 @@ import { createWorker, type Worker } from "../../src/core/workers/worker.ts";
 import { workerNode } from "../../src/core/workers/worker-run.ts";
 import { WorkerService as WorkerSettingsService } from "../../src/gen/proto/settings/v1/worker_service_pb.ts";
 import { WorkerService } from "../../src/gen/proto/worker/v1/worker_service_pb.ts";
-import { claimTasks } from "../../src/runtime/claims.ts";
+import { claimTasks } from "../support/claims.ts";
 import type { Person } from "../support/service.ts";
 import { mcpConnectorId, uidOf } from "./connectors.ts";
 import { entries, noInput, type Prepare } from "./entry.ts";

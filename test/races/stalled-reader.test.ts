@@ -125,7 +125,7 @@ describe.each(share(wires, 0, 2))("a watch over $wire whose client reads nothing
     }
     expect(before).toBeGreaterThan(0);
     expect(before).toBeLessThan(events / 2);
-    const { lastSeq = 0 } = (await write(id, 1, "stopped")) ?? {};
+    const lastSeq = (await write(id, 1, "stopped"))?.task.lastSeq ?? 0;
     expect(await reads.end).toBe("ok");
     expect(seqsOf(reads)).toEqual(numbersUpTo(lastSeq));
     expect(read).toBe(before);

@@ -7,11 +7,11 @@ import { systemIds } from "../../src/core/ids.ts";
 import { firstEvents, queueMessage, stop } from "../../src/core/tasks/lifecycle.ts";
 import type { Advance, Task } from "../../src/core/tasks/task.ts";
 import type { Agent, AgentEvent, NewFile, Outcome, Progress, Turn } from "../../src/runtime/agent.ts";
-import { claimTasks } from "../../src/runtime/claims.ts";
 import { type RunParts, runTask } from "../../src/runtime/run.ts";
 import { agentMessage, ann, putTask } from "../store/samples.ts";
 import { type AgentFiles, agentFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
+import { claimTasks } from "../support/claims.ts";
 import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ClaimableTask, Task } from "../../src/core/tasks/task.ts";
-import { claimTasks, idleClaimsMax, releaseClaim } from "../../src/runtime/claims.ts";
+import { idleClaimsMax, releaseClaim } from "../../src/runtime/claims.ts";
 import { agentMessage, putTask, userMessage } from "../store/samples.ts";
+import { claimTasks } from "../support/claims.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
 
 const now = 5000;

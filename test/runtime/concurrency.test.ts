@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { ClaimableTask } from "../../src/core/tasks/task.ts";
 import { claimWithinLimits } from "../../src/runtime/claims.ts";
 import { ann, annAtHome, putTask } from "../store/samples.ts";
+import { unpublished } from "../support/claims.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
 
 // spec/api.md 8.78, spec/decisions.md 97
@@ -24,7 +25,8 @@ describeOnEach("a profile with a limit of runs", (kind) => {
   const put = (count: number, members = {}) =>
     Promise.all(Array.from({ length: count }, () => putTask(db.store, { status: "running", agentProfile: profile, ...members })));
   const waiting = () => db.store.tasks.listUnowned(50, { profiles: [profile] });
-  const claim = (tasks: readonly ClaimableTask[], node = "n") => db.store.change((tx) => claimWithinLimits(tx, tasks, node, 1));
+  const claim = (tasks: readonly ClaimableTask[], node = "n") =>
+    db.store.change((tx) => claimWithinLimits(tx, tasks, { nodeId: node, now: 1, publishTask: unpublished }));
 
   test("has at most that many, of several processes that claim at once", async () => {
     await limit(3);

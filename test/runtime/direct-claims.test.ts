@@ -15,6 +15,7 @@ import { openTurn } from "../../src/runtime/turn.ts";
 import { ann, putTask, sampleTask } from "../store/samples.ts";
 import { withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
+import { unpublished } from "../support/claims.ts";
 import { openTestStore, type TestStore } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { checkAnswered, taskInStore } from "../support/invariants.ts";
@@ -72,7 +73,7 @@ describe("a turn that a change claims for its process", () => {
 
   const operations = () =>
     tasks({
-      ...{ clock: systemClock, ids: systemIds, backlog: { add: () => undefined }, keepsEvents: false },
+      ...{ clock: systemClock, ids: systemIds, backlog: { add: () => undefined }, keepsEvents: false, publishTask: unpublished },
       steps: taskSteps(systemClock, [], runs.direct),
     });
   const createIn = (tx: Tx, accountId = "ann", more = {}) =>

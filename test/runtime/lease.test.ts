@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
-import { claimTasks } from "../../src/runtime/claims.ts";
 import { abandonAfterMs, deadAfterMs, heartbeatMs, type Lease, openLease } from "../../src/runtime/lease.ts";
 import { putTask } from "../store/samples.ts";
+import { claimTasks } from "../support/claims.ts";
 import { type MovableClock, movableClock } from "../support/clock.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../support/database.ts";
 import { watchedStore } from "./watched-store.ts";

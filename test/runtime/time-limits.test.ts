@@ -10,9 +10,10 @@ import {
   waitForSubtasks,
 } from "../../src/core/tasks/lifecycle.ts";
 import type { Advance, Task } from "../../src/core/tasks/task.ts";
-import { claimTasks, releaseClaim } from "../../src/runtime/claims.ts";
+import { releaseClaim } from "../../src/runtime/claims.ts";
 import { endOverdueTurns } from "../../src/runtime/time-limits.ts";
 import { agentThought, ann, putTask } from "../store/samples.ts";
+import { claimTasks, unpublished } from "../support/claims.ts";
 import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import { checkTask, taskInStore } from "../support/invariants.ts";
 import { stillClock } from "../support/still-clock.ts";
@@ -43,7 +44,7 @@ describeOnOne("a turn with a time limit", (kind) => {
   /** Moves the clock and ends overdue turns. */
   const after = async (seconds: number) => {
     await clock.leap(seconds * 1_000);
-    await endOverdueTurns({ store: db.store, clock });
+    await endOverdueTurns({ store: db.store, clock, publishTask: unpublished });
   };
   let id: string;
   beforeEach(async () => {

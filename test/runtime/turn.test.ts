@@ -18,11 +18,11 @@ import {
   stop,
 } from "../../src/core/tasks/lifecycle.ts";
 import type { Advance, Task } from "../../src/core/tasks/task.ts";
-import { claimTasks } from "../../src/runtime/claims.ts";
 import { openTurn } from "../../src/runtime/turn.ts";
 import { agentMessage, agentThought, ann, putTask, sampleProject, userMessage } from "../store/samples.ts";
 import { agentFiles, withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
+import { claimTasks } from "../support/claims.ts";
 import { movableClock } from "../support/clock.ts";
 import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 
@@ -36,9 +36,9 @@ describeOnOne("a turn", (kind) => {
   afterAll(() => db[Symbol.asyncDispose]());
 
   const advance = async (id: string, step: Omit<Advance, "now">): Promise<Task> => {
-    const task = await db.store.change((tx) => tx.tasks.advance(id, { now: clock.now(), ...step }));
-    if (!task) throw new Error("the step did not hold");
-    return task;
+    const written = await db.store.change((tx) => tx.tasks.advance(id, { now: clock.now(), ...step }));
+    if (!written) throw new Error("the step did not hold");
+    return written.task;
   };
   const claim = async (task: Task): Promise<Task> => {
     const [claimed] = await db.store.change((tx) => claimTasks(tx, [task], "n1", clock.now()));

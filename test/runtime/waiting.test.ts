@@ -10,11 +10,11 @@ import { confirmations } from "../../src/core/use-cases/confirm-action.ts";
 import { schedules } from "../../src/core/use-cases/manage-schedules.ts";
 import { tasks } from "../../src/core/use-cases/manage-tasks.ts";
 import type { Agent, Outcome, Progress, Turn } from "../../src/runtime/agent.ts";
-import { claimTasks } from "../../src/runtime/claims.ts";
 import { runTask } from "../../src/runtime/run.ts";
 import { agentMessage, agentThought, ann, putTask } from "../store/samples.ts";
 import { withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
+import { claimTasks, unpublished as publishTask } from "../support/claims.ts";
 import { movableClock } from "../support/clock.ts";
 import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import { checkTask, taskInStore } from "../support/invariants.ts";
@@ -39,8 +39,9 @@ describeOnOne("a task that waits", (kind) => {
 
   const steps = taskSteps(clock);
   const backlog = { add: () => undefined };
-  const operations = tasks({ clock, ids: systemIds, backlog, steps, keepsEvents: false });
-  const { confirm } = confirmations({ clock, cipher, backlog, steps, schedules: schedules({ clock, ids: systemIds, tasks: operations }) });
+  const operations = tasks({ clock, ids: systemIds, backlog, steps, keepsEvents: false, publishTask });
+  const manageSchedules = schedules({ clock, ids: systemIds, tasks: operations });
+  const { confirm } = confirmations({ clock, cipher, backlog, steps, publishTask, schedules: manageSchedules });
   const taskRow = async (id: string): Promise<Task> => {
     const task = await db.store.tasks.byId(id);
     if (!task) throw new Error("no such task");

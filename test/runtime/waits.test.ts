@@ -1,18 +1,18 @@
 import { beforeAll, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
-import type { Tx } from "../../src/core/store.ts";
+import type { PublishTask, Tx } from "../../src/core/store.ts";
 import { firstEvents, idleTask, resume, stop } from "../../src/core/tasks/lifecycle.ts";
-import { followSubtasks, settleParent, stopSubtasks } from "../../src/core/tasks/parents.ts";
+import { followSubtask, settleParent, stopSubtasks } from "../../src/core/tasks/parents.ts";
 import { hasEnded, nextLook, reasonOf, type SubtaskWait, waitBrief } from "../../src/core/tasks/subtask-wait.ts";
 import { livingMax } from "../../src/core/tasks/subtasks.ts";
 import type { SubtaskEnd, Task } from "../../src/core/tasks/task.ts";
 import type { Agent, Outcome, Progress, Subtask } from "../../src/runtime/agent.ts";
-import { claimTasks } from "../../src/runtime/claims.ts";
 import { runTask } from "../../src/runtime/run.ts";
 import { beginSubtasks } from "../../src/runtime/subtasks.ts";
 import { ann } from "../store/samples.ts";
 import { withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
+import { claimTasks } from "../support/claims.ts";
 import { movableClock } from "../support/clock.ts";
 import { describeOnOne, openTestStore, rowsIn } from "../support/database.ts";
 
@@ -59,8 +59,12 @@ describeOnOne("a waiting task", (kind) => {
   });
   /** Whether the subtasks of a task are due for a look. */
   const isDue = async (id: string) => (await open.store.parents.due(clock.now(), 100)).includes(id);
-  const store = () => open.store.withAfterTask(followSubtasks);
-  const parts = () => ({ store: store(), clock });
+  const store = () => open.store;
+  const publishTask: PublishTask = async (tx, written) => {
+    await followSubtask(tx, written);
+    return written.task;
+  };
+  const parts = () => ({ store: store(), clock, publishTask });
   const byId = async (id: string): Promise<Task> => {
     const task = await open.store.tasks.byId(id);
     if (!task) throw new Error("no such task");
@@ -79,13 +83,17 @@ describeOnOne("a waiting task", (kind) => {
   }
   const run = (task: Task, agent: Agent) =>
     runTask(task, new AbortController().signal, {
-      ...{ store: store(), clock, ids: systemIds, cipher, log: () => undefined, ...withoutFiles },
+      ...{ store: store(), clock, ids: systemIds, cipher, log: () => undefined, ...withoutFiles, publishTask },
       agentFor: () => agent,
     });
   const use = (subtask: Subtask) =>
     ({ type: "tool_used", payload: { tool: "subtask", actionId: subtask.id, status: "success", brief: "Began" }, subtask }) as const;
   const done: Outcome = { kind: "finish", content: "Done" };
-  const end = (id: string) => store().change((tx) => tx.tasks.advance(id, { now: clock.now(), set: { status: "stopped" } }));
+  const endIn = async (tx: Tx, id: string) => {
+    const written = await tx.tasks.advance(id, { now: clock.now(), set: { status: "stopped" } });
+    if (written) await publishTask(tx, written);
+  };
+  const end = (id: string) => store().change((tx) => endIn(tx, id));
   const latest = async (id: string): Promise<SubtaskWait> => (await open.store.waits.latest(id)) as SubtaskWait;
   /** Starts subtasks, waits for them, and ends. Returns their ids and how often the agent was started. */
   function waiting(count: number, timeoutMs?: number) {
@@ -242,7 +250,7 @@ describeOnOne("a waiting task", (kind) => {
     await store().change(async (tx) => {
       for (let i = 0; i < livingMax - 2; i += 1) await tx.tasks.insert({ ...row, id: systemIds.short(), ...below }, []);
     });
-    const start = (task: Task) => (tx: Tx) => beginSubtasks(tx, task, [use({ id: systemIds.short(), message: "More" })], { clock });
+    const start = (task: Task) => (tx: Tx) => beginSubtasks(tx, task, [use({ id: systemIds.short(), message: "More" })], parts());
     const commit = await heldChange(start(child));
     const other = store().change(start(row));
     other.catch(() => undefined);
@@ -258,7 +266,7 @@ describeOnOne("a waiting task", (kind) => {
     await run(parent, first.agent);
     await store().change(async (tx) => {
       const stopped = await tx.tasks.advance(parent.id, { now: clock.now(), set: stop.set, events: stop.events });
-      if (stopped) await stopSubtasks(tx, stopped);
+      if (stopped) await stopSubtasks(tx, stopped.task);
     });
     await store().change((tx) => tx.tasks.advance(parent.id, { now: clock.now(), ...resume("Again", clock.now()) }));
     await run(await claim(parent.id), second.agent);

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { fileSweep } from "../../src/core/files/sweep.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
 import { deleteWorkspace, type Workspace } from "../../src/core/workspaces/workspace.ts";
-import { claimTasks } from "../../src/runtime/claims.ts";
 import { putTask, userMessage } from "../store/samples.ts";
 import { type AgentFiles, agentFiles } from "../support/agent-files.ts";
+import { claimTasks } from "../support/claims.ts";
 import { movableClock } from "../support/clock.ts";
 import { describeOnOne, openTestStore, rowsIn, type TestStore } from "../support/database.ts";
 

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { schedulesMax } from "../../src/core/schedules/schedule.ts";
 import { endMembership } from "../../src/core/use-cases/end-membership.ts";
 import { appsOf } from "../settings/settings-rig.ts";
+import { unpublished } from "../support/claims.ts";
 import { describeOnOne } from "../support/database.ts";
 import { newApp, tokenOf } from "../support/token.ts";
 import { everyMinute, schedulesRig } from "./schedules-rig.ts";
@@ -190,7 +191,7 @@ describeOnOne("the end of an access", (database) => {
     const owner = await rig.person();
     const id = await rig.create(owner);
     const person = { accountId: owner.accountId, spaceId: owner.spaceId };
-    await rig.db.store.change((tx) => endMembership(tx, rig.clock, person, "delegated"));
+    await rig.db.store.change((tx) => endMembership(tx, { clock: rig.clock, publishTask: unpublished }, person, "delegated"));
     expect(await rig.read(await rig.person({ as: owner, with: owner }), id)).toMatchObject({
       ...{ status: "paused", pause_reason: "profile_delegated" },
     });

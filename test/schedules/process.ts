@@ -5,6 +5,7 @@ import { taskSteps } from "../../src/core/tasks/steps.ts";
 import { tasks } from "../../src/core/use-cases/manage-tasks.ts";
 import { handleDue } from "../../src/core/use-cases/run-schedules.ts";
 import { openStore } from "../../src/store/open.ts";
+import { unpublished } from "../support/claims.ts";
 
 /** The moments at which a process can be killed while it handles a due time. */
 export type Moment = `${"before" | "after"} ${"claim" | "creation" | "count" | "commit"}` | "notification";
@@ -61,7 +62,8 @@ async function run(databaseUrl: string): Promise<void> {
       return result;
     },
   };
-  const creation = tasks({ clock, ids: systemIds, backlog: { add: () => undefined }, steps: taskSteps(clock), keepsEvents: true });
+  const backlog = { add: () => undefined };
+  const creation = tasks({ clock, ids: systemIds, backlog, steps: taskSteps(clock), keepsEvents: true, publishTask: unpublished });
   const parts = {
     ...{ store, clock, ids: systemIds },
     tasks: { create: (...given: Parameters<typeof creation.create>) => around("creation", () => creation.create(...given)) },

@@ -252,10 +252,7 @@ describeOnOne("failures", (database) => {
     const { Failure } = await import("../../src/core/failure.ts");
     const refused = rig.handle(id, {
       ...rig.db.store,
-      withAfterTask: () => ({
-        ...rig.db.store,
-        change: () => Promise.reject(new Failure("resource_exhausted", "full", { retryAfter: 1 })),
-      }),
+      change: () => Promise.reject(new Failure("resource_exhausted", "full", { retryAfter: 1 })),
     });
     await expect(refused).rejects.toThrow("full");
     await rig.handle(id);

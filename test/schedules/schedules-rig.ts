@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { systemIds } from "../../src/core/ids.ts";
-import type { Store } from "../../src/core/store.ts";
+import type { PublishTask, Store } from "../../src/core/store.ts";
 import { taskSteps } from "../../src/core/tasks/steps.ts";
 import { tasks } from "../../src/core/use-cases/manage-tasks.ts";
 import { countTaskEnds, handleDue, type PausedSchedule } from "../../src/core/use-cases/run-schedules.ts";
@@ -19,8 +19,6 @@ export interface SchedulesRig extends SettingsRig {
   readonly clock: StillClock;
   /** The mails to creators of paused schedules. */
   readonly mails: PausedSchedule[];
-  /** A store that counts the ends of tasks, as that of a process. */
-  readonly store: Store;
   /** Creates a schedule; returns its id. */
   create(person: Pick<Person, "v2">, settings?: object): Promise<string>;
   /** The schedule as `schedule.detail` shows it. */
@@ -40,11 +38,15 @@ export function schedulesRig(database: DatabaseKind): SchedulesRig {
   const rig = settingsRig(database, { clock });
   const mails: PausedSchedule[] = [];
   const recording = { clock, ids: systemIds, notify: (paused: PausedSchedule) => void mails.push(paused) };
+  const countEnds = countTaskEnds(recording);
+  const publishTask: PublishTask = async (tx, written) => {
+    await countEnds(tx, written);
+    return written.task;
+  };
   const creation = tasks({
-    ...{ clock, ids: systemIds, backlog: { add: () => undefined }, steps: taskSteps(clock), keepsEvents: true },
+    ...{ clock, ids: systemIds, backlog: { add: () => undefined }, steps: taskSteps(clock), keepsEvents: true, publishTask },
   });
-  const storeOf = (store: Store) => store.withAfterTask(countTaskEnds(recording));
-  const handle = (id: string, over = rig.db.store) => handleDue({ ...recording, store: storeOf(over), tasks: creation }, id);
+  const handle = (id: string, store = rig.db.store) => handleDue({ ...recording, store, tasks: creation }, id);
   const read = async (person: Pick<Person, "v2">, id: string) =>
     (await person.v2("schedule.detail", { schedule_id: id })).body["schedule"] as JsonObject;
   return {
@@ -58,9 +60,6 @@ export function schedulesRig(database: DatabaseKind): SchedulesRig {
     auditRow: rig.auditRow,
     clock,
     mails,
-    get store() {
-      return storeOf(rig.db.store);
-    },
     async create(person: Pick<Person, "v2">, settings: object = {}) {
       const { body } = await person.v2("schedule.create", { schedule: { ...everyMinute, ...settings } });
       if (body["schedule"] === undefined) throw new Error(JSON.stringify(body));
@@ -78,7 +77,10 @@ export function schedulesRig(database: DatabaseKind): SchedulesRig {
     },
     async end(taskId: string, status: "stopped" | "error") {
       const events = [{ type: "status_update", payload: { agentStatus: status, brief: "" } }] as const;
-      await storeOf(rig.db.store).change((tx) => tx.tasks.advance(taskId, { now: clock.now(), set: { status }, events }));
+      await rig.db.store.change(async (tx) => {
+        const written = await tx.tasks.advance(taskId, { now: clock.now(), set: { status }, events });
+        if (written) await publishTask(tx, written);
+      });
     },
   };
 }

@@ -1,7 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { Failure, failureOf } from "../../src/core/failure.ts";
 import type { Tx } from "../../src/core/store.ts";
-import type { TaskWritten } from "../../src/core/tasks/task.ts";
 import { backoffMs } from "../../src/store/change.ts";
 import { describeOnEach, openTestStore } from "../support/database.ts";
 import { pendingJobs } from "../support/jobs.ts";
@@ -158,43 +157,6 @@ describeOnEach("change", (kind) => {
     await using database = await openTestStore(kind);
     const mistake = new TypeError("mine");
     await expect(database.store.change(() => Promise.reject(mistake))).rejects.toBe(mistake);
-  });
-
-  test("a store with a task follower calls it once for each task that was written, with its new state", async () => {
-    await using database = await openTestStore(kind);
-    const seen: TaskWritten[] = [];
-    const following = database.store.withAfterTask(async (tx, written) => {
-      seen.push(written);
-      expect(await tx.tasks.byId(written.task.id)).toEqual(written.task);
-    });
-    await following.change(async (tx) => {
-      await tx.tasks.insert(sampleTask({ id: "a" }), [agentMessage()]);
-      await tx.tasks.advance("a", { now: 1, set: { title: "B" }, events: [agentMessage(), agentMessage()] });
-      await tx.tasks.advance("a", { now: 2, when: { fence: 9 }, set: { title: "C" } });
-      await tx.tasks.advance("a", { now: 3, set: { title: "D" } });
-    });
-    const brief = seen.map(({ task, isNew, events }) => [task.title, isNew, events.length, task.lastSeq]);
-    expect(brief).toEqual([
-      [sampleTask().title, true, 1, 1],
-      ["B", false, 2, 3],
-      ["D", false, 0, 3],
-    ]);
-    await database.store.change((tx) => tx.tasks.advance("a", { now: 4 }));
-    expect(seen, "the store that it was made of has none").toHaveLength(3);
-  });
-
-  test("is rolled back when a task follower fails", async () => {
-    await using database = await openTestStore(kind);
-    const refusal = new Failure("failed_precondition", "no");
-    const following = database.store.withAfterTask(() => Promise.reject(refusal));
-    await expect(following.change((tx) => tx.tasks.insert(sampleTask({ id: "a" }), [agentMessage()]))).rejects.toBe(refusal);
-    expect(await database.store.tasks.byId("a")).toBeNull();
-  });
-
-  test("within a change is an error too when the outer store has a task follower", async () => {
-    await using database = await openTestStore(kind);
-    const following = database.store.withAfterTask(async () => undefined);
-    await expect(following.change(() => database.store.change(async () => 1))).rejects.toThrow("a change within a change");
   });
 
   test("work after a commit is done before the change resolves, and cannot undo it", async () => {

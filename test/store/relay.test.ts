@@ -63,9 +63,9 @@ describe.skipIf(postgresTemplate === undefined)("news between processes", () => 
     await using pair = await openPair();
     const { one, other } = pair;
     await one.store.change(async (tx) => {
-      const { id } = await tx.tasks.insert(sampleTask({ id: "t" }), [userMessage()]);
-      await tx.tasks.advance(id, { now: 1, set: { raiseFence: true }, events: [agentMessage()] });
-      await tx.jobs.put({ kind: "run", key: id, runAt: 1 });
+      const { task } = await tx.tasks.insert(sampleTask({ id: "t" }), [userMessage()]);
+      await tx.tasks.advance(task.id, { now: 1, set: { raiseFence: true }, events: [agentMessage()] });
+      await tx.jobs.put({ kind: "run", key: task.id, runAt: 1 });
     });
     await sendMark(one, "end");
     const news = [{ taskId: "t", lastSeq: 2, fence: 1, status: "running", spaceId: "north", accountId: "ann" }, "job run"];

@@ -71,7 +71,7 @@ const costsOn = (
       store.change(async (tx) => {
         const key = sampleReplay();
         await tx.idempotency.claim(key, "hash", 1);
-        const { id } = await tx.tasks.insert(sampleTask(), [userMessage(), agentMessage()]);
+        const { id } = (await tx.tasks.insert(sampleTask(), [userMessage(), agentMessage()])).task;
         await tx.jobs.put({ kind: "run", key: id, runAt: 1 });
         await tx.idempotency.complete(key, null, id);
       }),

@@ -41,8 +41,8 @@ export const agentMessage = (content = "Done"): NewEvent => ({ type: "assistant_
 export const agentThought = (content = "Hm"): NewEvent => ({ type: "explanation", payload: { content } });
 
 /** Puts a task with its first events into the store. */
-export const putTask = (store: Store, members: Partial<Task> = {}, events: readonly NewEvent[] = []): Promise<Task> =>
-  store.change((tx) => tx.tasks.insert(sampleTask(members), events));
+export const putTask = async (store: Store, members: Partial<Task> = {}, events: readonly NewEvent[] = []): Promise<Task> =>
+  (await store.change((tx) => tx.tasks.insert(sampleTask(members), events))).task;
 
 export const sampleProject = (members: Partial<Project> = {}): Project => ({
   ...newProject(ann, { id: newId("project"), name: "Post", instruction: "" }, 1000),

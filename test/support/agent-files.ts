@@ -14,9 +14,10 @@ import { createSaveSite } from "../../src/core/websites/save.ts";
 import { workspaces } from "../../src/core/workspaces/open.ts";
 import type { Turn } from "../../src/runtime/agent.ts";
 import type { RunParts } from "../../src/runtime/run.ts";
+import { unpublished } from "./claims.ts";
 
 /** The files interface of a run. */
-type Files = Pick<RunParts, "staging" | "readFile" | "workspaceOf" | "openSkill" | "saveSite">;
+type Files = Pick<RunParts, "publishTask" | "staging" | "readFile" | "workspaceOf" | "openSkill" | "saveSite">;
 
 const none = (): never => {
   throw new Error("no file is expected here");
@@ -24,6 +25,7 @@ const none = (): never => {
 
 /** For runs of agents without files. */
 export const withoutFiles: Files = {
+  publishTask: unpublished,
   staging: { stage: none, discard: none, keep: none, keepArtifact: none },
   readFile: none,
   workspaceOf: () => ({ list: none, find: none, read: none, write: none, remove: none }),
@@ -52,6 +54,7 @@ export function agentFiles(store: Store, clock: Clock): AgentFiles {
   const stage = staging({ changeBytes: store.change, writer: writing, clock, ids: systemIds });
   return {
     blobs,
+    publishTask: unpublished,
     staging: stage,
     workspaceOf: workspaces({ store, changeBytes: store.change, staging: stage, blobs, clock }),
     readFile: fileReader(store, blobs, clock),

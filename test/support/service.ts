@@ -11,7 +11,10 @@ import { keyDigest, newKeyText } from "../../src/core/keys/api-key.ts";
 import { type KeyRestrictions, noRestrictions } from "../../src/core/keys/restrictions.ts";
 import type { Log } from "../../src/core/log.ts";
 import type { Store, Tx } from "../../src/core/store.ts";
+import type { ReadSegment } from "../../src/core/tasks/segment.ts";
+import { segmentReader } from "../../src/core/tasks/segment-file.ts";
 import type { ProveDomain } from "../../src/core/websites/domain.ts";
+import { openBlobs } from "../../src/modules/blobs.ts";
 import { openMetrics, openTelemetry } from "../../src/modules/observing.ts";
 import type { Ambient } from "../../src/start/installation.ts";
 import { startPlatform } from "../../src/start/platform.ts";
@@ -82,6 +85,8 @@ export interface Service extends AsyncDisposable {
   /** The round trips to the database so far: statements that were sent while no other one was answered. */
   readonly roundTrips: () => number;
   readonly logged: readonly LogLine[];
+  /** Logs a line. */
+  readonly log: Log;
   /** The logged warnings and errors. Lines at `info` also come by time: refused calls are counted at the end of a minute. */
   readonly problems: readonly LogLine[];
   /** A new person, by default the owner of a new team, or a member of a colleague's team. */
@@ -143,6 +148,7 @@ export async function openService({
   const storeOptions = {
     clock,
     log,
+    readSegment: readSegmentOf(env, log),
     ...(metrics && { observe: metrics.observe }),
     onStatement: (sql: string) => {
       statements.push(sql);
@@ -179,6 +185,7 @@ export async function openService({
     statements,
     roundTrips: () => roundTrips,
     logged,
+    log,
     get problems() {
       // An idle service leaves tasks waiting.
       const isExpected = (text: string) => idle && text.includes(" wait for more than a minute");
@@ -194,6 +201,10 @@ export async function openService({
     },
   };
 }
+
+/** Reads archived events from the storage of these settings. */
+export const readSegmentOf = (env: Readonly<Record<string, string>>, log: Log): ReadSegment =>
+  segmentReader({ blobs: openBlobs(configOf("file:/not-opened", { ...env, ROLE: "all" }, true), () => undefined), cipher, log });
 
 function configOf(databaseUrl: string, env: Readonly<Record<string, string>>, idle: boolean): Config {
   const config = loadConfig({

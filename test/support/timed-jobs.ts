@@ -5,6 +5,7 @@ import type { Store } from "../../src/core/store.ts";
 import type { ProveDomain } from "../../src/core/websites/domain.ts";
 import { allJobs } from "../../src/jobs/all.ts";
 import { archiveFiles, noBlobs } from "./archive-files.ts";
+import { unpublished } from "./claims.ts";
 
 const provesAll: ProveDomain = async () => true;
 const nothing = async () => undefined;
@@ -29,6 +30,7 @@ export async function runJobs(
   const needs = {
     ...{ store, clock, prove, config },
     ids: systemIds,
+    publishTask: unpublished,
     backlog: { count: nothing },
     uses: { write: nothing },
     signingKeys: { retire: nothing },

@@ -18,7 +18,7 @@ import { openFilePlatform } from "../files/files-rig.ts";
 import { type DatabaseKind, describeOnOne, postgresTemplate } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { startS3 } from "../support/s3-server.ts";
-import { type Calling, callingWith, openService } from "../support/service.ts";
+import { type Calling, callingWith, openService, readSegmentOf } from "../support/service.ts";
 import { archivePasses, putTask, turn } from "./archive-rig.ts";
 
 const never = new AbortController().signal;
@@ -39,7 +39,8 @@ describeOnOne("archived events", (kind) => {
     expect(await rig.backUp(rig.path("backup"))).toMatchObject({ files: 1 });
     const place = await rig.place();
     await place.restore(rig.path("backup"));
-    const store = await openStore({ databaseUrl: place.config.databaseUrl, clock: systemClock, random: systemRandom });
+    const readSegment = readSegmentOf({ DATA_DIR: place.dataDir }, silent);
+    const store = await openStore({ databaseUrl: place.config.databaseUrl, clock: systemClock, random: systemRandom, readSegment });
     await store.change((tx) => release(tx));
     const over = { store, url: place.config.databaseUrl };
     const restored = await openService({ over, idle: true, env: { DATA_DIR: place.dataDir } });

@@ -7,6 +7,7 @@ import { taskSteps } from "../../src/core/tasks/steps.ts";
 import { tasks } from "../../src/core/use-cases/manage-tasks.ts";
 import { ContentPartType } from "../../src/gen/proto/task/v2/message_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
+import { unpublished } from "../support/claims.ts";
 import { describeOnOne, nodesOf } from "../support/database.ts";
 import { holdingClock } from "../support/holding-clock.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
@@ -196,7 +197,9 @@ describeOnOne("task.sendMessage", (database) => {
     const enter = () => {
       throw new Failure("resource_exhausted", "full");
     };
-    const full = tasks({ clock: systemClock, ids: systemIds, backlog: { add: enter }, steps: taskSteps(systemClock), keepsEvents: false });
+    const steps = taskSteps(systemClock);
+    const parts = { clock: systemClock, ids: systemIds, steps, keepsEvents: false, publishTask: unpublished };
+    const full = tasks({ ...parts, backlog: { add: enter } });
     const caller = {
       ...rig.ann,
       role: "owner",

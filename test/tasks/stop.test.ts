@@ -3,6 +3,7 @@ import { systemIds } from "../../src/core/ids.ts";
 import { taskSteps } from "../../src/core/tasks/steps.ts";
 import { tasks } from "../../src/core/use-cases/manage-tasks.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
+import { unpublished } from "../support/claims.ts";
 import { movableClock } from "../support/clock.ts";
 import { describeOnOne, nodesOf, openTestStore } from "../support/database.ts";
 import { invalid, taskRig } from "../support/task-rig.ts";
@@ -104,6 +105,7 @@ describe("the time of a stop", () => {
       backlog: { add: () => undefined },
       steps: taskSteps(clock),
       keepsEvents: false,
+      publishTask: unpublished,
     });
     const { id } = await store.change((tx) => create(tx, caller, taskInput));
     await store.change((tx) => stop(tx, caller, id));

@@ -119,7 +119,7 @@ describeOnOne("fifty calls at once", (database) => {
     const making = rig.service.store.change(async (tx) => {
       held.resolve(await tx.members.lockActive(at));
       await go.promise;
-      return tx.tasks.insert(sampleTask({ ...at, status: "running" }), []);
+      return (await tx.tasks.insert(sampleTask({ ...at, status: "running" }), [])).task;
     });
     expect(await held.promise).toBe(true);
     const removal = rig.ok(team, "remove", { team_user_id: lea.id });

@@ -6,11 +6,11 @@ import type { Budget } from "../../src/core/usage/budget.ts";
 import { periodStart } from "../../src/core/usage/budget.ts";
 import type { PriceTable } from "../../src/core/usage/price.ts";
 import type { Agent } from "../../src/runtime/agent.ts";
-import { claimTasks } from "../../src/runtime/claims.ts";
 import { runTask } from "../../src/runtime/run.ts";
 import { newId, putTask } from "../store/samples.ts";
 import { withoutFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
+import { claimTasks } from "../support/claims.ts";
 import { type MovableClock, movableClock } from "../support/clock.ts";
 import { type DatabaseKind, openTestStore, type TestStore } from "../support/database.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
-import type { Store, Tx } from "../../src/core/store.ts";
+import type { PublishTask, Store, Tx } from "../../src/core/store.ts";
 import type { NewEvent } from "../../src/core/tasks/event.ts";
 import { finish, firstEvents } from "../../src/core/tasks/lifecycle.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
@@ -26,6 +26,7 @@ interface Open extends AsyncDisposable {
   readonly clock: ReturnType<typeof movableClock>;
   /** Writes a task that was created with a key, and its first events. */
   create(tx: Tx, members?: Partial<Task>): Promise<Task>;
+  readonly publishTask: PublishTask;
   advance(id: string, events: readonly NewEvent[]): Promise<Task | null>;
   notified(): Promise<readonly OutboxEvent[]>;
   readonly database: TestStore;
@@ -40,11 +41,19 @@ async function open(kind: TestStore["kind"], eventTypes: readonly WebhookEventTy
   statements.length = 0;
   const clock = movableClock();
   const link = (fileId: string) => `https://files.test/${fileId}`;
-  const store = database.store.withAfterTask(webhookOutbox({ clock, ids: systemIds, appUrl: "https://app.test", link }));
+  const writeEvents = webhookOutbox({ clock, ids: systemIds, appUrl: "https://app.test", link });
+  const publishTask: PublishTask = async (tx, written) => {
+    await writeEvents(tx, written);
+    return written.task;
+  };
   return {
-    ...{ store, database, statements, clock },
-    create: (tx, members) => tx.tasks.insert(sampleTask({ apiKeyId: "k", ...members }), firstEvents("Hello")),
-    advance: (id, events) => store.change((tx) => tx.tasks.advance(id, { now: clock.now(), events })),
+    ...{ store: database.store, database, statements, clock, publishTask },
+    create: async (tx, members) => publishTask(tx, await tx.tasks.insert(sampleTask({ apiKeyId: "k", ...members }), firstEvents("Hello"))),
+    advance: (id, events) =>
+      database.store.change(async (tx) => {
+        const written = await tx.tasks.advance(id, { now: clock.now(), events });
+        return written && publishTask(tx, written);
+      }),
     notified: () => eventsFor(database, webhookId),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
@@ -54,8 +63,7 @@ describeOnEach("the outbox", (kind) => {
   test("is a part of the change: one that is rolled back leaves no events", async () => {
     await using rig = await open(kind);
     const change = rig.store.change(async (tx) => {
-      const { id } = await rig.create(tx);
-      await tx.tasks.advance(id, { now: 1, events: finish("Done").events });
+      await rig.create(tx);
       throw new Error("no");
     });
     await expect(change).rejects.toThrow("no");
@@ -102,7 +110,7 @@ describeOnEach("the outbox", (kind) => {
     await using rig = await open(kind, ["task_failed"]);
     const { id } = await rig.store.change((tx) => rig.create(tx, { nodeId: "dead", claims: 1, idleClaims: idleClaimsMax }));
     const candidate = { id, fence: 0, nodeId: "dead", claims: 1, spaceId: ann.spaceId, agentProfile: "manus-1.6" };
-    await rig.store.change((tx) => claimTasks(tx, [candidate], "node", rig.clock.now()));
+    await rig.store.change((tx) => claimTasks(tx, [candidate], { nodeId: "node", now: rig.clock.now(), publishTask: rig.publishTask }));
     expect(await rig.notified()).toMatchObject([{ type: "task_failed", taskId: id }]);
   });
 

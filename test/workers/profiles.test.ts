@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { WorkerService } from "../../src/gen/proto/settings/v1/worker_service_pb.ts";
 import { endOverdueTurns } from "../../src/runtime/time-limits.ts";
+import { unpublished } from "../support/claims.ts";
 import { describeOnOne, describeOnPostgres, nodesOf } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { taskRig } from "../support/task-rig.ts";
@@ -115,7 +116,7 @@ describeOnPostgres("the limits of a remote profile", (database) => {
     const id = await rig.create("Hello", { agent_profile: "plain" });
     const run = await worker.pollUntilRun();
     await worker.append(run, [explain("1")]);
-    await endOverdueTurns({ store: rig.service.store, clock: { now: () => Date.now() + 31_000 } });
+    await endOverdueTurns({ store: rig.service.store, clock: { now: () => Date.now() + 31_000 }, publishTask: unpublished });
     expect(await worker.append(run, [explain("2")])).toMatchObject({ status: 400, body: { code: "failed_precondition" } });
     expect((await worker.call("Heartbeat", { taskId: id, fence: run.fence })).body).toEqual({ stop: "stopped" });
     expect((await rig.events(id)).slice(-2)).toMatchObject([

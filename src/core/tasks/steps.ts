@@ -4,18 +4,18 @@ import { notFound } from "../failure.ts";
 import type { Tx } from "../store.ts";
 import { type DirectClaims, noDirectClaims } from "./direct-claims.ts";
 import type { NewEvent } from "./event.ts";
-import type { Task, TaskChanges, TaskView } from "./task.ts";
+import type { Task, TaskChanges, TaskView, TaskWritten } from "./task.ts";
 
 /** The steps on a task's row that several operations share. */
 export interface TaskSteps {
   /** The caller's task. Its row stays locked until the transaction ends. @throws Failure `not_found` */
   lock(tx: Tx, caller: Caller, id: string): Promise<TaskView>;
   /** @throws Failure `not_found` */
-  advance(tx: Tx, id: string, set: TaskChanges, events?: readonly NewEvent[]): Promise<Task>;
+  advance(tx: Tx, id: string, set: TaskChanges, events?: readonly NewEvent[]): Promise<TaskWritten>;
   /** Claims a running task without a runner for this process, or leaves it in the queue and notifies the runners of its profile. */
   enqueue(tx: Tx, task: Task): Promise<void>;
   /** Inserts a running task with its first events, and does the same. */
-  insert(tx: Tx, task: Task, events: readonly NewEvent[], options?: InsertOptions): Promise<Task>;
+  insert(tx: Tx, task: Task, events: readonly NewEvent[], options?: InsertOptions): Promise<TaskWritten>;
 }
 
 interface InsertOptions {
@@ -31,10 +31,10 @@ export function taskSteps(clock: Clock, remoteProfiles: readonly string[] = [], 
     if (remoteProfiles.includes(agentProfile)) tx.workerRuns.notifyPollers();
     else await tx.jobs.put({ kind: "run", key: id, runAt: clock.now() });
   }
-  async function advance(tx: Tx, id: string, set: TaskChanges, events: readonly NewEvent[] = []): Promise<Task> {
-    const task = await tx.tasks.advance(id, { now: clock.now(), set, events });
-    if (!task) throw notFound("task");
-    return task;
+  async function advance(tx: Tx, id: string, set: TaskChanges, events: readonly NewEvent[] = []): Promise<TaskWritten> {
+    const written = await tx.tasks.advance(id, { now: clock.now(), set, events });
+    if (!written) throw notFound("task");
+    return written;
   }
   return {
     async lock(tx, caller, id) {
@@ -49,10 +49,10 @@ export function taskSteps(clock: Clock, remoteProfiles: readonly string[] = [], 
     async insert(tx, task, events, { set, isSubscribed } = {}) {
       const claim = await direct.reserve(tx, task);
       const inserted = await tx.tasks.insert(claim?.claimed(task, events) ?? task, events, isSubscribed);
-      const complete = set ? await advance(tx, task.id, set) : inserted;
+      const { task: complete } = set ? await advance(tx, task.id, set) : inserted;
       if (claim) claim.start(tx, complete, events);
       else await notify(tx, complete);
-      return complete;
+      return { ...inserted, task: complete };
     },
   };
 }

@@ -201,7 +201,7 @@ export interface Advance {
   readonly events?: readonly NewEvent[];
 }
 
-/** A task that a change has just created or updated. */
+/** A task that a change has just created or updated. `PublishTask` must have it in the same change if it has events or another status. */
 export interface TaskWritten {
   /** The new row. */
   readonly task: Task;
@@ -311,7 +311,7 @@ export type SubtaskEnd = Pick<Task, "id" | "title" | "status" | "lastSeq">;
 
 export interface TaskRows {
   /** @param isSubscribed `webhookEvents.isSubscribed`, where the change has asked before; undefined: the insert asks. */
-  insert(task: Task, events: readonly NewEvent[], isSubscribed?: boolean): Promise<Task>;
+  insert(task: Task, events: readonly NewEvent[], isSubscribed?: boolean): Promise<TaskWritten>;
   /** The task that this caller sees under an id, or under `agent-default-main_task`; never a deleted one. */
   find(scope: Scope, id: string): Promise<TaskView | null>;
   /**
@@ -347,7 +347,7 @@ export interface TaskRows {
    * The only way to change a task: locks the row, checks the conditions, and numbers and writes the new events. Event times are
    * max(now, last) + 1, + 2, …. Null when a condition did not hold; then nothing was written.
    */
-  advance(id: string, step: Advance): Promise<Task | null>;
+  advance(id: string, step: Advance): Promise<TaskWritten | null>;
   /**
    * Running tasks without a runner, except those whose profile has as many runs in the space as it may have. Order: accounts with the fewest tasks in run first, of
    * equal accounts the one served longest ago, within an account the oldest task first.

@@ -5,7 +5,7 @@ import type { Cipher } from "../cipher.ts";
 import type { Clock } from "../clock.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { JsonObject } from "../json.ts";
-import type { Tx } from "../store.ts";
+import type { PublishTask, Tx } from "../store.ts";
 import type { Backlog } from "../tasks/backlog.ts";
 import { eventId, parseEventId } from "../tasks/event.ts";
 import { continueAfterDecision } from "../tasks/lifecycle.ts";
@@ -38,10 +38,11 @@ export interface ConfirmationParts {
   readonly cipher: Cipher;
   readonly backlog: Pick<Backlog, "add">;
   readonly steps: TaskSteps;
+  readonly publishTask: PublishTask;
   readonly schedules: Pick<Schedules, "create">;
 }
 
-export function confirmations({ clock, cipher, backlog, steps, schedules }: ConfirmationParts): Confirmations {
+export function confirmations({ clock, cipher, backlog, steps, publishTask, schedules }: ConfirmationParts): Confirmations {
   async function decideOn(tx: Tx, task: Task, action: Action, decided: JsonObject, accepted: boolean): Promise<void> {
     const { kind } = action;
     const input = accepted && kind === "scheduleCreate" ? { ...decided, schedule_id: await createSchedule(tx, task, action) } : decided;
@@ -51,7 +52,7 @@ export function confirmations({ clock, cipher, backlog, steps, schedules }: Conf
     const allowed = later === null ? {} : { allowed: [...task.allowed, later] };
     await tx.actions.decide(task.id, action.seq, accepted ? "accepted" : "cancelled", sealInput(cipher, action, input));
     const { set, events } = continueAfterDecision(action, accepted, redactInput(kind, input), clock.now());
-    await steps.enqueue(tx, await steps.advance(tx, task.id, { ...set, ...allowed }, events));
+    await steps.enqueue(tx, await publishTask(tx, await steps.advance(tx, task.id, { ...set, ...allowed }, events)));
   }
 
   /** Returns its id. The audit row of the decision has it too. */

@@ -2,7 +2,7 @@ import type { Clock } from "../clock.ts";
 import type { PauseReason } from "../schedules/schedule.ts";
 import type { SkillOwner } from "../skills/skill.ts";
 import { deleteSkills } from "../skills/store-skill.ts";
-import type { Tx } from "../store.ts";
+import type { PublishTask, Tx } from "../store.ts";
 import { stop } from "../tasks/lifecycle.ts";
 import { stopSubtasks } from "../tasks/parents.ts";
 import type { Ending } from "../teams/lifecycle.ts";
@@ -12,6 +12,11 @@ import type { MembershipEffects } from "../teams/team-user.ts";
 interface Person {
   readonly accountId: string;
   readonly spaceId: string;
+}
+
+export interface EndingParts {
+  readonly clock: Pick<Clock, "now">;
+  readonly publishTask: PublishTask;
 }
 
 /** Counts for the audit log. */
@@ -41,8 +46,8 @@ const pauseReasons: Readonly<Record<Ending, PauseReason>> = {
  * Ends a person's access to a space, and their runs there. The membership's row was changed before this:
  * concurrent operations have ended or will be refused (`MemberRows.hold`), so none is missed.
  */
-export async function endMembership(tx: Tx, clock: Pick<Clock, "now">, person: Person, ending: Ending): Promise<EndedMembership> {
-  const now = clock.now();
+export async function endMembership(tx: Tx, parts: EndingParts, person: Person, ending: Ending): Promise<EndedMembership> {
+  const now = parts.clock.now();
   const { accountId, spaceId } = person;
   const { keys: withKeys, webhooks } = alsoEnds[ending];
   await tx.sessions.endIn(accountId, spaceId);
@@ -55,7 +60,7 @@ export async function endMembership(tx: Tx, clock: Pick<Clock, "now">, person: P
   if (ending === "removed") await deletePersonalSkills(tx, person, now);
   if (ending === "removed") await closeSites(tx, person);
   if (webhooks) await tombstoneConnectors(tx, person, now);
-  const tasks = await stopTasks(tx, clock, person);
+  const tasks = await stopTasks(tx, parts, person);
   // After the tasks: a run that ends locks its task before its schedule.
   const schedules = await tx.schedules.pauseAll(person, pauseReasons[ending], now);
   return { keys, tasks, ...(schedules === 0 ? {} : { schedules }) };
@@ -103,15 +108,15 @@ async function tombstoneConnectors(tx: Tx, person: Person, now: number): Promise
 }
 
 /** Stops tasks as task.stop does, so that watchers and webhooks are notified. A task that has just ended stays as it is. */
-async function stopTasks(tx: Tx, clock: Pick<Clock, "now">, person: Person): Promise<number> {
+async function stopTasks(tx: Tx, { clock, publishTask }: EndingParts, person: Person): Promise<number> {
   let stopped = 0;
   for (const id of await tx.tasks.listRunning(person)) {
     const step = { now: clock.now(), when: { status: "running" }, set: stop.set, events: stop.events } as const;
-    const task = await tx.tasks.advance(id, step);
-    if (!task) continue;
+    const written = await tx.tasks.advance(id, step);
+    if (!written) continue;
     stopped += 1;
     // A subtask that began since the list was read is not in it.
-    await stopSubtasks(tx, task);
+    await stopSubtasks(tx, await publishTask(tx, written));
   }
   return stopped;
 }

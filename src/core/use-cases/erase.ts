@@ -2,13 +2,14 @@ import type { Clock } from "../clock.ts";
 import type { Erased, ErasureTarget } from "../erasure/erasure.ts";
 import { Failure } from "../failure.ts";
 import type { FileSweep } from "../files/sweep.ts";
-import type { Store, Tx } from "../store.ts";
+import type { PublishTask, Store, Tx } from "../store.ts";
 import { endMembership } from "./end-membership.ts";
 import { returnProfiles } from "./manage-team.ts";
 
 export interface EraseParts {
   readonly store: Store;
   readonly clock: Clock;
+  readonly publishTask: PublishTask;
   /** Deletes dropped bytes from the storage. */
   readonly sweep: FileSweep["sweep"];
   /** Adds to the list of erasures outside of the database, before anything is deleted. */
@@ -46,39 +47,39 @@ export async function eraseOpen(parts: EraseParts): Promise<readonly Erased[]> {
 }
 
 async function erasePerson(parts: EraseParts, accountId: string): Promise<void> {
-  const { store, clock } = parts;
+  const { store } = parts;
   const person = await store.erasures.findPerson(accountId);
-  for (const { spaceId } of await store.erasures.spacesOf(accountId)) await store.change((tx) => leave(tx, clock, accountId, spaceId));
+  for (const { spaceId } of await store.erasures.spacesOf(accountId)) await store.change((tx) => leave(tx, parts, accountId, spaceId));
   await deleteRows(parts, { kind: "person", accountId, email: person?.email ?? null });
 }
 
 async function eraseSpace(parts: EraseParts, spaceId: string): Promise<void> {
-  const { store, clock } = parts;
+  const { store } = parts;
   const space = await store.erasures.findSpace(spaceId);
-  for (const accountId of space?.accountIds ?? []) await store.change((tx) => end(tx, clock, accountId, spaceId));
+  for (const accountId of space?.accountIds ?? []) await store.change((tx) => end(tx, parts, accountId, spaceId));
   await deleteRows(parts, { kind: "space", spaceId });
 }
 
 /** Ends a membership. A team whose owner leaves goes to the member with the highest role: only a restored backup can have such a team. */
-async function leave(tx: Tx, clock: Clock, accountId: string, spaceId: string): Promise<void> {
+async function leave(tx: Tx, parts: EraseParts, accountId: string, spaceId: string): Promise<void> {
   await tx.accounts.lockSpace(spaceId);
   const owner = await tx.accounts.ownerOf(spaceId);
   const successor = owner?.accountId === accountId ? await tx.erasures.successorOf(spaceId) : null;
-  await end(tx, clock, accountId, spaceId);
+  await end(tx, parts, accountId, spaceId);
   if (successor !== null) await tx.accounts.setRole(successor, "owner");
 }
 
 /** Ends a person's access to a space, and their runs there. */
-async function end(tx: Tx, clock: Clock, accountId: string, spaceId: string): Promise<void> {
+async function end(tx: Tx, parts: EraseParts, accountId: string, spaceId: string): Promise<void> {
   await tx.accounts.lock(accountId);
   const team = await tx.accounts.teamOf(spaceId);
   const member = team && (await tx.accounts.member(team.id, accountId));
   if (member && member.status !== "removed") {
-    await tx.members.update(spaceId, member.id, { status: "removed", delegation: null, removedAt: clock.now() });
+    await tx.members.update(spaceId, member.id, { status: "removed", delegation: null, removedAt: parts.clock.now() });
     await tx.groups.leaveAll(member.id);
     await returnProfiles(tx, spaceId, member.id);
   }
-  await endMembership(tx, clock, { accountId, spaceId }, "removed");
+  await endMembership(tx, parts, { accountId, spaceId }, "removed");
 }
 
 /** Deletes until a pass over all tables finds nothing: a call that was admitted before the end of access may still have written. */

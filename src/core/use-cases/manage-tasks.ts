@@ -8,7 +8,7 @@ import type { Ids } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
 import type { SkillScope } from "../skills/skill.ts";
 import { checkRequestedSkills } from "../skills/task-skills.ts";
-import type { Tx } from "../store.ts";
+import type { PublishTask, Tx } from "../store.ts";
 import type { Backlog } from "../tasks/backlog.ts";
 import { firstEvents, idleTask, queueMessage, resume, stop, waitingNode } from "../tasks/lifecycle.ts";
 import { addReferences, canonicalLocale, deriveTitle, messageText, type UserInput } from "../tasks/message.ts";
@@ -87,13 +87,14 @@ export interface TasksParts {
   readonly ids: Ids;
   readonly backlog: Pick<Backlog, "add">;
   readonly steps: TaskSteps;
+  readonly publishTask: PublishTask;
   /** The events of a team's deleted tasks are kept for its exports (spec/decisions.md 14). */
   readonly keepsEvents: boolean;
   /** Absent: those of the public API. */
   readonly profiles?: Pick<Profiles, "parse">;
 }
 
-export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = profilesOf([]) }: TasksParts): Tasks {
+export function tasks({ clock, ids, backlog, steps, publishTask, keepsEvents, profiles = profilesOf([]) }: TasksParts): Tasks {
   const { lock, advance, insert, enqueue } = steps;
 
   /** A message instead of a decision dismisses the pending action; only a question keeps its memo (spec/decisions.md 19). */
@@ -107,7 +108,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = prof
   async function chargeTranscripts(tx: Tx, id: string, { transcriptPrice = 0n }: UserInput): Promise<void> {
     if (transcriptPrice === 0n) return;
     const cost = await computeExtraCost(tx, { id }, transcriptPrice);
-    const task = await advance(tx, id, { addCredits: cost.charge.credits });
+    const { task } = await advance(tx, id, { addCredits: cost.charge.credits });
     await spend(tx, task, cost, clock.now(), ids);
   }
 
@@ -135,7 +136,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = prof
       );
       const { outputSchema, turnRequest } = request;
       const set = outputSchema || turnRequest ? { ...(outputSchema && { outputSchema }), ...(turnRequest && { turnRequest }) } : undefined;
-      const created = await insert(tx, task, firstEvents(text, input), { set, isSubscribed });
+      const created = await publishTask(tx, await insert(tx, task, firstEvents(text, input), { set, isSubscribed }));
       await saveResources(tx, task, resources, connectors);
       await chargeTranscripts(tx, task.id, input);
       tx.audit.note({ subject: task.id, after: { agentProfile, projectId, shareVisibility: created.shareVisibility } });
@@ -157,7 +158,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = prof
       const metadata = edit.metadata === undefined ? {} : { metadata: mergeMetadata(before.metadata, edit.metadata) };
       const relabelled = edit.metadata === undefined ? {} : { metadataKeys: Object.keys(edit.metadata) };
       const moved = edit.projectId === undefined ? {} : await moveTo(tx, caller, before, edit.projectId);
-      const after = await advance(tx, before.id, { ...edit, ...visible, ...metadata, ...moved });
+      const { task: after } = await advance(tx, before.id, { ...edit, ...visible, ...metadata, ...moved });
       tx.audit.note({
         subject: before.id,
         before: { shareVisibility: before.shareVisibility, ...(edit.projectId === undefined ? {} : { projectId: before.projectId }) },
@@ -177,7 +178,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = prof
       tx.audit.note({ subject: task.id, before: { status: task.status } });
       if (task.status !== "running" && task.status !== "waiting") return stopSubtasks(tx, task);
       if (task.status === "waiting") await tx.actions.dismiss(task.id);
-      const stopped = await advance(tx, task.id, stop.set, stop.events);
+      const stopped = await publishTask(tx, await advance(tx, task.id, stop.set, stop.events));
       await stopSubtasks(tx, stopped);
       const { lastTimestamp, status } = stopped;
       tx.audit.note({ after: { status } });
@@ -191,10 +192,10 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = prof
       if (task.agentId !== null) throw new Failure("failed_precondition", "a task of an agent cannot be deleted");
       if (task.status === "running") {
         if (!how.stop) throw new Failure("failed_precondition", "the task is running: stop it first");
-        await advance(tx, id, stop.set, stop.events);
+        await publishTask(tx, await advance(tx, id, stop.set, stop.events));
       }
       // A waiting task stops waiting; a failed one keeps its status for the exports.
-      if (task.status === "waiting") await advance(tx, id, { status: "stopped" });
+      if (task.status === "waiting") await publishTask(tx, await advance(tx, id, { status: "stopped" }));
       await stopSubtasks(tx, task);
       await deleteTask(tx, task, { now: clock.now(), personal, keepsEvents });
       tx.audit.note({ subject: id, before: { status: task.status } });
@@ -218,7 +219,7 @@ export function tasks({ clock, ids, backlog, steps, keepsEvents, profiles = prof
       const running = task.status === "running";
       if (!running) backlog.add();
       const step = running ? queueMessage(text, input) : resume(text, clock.now(), input);
-      const begun = await advance(tx, task.id, { ...step.set, ...changes }, step.events);
+      const begun = await publishTask(tx, await advance(tx, task.id, { ...step.set, ...changes }, step.events));
       await saveResources(tx, task, resources, await connectorsAtSend(tx, caller, resources, clearConnectors, task.id));
       // The message ends a wait for subtasks.
       if (task.nodeId === waitingNode) await tx.parents.look(task.id);

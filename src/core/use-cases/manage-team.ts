@@ -1,6 +1,5 @@
 import type { Role } from "../accounts/account.ts";
 import type { Caller } from "../accounts/caller.ts";
-import type { Clock } from "../clock.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids, Random } from "../ids.ts";
 import type { Tx } from "../store.ts";
@@ -14,11 +13,10 @@ import {
   type TeamUserRef,
   type TeamUsers,
 } from "../teams/team-user.ts";
-import { countEnding, endMembership } from "./end-membership.ts";
+import { countEnding, type EndingParts, endMembership } from "./end-membership.ts";
 import { admitMember, type Joining, type Newcomer, openInvitation } from "./join-team.ts";
 
-export interface TeamUserParts {
-  readonly clock: Pick<Clock, "now">;
+export interface TeamUserParts extends EndingParts {
   readonly ids: Ids;
   readonly random: Random;
   /** The domain of a delegated profile's address. */
@@ -38,7 +36,7 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
     const { spaceId } = caller;
     await tx.accounts.lock(user.accountId);
     await tx.members.update(spaceId, user.id, step.set);
-    const ended = step.ends === null ? null : await endMembership(tx, clock, { accountId: user.accountId, spaceId }, step.ends);
+    const ended = step.ends === null ? null : await endMembership(tx, parts, { accountId: user.accountId, spaceId }, step.ends);
     if (step.ends === "removed") await tx.groups.leaveAll(user.id);
     const cascade = step.returnsProfiles ? await returnProfiles(tx, spaceId, user.id) : [];
     const erased = step.ends === "removed" && (await tx.members.deleteAccount(user.accountId));

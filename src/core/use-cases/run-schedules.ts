@@ -3,7 +3,7 @@ import { Failure } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import { type CountedFailure, type PauseReason, type Schedule, type ScheduleChanges, unfinishedMax } from "../schedules/schedule.ts";
 import { nextAfter } from "../schedules/timing.ts";
-import type { AfterTask, Store, Tx } from "../store.ts";
+import type { Store, Tx } from "../store.ts";
 import type { TaskWritten } from "../tasks/task.ts";
 import { actFor, createTaskOf } from "./act-for-schedule.ts";
 import type { Tasks } from "./manage-tasks.ts";
@@ -22,7 +22,7 @@ export interface PausedSchedule extends Pick<Schedule, "id" | "name"> {
 /** Notifies the creator of a schedule that it is paused. It does not wait, and never throws. */
 export type NotifyPaused = (paused: PausedSchedule) => void;
 
-interface RecordingParts {
+export interface RecordingParts {
   readonly clock: Pick<Clock, "now">;
   readonly ids: Ids;
   readonly notify: NotifyPaused;
@@ -140,8 +140,8 @@ const auditRow = (
 
 /** Counts how the tasks of schedules end, in the change that ends them: a failed one is a failure, a finished one ends a row of failures. */
 export const countTaskEnds =
-  (parts: RecordingParts): AfterTask =>
-  async (tx, written) => {
+  (parts: RecordingParts) =>
+  async (tx: Tx, written: TaskWritten): Promise<void> => {
     const { scheduleId } = written.task;
     if (scheduleId === null) return;
     const end = endOf(written);

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { Attachment } from "../files/file.ts";
 import type { Ids } from "../ids.ts";
-import type { AfterTask, Tx } from "../store.ts";
+import type { Tx } from "../store.ts";
 import type { NewEvent } from "../tasks/event.ts";
 import type { Task, TaskWritten } from "../tasks/task.ts";
 import type { Delivery, WebhookEvent } from "./delivery.ts";
@@ -32,12 +32,11 @@ export interface OutboxParts extends BodyParts {
 
 /**
  * Writes the webhook events of a change of a task, with a delivery for each subscribed webhook, a job that wakes the
- * sender, and an entry for each subscribed listener. The store calls it for every task that is inserted or changed, so that no operation and no run can omit the
- * notification.
+ * sender, and an entry for each subscribed listener.
  */
 export const webhookOutbox =
-  (parts: OutboxParts): AfterTask =>
-  async (tx, written) => {
+  (parts: OutboxParts) =>
+  async (tx: Tx, written: TaskWritten): Promise<void> => {
     const { task } = written;
     if (!written.hasWebhooks || !notifiesWebhooks(task)) return;
     const notifications = findNotifications(written);

@@ -1,12 +1,14 @@
 import type { Tx } from "../../core/store.ts";
 import type { ClaimableTask } from "../../core/tasks/task.ts";
 import { type ClaimedTurn, newRun, workerNode } from "../../core/workers/worker-run.ts";
-import { claimTasks, withinLimits } from "../claims.ts";
+import { type Claimant, claimTasks, withinLimits } from "../claims.ts";
 
 /** A place for one task at a poll. */
 interface Seat {
   readonly workerId: string;
 }
+
+type SeatClaim = Omit<Claimant, "nodeId">;
 
 /** A task and the poll that gets it. */
 export type Seated<S extends Seat> = ClaimedTurn & { readonly waiter: S };
@@ -19,10 +21,10 @@ export async function claimSeats<S extends Seat>(
   tx: Tx,
   seats: readonly S[],
   candidates: readonly ClaimableTask[],
-  now: number,
+  by: SeatClaim,
 ): Promise<readonly Seated<S>[]> {
   const allowed = await withinLimits(tx, candidates);
-  const claimed = await claimInOrder(tx, seats, allowed, now);
+  const claimed = await claimInOrder(tx, seats, allowed, by);
   const left = Math.min(seats.length, allowed.length) - claimed.length;
   if (left === 0) return claimed;
   const live = await tx.workers.lockActive([...new Set(seats.map(({ workerId }) => workerId))]);
@@ -35,7 +37,7 @@ export async function claimSeats<S extends Seat>(
       tx,
       free,
       allowed.filter(({ id }) => !taken.has(id)),
-      now,
+      by,
     )),
   ];
 }
@@ -55,7 +57,7 @@ async function claimInOrder<S extends Seat>(
   tx: Tx,
   seats: readonly S[],
   candidates: readonly ClaimableTask[],
-  now: number,
+  by: SeatClaim,
 ): Promise<readonly Seated<S>[]> {
   const pairs = candidates.slice(0, seats.length).flatMap((task, n) => {
     const seat = seats[n];
@@ -64,7 +66,7 @@ async function claimInOrder<S extends Seat>(
   const seatOf = new Map(pairs.map(({ task, seat }) => [task.id, seat]));
   // A turn that continues, after a lost run for example, counts its claims.
   const [first, again] = [pairs.filter(({ task }) => task.claims === 0), pairs.filter(({ task }) => task.claims > 0)];
-  const turns = [...(await tx.workerRuns.claim(first, now)), ...(await claimAgain(tx, again, now))];
+  const turns = [...(await tx.workerRuns.claim(first, by.now)), ...(await claimAgain(tx, again, by))];
   return turns.flatMap((turn) => {
     const waiter = seatOf.get(turn.task.id);
     return waiter ? [{ ...turn, waiter }] : [];
@@ -75,15 +77,15 @@ async function claimInOrder<S extends Seat>(
 async function claimAgain(
   tx: Tx,
   pairs: readonly { readonly task: ClaimableTask; readonly workerId: string }[],
-  now: number,
+  by: SeatClaim,
 ): Promise<readonly ClaimedTurn[]> {
   if (pairs.length === 0) return [];
   const live = await tx.workers.lockActive([...new Set(pairs.map(({ workerId }) => workerId))]);
   const turns: ClaimedTurn[] = [];
   for (const { task: candidate, workerId } of pairs.toSorted((a, b) => (a.task.id < b.task.id ? -1 : 1))) {
     if (!live.has(workerId)) continue;
-    for (const task of await claimTasks(tx, [candidate], workerNode(workerId), now)) turns.push({ task, workerId });
+    for (const task of await claimTasks(tx, [candidate], { ...by, nodeId: workerNode(workerId) })) turns.push({ task, workerId });
   }
-  await tx.workerRuns.put(turns.map((turn) => newRun(turn, now)));
+  await tx.workerRuns.put(turns.map((turn) => newRun(turn, by.now)));
   return turns;
 }

@@ -7,6 +7,7 @@ import type { Store } from "../../core/store.ts";
 import type { ClaimableTask, QueueFilter, Task } from "../../core/tasks/task.ts";
 import type { PollLimits } from "../../core/workers/remote-run.ts";
 import { type ClaimedTurn, releaseWorkerRun, workerNeeded } from "../../core/workers/worker-run.ts";
+import type { Claimant } from "../claims.ts";
 import { claimSeats } from "./claim-seats.ts";
 
 /** Assigns tasks to the remote workers that poll for them. */
@@ -24,7 +25,7 @@ export interface Dispatch {
   drain(): Promise<void>;
 }
 
-interface DispatchParts {
+interface DispatchParts extends Pick<Claimant, "publishTask"> {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -57,7 +58,7 @@ const batchMax = 32;
  * One notification of a task starts one look for all polls with the same filter, and as many tasks are claimed as there
  * are polls: a task does not wake every poll. It also looks every second.
  */
-export function startDispatch({ store, clock, log, observe = unobserved }: DispatchParts): Dispatch {
+export function startDispatch({ store, clock, log, publishTask, observe = unobserved }: DispatchParts): Dispatch {
   const queues = new Map<string, Queue>();
   const stopping = new AbortController();
 
@@ -83,7 +84,7 @@ export function startDispatch({ store, clock, log, observe = unobserved }: Dispa
 
   /** Assigns one task per seat. Skips waiters whose credential was revoked. */
   const claim = (seats: readonly Waiter[], candidates: readonly ClaimableTask[]) =>
-    store.change((tx) => claimSeats(tx, seats, candidates, clock.now()));
+    store.change((tx) => claimSeats(tx, seats, candidates, { now: clock.now(), publishTask }));
 
   /** Releases a task whose poll ended while the task was claimed. */
   async function release({ id: taskId, fence }: Task, workerId: string): Promise<void> {

@@ -81,7 +81,7 @@ export async function finishSent(
   /** Raises the fence for the next turn, so that late calls for the ended turn fail. */
   async function continueRun(tx: Tx, { id: taskId, fence }: Task): Promise<Task | null> {
     const now = clock.now();
-    const next = await tx.tasks.advance(taskId, { now, when: { fence }, set: { raiseFence: true } });
+    const next = (await tx.tasks.advance(taskId, { now, when: { fence }, set: { raiseFence: true } }))?.task ?? null;
     if (next) await tx.workerRuns.put([newRun({ task: next, workerId }, now)]);
     return next;
   }

@@ -1,5 +1,5 @@
 import { together } from "../../async/together.ts";
-import type { ClaimableTask, Task, TaskRows, TaskWritten } from "../../core/tasks/task.ts";
+import type { ClaimableTask, Task, TaskRows } from "../../core/tasks/task.ts";
 import { changeOf, type Session } from "../session.ts";
 import { type Dialect, inTexts, join, type Sql, sql } from "../statements.ts";
 import { claim, ownerOf } from "./task-advance.ts";
@@ -13,17 +13,15 @@ const spare = 32;
 
 const anyLimit = sql`SELECT 1 FROM agent_profile WHERE concurrency IS NOT NULL LIMIT 1`;
 
-/** Claims as one statement for all tasks. @param after called for each claimed task. */
-export function claimsOf(session: Session, after: (written: TaskWritten) => Promise<void>): ClaimRows {
+/** Claims as one statement for all tasks. */
+export function claimsOf(session: Session): ClaimRows {
   const { dialect, query } = session;
 
   async function claimedBy(statement: Sql): Promise<readonly Task[]> {
     const { news } = changeOf(session);
     const tasks = await taskShape.rows(session)(statement);
-    for (const task of tasks) {
+    for (const task of tasks)
       news.set(task.id, { taskId: task.id, lastSeq: task.lastSeq, fence: task.fence, status: task.status, ...ownerOf(task) });
-      await after({ task, isNew: false, events: [], hasWebhooks: false });
-    }
     return tasks;
   }
 

@@ -2,7 +2,7 @@ import type { Scope } from "../../core/accounts/caller.ts";
 import { defaultMainTask } from "../../core/agents/agent.ts";
 import type { NewEvent } from "../../core/tasks/event.ts";
 import { progressOf } from "../../core/tasks/latest.ts";
-import type { Task, TaskProgress, TaskRows, TaskView, TaskWritten } from "../../core/tasks/task.ts";
+import type { Task, TaskProgress, TaskRows, TaskView } from "../../core/tasks/task.ts";
 import type { TaskResourceRows } from "../../core/tasks/task-resources.ts";
 import { isKnownEmpty } from "../cached.ts";
 import { changeOf, type Session } from "../session.ts";
@@ -55,12 +55,8 @@ export function taskResourceRows(session: Session): TaskResourceRows {
 
 const briefing = tables.task.pick("outputSchema", "memo", "turnRequest");
 
-/**
- * Tasks as rows. This file reads and inserts them, `task-advance.ts` changes them.
- *
- * @param after called for each task that is inserted or changed.
- */
-export function taskRows(session: Session, after: (written: TaskWritten) => Promise<void>): TaskRows {
+/** Tasks as rows. This file reads and inserts them, `task-advance.ts` changes them. */
+export function taskRows(session: Session): TaskRows {
   const view = (scope: Scope, id: string, lock: Sql): Promise<TaskView | null> =>
     taskViewShape.row(session)(sql`
       ${views} WHERE ${visible(scope, id === defaultMainTask ? sql`(SELECT task_id FROM agent WHERE ${isDefaultOf(scope)})` : id)} ${lock}`);
@@ -75,8 +71,7 @@ export function taskRows(session: Session, after: (written: TaskWritten) => Prom
       await appendEvents(session, written, events, task.title);
       await insertMetadata(session, task, task.metadata);
       change.news.set(task.id, { taskId: task.id, lastSeq: written.lastSeq, fence: task.fence, status: task.status, ...ownerOf(task) });
-      await after({ task: written, isNew: true, events, hasWebhooks });
-      return written;
+      return { task: written, isNew: true, events, hasWebhooks };
     },
     find: (scope, id) => view(scope, id, empty),
     findShared: findShared(session),
@@ -101,14 +96,9 @@ export function taskRows(session: Session, after: (written: TaskWritten) => Prom
       const row = await briefing.row(session)(sql`SELECT ${briefing.of("task")} FROM task WHERE id = ${id}`);
       return row ?? { outputSchema: null, memo: null, turnRequest: null };
     },
-    async advance(id, step) {
-      const written = await advance(session, id, step);
-      if (written === null) return null;
-      await after(written);
-      return written.task;
-    },
+    advance: (id, step) => advance(session, id, step),
     ...queueOf(session),
-    ...claimsOf(session, after),
+    ...claimsOf(session),
     ...taskImport(session),
     tombstone: (id, now, personal) => tombstone(session, id, now, personal),
   };

@@ -1,5 +1,4 @@
 import { type TaskEvent, verboseTypes } from "../../core/tasks/event.ts";
-import type { TaskWritten } from "../../core/tasks/task.ts";
 import {
   type ClaimedTurn,
   newRun,
@@ -46,8 +45,7 @@ const shapes: Readonly<Record<Dialect, ReturnType<typeof claimedShape>>> = {
   postgresql: claimedShape("postgresql"),
 };
 
-/** @param after called for each claimed task. */
-export function claimForWorkers(session: Session, after: (written: TaskWritten) => Promise<void>): WorkerRunRows["claim"] {
+export function claimForWorkers(session: Session): WorkerRunRows["claim"] {
   const { dialect, execute } = session;
   const shape = shapes[dialect];
   return async (claims, now) => {
@@ -59,10 +57,8 @@ export function claimForWorkers(session: Session, after: (written: TaskWritten) 
     const claimed = rows.map((row) => toTurn(row, workers.get(row.workerNode) ?? ""));
     if (dialect === "sqlite" && claimed.length > 0)
       await execute(putRuns(tables.workerRun.insertAll(claimed.map((each) => newRun(each, now)))));
-    for (const { task } of claimed) {
+    for (const { task } of claimed)
       news.set(task.id, { taskId: task.id, lastSeq: task.lastSeq, fence: task.fence, status: task.status, ...ownerOf(task) });
-      await after({ task, isNew: false, events: [], hasWebhooks: false });
-    }
     return claimed;
   };
 }

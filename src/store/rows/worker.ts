@@ -1,4 +1,3 @@
-import type { TaskWritten } from "../../core/tasks/task.ts";
 import type { WorkerRows } from "../../core/workers/worker.ts";
 import { type KeyedEvent, type WorkerEventRows, type WorkerRun, type WorkerRunRows, workerNeeded } from "../../core/workers/worker-run.ts";
 import { cached } from "../cached.ts";
@@ -12,12 +11,12 @@ const { workerRun, workerEvent } = tables;
 const runs = sql`SELECT ${workerRun.of("worker_run")} FROM worker_run`;
 const events = sql`SELECT ${workerEvent.of("worker_event")} FROM worker_event`;
 
-/** Runs of remote workers as rows. @param after called for each task that is claimed. */
-export function workerRunRows(session: Session, after: (written: TaskWritten) => Promise<void>): WorkerRunRows {
+/** Runs of remote workers as rows. */
+export function workerRunRows(session: Session): WorkerRunRows {
   const { execute } = session;
   return {
     notifyPollers: () => void changeOf(session).jobKinds.add(workerNeeded),
-    claim: claimForWorkers(session, after),
+    claim: claimForWorkers(session),
     async put(rows) {
       if (rows.length === 0) return;
       await execute(putRuns(workerRun.insertAll(rows)));

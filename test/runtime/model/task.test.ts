@@ -13,11 +13,11 @@ import type { Agent } from "../../../src/runtime/agent.ts";
 import { modelAgent } from "../../../src/runtime/agents/model/model.ts";
 import { languageModel } from "../../../src/runtime/agents/model/provider.ts";
 import type { Tool } from "../../../src/runtime/agents/model/tool.ts";
-import { claimTasks } from "../../../src/runtime/claims.ts";
 import { runTask } from "../../../src/runtime/run.ts";
 import { ann, putTask } from "../../store/samples.ts";
 import { type AgentFiles, agentFiles } from "../../support/agent-files.ts";
 import { cipher } from "../../support/cipher.ts";
+import { claimTasks, unpublished as publishTask } from "../../support/claims.ts";
 import { describeOnOne, openTestStore, type TestStore } from "../../support/database.ts";
 import { checkTask, taskInStore } from "../../support/invariants.ts";
 import { modelApis, openModelServer } from "../../support/model/server.ts";
@@ -47,8 +47,9 @@ describeOnOne("a task of the model agent with tools", (kind) => {
 
   const steps = taskSteps(clock);
   const backlog = { add: () => undefined };
-  const operations = tasks({ clock, ids: systemIds, backlog, steps, keepsEvents: false });
-  const { confirm } = confirmations({ clock, cipher, backlog, steps, schedules: schedules({ clock, ids: systemIds, tasks: operations }) });
+  const operations = tasks({ clock, ids: systemIds, backlog, steps, keepsEvents: false, publishTask });
+  const manageSchedules = schedules({ clock, ids: systemIds, tasks: operations });
+  const { confirm } = confirmations({ clock, cipher, backlog, steps, publishTask, schedules: manageSchedules });
   const taskRow = async (id: string): Promise<Task> => {
     const task = await db.store.tasks.byId(id);
     if (!task) throw new Error("no such task");
@@ -89,6 +90,7 @@ describeOnOne("a task of the model agent with tools", (kind) => {
       ids: systemIds,
       cipher,
       log: () => undefined,
+      publishTask,
       staging: files.staging,
       readFile: files.readFile,
       workspaceOf: files.workspaceOf,

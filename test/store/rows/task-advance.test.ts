@@ -212,7 +212,7 @@ describeOnEach("tasks.advance", (kind) => {
     const claims = await Promise.all(Array.from({ length: 20 }, (_, n) => claim(`node-${n}`)));
     const [winner, ...others] = claims.filter((task) => task !== null);
     expect(others).toEqual([]);
-    expect(await store.tasks.byId(id)).toMatchObject({ nodeId: winner?.nodeId, fence: 1, claims: 1 });
+    expect(await store.tasks.byId(id)).toMatchObject({ nodeId: winner?.task.nodeId, fence: 1, claims: 1 });
     expect(await store.change((tx) => tx.tasks.advance(id, { now: 1, when: { fence: 0 }, events: [agentMessage()] }))).toBeNull();
     expect(await store.change((tx) => tx.tasks.advance(id, { now: 1, when: { fence: 1 }, events: [agentMessage()] }))).not.toBeNull();
   });
