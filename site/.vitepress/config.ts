@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DefaultTheme, UserConfig } from "vitepress";
 import { navigation } from "../navigation.ts";
-import { anchorOf, codeClasses, withoutInlineStyle, withoutRandomIds } from "./markdown.ts";
+import { anchorOf, codeClasses, codeRules, withoutInlineStyle, withoutRandomIds } from "./markdown.ts";
 import { unlinkSources } from "./unlink-sources.ts";
 
 const version = process.env["SITE_VERSION"] ?? "";
@@ -46,7 +46,7 @@ export default {
   },
   // The theme's own inline styles: the first is in theme/style.css, the second is set again by a script.
   transformHtml: (html) => html.replaceAll(/ style="((position:relative|--vp-vh:0px);)?"/g, ""),
-  buildEnd: ({ outDir }) => writeFileSync(join(outDir, "code.css"), codeClasses.getCSS()),
+  buildEnd: ({ outDir }) => writeFileSync(join(outDir, "code.css"), codeRules()),
   themeConfig: {
     version,
     nav: [...sections, ...explorer],

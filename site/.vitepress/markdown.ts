@@ -1,8 +1,11 @@
 import { transformerStyleToClass } from "@shikijs/transformers";
 import type { MarkdownRenderer } from "vitepress";
 
-/** Writes the colours of code as classes: a policy without inline style refuses `style=`. `codeClasses.getCSS()` has their rules. */
+/** Writes the colours of code as classes: a policy without inline style refuses `style=`. `codeRules` has their rules. */
 export const codeClasses = transformerStyleToClass({ classPrefix: "code-" });
+
+/** The rules of the classes of code, sorted: pages are transformed in any order. */
+export const codeRules = (): string => (codeClasses.getCSS().match(/[^}]+\}/g) ?? []).toSorted().join("");
 
 /** The anchor of a heading, as common viewers of Markdown make it: links in the files use it. */
 export const anchorOf = (title: string): string =>
