@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { asyncapiDocument } from "./documents/asyncapi.ts";
 import { brunoCollection, collected, postmanCollection } from "./documents/collections.ts";
+import { compactJson } from "./documents/compact.ts";
 import { root } from "./documents/frame.ts";
 import { restDocument } from "./documents/rest.ts";
 import { v2Document } from "./documents/v2.ts";
@@ -14,7 +15,7 @@ const examples = JSON.parse(readFileSync(join(root, "test/golden/v2-examples.jso
 const v2 = v2Document(schema, examples);
 const requests = collected({ v2, v1: restDocument("v1"), responses: restDocument("responses") });
 
-const json = (document: unknown): string => `${JSON.stringify(document, null, 2)}\n`;
+const json = (document: unknown): string => `${compactJson(document)}\n`;
 const files = new Map([
   ["api/openapi.json", json(v2)],
   ...["v1", "responses", "oauth", "files"].map((name) => [`api/openapi/${name}.json`, json(restDocument(name))] as const),
