@@ -72,7 +72,11 @@ describeOnOne("retention of tasks", (database) => {
   test("TASK_DAYS deletes ended tasks as task.delete does, with a row in the audit log", async () => {
     const [old, failed, runs] = [await rig.runToEnd(story), await rig.create("[[fail internal]]"), await rig.create("[[forever]]")];
     await rig.reach(failed, "error");
+    const young = await rig.runToEnd("[[tool browser]]");
+    await changedAt(old, 51.9);
+    await changedAt(young, 52.1);
     await retain(62, { taskDays: 10 });
+    expect(await rig.ann.v2("task.detail", { task_id: young })).toMatchObject({ status: 200 });
     for (const id of [old, failed]) {
       expect(await rig.ann.v2("task.detail", { task_id: id })).toMatchObject({ status: 404 });
       expect(await rows(`SELECT seq FROM task_event WHERE task_id = '${id}'`)).toEqual([]);
