@@ -15,6 +15,11 @@ describe("the web application", () => {
   });
   afterAll(() => rig?.[Symbol.asyncDispose]());
 
+  test("has the page of the account, to which its old address leads with the notice", async () => {
+    const { status, headers } = await get(`${rig.service.url}/account?notice=signed-in`);
+    expect([status, headers.get("location")]).toEqual([303, "/settings/profile?notice=signed-in"]);
+  });
+
   test.each([
     "/",
     "/new",
@@ -147,4 +152,5 @@ test("CONSOLE=off serves the API and the pages for sign-in, and no web applicati
   await using rig = await openSignInPlatform("sqlite", { CONSOLE: "off" });
   for (const path of ["/", "/app/abc", "/share/abc", "/settings"]) expect((await get(`${rig.service.url}${path}`)).status).toBe(404);
   expect((await get(`${rig.service.url}/sign-in`)).status).toBe(200);
+  expect((await get(`${rig.service.url}/account`)).headers.get("location")).toBe("/account/security");
 });
