@@ -219,4 +219,6 @@ export const toGrant = ({ app, grant }: AuthorizedApp): MessageInitShape<typeof 
   connectorUids: [...grant.connectorUids],
   createdAt: seconds(grant.createdAt),
   updatedAt: seconds(grant.updatedAt),
+  verified: app.verified,
+  expanded: grant.generation !== app.generation,
 });

@@ -37,6 +37,7 @@ describeOnOne("app grants of members", (database) => {
       homepageUrl: of.app.homepageUrl,
       scopes: ["create_task", "create_project"],
       connectorUids: [],
+      ...{ verified: true, expanded: false },
     });
     const second = await newApp(rig.service, ann);
     await tokenOf(rig.service, bo, { of: second, now: Date.now() + 5 });
@@ -106,10 +107,13 @@ describeOnOne("app grants of members", (database) => {
       expect(body.error?.message).toBe("insufficient_scope: required one of [create_project, manage_all_tasks]");
       await set("create_task", "create_project");
       expect(await answers(token)).toEqual([expanded]);
+      const isExpanded = async () => (await appsOf(bo).listOAuth2Grants({})).data.find((grant) => grant.clientId === clientId)?.expanded;
+      expect(await isExpanded()).toBe(true);
       expect((await exchangeCode(rig.service, of, "pkce", code)).body).toMatchObject({ error: "invalid_grant" });
       expect((await refreshWith(rig.service, of, "pkce", token.refreshToken)).body).toMatchObject({ error: "invalid_grant" });
       const secondTokens = await tokenOf(rig.service, bo, { of, scopes: ["create_task", "create_project"] });
       expect(await answers(secondTokens)).toEqual(["200"]);
+      expect(await isExpanded()).toBe(false);
     });
 
     test("only then: a new name, another redirect URI or a revoked secret do not affect tokens", async () => {

@@ -24,6 +24,8 @@ const text = words(
     choose: "Choose",
     tasks: "Its tasks",
     may: "It may",
+    unverified: "Not verified by this server",
+    expanded: "It requests more permissions than before. It has no access until you allow them in the app.",
     revoke: "Revoke",
     revokeTitle: (name: string) => `Revoke the access of ${name}?`,
     revokeText: "The app is refused at once, and its schedules pause. Its tasks stay. To undo this, open the app and allow it again.",
@@ -40,6 +42,8 @@ const text = words(
     choose: "Auswählen",
     tasks: "Ihre Aufgaben",
     may: "Sie darf",
+    unverified: "Von diesem Server nicht geprüft",
+    expanded: "Sie verlangt mehr Rechte als vorher. Sie hat keinen Zugriff, bis Sie sie in der App erlauben.",
     revoke: "Widerrufen",
     revokeTitle: (name: string) => `${name} den Zugriff entziehen?`,
     revokeText:
@@ -82,7 +86,7 @@ export default function AuthorizedAppsPage() {
 }
 
 function GrantCard({ grant, onRevoke }: { grant: OAuth2Grant; onRevoke: () => void }) {
-  const { appName, homepageUrl, scopes, connectorUids, createdAt, clientId, credits, lastUsedAt } = grant;
+  const { appName, homepageUrl, scopes, connectorUids, createdAt, clientId, credits, lastUsedAt, verified, expanded } = grant;
   return (
     <section className="card padded stack tight" aria-label={appName}>
       <div className="actions">
@@ -97,6 +101,8 @@ function GrantCard({ grant, onRevoke }: { grant: OAuth2Grant; onRevoke: () => vo
           </button>
         </span>
       </div>
+      {!verified && <p className="muted">{text.unverified}</p>}
+      {expanded && <p className="notice">{text.expanded}</p>}
       {homepageUrl !== "" && (
         <p>
           <a href={homepageUrl} target="_blank" rel="noreferrer noopener">

@@ -1926,6 +1926,10 @@ export interface OAuth2Grant {
   readonly lastUsedAt?: string;
   /** Credits that the app's tasks spent for the caller in the last 30 days (UTC), less refunds. */
   readonly credits?: number;
+  /** Whether the app was registered and verified on this server; false for an app that describes itself (spec/oauth.md 16). */
+  readonly verified?: boolean;
+  /** Whether the app requests more permissions than the caller allowed: it has no access until the caller allows them. */
+  readonly expanded?: boolean;
 }
 
 /** Request of RevokeOAuth2Grant. */

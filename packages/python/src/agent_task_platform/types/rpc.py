@@ -1727,6 +1727,11 @@ class OAuth2Grant(TypedDict):
     gets a new one at least once per lifetime of a token."""
     credits: NotRequired[int]
     """Credits that the app's tasks spent for the caller in the last 30 days (UTC), less refunds."""
+    verified: NotRequired[bool]
+    """Whether the app was registered and verified on this server; false for an app that describes itself (spec/oauth.md
+    16)."""
+    expanded: NotRequired[bool]
+    """Whether the app requests more permissions than the caller allowed: it has no access until the caller allows them."""
 
 
 class RevokeOAuth2GrantRequest(TypedDict):
