@@ -1,5 +1,5 @@
 import { type Cli, command } from "../frame/command.ts";
-import { UsageError } from "../frame/failures.ts";
+import { interrupted, UsageError } from "../frame/failures.ts";
 import { argument, countFlag, exactly, jsonFlags, textFlag } from "../frame/parameters.ts";
 import { recorder } from "../record/record.ts";
 import { createRecording, readRecording } from "../record/recording.ts";
@@ -22,7 +22,7 @@ function originOf(target: string | undefined): string {
   return url.origin;
 }
 
-/** Serves until Ctrl-C. */
+/** Serves until Ctrl-C. @throws CommandError `interrupted` then */
 async function serve(
   { context, print }: Cli,
   { port = 0 }: Flags,
@@ -36,6 +36,7 @@ async function serve(
     origin = address;
     print.result({ base_url: address }, () => `ATP_URL=${address}`);
   }).finally(stopWaiting);
+  throw interrupted();
 }
 
 export const record = command({

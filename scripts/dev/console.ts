@@ -35,7 +35,8 @@ function onceASave(logger: Logger): Logger & { saved(): void } {
   return {
     ...logger,
     error(message, options) {
-      const fault = options?.error?.message ?? message;
+      // Vite asks for a saved module with the time of the save.
+      const fault = (options?.error?.message ?? message).replaceAll(/\?t=\d+/g, "");
       if (!printed.has(fault)) logger.error(message, options);
       printed.add(fault);
     },

@@ -51,6 +51,8 @@ async function main({ host, port, fixtures }: DevSettings): Promise<void> {
   const env = {
     NODE_COMPILE_CACHE: join(root, "node_modules/.cache/compiled"),
     ATP_BUILD_DOCS: "0",
+    // A saved file restarts the server: calls in progress do not hold it for long.
+    DRAIN_SECONDS: "1",
     ...process.env,
     ...{ HOST: "127.0.0.1", PORT: `${serverPort}`, BASE_URL: url, DATA_DIR: dataDir },
   };

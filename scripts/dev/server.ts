@@ -18,16 +18,18 @@ const endMs = 10_000;
  */
 export function startServer(root: string, env: NodeJS.ProcessEnv, ended: () => void): WatchedServer {
   let isWanted = true;
+  let isStopped = false;
   const launch = (): ChildProcess => {
     const words = ["--watch", "--watch-preserve-output", "--max-semi-space-size=8", "cli/main.ts", "serve"];
-    const child = spawn(process.execPath, words, { cwd: root, env, stdio: ["ignore", "inherit", "inherit"] });
+    // A group of its own, so that an end by force ends the server that Node watches too.
+    const child = spawn(process.execPath, words, { cwd: root, env, stdio: ["ignore", "inherit", "inherit"], detached: true });
     child.once("exit", () => child === running && isWanted && ended());
     return child;
   };
   let running = launch();
   const end = async (child: ChildProcess): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
-    const slow = setTimeout(() => child.kill("SIGKILL"), endMs);
+    const slow = setTimeout(() => child.pid !== undefined && process.kill(-child.pid, "SIGKILL"), endMs);
     child.kill("SIGTERM");
     await once(child, "exit");
     clearTimeout(slow);
@@ -36,11 +38,14 @@ export function startServer(root: string, env: NodeJS.ProcessEnv, ended: () => v
     async restart() {
       isWanted = false;
       await end(running);
+      // Without a look, a stop during a restart would leave the process that is launched here.
+      if (isStopped) return;
       isWanted = true;
       running = launch();
     },
     async stop() {
       isWanted = false;
+      isStopped = true;
       await end(running);
     },
   };

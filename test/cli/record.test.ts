@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
@@ -9,6 +10,7 @@ import { createRecording, readRecording, shapeOf, withoutSecrets } from "../../c
 import { replayer } from "../../cli/record/replay.ts";
 import { serveHere } from "../../cli/record/serve.ts";
 import { createClient } from "../../packages/client/src/index.ts";
+import { root } from "../support/server-process.ts";
 import { openService } from "../support/service.ts";
 import { withFolder } from "../test-mode/temporary.ts";
 
@@ -143,4 +145,20 @@ test("another file is refused", async () => {
   writeFileSync(file, "{}");
   expect(() => readRecording(file)).toThrow("is not a recording");
   expect(() => readRecording(`${file}.none`)).toThrow("cannot be read");
+});
+
+test("Ctrl-C ends atp replay with 130, and its port is free", async () => {
+  using folder = withFolder();
+  const file = join(folder.path, "calls.jsonl");
+  createRecording(file)({ n: 1, method: "GET", path: "/v1/a", request: null, status: 200, headers: {}, body: "1", encoding: "utf8" });
+  const child = spawn(process.execPath, [join(root, "cli/main.ts"), "replay", file], { stdio: ["ignore", "pipe", "inherit"] });
+  const [line] = await once(child.stdout, "data");
+  const url = new URL(/^ATP_URL=(\S+)/.exec(String(line))?.[1] ?? "");
+  // Its connection stays open.
+  expect(await (await fetch(`${url.origin}/v1/a`)).text()).toBe("1");
+  child.kill("SIGINT");
+  expect(await once(child, "exit")).toEqual([130, null]);
+  const server = createServer().listen(Number(url.port), "127.0.0.1");
+  await once(server, "listening");
+  server.close();
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildPackage, pack } from "../../scripts/package/build.ts";
@@ -38,6 +38,12 @@ describe.skipIf(depth !== "full")("the package in an empty folder", () => {
 
   const secondsSince = (began: number): string => `${((performance.now() - began) / 1000).toFixed(1)} s`;
 
+  /** npx does not pass the signal on: it is for the program. */
+  function endServers(): void {
+    for (const pid of place.processes().filter((one) => /\/atp(\.cjs)? serve\b/.test(commandLine(one)) && !/bwrap/.test(commandLine(one))))
+      process.kill(pid, "SIGTERM");
+  }
+
   /** Starts a server, reads the key of its first start, and ends it with SIGTERM. */
   async function serve(words: readonly string[], dataDir: string, use: (url: string, key: string) => Promise<void>): Promise<string> {
     const port = await freePort();
@@ -47,9 +53,7 @@ describe.skipIf(depth !== "full")("the package in an empty folder", () => {
     const seconds = secondsSince(began);
     await expect.poll(() => readFileSync(join(dataDir, "first-key"), "utf8")).not.toBe("");
     await use(`http://127.0.0.1:${port}`, readFileSync(join(dataDir, "first-key"), "utf8").trim());
-    // npx does not pass the signal on: it is for the program.
-    for (const pid of place.processes().filter((one) => /\/atp(\.cjs)? serve$/.test(commandLine(one)) && !/bwrap/.test(commandLine(one))))
-      process.kill(pid, "SIGTERM");
+    endServers();
     expect(await server.ended).toMatchObject({ err: expect.stringMatching(/"msg":"stopped"/) });
     return seconds;
   }
@@ -70,6 +74,28 @@ describe.skipIf(depth !== "full")("the package in an empty folder", () => {
   test("starts by npx, and ends a task", async () => {
     const seconds = await serve(["npx", "--yes", "--package", tarball, "atp", "serve"], place.path("by-npx"), createTask);
     console.log(`npx was ready after ${seconds}`);
+  });
+
+  test("serves in test mode by one line with npx, and by the action", async () => {
+    const line = "npx --yes ./agent-task-platform.tgz serve --test";
+    copyFileSync(tarball, place.path("agent-task-platform.tgz"));
+    const server = place.command(["bash", "-c", line], { ...env, PORT: "0" });
+    await server.says(/^\{"test":"on".*\}$/m);
+    const { base_url, api_key } = JSON.parse(/^\{"test":"on".*\}$/m.exec(server.out())?.[0] ?? "");
+    const read = (url: string, key: string) =>
+      fetch(`${url}/v2/test.clock.read`, { method: "POST", headers: { "x-service-api-key": key }, body: "{}" });
+    expect((await read(base_url, api_key)).status).toBe(200);
+    endServers();
+    await server.ended;
+
+    writeFileSync(place.path("env"), "");
+    const action = { GITHUB_ENV: place.path("env"), PACKAGE: tarball, FLAGS: "--seed 7", TMPDIR: place.path(".") };
+    expect(await place.command(["bash", join(root, "deploy/github-action/start.sh")], { ...env, ...action }).ended).toMatchObject({
+      code: 0,
+    });
+    const [, url = "", key = ""] = /^ATP_URL=(.*)\nATP_KEY=(.*)$/m.exec(readFileSync(place.path("env"), "utf8")) ?? [];
+    expect((await read(url, key)).headers.get("x-atp-test")).toBe("on");
+    endServers();
   });
 
   test("installs without the tools that build it, in less than 100 MB", async () => {
