@@ -136,7 +136,7 @@ describe("with `fetch: ask`, which is the default, a request to an address that 
   });
 });
 
-test("no line of the log has the path or query of an address, whatever becomes of its request", async () => {
+test("no line of the log has the path or query of an address, after each outcome of its request", async () => {
   const data = `exfil?d=${encodeURIComponent(secret)}`;
   const answering = ["", "/missing", "/cut", "/loop", "/scheme", "/user"].map((path) => `${site}${path}/${data}`);
   const addresses = [...answering, `http://127.0.0.3:1/${data}`, `http://127.0.0.1:99999/${data}`];
