@@ -20,7 +20,7 @@ interface JobOptions {
 /** Settings that keep everything. */
 export const keepsAll: Retention = { taskDays: 0, eventDays: 0, verboseEventDays: 0, archiveEventDays: 0, auditDays: 0, usageDays: 0 };
 
-/** Runs each timed job once, without those of files. `deletedTaskDays` is 0 by default. */
+/** Runs each timed job once, one after the other, without those of files. `deletedTaskDays` is 0 by default. */
 export async function runJobs(
   store: Store,
   clock: Clock,
@@ -37,5 +37,6 @@ export async function runJobs(
     files: { sweep: nothing, purge: nothing },
     archive: archiveFiles(store, noBlobs),
   };
-  await Promise.all(allJobs.map((job) => job.run(needs, new AbortController().signal)));
+  // In their order: events are deleted after their deliveries.
+  for (const job of allJobs) await job.run(needs, new AbortController().signal);
 }
