@@ -15,7 +15,7 @@ const epochOf = ({ seconds }: Moment): Record<string, string | undefined> => ({ 
  * same tools are equal. The checkout is set up with `--tests --docs`.
  *
  * @returns the folder
- * @throws Error for a checkout that has changes, or that is no clone
+ * @throws Error for a checkout that has changes, or that is not a clone
  */
 export async function buildRelease(out: string): Promise<string> {
   const { version, commit } = await buildOfClone(root);

@@ -14,7 +14,7 @@ export class Refused extends Error {
   }
 }
 
-/** A release that is to be made of a clean checkout. */
+/** A release, made from a clean checkout. */
 export interface Cut {
   /** The folder of the checkout. */
   readonly root: string;

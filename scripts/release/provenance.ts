@@ -19,7 +19,7 @@ export interface Inputs {
 }
 
 /**
- * Writes how the files of a folder were made: an in-toto statement v1 with SLSA provenance v1. Nobody has signed it: it says what the builder
+ * Writes how the files of a folder were made: an in-toto statement v1 with SLSA provenance v1. It is not signed: it says what the builder
  * claims, and an attestation of the workflow that publishes a release is what proves it.
  */
 export function writeProvenance(folder: string, root: string, { version, commit, tools, locks }: Inputs): void {

@@ -15,7 +15,7 @@ describe.skipIf(depth !== "full" || lacks("python-build"))("the files of a relea
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Builds the last commit in a clone of its own. */
+  /** Builds the last commit in a separate clone. */
   function build(name: string): string {
     const clone = join(folder, name);
     execFileSync("git", ["clone", "--quiet", root, clone]);

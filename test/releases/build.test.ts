@@ -46,7 +46,7 @@ test("the build after a release has the number of commits since then, and one be
   git("checkout", "--quiet", "-");
 });
 
-test("a clone without the release's commit, and a folder that is no clone, say what is known", async () => {
+test("a clone without the release's commit, and a folder that is not a clone, say what is known", async () => {
   execFileSync("git", ["clone", "--quiet", "--depth", "1", `file://${folder}`, join(folder, "shallow")]);
   expect(await shown(join(folder, "shallow"))).toBe(`0.2.0+${git("rev-parse", "HEAD").slice(0, 8)}`);
   const inside = join(folder, "unpacked");
