@@ -89,16 +89,21 @@ async function runStep({ name, run, cpuMs }: Contender, rates: Rates): Promise<S
   const secondsPer1000 = (name: "server" | "database") => roundSignificant((after[name] - before[name]) / Math.max(1, ended.length));
   const cpu = { cpu_s_per_1000: secondsPer1000("server"), database_cpu_s_per_1000: secondsPer1000("database") };
   return {
-    ...{ figure: `open.${name}`, rate: rates.rate, ours: at(ended, 0.99), unit: "ms to the end (p99)", goal: kneeMs },
-    ...{
-      ended_per_s: roundSignificant(ended.length / seconds),
-      tasks: planned.length,
-      failed: errors.length,
-      unanswered,
-      late_ms: roundSignificant(latestMs),
-    },
-    ...{ ended_p50_ms: at(ended, 0.5), created_p50_ms: at(acknowledged, 0.5), created_p99_ms: at(acknowledged, 0.99) },
-    ...{ ...cpu, core_hours_per_million: roundSignificant(((cpu.cpu_s_per_1000 + cpu.database_cpu_s_per_1000) * 1000) / 3600) },
+    figure: `open.${name}`,
+    rate: rates.rate,
+    ours: at(ended, 0.99),
+    unit: "ms to the end (p99)",
+    goal: kneeMs,
+    ended_per_s: roundSignificant(ended.length / seconds),
+    tasks: planned.length,
+    failed: errors.length,
+    unanswered,
+    late_ms: roundSignificant(latestMs),
+    ended_p50_ms: at(ended, 0.5),
+    created_p50_ms: at(acknowledged, 0.5),
+    created_p99_ms: at(acknowledged, 0.99),
+    ...cpu,
+    core_hours_per_million: roundSignificant(((cpu.cpu_s_per_1000 + cpu.database_cpu_s_per_1000) * 1000) / 3600),
     ...(errors[0] === undefined ? {} : { error: errors[0].slice(0, 200) }),
   };
 }

@@ -58,7 +58,9 @@ export async function* liveYears(installed: Installed, years: Years): AsyncGener
   const clock: Clock = { now: () => now, monotonic: () => performance.now(), sleep: async () => undefined };
   const seen = new Set<string>();
   const store = await openStore({
-    ...{ databaseUrl: installed.databaseUrl, clock, random: systemRandom },
+    databaseUrl: installed.databaseUrl,
+    clock,
+    random: systemRandom,
     onStatement: (text) => void seen.add(text),
   });
   try {
@@ -88,7 +90,9 @@ export async function* liveYears(installed: Installed, years: Years): AsyncGener
 const unexpected = () => Promise.reject(new Error("nothing is archived"));
 /** Retention needs the files of the archive, which has none here. */
 const archive: RetainParts["archive"] = {
-  ...{ staging: { stage: unexpected, discard: unexpected }, readSegment: unexpected, random: systemRandom },
+  staging: { stage: unexpected, discard: unexpected },
+  readSegment: unexpected,
+  random: systemRandom,
   cipher: { seal: (text) => new Uint8Array(text) },
 };
 

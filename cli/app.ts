@@ -29,11 +29,11 @@ async function routesOf(commands: Readonly<Record<string, Entry>>, word: string 
   return Object.fromEntries(await Promise.all(routes));
 }
 
-const { exceptionWhileParsingArguments: parsingText, noCommandRegisteredForInput: unknownText } = text_en;
+const { exceptionWhileParsingArguments, noCommandRegisteredForInput } = text_en;
 
 /** Names the flag of a wrong choice, which stricli's own text does not. */
-const wrongArguments: typeof parsingText = function (error, hasColours) {
-  if (!(error instanceof EnumValidationError)) return parsingText.call(this, error, hasColours);
+const wrongArguments: typeof exceptionWhileParsingArguments = function (error, hasColours) {
+  if (!(error instanceof EnumValidationError)) return exceptionWhileParsingArguments.call(this, error, hasColours);
   return `--${error.externalFlagName}: must be one of ${error.values.join(", ")}`;
 };
 
@@ -82,7 +82,7 @@ async function applicationFor(inputs: readonly string[]): Promise<Application<Cl
           return refusal(isJson, wrongArguments.apply(this, given));
         },
         noCommandRegisteredForInput(...given) {
-          return refusal(isJson, unknownText.apply(this, given));
+          return refusal(isJson, noCommandRegisteredForInput.apply(this, given));
         },
         exceptionWhileRunningCommand: messageOf,
       },

@@ -21,15 +21,15 @@ export function findTarget({ process: { env } }: Pick<CliContext, "process">, pr
   const profiles = openProfiles(env);
   const of = (profile: Profile): Target => ({ origin: originOf(profile.origin), profile, ...(profile.key ? { key: profile.key } : {}) });
   if (profileName !== undefined) return of(profiles.named(profileName));
-  const { ATP_URL: url, ATP_KEY: key } = env;
-  if (url) {
-    const origin = originOf(url);
-    if (key) return { origin, key };
+  const { ATP_URL, ATP_KEY } = env;
+  if (ATP_URL) {
+    const origin = originOf(ATP_URL);
+    if (ATP_KEY) return { origin, key: ATP_KEY };
     const profile = profiles.at(origin);
     if (profile) return of(profile);
     throw new CommandError(`there is no credential for ${origin}: run \`atp login ${origin}\`, or set ATP_KEY`, "credential");
   }
-  if (key) throw new CommandError("ATP_KEY is set without ATP_URL, the address of the installation that the key is for", "credential");
+  if (ATP_KEY) throw new CommandError("ATP_KEY is set without ATP_URL, the address of the installation that the key is for", "credential");
   const current = profiles.current();
   if (current) return of(current);
   throw new CommandError("no installation is known: run `atp login https://…`, or set ATP_URL and ATP_KEY", "credential");

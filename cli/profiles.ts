@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, write
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Tokens } from "../packages/client/src/index.ts";
+import { defined } from "../src/core/defined.ts";
 import { withLock } from "./file-lock.ts";
 import { CommandError, UsageError } from "./frame/failures.ts";
 
@@ -141,7 +142,7 @@ export function openProfiles(env: Environment): Profiles {
       change(({ profiles, current }) => {
         const left = profiles.filter((profile) => profile.origin !== origin);
         const next = current === origin ? left[0]?.origin : current;
-        return { profiles: left, ...(next === undefined ? {} : { current: next }) };
+        return { profiles: left, ...defined({ current: next }) };
       });
     },
   };

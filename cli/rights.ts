@@ -21,9 +21,9 @@ export function remoteClients({ client: connect, context: { now, fetch } }: Cli)
         if (!known || now() >= known.until) known = { rights: rightsOf(await client.users.me()), until: now() + rightsMs };
         return known.rights;
       },
-      async bytesOf({ download_url: url }, most) {
-        if (url === undefined) throw notFound("file");
-        const answer = await fetch(url, { signal, headers: { range: `bytes=0-${most - 1}` } });
+      async bytesOf({ download_url: downloadUrl }, most) {
+        if (downloadUrl === undefined) throw notFound("file");
+        const answer = await fetch(downloadUrl, { signal, headers: { range: `bytes=0-${most - 1}` } });
         // An empty file has no range.
         if (answer.status === 416) return new Uint8Array();
         if (!answer.ok) throw notFound("file");
@@ -34,9 +34,10 @@ export function remoteClients({ client: connect, context: { now, fetch } }: Cli)
 }
 
 /** The rights of a credential, as user.me describes them. */
-export function rightsOf({ credential_kind: kind, scopes, project_ids: projectIds, role }: AnswerOf<"user.me">): Rights {
+export function rightsOf({ credential_kind: credentialKind, scopes, project_ids: projectIds, role }: AnswerOf<"user.me">): Rights {
   // Scopes and roles that this release does not know give no tool.
-  if (kind === "token") return { credential: { kind, scopes: (scopes ?? []) as ScopeName[], service: false }, role: null };
+  if (credentialKind === "token")
+    return { credential: { kind: credentialKind, scopes: (scopes ?? []) as ScopeName[], service: false }, role: null };
   return {
     credential: { kind: "key", keyKind: "general", scopes: (scopes ?? null) as KeyScope[] | null },
     role: role === undefined ? null : (role.replace("TEAM_MEMBER_ROLE_", "").toLowerCase() as Role),

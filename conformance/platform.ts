@@ -37,7 +37,11 @@ export interface ScratchPlatform extends AsyncDisposable {
 export async function scratchPlatform(clock: Clock, baseUrl: string): Promise<ScratchPlatform> {
   const folder = await mkdtemp(join(tmpdir(), "worker-check-"));
   const config = loadConfig({
-    ...{ PORT: "0", BASE_URL: baseUrl, DATA_DIR: folder, RATE_LIMITS: "off", DRAIN_SECONDS: "1" },
+    PORT: "0",
+    BASE_URL: baseUrl,
+    DATA_DIR: folder,
+    RATE_LIMITS: "off",
+    DRAIN_SECONDS: "1",
     AGENT_PROFILES: "manus-1.6=remote,manus-1.6-lite=remote,manus-1.6-max=remote",
   });
   const ambient = { clock, ids: systemIds, random: systemRandom, log: () => undefined };

@@ -102,7 +102,15 @@ export async function openStage({ command, patience }: StageOptions): Promise<St
   }
 
   return {
-    ...{ platform: scratch, proxy, patience, deaths, suspensions, task, events, waitUntil: until, waitForStatus: reach },
+    platform: scratch,
+    proxy,
+    patience,
+    deaths,
+    suspensions,
+    task,
+    events,
+    waitUntil: until,
+    waitForStatus: reach,
     start() {
       const worker = startWorker(command, { ATP_URL: proxy.url, BASE_URL: proxy.url, WORKER_KEY: scratch.workerKey, PROFILES: profile });
       workers.push(worker);

@@ -38,7 +38,10 @@ export async function serve(config: Config, program: string, exit: (code: number
   const build = currentBuild();
   for (const warning of findMisspeltSettings()) log("warn", warning);
   const ambient: Ambient = {
-    ...{ clock: systemClock, ids: systemIds, random: systemRandom, log },
+    clock: systemClock,
+    ids: systemIds,
+    random: systemRandom,
+    log,
     ...(metrics && { metrics }),
     ...(telemetry && { telemetry }),
     ...test?.server.ambient,
@@ -115,8 +118,8 @@ const needsSharedFolder = ({ database, bucket, isDataDirShared }: Config): boole
  * @throws ConfigError when another process runs on the database; the returned check throws it too.
  */
 async function refusePeers(store: Store): Promise<StartCheck> {
-  const { live: living, dead } = await findPeers(store.nodes, systemClock);
-  if (living !== null) throw separateFolders;
+  const { live, dead } = await findPeers(store.nodes, systemClock);
+  if (live !== null) throw separateFolders;
   return async (tx: Tx) => {
     if ((await findNewPeer(tx, dead)) !== null) throw separateFolders;
   };

@@ -172,6 +172,7 @@ test("commands that call the API import of this checkout the TypeScript client a
     "config/version",
     "adapters/egress/public-address",
     "core/accounts",
+    "core/defined",
     "pipeline/access",
     "core/actions/kind",
     ...shared,

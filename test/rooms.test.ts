@@ -15,6 +15,7 @@ const words = [
   "span-names",
   "json",
   "json-digest",
+  "defined",
   "deferred",
   "nearest",
   "visibility",

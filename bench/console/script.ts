@@ -21,7 +21,11 @@ export function measureScript(): Finding {
   const styles = [...page.matchAll(/console\/assets\/([^"]+\.css)/g)].map(([, name = ""]) => name);
   return {
     figure: "console.script",
-    ...{ ours: kilobytes(first), goal: goalKb, unit: "kB gzipped, first load" },
-    ...{ styles: kilobytes(styles), all: kilobytes(all), chunks: all.length },
+    ours: kilobytes(first),
+    goal: goalKb,
+    unit: "kB gzipped, first load",
+    styles: kilobytes(styles),
+    all: kilobytes(all),
+    chunks: all.length,
   };
 }

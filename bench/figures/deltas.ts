@@ -139,9 +139,12 @@ export const deltaFigure: Figure = {
     return [
       {
         figure: "watch.deltas",
-        ...{ ours: middle(ours, cpu), floor: middle(floor, cpu), unit: "CPU-ms for a delta and watcher" },
+        ours: middle(ours, cpu),
+        floor: middle(floor, cpu),
+        unit: "CPU-ms for a delta and watcher",
         ...ratioOf(ours.map((cost, index) => cost.cpuMs / (floor[index]?.cpuMs ?? Number.NaN))),
-        ...{ p50_ms: roundSignificant(percentile(first, 0.5)), p99_ms: roundSignificant(percentile(first, 0.99)) },
+        p50_ms: roundSignificant(percentile(first, 0.5)),
+        p99_ms: roundSignificant(percentile(first, 0.99)),
         cpu_ms: middle(ours, cpu),
         floor_name: "node:http SSE",
         watchers: watchersMax,

@@ -38,8 +38,10 @@ async function othersOf(listing: Contender, other: Contender): Promise<Readonly<
   const alone = await sample(other, otherCalls.concurrency, otherCalls.ms);
   const [, during] = await Promise.all([sample(listing, 1, otherCalls.ms), sample(other, otherCalls.concurrency, otherCalls.ms)]);
   return {
-    ...{ detail_p50_ms: roundSignificant(during.p50), detail_p99_ms: roundSignificant(during.p99) },
-    ...{ detail_alone_p50_ms: roundSignificant(alone.p50), detail_alone_p99_ms: roundSignificant(alone.p99) },
+    detail_p50_ms: roundSignificant(during.p50),
+    detail_p99_ms: roundSignificant(during.p99),
+    detail_alone_p50_ms: roundSignificant(alone.p50),
+    detail_alone_p99_ms: roundSignificant(alone.p99),
   };
 }
 

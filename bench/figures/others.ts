@@ -82,11 +82,17 @@ async function measure(name: string, dialect: Dialect, { databases, stack }: Sta
   const ratio = roundSignificant(alone.callsP99 / archiving.callsP99);
   return {
     figure: name,
-    ...{ ours: roundSignificant(archiving.loopP99), floor: roundSignificant(alone.loopP99), ratio, spread: [ratio, ratio] },
-    ...{ p50_ms: roundSignificant(archiving.callsP50), p99_ms: roundSignificant(archiving.callsP99) },
+    ours: roundSignificant(archiving.loopP99),
+    floor: roundSignificant(alone.loopP99),
+    ratio,
+    spread: [ratio, ratio],
+    p50_ms: roundSignificant(archiving.callsP50),
+    p99_ms: roundSignificant(archiving.callsP99),
     cpu_ms: roundSignificant(cpuMsOf(server.pid) - cpu),
-    ...{ unit: "ms of the event loop's delay, p99", floor_name: "the same process without an export" },
-    ...{ tasks, archive_seconds: roundSignificant(seconds) },
+    unit: "ms of the event loop's delay, p99",
+    floor_name: "the same process without an export",
+    tasks,
+    archive_seconds: roundSignificant(seconds),
     ...Object.fromEntries(members),
   };
 }

@@ -66,7 +66,10 @@ async function measure({ databases, stack }: Stage): Promise<readonly Line[]> {
     ours: roundSignificant(median(ours.map((round) => round.rate))),
     floor: roundSignificant(median(floor.map((round) => round.rate))),
     ...ratioOf(quotients(ours, floor)),
-    ...{ p50_ms: null, p99_ms: null, cpu_ms: cpuOf(ours), floor_cpu_ms: cpuOf(floor) },
+    p50_ms: null,
+    p99_ms: null,
+    cpu_ms: cpuOf(ours),
+    floor_cpu_ms: cpuOf(floor),
     floor_name: "RSA signing and undici's POST, in a loop",
     others: [
       {
@@ -76,7 +79,8 @@ async function measure({ databases, stack }: Stage): Promise<readonly Line[]> {
       },
     ],
     // Other load on the machine affects both.
-    ...{ loop_delay_p99_ms: loopDelayOf(ours), floor_loop_delay_p99_ms: loopDelayOf(floor) },
+    loop_delay_p99_ms: loopDelayOf(ours),
+    floor_loop_delay_p99_ms: loopDelayOf(floor),
   };
   return [rate, await latency(server, receiver.arrived)];
 }
@@ -92,7 +96,10 @@ async function latency(server: Server, arrived: Arrived): Promise<Line> {
   const { sorted, loopDelay } = await trickle(server, arrived, { count: perSecond * latencySeconds });
   return {
     figure: "webhooks.latency",
-    ...{ ours: perSecond, floor: perSecond, ratio: 1, spread: [1, 1] },
+    ours: perSecond,
+    floor: perSecond,
+    ratio: 1,
+    spread: [1, 1],
     p50_ms: roundSignificant(percentile(sorted, 0.5)),
     p99_ms: roundSignificant(percentile(sorted, 0.99)),
     cpu_ms: null,
@@ -131,9 +138,14 @@ async function hanging({ databases, stack }: Stage): Promise<readonly Line[]> {
   return [
     {
       figure: "webhooks.hanging",
-      ...{ ours: middle(withHanging, 0.99), floor: middle(alone, 0.99), ...ratioOf(ratios) },
-      ...{ p50_ms: middle(withHanging, 0.5), p99_ms: middle(withHanging, 0.99), cpu_ms: null },
-      ...{ floor_name: "the same 99 receivers, none that hangs", floor_p50_ms: middle(alone, 0.5) },
+      ours: middle(withHanging, 0.99),
+      floor: middle(alone, 0.99),
+      ...ratioOf(ratios),
+      p50_ms: middle(withHanging, 0.5),
+      p99_ms: middle(withHanging, 0.99),
+      cpu_ms: null,
+      floor_name: "the same 99 receivers, none that hangs",
+      floor_p50_ms: middle(alone, 0.5),
     },
   ];
 }

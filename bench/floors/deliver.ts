@@ -51,11 +51,26 @@ async function commitEvents(count: number, to: readonly string[]): Promise<reado
   await store.change(async (tx) => {
     for (const { task } of notified) await tx.tasks.insert(task, []);
     const events = notified.map(({ task, id }) => ({
-      ...{ id, type: "task_stopped" as const, taskId: task.id, seq: 1, spaceId: owner.spaceId, body: bodyOf(id), createdAt: now },
+      id,
+      type: "task_stopped" as const,
+      taskId: task.id,
+      seq: 1,
+      spaceId: owner.spaceId,
+      body: bodyOf(id),
+      createdAt: now,
     }));
     const deliveries = events.map(({ id: eventId, type, taskId, seq, createdAt }, index) => ({
-      ...{ id: ids.short(), webhookId: to[index % to.length] ?? "", eventId, type, taskId, seq, createdAt },
-      ...{ state: "pending" as const, attempts: 0, nextAt: now, settledAt: null },
+      id: ids.short(),
+      webhookId: to[index % to.length] ?? "",
+      eventId,
+      type,
+      taskId,
+      seq,
+      createdAt,
+      state: "pending" as const,
+      attempts: 0,
+      nextAt: now,
+      settledAt: null,
     }));
     for (let from = 0; from < count; from += 100) {
       await tx.webhookEvents.insert(events.slice(from, from + 100), deliveries.slice(from, from + 100));
@@ -74,9 +89,24 @@ async function putWebhook(url: string): Promise<string> {
   const id = ids.short();
   await store.change((tx) =>
     tx.webhooks.insert({
-      ...{ ...owner, id, url: `${url}/${id}`, clientId: null, status: "active", inactiveReason: null, eventTypes: ["task_stopped"] },
-      ...{ doubleHash: false, secret: sealWebhookSecret(cipher, id, newWebhookSecret(random)), oldSecret: null, oldSecretUntil: null },
-      ...{ createdAt: 1, failingSince: null, failures: 0, projectId: null, metadata: {}, name: null, deletedAt: null },
+      ...owner,
+      id,
+      url: `${url}/${id}`,
+      clientId: null,
+      status: "active",
+      inactiveReason: null,
+      eventTypes: ["task_stopped"],
+      doubleHash: false,
+      secret: sealWebhookSecret(cipher, id, newWebhookSecret(random)),
+      oldSecret: null,
+      oldSecretUntil: null,
+      createdAt: 1,
+      failingSince: null,
+      failures: 0,
+      projectId: null,
+      metadata: {},
+      name: null,
+      deletedAt: null,
     }),
   );
   return id;

@@ -50,7 +50,10 @@ export async function violationsIn(rows: Rows, people: Iterable<Person>, message
   );
   const beyond = (number: number) => Math.max(0, number - doubtful);
   return {
-    ...{ lostTasks, unknownTasks: beyond(owners.size - known + lostTasks), gaps, unended },
+    lostTasks,
+    unknownTasks: beyond(owners.size - known + lostTasks),
+    gaps,
+    unended,
     messages: stored < messages ? messages - stored : beyond(stored - messages),
   };
 }

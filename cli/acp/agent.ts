@@ -175,8 +175,8 @@ async function refusing<T>(work: () => Promise<T>): Promise<T> {
   } catch (thrown) {
     const refusal = refusalOf(thrown);
     if (refusal === null) throw thrown;
-    const { reason: code, message, path: field, retryAfter: retry_after_seconds } = refusal;
-    const data = { code, field, retry_after_seconds };
-    throw code === "invalid_argument" ? RequestError.invalidParams(data, message) : RequestError.internalError(data, message);
+    const { reason, message, path, retryAfter } = refusal;
+    const data = { code: reason, field: path, retry_after_seconds: retryAfter };
+    throw reason === "invalid_argument" ? RequestError.invalidParams(data, message) : RequestError.internalError(data, message);
   }
 }

@@ -8,11 +8,11 @@ import { textOf } from "../../src/protocols/shared/turn.ts";
 export function createUpdates(): (passage: Passage) => readonly SessionUpdate[] {
   const uses = new Set<string>();
 
-  function toolUpdate({ tool_used: use }: ToolEvent): SessionUpdate {
-    const { action_id: id, status, result = { status } } = use;
-    const facts = { ...toolFacts(use), status: statuses[status] ?? "completed", rawOutput: result };
-    const isNew = !uses.has(id);
-    uses.add(id);
+  function toolUpdate({ tool_used: toolUsed }: ToolEvent): SessionUpdate {
+    const { action_id: actionId, status, result = { status } } = toolUsed;
+    const facts = { ...toolFacts(toolUsed), status: statuses[status] ?? "completed", rawOutput: result };
+    const isNew = !uses.has(actionId);
+    uses.add(actionId);
     const [oldest] = uses;
     if (uses.size > usesMax && oldest !== undefined) uses.delete(oldest);
     return isNew ? { sessionUpdate: "tool_call", ...facts } : { sessionUpdate: "tool_call_update", ...facts };
@@ -53,9 +53,10 @@ const chunk = (voice: Voice, id: string, content: ContentBlock): SessionUpdate =
 export const notice = (text: string): SessionUpdate => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
 
 const filesOf = (event: TaskEvent): ContentBlock[] =>
-  (event.type === "assistant_message" ? event.assistant_message.attachments : []).map(({ filename: name, url: uri, content_type }) => ({
+  (event.type === "assistant_message" ? event.assistant_message.attachments : []).map(({ filename, url, content_type }) => ({
     type: "resource_link",
-    ...{ name, uri },
+    name: filename,
+    uri: url,
     ...(content_type !== undefined && { mimeType: content_type }),
   }));
 
@@ -67,10 +68,10 @@ const statuses: Readonly<Record<string, "pending" | "completed" | "failed">> = {
 };
 
 /** What an editor shows of a use of a tool. */
-export const toolFacts = ({ action_id: toolCallId, tool: name, brief, params = {} }: ToolUsed) => ({
+export const toolFacts = ({ action_id: toolCallId, tool, brief, params = {} }: ToolUsed) => ({
   toolCallId,
-  title: visible(brief === "" ? name : brief),
-  kind: kinds.find(([pattern]) => pattern.test(name))?.[1] ?? "other",
+  title: visible(brief === "" ? tool : brief),
+  kind: kinds.find(([pattern]) => pattern.test(tool))?.[1] ?? "other",
   // The event of the result has none.
   ...(Object.keys(params).length > 0 && { rawInput: params }),
 });
@@ -81,8 +82,8 @@ const kinds: readonly (readonly [RegExp, ToolKind])[] = [
   [/browser|fetch|web/i, "fetch"],
 ];
 
-const entryOf = ({ title: content, status }: PlanStep): PlanEntry => ({
-  content,
+const entryOf = ({ title, status }: PlanStep): PlanEntry => ({
+  content: title,
   priority: "medium",
   status: status === "todo" ? "pending" : status === "doing" ? "in_progress" : "completed",
 });

@@ -47,7 +47,7 @@ const answerMax = 4 * 1024 * 1024;
 const answerMs = 60_000;
 
 /** Requests of the specification to one server, and what was found out. */
-export function openKit({ origin, key, fetch: send, onRequest }: KitOptions) {
+export function openKit({ origin, key, fetch, onRequest }: KitOptions) {
   const documents = openDocuments();
   const lines = new Map<string, { notes: string[]; requests: string[]; isMissing: boolean; isTried: boolean }>();
   const lineOf = (name: string) => {
@@ -79,7 +79,7 @@ export function openKit({ origin, key, fetch: send, onRequest }: KitOptions) {
     const credential = template.startsWith("/v2/") ? { "x-service-api-key": key } : { API_KEY: key };
     // Clients of the Responses API have /v1 in their base address.
     const prefix = /^\/v[12]\//.test(template) ? "" : "/v1";
-    const answer = await readAnswer(send, `${origin}${prefix}${path}${search.size > 0 ? `?${search}` : ""}`, {
+    const answer = await readAnswer(fetch, `${origin}${prefix}${path}${search.size > 0 ? `?${search}` : ""}`, {
       method,
       headers: { ...credential, ...(body ? { "content-type": "application/json" } : {}), ...headers },
       ...(body ? { body: JSON.stringify(body) } : {}),

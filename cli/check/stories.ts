@@ -83,10 +83,10 @@ async function filesAndProjects({ call }: Kit): Promise<void> {
   await call("POST /v2/project.delete", { body: { project_id: created?.body.project?.id }, expected: [200, 404, 405, 501] });
 }
 
-async function webhooks({ call, skip }: Kit, { webhookUrl: url }: StoryOptions): Promise<void> {
-  if (url === undefined) for (const name of ["create", "delete"] as const) skip(`POST /v2/webhook.${name}`, "needs --webhook");
+async function webhooks({ call, skip }: Kit, { webhookUrl }: StoryOptions): Promise<void> {
+  if (webhookUrl === undefined) for (const name of ["create", "delete"] as const) skip(`POST /v2/webhook.${name}`, "needs --webhook");
   else {
-    const created = await call("POST /v2/webhook.create", { body: { url } });
+    const created = await call("POST /v2/webhook.create", { body: { url: webhookUrl } });
     await call("POST /v2/webhook.delete", { body: { webhook_id: created?.body.webhook?.id } });
   }
   await call("GET /v2/webhook.list");
@@ -131,7 +131,7 @@ async function websites(kit: Kit, options: StoryOptions): Promise<void> {
   await kit.call("POST /v2/task.delete", { body: { task_id }, expected: [200, 412] });
 }
 
-async function v1({ call, skip }: Kit, { webhookUrl: url }: StoryOptions): Promise<void> {
+async function v1({ call, skip }: Kit, { webhookUrl }: StoryOptions): Promise<void> {
   await call("POST /v1/projects", { body: { name: title } });
   await call("GET /v1/projects");
   const created = await call("POST /v1/tasks", { body: { prompt: "What is 12 * 4?" } });
@@ -145,11 +145,11 @@ async function v1({ call, skip }: Kit, { webhookUrl: url }: StoryOptions): Promi
   await call("GET /v1/files/{file_id}", { query: { file_id: file?.body.id } });
   await call("DELETE /v1/files/{file_id}", { query: { file_id: file?.body.id } });
   await call("GET /v1/webhook/public_key");
-  if (url === undefined) {
+  if (webhookUrl === undefined) {
     skip("POST /v1/webhooks", "needs --webhook");
     return skip("DELETE /v1/webhooks/{webhook_id}", "needs --webhook");
   }
-  const webhook = await call("POST /v1/webhooks", { body: { webhook: { url } } });
+  const webhook = await call("POST /v1/webhooks", { body: { webhook: { url: webhookUrl } } });
   await call("DELETE /v1/webhooks/{webhook_id}", { query: { webhook_id: webhook?.body.webhook_id }, expected: [204] });
 }
 

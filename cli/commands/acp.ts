@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { ndJsonStream } from "@agentclientprotocol/sdk";
 import { version } from "../../src/config/version.ts";
+import { defined } from "../../src/core/defined.ts";
 import { createAgent } from "../acp/agent.ts";
 import { openSessions } from "../acp/sessions.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
@@ -30,8 +31,7 @@ export const acp = command({
   run: async (cli: Cli, { "agent-profile": profile, project }: AcpFlags) => {
     const { context } = cli;
     const creation = {
-      ...(profile === undefined ? {} : { agent_profile: profile }),
-      ...(project === undefined ? {} : { project_id: project }),
+      ...defined({ agent_profile: profile, project_id: project }),
     };
     const output = new WritableStream<Uint8Array>({ write: (part) => void context.process.stdout.write(part) });
     // Node's types distinguish its own streams from those of `fetch`.

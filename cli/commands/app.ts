@@ -1,5 +1,6 @@
 import { buildRouteMap } from "@stricli/core";
 import type { rpc } from "../../packages/client/src/index.ts";
+import { defined } from "../../src/core/defined.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { UsageError } from "../frame/failures.ts";
 import { argument, type ClientFlags, exactly, switchFlag, textFlag, textsFlag } from "../frame/parameters.ts";
@@ -65,7 +66,7 @@ const create = command({
       name,
       redirectUris: redirect,
       scopeConfig: { scopes: scope },
-      ...(description === undefined ? {} : { description }),
+      ...defined({ description }),
       ...(loopback ? { loopbackAnyPort: true } : {}),
       ...(device ? { deviceAuthorization: true } : {}),
     });

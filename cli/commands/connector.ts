@@ -1,5 +1,6 @@
 import { buildRouteMap } from "@stricli/core";
 import type { rpc } from "../../packages/client/src/index.ts";
+import { defined } from "../../src/core/defined.ts";
 import { readSecret } from "../frame/ask.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { CommandError } from "../frame/failures.ts";
@@ -64,7 +65,7 @@ const add = command({
     const answer = await cli.client().rpc("settings.v1.ConnectorService/InstallConnector", {
       name,
       http: { url, ...(header === undefined || value === undefined ? {} : { header: { name: header, value } }) },
-      ...(flags.description === undefined ? {} : { description: flags.description }),
+      ...defined({ description: flags.description }),
       ...(flags.team ? { forSpace: true } : {}),
     });
     cli.print.result(wireForm(answer), answer.connector?.id ?? "");

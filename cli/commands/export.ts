@@ -1,5 +1,6 @@
 import { buildRouteMap } from "@stricli/core";
 import type { EnterpriseExportRecord } from "../../packages/client/src/index.ts";
+import { defined } from "../../src/core/defined.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { CommandError, UsageError } from "../frame/failures.ts";
 import { argument, type ClientFlags, exactly, switchFlag, textFlag } from "../frame/parameters.ts";
@@ -65,18 +66,13 @@ const create = command({
     if (out !== undefined && !wait) throw new UsageError("--out needs --wait");
     const created = await cli.client().call("enterprise.export.create", {
       scope: scopes[scope],
-      ...(user === undefined ? {} : { user_id: user }),
-      ...(email === undefined ? {} : { email }),
-      ...(reason === undefined ? {} : { reason }),
+      ...defined({ user_id: user, email, reason }),
     });
     if (!wait) return cli.print.result(created, `${created.uid}\t${stateOf(created.status)}`);
     cli.print.note(`${created.uid}: waiting for the archive`);
     const record = await waitForEnd(cli, created.uid);
     const path = out === undefined ? undefined : await download(cli, record, out, force);
-    cli.print.result(
-      { ...record, ...(path === undefined ? {} : { path }) },
-      `${record.uid}\t${bytesText(record.file_size ?? 0)}\t${path ?? record.file_url}`,
-    );
+    cli.print.result({ ...record, ...defined({ path }) }, `${record.uid}\t${bytesText(record.file_size ?? 0)}\t${path ?? record.file_url}`);
   },
 });
 

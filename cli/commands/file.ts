@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { buildRouteMap } from "@stricli/core";
 import type { Client, rpc } from "../../packages/client/src/index.ts";
 import { fileAt } from "../../packages/client/src/node.ts";
+import { defined } from "../../src/core/defined.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { CommandError } from "../frame/failures.ts";
 import { argument, type ClientFlags, choiceFlag, countFlag, exactly, switchFlag, textFlag } from "../frame/parameters.ts";
@@ -25,7 +26,7 @@ const put = command({
   },
   run: async (cli: Cli, { name }: PutFlags, path: string) => {
     const progress = showProgress(cli, path);
-    const options = { onProgress: progress.show, ...(name === undefined ? {} : { filename: name }) };
+    const options = { onProgress: progress.show, ...defined({ filename: name }) };
     const file = await cli
       .client()
       .files.upload(await fileAt(path), options)
@@ -124,8 +125,7 @@ const list = command({
   run: async (cli: Cli, { limit = 20, from, task, name }: ListFlags) => {
     const filters = {
       ...(from === undefined ? {} : { origin: `FILE_ORIGIN_${from.toUpperCase() as Uppercase<typeof from>}` as const }),
-      ...(task === undefined ? {} : { taskId: task }),
-      ...(name === undefined ? {} : { filenameContains: name }),
+      ...defined({ taskId: task, filenameContains: name }),
     };
     cli.print.list(await listFiles(cli.client(), filters, limit), columns, "There are no such files.", wireForm);
   },

@@ -72,7 +72,8 @@ const shownText = (url: string): string => `Open this address in a browser:\n${u
 const openedText = (url: string): string => `Sign in with the browser. If it does not open, open this address:\n${url}`;
 
 const deviceLogin = (cli: Cli, origin: string, clientId: string): DeviceLogin => ({
-  ...{ origin, clientId },
+  origin,
+  clientId,
   show: ({ verificationUri, userCode }) =>
     cli.print.note(
       `Open this page in a browser of any device:\n${verificationUri}\nand enter the code ${userCode}\nIt is valid for 10 minutes. Waiting for the answer…`,

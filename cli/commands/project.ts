@@ -1,5 +1,6 @@
 import { buildRouteMap } from "@stricli/core";
 import type { Project } from "../../packages/client/src/index.ts";
+import { defined } from "../../src/core/defined.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { needChange } from "../frame/json-input.ts";
 import { argument, type ClientFlags, exactly, textFlag } from "../frame/parameters.ts";
@@ -32,7 +33,7 @@ const create = command({
     positional: exactly(argument("Name of the project", "NAME")),
   },
   run: async (cli: Cli, { instruction }: CreateFlags, name: string) => {
-    const { project } = await cli.client().call("project.create", { name, ...(instruction === undefined ? {} : { instruction }) });
+    const { project } = await cli.client().call("project.create", { name, ...defined({ instruction }) });
     cli.print.result(project, project.id);
   },
 });
@@ -50,7 +51,7 @@ const update = command({
   run: async (cli: Cli, flags: UpdateFlags, id: string) => {
     needChange(flags);
     const { name, instruction } = flags;
-    const changes = { ...(name === undefined ? {} : { name }), ...(instruction === undefined ? {} : { instruction }) };
+    const changes = { ...defined({ name, instruction }) };
     const answer = await cli.client().call("project.update", { project_id: id, ...changes });
     cli.print.result(answer, id);
   },
@@ -62,8 +63,8 @@ const show = command({
   parameters: { flags: clientFlags, positional: exactly(projectId) },
   run: async (cli: Cli, _flags: ClientFlags, id: string) => {
     const { project } = await cli.client().call("project.detail", { project_id: id });
-    const { name, instruction, task_count: tasks, created_at } = project;
-    cli.print.facts(project, { id, name, instruction, tasks, created: timeText(created_at) });
+    const { name, instruction, task_count: taskCount, created_at } = project;
+    cli.print.facts(project, { id, name, instruction, tasks: taskCount, created: timeText(created_at) });
   },
 });
 

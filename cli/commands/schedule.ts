@@ -1,13 +1,14 @@
 import { buildRouteMap } from "@stricli/core";
 import type { Client, CreateTaskRequest, Schedule } from "../../packages/client/src/index.ts";
+import { defined } from "../../src/core/defined.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { needChange } from "../frame/json-input.ts";
 import { argument, type ClientFlags, choiceFlag, countFlag, exactly, textFlag } from "../frame/parameters.ts";
 import { timeText } from "../frame/print.ts";
 
 /** When it runs: a cron expression, an interval or a time. */
-const timingOf = ({ cron, interval_seconds: seconds, at, time_zone }: Schedule): string =>
-  cron ? `${cron} (${time_zone})` : seconds === undefined ? (at ?? "") : `every ${seconds} s`;
+const timingOf = ({ cron, interval_seconds: intervalSeconds, at, time_zone }: Schedule): string =>
+  cron ? `${cron} (${time_zone})` : intervalSeconds === undefined ? (at ?? "") : `every ${intervalSeconds} s`;
 
 const columns = [
   { title: "ID", text: ({ id }: Schedule) => id },
@@ -52,19 +53,12 @@ const settingsFlags = {
 
 /** The settings that flags name, without those of its tasks. */
 const settingsOf = ({ name, cron, every, at, zone, missed, overlap }: SettingsFlags) => ({
-  ...(name === undefined ? {} : { name }),
-  ...(cron === undefined ? {} : { cron }),
-  ...(every === undefined ? {} : { interval_seconds: every }),
-  ...(at === undefined ? {} : { at }),
-  ...(zone === undefined ? {} : { time_zone: zone }),
-  ...(missed === undefined ? {} : { missed }),
-  ...(overlap === undefined ? {} : { overlap }),
+  ...defined({ name, cron, interval_seconds: every, at, time_zone: zone, missed, overlap }),
 });
 
 /** The settings of its tasks that flags name. */
 const taskOf = ({ agent, project }: SettingsFlags) => ({
-  ...(agent === undefined ? {} : { agent_profile: agent }),
-  ...(project === undefined ? {} : { project_id: project }),
+  ...defined({ agent_profile: agent, project_id: project }),
 });
 
 const writeSchedule = (cli: Cli, schedule: Schedule): void =>

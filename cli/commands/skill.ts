@@ -5,6 +5,7 @@ import { buildRouteMap } from "@stricli/core";
 import { parse } from "yaml";
 import { ZipFile } from "yazl";
 import type { Client, rpc } from "../../packages/client/src/index.ts";
+import { defined } from "../../src/core/defined.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { CommandError, UsageError } from "../frame/failures.ts";
 import { argument, type ClientFlags, exactly, switchFlag, textFlag } from "../frame/parameters.ts";
@@ -99,7 +100,7 @@ const push = command({
         ? await client.rpc("settings.v1.SkillService/CreateSkill", {
             ownerType,
             ...content,
-            ...(project === undefined ? {} : { projectId: project }),
+            ...defined({ projectId: project }),
           })
         : await client.rpc("settings.v1.SkillService/ReplaceSkillContent", { id, ...content });
     cli.print.result(wireForm(answer), `${answer.skill?.id ?? id}\t${name}\t${id === undefined ? "added" : "replaced"}`);

@@ -1,6 +1,7 @@
 import { buildRouteMap } from "@stricli/core";
 import { type Client, type CreateTask, isQuestion, type JsonObject, type Task } from "../../packages/client/src/index.ts";
 import { fileAt } from "../../packages/client/src/node.ts";
+import { defined } from "../../src/core/defined.ts";
 import { readInput } from "../frame/ask.ts";
 import { type Cli, clientFlags, command, openCli } from "../frame/command.ts";
 import type { CliContext } from "../frame/context.ts";
@@ -97,9 +98,7 @@ const create = command({
     const { title, agent, project, label = [], schema, watch = false, interactive = watch && cli.print.isTerminal } = flags;
     const request: CreateTask = {
       message: await messageOf(cli, client, text, flags.file ?? []),
-      ...(title === undefined ? {} : { title }),
-      ...(agent === undefined ? {} : { agent_profile: agent }),
-      ...(project === undefined ? {} : { project_id: project }),
+      ...defined({ title, agent_profile: agent, project_id: project }),
       ...(label.length === 0 ? {} : { metadata: parsePairs("--label", label) }),
       ...(schema === undefined ? {} : { structured_output_schema: parseObject("--schema", schema) }),
       ...(interactive ? { interactive_mode: true } : {}),
@@ -137,9 +136,7 @@ const list = command({
   run: async (cli: Cli, { limit = 20, status, project, search, label = [] }: ListFlags) => {
     const filters = {
       limit: Math.min(limit, 100),
-      ...(status === undefined ? {} : { status }),
-      ...(project === undefined ? {} : { project_id: project }),
-      ...(search === undefined ? {} : { query: search }),
+      ...defined({ status, project_id: project, query: search }),
       ...(label.length === 0 ? {} : { metadata: parsePairs("--label", label) }),
     };
     const tasks = await cli.client().tasks.list(filters).all(limit);
@@ -168,10 +165,10 @@ const show = command({
     const detail = await task.detail();
     if (cli.print.isJson) return cli.print.json(events ? { ...detail, events: await task.events({ verbose: true }).all() } : detail);
     cli.print.facts(detail, factsOf(detail));
-    const { status_detail: waits } = detail;
-    if (waits && !isQuestion(waits)) {
-      const way = waits.tool ? `\nDecide it with \`${confirmCommand(id, waits)}\`.\n` : "";
-      cli.context.process.stdout.write(`\n${shownAct(detail, waits)}\n${way}`);
+    const { status_detail: statusDetail } = detail;
+    if (statusDetail && !isQuestion(statusDetail)) {
+      const way = statusDetail.tool ? `\nDecide it with \`${confirmCommand(id, statusDetail)}\`.\n` : "";
+      cli.context.process.stdout.write(`\n${shownAct(detail, statusDetail)}\n${way}`);
     }
     if (!events) return;
     const view = plainView((line) => void cli.context.process.stdout.write(`${line}\n`));
@@ -209,9 +206,9 @@ const messageFlags = { ...clientFlags, watch: switchFlag("Follow the task until 
 
 /** Watches the events after the present ones, if the flag is set. */
 async function sendAndWatch(cli: Cli, client: Client, id: string, isWatched: boolean, send: () => Promise<void>): Promise<void> {
-  const { last_seq: afterSeq } = isWatched ? await client.tasks.get(id).detail() : { last_seq: 0 };
+  const { last_seq: lastSeq } = isWatched ? await client.tasks.get(id).detail() : { last_seq: 0 };
   await send();
-  if (isWatched) await follow(cli, client, id, { afterSeq });
+  if (isWatched) await follow(cli, client, id, { afterSeq: lastSeq });
   else cli.print.result({ task_id: id, ok: true }, id);
 }
 
@@ -330,10 +327,9 @@ const update = command({
     if (hide && isListed) throw new UsageError("give one of --hide and --list");
     const answer = await cli.client().call("task.update", {
       task_id: id,
-      ...(title === undefined ? {} : { title }),
-      ...(project === undefined ? {} : { project_id: project }),
+      ...defined({ title, project_id: project }),
       ...(label === undefined ? {} : { metadata: parsePairs("--label", label) }),
-      ...(share === undefined ? {} : { share_visibility: share }),
+      ...defined({ share_visibility: share }),
       ...(hide || isListed ? { enable_visible_in_task_list: isListed } : {}),
     });
     cli.print.result(answer, answer.share_url === undefined ? id : `${id}\t${answer.share_url}`);
@@ -369,9 +365,9 @@ const open = command({
   examples: ["atp task open 2hVt4kHwYm3bQpXr8sLdFz"],
   parameters: { flags: clientFlags, positional: exactly(taskId) },
   run: async (cli: Cli, _flags: ClientFlags, id: string) => {
-    const { task_url: url } = await cli.client().tasks.get(id).detail();
-    cli.print.result({ url }, url);
-    if (cli.print.isTerminal && !cli.print.isJson) await cli.context.openUrl(url);
+    const { task_url: taskUrl } = await cli.client().tasks.get(id).detail();
+    cli.print.result({ url: taskUrl }, taskUrl);
+    if (cli.print.isTerminal && !cli.print.isJson) await cli.context.openUrl(taskUrl);
   },
 });
 

@@ -1,4 +1,5 @@
 import { ApiError, ConnectionError, type ListenEvent } from "../../packages/client/src/index.ts";
+import { defined } from "../../src/core/defined.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { CommandError, UsageError } from "../frame/failures.ts";
 import { type ClientFlags, switchFlag, textFlag } from "../frame/parameters.ts";
@@ -52,7 +53,7 @@ export const listen = command({
     const target = await readTarget(flags["forward-to"], flags["allow-remote"] === true);
     const request = {
       ...(flags.events === undefined ? {} : { event_types: typesIn(flags.events) }),
-      ...(flags.project === undefined ? {} : { project_id: flags.project }),
+      ...defined({ project_id: flags.project }),
     };
     const leaving = new AbortController();
     const stopWaiting = cli.context.onInterrupt(() => leaving.abort());

@@ -1,5 +1,6 @@
 import { buildRouteMap } from "@stricli/core";
 import type { Delivery, DeliveryAttempt, Webhook } from "../../packages/client/src/index.ts";
+import { defined } from "../../src/core/defined.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { CommandError, UsageError } from "../frame/failures.ts";
 import { needChange } from "../frame/json-input.ts";
@@ -12,7 +13,10 @@ const states = ["pending", "delivered", "failed", "cancelled"] as const;
 
 const webhookColumns = [
   { title: "ID", text: ({ id }: Webhook) => id },
-  { title: "STATUS", text: ({ status, inactive_reason: reason }: Webhook) => (reason ? `${status} (${reason})` : status) },
+  {
+    title: "STATUS",
+    text: ({ status, inactive_reason: inactiveReason }: Webhook) => (inactiveReason ? `${status} (${inactiveReason})` : status),
+  },
   { title: "EVENTS", text: ({ event_types }: Webhook) => event_types.join(" ") },
   { title: "URL", text: ({ url }: Webhook) => url },
 ];
@@ -49,8 +53,7 @@ const webhookId = argument("Id of the webhook", "ID");
 
 const settingsOf = ({ event, name, project }: CreateFlags) => ({
   ...(event === undefined || event.length === 0 ? {} : { event_types: event }),
-  ...(name === undefined ? {} : { name }),
-  ...(project === undefined ? {} : { project_id: project }),
+  ...defined({ name, project_id: project }),
 });
 
 const create = command({
@@ -92,7 +95,7 @@ const update = command({
   run: async (cli: Cli, flags: UpdateFlags, id: string) => {
     needChange(flags);
     const { url, status } = flags;
-    const changes = { ...settingsOf(flags), ...(url === undefined ? {} : { url }), ...(status === undefined ? {} : { status }) };
+    const changes = { ...settingsOf(flags), ...defined({ url, status }) };
     cli.print.result(await cli.client().call("webhook.update", { webhook_id: id, ...changes }), id);
   },
 });
@@ -183,8 +186,7 @@ const log = command({
     const client = cli.client();
     const filters = {
       limit: Math.min(limit, 100),
-      ...(state === undefined ? {} : { state }),
-      ...(task === undefined ? {} : { task_id: task }),
+      ...defined({ state, task_id: task }),
     };
     const newest = async (one: { readonly webhook_id?: string }) =>
       await client.items("webhook.deliveries", { ...filters, ...one }).all(limit);

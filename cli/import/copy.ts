@@ -122,6 +122,6 @@ async function copyEvents(parts: ImportParts, report: Report, task: Fields, know
     place += 1;
   }
   if (pending.events.length === 0) pending = { after: Math.min(place, known), events: [], bytes: 0 };
-  const { missing_files: missing = [] } = await send(true);
-  return { files, missing };
+  const { missing_files: missingFiles = [] } = await send(true);
+  return { files, missing: missingFiles };
 }

@@ -3,6 +3,7 @@ import { request } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { Readable } from "node:stream";
 import { isPublic } from "../../src/adapters/egress/public-address.ts";
+import { defined } from "../../src/core/defined.ts";
 import type { CliContext } from "../frame/context.ts";
 
 /** The most bytes of one file. */
@@ -75,7 +76,7 @@ function opened({ body, length }: Reply, max: number) {
       else controller.enqueue(chunk);
     },
   });
-  return { body: body.pipeThrough(counter), ...(length === undefined ? {} : { size: length }) };
+  return { body: body.pipeThrough(counter), ...defined({ size: length }) };
 }
 
 async function getFromSource(fetching: typeof fetch, url: URL): Promise<Reply> {

@@ -1,4 +1,5 @@
 import { ApiError, type Client } from "../../packages/client/src/index.ts";
+import { defined } from "../../src/core/defined.ts";
 import type { CliContext } from "../frame/context.ts";
 import { DownloadError, openDownload } from "./download.ts";
 import type { SourceFile } from "./events.ts";
@@ -47,7 +48,7 @@ async function upload(context: FileParts["context"], target: Client, origin: str
     });
   };
   try {
-    const { id } = await target.files.upload({ name: nameOf(filename), open, ...(size === undefined ? {} : { size }) });
+    const { id } = await target.files.upload({ name: nameOf(filename), open, ...defined({ size }) });
     return id;
   } catch (error) {
     await first?.body.cancel().catch(() => undefined);

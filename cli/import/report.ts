@@ -54,8 +54,17 @@ export class Report {
 
   /** The report as JSON. */
   toObject(origin: string): object {
-    const { project: projects, task: tasks, file: files, webhook: webhooks } = this.counts;
-    return { origin, projects, tasks, events: this.events, files, webhooks, skipped: this.skipped, failed: this.failed };
+    const { project, task, file, webhook } = this.counts;
+    return {
+      origin,
+      projects: project,
+      tasks: task,
+      events: this.events,
+      files: file,
+      webhooks: webhook,
+      skipped: this.skipped,
+      failed: this.failed,
+    };
   }
 
   /** The report as text, one line for each kind and each object that was left out. */

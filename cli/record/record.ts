@@ -56,7 +56,11 @@ export function recorder({ target, fetch, origin, write, note }: Recorder): Requ
     const stored = (text: string) => withoutSecrets(text).replaceAll(target, "{origin}").replaceAll(origin(), "{origin}");
     const json = jsonOf(request, body);
     write({
-      ...{ n, method, path: stored(url), request: json === null ? null : stored(json), status: answer.status },
+      n,
+      method,
+      path: stored(url),
+      request: json === null ? null : stored(json),
+      status: answer.status,
       headers: Object.fromEntries([...answer.headers].filter(([name]) => kept.test(name)).map(([name, value]) => [name, stored(value)])),
       ...(isText ? { body: stored(whole.toString()), encoding: "utf8" } : { body: whole.toString("base64"), encoding: "base64" }),
     });

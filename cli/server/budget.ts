@@ -51,12 +51,12 @@ const set = installationCommand({
     if (kind === "team" && subject !== "") throw new UsageError("--subject: a budget of a team has none");
     if (kind !== "team" && subject === "") throw new UsageError(`--subject: is needed for a budget of the kind ${kind}`);
   },
-  run: async ({ store, ambient, creationContext: making, print }: OnInstallation, { team, ...flags }: SetFlags) => {
+  run: async ({ store, ambient, creationContext, print }: OnInstallation, { team, ...flags }: SetFlags) => {
     const { kind, subject = "", period = "total", credits } = flags;
     const budget = await store.change(async (tx) => {
       const owner = await findRecipient(tx, { team, kind: "general" });
       const made = await budgets(ambient).set(tx, owner, await withAccountId(tx, { kind, subject, period, credits }, team));
-      await auditCommand(tx, making(), owner, "settings.v1.BudgetService/SetBudget");
+      await auditCommand(tx, creationContext(), owner, "settings.v1.BudgetService/SetBudget");
       return made;
     });
     print.json(shown(budget));
@@ -77,11 +77,11 @@ const remove = installationCommand({
   brief: "Remove a budget",
   examples: ["atp budget remove 8wErT5yUi2oPaS1dFgHjKl"],
   parameters: { flags: { ...installationFlags, ...teamFlags }, positional: exactly(argument("Id of the budget", "ID")) },
-  run: async ({ store, ambient, creationContext: making }: OnInstallation, { team }: InstallationFlags & TeamFlags, id: string) => {
+  run: async ({ store, ambient, creationContext }: OnInstallation, { team }: InstallationFlags & TeamFlags, id: string) => {
     await store.change(async (tx) => {
       const owner = await findRecipient(tx, { team, kind: "general" });
       await budgets(ambient).remove(tx, owner, id);
-      await auditCommand(tx, making(), owner, "settings.v1.BudgetService/RemoveBudget");
+      await auditCommand(tx, creationContext(), owner, "settings.v1.BudgetService/RemoveBudget");
     });
   },
 });

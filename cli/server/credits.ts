@@ -18,10 +18,10 @@ const grant = installationCommand({
   parameters: {
     flags: { ...installationFlags, ...holderFlags, credits: { ...amount, brief: `A whole number from 1 to ${creditsMax}` } },
   },
-  run: async ({ store, creationContext, print }: OnInstallation, { credits, user: email, team }: GrantFlags) => {
+  run: async ({ store, creationContext, print }: OnInstallation, { credits, user, team }: GrantFlags) => {
     const making = creationContext();
     await store.change(async (tx) => {
-      const recipient = await findRecipient(tx, { email, team, kind: "general" });
+      const recipient = await findRecipient(tx, { email: user, team, kind: "general" });
       await grantCredits(tx, making, recipient, credits);
       await auditCommand(tx, making, recipient, "credits/grant");
     });

@@ -1,6 +1,7 @@
 import { type Config, findMisspeltSettings, loadConfig, showSettings } from "../../src/config/config.ts";
 import { withConfigFile } from "../../src/config/sources.ts";
 import { buildText, currentBuild } from "../../src/config/version.ts";
+import { defined } from "../../src/core/defined.ts";
 import { UsageError } from "../frame/failures.ts";
 import type { Style } from "../frame/style.ts";
 import { problemsOf } from "./config.ts";
@@ -82,15 +83,15 @@ export const doctor = localCommand({
       },
     },
   },
-  run: async ({ context, print }: Here, { config: file, reach }: DoctorFlags) => {
-    const env = withConfigFile(context.process.env, file);
+  run: async ({ context, print }: Here, { config, reach }: DoctorFlags) => {
+    const env = withConfigFile(context.process.env, config);
     const settings = configuration(env);
     const isValid = settings.every(({ verdict }) => verdict !== "fail");
     const program = { name: "program", ...ok(buildText(await currentBuild())) };
     const findings = [program, ...settings, ...(isValid ? await examine(checksOf(loadConfig(env), env, reach), limitMs) : [])];
     if (findings.some(({ verdict }) => verdict === "fail")) context.process.exitCode = 1;
     print.lines(
-      findings.map(({ name, verdict, found, advice }) => ({ name, verdict, found, ...(advice === undefined ? {} : { advice }) })),
+      findings.map(({ name, verdict, found, advice }) => ({ name, verdict, found, ...defined({ advice }) })),
       (finding) => textOf(finding, print.style),
     );
   },

@@ -47,13 +47,13 @@ const create = installationCommand({
       ...restrictionFlags,
     },
   },
-  run: async (server: OnInstallation, { name, kind = "general", expires: lifeMs, user: email, team, ...limits }: CreateFlags) => {
-    const { scope: scopes = [], project: projectIds = [], address: addressRanges = [] } = limits;
+  run: async (server: OnInstallation, { name, kind = "general", expires, user, team, ...limits }: CreateFlags) => {
+    const { scope = [], project = [], address = [] } = limits;
     const made = await server.store.change(async (tx) => {
       const context = server.creationContext();
-      const recipient = await findRecipient(tx, { email, team, kind });
-      const expiresAt = keyExpiry(kind, lifeMs === undefined ? null : context.now + lifeMs, context.now);
-      const restrictions = await checkRestrictions(tx, recipient, kind, { scopes, projectIds, addressRanges });
+      const recipient = await findRecipient(tx, { email: user, team, kind });
+      const expiresAt = keyExpiry(kind, expires === undefined ? null : context.now + expires, context.now);
+      const restrictions = await checkRestrictions(tx, recipient, kind, { scopes: scope, projectIds: project, addressRanges: address });
       const key = await createKey(tx, context, { ...recipient, kind, name, expiresAt, restrictions });
       await auditCommand(tx, context, recipient, "settings.v1.ApiKeyService/CreateApiKey");
       return key;
@@ -79,8 +79,17 @@ async function keysOf(tx: Tx, spaceId: string, accountId: string | undefined, no
 const timeOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
 const shown = ({ id, kind, lastFour, email, createdAt, usedAt, expiresAt, name, scopes, projectIds, addressRanges }: HeldKey) => ({
-  ...{ id, kind, last_four: lastFour, email, name, scopes, project_ids: projectIds, address_ranges: addressRanges },
-  ...{ created_at: timeOf(createdAt), used_at: timeOf(usedAt), expires_at: timeOf(expiresAt) },
+  id,
+  kind,
+  last_four: lastFour,
+  email,
+  name,
+  scopes,
+  project_ids: projectIds,
+  address_ranges: addressRanges,
+  created_at: timeOf(createdAt),
+  used_at: timeOf(usedAt),
+  expires_at: timeOf(expiresAt),
 });
 
 function lineOf({ id, kind, last_four, email, created_at, used_at, expires_at, name, ...limits }: ReturnType<typeof shown>): string {
@@ -95,10 +104,10 @@ const list = installationCommand({
   brief: "List the valid keys of the team, or of one person",
   examples: ["atp key list", "atp key list --user ann@example.com --json"],
   parameters: { flags: { ...installationFlags, ...holderFlags } },
-  run: async (server: OnInstallation, { user: email, team }: InstallationFlags & HolderFlags) => {
+  run: async (server: OnInstallation, { user, team }: InstallationFlags & HolderFlags) => {
     const keys = await server.store.change(async (tx) => {
-      const { spaceId, accountId } = await findRecipient(tx, { email, team, kind: "general" });
-      return keysOf(tx, spaceId, email === undefined ? undefined : accountId, server.creationContext().now);
+      const { spaceId, accountId } = await findRecipient(tx, { email: user, team, kind: "general" });
+      return keysOf(tx, spaceId, user === undefined ? undefined : accountId, server.creationContext().now);
     });
     server.print.lines(keys.map(shown), lineOf);
   },
@@ -108,10 +117,10 @@ const revoke = installationCommand({
   brief: "Revoke a key of the team",
   examples: ["atp key revoke 8wErT5yUi2oPaS1dFgHjKl"],
   parameters: { flags: { ...installationFlags, ...holderFlags }, positional: exactly(argument("Id of the key", "ID")) },
-  run: async (server: OnInstallation, { user: email, team }: InstallationFlags & HolderFlags, id: string) => {
+  run: async (server: OnInstallation, { user, team }: InstallationFlags & HolderFlags, id: string) => {
     await server.store.change(async (tx) => {
       const context = server.creationContext();
-      const recipient = await findRecipient(tx, { email, team, kind: "general" });
+      const recipient = await findRecipient(tx, { email: user, team, kind: "general" });
       await revokeKeyOfSpace(tx, recipient.spaceId, id, context.now);
       await auditCommand(tx, context, recipient, "settings.v1.ApiKeyService/RevokeSpaceApiKey");
     });

@@ -54,7 +54,11 @@ export const move = localCommand({
     const report = await moveInstallation({
       source: await sideOf(source, async () => (await openExisting(source, ambient)).store),
       target: await sideOf(target, (databaseUrl) => openStore({ ...ambient, databaseUrl, isIncomplete: true })),
-      ...{ copiesFiles: flags.files === "copy", env: process.env, now: systemClock.now, newId: randomUUID, isServed },
+      copiesFiles: flags.files === "copy",
+      env: process.env,
+      now: systemClock.now,
+      newId: randomUUID,
+      isServed,
       onProgress: (step, { rows, files, bytes }) => progress.show(`${rows} rows, ${files} files, ${bytes} bytes of files ${step}`),
     });
     progress.end();
@@ -83,7 +87,9 @@ function checkDatabase(flag: string, kind: Config["database"], setting: string, 
 }
 
 const sideOf = async (config: Config, open: Side["open"]): Promise<Side> => ({
-  ...{ config, open, blobs: openBlobs(config, () => undefined) },
+  config,
+  open,
+  blobs: openBlobs(config, () => undefined),
   cipher: cipherFrom(await readEncryptionKey(config), systemRandom, await readPreviousKey(config)),
 });
 

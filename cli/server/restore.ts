@@ -48,7 +48,12 @@ export const restore = localCommand({
     const erasures = await listOfErasures(context, config.dataDir, flags.erasures);
     const cipher = cipherFrom(await readEncryptionKey(config), systemRandom, await readPreviousKey(config));
     const parts = {
-      ...{ config, cipher, env: process.env, now: systemClock.now, blobs: openBlobs(config, log), erasures },
+      config,
+      cipher,
+      env: process.env,
+      now: systemClock.now,
+      blobs: openBlobs(config, log),
+      erasures,
       open: (databaseUrl: string) => openStore({ ...ambient, databaseUrl, isIncomplete: true }),
       onProgress: (step: string, count: number) => progress.show(`${count} files ${step}`),
     };

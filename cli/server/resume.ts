@@ -1,4 +1,5 @@
 import { systemClock } from "../../src/core/clock.ts";
+import { defined } from "../../src/core/defined.ts";
 import { checkNoOpenErasures } from "../../src/core/erasure/erasure.ts";
 import { countMax, type ProfileLoad } from "../../src/core/installation/status.ts";
 import { release } from "../../src/core/processes/hold.ts";
@@ -63,6 +64,6 @@ export const resume = installationCommand({
         });
     const end = wasHeld ? "The installation is no longer held: servers can start." : "The installation was not held.";
     const lines = [...linesOf(report), ...(wasHeld === undefined ? [] : [end])];
-    print.result({ ...reportObject(report), ...(wasHeld === undefined ? {} : { was_held: wasHeld }) }, lines.join("\n"));
+    print.result({ ...reportObject(report), ...defined({ was_held: wasHeld }) }, lines.join("\n"));
   },
 });

@@ -45,13 +45,13 @@ async function audited(tx: Tx, { creationContext }: OnInstallation, operation: s
 }
 
 async function rotate(server: OnInstallation): Promise<void> {
-  const { store, cipher: ring, ambient, context, print } = server;
+  const { store, cipher, ambient, context, print } = server;
   await store.change(async (tx) => {
-    await switchKey(tx, ring, ambient.clock.now());
+    await switchKey(tx, cipher, ambient.clock.now());
     await audited(tx, server, "command/RotateKey");
   });
   const progress = progressLine(context);
-  const values = await reencrypt({ store, ring, onProgress: (done) => progress.show(`${done} values encrypted again`) });
+  const values = await reencrypt({ store, ring: cipher, onProgress: (done) => progress.show(`${done} values encrypted again`) });
   progress.end();
   print.result({ encrypted_again: values }, `${values} values encrypted again. In a minute: atp rotate-key --finish`);
 }
@@ -59,10 +59,10 @@ async function rotate(server: OnInstallation): Promise<void> {
 const sum = (counts: Readonly<Record<string, KeyCounts>>, key: keyof KeyCounts): number =>
   Object.values(counts).reduce((total, each) => total + each[key], 0);
 
-async function showStatus({ store, cipher: ring, config, ambient, print }: OnInstallation): Promise<void> {
+async function showStatus({ store, cipher, config, ambient, print }: OnInstallation): Promise<void> {
   const rotation = await findRotation(store);
-  const counts = await countByKey({ store, ring });
-  const archives = await countOldArchives(store, openBlobs(config, ambient.log), ring);
+  const counts = await countByKey({ store, ring: cipher });
+  const archives = await countOldArchives(store, openBlobs(config, ambient.log), cipher);
   const since = rotation === null ? null : new Date(rotation.since).toISOString();
   const lines = Object.entries(counts).map(
     ([column, { newest, previous, neither }]) => `${column}: ${newest} by the new key, ${previous} by the old key, ${neither} by neither`,
@@ -85,12 +85,13 @@ async function deleteArchives({ store }: OnInstallation, now: number): Promise<v
 }
 
 async function finishIt(server: OnInstallation, deletesArchives: boolean): Promise<void> {
-  const { store, cipher: ring, config, ambient, print } = server;
+  const { store, cipher, config, ambient, print } = server;
   const now = ambient.clock.now();
   if (deletesArchives) await deleteArchives(server, now);
-  const left = sum(await countByKey({ store, ring }), "previous") + (await countOldArchives(store, openBlobs(config, ambient.log), ring));
+  const left =
+    sum(await countByKey({ store, ring: cipher }), "previous") + (await countOldArchives(store, openBlobs(config, ambient.log), cipher));
   await store.change(async (tx) => {
-    await finishRotation(tx, ring, now, left);
+    await finishRotation(tx, cipher, now, left);
     await audited(tx, server, "command/FinishKeyRotation");
   });
   print.result({ finished: true }, "The rotation is finished: remove ENCRYPTION_KEY_PREVIOUS.");

@@ -17,21 +17,26 @@ import { type HolderFlags, holderFlags } from "./frame/parameters.ts";
 type Flags = InstallationFlags & HolderFlags;
 
 /** The connectors of the holder, and changes that are recorded in the audit log. */
-async function connectorsOf(server: OnInstallation, { user: email, team }: HolderFlags) {
-  const { config, ambient, store, creationContext: making } = server;
+async function connectorsOf(server: OnInstallation, { user, team }: HolderFlags) {
+  const { config, ambient, store, creationContext } = server;
   const { connectors } = openConnectors(processContext(config, server, ambient));
-  const recipient = await store.change((tx) => findRecipient(tx, { email, team, kind: "general" }));
+  const recipient = await store.change((tx) => findRecipient(tx, { email: user, team, kind: "general" }));
   const change = <T>(rpc: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
     store.change(async (tx) => {
       const result = await work(tx);
-      await auditCommand(tx, making(), recipient, `settings.v1.ConnectorService/${rpc}`);
+      await auditCommand(tx, creationContext(), recipient, `settings.v1.ConnectorService/${rpc}`);
       return result;
     });
   return { connectors, change, holder: { ...recipient, role: "owner" } as const, gone: new AbortController().signal };
 }
 
 const shown = ({ id, uid, accountId, state, tools, name }: InstalledConnector) => ({
-  ...{ id, uid, for: accountId === null ? "space" : "user", state, tools: tools.length, name },
+  id,
+  uid,
+  for: accountId === null ? "space" : "user",
+  state,
+  tools: tools.length,
+  name,
 });
 
 const lineOf = (connector: ReturnType<typeof shown>): string =>

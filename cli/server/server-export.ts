@@ -5,8 +5,13 @@ import { argument, exactly } from "../frame/parameters.ts";
 import { type InstallationFlags, installationCommand, installationFlags, type OnInstallation } from "./frame/command.ts";
 
 const shown = ({ id, status, progress: { done, total }, createdAt, ...of }: Export) => ({
-  ...{ id, status, done, total, percent: total === 0 ? 0 : Math.floor((done / total) * 100) },
-  ...{ account_id: of.kind === "data" ? of.accountId : null, created_at: new Date(createdAt).toISOString() },
+  id,
+  status,
+  done,
+  total,
+  percent: total === 0 ? 0 : Math.floor((done / total) * 100),
+  account_id: of.kind === "data" ? of.accountId : null,
+  created_at: new Date(createdAt).toISOString(),
 });
 
 const lineOf = ({ id, status, done, total, percent, account_id, created_at }: ReturnType<typeof shown>): string =>

@@ -66,7 +66,12 @@ const secondsSince = (at: number, time: number | null): number | null => time &&
 
 /** What is unknown is null. */
 const processObject = ({ id, role, version, host, pid, startedAt, seenAt, running, memoryBytes }: ProcessLoad, at: number): object => ({
-  ...{ id, role, version, host, pid, running },
+  id,
+  role,
+  version,
+  host,
+  pid,
+  running,
   uptime_seconds: secondsSince(at, startedAt),
   heartbeat_seconds: secondsSince(at, seenAt),
   memory_bytes: memoryBytes,

@@ -24,11 +24,11 @@ interface CreatedLink {
 
 /** @throws Failure as `invite`. */
 async function createLink(invitation: Invitation, server: OnInstallation): Promise<CreatedLink> {
-  const { store, creationContext: making } = server;
+  const { store, creationContext } = server;
   const address = await pagesUrl(server);
   return await store.change(async (tx) => {
-    const { link, ...whom } = await invitePerson(tx, making(), invitation);
-    await auditCommand(tx, making(), whom, "console/Invite");
+    const { link, ...whom } = await invitePerson(tx, creationContext(), invitation);
+    await auditCommand(tx, creationContext(), whom, "console/Invite");
     return { email: whom.email, team: whom.team, url: `${address}/link/${link}` };
   });
 }

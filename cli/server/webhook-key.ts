@@ -53,15 +53,11 @@ export const webhookKey = installationCommand({
       proposeCompletions: () => algorithms,
     }),
   },
-  run: async (
-    { store, cipher, creationContext: making, print }: OnInstallation,
-    { overlap = 0 }: Flags,
-    algorithm: WebhookKeyAlgorithm,
-  ) => {
+  run: async ({ store, cipher, creationContext, print }: OnInstallation, { overlap = 0 }: Flags, algorithm: WebhookKeyAlgorithm) => {
     const keys = deliveryKeys({ store, cipher, clock: systemClock, ids: systemIds });
     // The command is recorded in the first team's audit log.
     const { text, signsFrom } = await keys.replace(algorithm, overlap, async (tx) =>
-      auditCommand(tx, making(), await findRecipient(tx, { kind: "general" }), "command/ReplaceWebhookKey"),
+      auditCommand(tx, creationContext(), await findRecipient(tx, { kind: "general" }), "command/ReplaceWebhookKey"),
     );
     const publicKey = text.trim();
     const from = new Date(signsFrom).toISOString();

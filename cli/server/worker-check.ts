@@ -29,11 +29,11 @@ const secondsFlag = (brief: string) => ({ kind: "parsed", brief, placeholder: "S
 
 const indent = (text: string): string => text.replaceAll("\n", "\n      ");
 
-function printVerdict(print: Print, { check, errors: flaws, seconds }: Verdict): void {
+function printVerdict(print: Print, { check, errors, seconds }: Verdict): void {
   const took = `(${seconds.toFixed(1)} s)`;
-  const first = flaws.length === 0 ? `pass  ${check.name} ${took}` : `FAIL  ${check.name} ${took}: ${check.about}`;
-  const text = [first, ...flaws.map((flaw) => `      ${indent(flaw)}`)].join("\n");
-  print.result({ name: check.name, passed: flaws.length === 0, errors: flaws, seconds: Number(seconds.toFixed(1)) }, text);
+  const first = errors.length === 0 ? `pass  ${check.name} ${took}` : `FAIL  ${check.name} ${took}: ${check.about}`;
+  const text = [first, ...errors.map((flaw) => `      ${indent(flaw)}`)].join("\n");
+  print.result({ name: check.name, passed: errors.length === 0, errors, seconds: Number(seconds.toFixed(1)) }, text);
 }
 
 /** @throws UsageError for a name that no check has */
@@ -61,21 +61,21 @@ export const workerCheck = localCommand({
       list: switchFlag("List the checks"),
     },
   },
-  run: async ({ context, print }: Here, { cmd: command, only = [], list = false, patience = 10, ...flags }: CheckFlags) => {
-    const { protocol = false, turn: turnSeconds = 120, answer = "Yes, please continue." } = flags;
+  run: async ({ context, print }: Here, { cmd, only = [], list = false, patience = 10, ...flags }: CheckFlags) => {
+    const { protocol = false, turn = 120, answer = "Yes, please continue." } = flags;
     const { message = "Count from 1 to 5. Write one short message for each number." } = flags;
     if (message === "" || answer === "") throw new UsageError("--message and --answer must not be empty");
-    const from = protocol ? protocolChecks({ message, answer, turnSeconds }) : checks;
+    const from = protocol ? protocolChecks({ message, answer, turnSeconds: turn }) : checks;
     if (list) {
       const all = from.map(({ name, about }) => ({ name, about }));
       return print.lines(all, ({ name, about }) => `${name.padEnd(10)} ${about}`);
     }
     const selected = select(from, only);
-    if (!command) throw new UsageError("--cmd: is needed, the command that starts the worker");
+    if (!cmd) throw new UsageError("--cmd: is needed, the command that starts the worker");
     // On Ctrl-C and SIGTERM, started processes end with this process.
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
-    const verdicts = await runChecks(selected, { command, patience }, (verdict) => printVerdict(print, verdict));
-    const failed = verdicts.filter(({ errors: flaws }) => flaws.length > 0).length;
+    const verdicts = await runChecks(selected, { command: cmd, patience }, (verdict) => printVerdict(print, verdict));
+    const failed = verdicts.filter(({ errors }) => errors.length > 0).length;
     context.process.exitCode = failed > 0 ? 1 : 0;
     const passed = verdicts.length - failed;
     print.result({ passed, failed }, `${passed} passed, ${failed} failed`);

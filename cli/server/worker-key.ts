@@ -34,11 +34,17 @@ export const workerKey = installationCommand({
       labels: namesFlag("Labels of its workers, for example gpu; by default none"),
     },
   },
-  run: async ({ store, creationContext: making, print }: OnInstallation, { name, team, profiles = [], labels = [] }: Flags) => {
+  run: async ({ store, creationContext, print }: OnInstallation, { name, team, profiles = [], labels = [] }: Flags) => {
     const worker = await store.change(async (tx) => {
       const owner = await findRecipient(tx, { team, kind: "general" });
-      const made = await createWorker(tx, making(), { spaceId: owner.spaceId, createdBy: owner.accountId, name, profiles, labels });
-      await auditCommand(tx, making(), owner, "settings.v1.WorkerService/CreateWorker");
+      const made = await createWorker(tx, creationContext(), {
+        spaceId: owner.spaceId,
+        createdBy: owner.accountId,
+        name,
+        profiles,
+        labels,
+      });
+      await auditCommand(tx, creationContext(), owner, "settings.v1.WorkerService/CreateWorker");
       return made;
     });
     print.result({ key: worker.text }, worker.text);

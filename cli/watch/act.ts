@@ -2,9 +2,13 @@ import type { StatusDetail, Task } from "../../packages/client/src/index.ts";
 import { actText, roomMax, type ShownAct } from "../../src/core/actions/act.ts";
 
 /** The action of a wait as text, with all its values; null when the server does not say what it does. */
-const actOf = ({ waiting_for_event_type: kind, waiting_description: description, tool }: StatusDetail): string | null =>
+const actOf = ({
+  waiting_for_event_type: waitingForEventType,
+  waiting_description: waitingDescription,
+  tool,
+}: StatusDetail): string | null =>
   // JSON of the server has no undefined members, which the client's type of a JSON object allows.
-  actText({ kind, description, tool: tool as ShownAct["tool"] });
+  actText({ kind: waitingForEventType, description: waitingDescription, tool: tool as ShownAct["tool"] });
 
 /** The action, of any length, for files, pipes and terminals that ask for no decision with it. */
 export const shownAct = (task: Task, waits: StatusDetail): string => actOf(waits) ?? unknown(task, waits);
@@ -23,8 +27,8 @@ export function whyNotAsked(task: Task, waits: StatusDetail): string {
 }
 
 /** The command that decides this action and no other one. */
-export const confirmCommand = (taskId: string, { waiting_for_event_id: event }: StatusDetail): string =>
-  `atp task confirm ${taskId} --event ${event} --accept`;
+export const confirmCommand = (taskId: string, { waiting_for_event_id: waitingForEventId }: StatusDetail): string =>
+  `atp task confirm ${taskId} --event ${waitingForEventId} --accept`;
 
 const unknown = ({ task_url }: Task, { waiting_for_event_type: kind }: StatusDetail): string =>
   `the task waits for an approval (${kind}), and the server does not say what it does. Decide it at ${task_url}`;

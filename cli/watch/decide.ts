@@ -38,12 +38,12 @@ export async function sendDecision(client: Client, task_id: string, waits: Statu
 
 /** An answer by the number of an option, by several, or as a free text. */
 async function askQuestion(context: CliContext, question: AssistantMessage | undefined): Promise<string | readonly string[]> {
-  const { options = [], selection_mode: mode } = question?.question_expectation ?? {};
+  const { options = [], selection_mode: selectionMode } = question?.question_expectation ?? {};
   for (const [at, option] of options.entries()) context.process.stderr.write(`  ${at + 1}) ${oneLine(option)}\n`);
-  const how = mode === "multiple" ? "Numbers or text" : options.length > 0 ? "Number or text" : "Answer";
+  const how = selectionMode === "multiple" ? "Numbers or text" : options.length > 0 ? "Number or text" : "Answer";
   for (;;) {
     const typed = (await ask(context, `${how}: `)).trim();
-    if (typed !== "") return chosen(typed, options, mode === "multiple");
+    if (typed !== "") return chosen(typed, options, selectionMode === "multiple");
   }
 }
 
@@ -74,9 +74,9 @@ interface Member {
 type Value = JsonObject[string];
 
 /** The members of a decision, asked one by one; none after a refusal. */
-async function askInput(context: CliContext, { confirm_input_schema: schema, tool }: StatusDetail): Promise<JsonObject> {
+async function askInput(context: CliContext, { confirm_input_schema: confirmInputSchema, tool }: StatusDetail): Promise<JsonObject> {
   const input: Record<string, Value> = {};
-  for (const member of membersOf(schema)) {
+  for (const member of membersOf(confirmInputSchema)) {
     const value = member.name === "secrets" ? await askSecrets(context, tool?.params?.["keys"]) : await askMember(context, member);
     if (value !== undefined) input[member.name] = value;
     if (value === false && member.name === "accept") break;

@@ -82,12 +82,12 @@ export async function follow(
 }
 
 function throwUnlessFinished(task: Task, isOnTerminal: boolean): void {
-  const { id, status, outcome, status_detail: waits, brief = "" } = task;
+  const { id, status, outcome, status_detail: statusDetail, brief = "" } = task;
   if (outcome === "finished") return;
   const facts = { task_id: id };
-  if (status !== "waiting" || !waits)
+  if (status !== "waiting" || !statusDetail)
     throw new CommandError(`the task ${outcome === "stopped" ? "was stopped" : "failed"}: ${oneLine(brief)}`, "failed", facts);
-  throw new CommandError(waitText(task, waits, isOnTerminal), "waits", { ...facts, event_id: waits.waiting_for_event_id });
+  throw new CommandError(waitText(task, statusDetail, isOnTerminal), "waits", { ...facts, event_id: statusDetail.waiting_for_event_id });
 }
 
 /** What the task waits for, and the command that continues it. */

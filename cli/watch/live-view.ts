@@ -105,14 +105,14 @@ export function liveView(area: LiveArea, style: Style): View {
       writing = "";
       area.draw([]);
     },
-    end({ status, outcome, brief, credit_usage: credits }) {
+    end({ status, outcome, brief, credit_usage: creditUsage }) {
       writing = "";
       state = "";
       const plan = planLines();
       steps = [];
       area.draw([]);
       const colour = outcome === "finished" ? style.green : status === "waiting" ? style.yellow : style.red;
-      const used = credits === undefined ? "" : style.dim(`, ${credits} credits`);
+      const used = creditUsage === undefined ? "" : style.dim(`, ${creditUsage} credits`);
       area.print([
         ...plan.map(({ text, colour: paint = style.dim }) => paint(text)),
         "",

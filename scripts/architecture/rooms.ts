@@ -15,7 +15,10 @@ export interface Room {
 export const acts = ["core/actions/act", "core/actions/visible"];
 /** What MCP, A2A, AG-UI and ACP share, without the call path of this process. */
 export const shared = [
-  ...[...acts, "core/failure", "core/json", "packages/client/src/index"],
+  ...acts,
+  "core/failure",
+  "core/json",
+  "packages/client/src/index",
   ...["ask", "caller-client", "refusal", "turn"].map((file) => `protocols/shared/${file}`),
 ];
 /** What an address of a protocol needs besides its protocol. */

@@ -25,22 +25,27 @@ const plain = (name: string): string => name.replaceAll("_", "").toLowerCase();
 const isPlain = (member: string, name: string): boolean =>
   reserved.has(member) || name.startsWith("_") || plain(name).endsWith(plain(member));
 
+/** A function or the whole file, with the names that are bound in it. */
+interface Scope {
+  readonly names: Set<string>;
+  readonly around: Scope | null;
+}
+
+const isBound = (scope: Scope | null, name: string): boolean => scope !== null && (scope.names.has(name) || isBound(scope.around, name));
+
 /** The aliases of a file whose member has a name that is free where it is bound. */
 export function aliasesOf(path: string, text: string): readonly Alias[] {
-  const scopes = [new Set<string>()];
-  const pending: Alias[][] = [[]];
-  const found: Alias[] = [];
+  let scope: Scope = { names: new Set(), around: null };
+  const found: { readonly alias: Alias; readonly scope: Scope }[] = [];
   const bind = (node: { readonly type: string } | null | undefined) => {
-    if (node?.type === "Identifier") scopes.at(-1)?.add((node as unknown as { readonly name: string }).name);
+    if (node?.type === "Identifier" && "name" in node && typeof node.name === "string") scope.names.add(node.name);
   };
   const enter = ({ params }: { readonly params: readonly { readonly type: string }[] }) => {
-    scopes.push(new Set());
-    pending.push([]);
+    scope = { names: new Set(), around: scope };
     for (const each of params) bind(each);
   };
   const leave = () => {
-    for (const alias of pending.pop() ?? []) if (!scopes.some((names) => names.has(alias.member))) found.push(alias);
-    scopes.pop();
+    if (scope.around !== null) scope = scope.around;
   };
   const { program } = parseSync(path, text);
   new Visitor({
@@ -71,12 +76,11 @@ export function aliasesOf(path: string, text: string): readonly Alias[] {
         if (value.type !== "Identifier" || each.key.type !== "Identifier" || each.computed) continue;
         const { name: member } = each.key;
         if (value.name === member || isPlain(member, value.name)) continue;
-        pending.at(-1)?.push({ member, name: value.name, line: text.slice(0, each.start).split("\n").length });
+        found.push({ alias: { member, name: value.name, line: text.slice(0, each.start).split("\n").length }, scope });
       }
     },
   }).visit(program);
-  leave();
-  return found;
+  return found.filter(({ alias, scope }) => !isBound(scope, alias.member)).map(({ alias }) => alias);
 }
 
 /** A row of scripts/check/aliases.yml. */

@@ -3,10 +3,12 @@ import { frozenComplaints, migrationComplaints } from "../migration-digests.ts";
 import { migrationDrift } from "../migration-drift.ts";
 import { imageOf, readReleases, schemaOf } from "../releases.ts";
 import { prismaFolder } from "../schema-engine.ts";
+import { strayAliases } from "./aliases.ts";
 import { ownClocks } from "./clocks.ts";
 import { root, runTool } from "./command.ts";
 import { faultyComments } from "./comments.ts";
 import { pageComplaints } from "./pages.ts";
+import { spreadLiterals } from "./spreads.ts";
 import { unbuiltMethods } from "./unbuilt.ts";
 import { unplainWords } from "./words.ts";
 
@@ -47,6 +49,8 @@ export const checks: readonly Check[] = [
   ),
   { name: "only core/clock.ts reads the time", complaint: async () => ownClocks(root).join("\n") || null },
   { name: "doc comments describe a declaration and existing errors", complaint: async () => faultyComments(root).join("\n") || null },
+  { name: "destructurings keep the names of members", complaint: async () => strayAliases(root).join("\n") || null },
+  { name: "no spread of a literal", complaint: async () => spreadLiterals(root).join("\n") || null },
   { name: "every operation is implemented", complaint: async () => unbuiltMethods(root).join("\n") || null },
   command("directions of imports", "vitest", "run", "--reporter=dot", "test/architecture.test.ts"),
   command("nothing unused (knip)", "knip", "--no-progress"),

@@ -54,7 +54,10 @@ async function main({ host, port, fixtures }: DevSettings): Promise<void> {
     // A saved file restarts the server: calls in progress do not hold it for long.
     DRAIN_SECONDS: "1",
     ...process.env,
-    ...{ HOST: "127.0.0.1", PORT: `${serverPort}`, BASE_URL: url, DATA_DIR: dataDir },
+    HOST: "127.0.0.1",
+    PORT: `${serverPort}`,
+    BASE_URL: url,
+    DATA_DIR: dataDir,
   };
   const front = createServer().listen(port, host);
   await once(front, "listening");

@@ -199,7 +199,10 @@ export function messageSchemas(envelope: Readonly<Record<string, Json>>): Messag
   }
 
   return {
-    ...{ request: input, answer, output, inputField },
+    request: input,
+    answer,
+    output,
+    inputField,
     other: (name, make) => refer(name, name, make),
     all: () => Object.fromEntries([...schemas].toSorted(([a], [b]) => (a < b ? -1 : 1))),
   };

@@ -96,7 +96,10 @@ function queryParameter(field: DescField, required: boolean, schemas: MessageSch
   if (field.fieldKind === "list" || (!isMap && !isText)) return undefined;
   const { description, ...schema } = schemas.inputField(field);
   return defined({
-    ...{ name: field.name, in: "query", description, required: required || undefined },
+    name: field.name,
+    in: "query",
+    description,
+    required: required || undefined,
     ...(isMap ? { style: "deepObject", explode: true } : {}),
     schema,
   });

@@ -168,7 +168,12 @@ function operationOf(at: string, each: Address, of: Source): readonly [path: str
     path,
     verb.toLowerCase(),
     defined({
-      ...{ operationId, summary, description, tags: [tagOf(path)], deprecated: of.deprecated, security },
+      operationId,
+      summary,
+      description,
+      tags: [tagOf(path)],
+      deprecated: of.deprecated,
+      security,
       ...(operation ? facts(operation) : {}),
       parameters: parametersOf(verb, path, each, operation),
       requestBody: bodyOf(each),

@@ -19,11 +19,15 @@ interface Subject {
 const subjects: readonly Subject[] = [
   { file: "events", title: "Task events", services: [], messages: ["task.v2.TaskEvent"] },
   {
-    ...{ file: "tasks", title: "Tasks", services: ["task.v2.TaskService"] },
+    file: "tasks",
+    title: "Tasks",
+    services: ["task.v2.TaskService"],
     methods: ["CreateTask", "GetTask", "ListTasks", "UpdateTask", "StopTask", "DeleteTask"],
   },
   {
-    ...{ file: "task-messages", title: "Messages and approvals of tasks", services: ["task.v2.TaskService"] },
+    file: "task-messages",
+    title: "Messages and approvals of tasks",
+    services: ["task.v2.TaskService"],
     methods: "SendMessage ListMessages WatchTask WatchTasks GetWatchUrl ConfirmAction InspectTask GetConversation ListConversations".split(
       " ",
     ),

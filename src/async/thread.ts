@@ -87,11 +87,11 @@ export function createThread<Q, A>(start: () => Worker, idleMs: number | null): 
     },
     async close() {
       if (!worker) return;
-      const { promise: ended, resolve } = Promise.withResolvers<number>();
+      const { promise, resolve } = Promise.withResolvers<number>();
       worker.once("exit", resolve);
       worker.ref();
       worker.postMessage(null);
-      await ended;
+      await promise;
     },
   };
 }

@@ -6,6 +6,7 @@ import { poll } from "../async/poll.ts";
 import type { Config } from "../config/config.ts";
 import type { KeyRing } from "../core/cipher.ts";
 import type { Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { causeText, Failure } from "../core/failure.ts";
 import type { Blobs } from "../core/files/blob.ts";
 import type { Log } from "../core/log.ts";
@@ -64,8 +65,11 @@ export async function backUp(parts: BackUpParts, folder: string): Promise<Pick<M
     const created_at = new Date(clock.now()).toISOString();
     const [key_fingerprint = "", previous_key_fingerprint] = cipher.checks;
     await writeManifest(folder, sums, {
-      ...{ created_at, database: config.database, migration: copy.migration, key_fingerprint },
-      ...(previous_key_fingerprint === undefined ? {} : { previous_key_fingerprint }),
+      created_at,
+      database: config.database,
+      migration: copy.migration,
+      key_fingerprint,
+      ...defined({ previous_key_fingerprint }),
       ...total,
     });
     return total;

@@ -74,10 +74,10 @@ function isPlainUrl(text: string): boolean {
 
 /** Reads the agents of A2A_AGENTS_FILE by name. Each problem is noted with its path in the file. Values are not shown: they may be secret. */
 export function readA2aAgents(reader: Reader): Readonly<Record<string, A2aAgentConfig>> {
-  const { A2A_AGENTS_FILE: path } = reader.read(a2aAgents);
-  if (path === null) return {};
-  const note = (text: string) => reader.noteProblem("A2A_AGENTS_FILE", `A2A_AGENTS_FILE ${path}: ${text}`);
-  const parsed = fileSchema.safeParse(readJson(path, note) ?? {});
+  const { A2A_AGENTS_FILE } = reader.read(a2aAgents);
+  if (A2A_AGENTS_FILE === null) return {};
+  const note = (text: string) => reader.noteProblem("A2A_AGENTS_FILE", `A2A_AGENTS_FILE ${A2A_AGENTS_FILE}: ${text}`);
+  const parsed = fileSchema.safeParse(readJson(A2A_AGENTS_FILE, note) ?? {});
   for (const issue of parsed.error?.issues ?? []) note(`${issue.path.join(".") || "it"}: ${issue.message}`);
   const entries = Object.entries(parsed.data ?? {}).map(
     ([name, { idle_seconds: idleSeconds, ...agent }]) => [name, { ...agent, idleSeconds }] as const,

@@ -23,16 +23,16 @@ interface AdminValues {
 
 /** The operators' port with its token; null without ADMIN_PORT. */
 export function readAdmin(
-  { ADMIN_HOST: host, ADMIN_PORT: port, ADMIN_TOKEN_FILE: path }: AdminValues,
+  { ADMIN_HOST, ADMIN_PORT, ADMIN_TOKEN_FILE }: AdminValues,
   { noteProblem }: Pick<Reader, "noteProblem">,
 ): AdminConfig | null {
-  if (port === null) return null;
-  const token = path === null ? null : readToken(path);
+  if (ADMIN_PORT === null) return null;
+  const token = ADMIN_TOKEN_FILE === null ? null : readToken(ADMIN_TOKEN_FILE);
   if (token === undefined) {
-    const text = `ADMIN_TOKEN_FILE: ${path} must be a readable file with a token of 16 to 512 printable characters without blanks`;
+    const text = `ADMIN_TOKEN_FILE: ${ADMIN_TOKEN_FILE} must be a readable file with a token of 16 to 512 printable characters without blanks`;
     noteProblem("ADMIN_TOKEN_FILE", text);
   }
-  return { host, port, token: token ?? null, isLocal: isLoopback(host) };
+  return { host: ADMIN_HOST, port: ADMIN_PORT, token: token ?? null, isLocal: isLoopback(ADMIN_HOST) };
 }
 
 /** A token without its line break; undefined without a valid one. */

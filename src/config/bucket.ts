@@ -97,17 +97,20 @@ export const objectStorage = {
 };
 
 /** The configured bucket; null: files are in the data folder. */
-export function readBucket({ read, require: demand, isSet }: Reader): Bucket | null {
+export function readBucket({ read, require, isSet }: Reader): Bucket | null {
   const s3 = read(objectStorage);
-  if (isSet("S3_ACCESS_KEY_ID")) demand(objectStorage, "S3_SECRET_ACCESS_KEY");
-  if (isSet("S3_SECRET_ACCESS_KEY")) demand(objectStorage, "S3_ACCESS_KEY_ID");
-  const { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = s3;
+  if (isSet("S3_ACCESS_KEY_ID")) require(objectStorage, "S3_SECRET_ACCESS_KEY");
+  if (isSet("S3_SECRET_ACCESS_KEY")) require(objectStorage, "S3_ACCESS_KEY_ID");
+  const { S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY } = s3;
   if (s3.S3_BUCKET === null) return null;
   return {
     name: s3.S3_BUCKET,
     endpoint: s3.S3_ENDPOINT,
     region: s3.S3_REGION,
-    credentials: accessKeyId === null || secretAccessKey === null ? null : { accessKeyId, secretAccessKey },
+    credentials:
+      S3_ACCESS_KEY_ID === null || S3_SECRET_ACCESS_KEY === null
+        ? null
+        : { accessKeyId: S3_ACCESS_KEY_ID, secretAccessKey: S3_SECRET_ACCESS_KEY },
     prefix: s3.S3_PREFIX ?? "",
     pathStyle: s3.S3_PATH_STYLE ?? s3.S3_ENDPOINT !== null,
     redirect: s3.S3_REDIRECT,

@@ -14,7 +14,7 @@ import { type Prices, prices } from "./prices.ts";
 import { chooseRateFactor } from "./rate-factor.ts";
 import { type RetentionConfig, retention } from "./retention.ts";
 import { readSandbox, type SandboxSettings } from "./sandbox.ts";
-import { isLoopback, mail, type SingleSignOn, singleSignOn, teams } from "./sign-in.ts";
+import { readPeople, type SingleSignOn, teams } from "./sign-in.ts";
 import { console, isSameSite, sites } from "./sites.ts";
 import { collectSettings, type Settings, settingNamesOf } from "./sources.ts";
 import { readTranscription, type TranscriptionConfig } from "./speech.ts";
@@ -160,7 +160,13 @@ export interface Config {
 export function loadConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
   const { values, problems } = collectSettings(env, variables);
   const reader = settingsReader(values, problems);
-  const parts = { ...network(reader), ...storage(reader), ...work(reader), ...people(reader), buildsDocs: env["ATP_BUILD_DOCS"] === "1" };
+  const parts = {
+    ...network(reader),
+    ...storage(reader),
+    ...work(reader),
+    ...readPeople(reader),
+    buildsDocs: env["ATP_BUILD_DOCS"] === "1",
+  };
   const config = { ...parts, rateFactor: parts.rateFactor === "auto" ? chooseRateFactor(parts) : parts.rateFactor };
   checkTogether(config, reader);
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
@@ -238,7 +244,9 @@ function storage(reader: Reader) {
     dataDir: values.DATA_DIR,
     isDataDirShared: values.DATA_DIR_SHARED,
     database: databaseUrl.startsWith("file:") ? ("sqlite" as const) : ("postgresql" as const),
-    ...{ databaseUrl, poolerUrl, databaseReadUrl: values.DATABASE_READ_URL },
+    databaseUrl,
+    poolerUrl,
+    databaseReadUrl: values.DATABASE_READ_URL,
     encryptionKey: values.ENCRYPTION_KEY,
     previousEncryptionKey: values.ENCRYPTION_KEY_PREVIOUS,
     bucket: readBucket(reader),
@@ -297,69 +305,50 @@ function work(reader: Reader) {
 }
 
 /** The agents with public cards: none without `A2A=on`. */
-function publicAgents({ read, require: demand }: Reader): readonly string[] {
-  const { A2A: isOn, A2A_PROFILES: names } = read(a2a);
-  if (!isOn) return [];
-  demand(a2a, "A2A_PROFILES");
-  return names ?? [];
-}
-
-function people({ read, require: demand }: Reader) {
-  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret, ...more } = read(singleSignOn);
-  const { SMTP_URL: url, MAIL_FROM: from, SIGN_IN_LINKS: signInLinks } = read(mail);
-  if (issuer !== null) demand(singleSignOn, "OIDC_CLIENT_ID");
-  if (issuer !== null) demand(singleSignOn, "OIDC_CLIENT_SECRET");
-  if (more.OIDC_GROUPS_CLAIM !== null) demand(singleSignOn, "OIDC_ISSUER");
-  if (more.OIDC_GROUPS_SCOPE !== null) demand(singleSignOn, "OIDC_GROUPS_CLAIM");
-  if (url !== null) demand(mail, "MAIL_FROM");
-  if (signInLinks) demand(mail, "SMTP_URL");
-  return {
-    singleSignOn:
-      issuer === null || clientId === null || clientSecret === null
-        ? null
-        : {
-            ...{ issuer, clientId, clientSecret, domains: more.OIDC_DOMAINS ?? [], label: more.OIDC_LABEL },
-            ...{ groupsClaim: more.OIDC_GROUPS_CLAIM, groupsScope: more.OIDC_GROUPS_SCOPE },
-          },
-    signInLinks,
-    mail: url === null || from === null ? null : { url, from, demandTls: !isLoopback(new URL(url).hostname) },
-  };
+function publicAgents({ read, require }: Reader): readonly string[] {
+  const { A2A, A2A_PROFILES } = read(a2a);
+  if (!A2A) return [];
+  require(a2a, "A2A_PROFILES");
+  return A2A_PROFILES ?? [];
 }
 
 /** Checks rules that involve several variables. */
-function checkTogether(config: Config, { noteInvalid: refuse, require: demand, noteProblem: note, isSet, isRefused }: Reader): void {
+function checkTogether(config: Config, { noteInvalid, require, noteProblem, isSet, isRefused }: Reader): void {
   for (const [name, url] of [
     ["BASE_URL", config.baseUrl],
     ["CONSENT_URL", config.consentUrl],
   ] as const) {
     // A CONSENT_URL that defaults to BASE_URL is reported once. A BASE_URL that is made from HOST is reported as BASE_URL.
-    if (!isProtected(url) && (name === "BASE_URL" || isSet(name))) refuse(addresses, name, url);
+    if (!isProtected(url) && (name === "BASE_URL" || isSet(name))) noteInvalid(addresses, name, url);
   }
   const unknown = Object.values(config.agentProfiles).find(
     (agent) => isModelAgent(agent) && !Object.hasOwn(config.models, modelName(agent)),
   );
-  if (unknown !== undefined) note("AGENT_PROFILES", `AGENT_PROFILES names ${unknown}, which MODELS_FILE does not have`);
+  if (unknown !== undefined) noteProblem("AGENT_PROFILES", `AGENT_PROFILES names ${unknown}, which MODELS_FILE does not have`);
   const absent = Object.values(config.agentProfiles).find((agent) => isA2aAgent(agent) && !Object.hasOwn(config.a2aAgents, a2aName(agent)));
-  if (absent !== undefined) note("AGENT_PROFILES", `AGENT_PROFILES names ${absent}, which A2A_AGENTS_FILE does not have`);
+  if (absent !== undefined) noteProblem("AGENT_PROFILES", `AGENT_PROFILES names ${absent}, which A2A_AGENTS_FILE does not have`);
   for (const profile of Object.keys(config.agentProfiles)) {
-    if (isReservedProfile(profile) && !publicNames.includes(profile)) note("AGENT_PROFILES", reservedProfile(profile));
+    if (isReservedProfile(profile) && !publicNames.includes(profile)) noteProblem("AGENT_PROFILES", reservedProfile(profile));
   }
   const strange = config.a2aProfiles.find((name) => !publicNames.includes(name) && !Object.hasOwn(config.agentProfiles, name));
-  if (strange !== undefined) note("A2A_PROFILES", `A2A_PROFILES names ${strange}, which is not a profile of AGENT_PROFILES`);
+  if (strange !== undefined) noteProblem("A2A_PROFILES", `A2A_PROFILES names ${strange}, which is not a profile of AGENT_PROFILES`);
   const { sitesDomain, consentUrl } = config;
   if (!isRefused("SITES_DOMAIN") && URL.canParse(consentUrl) && isSameSite(sitesDomain, consentUrl))
-    refuse(sites, "SITES_DOMAIN", sitesDomain);
+    noteInvalid(sites, "SITES_DOMAIN", sitesDomain);
   const onPostgres = config.database === "postgresql";
   if (config.role !== "all" && onPostgres && config.bucket === null && !config.isDataDirShared && !isSet("S3_BUCKET")) {
     const text = `ROLE=${config.role} needs files that all processes can read: set S3_BUCKET, or DATA_DIR_SHARED=true when DATA_DIR is one folder for all processes`;
-    note("DATA_DIR_SHARED", text);
+    noteProblem("DATA_DIR_SHARED", text);
   }
-  if (config.role !== "all" && !onPostgres) refuse(processing, "ROLE", config.role);
-  if (onPostgres) demand(data, "ENCRYPTION_KEY");
+  if (config.role !== "all" && !onPostgres) noteInvalid(processing, "ROLE", config.role);
+  if (onPostgres) require(data, "ENCRYPTION_KEY");
   if (!isRefused("BODY_MEMORY", "BODY_LIMIT") && config.bodyMemory < 2 * config.bodyLimit) {
-    note("BODY_MEMORY", `BODY_MEMORY must be at least twice BODY_LIMIT (they are ${config.bodyMemory} and ${config.bodyLimit} bytes)`);
+    noteProblem(
+      "BODY_MEMORY",
+      `BODY_MEMORY must be at least twice BODY_LIMIT (they are ${config.bodyMemory} and ${config.bodyLimit} bytes)`,
+    );
   }
-  if (!isRefused("PORT") && config.admin?.port === config.port) refuse(listening, "ADMIN_PORT", `${config.port}`);
+  if (!isRefused("PORT") && config.admin?.port === config.port) noteInvalid(listening, "ADMIN_PORT", `${config.port}`);
 }
 
 function reservedProfile(profile: string): string {

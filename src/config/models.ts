@@ -137,10 +137,10 @@ const fileSchema = z.record(
  * may be in the wrong member.
  */
 export function readModels(reader: Reader): Readonly<Record<string, ModelConfig>> {
-  const { MODELS_FILE: path } = reader.read(models);
-  if (path === null) return {};
-  const noteProblem = (text: string) => reader.noteProblem("MODELS_FILE", `MODELS_FILE ${path}: ${text}`);
-  const parsed = fileSchema.safeParse(readJson(path, noteProblem) ?? {});
+  const { MODELS_FILE } = reader.read(models);
+  if (MODELS_FILE === null) return {};
+  const noteProblem = (text: string) => reader.noteProblem("MODELS_FILE", `MODELS_FILE ${MODELS_FILE}: ${text}`);
+  const parsed = fileSchema.safeParse(readJson(MODELS_FILE, noteProblem) ?? {});
   for (const issue of parsed.error?.issues ?? []) noteProblem(`${issue.path.join(".") || "it"}: ${issue.message}`);
   const entries = Object.entries(parsed.data ?? {}).map(([name, model]) => {
     checkModel(model, (text) => noteProblem(`${name}.${text}`));
@@ -175,12 +175,14 @@ function readJson(path: string, note: Note): unknown {
 }
 
 function readKey(model: ModelEntry, reader: Reader, note: Note): string | null {
-  const { api_key_env: name, api_key_file: path } = model;
-  if (name === undefined && path === undefined) return null;
-  const key = (name === undefined ? readText(path ?? "") : reader.readRaw(name))?.trim();
+  const { api_key_env: apiKeyEnv, api_key_file: apiKeyFile } = model;
+  if (apiKeyEnv === undefined && apiKeyFile === undefined) return null;
+  const key = (apiKeyEnv === undefined ? readText(apiKeyFile ?? "") : reader.readRaw(apiKeyEnv))?.trim();
   if (key !== undefined && /^[\x21-\x7e]{1,4096}$/.test(key)) return key;
   note(
-    name === undefined ? "api_key_file: must be a file that holds a key" : `api_key_env: must name a variable that holds a key (${name})`,
+    apiKeyEnv === undefined
+      ? "api_key_file: must be a file that holds a key"
+      : `api_key_env: must name a variable that holds a key (${apiKeyEnv})`,
   );
   return null;
 }

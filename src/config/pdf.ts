@@ -28,6 +28,6 @@ export const pdf = {
 
 /** Reads how PDFs are made; null without PDF_RENDERER. */
 export function readPdf(reader: Reader): { readonly path: string; readonly uid: number | null } | null {
-  const { PDF_RENDERER: path, PDF_RENDERER_UID: uid } = reader.read(pdf);
-  return path === null ? null : { path, uid };
+  const { PDF_RENDERER, PDF_RENDERER_UID } = reader.read(pdf);
+  return PDF_RENDERER === null ? null : { path: PDF_RENDERER, uid: PDF_RENDERER_UID };
 }

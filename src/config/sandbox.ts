@@ -47,9 +47,11 @@ export interface SandboxSettings {
 }
 
 /** Reads the sandbox of commands; null without SANDBOX_COMMAND. */
-export function readSandbox({ read, require: demand }: Reader): SandboxSettings | null {
-  const { SANDBOX_COMMAND: command, SANDBOX_UID: uid, SANDBOX_GID: gid } = read(sandbox);
-  if (uid !== null) demand(sandbox, "SANDBOX_GID");
-  if (gid !== null) demand(sandbox, "SANDBOX_UID");
-  return command === null ? null : { command, user: uid === null || gid === null ? null : { uid, gid } };
+export function readSandbox({ read, require }: Reader): SandboxSettings | null {
+  const { SANDBOX_COMMAND, SANDBOX_UID, SANDBOX_GID } = read(sandbox);
+  if (SANDBOX_UID !== null) require(sandbox, "SANDBOX_GID");
+  if (SANDBOX_GID !== null) require(sandbox, "SANDBOX_UID");
+  return SANDBOX_COMMAND === null
+    ? null
+    : { command: SANDBOX_COMMAND, user: SANDBOX_UID === null || SANDBOX_GID === null ? null : { uid: SANDBOX_UID, gid: SANDBOX_GID } };
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { listOf, switchSetting } from "./values.ts";
-import { defineVariable } from "./variable.ts";
+import { defineVariable, type Reader } from "./variable.ts";
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|::1)$/;
 const address = '[^\\s@,;<>"()\\\\]{1,64}@[^\\s@,;<>"()\\\\]{1,190}';
@@ -142,3 +142,34 @@ export const mail = {
       "Whether people can ask for a sign-in link by mail on the sign-in page. With `on`, who reads a person's mail can sign in as the person, unless the person has an authenticator app ([security.md](../operate/sign-in.md#sign-in-links-by-mail)). Links that administrators make do not depend on it.",
   }),
 };
+
+/** How people sign in: by an identity provider, by links in mails, and by passwords. Without its settings a way is off. */
+export function readPeople({ read, require }: Reader) {
+  const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, ...more } = read(singleSignOn);
+  const { SMTP_URL, MAIL_FROM, SIGN_IN_LINKS: signInLinks } = read(mail);
+  if (OIDC_ISSUER !== null) require(singleSignOn, "OIDC_CLIENT_ID");
+  if (OIDC_ISSUER !== null) require(singleSignOn, "OIDC_CLIENT_SECRET");
+  if (more.OIDC_GROUPS_CLAIM !== null) require(singleSignOn, "OIDC_ISSUER");
+  if (more.OIDC_GROUPS_SCOPE !== null) require(singleSignOn, "OIDC_GROUPS_CLAIM");
+  if (SMTP_URL !== null) require(mail, "MAIL_FROM");
+  if (signInLinks) require(mail, "SMTP_URL");
+  return {
+    singleSignOn:
+      OIDC_ISSUER === null || OIDC_CLIENT_ID === null || OIDC_CLIENT_SECRET === null
+        ? null
+        : {
+            issuer: OIDC_ISSUER,
+            clientId: OIDC_CLIENT_ID,
+            clientSecret: OIDC_CLIENT_SECRET,
+            domains: more.OIDC_DOMAINS ?? [],
+            label: more.OIDC_LABEL,
+            groupsClaim: more.OIDC_GROUPS_CLAIM,
+            groupsScope: more.OIDC_GROUPS_SCOPE,
+          },
+    signInLinks,
+    mail:
+      SMTP_URL === null || MAIL_FROM === null
+        ? null
+        : { url: SMTP_URL, from: MAIL_FROM, demandTls: !isLoopback(new URL(SMTP_URL).hostname) },
+  };
+}

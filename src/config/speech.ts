@@ -60,6 +60,8 @@ export const speech = {
 
 /** Reads the transcription service; null without TRANSCRIBE_URL. */
 export function readTranscription(reader: Reader): TranscriptionConfig | null {
-  const { TRANSCRIBE_URL: url, TRANSCRIBE_MODEL: model, TRANSCRIBE_KEY: apiKey, TRANSCRIBE_PRICE: price } = reader.read(speech);
-  return url === null ? null : { baseUrl: url, model, apiKey, price };
+  const { TRANSCRIBE_URL, TRANSCRIBE_MODEL, TRANSCRIBE_KEY, TRANSCRIBE_PRICE } = reader.read(speech);
+  return TRANSCRIBE_URL === null
+    ? null
+    : { baseUrl: TRANSCRIBE_URL, model: TRANSCRIBE_MODEL, apiKey: TRANSCRIBE_KEY, price: TRANSCRIBE_PRICE };
 }

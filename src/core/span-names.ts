@@ -52,8 +52,13 @@ export const runSpan = (task: {
   name: "run",
   kind: "consumer",
   attributes: attributes({
-    ...{ operation: "invoke_agent", conversation: task.id, task: task.id, account: task.accountId, space: task.spaceId },
-    ...{ profile: task.agentProfile, claim: task.claims },
+    operation: "invoke_agent",
+    conversation: task.id,
+    task: task.id,
+    account: task.accountId,
+    space: task.spaceId,
+    profile: task.agentProfile,
+    claim: task.claims,
   }),
 });
 
@@ -68,7 +73,10 @@ export const deliverySpan = (delivery: {
   name: "webhook.deliver",
   kind: "producer",
   attributes: attributes({
-    ...{ delivery: delivery.id, webhook: delivery.webhookId, task: delivery.taskId, event: delivery.type },
+    delivery: delivery.id,
+    webhook: delivery.webhookId,
+    task: delivery.taskId,
+    event: delivery.type,
     attempt: delivery.number,
   }),
 });

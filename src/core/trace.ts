@@ -52,7 +52,10 @@ function passed({ isTrusted, ...trace }: RemoteParent): Span {
   const nothing = (): void => undefined;
   const span: Span = {
     trace: { ...trace, isSampled: trace.isSampled && isTrusted },
-    ...{ child: () => span, set: nothing, fail: nothing, end: nothing },
+    child: () => span,
+    set: nothing,
+    fail: nothing,
+    end: nothing,
   };
   return span;
 }

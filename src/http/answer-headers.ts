@@ -65,8 +65,8 @@ export function applyWarnings(warnings: Warnings, strict: boolean, set: (name: s
 function challengeHeaders(failure: Failure): Headers {
   const challenge = challengeOf(failure);
   if (challenge === undefined) return failure.reason === "insufficient_scope" ? bearerHeaders(failure.reason, true) : [];
-  const { headers, hasBearer: bearerShown } = challenge;
-  const bearer = headers.includes("authorization") ? [bearerChallenge(bearerShown ? "invalid_token" : undefined)] : [];
+  const { headers, hasBearer } = challenge;
+  const bearer = headers.includes("authorization") ? [bearerChallenge(hasBearer ? "invalid_token" : undefined)] : [];
   const keys = headers.filter((name) => name.endsWith("api-key")).map((name) => `ApiKey realm="api", header="${name}"`);
   const session = headers.includes("cookie") ? ['Cookie realm="api"'] : [];
   return [

@@ -54,8 +54,11 @@ function numberEncoder(names: readonly string[]): NonNullable<JsonOptions["textE
 }
 
 const long: ReadonlySet<ScalarType> = new Set([
-  ...[ScalarType.INT64, ScalarType.SINT64, ScalarType.SFIXED64],
-  ...[ScalarType.UINT64, ScalarType.FIXED64],
+  ScalarType.INT64,
+  ScalarType.SINT64,
+  ScalarType.SFIXED64,
+  ScalarType.UINT64,
+  ScalarType.FIXED64,
 ]);
 
 /** Collects values from the fields of a message and of its nested messages. Skips Google's types: their JSON form is not their fields. */

@@ -72,8 +72,8 @@ function handleOf(operation: Operation, type: PlainType, { admit, performer, bod
     binary: type === protoType ? operation.method.input : null,
     decode,
     async encode(call, admission, message) {
-      const { answer, isReplayed: replayed } = await performer.perform(admission, message, call.gone);
-      setHeaders(call.reply, idempotencyHeaders(replayed));
+      const { answer, isReplayed } = await performer.perform(admission, message, call.gone);
+      setHeaders(call.reply, idempotencyHeaders(isReplayed));
       await send(call, 200, type, { content: encode(answer), mayCompress: !operation.isConfidential });
     },
   });

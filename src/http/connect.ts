@@ -103,8 +103,8 @@ export function connectRoutes(parts: ConnectParts) {
     context.values.set(begunKey, true);
     try {
       setWarningHeaders(admission, context);
-      const { answer, isReplayed: replayed } = await performer.perform(admission, message, context.signal);
-      for (const [name, value] of idempotencyHeaders(replayed)) context.responseHeader.set(name, value);
+      const { answer, isReplayed } = await performer.perform(admission, message, context.signal);
+      for (const [name, value] of idempotencyHeaders(isReplayed)) context.responseHeader.set(name, value);
       return answer;
     } catch (thrown) {
       throw refuse(thrown, context, admission.request.requestId);

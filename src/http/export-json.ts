@@ -72,8 +72,8 @@ function handleOf(method: DescMethod, { operations, admit, performer, bodyLimit 
     },
     decode,
     async encode(call, admission, message) {
-      const { answer, isReplayed: replayed } = await performer.perform(admission, message, call.gone);
-      setHeaders(call.reply, [...idempotencyHeaders(replayed), ...callHeaders(call.head.requestId)]);
+      const { answer, isReplayed } = await performer.perform(admission, message, call.gone);
+      setHeaders(call.reply, [...idempotencyHeaders(isReplayed), ...callHeaders(call.head.requestId)]);
       await sendAnswer(call, admission, { text: Buffer.from(encode(answer)).toString() });
     },
   });

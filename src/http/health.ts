@@ -78,9 +78,9 @@ export function readiness({ ping, onAway, clock, leaving, log }: ReadinessParts)
 }
 
 /** `grpc.health.v1.Health` for these services; the empty name is the server as a whole. */
-export function healthService({ checkReady: ready, leaving }: Readiness, services: readonly string[]): ServiceImpl<typeof Health> {
+export function healthService({ checkReady, leaving }: Readiness, services: readonly string[]): ServiceImpl<typeof Health> {
   const known = new Set(["", ...services]);
-  const currentStatus = async () => ((await ready()) ? Status.SERVING : Status.NOT_SERVING);
+  const currentStatus = async () => ((await checkReady()) ? Status.SERVING : Status.NOT_SERVING);
   return {
     async check({ service }) {
       if (!known.has(service)) throw new ConnectError("unknown service", Code.NotFound);
@@ -102,10 +102,10 @@ const waitForAbort = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => (signal.aborted ? resolve() : signal.addEventListener("abort", () => resolve(), { once: true })));
 
 /** `/livez`: the process answers. `/readyz`: it accepts calls; 503 while it starts or drains (spec/decisions.md 24). @param headers of both answers */
-export function probes(app: FastifyInstance, { checkReady: ready }: Readiness, headers: Readonly<Record<string, string>> = {}): void {
+export function probes(app: FastifyInstance, { checkReady }: Readiness, headers: Readonly<Record<string, string>> = {}): void {
   app.get("/livez", async (_request, reply) => reply.headers(headers).type("text/plain").send("ok\n"));
   app.get("/readyz", async (_request, reply) => {
-    const isReady = await ready();
+    const isReady = await checkReady();
     return reply
       .code(isReady ? 200 : 503)
       .headers(headers)

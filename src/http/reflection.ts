@@ -24,18 +24,18 @@ interface Index {
   readonly types: Registry;
 }
 
-function answer({ messageRequest: query }: ReflectionRequest, { services, files, types }: Index) {
-  switch (query.case) {
+function answer({ messageRequest }: ReflectionRequest, { services, files, types }: Index) {
+  switch (messageRequest.case) {
     case "listServices":
       return { case: "listServicesResponse", value: { service: services.map(({ typeName }) => ({ name: typeName })) } } as const;
     case "fileByFilename":
-      return withImports(files.get(query.value));
+      return withImports(files.get(messageRequest.value));
     case "fileContainingSymbol":
-      return withImports(fileOf(types, query.value));
+      return withImports(fileOf(types, messageRequest.value));
     case "fileContainingExtension":
-      return withImports(extensionFile(types, query.value));
+      return withImports(extensionFile(types, messageRequest.value));
     case "allExtensionNumbersOfType":
-      return extensionNumbers(types, query.value);
+      return extensionNumbers(types, messageRequest.value);
     default:
       return errorResponse(Code.InvalidArgument, "message_request: is required");
   }

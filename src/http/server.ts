@@ -90,9 +90,17 @@ export interface SiteServer {
 
 /** Headers that pages of other origins may read in addition to the body. */
 const exposedHeaders = [
-  ...["X-Request-Id", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Idempotent-Replayed"],
-  ...["X-Request-Warnings", "Preference-Applied", "ETag"],
-  ...["WWW-Authenticate", "X-Accepted-Credentials"],
+  "X-Request-Id",
+  "Retry-After",
+  "RateLimit-Limit",
+  "RateLimit-Remaining",
+  "RateLimit-Reset",
+  "Idempotent-Replayed",
+  "X-Request-Warnings",
+  "Preference-Applied",
+  "ETag",
+  "WWW-Authenticate",
+  "X-Accepted-Credentials",
   ...connectCors.exposedHeaders,
 ];
 

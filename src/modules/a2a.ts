@@ -21,8 +21,8 @@ export function createA2a(
   { keys, ...calls }: A2aCalls,
   pushCreated: (taskId: string) => void,
 ): { readonly routes: Door; readonly service: RpcDoor } {
-  const { baseUrl, bodyLimit, a2aProfiles: publicProfiles } = config;
-  const agents = createAgents({ baseUrl, version, profiles: configuredProfiles(config), publicProfiles, keys });
+  const { baseUrl, bodyLimit, a2aProfiles } = config;
+  const agents = createAgents({ baseUrl, version, profiles: configuredProfiles(config), publicProfiles: a2aProfiles, keys });
   const pushes = pushConfigs({ clock, ids, cipher, rules: plainLoopback(config), created: pushCreated });
   const parts = { ...calls, agents, pushes, store, clock, uploads, blobs, bodyLimit };
   return { routes: (app) => a2aRoutes(app, parts), service: a2aService(parts) };

@@ -49,7 +49,9 @@ export async function startBackground(
   const stopWatch = startWatch(context);
   const auditing = startAuditing(context);
   return {
-    ...{ uses, keys, refusals: auditing.refusals },
+    uses,
+    keys,
+    refusals: auditing.refusals,
     stop: (step) => Promise.all([step("timed jobs", stopJobs()), step("warnings", stopWatch())]),
     async finish(step) {
       await step("audit", auditing.stop());

@@ -16,7 +16,7 @@ export function openBlobs({ bucket, database, dataDir, isDataDirShared }: Config
 
 /** The modules for S3 are loaded only if a bucket is configured. */
 function bucketBlobs(bucket: Bucket): Blobs {
-  const loaded = import("../adapters/storage/s3.ts").then(({ createS3Blobs: s3Blobs }) => s3Blobs(bucket));
+  const loaded = import("../adapters/storage/s3.ts").then(({ createS3Blobs }) => createS3Blobs(bucket));
   return {
     put: async (...call) => (await loaded).put(...call),
     read: async (...call) => (await loaded).read(...call),

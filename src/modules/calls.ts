@@ -40,7 +40,9 @@ export function createCalls(context: ProcessContext, { uses, keys, refusals }: C
   const records = idempotencyRecords(cipher, clock.now);
   const writeAudit = auditWriter(clock, ids);
   return {
-    ...{ keys, readToken, writeAudit },
+    keys,
+    readToken,
+    writeAudit,
     limits: callLimits,
     anonymous: callLimits.anonymous,
     readRequest: test?.read(readRequest) ?? readRequest,

@@ -1,6 +1,6 @@
 import { connectorHandlers, connectorSettingsHandlers } from "../rpc/connector.ts";
 import type { CreateModule } from "./module.ts";
 
-export const createConnectors: CreateModule = ({ connectors: { connectors: servers, signIns: ofServers } }) => ({
-  handlers: [connectorHandlers(servers), connectorSettingsHandlers(servers, ofServers)],
+export const createConnectors: CreateModule = ({ connectors: { connectors, signIns } }) => ({
+  handlers: [connectorHandlers(connectors), connectorSettingsHandlers(connectors, signIns)],
 });

@@ -14,8 +14,17 @@ export function consoleParts(context: ModuleContext): ConsoleParts {
   const { config, store, cipher, clock, ids, random, log, teams, calls } = context;
   const { consentUrl, singleSignOn, dataDir } = config;
   return {
-    ...{ store, clock, ids, random, cipher, log, readRequest: calls.readRequest, report: calls.report },
-    ...{ askOwner: teams.askOwner, sendRecoveryMail: teams.sendRecoveryMail, mailLink: teams.mailLink },
+    store,
+    clock,
+    ids,
+    random,
+    cipher,
+    log,
+    readRequest: calls.readRequest,
+    report: calls.report,
+    askOwner: teams.askOwner,
+    sendRecoveryMail: teams.sendRecoveryMail,
+    mailLink: teams.mailLink,
     visits: visits({ store, clock, random, consentUrl, console: config.console }),
     countAttempt: attemptCounter(store.counters, clock, network),
     countLink: linkRequestCounter(store.counters, clock, network),

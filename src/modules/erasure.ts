@@ -11,7 +11,10 @@ import { openBlobs } from "./blobs.ts";
 export function eraseParts(config: Config, store: Store, clock: Clock, log: Log, onProgress: EraseParts["onProgress"]): EraseParts {
   const { sweep } = fileSweep({ changeBytes: store.change, blobs: openBlobs(config, log), clock, log });
   return {
-    ...{ store, clock, sweep, onProgress },
+    store,
+    clock,
+    sweep,
+    onProgress,
     // What would follow a task is erased with it.
     publishTask: async (_, { task }) => task,
     record: (erased) => recordErasures(config.dataDir, erased, clock.now()),

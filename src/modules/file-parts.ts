@@ -30,10 +30,10 @@ function limitedChange({ config, store }: Pick<ProcessContext, "config" | "store
 }
 
 export function openFiles({ config, store, cipher, clock, ids, random, log, resolve, observe }: ProcessContext) {
-  const { fileQuota: quota, fileLimit: max } = config;
+  const { fileQuota, fileLimit } = config;
   const changeBytes = limitedChange({ config, store });
   const blobs = openBlobs(config, log);
-  const fileWriter = writer({ changeBytes, blobs, clock, ids, quota });
+  const fileWriter = writer({ changeBytes, blobs, clock, ids, quota: fileQuota });
   const stage = staging({ changeBytes, writer: fileWriter, clock, ids });
   const links = fileLinks(cipher, config.baseUrl);
   return {
@@ -42,8 +42,8 @@ export function openFiles({ config, store, cipher, clock, ids, random, log, reso
     links,
     /** A download link of a file. */
     link: (fileId: string) => links.download(fileId, clock.now()),
-    files: files({ clock, ids, quota }),
-    uploads: uploads({ store, changeBytes, writer: fileWriter, clock, max, observe }),
+    files: files({ clock, ids, quota: fileQuota }),
+    uploads: uploads({ store, changeBytes, writer: fileWriter, clock, max: fileLimit, observe }),
     staging: stage,
     fetchFiles: fetchFilesWith({ staging: stage, fetchFile: fetchFile(config.fetchAllow, clock, resolve), clock, store, blobs }),
     readFile: fileReader(store, blobs, clock),

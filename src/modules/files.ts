@@ -5,14 +5,14 @@ import { fileHandlers } from "../rpc/file.ts";
 import type { CreateModule } from "./module.ts";
 
 export const createFiles: CreateModule = ({ config, store, cipher, clock, log, files, calls }) => {
-  const { pdf: chromium, corsOrigins, baseUrl } = config;
+  const { pdf, corsOrigins, baseUrl } = config;
   const own = {
     store,
     cipher,
     clock,
     corsOrigins,
     exportLinks: exportLinks(cipher, baseUrl),
-    pdfOf: createPdfOf({ chromium, clock, log }),
+    pdfOf: createPdfOf({ chromium: pdf, clock, log }),
   };
   return {
     handlers: [fileHandlers(files.files, files.links, clock)],

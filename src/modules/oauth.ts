@@ -12,12 +12,19 @@ import type { CreateModule } from "./module.ts";
 /** OAuth apps, and the endpoints for their clients. */
 export const createOAuth: CreateModule = (context) => {
   const { config, store, cipher, clock, ids, random, log, hooks, calls } = context;
-  const { baseUrl: issuer, consentUrl, cliSignIn, registration } = config;
+  const { baseUrl, consentUrl, cliSignIn, registration } = config;
   if (config.refreshReplaySeconds > 0)
     log("warn", "OAUTH_REFRESH_REPLAY_SECONDS: repeated refreshes return the same tokens, which deviates from the specification");
   const routes: OAuthRoutesParts = {
     ...calls,
-    ...{ store, clock, ids, random, issuer, consentUrl, cliSignIn, registration },
+    store,
+    clock,
+    ids,
+    random,
+    issuer: baseUrl,
+    consentUrl,
+    cliSignIn,
+    registration,
     admitToken: tokenAdmission(calls),
     refreshTokens: refreshTokens(cipher, ids, config.refreshReplaySeconds * 1000),
   };

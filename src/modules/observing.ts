@@ -69,15 +69,18 @@ function callSelection({ successful, others }: Config["callLog"]): (call: Pick<E
 /** Outcomes that are the service's fault. A refusal is a normal end of a call. */
 const faults: ReadonlySet<string> = new Set(["internal", "unavailable", "data_loss", "unknown"]);
 
-function endSpan(span: Span, { requestId, operation: call, wire, outcome, caller }: EndedCall): void {
+function endSpan(span: Span, { requestId, operation, wire, outcome, caller }: EndedCall): void {
   span.set(
     attributes({
-      ...{ request: requestId, call, wire, outcome },
+      request: requestId,
+      call: operation,
+      wire,
+      outcome,
       ...(caller !== null && { account: caller.accountId, space: caller.spaceId, credential: caller.credential.kind }),
     }),
   );
   if (faults.has(outcome)) span.fail(outcome);
-  span.end(call);
+  span.end(operation);
 }
 
 /** The fields of a call's line: ids, names and numbers, never content or secrets. */
@@ -92,7 +95,11 @@ function lineOf({
   span,
 }: EndedCall): NonNullable<Parameters<Log>[2]> {
   return {
-    ...{ requestId, operation, wire, outcome, ms: Math.round(seconds * 10_000) / 10 },
+    requestId,
+    operation,
+    wire,
+    outcome,
+    ms: Math.round(seconds * 10_000) / 10,
     ...(callerRequestId !== null && { callerRequestId }),
     ...(span !== null && { traceId: span.trace.traceId }),
     ...(caller !== null && { account: caller.accountId, space: caller.spaceId, credential: caller.credential.kind }),

@@ -18,7 +18,7 @@ import type { Module, ModuleContext } from "./module.ts";
 /** The pages of the server, with the one for unknown addresses, and the web application. */
 export function createPages(context: ModuleContext): Module & Required<Pick<ServerParts, "notFoundPage">> {
   const { config, clock, resolve, sites, connectors, calls } = context;
-  const { baseUrl: issuer, cliSignIn, registration } = config;
+  const { baseUrl, cliSignIn, registration } = config;
   const pages = consoleParts(context);
   const isOwn = ownHostCheck(config);
   const documents = clientDocuments({
@@ -27,7 +27,7 @@ export function createPages(context: ModuleContext): Module & Required<Pick<Serv
     count: (address) => calls.limits.clientDocument(address),
   });
   const routesOf = [
-    consentPages({ issuer, cliSignIn, registration, documents }),
+    consentPages({ issuer: baseUrl, cliSignIn, registration, documents }),
     connectorPages(connectors.signIns, connectorCallback),
     siteEntrance(sites),
     errorPages,

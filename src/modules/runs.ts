@@ -42,7 +42,9 @@ export async function startTasks(
   const runs = startRuns({
     ...context,
     ...files,
-    ...{ lease, agentFor, texts },
+    lease,
+    agentFor,
+    texts,
     saveSite: createSaveSite(context),
     excludedProfiles: remoteProfiles(config),
     prices: config.prices,

@@ -8,17 +8,17 @@ import type { CreateModule } from "./module.ts";
 
 /** Teams, their people and what they share, for operations and for SCIM. */
 export const createTeams: CreateModule = ({ config, store, clock, teams, calls }) => {
-  const { teamUsers: users, groups: ofTeam } = teams;
+  const { teamUsers, groups } = teams;
   const owners = ownership({ clock, counters: store.counters, checkPassword: (accountId, text) => checkPassword(store, accountId, text) });
   const assets = shares(clock);
   const { baseUrl, bodyLimit } = config;
   return {
     handlers: [
-      teamHandlers(owners, users, ofTeam),
-      teamUserHandlers(users),
+      teamHandlers(owners, teamUsers, groups),
+      teamUserHandlers(teamUsers),
       teamAssetAuditHandlers(assets),
       teamAssetManageHandlers(assets),
     ],
-    routes: [(scope) => scimRoutes(scope, { ...calls, teamUsers: users, groups: ofTeam, store, baseUrl, bodyLimit })],
+    routes: [(scope) => scimRoutes(scope, { ...calls, teamUsers, groups, store, baseUrl, bodyLimit })],
   };
 };

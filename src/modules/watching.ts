@@ -12,7 +12,10 @@ export function startWatch(context: ProcessContext): () => Promise<void> {
   const { config, store, clock, log, warnings, readDisk = diskOf } = context;
   const stopping = new AbortController();
   const watchInstallation = installationWatch({
-    ...{ store, clock, warnings, remoteProfiles: remoteProfiles(config) },
+    store,
+    clock,
+    warnings,
+    remoteProfiles: remoteProfiles(config),
     readDisk: () => readDisk(config.dataDir),
     replica: store.replica,
     databaseTime: context.databaseTime ?? store.installation.databaseTime,

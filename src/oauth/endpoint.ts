@@ -39,8 +39,18 @@ function requireUnique(pairs: readonly Pair[]): Form {
 
 /** The parameters of all endpoints; other members of any type are ignored. */
 const knownParameters: ReadonlySet<string> = new Set([
-  ...["grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "scope", "resource", "device_code"],
-  ...["client_id", "client_secret", "token", "token_type_hint"],
+  "grant_type",
+  "code",
+  "redirect_uri",
+  "code_verifier",
+  "refresh_token",
+  "scope",
+  "resource",
+  "device_code",
+  "client_id",
+  "client_secret",
+  "token",
+  "token_type_hint",
 ]);
 
 /** A quoted string, with a colon if it is a member's name, or an opening bracket. */
@@ -146,7 +156,7 @@ interface EndpointParts extends Pick<OAuthParts, "store" | keyof ClientSwitches>
 }
 
 /** Checks credentials and limits first, the same way at every endpoint (spec/decisions.md 32). */
-export function endpoint({ store, limits, ...switches }: EndpointParts, { name, hasIssuedToken: proves, answer }: Rules): Endpoint {
+export function endpoint({ store, limits, ...switches }: EndpointParts, { name, hasIssuedToken, answer }: Rules): Endpoint {
   async function authenticate({ authorization, form, address }: PostedForm): Promise<AuthenticatedClient & { readonly proven: boolean }> {
     const { clientId, secret } = readCredentials(authorization, form);
     if (!isClientId(clientId) && !isDocumentClientId(clientId)) throw invalidClient();
@@ -157,7 +167,7 @@ export function endpoint({ store, limits, ...switches }: EndpointParts, { name, 
     const bySecret = secret !== null && isSecretOf(client, secret);
     if (client === null || (secret !== null && !bySecret)) throw invalidClient();
     const deleted = client.deleted || isTurnedOff(clientId, switches);
-    return { client: { ...client, deleted }, bySecret, proven: bySecret || (await proves(clientId, form)) };
+    return { client: { ...client, deleted }, bySecret, proven: bySecret || (await hasIssuedToken(clientId, form)) };
   }
 
   async function authenticateWithinLimits(posted: PostedForm): Promise<AuthenticatedClient> {

@@ -75,7 +75,9 @@ export function describeError(thrown: unknown, causes: number): unknown {
   if (!(thrown instanceof Error)) return thrown;
   const { name, message, stack, cause } = thrown;
   return {
-    ...{ type: name, message, stack },
+    type: name,
+    message,
+    stack,
     ...("code" in thrown && { code: thrown.code }),
     ...(causes > 0 && cause !== undefined && { cause: describeError(cause, causes - 1) }),
     ...(causes > 0 &&

@@ -76,7 +76,10 @@ export function observeCall(
     get span() {
       return span;
     },
-    ...{ operation: null, caller: null, isAdmitted: false, reason: null },
+    operation: null,
+    caller: null,
+    isAdmitted: false,
+    reason: null,
     begin(wire, answer, address) {
       if (hasBegun) return;
       hasBegun = true;

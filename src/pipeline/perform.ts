@@ -164,8 +164,8 @@ export function performer(store: Store, handlers: HandlerTable, records: Idempot
 
     async perform(admission, message, gone) {
       try {
-        const { answer, isReplayed: replayed } = await runInSpan(spanOf(admission), () => outcome(admission, message, gone));
-        return { answer: setEnvelope(admission.operation.method, answer, admission.request.requestId), isReplayed: replayed };
+        const { answer, isReplayed } = await runInSpan(spanOf(admission), () => outcome(admission, message, gone));
+        return { answer: setEnvelope(admission.operation.method, answer, admission.request.requestId), isReplayed };
       } catch (thrown) {
         noteThrown(admission)(thrown);
         throw nameSubject(admission.operation.method, message, thrown);
@@ -193,10 +193,10 @@ const isDryRun = (message: Message): boolean => "dryRun" in message && message.d
 
 const spanOf = ({ request }: Admission): Span | null => request.observed?.span ?? null;
 
-const openCallOf = ({ operation, request, caller, checkAgain: again }: Admission, gone: AbortSignal): OpenCall => ({
+const openCallOf = ({ operation, request, caller, checkAgain }: Admission, gone: AbortSignal): OpenCall => ({
   caller,
   accessKey: JSON.stringify([operation.rpc, request.credentials, request.address]),
-  reauthenticate: again,
+  reauthenticate: checkAgain,
   network: network(request.address),
   gone,
 });

@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Agent, AgentEdit, Agents } from "../core/agents/agent.ts";
+import { defined } from "../core/defined.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { AgentSchema } from "../gen/proto/agent/v2/agent_pb.ts";
 import { AgentService, type UpdateAgentRequest } from "../gen/proto/agent/v2/agent_service_pb.ts";
@@ -26,7 +27,7 @@ export function agentHandlers(agents: Agents) {
 function edit({ nickname, about }: UpdateAgentRequest): AgentEdit {
   return {
     ...(nickname === undefined ? {} : { nickname: nicknameIn(nickname) }),
-    ...(about === undefined ? {} : { about }),
+    ...defined({ about }),
   };
 }
 

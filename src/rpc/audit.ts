@@ -3,6 +3,7 @@ import { auditOutcomes } from "../core/audit/chain.ts";
 import { type AuditDownloadLinks, auditAddressSeconds } from "../core/audit/download-links.ts";
 import { type AuditFilter, type LoggedRow, listAudit, listAuditNames } from "../core/audit/log.ts";
 import type { Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { invalidArgument } from "../core/failure.ts";
 import { type AuditEventSchema, AuditOutcomeSchema } from "../gen/proto/audit/v2/audit_pb.ts";
 import {
@@ -46,7 +47,7 @@ export const auditHandlers = ({ rpcOf, downloadLinks, clock }: AuditParts) =>
         data: items.map(auditMessage),
         names: [...names],
         hasMore: next !== undefined,
-        ...(next === undefined ? {} : { nextCursor: next }),
+        ...defined({ nextCursor: next }),
       };
     },
   });
@@ -61,7 +62,7 @@ function filterOf(request: ListAuditEventsRequest, rpcOf: (name: string) => stri
     ...(credential ? { credential } : {}),
     ...(operation ? { operation: rpcOf(operation) ?? operation } : {}),
     ...(operationPrefix ? { operationPrefix } : {}),
-    ...(outcomeName === undefined ? {} : { outcome: outcomeName }),
+    ...defined({ outcome: outcomeName }),
     ...(subject ? { subject } : {}),
     ...(requestId ? { requestId } : {}),
   };

@@ -48,7 +48,11 @@ const nameValue: Readonly<Record<StepName, EventName>> = {
 /** The input of an export; empty texts count as absent. */
 const inputOf = ({ user, sessionUid, startTime, endTime, eventNames, includePayload, reason }: CreateExportRequest): ComplianceInput => ({
   filter: {
-    ...{ user: user || null, session: sessionUid || null, startTime: timeOf(startTime), endTime: timeOf(endTime), includePayload },
+    user: user || null,
+    session: sessionUid || null,
+    startTime: timeOf(startTime),
+    endTime: timeOf(endTime),
+    includePayload,
     names: eventNames.length === 0 ? stepNames : stepNames.filter((name) => eventNames.includes(nameValue[name])),
   },
   reason,
@@ -75,7 +79,9 @@ const recordMessage = ({
   const { completedAt, archive } = record;
   const error = status === "cancelled" ? "the export was cancelled" : record.error;
   return {
-    ...{ uid, status: statusValue[status], createdAt: timestampFromMs(createdAt) },
+    uid,
+    status: statusValue[status],
+    createdAt: timestampFromMs(createdAt),
     ...(completedAt === null ? {} : { completedAt: timestampFromMs(completedAt) }),
     ...(archive === null ? {} : { eventCount: BigInt(archive.eventCount ?? 0), fileSize: BigInt(archive.bytes) }),
     ...(error === null ? {} : { errorMessage: error }),

@@ -71,7 +71,12 @@ export function connectorSettingsHandlers(connectors: Connectors, signIns: SignI
 }
 
 const inputIn = ({ uid, name, description, category, forSpace, isDefault, server }: InstallConnectorRequest): ConnectorInput => ({
-  ...{ uid, name, description, category, forSpace, isDefault },
+  uid,
+  name,
+  description,
+  category,
+  forSpace,
+  isDefault,
   server: serverIn(server),
 });
 
@@ -88,7 +93,16 @@ function serverIn(server: InstallConnectorRequest["server"]): ServerInput {
 export function toInstalled(connector: InstalledConnector): MessageInitShape<typeof InstalledConnectorSchema> {
   const { id, uid, name, type, description, category, accountId, server, state, isDefault, tools, toolsAt, createdAt } = connector;
   return {
-    ...{ id, uid, name, type, description, category, state, isDefault, forSpace: accountId === null, createdAt: seconds(createdAt) },
+    id,
+    uid,
+    name,
+    type,
+    description,
+    category,
+    state,
+    isDefault,
+    forSpace: accountId === null,
+    createdAt: seconds(createdAt),
     url: server.transport === "http" ? server.url : "",
     command: server.transport === "stdio" ? server.command : "",
     auth: server.transport === "http" ? server.auth : "none",

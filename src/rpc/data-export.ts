@@ -39,12 +39,12 @@ const operations = (exports: Exports, purged: "not_found" | "failed_precondition
     return { records: items.map(taskMessage), total };
   },
   async createExport(tx: Tx, caller: Caller, request: ExportRequest) {
-    const { newExport: wanted, teamId } = await exports.create(tx, caller, exportInput(request));
+    const { newExport, teamId } = await exports.create(tx, caller, exportInput(request));
     return {
-      uid: wanted.id,
+      uid: newExport.id,
       status: statusValue.pending,
-      createdAt: timestampFromMs(wanted.createdAt),
-      userId: wanted.accountId,
+      createdAt: timestampFromMs(newExport.createdAt),
+      userId: newExport.accountId,
       enterpriseUid: teamId,
     };
   },

@@ -36,7 +36,9 @@ export const eventMessage = (event: TaskEvent, link: Link): MessageInitShape<typ
 
 /** The wire form of a part of a text (spec/api.md 8.72). */
 export const deltaMessage = ({ key, attempt, offset, text, type }: TextDelta): MessageInitShape<typeof TextDeltaSchema> => ({
-  ...{ messageKey: key, offset, text },
+  messageKey: key,
+  offset,
+  text,
   attempt: BigInt(attempt),
   type: eventType.toValue(type),
 });

@@ -1,5 +1,6 @@
 import { toJson } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
+import { defined } from "../core/defined.ts";
 import { invalidArgument } from "../core/failure.ts";
 import { contentTypeOf, tidyFilename } from "../core/files/filename.ts";
 import type { AttachmentCopy } from "../core/imports/imported-files.ts";
@@ -58,7 +59,7 @@ function newEvent({ payload }: ImportedEvent, path: string): NewEvent {
     case "structuredOutputResult": {
       const { success, value = {}, error } = payload.value;
       const checked = sized(value, valueMax, `${path}.structured_output_result.value`) as JsonObject;
-      return { type: "structured_output_result", payload: { success, value: checked, ...(error === undefined ? {} : { error }) } };
+      return { type: "structured_output_result", payload: { success, value: checked, ...defined({ error }) } };
     }
     case "toolUsed":
       return { type: "tool_used", payload: useIn(payload.value, `${path}.tool_used`) };
@@ -74,27 +75,30 @@ function newEvent({ payload }: ImportedEvent, path: string): NewEvent {
 }
 
 /** The rules of the fields allow no other names. */
-function answerIn({ content, deliveryKind, questionExpectation: asked }: ImportedAssistantMessage): EventPayloads["assistant_message"] {
-  const mode = asked?.selectionMode === "multiple" ? ("multiple" as const) : ("single" as const);
+function answerIn({ content, deliveryKind, questionExpectation }: ImportedAssistantMessage): EventPayloads["assistant_message"] {
+  const mode = questionExpectation?.selectionMode === "multiple" ? ("multiple" as const) : ("single" as const);
   return {
     content,
     ...(deliveryKind === undefined ? {} : { deliveryKind: deliveryKind as "result" | "progress" | "question" }),
-    ...(asked ? { questionExpectation: { responseMethod: "send_message", options: asked.options, selectionMode: mode } } : {}),
+    ...(questionExpectation
+      ? { questionExpectation: { responseMethod: "send_message", options: questionExpectation.options, selectionMode: mode } }
+      : {}),
   };
 }
 
-function statusIn({ agentStatus, brief, description, statusDetail: detail }: ImportedStatusUpdate, path: string) {
+function statusIn({ agentStatus, brief, description, statusDetail }: ImportedStatusUpdate, path: string) {
   const status = taskStatus.toName(agentStatus) ?? "stopped";
-  if (detail && status !== "waiting") throw invalidArgument(`${path}.status_detail`, "must only be sent with the state waiting");
-  const schema = detail?.confirmInputSchema;
+  if (statusDetail && status !== "waiting") throw invalidArgument(`${path}.status_detail`, "must only be sent with the state waiting");
+  const schema = statusDetail?.confirmInputSchema;
   return {
-    ...{ agentStatus: status, brief },
-    ...(description === undefined ? {} : { description }),
-    ...(detail
+    agentStatus: status,
+    brief,
+    ...defined({ description }),
+    ...(statusDetail
       ? {
           statusDetail: {
-            waitingForEventType: detail.waitingForEventType,
-            waitingDescription: detail.waitingDescription,
+            waitingForEventType: statusDetail.waitingForEventType,
+            waitingDescription: statusDetail.waitingDescription,
             ...(schema ? { confirmInputSchema: sized(schema, schemaMax, `${path}.status_detail.confirm_input_schema`) as JsonObject } : {}),
           },
         }
@@ -104,8 +108,11 @@ function statusIn({ agentStatus, brief, description, statusDetail: detail }: Imp
 
 function useIn({ tool, actionId, status, brief, description, message, params, result }: ImportedToolUsed, path: string) {
   return {
-    ...{ tool, actionId, brief, status: toolStatus.toName(status) ?? "success" },
-    ...(description === undefined ? {} : { description }),
+    tool,
+    actionId,
+    brief,
+    status: toolStatus.toName(status) ?? "success",
+    ...defined({ description }),
     ...(message ? { message: { action: message.action, param: message.param } } : {}),
     ...(params ? { params: sized(params, valueMax, `${path}.params`) as JsonObject } : {}),
     ...(result ? { result: sized(toJson(ValueSchema, result), valueMax, `${path}.result`) } : {}),
@@ -113,7 +120,8 @@ function useIn({ tool, actionId, status, brief, description, message, params, re
 }
 
 const stepIn = ({ status, title, startedAt, endAt }: ImportedPlanStep): PlanStep => ({
-  ...{ status: stepStatus.toName(status) ?? "todo", title },
+  status: stepStatus.toName(status) ?? "todo",
+  title,
   ...(startedAt === undefined ? {} : { startedAt: Number(startedAt) }),
   ...(endAt === undefined ? {} : { endAt: Number(endAt) }),
 });

@@ -47,7 +47,10 @@ export function statusMessage(
     ...queueMembers(status, agentOf),
     ...deliveryMembers(status),
     storage: {
-      ...{ kind: storage, files: BigInt(contents.files), bytes: BigInt(contents.bytes), loose: BigInt(contents.loose) },
+      kind: storage,
+      files: BigInt(contents.files),
+      bytes: BigInt(contents.bytes),
+      loose: BigInt(contents.loose),
       ...(disk && { diskFreeBytes: BigInt(disk.free), diskBytes: BigInt(disk.size) }),
     },
     errors: {
@@ -72,17 +75,29 @@ const age = (at: number, time: number): bigint => seconds(Math.max(0, at - time)
 function queueMembers({ at, nodes, profiles, workers }: InstallationStatus, agentOf: InstallationParts["agentOf"]) {
   return {
     nodes: nodes.map(({ id, startedAt, beatAt, running, address }) => ({
-      ...{ id, uptimeSeconds: age(at, startedAt), running: BigInt(running), servesCalls: address !== null },
+      id,
+      uptimeSeconds: age(at, startedAt),
+      running: BigInt(running),
+      servesCalls: address !== null,
       ...(beatAt === null ? {} : { heartbeatSeconds: age(at, beatAt) }),
     })),
     profiles: profiles.map(({ profile, queued, oldestAt, running, failed }) => ({
-      ...{ profile, agent: agentOf(profile), queued: BigInt(queued), running: BigInt(running), failed: BigInt(failed) },
+      profile,
+      agent: agentOf(profile),
+      queued: BigInt(queued),
+      running: BigInt(running),
+      failed: BigInt(failed),
       ...(oldestAt === null ? {} : { oldestSeconds: age(at, oldestAt) }),
     })),
     workers: {
-      ...{ credentials: BigInt(workers.credentials), present: BigInt(workers.present), runs: BigInt(workers.runs) },
+      credentials: BigInt(workers.credentials),
+      present: BigInt(workers.present),
+      runs: BigInt(workers.runs),
       data: workers.data.map(({ id, spaceId, profiles: names, seenAt, runs }) => ({
-        ...{ id, spaceId, profiles: [...names], runs: BigInt(runs) },
+        id,
+        spaceId,
+        profiles: [...names],
+        runs: BigInt(runs),
         ...(seenAt === null ? {} : { seenSeconds: age(at, seenAt) }),
       })),
     },
@@ -93,17 +108,22 @@ function deliveryMembers({ at, deliveries, jobs }: InstallationStatus) {
   const { count, due, oldestDueAt, webhooks, intervals } = deliveries;
   return {
     deliveries: {
-      ...{ pending: BigInt(count), due: BigInt(due) },
+      pending: BigInt(count),
+      due: BigInt(due),
       ...(oldestDueAt === null ? {} : { oldestDueSeconds: age(at, oldestDueAt) }),
       activeWebhooks: BigInt(webhooks.active),
       failingWebhooks: BigInt(webhooks.failing),
       inactiveWebhooks: BigInt(webhooks.inactive),
       intervals: intervals.map(({ start, delivered, pending, failed }) => ({
-        ...{ start: seconds(start), delivered: BigInt(delivered), pending: BigInt(pending), failed: BigInt(failed) },
+        start: seconds(start),
+        delivered: BigInt(delivered),
+        pending: BigInt(pending),
+        failed: BigInt(failed),
       })),
     },
     jobs: jobs.map((job) => ({
-      ...{ kind: job.kind, count: BigInt(job.count) },
+      kind: job.kind,
+      count: BigInt(job.count),
       ...(job.oldestDueAt === null ? {} : { oldestDueSeconds: age(at, job.oldestDueAt) }),
     })),
   } satisfies MessageInitShape<typeof GetStatusResponseSchema>;

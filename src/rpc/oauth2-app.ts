@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { AppSecrets, OAuthSecret } from "../core/oauth/app.ts";
 import type { ScopesInput, SettingsInput } from "../core/oauth/app-rules.ts";
@@ -147,7 +148,7 @@ export function oauth2AppHandlers({ apps, secrets, authorized, clock }: OAuth2Ap
     },
     async listOAuth2AppUsers(tx, caller, { clientId, limit = 20, cursor }) {
       const { items, total, next } = await authorized.users(tx, caller, clientId, { limit, cursor });
-      return { data: items.map(userMessage), total, hasMore: next !== undefined, ...(next === undefined ? {} : { nextCursor: next }) };
+      return { data: items.map(userMessage), total, hasMore: next !== undefined, ...defined({ nextCursor: next }) };
     },
     async updateOAuth2GrantConnectors(tx, caller, { clientId, connectorUids: chosen }) {
       const connectorUids = await updateGrantConnectors(tx, caller, { clientId, connectorUids: chosen, now: clock.now() });
@@ -198,8 +199,10 @@ const secretMessage = ({ id, last4, createdAt }: OAuthSecret): MessageInitShape<
 
 const lastUse = ({ usedAt }: Pick<GrantUse, "usedAt">) => (usedAt === null ? {} : { lastUsedAt: seconds(usedAt) });
 
-const userMessage = ({ accountId: userId, name: userName, createdAt, ...user }: AppUser): MessageInitShape<typeof OAuth2AppUserSchema> => ({
-  ...{ userId, userName, createdAt: seconds(createdAt) },
+const userMessage = ({ accountId, name: userName, createdAt, ...user }: AppUser): MessageInitShape<typeof OAuth2AppUserSchema> => ({
+  userId: accountId,
+  userName,
+  createdAt: seconds(createdAt),
   ...lastUse(user),
 });
 

@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import type { CountedProject, Project, ProjectEdit, Projects } from "../core/projects/project.ts";
 import { deleteProject } from "../core/use-cases/delete-project.ts";
 import type { ProjectSchema } from "../gen/proto/project/v2/project_pb.ts";
@@ -28,10 +29,10 @@ export function projectHandlers(projects: Projects, clock: Clock) {
     async createProject(tx, caller, { name, instruction = "" }) {
       return { project: toProject(await projects.create(tx, caller, { name, instruction })) };
     },
-    async listProjects(tx, caller, { pageSize: limit, pageCursor: cursor, includeTaskCounts }) {
-      const { items, next } = await projects.list(tx, caller, { limit, cursor, includeTaskCounts });
-      const paging = limit === undefined ? {} : { hasMore: next !== undefined };
-      return { data: items.map(toProject), ...paging, ...(next === undefined ? {} : { nextCursor: next }) };
+    async listProjects(tx, caller, { pageSize, pageCursor, includeTaskCounts }) {
+      const { items, next } = await projects.list(tx, caller, { limit: pageSize, cursor: pageCursor, includeTaskCounts });
+      const paging = pageSize === undefined ? {} : { hasMore: next !== undefined };
+      return { data: items.map(toProject), ...paging, ...defined({ nextCursor: next }) };
     },
     async getProject(tx, caller, { projectId }) {
       return { project: toProject(await projects.get(tx, caller, projectId)) };
@@ -47,6 +48,5 @@ export function projectHandlers(projects: Projects, clock: Clock) {
 }
 
 const edit = ({ name, instruction }: UpdateProjectRequest): ProjectEdit => ({
-  ...(name === undefined ? {} : { name }),
-  ...(instruction === undefined ? {} : { instruction }),
+  ...defined({ name, instruction }),
 });

@@ -1,4 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { defined } from "../core/defined.ts";
 import { missedPolicies, overlapPolicies, pauseReasons, type Schedule, scheduleStatuses } from "../core/schedules/schedule.ts";
 import type { SettingsInput } from "../core/schedules/settings.ts";
 import type { TaskTemplate } from "../core/schedules/template.ts";
@@ -35,7 +36,7 @@ export function scheduleHandlers(schedules: Schedules, appUrl: string) {
     },
     async listSchedules(tx, caller, { limit = 20, cursor }) {
       const { items, next } = await schedules.list(tx, caller, { limit, cursor });
-      return { data: items.map(toSchedule), hasMore: next !== undefined, ...(next === undefined ? {} : { nextCursor: next }) };
+      return { data: items.map(toSchedule), hasMore: next !== undefined, ...defined({ nextCursor: next }) };
     },
     async getSchedule(tx, caller, { scheduleId }) {
       return { schedule: toSchedule(await schedules.get(tx, caller, scheduleId)) };
@@ -65,7 +66,10 @@ export function scheduleHandlers(schedules: Schedules, appUrl: string) {
 
 /** The wire form of a schedule. */
 export const toSchedule = (schedule: Schedule): MessageInitShape<typeof ScheduleSchema> => ({
-  ...{ id: schedule.id, name: schedule.name, timeZone: schedule.timeZone, task: toTask(schedule.template) },
+  id: schedule.id,
+  name: schedule.name,
+  timeZone: schedule.timeZone,
+  task: toTask(schedule.template),
   ...(schedule.cron === null ? {} : { cron: schedule.cron }),
   ...(schedule.intervalSeconds === null ? {} : { intervalSeconds: BigInt(schedule.intervalSeconds) }),
   ...(schedule.moment === null ? {} : { at: new Date(schedule.moment).toISOString() }),
@@ -91,12 +95,16 @@ const toTask = ({ input, ...task }: TaskTemplate): MessageInitShape<typeof Creat
     enableSkills: [...input.resources.skills],
     forceSkills: [...input.resources.forced],
   },
-  ...{ interactiveMode: task.interactive, hideInTaskList: task.hidden, shareVisibility: visibility.toValue(task.shareVisibility) },
-  ...(task.projectId === undefined ? {} : { projectId: task.projectId }),
-  ...(task.locale === undefined ? {} : { locale: task.locale }),
-  ...(task.agentProfile === undefined ? {} : { agentProfile: task.agentProfile }),
-  ...(task.title === undefined ? {} : { title: task.title }),
-  ...(task.outputSchema === undefined ? {} : { structuredOutputSchema: task.outputSchema }),
+  interactiveMode: task.interactive,
+  hideInTaskList: task.hidden,
+  shareVisibility: visibility.toValue(task.shareVisibility),
+  ...defined({
+    projectId: task.projectId,
+    locale: task.locale,
+    agentProfile: task.agentProfile,
+    title: task.title,
+    structuredOutputSchema: task.outputSchema,
+  }),
   metadata: { ...task.metadata },
 });
 
@@ -104,7 +112,10 @@ const toTask = ({ input, ...task }: TaskTemplate): MessageInitShape<typeof Creat
 async function readSettings(settings: ScheduleSettings | undefined): Promise<SettingsInput> {
   const { name, cron, intervalSeconds, at, timeZone, task, missed, overlap } = settings ?? {};
   return {
-    ...{ name, cron, at, timeZone },
+    name,
+    cron,
+    at,
+    timeZone,
     intervalSeconds: intervalSeconds === undefined ? undefined : Number(intervalSeconds),
     template: task && (await withTaskPath(async () => readTemplate(task))),
     missed: missed === undefined ? undefined : missedPolicy.toName(missed),

@@ -44,11 +44,7 @@ export function skillSettingsHandlers(skills: Skills) {
     createSkill: {
       async prepare(request, sender, gone) {
         const { projectId, clientId } = request;
-        const create = await skills.create(
-          sender,
-          { ...{ projectId, clientId }, ownerType: ownerOf(request), source: sourceOf(request) },
-          gone,
-        );
+        const create = await skills.create(sender, { projectId, clientId, ownerType: ownerOf(request), source: sourceOf(request) }, gone);
         return async (tx) => ({ skill: toMessage(await create(tx)) });
       },
     },
@@ -61,7 +57,10 @@ export function skillSettingsHandlers(skills: Skills) {
     async getSkillContent(tx, caller, { id, path: requested }) {
       const { skill, files, path, text, isCut } = await skills.content(tx, caller, id, requested || manifestPath);
       return {
-        ...{ skill: toMessage(skill), path, text, truncated: isCut },
+        skill: toMessage(skill),
+        path,
+        text,
+        truncated: isCut,
         files: files.map(({ path: name, bytes }) => ({ path: name, bytes: BigInt(bytes) })),
       };
     },
@@ -106,7 +105,9 @@ function sourceOf({ fileId, archive }: Pick<CreateSkillRequest, "fileId" | "arch
 /** A skill in skill.list (spec/api.md 7.7). */
 export const toListed = ({ id, name, description, ownerType, accountId, creatorName, createdAt, updatedAt }: SkillView) =>
   ({
-    ...{ id, name, description },
+    id,
+    name,
+    description,
     ownerType: listedOwners[ownerType],
     ...(accountId === null ? {} : { creatorInfo: { userId: accountId, name: creatorName ?? "" } }),
     createdAt: seconds(createdAt),
@@ -115,7 +116,11 @@ export const toListed = ({ id, name, description, ownerType, accountId, creatorN
 
 const toMessage = (skill: Skill) =>
   ({
-    ...{ id: skill.id, name: skill.name, description: skill.description, enabled: skill.enabled, sha256: skill.sha256 },
+    id: skill.id,
+    name: skill.name,
+    description: skill.description,
+    enabled: skill.enabled,
+    sha256: skill.sha256,
     ownerType: owners[skill.ownerType],
     ...(skill.projectId === null ? {} : { projectId: skill.projectId }),
     ...(skill.clientId === null ? {} : { clientId: skill.clientId }),

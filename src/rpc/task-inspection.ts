@@ -14,7 +14,8 @@ export function inspectionMessage(
 ): MessageInitShape<typeof InspectTaskResponseSchema> {
   return {
     run: {
-      ...{ fence: BigInt(fence), claims },
+      fence: BigInt(fence),
+      claims,
       ...(servedAt === 0 ? {} : { claimedAt: BigInt(servedAt) }),
       ...(runner && { runner: runners[runner.kind], runnerId: runner.id }),
     },

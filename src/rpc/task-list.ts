@@ -2,6 +2,7 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { mapIterable } from "../async/map-iterable.ts";
 import type { Caller } from "../core/accounts/caller.ts";
 import type { Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { Conversation, ConversationFilter, Conversations, CountedConversation } from "../core/tasks/conversations.ts";
 import type { ListChange, ListWatches } from "../core/tasks/list-watches.ts";
@@ -61,8 +62,8 @@ export function taskListHandlers(parts: TaskListParts): Pick<Handlers<typeof Tas
       const input = { limit, order: orderOf(order), orderBy, cursor, includeCounts } as const;
       const { items, next, isComplete, counts } = await listings.tasks(tx, caller, listFilter(request), input);
       // 0: the wait began in a release that did not store it.
-      const waits = ({ waitingSince: at }: TaskView) =>
-        orderBy === "waitingSince" && at > 0 ? { waitingSince: BigInt(Math.floor(at / 1000)) } : {};
+      const waits = ({ waitingSince }: TaskView) =>
+        orderBy === "waitingSince" && waitingSince > 0 ? { waitingSince: BigInt(Math.floor(waitingSince / 1000)) } : {};
       const data = items.map((task) => ({ ...toMessage(caller, task), ...waits(task) }));
       const counted = counts ? { counts: { ...counts.byStatus, complete: counts.isComplete } } : {};
       return { data, ...pageEnd(next), warnings: isComplete ? [] : [notIndexed], ...counted };
@@ -92,7 +93,7 @@ function conversationHandlers(
       task: taskMessage(caller, task),
       messages: messages.map((event) => eventMessage(event, link)),
       locale: task.locale,
-      ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+      ...defined({ maxOutputTokens }),
       ...(usage ? { usage: { inputTokens: BigInt(usage.inputTokens), outputTokens: BigInt(usage.outputTokens) } } : {}),
       ...(turnRequest ? { turn: turnRequest } : {}),
     };

@@ -1,5 +1,6 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { appOf, type Caller, canAccessProjects } from "../core/accounts/caller.ts";
+import { defined } from "../core/defined.ts";
 import type { Tx } from "../core/store.ts";
 import { currentStatus, outcomeOf } from "../core/tasks/latest.ts";
 import { isQueued, isWaitingForSubtasks, type ReadRunState, type RunState } from "../core/tasks/run-state.ts";
@@ -74,11 +75,13 @@ const creditsMax = 2 ** 31 - 1;
 
 /** The place of a subtask in its tree, and the numbers of a task's subtasks. */
 function treeOf({ parentId, rootId, subtasks, ...task }: TaskView) {
-  const { subtasksRunning: running, subtasksWaiting: waiting, subtasksStopped: stopped, subtasksFailed: error } = task;
+  const { subtasksRunning, subtasksWaiting, subtasksStopped, subtasksFailed } = task;
   return {
     ...(parentId === null ? {} : { parentTaskId: parentId }),
     ...(rootId === null ? {} : { rootTaskId: rootId }),
-    ...(subtasks === 0 ? {} : { subtasks: { running, waiting, stopped, error } }),
+    ...(subtasks === 0
+      ? {}
+      : { subtasks: { running: subtasksRunning, waiting: subtasksWaiting, stopped: subtasksStopped, error: subtasksFailed } }),
   };
 }
 
@@ -116,7 +119,7 @@ export async function withTool(tx: Tx, { id, statusSeq }: TaskView, message: Tas
   if (event?.type !== "tool_used") return message;
   const { tool: name, description, params } = event.payload;
   const task = create(TaskSchema, message);
-  const tool = { name, ...(description === undefined ? {} : { description }), ...(params ? { params } : {}) };
+  const tool = { name, ...defined({ description }), ...(params ? { params } : {}) };
   if (task.statusDetail) task.statusDetail.tool = create(WaitingToolSchema, tool);
   return task;
 }

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { mapIterable } from "../async/map-iterable.ts";
 import type { Caller } from "../core/accounts/caller.ts";
+import { defined } from "../core/defined.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { FetchFiles } from "../core/files/fetch-files.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -47,8 +48,8 @@ const watchUrlSeconds = 600;
 
 /** Tasks (spec/api.md 8.1 to 8.9). */
 export function taskHandlers(parts: TaskParts) {
-  const { tasks, listings, confirmations, watches, watchLinks, clock, appUrl, fetchFiles: bring, transcribe, link, readRunState } = parts;
-  const readInput = inputReader(bring, transcribe);
+  const { tasks, listings, confirmations, watches, watchLinks, clock, appUrl, fetchFiles, transcribe, link, readRunState } = parts;
+  const readInput = inputReader(fetchFiles, transcribe);
   /** The answer of create and update; `share_url` unless private. */
   const summary = ({ id, title, shareVisibility }: Task) => ({
     taskId: id,
@@ -83,10 +84,10 @@ export function taskHandlers(parts: TaskParts) {
       },
     },
     getTask: {
-      async hold(tx, call, { taskId, afterSeq, waitSeconds: seconds = 0 }) {
+      async hold(tx, call, { taskId, afterSeq, waitSeconds = 0 }) {
         const read = async (caller: Caller) => ({ task: await tasks.get(tx, caller, taskId) });
         const isEnough = ({ task }: { task: Task }) => (afterSeq === undefined ? task.status !== "running" : task.lastSeq > afterSeq);
-        const { task } = await watches.hold(call, { seconds, read: read, isEnough: isEnough });
+        const { task } = await watches.hold(call, { seconds: waitSeconds, read, isEnough });
         const waits = isQueued(readRunState(task));
         const queuePosition = waits ? await tx.tasks.queuePosition(task, positionMax) : undefined;
         return { task: await withTool(tx, task, toMessage(call.caller, task)), lastSeq: task.lastSeq, ...(waits ? { queuePosition } : {}) };
@@ -129,7 +130,7 @@ export function taskHandlers(parts: TaskParts) {
         const read = (caller: Caller) => listings.messages(tx, caller, taskId, page);
         // Only the first page waits for new events.
         const seconds = cursor ? 0 : (waitSeconds ?? 0);
-        const { task, items, next } = await watches.hold(call, { seconds, read: read, isEnough: ({ items }) => items.length > 0 });
+        const { task, items, next } = await watches.hold(call, { seconds, read, isEnough: ({ items }) => items.length > 0 });
         const messages = items.map((event) => eventMessage(event, link));
         return { taskId: task.id, messages, ...pageEnd(next), lastSeq: task.lastSeq };
       },
@@ -186,7 +187,7 @@ function edit({ title, shareVisibility, enableVisibleInTaskList, metadata, proje
   const visibilityEdit = visibilityOf(shareVisibility);
   return {
     ...(title === undefined ? {} : { title: titleIn(title) }),
-    ...(visibilityEdit === undefined ? {} : { shareVisibility: visibilityEdit }),
+    ...defined({ shareVisibility: visibilityEdit }),
     ...(enableVisibleInTaskList === undefined ? {} : { hidden: !enableVisibleInTaskList }),
     ...(projectId === undefined ? {} : { projectId: projectId === "" ? null : projectId }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),

@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Share, ShareFilter, Shares, ShareType } from "../core/assets/share.ts";
+import { defined } from "../core/defined.ts";
 import { applyCaps, type Visibility } from "../core/visibility.ts";
 import { type ListShareableAssetsRequest, TeamAssetAuditApiV2Service } from "../gen/proto/team/v2/team_asset_audit_service_pb.ts";
 import { TeamAssetManageApiV2Service } from "../gen/proto/team/v2/team_asset_manage_service_pb.ts";
@@ -60,7 +61,7 @@ function filterOf({ keyword = "", ownerId = "", permission, startTime, endTime }
   return {
     ...(keyword === "" ? {} : { prefix: keyword }),
     ...(ownerId === "" ? {} : { accountId: ownerId }),
-    ...(visibility === undefined ? {} : { visibility }),
+    ...defined({ visibility }),
     ...(from === null ? {} : { from }),
     ...(until === null ? {} : { until }),
   };

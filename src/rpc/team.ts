@@ -113,14 +113,19 @@ const personMessage =
   (withAddress: boolean) =>
   ({ id: teamUserId, accountId, name, role, email }: TeamPerson) =>
     ({
-      ...{ teamUserId, accountId, role: roleValues[role] },
+      teamUserId,
+      accountId,
+      role: roleValues[role],
       ...(name === null ? {} : { name }),
       ...(withAddress ? { email } : {}),
     }) satisfies MessageInitShape<typeof TeamPersonSchema>;
 
 const groupMessage = ({ id, displayName, role, members, createdAt }: ListedGroup) =>
   ({
-    ...{ id, displayName, members, createdAt: seconds(createdAt) },
+    id,
+    displayName,
+    members,
+    createdAt: seconds(createdAt),
     ...(role === null ? {} : { role: roleValues[role] }),
   }) satisfies MessageInitShape<typeof TeamGroupSchema>;
 
@@ -146,10 +151,10 @@ export function teamUserHandlers(users: TeamUsers) {
       const role = grantableRole(request.role ?? TeamMemberRole.UNSPECIFIED);
       return cascadeMessage(await users.update(tx, caller, refOf(request), { status, role }, request.dryRun));
     },
-    async delegateProfile(tx, caller, { teamUserId, targetTeamUserId: id, role: roleValue, dryRun }) {
+    async delegateProfile(tx, caller, { teamUserId, targetTeamUserId, role: roleValue, dryRun }) {
       const role = migratedRoles[roleValue];
       if (role === undefined) throw invalidArgument("role", "is required");
-      const { user, effects } = cascadeMessage(await users.delegate(tx, caller, teamUserId, { id, role }, dryRun));
+      const { user, effects } = cascadeMessage(await users.delegate(tx, caller, teamUserId, { id: targetTeamUserId, role }, dryRun));
       return { user, ...(effects && { effects }) };
     },
     async reclaimProfile(tx, caller, { teamUserId }) {

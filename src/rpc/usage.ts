@@ -1,4 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { defined } from "../core/defined.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { Budget, Budgets, BudgetKind as Kind, BudgetPeriod as Period } from "../core/usage/budget.ts";
 import type { DaySum, Reports } from "../core/usage/reports.ts";
@@ -74,11 +75,14 @@ export function usageHandlers(reports: Reports) {
 const groups = enumConverter(UsageGroupSchema, usageGroups);
 
 const dayMessage = (day: DaySum): MessageInitShape<typeof DailyStatisticSchema> => ({
-  ...{ date: seconds(day.begins), credits: wireCredits(day.credits) },
+  date: seconds(day.begins),
+  credits: wireCredits(day.credits),
 });
 
-const groupMessage = ({ tasks: taskCount, credits: spent, ...group }: UsageByGroup): MessageInitShape<typeof UsageBreakdownSchema> => ({
-  ...{ ...group, taskCount, credits: wireCredits(spent) },
+const groupMessage = ({ tasks, credits, ...group }: UsageByGroup): MessageInitShape<typeof UsageBreakdownSchema> => ({
+  ...group,
+  taskCount: tasks,
+  credits: wireCredits(credits),
 });
 
 /** An empty filter counts as absent. */
@@ -88,7 +92,7 @@ const filterOf = ({ projectId, clientId, apiKeyId }: { readonly [Name in keyof U
   ...(apiKeyId ? { apiKeyId } : {}),
 });
 
-const paging = (next: string | undefined) => ({ hasMore: next !== undefined, ...(next === undefined ? {} : { nextCursor: next }) });
+const paging = (next: string | undefined) => ({ hasMore: next !== undefined, ...defined({ nextCursor: next }) });
 
 interface DateRange {
   readonly startDate?: bigint | undefined;
@@ -111,8 +115,12 @@ function recordMessage(record: UsageRecord, name: string | null, userId: string)
   };
 }
 
-const personMessage = ({ accountId, name, email, tasks, credits: spent }: UsageByPerson): MessageInitShape<typeof TeamUsageLogSchema> => ({
-  ...{ userId: accountId, userName: name, email, taskCount: tasks, credits: wireCredits(spent) },
+const personMessage = ({ accountId, name, email, tasks, credits }: UsageByPerson): MessageInitShape<typeof TeamUsageLogSchema> => ({
+  userId: accountId,
+  userName: name,
+  email,
+  taskCount: tasks,
+  credits: wireCredits(credits),
 });
 
 const kinds: Record<BudgetKind, Kind | null> = {
@@ -163,7 +171,13 @@ export function budgetHandlers(budgets: Budgets) {
 
 const toMessage = ({ id, kind, subject, period, credits, spent, held, createdAt, updatedAt }: Budget) =>
   ({
-    ...{ id, subject, kind: kindMessages[kind], period: periodMessages[period] },
-    ...{ credits: BigInt(credits), spent: BigInt(spent), held: BigInt(held) },
-    ...{ createdAt: seconds(createdAt), updatedAt: seconds(updatedAt) },
+    id,
+    subject,
+    kind: kindMessages[kind],
+    period: periodMessages[period],
+    credits: BigInt(credits),
+    spent: BigInt(spent),
+    held: BigInt(held),
+    createdAt: seconds(createdAt),
+    updatedAt: seconds(updatedAt),
   }) satisfies MessageInitShape<typeof BudgetSchema>;

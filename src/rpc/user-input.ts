@@ -30,7 +30,7 @@ export type ReadInput = (caller: Caller, message: Message | undefined, target: M
 export const inputReader =
   (fetchFiles: FetchFiles, transcribe: TranscribeRecordings): ReadInput =>
   async (caller, message, target, gone) => {
-    const { content = [], taskReferences: references = [] } = message ?? {};
+    const { content = [], taskReferences = [] } = message ?? {};
     const resources = readResources(message);
     checkGranted(caller, resources.connectors);
     const texts = content.flatMap(textIn);
@@ -40,7 +40,7 @@ export const inputReader =
     const spoken = recordings.length > 0;
     const transcripts = spoken ? await transcribe(caller, target, recordings, gone) : noTranscripts;
     const withTranscripts = transcripts.texts.size === 0 ? {} : { withTranscripts: joinTexts(content, transcripts.texts) };
-    const input = { texts, references, spoken, resources, ...withTranscripts, transcriptPrice: transcripts.price };
+    const input = { texts, references: taskReferences, spoken, resources, ...withTranscripts, transcriptPrice: transcripts.price };
     return { keep: async (tx, owner) => ({ ...input, attachments: await keep(tx, owner) }), warnings: [...transcripts.warnings] };
   };
 
@@ -50,18 +50,18 @@ export const inputReader =
  * @throws Failure `invalid_argument` as `inputReader`, and for a part that is not text.
  */
 export function readTextInput(message: Message | undefined) {
-  const { content = [], taskReferences: references = [] } = message ?? {};
+  const { content = [], taskReferences = [] } = message ?? {};
   const other = content.findIndex(({ type }) => type !== ContentPartType.TEXT);
   if (other >= 0) throw invalidArgument(`message.content[${other}]`, "must be text, because files expire");
   const texts = content.flatMap(textIn);
   messageText({ texts });
-  return { texts, references, resources: readResources(message) };
+  return { texts, references: taskReferences, resources: readResources(message) };
 }
 
 function readResources(message: Message | undefined): RequestedResources {
-  const { connectors = [], noConnectors = false, enableSkills: skills = [], forceSkills: forced = [] } = message ?? {};
+  const { connectors = [], noConnectors = false, enableSkills = [], forceSkills = [] } = message ?? {};
   if (noConnectors && connectors.length > 0) throw invalidArgument("message.no_connectors", "cannot be given with connectors");
-  return { skills, forced, connectors, noConnectors };
+  return { skills: enableSkills, forced: forceSkills, connectors, noConnectors };
 }
 
 const noTranscripts: Transcripts = { texts: new Map(), warnings: [], price: 0n };

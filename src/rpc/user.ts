@@ -24,9 +24,9 @@ const credentialKinds: Readonly<Record<CallerCredential["kind"], CredentialKind>
 /** user.me: an inexpensive check of a credential (spec/api.md 8.33). A token is answered without a statement. */
 export const userHandlers = implement(UserService, {
   async getCurrentUser(tx, caller) {
-    const { accountId: userId, spaceId: id, credential } = caller;
-    const me = { message: "ok", userId, credentialKind: credentialKinds[credential.kind] };
-    if (credential.kind === "token") return { ...me, space: { id }, scopes: [...credential.scopes] };
+    const { accountId, spaceId, credential } = caller;
+    const me = { message: "ok", userId: accountId, credentialKind: credentialKinds[credential.kind] };
+    if (credential.kind === "token") return { ...me, space: { id: spaceId }, scopes: [...credential.scopes] };
     const operator = credential.kind === "session" ? { operator: credential.operator } : {};
     return { ...me, ...(await personOf(tx, caller)), ...operator, ...limitsOf(caller) };
   },
@@ -38,11 +38,11 @@ const limitsOf = ({ credential, within }: Caller): { readonly scopes?: string[];
 });
 
 /** What only the person's own credentials show. */
-async function personOf(tx: Tx, { accountId, spaceId: id, role }: Caller): Promise<Me> {
-  const profile = await tx.accounts.profile(accountId, id);
+async function personOf(tx: Tx, { accountId, spaceId, role }: Caller): Promise<Me> {
+  const profile = await tx.accounts.profile(accountId, spaceId);
   const teamName = profile?.teamName ?? null;
   return {
-    space: { id, ...(teamName === null ? {} : { name: teamName }) },
+    space: { id: spaceId, ...(teamName === null ? {} : { name: teamName }) },
     ...(profile && { email: profile.email, locale: profile.locale }),
     ...(profile?.name ? { name: profile.name } : {}),
     ...(role === null ? {} : { role: roleValues[role] }),
@@ -71,11 +71,16 @@ export const accountHandlers = (sessions: OwnSessions, spaces: OwnSpaces) =>
     },
   });
 
-const spaceMessage = ({ spaceId: id, team, isCurrent: current }: ListedSpace) =>
-  ({ id, current, ...(team && { teamName: team.name, role: roleValues[team.role] }) }) satisfies MessageInitShape<typeof OwnSpaceSchema>;
+const spaceMessage = ({ spaceId, team, isCurrent }: ListedSpace) =>
+  ({ id: spaceId, current: isCurrent, ...(team && { teamName: team.name, role: roleValues[team.role] }) }) satisfies MessageInitShape<
+    typeof OwnSpaceSchema
+  >;
 
-const sessionMessage = ({ id, createdAt, expiresAt, teamName, isCurrent: current }: ListedSession) =>
+const sessionMessage = ({ id, createdAt, expiresAt, teamName, isCurrent }: ListedSession) =>
   ({
-    ...{ id, current, createdAt: seconds(createdAt), expiresAt: seconds(expiresAt) },
+    id,
+    current: isCurrent,
+    createdAt: seconds(createdAt),
+    expiresAt: seconds(expiresAt),
     ...(teamName === null ? {} : { teamName }),
   }) satisfies MessageInitShape<typeof SessionSchema>;

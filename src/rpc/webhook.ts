@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { mapIterable } from "../async/map-iterable.ts";
+import { defined } from "../core/defined.ts";
 import { isTaskPushId, listTaskPushes, removeTaskPush, type TaskPush } from "../core/push/task-pushes.ts";
 import { eventId } from "../core/tasks/event.ts";
 import { type DeliveryAttempt, deliveryStates } from "../core/webhooks/delivery.ts";
@@ -58,7 +59,11 @@ export const toWebhook = (webhook: Webhook): MessageInitShape<typeof WebhookSche
 
 /** The wire form of a push notification configuration in a list of webhooks. */
 const toTaskPush = ({ id, taskId, url, state, lastError, createdAt }: TaskPush): MessageInitShape<typeof WebhookSchema> => ({
-  ...{ id, url, kind: WebhookKind.A2A_PUSH, taskId, createdAt: seconds(createdAt) },
+  id,
+  url,
+  kind: WebhookKind.A2A_PUSH,
+  taskId,
+  createdAt: seconds(createdAt),
   status: webhookStatus.toValue(state === "active" ? "active" : "inactive"),
   ...(state === "active" ? {} : { inactiveReason: state === "failed" ? `given up: ${lastError}` : "the task is over" }),
 });
@@ -95,7 +100,9 @@ const failingIn = ({ failingSince }: Pick<Webhook, "failingSince">) =>
 function toHealth({ delivered, failed, pending, ...webhook }: DeliveryTally & Pick<Webhook, "failingSince">) {
   const ended = delivered + failed;
   return {
-    ...{ delivered, failed, pending },
+    delivered,
+    failed,
+    pending,
     ...(ended === 0 ? {} : { failureRate: failed / ended }),
     ...failingIn(webhook),
   } satisfies MessageInitShape<typeof GetWebhookHealthResponseSchema>;
@@ -140,8 +147,15 @@ export interface WebhookServiceParts {
 export function webhookHandlers({ webhooks, deliveries, listeners, keys }: WebhookServiceParts) {
   return implement(WebhookService, {
     createWebhook: {
-      async prepare({ url, eventTypes, signingSecret: secret, projectId, metadata, name }, caller) {
-        const create = await webhooks.create(caller, { url, eventTypes: typesOf(eventTypes), secret, projectId, metadata, name });
+      async prepare({ url, eventTypes, signingSecret, projectId, metadata, name }, caller) {
+        const create = await webhooks.create(caller, {
+          url,
+          eventTypes: typesOf(eventTypes),
+          secret: signingSecret,
+          projectId,
+          metadata,
+          name,
+        });
         return async (tx) => {
           const { webhook, secret } = await create(tx);
           return { webhook: toWebhook(webhook), signingSecret: secret };
@@ -241,8 +255,7 @@ function filterOf({ eventType: type = 0, state = 0, taskId, createdAfter, create
   const typeName = eventType.toName(type);
   const stateName = deliveryState.toName(state);
   return {
-    ...(typeName === undefined ? {} : { type: typeName }),
-    ...(stateName === undefined ? {} : { state: stateName }),
+    ...defined({ type: typeName, state: stateName }),
     ...(taskId ? { taskId } : {}),
     // `created_after` excludes its second, with all milliseconds of it.
     ...(createdAfter === undefined ? {} : { createdAfter: milliseconds(createdAfter) + 999 }),

@@ -1,4 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { defined } from "../core/defined.ts";
 import type { Tx } from "../core/store.ts";
 import { visibilities } from "../core/visibility.ts";
 import { type Checkpoint, checkpointStatuses } from "../core/websites/checkpoint.ts";
@@ -109,7 +110,7 @@ export function websiteHandlers({ websites, viewers, domains, siteUrl }: Website
       const { items, next } = await websites.list(tx, caller, { limit, cursor });
       const active = await activeDomains(tx, items);
       const data = items.map((site) => toListed(site, siteUrl, active.get(site.id) ?? []));
-      return { data, hasMore: next !== undefined, ...(next === undefined ? {} : { nextCursor: next }) };
+      return { data, hasMore: next !== undefined, ...defined({ nextCursor: next }) };
     },
     async listWebsiteCheckpoints(tx, caller, which) {
       const { site, checkpoints } = await websites.checkpoints(tx, caller, which);
@@ -124,8 +125,7 @@ export function websiteHandlers({ websites, viewers, domains, siteUrl }: Website
     async updateWebsite(tx, caller, { title, visibility, ...which }) {
       const requested = visibilityNames.toName(visibility ?? 0);
       await websites.update(tx, caller, which, {
-        ...(title === undefined ? {} : { title }),
-        ...(requested === undefined ? {} : { visibility: requested }),
+        ...defined({ title, visibility: requested }),
       });
       return {};
     },

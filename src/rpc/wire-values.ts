@@ -1,4 +1,5 @@
 import { type DescEnum, type EnumShape, getOption } from "@bufbuild/protobuf";
+import { defined } from "../core/defined.ts";
 import { ShareVisibilitySchema, TaskStatusSchema, TaskTypeSchema } from "../gen/proto/task/v2/task_pb.ts";
 import { word } from "../gen/proto/taskplatform/options/v1/options_pb.ts";
 
@@ -6,7 +7,7 @@ import { word } from "../gen/proto/taskplatform/options/v1/options_pb.ts";
 export const seconds = (ms: number): bigint => BigInt(Math.floor(ms / 1000));
 
 /** The members that end a page of a list with cursors. */
-export const pageEnd = (next: string | undefined) => ({ hasMore: next !== undefined, ...(next === undefined ? {} : { nextCursor: next }) });
+export const pageEnd = (next: string | undefined) => ({ hasMore: next !== undefined, ...defined({ nextCursor: next }) });
 
 /** Converts between the core's names and an enum's numbers. */
 export interface EnumConverter<Word extends string, Value> {

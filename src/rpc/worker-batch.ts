@@ -30,7 +30,7 @@ async function resultOf(
     return { result: { case: "appended", value: await append() } };
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown;
-    const { reason: code, message } = thrown;
-    return { result: { case: "error", value: { code, message } } };
+    const { reason, message } = thrown;
+    return { result: { case: "error", value: { code: reason, message } } };
   }
 }

@@ -1,6 +1,7 @@
 import { type DescMessage, fromJson, type MessageInitShape, type MessageShape, toJson } from "@bufbuild/protobuf";
 import { type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { inputSchema, isKind, isQuestion, variantsOf } from "../core/actions/kind.ts";
+import { defined } from "../core/defined.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { Attachment } from "../core/files/file.ts";
 import type { Json, JsonObject } from "../core/json.ts";
@@ -16,8 +17,15 @@ import type { Link } from "./event.ts";
 
 /** The wire form of a run for a worker, with new links to its files. */
 export const runMessage = (run: RemoteRun, link: Link): MessageInitShape<typeof RunSchema> => ({
-  ...{ taskId: run.taskId, fence: run.fence, leaseSeconds: run.leaseMs / 1000, claim: run.claim },
-  ...{ title: run.title, locale: run.locale, profile: run.profile, instruction: run.instruction, interactive: run.interactive },
+  taskId: run.taskId,
+  fence: run.fence,
+  leaseSeconds: run.leaseMs / 1000,
+  claim: run.claim,
+  title: run.title,
+  locale: run.locale,
+  profile: run.profile,
+  instruction: run.instruction,
+  interactive: run.interactive,
   earlier: run.history.flatMap((entry) => (entry.role === "tool" ? [] : [{ role: entry.role, content: entry.content }])),
   history: run.history.map((entry) => historyMessage(entry, link)),
   messages: run.asked.map((message) => requestMessage(message, link)),
@@ -26,14 +34,15 @@ export const runMessage = (run: RemoteRun, link: Link): MessageInitShape<typeof 
   taskReferences: [...run.references],
   skills: run.skills.map(({ id, name, description, forced }) => ({ id, name, description, forced, url: link(toDownloadId(id)) })),
   connectors: run.connectors.map(({ uid, name, tools }) => ({
-    ...{ id: uid, name },
+    id: uid,
+    name,
     tools: tools.map(({ policy, ...tool }) => ({ ...tool, asks: policy === "ask" })),
   })),
   ...(run.subtasks === null
     ? {}
     : {
         mayBeginSubtasks: true,
-        subtasks: run.subtasks.map(({ id: taskId, title, status, lastMessage: said }) => ({ taskId, title, status, said })),
+        subtasks: run.subtasks.map(({ id: taskId, title, status, lastMessage }) => ({ taskId, title, status, said: lastMessage })),
       }),
   waits: run.waits.map(({ mode, reason, subtasks }) => ({ mode, reason, subtasks: subtasks.map((each) => waitedMessage(each, link)) })),
   ...(run.traceparent === null ? {} : { traceparent: run.traceparent }),
@@ -43,21 +52,28 @@ export const runMessage = (run: RemoteRun, link: Link): MessageInitShape<typeof 
 
 function historyMessage(entry: HistoryEntry, link: Link): MessageInitShape<typeof HistoryEntrySchema> {
   if (entry.role !== "tool") return { role: entry.role, ...requestMessage(entry, link) };
-  const { role, isShortened: shortened, result, ...use } = entry;
-  return { role, tool: { ...use, shortened, result: fromJson(ValueSchema, result) } };
+  const { role, isShortened, result, ...use } = entry;
+  return { role, tool: { ...use, shortened: isShortened, result: fromJson(ValueSchema, result) } };
 }
 
 /** A subtask when a wait for it was over, with links to its files. */
 const waitedMessage = (
-  { id: taskId, title, status, lastMessage: said, output, attachments }: RemoteWait["subtasks"][number],
+  { id: taskId, title, status, lastMessage, output, attachments }: RemoteWait["subtasks"][number],
   link: Link,
 ): MessageInitShape<typeof WaitedSubtaskSchema> => ({
-  ...{ taskId, title, status, said, files: attachments.map((attachment) => fileMessage(attachment, link)) },
+  taskId,
+  title,
+  status,
+  said: lastMessage,
+  files: attachments.map((attachment) => fileMessage(attachment, link)),
   ...(output === undefined ? {} : { output: fromJson(ValueSchema, output) }),
 });
 
 const fileMessage = ({ fileId, filename, contentType, bytes }: Attachment, link: Link): MessageInitShape<typeof FileSchema> => ({
-  ...{ filename, contentType, bytes, url: link(fileId) },
+  filename,
+  contentType,
+  bytes,
+  url: link(fileId),
 });
 
 export const requestMessage = ({ content, attachments = [] }: Pick<EventPayloads["user_message"], "content" | "attachments">, link: Link) =>
@@ -86,7 +102,8 @@ function useMessage({ result, ...rest }: EventPayloads["tool_used"]) {
 }
 
 const stepMessage = ({ status, title, startedAt, endAt }: PlanStep) => ({
-  ...{ status, title },
+  status,
+  title,
   ...(startedAt === undefined ? {} : { startedAt: BigInt(startedAt) }),
   ...(endAt === undefined ? {} : { endAt: BigInt(endAt) }),
 });
@@ -132,9 +149,11 @@ function newEvent({ key, payload }: Event, path: string): NewEvent {
 
 function toolUse({ tool, actionId, status, brief, description, message, params, result }: ToolUsed, key: string, path: string) {
   return {
-    ...{ tool, brief, actionId: actionId || key },
+    tool,
+    brief,
+    actionId: actionId || key,
     status: status === "error" ? ("error" as const) : ("success" as const),
-    ...(description === undefined ? {} : { description }),
+    ...defined({ description }),
     ...(message ? { message: { action: message.action, param: message.param } } : {}),
     ...(params ? { params: checkSize(params, detailMax, `${path}.params`) as JsonObject } : {}),
     ...(result ? { result: checkSize(jsonOf(result), detailMax, `${path}.result`) } : {}),
@@ -143,7 +162,8 @@ function toolUse({ tool, actionId, status, brief, description, message, params, 
 
 /** The wire rule allows no other status. */
 const planStep = ({ status, title, startedAt, endAt }: StepMessage): PlanStep => ({
-  ...{ status: status as PlanStep["status"], title },
+  status: status as PlanStep["status"],
+  title,
   ...(startedAt === undefined ? {} : { startedAt: Number(startedAt) }),
   ...(endAt === undefined ? {} : { endAt: Number(endAt) }),
 });
@@ -176,7 +196,9 @@ function approvalIn({ kind, variant: requested, description, params, memo }: Con
   const variant = requested || (variantsOf(kind)[0] ?? "");
   if (inputSchema(kind, variant) === undefined) throw invalidArgument("confirm.variant", `is not a variant of ${kind}`);
   return {
-    ...{ kind: "confirm", action: kind, variant },
+    kind: "confirm",
+    action: kind,
+    variant,
     ...(description === "" ? {} : { description }),
     ...(params ? { params: checkSize(params, detailMax, "confirm.params") as JsonObject } : {}),
     ...(memo ? { memo: checkSize(jsonOf(memo), detailMax, "confirm.memo") } : {}),
@@ -185,7 +207,8 @@ function approvalIn({ kind, variant: requested, description, params, memo }: Con
 
 /** The wire rule allows no other mode. */
 const waitIn = ({ taskIds, mode, timeoutSeconds, memo }: Wait): SentOutcome => ({
-  ...{ kind: "wait", mode: mode === "any" ? "any" : "all" },
+  kind: "wait",
+  mode: mode === "any" ? "any" : "all",
   ...(taskIds.length === 0 ? {} : { subtasks: taskIds }),
   ...(timeoutSeconds === 0 ? {} : { timeoutMs: timeoutSeconds * 1000 }),
   ...(memo ? { memo: checkSize(jsonOf(memo), detailMax, "wait.memo") } : {}),

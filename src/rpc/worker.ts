@@ -1,6 +1,7 @@
 import { create, fromJson, type MessageInitShape } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { Caller } from "../core/accounts/caller.ts";
+import { defined } from "../core/defined.ts";
 import { Failure } from "../core/failure.ts";
 import { contentTypeOf } from "../core/files/filename.ts";
 import type { RemoteRuns, RemoteWorker, ReportedUsage } from "../core/workers/remote-run.ts";
@@ -25,8 +26,8 @@ import { digestOf, eventIn, outcomeIn, requestMessage, runMessage } from "./work
 export function workerHandlers(runs: RemoteRuns, link: Link) {
   return implement(WorkerService, {
     poll: {
-      async hold(_tx, call, { profiles, labels, waitSeconds, maxRuns: max = 1 }) {
-        const polled = await runs.poll(workerOf(call.caller), call, { profiles, labels }, { max, waitMs: waitSeconds * 1000 });
+      async hold(_tx, call, { profiles, labels, waitSeconds, maxRuns = 1 }) {
+        const polled = await runs.poll(workerOf(call.caller), call, { profiles, labels }, { max: maxRuns, waitMs: waitSeconds * 1000 });
         const [run, ...moreRuns] = polled.map((each) => runMessage(each, link));
         return run ? { run, moreRuns } : {};
       },
@@ -62,20 +63,20 @@ export function workerHandlers(runs: RemoteRuns, link: Link) {
     writeText: {
       async hold(_tx, { caller }, { taskId, fence, explanation, key, attempt, offset, text }) {
         const part = { type: explanation ? "explanation" : "assistant_message", key, attempt, offset, text } as const;
-        const { isWatched: watched, nextOffset } = await runs.writeText(workerOf(caller), { taskId, fence }, part);
-        return { watched, nextOffset };
+        const { isWatched, nextOffset } = await runs.writeText(workerOf(caller), { taskId, fence }, part);
+        return { watched: isWatched, nextOffset };
       },
     },
     upload: {
-      async hold(_tx, { caller, gone: signal }, { taskId, fence, filename, contentType, content = null }) {
-        const file = { filename, contentType: contentType || contentTypeOf(filename), content, signal };
+      async hold(_tx, { caller, gone }, { taskId, fence, filename, contentType, content = null }) {
+        const file = { filename, contentType: contentType || contentTypeOf(filename), content, signal: gone };
         const { uploadId, url } = await runs.upload(workerOf(caller), { taskId, fence }, file);
         return { uploadId, uploadUrl: url ?? "" };
       },
     },
     callTool: {
-      async hold(_tx, { caller, gone }, { taskId, fence, connectorId: uid, tool, input = {} }) {
-        const { value, isError } = await runs.callTool(workerOf(caller), { taskId, fence }, { uid, tool, input }, gone);
+      async hold(_tx, { caller, gone }, { taskId, fence, connectorId, tool, input = {} }) {
+        const { value, isError } = await runs.callTool(workerOf(caller), { taskId, fence }, { uid: connectorId, tool, input }, gone);
         return { result: fromJson(ValueSchema, value), isError };
       },
     },
@@ -126,7 +127,7 @@ export function workerSettingsHandlers(workers: Workers) {
     },
     async updateWorker(tx, caller, { id, name, profiles, labels }) {
       const edit = {
-        ...(name === undefined ? {} : { name }),
+        ...defined({ name }),
         ...(profiles === undefined ? {} : { profiles: profiles.names }),
         ...(labels === undefined ? {} : { labels: labels.names }),
       };
@@ -145,7 +146,12 @@ export function workerSettingsHandlers(workers: Workers) {
 
 const toMessage = ({ id, name, profiles, labels, createdAt, seenAt, runs }: BusyWorker) =>
   ({
-    ...{ id, name, runs, profiles: [...profiles], labels: [...labels], createdAt: seconds(createdAt) },
+    id,
+    name,
+    runs,
+    profiles: [...profiles],
+    labels: [...labels],
+    createdAt: seconds(createdAt),
     ...(seenAt === null ? {} : { lastSeenAt: seconds(seenAt) }),
   }) satisfies MessageInitShape<typeof WorkerSchema>;
 

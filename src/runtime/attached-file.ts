@@ -4,6 +4,8 @@ import type { AttachedFile } from "./agent.ts";
 
 /** A file of a message, for an agent. */
 export const toAttachedFile = ({ fileId, filename, contentType, bytes }: Attachment, readFile: ReadFile): AttachedFile => ({
-  ...{ filename, contentType, bytes },
+  filename,
+  contentType,
+  bytes,
   read: () => readFile(fileId),
 });

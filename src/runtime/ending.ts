@@ -1,5 +1,6 @@
 import { allowance } from "../core/actions/action.ts";
 import type { Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import type { Staging } from "../core/files/staging.ts";
 import type { Ids } from "../core/ids.ts";
 import { type Observe, type RunEnding, unobserved } from "../core/observe.ts";
@@ -73,7 +74,9 @@ const noUsage = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
 
 /** @param turns the number of turns that end successfully with this write. */
 const usedIn = ({ credits = 0, usage = noUsage, settles = [] }: StagedProgress, turns = 0): RunUsage => ({
-  ...{ credits, usage, turns },
+  credits,
+  usage,
+  turns,
   settles: settles.flatMap(({ id }) => (id === "" ? [] : [id])),
 });
 
@@ -166,9 +169,9 @@ async function writeEnding(
   const used = usedIn(done, outcome.kind === "finish" || outcome.kind === "ask" ? 1 : 0);
   if (outcome.kind === "wait") return startWait(run, outcome);
   if (outcome.kind !== "confirm") return end(run, used, endingOf(outcome, turn, parts.ids), files);
-  const { action: kind, variant, description, params, memo } = outcome;
-  const approval: Approval = { kind, variant, actionId: parts.ids.short(), description, params, memo };
-  return task.allowed.includes(allowance(kind, params) ?? "") ? passAllowed(run, approval) : end(run, used, confirm(approval));
+  const { action, variant, description, params, memo } = outcome;
+  const approval: Approval = { kind: action, variant, actionId: parts.ids.short(), description, params, memo };
+  return task.allowed.includes(allowance(action, params) ?? "") ? passAllowed(run, approval) : end(run, used, confirm(approval));
 }
 
 function endingOf(
@@ -255,7 +258,7 @@ async function startWait(run: LastOfRun, { memo, ...request }: WaitOutcome): Pro
     const opened = await openWait(tx, task, request, now);
     if (!opened) throw new RunLost();
     const { step, wait } = opened;
-    const set = { ...step.set, ...(memo === undefined ? {} : { memo }), addCredits: cost.charge.credits };
+    const set = { ...step.set, ...defined({ memo }), addCredits: cost.charge.credits };
     const when = { fence: task.fence };
     const written = requireOwned(await tx.tasks.advance(task.id, { now, when, set, events: [...events, ...step.events] }));
     const after = await publishTask(tx, written);

@@ -1,3 +1,4 @@
+import { defined } from "../core/defined.ts";
 import type { Tx } from "../core/store.ts";
 import type { EventType, TaskEvent } from "../core/tasks/event.ts";
 import type { Task } from "../core/tasks/task.ts";
@@ -14,7 +15,7 @@ export function fetchSources(store: Pick<Tx, "events" | "agentProfiles">, task: 
   async function* newest(id: string, type: EventType, max: number, beforeSeq?: number): AsyncGenerator<TaskEvent, void, void> {
     const window = { order: "desc", limit: pageMax, verbose: true, types: [type] } as const;
     for (let [before, read] = [beforeSeq, 0]; read < max; read += pageMax) {
-      const page = await store.events.list(id, { ...window, ...(before === undefined ? {} : { beforeSeq: before }) });
+      const page = await store.events.list(id, { ...window, ...defined({ beforeSeq: before }) });
       yield* page;
       before = page.at(-1)?.seq;
       if (page.length < pageMax) return;

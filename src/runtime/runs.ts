@@ -49,8 +49,8 @@ export interface RunsParts extends ActiveRunsParts {
  * it; a wake-up only makes the process look sooner. The next sweep retries everything that fails here.
  */
 export function startRuns(parts: RunsParts): Runs {
-  const { store, clock, log, publishTask, lease, concurrency, excludedProfiles: otherThan = [], observe = unobserved } = parts;
-  const filter = () => ({ excludedProfiles: otherThan, nodeId: lease.nodeId() }) satisfies QueueFilter;
+  const { store, clock, log, publishTask, lease, concurrency, excludedProfiles = [], observe = unobserved } = parts;
+  const filter = () => ({ excludedProfiles, nodeId: lease.nodeId() }) satisfies QueueFilter;
   /** Other processes claim tasks of the same queue. */
   const isShared = store.broadcast !== null;
   /** Aborted when the process claims no more tasks. */
@@ -83,7 +83,7 @@ export function startRuns(parts: RunsParts): Runs {
       !stopping.signal.aborted &&
       !active.has(id) &&
       !lease.hasLapsed() &&
-      !otherThan.includes(agentProfile) &&
+      !excludedProfiles.includes(agentProfile) &&
       parts.agentFor(agentProfile) !== null,
     begin(task, events) {
       observe.claimed("claimed", 1);
@@ -260,7 +260,8 @@ export function startRuns(parts: RunsParts): Runs {
   ];
 
   return {
-    ...{ wake, look },
+    wake,
+    look,
     size: active.size,
     direct,
     hasCapacity() {

@@ -162,6 +162,9 @@ const filesOf = ({ attachments = [] }: { readonly attachments?: readonly Attachm
   attachments.map((attachment) => toAttachedFile(attachment, readFile));
 
 const toGivenSkill = ({ id, name, description, forced }: TaskSkill, openSkill: OpenSkill): TurnSkill => ({
-  ...{ id, name, description, forced },
+  id,
+  name,
+  description,
+  forced,
   ...openSkill({ id }),
 });

@@ -46,7 +46,8 @@ export async function waitsFor(
 }
 
 const toTurnWait = (store: Tx, readFile: ReadFile, { mode, reason, ends }: EndedWait): TurnWait => ({
-  ...{ mode, reason },
+  mode,
+  reason,
   results: () =>
     Promise.all(
       ends.map(async (end) => {

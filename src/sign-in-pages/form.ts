@@ -24,11 +24,11 @@ export interface Field {
 const alertId = "alert";
 
 /** Renders a field. Its id is its name, so names are unique on a page. */
-export function field({ name, label, type, autocomplete, value, hint, maxLength, isInvalid: wrong = false, isCode = false }: Field): Html {
-  const describedBy = [hint && `${name}-hint`, wrong && alertId].filter(Boolean).join(" ");
+export function field({ name, label, type, autocomplete, value, hint, maxLength, isInvalid = false, isCode = false }: Field): Html {
+  const describedBy = [hint && `${name}-hint`, isInvalid && alertId].filter(Boolean).join(" ");
   return html`<div class="field">
 <label for="${name}">${label}</label>
-<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" required${isCode && html` class="code" autocapitalize="characters" autocorrect="off" spellcheck="false"`}${maxLength !== undefined && html` maxlength="${maxLength}"`}${value !== undefined && html` value="${value}"`}${describedBy !== "" && html` aria-describedby="${describedBy}"`}${wrong && html` aria-invalid="true"`}>
+<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" required${isCode && html` class="code" autocapitalize="characters" autocorrect="off" spellcheck="false"`}${maxLength !== undefined && html` maxlength="${maxLength}"`}${value !== undefined && html` value="${value}"`}${describedBy !== "" && html` aria-describedby="${describedBy}"`}${isInvalid && html` aria-invalid="true"`}>
 ${hint && html`<span class="hint" id="${name}-hint">${hint}</span>`}
 </div>`;
 }

@@ -20,6 +20,6 @@ export function readClaimedGroups(claims: Readonly<Record<string, unknown>>, cla
 }
 
 /** Whether the claim is distributed or aggregated: providers do so when a person has too many groups. */
-function isElsewhere({ _claim_names: names }: Readonly<Record<string, unknown>>, claim: string): boolean {
-  return typeof names === "object" && names !== null && Object.hasOwn(names, claim);
+function isElsewhere({ _claim_names: ClaimNames }: Readonly<Record<string, unknown>>, claim: string): boolean {
+  return typeof ClaimNames === "object" && ClaimNames !== null && Object.hasOwn(ClaimNames, claim);
 }

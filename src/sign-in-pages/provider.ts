@@ -79,14 +79,14 @@ export function oidcProvider(settings: ProviderSettings): Provider {
       });
       return { url: url.href, pending };
     },
-    async finish(query, { verifier, state, nonce, anew: signInAgain }) {
+    async finish(query, { verifier, state, nonce, anew }) {
       const { authorizationCodeGrant, fetchUserInfo } = await openidClient();
       const tokens = await authorizationCodeGrant(await configuration(), new URL(`${settings.redirectUri}?${query}`), {
         pkceCodeVerifier: verifier,
         expectedState: state,
         expectedNonce: nonce,
         idTokenExpected: true,
-        ...(signInAgain ? { maxAge: authenticationMaxAgeSeconds } : {}),
+        ...(anew ? { maxAge: authenticationMaxAgeSeconds } : {}),
       });
       const claims: Claims = tokens.claims() ?? {};
       // Strictly compliant providers return the address and groups only here.

@@ -111,11 +111,14 @@ export async function openExisting(config: Config, ambient: Ambient): Promise<In
 export const installationLocation = ({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "databaseUrl">): string =>
   databaseUrl === `file:${join(dataDir, "platform.db")}` ? dataDir : databaseLocation(databaseUrl);
 
-const storeOptions = (
-  { databaseUrl, poolerUrl, databaseReadUrl: readUrl, slowStatementMs }: Config,
-  { clock, random, log, metrics }: Ambient,
-) => ({
-  ...{ databaseUrl, poolerUrl, readUrl, slowStatementMs, clock, random, log },
+const storeOptions = ({ databaseUrl, poolerUrl, databaseReadUrl, slowStatementMs }: Config, { clock, random, log, metrics }: Ambient) => ({
+  databaseUrl,
+  poolerUrl,
+  readUrl: databaseReadUrl,
+  slowStatementMs,
+  clock,
+  random,
+  log,
   ...(metrics && { observe: metrics.observe }),
 });
 

@@ -70,7 +70,7 @@ export function createChangeRunner(
   writer: Writer,
   { clock, random, feed, afterwards, changeMs, observe = unobserved, log }: ChangeParts,
 ): RunChange {
-  const { client: db, dialect, jobs, transact, readSegment } = writer;
+  const { client, dialect, jobs, transact, readSegment } = writer;
   const currentRun = new AsyncLocalStorage<Run>();
 
   /** @param onRun is called with each run: a change whose commit was lost runs again, and the earlier run does not count. */
@@ -80,7 +80,7 @@ export function createChangeRunner(
       onRun(run);
       try {
         const inside = whileOpen(statements, run);
-        const tx = rowsOf({ ...inside, scans: inside, db, dialect, change: run.change, readSegment }, jobs);
+        const tx = rowsOf({ ...inside, scans: inside, db: client, dialect, change: run.change, readSegment }, jobs);
         return {
           result: await withTimeout(
             currentRun.run(run, () => work(tx)),
@@ -135,10 +135,10 @@ export function createChangeRunner(
     // Changes are committed in groups: the work of each must not run in the span of another.
     const caller = currentSpan();
     const inCallersSpan = (tx: Tx) => runInSpan(caller, () => work(tx));
-    const { result, change: written } = await traced(changeSpans[dialect], () => measured(runRepeatedly(inCallersSpan)));
+    const { result, change } = await traced(changeSpans[dialect], () => measured(runRepeatedly(inCallersSpan)));
     // What the commit wakes is not part of the work that has committed.
-    runInSpan(undefined, () => feed.publish(written));
-    for (const follow of written.after) await Promise.try(follow).catch(afterwards);
+    runInSpan(undefined, () => feed.publish(change));
+    for (const follow of change.after) await Promise.try(follow).catch(afterwards);
     return result;
   };
 }
@@ -174,10 +174,10 @@ function whileOpen({ query, execute, write }: Statements, run: Run): Statements 
  * all other changes. It uses the system's timer.
  */
 async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
+  const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Failure("unavailable", "the change took too long, try again", { retryAfter: 1 })), ms);
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, promise]);
   } finally {
     clearTimeout(timer);
   }

@@ -21,14 +21,25 @@ const busy: ReadonlySet<unknown> = new Set(["P1008", "SocketTimeout", "SQLITE_BU
 
 /** A row was absent when read, and another transaction inserted it before this one: a retry finds it. */
 const unique: ReadonlySet<unknown> = new Set([
-  ...["P2002", "UniqueConstraintViolation", "23505"],
-  ...["SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY"],
+  "P2002",
+  "UniqueConstraintViolation",
+  "23505",
+  "SQLITE_CONSTRAINT_UNIQUE",
+  "SQLITE_CONSTRAINT_PRIMARYKEY",
 ]);
 
 /** The database cannot be reached, or has no free connection now. */
 const away: ReadonlySet<unknown> = new Set([
-  ...["P1001", "P1002", "P1017", "P2024", "P2028", "P2037"],
-  ...["DatabaseNotReachable", "ConnectionClosed", "TooManyConnections", "TransactionAlreadyClosed"],
+  "P1001",
+  "P1002",
+  "P1017",
+  "P2024",
+  "P2028",
+  "P2037",
+  "DatabaseNotReachable",
+  "ConnectionClosed",
+  "TooManyConnections",
+  "TransactionAlreadyClosed",
 ]);
 
 /**

@@ -59,7 +59,10 @@ export function parseNews(text: string): ChangeNews | null {
 }
 
 const newsOf = ([taskId, lastSeq, fence, status, spaceId, accountId]: Entry): TaskNews => ({
-  ...{ taskId, lastSeq, fence, status },
+  taskId,
+  lastSeq,
+  fence,
+  status,
   ...(isText(spaceId) && isText(accountId) ? { spaceId, accountId } : {}),
 });
 

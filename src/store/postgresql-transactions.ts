@@ -63,9 +63,9 @@ async function connectionOf(pool: Pool): Promise<PipelinedConnection> {
 
 /** If a statement still runs, the rollback cannot finish in time. */
 async function rollBackInTime(pipeline: Pipeline): Promise<boolean> {
-  const { promise: timedOut, resolve } = Promise.withResolvers<false>();
+  const { promise, resolve } = Promise.withResolvers<false>();
   const timer = setTimeout(() => resolve(false), rollBackMs);
-  const done = await Promise.race([pipeline.rollBack(), timedOut]);
+  const done = await Promise.race([pipeline.rollBack(), promise]);
   clearTimeout(timer);
   return done;
 }

@@ -51,12 +51,16 @@ export async function openPostgres({
   const nameOf = poolerUrl === null ? preparedNames() : () => "";
   const poolOf = (settings: string, pipeline: boolean) =>
     new Pool({
-      ...{ connectionString: poolerUrl ?? databaseUrl, max: poolMax, connectionTimeoutMillis: connectMs, pipeline },
+      connectionString: poolerUrl ?? databaseUrl,
+      max: poolMax,
+      connectionTimeoutMillis: connectMs,
+      pipeline,
       onConnect: poolerUrl === null ? prepareSession(settings) : ignoreErrors,
     });
   const adapterOf = (pool: Pool) =>
     new PrismaPg(pool, {
-      ...{ onPoolError: onError, disposeExternalPool: true },
+      onPoolError: onError,
+      disposeExternalPool: true,
       statementNameGenerator: ({ sql }) => nameOf(sql),
     }).connect();
   await checkSessions(databaseUrl, poolerUrl === null ? "DATABASE_URL" : "DATABASE_DIRECT_URL");
@@ -76,9 +80,17 @@ export async function openPostgres({
       dialect: "postgresql",
       writer: clientOn("postgresql", present.adapter(writing)),
       reader: clientOn("postgresql", observedAdapter(reading, onStatement)),
-      ...{ reads, scans: replica ?? reads, replica: replica?.state ?? null },
+      reads,
+      scans: replica ?? reads,
+      replica: replica?.state ?? null,
       transact: postgresTransactions({
-        ...{ pool: pools.writing, adapter: writing, present, statementsOn, onStatement, onError, observe },
+        pool: pools.writing,
+        adapter: writing,
+        present,
+        statementsOn,
+        onStatement,
+        onError,
+        observe,
         settings: poolerUrl === null ? null : changeSettings,
       }),
       shrink: async () => 0,

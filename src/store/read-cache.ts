@@ -158,7 +158,8 @@ export function createReadCache(writer: SqliteConnection, onCached?: OnCached): 
     on(connection, onStatement) {
       const { query, execute, write } = sqliteStatements(connection, onStatement, connection === writer ? beforeStatement : undefined);
       return {
-        ...{ execute, write },
+        execute,
+        write,
         async query(statement) {
           const { cache } = statement;
           return cache && isUsable(cache, connection) ? read(statement, cache, query, connection) : query(statement);

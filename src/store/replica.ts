@@ -81,7 +81,10 @@ export function openReplica({ readUrl, primary, clock, onStatement, observe }: R
   });
   pool.on("error", () => undefined);
   observe.pool("scan", () => ({
-    ...{ used: pool.totalCount - pool.idleCount, idle: pool.idleCount, max: poolMax, waiting: pool.waitingCount },
+    used: pool.totalCount - pool.idleCount,
+    idle: pool.idleCount,
+    max: poolMax,
+    waiting: pool.waitingCount,
   }));
   let restsUntil = Number.NEGATIVE_INFINITY;
 
@@ -157,7 +160,8 @@ export function openReplica({ readUrl, primary, clock, onStatement, observe }: R
   }
 
   return {
-    ...{ query, state },
+    query,
+    state,
     close: () => pool.end(),
   };
 }

@@ -50,11 +50,11 @@ export function sqliteStatements(
     return known;
   }
 
-  function run<T>({ sql: text, values }: Statement, execute: (statement: SqliteStatement, values: readonly unknown[]) => T): T {
-    before?.(text, values.length);
-    const ended = onStatement?.(text);
+  function run<T>({ sql, values }: Statement, execute: (statement: SqliteStatement, values: readonly unknown[]) => T): T {
+    before?.(sql, values.length);
+    const ended = onStatement?.(sql);
     try {
-      return execute(prepare(text), (values as readonly Value[]).map(toDriver));
+      return execute(prepare(sql), (values as readonly Value[]).map(toDriver));
     } catch (thrown) {
       throw new StatementFailure(thrown);
     } finally {

@@ -23,8 +23,8 @@ export function webhookSender(parts: SendParts): SendWebhook {
   return async (webhook, event, signal = never) => {
     const at = parts.clock.now();
     const headers = { ...(await sign(webhook, event, at)), ...traceHeaders() };
-    const { id: holder, accountId, url } = webhook;
-    return post({ holder, accountId, url }, { body: Buffer.from(event.body), headers, at }, signal);
+    const { id, accountId, url } = webhook;
+    return post({ holder: id, accountId, url }, { body: Buffer.from(event.body), headers, at }, signal);
   };
 }
 

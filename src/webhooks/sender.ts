@@ -140,7 +140,7 @@ export function startSender(parts: SenderParts): Dispatcher {
   const notifyOwner = (off: SwitchedOff) =>
     parts.notify(off).catch((cause: unknown) => log("error", "the owner of a webhook was not notified", { webhookId: off.id, cause }));
 
-  return startDispatcher({ ...{ clock, log, name: "deliveries", everyMs, limits }, holderOf: ({ webhook }) => webhook.id, round, attempt });
+  return startDispatcher({ clock, log, name: "deliveries", everyMs, limits, holderOf: ({ webhook }) => webhook.id, round, attempt });
 }
 
 /** A claimed delivery. */

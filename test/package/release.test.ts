@@ -24,7 +24,9 @@ describe.skipIf(depth !== "full" || lacks("python-build"))("the files of a relea
     return join(out, readdirSync(out)[0] ?? "");
   }
 
-  test("are the same in two clones, one of them in a path with a space, and atp verify-release finds them as built", { timeout: 3_600_000 }, () => {
+  test("are the same in two clones, one of them in a path with a space, and atp verify-release finds them as built", {
+    timeout: 3_600_000,
+  }, () => {
     const [first, second] = [build("one"), build("an other")];
     expect(readFileSync(join(second, "SHA256SUMS"), "utf8")).toBe(readFileSync(join(first, "SHA256SUMS"), "utf8"));
     execFileSync(join(root, "atp"), ["verify-release", second], { stdio: "pipe" });

@@ -191,14 +191,14 @@ export function judgeReplica(state: ReplicaState): Finding {
   return ok(`the replica is a standby of the primary, ${secondsBehind} s behind`);
 }
 
-export const replica = ({ databaseUrl, databaseReadUrl: readUrl }: Pick<Config, "databaseUrl" | "databaseReadUrl">): Check => ({
+export const replica = ({ databaseUrl, databaseReadUrl }: Pick<Config, "databaseUrl" | "databaseReadUrl">): Check => ({
   name: "replica",
   advice: "Check DATABASE_URL: the replica is compared with its primary.",
   async run(signal) {
-    if (readUrl === null) return [];
+    if (databaseReadUrl === null) return [];
     return onPostgres(databaseUrl, signal, async (client) => {
       const primary = { query: async ({ text, values }: Statement) => (await client.query(text, [...values])).rows };
-      const replica = openReplica({ readUrl, primary, clock: systemClock, onStatement: undefined, observe: unobserved });
+      const replica = openReplica({ readUrl: databaseReadUrl, primary, clock: systemClock, onStatement: undefined, observe: unobserved });
       return [judgeReplica(await replica.state().finally(() => replica.close()))];
     });
   },

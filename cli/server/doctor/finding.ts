@@ -35,13 +35,13 @@ export async function examine(checks: readonly Check[], limitMs: number): Promis
 
 async function runOne({ run, advice }: Check, limitMs: number): Promise<readonly Finding[]> {
   const ending = new AbortController();
-  const { promise: late, resolve } = Promise.withResolvers<readonly Finding[]>();
+  const { promise, resolve } = Promise.withResolvers<readonly Finding[]>();
   const timer = setTimeout(() => {
     resolve([fail(`no answer within ${limitMs / 1000} s`, advice)]);
     ending.abort();
   }, limitMs);
   try {
-    return await Promise.race([run(ending.signal).catch((error: unknown) => [fail(causeText(error), advice)]), late]);
+    return await Promise.race([run(ending.signal).catch((error: unknown) => [fail(causeText(error), advice)]), promise]);
   } finally {
     clearTimeout(timer);
     ending.abort();

@@ -65,8 +65,17 @@ const text = words(
 );
 
 const changed = [
-  ...["name", "description", "redirect_uris", "allowed_origins", "homepage_url", "webhook_url"],
-  ...["confidential_only", "loopback_any_port", "scope_config", "device_authorization", "client_credentials"],
+  "name",
+  "description",
+  "redirect_uris",
+  "allowed_origins",
+  "homepage_url",
+  "webhook_url",
+  "confidential_only",
+  "loopback_any_port",
+  "scope_config",
+  "device_authorization",
+  "client_credentials",
 ];
 
 const valuesOf = (app: OAuth2App | undefined) => ({

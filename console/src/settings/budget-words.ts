@@ -37,8 +37,6 @@ export const periodChoices = [BudgetPeriod.MONTH, BudgetPeriod.DAY, BudgetPeriod
 
 /** The kinds as choices; a personal space has neither a team nor apps. */
 export const kindChoices = (isTeam: boolean) =>
-  [
-    ...(isTeam ? [BudgetKind.TEAM] : []),
-    ...[BudgetKind.ACCOUNT, BudgetKind.PROJECT, BudgetKind.TASK],
-    ...(isTeam ? [BudgetKind.APP] : []),
-  ].map((kind) => [kind, kindTitle(kind)] as const);
+  [...(isTeam ? [BudgetKind.TEAM] : []), BudgetKind.ACCOUNT, BudgetKind.PROJECT, BudgetKind.TASK, ...(isTeam ? [BudgetKind.APP] : [])].map(
+    (kind) => [kind, kindTitle(kind)] as const,
+  );

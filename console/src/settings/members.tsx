@@ -144,7 +144,9 @@ function MemberRow({ person, people, onOpen }: RowProps) {
         <Menu
           label={`${text.more}: ${name}`}
           entries={actionsOf(person).map(([kind, icon]) => ({
-            ...{ label: text.actions[kind], icon, danger: kind === "remove" },
+            label: text.actions[kind],
+            icon,
+            danger: kind === "remove",
             run: () => onOpen(kind),
           }))}
         />

@@ -58,9 +58,13 @@ export function usePeople(query: string) {
     ? managed.data?.pages.flatMap((page) => page.users.map((user) => personOfUser(user, ownName(user.originalEmail ?? user.email))))
     : directory.data?.pages.flatMap((page) =>
         page.data.map(
-          ({ teamUserId: id, name, email, role }): Person => ({
-            ...{ id, name: name ?? ownName(email) ?? email ?? id, email, role },
-            ...{ status: UserStatus.ACTIVE, delegatedTo: undefined },
+          ({ teamUserId, name, email, role }): Person => ({
+            id: teamUserId,
+            name: name ?? ownName(email) ?? email ?? teamUserId,
+            email,
+            role,
+            status: UserStatus.ACTIVE,
+            delegatedTo: undefined,
           }),
         ),
       );
@@ -71,7 +75,9 @@ const personOfUser = (user: TeamUser, ownName: string | undefined): Person => ({
   id: user.teamUserId,
   name: user.userName ?? ownName ?? user.originalEmail ?? user.email,
   email: user.originalEmail ?? user.email,
-  ...{ role: user.role, status: user.status, delegatedTo: user.delegatedTo },
+  role: user.role,
+  status: user.status,
+  delegatedTo: user.delegatedTo,
 });
 
 /** The active members, at most 200: for choices and for names of ids. Without a name in the team, the person has that of the account. */

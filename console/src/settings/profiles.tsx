@@ -108,9 +108,9 @@ function ProfileDialog({ profile, onClose, onSaved }: { profile: AgentProfile; o
   const [seconds, setSeconds] = useState(`${profile.timeLimitSeconds ?? ""}`);
   const [fetch, setFetch] = useState(profile.fetch && draftOf(profile.fetch));
   const update = useMutation(AgentProfileService.method.updateAgentProfile, {
-    onSuccess: ({ agentProfile: saved }) => {
+    onSuccess: ({ agentProfile }) => {
       onSaved();
-      if (Object.keys(heldFaults(saved)).length === 0) onClose();
+      if (Object.keys(heldFaults(agentProfile)).length === 0) onClose();
     },
   });
   const heldFaults = (saved: AgentProfile | undefined) => (fetch && saved?.fetch ? stricterThan(fetch, saved.fetch) : {});

@@ -203,15 +203,15 @@ function WebhookRow({ webhook, onChanged, onEdit, onRemove }: RowProps) {
   );
 }
 
-function Health({ health: data }: { health: GetWebhookHealthResponse }) {
+function Health({ health }: { health: GetWebhookHealthResponse }) {
   return (
-    <small className={data.failingSince === undefined ? "" : "fault"}>
-      {formatNumber(data.delivered)} {text.delivered} · {formatNumber(data.failed)} {text.failed} · {formatNumber(data.pending)}{" "}
+    <small className={health.failingSince === undefined ? "" : "fault"}>
+      {formatNumber(health.delivered)} {text.delivered} · {formatNumber(health.failed)} {text.failed} · {formatNumber(health.pending)}{" "}
       {text.pending}
-      {data.failingSince !== undefined && (
+      {health.failingSince !== undefined && (
         <>
           {" "}
-          · {text.failing} <Ago at={fromSeconds(data.failingSince)} />
+          · {text.failing} <Ago at={fromSeconds(health.failingSince)} />
         </>
       )}
     </small>

@@ -79,7 +79,9 @@ export function NewTaskPage() {
   const isBlocked = schema.kind === "invalid" || isUnfinished(tools) || (isLater && "fault" in readWhen(when, Date.now()));
 
   const taskOf = (message: Message) => ({
-    ...{ message: { ...message, ...toolMembersOf(tools) }, agentProfile, interactiveMode },
+    message: { ...message, ...toolMembersOf(tools) },
+    agentProfile,
+    interactiveMode,
     ...(projectId === "" ? {} : { projectId }),
     ...(schema.kind === "valid" ? { structuredOutputSchema: schema.schema } : {}),
   });

@@ -16,10 +16,10 @@ export const canDecideHere = ({ statusDetail }: Task): boolean => statusDetail?.
 /** The buttons of a task that waits: an act that the row shows whole is decided in the list, everything else on the task's page. */
 export function QuickAnswer({ task }: { task: Task }) {
   const confirm = useMutation(TaskService.method.confirmAction, { onSettled: () => void queryClient.invalidateQueries() });
-  const { waitingForEventId: eventId = "", waitingForEventType: kind = "" } = task.statusDetail ?? {};
+  const { waitingForEventId = "", waitingForEventType = "" } = task.statusDetail ?? {};
   const isDone = confirm.isPending || confirm.isSuccess;
-  const decide = (input: JsonObject): void => confirm.mutate({ taskId: task.id, eventId, input });
-  const refuse = canRefuse(kind) ? (
+  const decide = (input: JsonObject): void => confirm.mutate({ taskId: task.id, eventId: waitingForEventId, input });
+  const refuse = canRefuse(waitingForEventType) ? (
     <button type="button" className="button" disabled={isDone} onClick={() => decide({ accept: false })}>
       {text.refuse}
     </button>

@@ -134,7 +134,12 @@ function ZoneField(field: { value: string; fault: string | undefined; onValue: (
 function NextTimes({ read, zone }: { read: ReadWhen; zone: string | undefined }) {
   if ("fault" in read) return null;
   const format = new Intl.DateTimeFormat(formatLocale, {
-    ...{ weekday: "short", day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" },
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
     ...(zone === undefined ? {} : { timeZone: zone.trim() }),
   });
   return (

@@ -33,7 +33,11 @@ export interface When {
 }
 
 export const newWhen = (kind: When["kind"]): When => ({
-  ...{ kind, at: "", every: "1", unit: "hours", cron: "" },
+  kind,
+  at: "",
+  every: "1",
+  unit: "hours",
+  cron: "",
   timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
 });
 

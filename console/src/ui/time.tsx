@@ -7,7 +7,13 @@ const day = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
 const dayOfYear = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric" });
 const full = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
 const exact = new Intl.DateTimeFormat(locale, {
-  ...{ day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short" },
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  timeZoneName: "short",
 });
 const numbers = new Intl.NumberFormat(locale);
 const byteUnits = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"].map(
@@ -32,7 +38,12 @@ export const formatDateTime = (at: number): string => full.format(at);
 /** A date and time in a time zone, with the name of the zone. Empty or unknown: the zone of the browser. */
 export const formatInZone = (at: number, timeZone: string): string =>
   new Intl.DateTimeFormat(locale, {
-    ...{ day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" },
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZoneName: "short",
     ...(timeZone && { timeZone }),
   }).format(at);
 /** A date and time with its seconds, and the name of the browser's time zone. */

@@ -18,13 +18,13 @@ import { text } from "./words.ts";
 
 /** The first page of a new installation: password, API key, first task, model. */
 export function WelcomePage() {
-  const { data: me } = useMe();
+  const { data } = useMe();
   useTitle(text.title);
   return (
     <main className={styles.page} aria-labelledby="title">
       <div className="stack tight">
         <h1 id="title">{text.title}</h1>
-        <p className="muted">{me && text.signedIn(me.email ?? "")}</p>
+        <p className="muted">{data && text.signedIn(data.email ?? "")}</p>
       </div>
       <Step icon="shield" title={text.password} about={text.passwordText}>
         <p>

@@ -178,9 +178,9 @@ export function oauthClient(options: OAuthOptions): OAuthClient {
   async function finish(callback: string | URL, { state, verifier }: Pick<Begun, "state" | "verifier">): Promise<Tokens> {
     const answer = new URL(callback).searchParams;
     if (answer.get("state") !== state) throw new OAuthError("invalid_state", "the state differs: another authorization was begun");
-    const { authorization_response_iss_parameter_supported: sendsIssuer } = await metadata();
+    const { authorization_response_iss_parameter_supported: authorizationResponseIssParameterSupported } = await metadata();
     // RFC 9207 2.4
-    if ((sendsIssuer || answer.has("iss")) && answer.get("iss") !== issuer)
+    if ((authorizationResponseIssParameterSupported || answer.has("iss")) && answer.get("iss") !== issuer)
       throw new OAuthError("invalid_issuer", "the answer comes from another server");
     const error = answer.get("error");
     if (error !== null) throw new OAuthError(error, answer.get("error_description") ?? error);
@@ -192,9 +192,10 @@ export function oauthClient(options: OAuthOptions): OAuthClient {
   }
 
   async function beginDevice(): Promise<DeviceBegun> {
-    const { device_authorization_endpoint: endpoint } = await metadata();
-    if (endpoint === undefined) throw new OAuthError("unsupported_grant_type", "the server has no sign-in on another device");
-    return readDevice(await answerOf(await post(endpoint, {})), now());
+    const { device_authorization_endpoint: deviceAuthorizationEndpoint } = await metadata();
+    if (deviceAuthorizationEndpoint === undefined)
+      throw new OAuthError("unsupported_grant_type", "the server has no sign-in on another device");
+    return readDevice(await answerOf(await post(deviceAuthorizationEndpoint, {})), now());
   }
 
   function finishDevice(begun: DeviceBegun): Promise<Tokens> {

@@ -124,8 +124,8 @@ export class StartedTask<Output = JsonValue> extends Promise<TaskHandle<Output>>
 const questionKinds: ReadonlySet<string> = new Set(["messageAskUser", "cascadeAskUser"]);
 
 /** Whether a task waits for an answer to a question, which a message gives. Every other wait is for an approval. */
-export const isQuestion = ({ waiting_for_event_type: kind }: Pick<StatusDetail, "waiting_for_event_type">): boolean =>
-  kind !== undefined && questionKinds.has(kind);
+export const isQuestion = ({ waiting_for_event_type: waitingForEventType }: Pick<StatusDetail, "waiting_for_event_type">): boolean =>
+  waitingForEventType !== undefined && questionKinds.has(waitingForEventType);
 
 /** What tasks need of their client. */
 export interface TaskParts extends Pick<Caller, "call" | "items"> {
@@ -189,9 +189,13 @@ export function taskHandle<Output = JsonValue>(
 
   /** @throws TaskStateError unless the task waits, for this. */
   async function waitingFor(isMeant: (kind: string) => boolean, what: string, options?: CallOptions): Promise<StatusDetail> {
-    const { status, status_detail: waits } = await detail(options);
-    if (waits && isMeant(waits.waiting_for_event_type)) return waits;
-    throw new TaskStateError(id, status, `the task waits for ${waits ? waits.waiting_for_event_type : "nothing"}, not for ${what}`);
+    const { status, status_detail: statusDetail } = await detail(options);
+    if (statusDetail && isMeant(statusDetail.waiting_for_event_type)) return statusDetail;
+    throw new TaskStateError(
+      id,
+      status,
+      `the task waits for ${statusDetail ? statusDetail.waiting_for_event_type : "nothing"}, not for ${what}`,
+    );
   }
 
   return {
@@ -217,8 +221,8 @@ export function taskHandle<Output = JsonValue>(
       }),
     confirm: (kind, input, options) =>
       calledAfter(async () => {
-        const { waiting_for_event_id: event_id } = await waitingFor((waiting) => waiting === kind, kind, options);
-        return () => call("task.confirmAction", { task_id: id, event_id, input: { ...input } }, options).map(nothing);
+        const { waiting_for_event_id: waitingForEventId } = await waitingFor((waiting) => waiting === kind, kind, options);
+        return () => call("task.confirmAction", { task_id: id, event_id: waitingForEventId, input: { ...input } }, options).map(nothing);
       }),
     update: (changes, options) => call("task.update", { ...changes, task_id: id }, options).map(nothing),
     stop: (options) => call("task.stop", { task_id: id }, options).map(nothing),

@@ -33,8 +33,8 @@ export class LiveTexts {
   #live: (LiveText & Pick<TextDelta, "type">) | undefined;
 
   /** The text with this part; undefined when the parts before it are missing. */
-  add({ message_key: key, attempt, offset, text, type }: TextDelta): string | undefined {
-    const live = withPart(this.#live, { key, attempt, offset, text });
+  add({ message_key: messageKey, attempt, offset, text, type }: TextDelta): string | undefined {
+    const live = withPart(this.#live, { key: messageKey, attempt, offset, text });
     if (live) this.#live = { ...live, type };
     return live?.text || undefined;
   }

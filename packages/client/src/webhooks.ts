@@ -190,7 +190,9 @@ export async function signTestEvent(
   const key = await crypto.subtle.importKey("raw", material, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
   const signature = await crypto.subtle.sign("HMAC", key, encoder.encode(`${event.event_id}.${timestamp}.${body}`));
   const headers = {
-    ...{ "content-type": "application/json", "webhook-id": event.event_id, "webhook-timestamp": timestamp },
+    "content-type": "application/json",
+    "webhook-id": event.event_id,
+    "webhook-timestamp": timestamp,
     "webhook-signature": `v1,${toBase64(new Uint8Array(signature))}`,
   };
   return { body, headers };

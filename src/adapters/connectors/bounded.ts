@@ -30,8 +30,8 @@ function boundedSchema(schema: unknown): JsonObject | null {
     nodes += 1;
     if (typeof value === "boolean") return value;
     if (!isObject(value) || depth > schemaDepthMax || nodes > nodesMax) return {};
-    const { $ref: reference } = value;
-    if (typeof reference === "string") return read(resolveReference(schema as JsonObject, reference), depth + 1);
+    const { $ref } = value;
+    if (typeof $ref === "string") return read(resolveReference(schema as JsonObject, $ref), depth + 1);
     return Object.fromEntries(Object.entries(value).flatMap(([keyword, inner]) => member(keyword, inner, depth)));
   }
 

@@ -18,6 +18,7 @@ import {
 import type { AllowedAddresses } from "../../config/address-range.ts";
 import type { OnBehalf } from "../../core/accounts/caller.ts";
 import { type ConnectorSignIns, type OAuthCredentials, ServerFault } from "../../core/connectors/server.ts";
+import { defined } from "../../core/defined.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { type GuardedFetch, guardedFetch } from "../egress/guarded-fetch.ts";
 import { limitTime, unlessAborted } from "../egress/time-limit.ts";
@@ -72,10 +73,10 @@ function checkIssuer({ metadata, issuer }: OAuthCredentials, received: string): 
 
 /** @param before the previous refresh token: it stays valid if the server does not rotate it (RFC 6749 6). @param now Unix milliseconds. */
 function tokensIn(response: OAuthTokens, before: string | null, now: number): NonNullable<OAuthCredentials["tokens"]> {
-  const { access_token: access, refresh_token: refresh = before, expires_in: seconds, token_type: type } = response;
-  if (type.toLowerCase() !== "bearer" || !isToken(access) || (refresh !== null && !isToken(refresh)))
+  const { access_token: accessToken, refresh_token: refresh = before, expires_in: expiresIn, token_type: tokenType } = response;
+  if (tokenType.toLowerCase() !== "bearer" || !isToken(accessToken) || (refresh !== null && !isToken(refresh)))
     throw new ServerFault("broken", "unusable tokens");
-  return { access, refresh, expiresAt: seconds === undefined ? null : now + Math.trunc(seconds * 1000) };
+  return { access: accessToken, refresh, expiresAt: expiresIn === undefined ? null : now + Math.trunc(expiresIn * 1000) };
 }
 
 /** The stored form of metadata and registration, which both are from the server. */
@@ -110,20 +111,22 @@ export function connectorSignIns(parts: SignInParts): ConnectorSignIns {
   return {
     begin: (url, credentials, state, by) =>
       inExchange(parts, by, async (fetchFn) => {
-        const {
-          authorizationServerUrl,
-          authorizationServerMetadata: metadata,
-          resourceMetadata,
-        } = await discoverOAuthServerInfo(url, { fetchFn, skipIssuerMetadataValidation: true }); // `checkServer` compares addresses, not texts.
-        checkServer(authorizationServerUrl, metadata);
+        const { authorizationServerUrl, authorizationServerMetadata, resourceMetadata } = await discoverOAuthServerInfo(url, {
+          fetchFn,
+          skipIssuerMetadataValidation: true,
+        }); // `checkServer` compares addresses, not texts.
+        checkServer(authorizationServerUrl, authorizationServerMetadata);
         const known = credentials.client !== null && (credentials.issuer === "" || credentials.issuer === authorizationServerUrl);
-        const client = known ? clientOf(credentials) : await register(authorizationServerUrl, metadata, redirectUrl, fetchFn);
+        const client = known
+          ? clientOf(credentials)
+          : await register(authorizationServerUrl, authorizationServerMetadata, redirectUrl, fetchFn);
         const resource = resourceMetadata ? resourceOf(url, resourceMetadata) : null;
         const scope = resourceMetadata?.scopes_supported?.join(" ").slice(0, scopeMax);
         const begun = await startAuthorization(authorizationServerUrl, {
-          ...{ clientInformation: client, redirectUrl, state },
-          ...(metadata === undefined ? {} : { metadata }),
-          ...(scope === undefined ? {} : { scope }),
+          clientInformation: client,
+          redirectUrl,
+          state,
+          ...defined({ metadata: authorizationServerMetadata, scope }),
           ...(resource === null ? {} : { resource: new URL(resource) }),
         });
         return {
@@ -133,7 +136,7 @@ export function connectorSignIns(parts: SignInParts): ConnectorSignIns {
             kind: "oauth",
             client: keptJson(client),
             issuer: authorizationServerUrl,
-            metadata: metadata ? keptJson(metadata) : null,
+            metadata: authorizationServerMetadata ? keptJson(authorizationServerMetadata) : null,
             resource,
             tokens: null,
           },
@@ -144,7 +147,11 @@ export function connectorSignIns(parts: SignInParts): ConnectorSignIns {
       inExchange(parts, by, async (fetchFn) => {
         checkIssuer(credentials, issuer);
         const request = {
-          ...{ ...requestOf(credentials), authorizationCode: code, codeVerifier: verifier, redirectUri: redirectUrl, fetchFn },
+          ...requestOf(credentials),
+          authorizationCode: code,
+          codeVerifier: verifier,
+          redirectUri: redirectUrl,
+          fetchFn,
           ...(issuer === "" ? {} : { iss: issuer }),
         };
         return keep(credentials, await exchangeAuthorization(credentials.issuer, request));
@@ -192,7 +199,7 @@ const register = (
   fetchFn: GuardedFetch["fetch"],
 ): Promise<OAuthClientInformationMixed> =>
   registerClient(authorizationServerUrl, {
-    ...(metadata === undefined ? {} : { metadata }),
+    ...defined({ metadata }),
     clientMetadata: {
       client_name: "Agent Task Platform",
       redirect_uris: [redirectUrl],
@@ -206,15 +213,15 @@ const register = (
 /** Runs one exchange with an authorization server, within the limits. */
 async function inExchange<T>(
   { clock, allowed, resolve }: SignInParts,
-  { accountId, signal: outer }: OnBehalf,
+  { accountId, signal }: OnBehalf,
   work: (fetchFn: GuardedFetch["fetch"]) => Promise<T>,
 ): Promise<T> {
-  const time = limitTime(clock, signInMs, outer);
+  const time = limitTime(clock, signInMs, signal);
   const web = guardedFetch(allowed, resolve, { bytesMax, accountId, signal: time.signal, onTooMuch: () => web.end() });
   try {
     return await unlessAborted(time.signal, work(web.fetch));
   } catch (thrown) {
-    outer.throwIfAborted();
+    signal.throwIfAborted();
     if (thrown instanceof ServerFault) throw thrown;
     if (time.signal.aborted) throw new ServerFault("timeout", thrown);
     throw isRefusal(thrown) ? new ServerFault("refused", thrown) : new ServerFault("unreachable", thrown, unreachedBy(thrown));

@@ -16,12 +16,12 @@ const inTime = new Error("it was done in time");
 
 /** Resolves like `promised`, unless the signal is aborted first. Needed for look-ups and connection attempts, which ignore signals. */
 export async function unlessAborted<T>(signal: AbortSignal, promised: Promise<T>): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const { promise, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);
   if (signal.aborted) abort();
   signal.addEventListener("abort", abort);
   try {
-    return await Promise.race([promised, aborted]);
+    return await Promise.race([promised, promise]);
   } finally {
     signal.removeEventListener("abort", abort);
   }

@@ -21,10 +21,21 @@ export interface ChromiumSettings {
 const flags = [
   "--headless",
   "--remote-debugging-pipe",
-  ...["--disable-gpu", "--disable-extensions", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-  ...["--no-first-run", "--no-default-browser-check", "--disable-breakpad", "--mute-audio", "--disable-dev-shm-usage"],
-  ...["--proxy-server=socks5://127.0.0.1:9", "--proxy-bypass-list=<-loopback>", "--host-resolver-rules=MAP * ~NOTFOUND"],
-  ...["--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--disable-features=Translate,OptimizationHints,MediaRouter"],
+  "--disable-gpu",
+  "--disable-extensions",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--no-first-run",
+  "--no-default-browser-check",
+  "--disable-breakpad",
+  "--mute-audio",
+  "--disable-dev-shm-usage",
+  "--proxy-server=socks5://127.0.0.1:9",
+  "--proxy-bypass-list=<-loopback>",
+  "--host-resolver-rules=MAP * ~NOTFOUND",
+  "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+  "--disable-features=Translate,OptimizationHints,MediaRouter",
 ];
 
 /**

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import { defined } from "../../core/defined.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 
 /** Answers and events of Chromium in one message; a PDF of 20 MiB in base64 fits. */
@@ -52,7 +53,7 @@ export function devTools(input: Writable, output: Readable): DevTools {
       lastId += 1;
       const call = Promise.withResolvers<JsonObject>();
       waiting.set(lastId, call);
-      input.write(`${JSON.stringify({ id: lastId, method, params, ...(sessionId === undefined ? {} : { sessionId }) })}\0`);
+      input.write(`${JSON.stringify({ id: lastId, method, params, ...defined({ sessionId }) })}\0`);
       return call.promise;
     },
     onEvent(next) {

@@ -95,9 +95,9 @@ export function decide({ kind, variant }: Pick<Action, "kind" | "variant">, inpu
 
 /** Whether a decision also decides later actions of this kind in the task (spec/decisions.md 15). */
 export function decidesLaterActions(kind: KindName, input: JsonObject): boolean {
-  const { decidesLaterBy: silencedBy } = kindOf(kind);
-  if (silencedBy === undefined) return false;
-  const value = input[silencedBy];
+  const { decidesLaterBy } = kindOf(kind);
+  if (decidesLaterBy === undefined) return false;
+  const value = input[decidesLaterBy];
   return value === "do_not_show_again" || (value === true && input["accept"] === true);
 }
 

@@ -104,7 +104,9 @@ export const kinds = {
   /** A request to an address that the agent's model chose (docs/guides/models.md#fetch-policy). Added by the platform as well. */
   fetchUrl: {
     ...approval("fetch_url", "Send a request to this address.", { always_allow: boolean }),
-    ...{ cancels: true, decidesLaterBy: "always_allow", laterByHost: true },
+    cancels: true,
+    decidesLaterBy: "always_allow",
+    laterByHost: true,
   },
   mapreduceAction: approval("map_reduce", "Work on many items at once."),
   shopifyAction: approval("shopify", "Act on the shop."),

@@ -103,15 +103,23 @@ export function connectors({ store, clock, ids, cipher, rules, servers, reach }:
       const id = ids.short();
       const needsSignIn = server.transport === "http" && server.auth === "oauth";
       const connector: InstalledConnector = {
-        ...{ id, spaceId: caller.spaceId, accountId: input.forSpace ? null : caller.accountId, uid: texts.uid || ids.uuid() },
-        ...{ name: texts.name, description: texts.description, category: texts.category },
+        id,
+        spaceId: caller.spaceId,
+        accountId: input.forSpace ? null : caller.accountId,
+        uid: texts.uid || ids.uuid(),
+        name: texts.name,
+        description: texts.description,
+        category: texts.category,
         type: connectorTypeOf(server, { inCatalogue: texts.uid !== "" }),
         server,
         credentials: credentials && sealCredentials(cipher, id, credentials),
         state: needsSignIn ? "expired" : "ready",
         isDefault: input.isDefault,
-        ...{ tools: [], toolsAt: null, policy: {} },
-        ...{ createdAt: clock.now(), updatedAt: clock.now() },
+        tools: [],
+        toolsAt: null,
+        policy: {},
+        createdAt: clock.now(),
+        updatedAt: clock.now(),
       };
       const hasTools = server.transport !== "none" && !needsSignIn;
       const tools = hasTools
@@ -198,7 +206,11 @@ export function connectors({ store, clock, ids, cipher, rules, servers, reach }:
 
 /** The connector for the audit log: no secrets, and no address, because its query may hold secrets. */
 const auditedConnector = ({ uid, name, type, accountId, isDefault, policy, tools }: InstalledConnector) => ({
-  ...{ uid, name, type, isDefault, tools: tools.length },
+  uid,
+  name,
+  type,
+  isDefault,
+  tools: tools.length,
   ...(accountId === null ? { forSpace: true } : {}),
   ...(Object.keys(policy).length === 0 ? {} : { policy }),
 });

@@ -26,7 +26,10 @@ export const definitionOf = ({ id }: Pick<InstalledConnector, "id">, { name, des
 
 /** The params of a confirmation of the kind `connectorAction`: what the user sees and approves. */
 export const approvalParams = ({ uid, tool, input }: ToolUse, definition: string): JsonObject => ({
-  ...{ connector: uid, tool, input, definition },
+  connector: uid,
+  tool,
+  input,
+  definition,
 });
 
 /** The definition that a user approved by a confirmation with these params; null if it was of another use. */

@@ -48,8 +48,8 @@ export async function cancelExport(tx: Tx, context: CreationContext, id: string)
   if (!record) throw notFound("export");
   if (!(await tx.exports.cancel(id, context.now))) throw new Failure("failed_precondition", `the export has ended: it is ${record.status}`);
   tx.audit.note({ subject: id, before: { status: record.status }, after: { status: "cancelled" } });
-  const { spaceId, requestedBy: accountId } = record;
-  await auditCommand(tx, context, { spaceId, accountId }, `${services[record.kind]}/CancelExport`);
+  const { spaceId, requestedBy } = record;
+  await auditCommand(tx, context, { spaceId, accountId: requestedBy }, `${services[record.kind]}/CancelExport`);
 }
 
 /** The input of an export; empty texts are absent. */
@@ -115,7 +115,7 @@ export function exports({ clock, ids, links }: ExportParts): Exports {
       await tx.exports.insert(newExport);
       await tx.jobs.put({ kind: "export", key: newExport.id, runAt: now, isNew: true });
       tx.audit.note({ subject: newExport.id, after: { user_id: accountId, scope, reason, ...filter } });
-      return { newExport: newExport, teamId };
+      return { newExport, teamId };
     },
     get: (tx, { spaceId }, id) => requireExport(tx, "data", spaceId, id),
     async list(tx, { spaceId }, user, page) {
@@ -176,10 +176,10 @@ async function checkProjects(tx: Tx, scope: { accountId: string; spaceId: string
 
 /** Websites of other persons are unknown. So are deleted ones, unless they are requested too. */
 async function checkWebsites(tx: Tx, scope: { accountId: string; spaceId: string }, filter: ExportFilter): Promise<void> {
-  const { webdevProjectUids: ids, includeDeleted } = filter;
-  if (ids.length === 0) return;
-  const found = await tx.archives.countWebsites({ ...scope, includeDeleted, startTime: null, endTime: null, ids });
-  if (found < ids.length) throw notFound("website", "webdev_project_uids");
+  const { webdevProjectUids, includeDeleted } = filter;
+  if (webdevProjectUids.length === 0) return;
+  const found = await tx.archives.countWebsites({ ...scope, includeDeleted, startTime: null, endTime: null, ids: webdevProjectUids });
+  if (found < webdevProjectUids.length) throw notFound("website", "webdev_project_uids");
 }
 
 export type ComplianceInput = Pick<NewComplianceExport, "filter" | "reason">;
@@ -216,13 +216,21 @@ export interface ComplianceParts {
 }
 
 export const complianceExports = ({ clock, ids, links, payloads }: ComplianceParts): ComplianceExports => ({
-  async create(tx, { accountId: requestedBy, spaceId }, { filter: requested, reason }) {
+  async create(tx, { accountId, spaceId }, { filter: requested, reason }) {
     checkOrder(requested);
     if (requested.user !== null) await requirePerson(tx, spaceId, "user", { accountId: requested.user });
     if (requested.session !== null && !(await tx.steps.has(spaceId, requested.session))) throw notFound("task", "session_uid");
     const filter = { ...requested, includePayload: requested.includePayload && payloads };
     const now = clock.now();
-    const newExport: NewComplianceExport = { kind: "compliance", id: ids.short(), spaceId, requestedBy, filter, reason, createdAt: now };
+    const newExport: NewComplianceExport = {
+      kind: "compliance",
+      id: ids.short(),
+      spaceId,
+      requestedBy: accountId,
+      filter,
+      reason,
+      createdAt: now,
+    };
     if (!(await tx.exports.insert(newExport)))
       throw new Failure("failed_precondition", "another export of the team's events has not ended yet");
     await tx.jobs.put({ kind: "export", key: newExport.id, runAt: now, isNew: true });

@@ -39,7 +39,7 @@ const bufferBytes = 64 * 1024;
  * beyond `max` or the announced length, with `cancelled` when the stream ends before it
  * is complete, and with `invalid_argument` when a stated digest does not match.
  */
-export function meter({ max, length, admit, isComplete: isWhole, digests }: Metering): Meter {
+export function meter({ max, length, admit, isComplete, digests }: Metering): Meter {
   const limit = Math.min(max, length ?? max);
   const sha256 = createHash("sha256");
   const stated = digests.map((digest) => ({ digest, hash: createHash(digest.algorithm) }));
@@ -57,7 +57,7 @@ export function meter({ max, length, admit, isComplete: isWhole, digests }: Mete
       admitted.then(() => done(null, chunk), done);
     },
     flush(done) {
-      if (!isWhole() || (length !== null && counted.bytes < length)) return done(senderDisconnected());
+      if (!isComplete() || (length !== null && counted.bytes < length)) return done(senderDisconnected());
       counted.sha256 = sha256.digest("hex");
       const wrong = stated.find(({ digest, hash }) => !hash.digest().equals(digest.value));
       done(wrong ? invalidArgument(wrong.digest.header, "does not match the bytes") : null);

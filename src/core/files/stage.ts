@@ -29,9 +29,19 @@ export function staging({ changeBytes, writer, clock, ids }: StagingParts): Stag
     if (!(await tx.blobs.keep(blobId))) throw uploadAbandoned();
     const now = clock.now();
     const file: StoredFile = {
-      ...{ id: createFileId(ids), ...owner, filename: name.filename, contentType: name.contentType },
-      ...{ status: "uploaded", blobId, bytes, sha256, error: null, createdAt: now, uploadUntil: now },
-      ...{ expiresAt: forMs === null ? null : now + forMs, deletedAt: null },
+      id: createFileId(ids),
+      ...owner,
+      filename: name.filename,
+      contentType: name.contentType,
+      status: "uploaded",
+      blobId,
+      bytes,
+      sha256,
+      error: null,
+      createdAt: now,
+      uploadUntil: now,
+      expiresAt: forMs === null ? null : now + forMs,
+      deletedAt: null,
     };
     await tx.files.insert(file);
     return file;

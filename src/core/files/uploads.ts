@@ -54,7 +54,8 @@ export function uploads({ store, changeBytes, writer, clock, max, observe }: Upl
     try {
       return await writer.write({
         ...incoming,
-        ...{ accountId: file.accountId, max },
+        accountId: file.accountId,
+        max,
         async onRenew(tx, leaseUntil) {
           await keepOpen(tx, file.id, leaseUntil);
           openUntil = leaseUntil;
@@ -134,9 +135,9 @@ function requireSame(file: StoredFile, sha256: string): StoredFile {
 }
 
 /** The SHA-256 of repeated bytes. They are not written. */
-async function hashOf({ bytes: size }: StoredFile, { bytes, length, isComplete: isWhole, digests }: Incoming): Promise<string> {
+async function hashOf({ bytes: size }: StoredFile, { bytes, length, isComplete, digests }: Incoming): Promise<string> {
   if (length !== null && length !== size) throw bytesDiffer();
-  const metered = meter({ max: size ?? 0, length, isComplete: isWhole, digests, admit: () => undefined });
+  const metered = meter({ max: size ?? 0, length, isComplete, digests, admit: () => undefined });
   pipeOneWay(bytes, metered.through);
   metered.through.resume();
   await finished(metered.through).catch((thrown: unknown) => {

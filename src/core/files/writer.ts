@@ -62,13 +62,13 @@ const stepOf = (quota: number): number => Math.min(4 * 1024 * 1024, Math.floor(q
 const discardPausesMs = [1_000, 4_000, 15_000];
 
 export function writer({ changeBytes, blobs, clock, ids, quota }: WriterParts): Writer {
-  async function begin(blobId: string, { accountId, length, onRenew: coming, signal }: Writing): Promise<void> {
+  async function begin(blobId: string, { accountId, length, onRenew, signal }: Writing): Promise<void> {
     const leaseUntil = clock.now() + leaseMs;
     await changeBytes(async (tx) => {
       // The change may have waited for its turn.
       if (signal.aborted) throw senderDisconnected();
       // Lock order: file, blob, account total last, because all uploads of an account wait for that row.
-      await coming?.(tx, leaseUntil);
+      await onRenew?.(tx, leaseUntil);
       if (!(await tx.blobs.begin({ id: blobId, accountId, bytes: length ?? 0, leaseUntil }, quota))) throw overQuota(quota);
     });
   }
@@ -111,13 +111,16 @@ export function writer({ changeBytes, blobs, clock, ids, quota }: WriterParts): 
   }
 
   async function write(writing: Writing): Promise<Written> {
-    const { bytes, length, max, digests = [], isComplete: isWhole = () => true, onRenew: coming } = writing;
+    const { bytes, length, max, digests = [], isComplete = () => true, onRenew } = writing;
     if (writing.signal.aborted) throw senderDisconnected();
     const blobId = ids.short();
     await begin(blobId, writing);
     let reserved = length ?? 0;
     const metered = meter({
-      ...{ max, length, isComplete: isWhole, digests },
+      max,
+      length,
+      isComplete,
+      digests,
       admit: (total) =>
         total <= reserved || writing.accountId === null
           ? undefined
@@ -127,7 +130,7 @@ export function writer({ changeBytes, blobs, clock, ids, quota }: WriterParts): 
     });
     const lease = holdLease(changeBytes, clock, async (tx, leaseUntil) => {
       if (!(await tx.blobs.renew(blobId, leaseUntil))) throw uploadAbandoned();
-      await coming?.(tx, leaseUntil);
+      await onRenew?.(tx, leaseUntil);
     });
     try {
       pipeOneWay(bytes, metered.through);

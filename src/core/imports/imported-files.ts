@@ -66,9 +66,23 @@ const emptyFile = (
   { id: taskId, accountId, spaceId }: Task,
   { filename, contentType, createdAt }: Pick<StoredFile, "filename" | "contentType" | "createdAt">,
 ): StoredFile => ({
-  ...{ id, accountId, spaceId, clientId: null, apiKeyId: null, taskId, filename, contentType, createdAt },
-  ...{ status: "error", error: notCopied, blobId: null, bytes: null, sha256: null },
-  ...{ uploadUntil: createdAt, expiresAt: null, deletedAt: null },
+  id,
+  accountId,
+  spaceId,
+  clientId: null,
+  apiKeyId: null,
+  taskId,
+  filename,
+  contentType,
+  createdAt,
+  status: "error",
+  error: notCopied,
+  blobId: null,
+  bytes: null,
+  sha256: null,
+  uploadUntil: createdAt,
+  expiresAt: null,
+  deletedAt: null,
 });
 
 /** Copies the bytes of files of another server (spec/api.md 8.95). */

@@ -123,9 +123,9 @@ export function importedTasks({ clock, ids, profiles }: ImportedTasksParts): Imp
 const futureRule = "is more than a day in the future";
 
 /** Files that need bytes matter once the task is complete; those of a deleted task never do. */
-async function progressOf(tx: Tx, { localId: id, seq: events, complete }: ImportedObject): Promise<TaskCopied> {
-  const isThere = complete && (await tx.tasks.byId(id)) !== null;
-  return { id, events, complete, missingFiles: isThere ? await tx.imports.listMissingFiles(id, missingMax) : [] };
+async function progressOf(tx: Tx, { localId, seq, complete }: ImportedObject): Promise<TaskCopied> {
+  const isThere = complete && (await tx.tasks.byId(localId)) !== null;
+  return { id: localId, events: seq, complete, missingFiles: isThere ? await tx.imports.listMissingFiles(localId, missingMax) : [] };
 }
 
 async function requireImported(found: Promise<ImportedObject | null>): Promise<ImportedObject> {

@@ -61,7 +61,9 @@ async function unserved({ store, remoteProfiles }: WatchParts, now: number): Pro
   if (remoteProfiles.length === 0) return [];
   const waits = await store.workers.unserved(remoteProfiles, now - unservedAfterMs);
   return waits.map(({ profile, waiting }) => ({
-    ...{ key: `worker ${profile}`, holds: true, fields: { profile, waiting } },
+    key: `worker ${profile}`,
+    holds: true,
+    fields: { profile, waiting },
     text: `no worker has called for profile ${profile} in the last minute: tasks wait for one`,
   }));
 }
@@ -73,7 +75,9 @@ async function lateQueues({ store }: WatchParts, now: number): Promise<readonly 
   return loads.map(({ profile, queued, oldestAt }) => {
     const seconds = oldestAt === null ? 0 : Math.floor((now - oldestAt) / 1000);
     return {
-      ...{ key: `queue ${profile}`, holds: seconds > lateSeconds, fields: { profile, waiting: queued, seconds } },
+      key: `queue ${profile}`,
+      holds: seconds > lateSeconds,
+      fields: { profile, waiting: queued, seconds },
       text: `tasks of profile ${profile} wait for more than a minute`,
     };
   });
@@ -84,7 +88,9 @@ async function unusedReplica({ replica }: WatchParts): Promise<readonly Conditio
   const state = await replica();
   return [
     {
-      ...{ key: "replica", holds: isReplicaUnused(state), fields: { problem: state.problem, secondsBehind: state.secondsBehind } },
+      key: "replica",
+      holds: isReplicaUnused(state),
+      fields: { problem: state.problem, secondsBehind: state.secondsBehind },
       text: "the replica of DATABASE_READ_URL is down or behind: the primary runs its reads",
     },
   ];
@@ -97,11 +103,15 @@ async function diskAndClock({ clock, readDisk, databaseTime }: WatchParts): Prom
   const skew = time === null ? 0 : Math.round(((before + clock.now()) / 2 - time) / 1000);
   return [
     {
-      ...{ key: "disk", holds: free !== null && free < freePercent, fields: { freePercent: free } },
+      key: "disk",
+      holds: free !== null && free < freePercent,
+      fields: { freePercent: free },
       text: `the disk of the data folder is nearly full: less than ${freePercent}% is free`,
     },
     {
-      ...{ key: "clock", holds: Math.abs(skew) > skewSeconds, fields: { seconds: skew } },
+      key: "clock",
+      holds: Math.abs(skew) > skewSeconds,
+      fields: { seconds: skew },
       text: `the clocks of this process and of the database differ by more than ${skewSeconds} s`,
     },
   ];

@@ -20,8 +20,8 @@ export interface AuthorizationState {
 }
 
 /** Whether a code or token of the app's generation `issuedAt` is still valid (spec/decisions.md 30). */
-export const isAuthorizationValid = ({ isActive: lives, generation, member }: AuthorizationState, issuedAt: number): boolean =>
-  lives && generation === issuedAt && member?.status === "active";
+export const isAuthorizationValid = ({ isActive, generation, member }: AuthorizationState, issuedAt: number): boolean =>
+  isActive && generation === issuedAt && member?.status === "active";
 
 /** A token family with all that decides whether its access token is valid now. */
 export interface TokenHolder {

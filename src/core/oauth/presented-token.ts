@@ -75,16 +75,16 @@ export async function introspect(
   return found !== null && found.expiresAt > now ? found : null;
 }
 
-function activeAccess({ family, authorization: standing }: FamilyState, access: NonNullable<PresentedToken["access"]>): ActiveToken | null {
+function activeAccess({ family, authorization }: FamilyState, access: NonNullable<PresentedToken["access"]>): ActiveToken | null {
   if (family.accessId !== access.accessId) return null;
-  const scopes = access.scopes.filter((name) => family.scopes.includes(name) && standing.scopes.includes(name));
+  const scopes = access.scopes.filter((name) => family.scopes.includes(name) && authorization.scopes.includes(name));
   const { accessId, accountId, issuedAt, expiresAt, resource } = access;
   return { kind: "access", accountId, scopes, accessId, issuedAt, expiresAt, resource };
 }
 
-function activeRefresh({ family, authorization: standing }: FamilyState, digest: string): ActiveToken | null {
+function activeRefresh({ family, authorization }: FamilyState, digest: string): ActiveToken | null {
   if (family.refreshDigest !== digest) return null;
-  const scopes = family.scopes.filter((name) => standing.scopes.includes(name));
-  const { accountId, refreshExpiresAt: expiresAt, resource } = family;
-  return { kind: "refresh", accountId, scopes, accessId: null, issuedAt: null, expiresAt, resource };
+  const scopes = family.scopes.filter((name) => authorization.scopes.includes(name));
+  const { accountId, refreshExpiresAt, resource } = family;
+  return { kind: "refresh", accountId, scopes, accessId: null, issuedAt: null, expiresAt: refreshExpiresAt, resource };
 }

@@ -54,22 +54,22 @@ const presentsVerifier = ({ needsSecret, challenge }: TokenFamily, { verifier }:
   !needsSecret || challenge === null || (verifier !== null && challengeOf(verifier) === challenge);
 
 /** The requested scopes without those that the app has lost; null when more than the authorized ones are requested (RFC 6749 6). */
-function scopesFor({ scope }: Refresh, { family, authorization: standing }: FamilyState): readonly ScopeName[] | null {
+function scopesFor({ scope }: Refresh, { family, authorization }: FamilyState): readonly ScopeName[] | null {
   const requested = scope === null ? family.scopes : parseScopes(scope, family.scopes);
-  return requested === null ? null : requested.filter((name) => standing.scopes.includes(name));
+  return requested === null ? null : requested.filter((name) => authorization.scopes.includes(name));
 }
 
 async function rotate(
   tx: Tx,
   issuing: IssueContext,
   request: Refresh,
-  { family, authorization: standing }: FamilyState,
+  { family, authorization }: FamilyState,
   digest: string,
   scopes: readonly ScopeName[],
 ): Promise<IssuedTokens | OAuthRefusal> {
   const issued = newPair(issuing, family.id, family.clientId, request.refreshToken);
   const won = await tx.families.rotate(family.id, { digest, at: issuing.now, from: issuing.address }, issued.pair);
-  if (won) return toIssuedTokens(issuing, family, issued, scopes, standing);
+  if (won) return toIssuedTokens(issuing, family, issued, scopes, authorization);
   // A concurrent refresh was committed first.
   const now = await tx.families.findState(family.id);
   return now === null || now.revoked ? invalidGrant : handleEarlier(tx, issuing, request, now, digest);
@@ -108,12 +108,12 @@ function isRace(
 
 /** The pair that answered the previous refresh, if the installation answers repeats and the family has not changed since. */
 function repeatedPair(issuing: IssueContext, request: Refresh, state: FamilyState): IssuedTokens | null {
-  const { family, rotation, authorization: standing } = state;
+  const { family, rotation, authorization } = state;
   const { now, refreshTokens } = issuing;
   const scopes = scopesFor(request, state);
   if (rotation === null || now - rotation.at > refreshTokens.replayMs || family.accessId === null || scopes === null) return null;
   const issued = newPair({ ...issuing, now: rotation.at }, family.id, family.clientId, request.refreshToken);
   if (issued.pair.refreshDigest !== family.refreshDigest) return null;
   const pair = { ...issued.pair, accessId: family.accessId };
-  return toIssuedTokens({ ...issuing, now: rotation.at }, family, { ...issued, pair }, scopes, standing);
+  return toIssuedTokens({ ...issuing, now: rotation.at }, family, { ...issued, pair }, scopes, authorization);
 }

@@ -38,12 +38,23 @@ export async function issueServiceToken(tx: Tx, issuing: IssueContext, request: 
   // The lock orders this before or after a change that ends the permission: that one also ends the tokens.
   const app = client.deleted ? null : await tx.apps.lock(client.clientId);
   if (!isServiceApp(app)) return unauthorizedClient;
-  const { spaceId, serviceAccountId: accountId, generation, clientId } = app;
-  if (!(await tx.members.lockActive({ accountId, spaceId }))) return unauthorizedClient;
+  const { spaceId, serviceAccountId, generation, clientId } = app;
+  if (!(await tx.members.lockActive({ accountId: serviceAccountId, spaceId }))) return unauthorizedClient;
   const scopes = readScopes(app, request.scope);
   if (scopes === null) return oauthRefusal("invalid_scope", "scope: an app that acts as itself has create_task only, if the app has it");
   const { resource = null } = request;
-  const of = { clientId, grantId: "", accountId, spaceId, scopes, generation, resource, challenge: null, needsSecret: true, service: true };
+  const of = {
+    clientId,
+    grantId: "",
+    accountId: serviceAccountId,
+    spaceId,
+    scopes,
+    generation,
+    resource,
+    challenge: null,
+    needsSecret: true,
+    service: true,
+  };
   const family = { id: issuing.ids.short(), ...of, createdAt: issuing.now };
   const issued = newServicePair(issuing, family.id, clientId);
   await tx.families.insert({ ...family, ...issued.pair });

@@ -86,10 +86,18 @@ export function pushConfigs({ clock, ids, cipher, rules, created }: PushParts): 
       if (!before.some(hasKey(key))) await makeRoom(tx, before);
       const config: PushConfig = {
         ...key,
-        ...{ accountId: task.accountId, spaceId: task.spaceId, url, hasEvents: input.hasEvents, state: "active" },
+        accountId: task.accountId,
+        spaceId: task.spaceId,
+        url,
+        hasEvents: input.hasEvents,
+        state: "active",
         secrets: sealPushSecrets(cipher, key, input.secrets),
         sentSeq: input.afterSeq ?? task.lastSeq,
-        ...{ attempts: 0, nextAt: clock.now(), claim: null, lastError: null, createdAt: clock.now() },
+        attempts: 0,
+        nextAt: clock.now(),
+        claim: null,
+        lastError: null,
+        createdAt: clock.now(),
         apiKeyId: keyOf(caller),
       };
       await tx.pushConfigs.put(config);
@@ -107,7 +115,7 @@ export function pushConfigs({ clock, ids, cipher, rules, created }: PushParts): 
     async list(tx, caller, taskId, { size, token }) {
       if (size < 0 || size > pageMax) throw invalidArgument("page_size", `must be from 1 to ${pageMax}, or 0 for the largest page`);
       const { accountId, spaceId } = caller;
-      const binding: CursorBinding = { ...{ accountId, spaceId, clientId: clientOf(caller) }, operation: "push.list", filter: { taskId } };
+      const binding: CursorBinding = { accountId, spaceId, clientId: clientOf(caller), operation: "push.list", filter: { taskId } };
       const after = token === "" ? undefined : decodeCursor(binding, token, "page_token");
       const rest = (await ownConfigs(tx, caller, taskId)).filter((config) => after === undefined || isAfter(config, after));
       const items = rest.slice(0, size || pageMax);

@@ -16,8 +16,15 @@ export interface LocalTime {
 export function localTime(zone: string): LocalTime {
   const format = new Intl.DateTimeFormat("en-US", {
     timeZone: zone,
-    ...{ calendar: "iso8601", numberingSystem: "latn", hourCycle: "h23" },
-    ...{ year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric", second: "numeric" },
+    calendar: "iso8601",
+    numberingSystem: "latn",
+    hourCycle: "h23",
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+    second: "numeric",
   });
 
   function fromInstant(instant: number): number {

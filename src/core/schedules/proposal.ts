@@ -66,7 +66,11 @@ export function proposedSettings(params: JsonObject): SettingsInput {
   const resources = { skills: [], forced: [], connectors: [], noConnectors: false };
   const input = { texts: [message], references: [], resources };
   return {
-    ...{ name: text("name"), cron: text("cron"), at: text("at"), timeZone: text("time_zone"), intervalSeconds: interval(params) },
+    name: text("name"),
+    cron: text("cron"),
+    at: text("at"),
+    timeZone: text("time_zone"),
+    intervalSeconds: interval(params),
     template: { input, interactive: false, hidden: false, shareVisibility: "private" },
   };
 }

@@ -49,7 +49,11 @@ export function editedSettings(before: Settings, input: SettingsInput, now: numb
 }
 
 const timingOf = ({ cron, intervalSeconds, moment, timeZone, anchorAt }: Timing): Timing => ({
-  ...{ cron, intervalSeconds, moment, timeZone, anchorAt },
+  cron,
+  intervalSeconds,
+  moment,
+  timeZone,
+  anchorAt,
 });
 
 /** Null when the request has none. */

@@ -18,9 +18,23 @@ export const parseDownloadId = (linked: string): string | undefined =>
 
 /** A skill's ZIP as a file that does not expire, for downloads. */
 export const toSkillFile = ({ id, spaceId, accountId, clientId, blobId, bytes, sha256, updatedAt }: Skill): StoredFile => ({
-  ...{ id: toDownloadId(id), accountId: accountId ?? "", spaceId: spaceId ?? "", clientId, apiKeyId: null, taskId: null },
-  ...{ filename: `skill-${id}.zip`, contentType: "application/zip", status: "uploaded", blobId, bytes, sha256, error: null },
-  ...{ createdAt: updatedAt, uploadUntil: updatedAt, expiresAt: null, deletedAt: null },
+  id: toDownloadId(id),
+  accountId: accountId ?? "",
+  spaceId: spaceId ?? "",
+  clientId,
+  apiKeyId: null,
+  taskId: null,
+  filename: `skill-${id}.zip`,
+  contentType: "application/zip",
+  status: "uploaded",
+  blobId,
+  bytes,
+  sha256,
+  error: null,
+  createdAt: updatedAt,
+  uploadUntil: updatedAt,
+  expiresAt: null,
+  deletedAt: null,
 });
 
 /** The files of a skill. They are read from the storage on each call, one by one. */
@@ -70,7 +84,7 @@ export const createOpenSkill =
     return {
       async list() {
         const entries = await Array.fromAsync((await open()).eachEntry());
-        return entries.map(({ fileName: path, uncompressedSize: bytes }) => ({ path, bytes }));
+        return entries.map(({ fileName, uncompressedSize }) => ({ path: fileName, bytes: uncompressedSize }));
       },
       async read(path, bytesMax = fileBytesMax) {
         const zip = await open();

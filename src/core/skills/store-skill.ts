@@ -112,7 +112,10 @@ export async function deleteSkills(tx: Tx, skills: readonly Pick<Skill, "id">[],
 }
 
 export const skillAuditFacts = ({ name, ownerType, projectId, clientId, bytes, sha256 }: Skill) => ({
-  ...{ name, ownerType, bytes, sha256 },
+  name,
+  ownerType,
+  bytes,
+  sha256,
   ...(projectId === null ? {} : { projectId }),
   ...(clientId === null ? {} : { clientId }),
 });

@@ -122,8 +122,12 @@ function toEntries(uses: readonly Use[]): readonly NumberedUse[] {
 function toEntry({ payload: { tool, status, params, result = null } }: Use, requested: JsonObject | undefined): HistoryUse {
   const [call, answer] = [shorten(params ?? requested ?? {}), shorten(result)];
   return {
-    ...{ role: "tool", name: tool, arguments: call.value, result: answer.value },
-    ...{ isError: status === "error", isShortened: call.isShortened || answer.isShortened },
+    role: "tool",
+    name: tool,
+    arguments: call.value,
+    result: answer.value,
+    isError: status === "error",
+    isShortened: call.isShortened || answer.isShortened,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Scope } from "../accounts/caller.ts";
 import type { Action } from "../actions/action.ts";
 import { inputSchema, kindOf } from "../actions/kind.ts";
+import { defined } from "../defined.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { StructuredResult } from "../structured-output/structured-output.ts";
 import { currentTraceparent } from "../trace.ts";
@@ -80,7 +81,11 @@ const status = (agentStatus: TaskStatus, brief: string): NewEvent => ({ type: "s
 
 /** A new task whose first turn a process has claimed, to be inserted with these events. */
 export const claimedTask = (task: Task, nodeId: string, now: number, events: readonly NewEvent[]): Task => ({
-  ...{ ...task, nodeId, fence: task.fence + 1, claims: 1, servedAt: now },
+  ...task,
+  nodeId,
+  fence: task.fence + 1,
+  claims: 1,
+  servedAt: now,
   consumedSeq: task.lastSeq + events.length,
 });
 
@@ -225,9 +230,9 @@ function toolUsed(
   result?: Json,
 ): NewEvent {
   const details = {
-    ...(description === undefined ? {} : { description }),
+    ...defined({ description }),
     ...(params ? { params } : {}),
-    ...(result === undefined ? {} : { result }),
+    ...defined({ result }),
   };
   return { type: "tool_used", payload: { tool: kindOf(kind).tool ?? kind, actionId, status: toolStatus, brief, ...details } };
 }
@@ -238,7 +243,7 @@ function waitingStatus({ kind, variant }: Wait, brief: string, description: stri
   const statusDetail = {
     waitingForEventType: kind,
     waitingDescription: description,
-    ...(schema === undefined ? {} : { confirmInputSchema: schema }),
+    ...defined({ confirmInputSchema: schema }),
   };
   return { type: "status_update", payload: { agentStatus: "waiting", brief, statusDetail } };
 }

@@ -48,9 +48,14 @@ export const listings: Listings = {
     const page = { orderBy, order, limit, ...(after ? { after: { at: after.value, id: after.id } } : {}) };
     // Before the list: tasks that are indexed between the two are in the list.
     const isComplete = filter.words === undefined || (await tx.tasks.isIndexed(caller, filter));
-    const { tasks: items, next } = await tx.tasks.list(caller, filter, page);
+    const { tasks, next } = await tx.tasks.list(caller, filter, page);
     const counts = includeCounts ? await tx.tasks.countByStatus(caller, filter) : undefined;
-    return { items, next: next && encodeCursor(binding, { value: next.at, id: next.id }), isComplete, ...(counts ? { counts } : {}) };
+    return {
+      items: tasks,
+      next: next && encodeCursor(binding, { value: next.at, id: next.id }),
+      isComplete,
+      ...(counts ? { counts } : {}),
+    };
   },
 
   async messages(tx, caller, taskId, { limit, order, cursor, verbose, startEventId, afterSeq = 0 }) {

@@ -16,7 +16,10 @@ export interface LiveTask {
 }
 
 export const newLiveTask = (taskId: string): LiveTask => ({
-  ...{ taskId, text: null, askedUntil: 0, missed: -1 },
+  taskId,
+  text: null,
+  askedUntil: 0,
+  missed: -1,
   wakers: new Set(),
   endedSeq: { assistant_message: 0, explanation: 0 },
 });
@@ -43,7 +46,14 @@ export const headOf = ({ taskId, key, attempt, type, afterSeq }: TextHead): Text
 
 export const newText = (head: TextHead, isOwn: boolean): LiveText => ({
   ...headOf(head),
-  ...{ value: "", bytes: 0, shown: 0, sent: 0, isOwn, isWaiting: false, isRequested: false, parts: new Map() },
+  value: "",
+  bytes: 0,
+  shown: 0,
+  sent: 0,
+  isOwn,
+  isWaiting: false,
+  isRequested: false,
+  parts: new Map(),
 });
 
 /** True when a text has more than 1 MiB: its watchers see no more of it. */

@@ -111,13 +111,13 @@ export interface References {
 /** The references of a task, with the access of its owner; of an app's task, with the access of the app. */
 export function referencesOf(
   store: Pick<Tx, "tasks" | "events">,
-  { references: ids, accountId, spaceId, clientId }: Pick<Task, "references" | "accountId" | "spaceId" | "clientId">,
+  { references, accountId, spaceId, clientId }: Pick<Task, "references" | "accountId" | "spaceId" | "clientId">,
 ): References {
   const scope: Scope = { accountId, spaceId, clientId: clientId ?? undefined };
   return {
-    ids,
+    ids: references,
     async open(id) {
-      const task = ids.includes(id) ? await store.tasks.find(scope, id) : null;
+      const task = references.includes(id) ? await store.tasks.find(scope, id) : null;
       return task && toReferencedTask(store, task);
     },
   };

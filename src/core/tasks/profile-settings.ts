@@ -89,8 +89,14 @@ export function agentProfiles({ clock, profiles, remoteProfiles, labels, entryOf
     const { title, description, concurrency = null, timeLimit = null } = settings ?? {};
     const text = profiles.textOf(name);
     return {
-      ...{ id: name, title: title ?? text.title, description: description ?? text.description, concurrency, timeLimit },
-      ...{ isDefault: name === defaultProfile, isRemote: remoteProfiles.includes(name), labels: labels[name] ?? [] },
+      id: name,
+      title: title ?? text.title,
+      description: description ?? text.description,
+      concurrency,
+      timeLimit,
+      isDefault: name === defaultProfile,
+      isRemote: remoteProfiles.includes(name),
+      labels: labels[name] ?? [],
       fetch: policy && strictest(policy, settings ?? { fetch: null, fetchHosts: null }),
     };
   }

@@ -1,4 +1,5 @@
 import type { Caller } from "../accounts/caller.ts";
+import { defined } from "../defined.ts";
 import { notFound } from "../failure.ts";
 import type { Attachment } from "../files/file.ts";
 import type { Tx } from "../store.ts";
@@ -45,8 +46,7 @@ const shown: { readonly [T in EventType]: Show<T> | null } = {
 const showStep = ({ status, title, startedAt, endAt }: PlanStep): PlanStep => ({
   status,
   title,
-  ...(startedAt === undefined ? {} : { startedAt }),
-  ...(endAt === undefined ? {} : { endAt }),
+  ...defined({ startedAt, endAt }),
 });
 
 /** The types of events that visitors see. */

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { Failure } from "../failure.ts";
 import type { Attachment } from "../files/file.ts";
 import type { JsonObject } from "../json.ts";
@@ -104,7 +105,7 @@ export async function readResult({ events }: Pick<Tx, "events">, { lastSeq, ...e
   return {
     ...end,
     lastMessage: said && "content" in said.payload ? said.payload.content.slice(0, resultMax).toWellFormed() : "",
-    ...(output === undefined ? {} : { output }),
+    ...defined({ output }),
     attachments: said?.type === "assistant_message" ? (said.payload.attachments ?? []) : [],
   };
 }

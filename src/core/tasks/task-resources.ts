@@ -1,4 +1,5 @@
 import type { Scope } from "../accounts/caller.ts";
+import { defined } from "../defined.ts";
 import type { Tx } from "../store.ts";
 
 /** The resources that a message names for its task; an empty list names none. */
@@ -58,7 +59,7 @@ export async function saveResources(
   const named = {
     ...(skills.length === 0 ? {} : { skills: [...new Set(skills)] }),
     ...(forced.length === 0 ? {} : { forced: [...new Set(forced)] }),
-    ...(connectors === undefined ? {} : { connectors }),
+    ...defined({ connectors }),
   };
   if (Object.keys(named).length > 0) await tx.taskResources.set(task, named);
 }

@@ -75,7 +75,7 @@ const accountOf = ({ caller }: OpenCall): string => caller.accountId;
 export function taskSubscriptions(
   feed: Feed,
   clock: Clock,
-  { limit, pollMs: lookMs, draining, holderOf = accountOf }: SubscriptionRules,
+  { limit, pollMs, draining, holderOf = accountOf }: SubscriptionRules,
 ): TaskSubscriptions {
   const byTask = new Map<string, Set<Waker>>();
   /** Subscribers to the tasks of an account in a space, or of a space. */
@@ -104,7 +104,7 @@ export function taskSubscriptions(
 
   async function wakeRegularly({ wakers, empty }: HolderSubscribers): Promise<void> {
     for (;;) {
-      await clock.sleep(lookMs, empty.signal);
+      await clock.sleep(pollMs, empty.signal);
       wakeAll(wakers);
     }
   }

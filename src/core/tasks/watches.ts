@@ -2,6 +2,7 @@ import { batchReads } from "../../async/batch.ts";
 import { pacer } from "../../async/limit.ts";
 import type { Caller, OpenCall } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
+import { defined } from "../defined.ts";
 import { Failure, notFound } from "../failure.ts";
 import type { Tx } from "../store.ts";
 import type { EventType, TaskEvent } from "./event.ts";
@@ -175,7 +176,7 @@ export function watches(
     if (afterSeq >= lastSeq) return { task, page: [], endSeq: afterSeq };
     const { types } = source;
     const end = types === undefined ? lastSeq : Math.min(lastSeq, afterSeq + examinedMax);
-    const some = { limit: pageSize, verbose: true, ...(types === undefined ? {} : { types }) };
+    const some = { limit: pageSize, verbose: true, ...defined({ types }) };
     const window = { afterSeq, beforeSeq: end + 1, order: "asc", ...some } as const;
     const page = await pages(`${id} ${afterSeq} ${lastSeq}`, () => tx.events.list(id, window));
     return { task, page, endSeq: page.length < pageSize ? end : (page.at(-1)?.seq ?? end) };
@@ -270,19 +271,19 @@ export function watches(
       subscriptions.reserve(call);
     },
 
-    async hold(call, { seconds, read: look, isEnough: enough }) {
-      if (seconds === 0) return look(call.caller);
+    async hold(call, { seconds, read, isEnough }) {
+      if (seconds === 0) return read(call.caller);
       const until = clock.monotonic() + Math.min(seconds, holdSeconds) * 1000;
       const pending = subscriptions.prepare();
       let subscription: Subscription | undefined;
       try {
-        let found = await look(call.caller);
-        if (enough(found) || draining.aborted) return found;
+        let found = await read(call.caller);
+        if (isEnough(found) || draining.aborted) return found;
         subscription = pending.subscribe(call, found.task, until);
-        while (!enough(found) && !draining.aborted && clock.monotonic() < until) {
+        while (!isEnough(found) && !draining.aborted && clock.monotonic() < until) {
           await subscription.nextNews();
           if (call.gone.aborted && !draining.aborted) throw cancelled();
-          found = await look(await call.reauthenticate());
+          found = await read(await call.reauthenticate());
         }
         return found;
       } finally {

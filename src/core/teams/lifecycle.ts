@@ -1,5 +1,6 @@
 import type { Role } from "../accounts/account.ts";
 import type { Caller } from "../accounts/caller.ts";
+import { defined } from "../defined.ts";
 import { Failure, invalidArgument } from "../failure.ts";
 import type { MemberChanges, MigratedRole, TeamUser, TeamUserChange } from "./team-user.ts";
 
@@ -74,8 +75,7 @@ export function update(user: TeamUser, { status, role, externalId, email }: Team
     set: {
       ...(status === undefined || status === user.status ? {} : { status }),
       ...(role === undefined || role === user.role ? {} : { role }),
-      ...(externalId === undefined ? {} : { externalId }),
-      ...(email === undefined ? {} : { email }),
+      ...defined({ externalId, email }),
     },
     ends: deactivates ? "deactivated" : null,
     returnsProfiles: deactivates,

@@ -60,7 +60,11 @@ export const payerOf = ({
   projectId,
   clientId,
 }: Pick<Task, "id" | "rootId" | "spaceId" | "accountId" | "projectId" | "clientId">): Payer => ({
-  ...{ taskId: rootOf({ id, rootId }), spaceId, accountId, projectId, clientId },
+  taskId: rootOf({ id, rootId }),
+  spaceId,
+  accountId,
+  projectId,
+  clientId,
 });
 
 /** The start of the period that contains a time, Unix milliseconds. */
@@ -147,7 +151,11 @@ export function budgets({ clock, ids }: { readonly clock: Pick<Clock, "now">; re
       if (!(await subjectExists(tx, spaceId, kind, subject))) throw notFound(kind, "subject");
       const created = {
         id: ids.short(),
-        ...{ spaceId, kind, subject, period, credits },
+        spaceId,
+        kind,
+        subject,
+        period,
+        credits,
         spent: 0,
         held: 0,
         since: periodStart(period, now),

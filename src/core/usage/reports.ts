@@ -151,5 +151,8 @@ const eachDay = ({ from, to }: DayRange, sums: ReadonlyMap<number, number>): rea
   Array.from({ length: to - from + 1 }, (_, i) => ({ begins: dayStart(from + i), credits: sums.get(from + i) ?? 0 }));
 
 const bindingOf = ({ accountId, spaceId }: Caller, operation: string, filter: object): CursorBinding => ({
-  ...{ accountId, spaceId, operation, filter },
+  accountId,
+  spaceId,
+  operation,
+  filter,
 });

@@ -48,12 +48,12 @@ export async function computeExtraCost(tx: Pick<Tx, "usage">, { id }: Pick<Task,
  */
 export async function spend(tx: Tx, task: Task, cost: Cost, now: number, ids: Pick<Ids, "short">): Promise<boolean> {
   if (isNothing(cost)) return cost.settles.length > 0 && count(tx, task, 0, cost.settles, now);
-  const { accountId, spaceId, clientId, apiKeyId, projectId, agentProfile: profile } = task;
+  const { accountId, spaceId, clientId, apiKeyId, projectId, agentProfile } = task;
   const { charge, usage, settles } = cost;
   const credits = 0 - charge.credits;
   const ahead = charge.ahead ?? undefined;
   await tx.usage.move({ id: task.id, taskId: task.id, accountId, spaceId, kind: "cost", credits, ahead, now });
-  const owner = { accountId, spaceId, taskId: task.id, clientId, apiKeyId, projectId, profile };
+  const owner = { accountId, spaceId, taskId: task.id, clientId, apiKeyId, projectId, profile: agentProfile };
   await tx.usage.insert({ id: ids.short(), ...owner, kind: "cost", credits, ...usage, at: now });
   return count(tx, task, charge.credits, settles, now);
 }

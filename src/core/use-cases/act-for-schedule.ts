@@ -72,7 +72,13 @@ async function credentialOfApp(
 
 /** The rights of an app that acts as itself. */
 const serviceCredential = (id: string, app: OAuthApp): TokenCredential => ({
-  ...{ kind: "token", id, clientId: app.clientId, scopes: serviceScopesOf(app), connectorUids: [], resource: null, service: true },
+  kind: "token",
+  id,
+  clientId: app.clientId,
+  scopes: serviceScopesOf(app),
+  connectorUids: [],
+  resource: null,
+  service: true,
 });
 
 /** Creates a task of a schedule. @throws Failure as task.create, and when a budget is spent or a connector is no longer granted. */

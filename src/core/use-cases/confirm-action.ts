@@ -91,8 +91,8 @@ async function findPending(tx: Tx, task: Task, event: string): Promise<Action> {
 }
 
 /** The selected browser. The task uses it in this and later turns, until another or none is selected (spec/api.md 9.4). */
-async function findOnlineBrowser(tx: Tx, task: Task, { client_id: id }: JsonObject): Promise<string> {
-  const browser = typeof id === "string" ? await tx.browsers.find(task, id) : null;
+async function findOnlineBrowser(tx: Tx, task: Task, { client_id: clientId }: JsonObject): Promise<string> {
+  const browser = typeof clientId === "string" ? await tx.browsers.find(task, clientId) : null;
   if (!browser) throw invalidArgument("input.client_id", "is not an online browser");
   return browser.id;
 }

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import type { CreationContext } from "../keys/api-key.ts";
 import type { RequestOrigin } from "../sign-in/start-session.ts";
 import type { Tx } from "../store.ts";
@@ -59,6 +60,6 @@ export async function followGroups(tx: Tx, context: CreationContext, claim: Grou
   const idsOf = (groups: readonly ListedGroup[]) => groups.map(({ id }) => id);
   const entry = { id: context.ids.short(), at: context.now, spaceId, accountId, credential: "provider", ...from };
   const [role] = Object.keys(roles);
-  const after = { added: idsOf(joined), removed: idsOf(left), ...(role === undefined ? {} : { role }) };
+  const after = { added: idsOf(joined), removed: idsOf(left), ...defined({ role }) };
   await tx.audit.insert({ ...entry, operation: "console/FollowGroups", subject: memberId, before: null, after });
 }

@@ -1,5 +1,6 @@
 import type { Caller } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
+import { defined } from "../defined.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import type { Tx } from "../store.ts";
@@ -55,7 +56,7 @@ export function groups({ clock, ids }: { readonly clock: Pick<Clock, "now">; rea
 
     async update(tx, caller, id, { displayName, externalId, members }) {
       const group = await lockGroup(tx, caller, id);
-      const set = { ...(displayName === undefined ? {} : { displayName }), ...(externalId === undefined ? {} : { externalId }) };
+      const set = { ...defined({ displayName, externalId }) };
       const after = { ...group, ...set, updatedAt: laterThan(group) };
       await checkGroup(tx, after);
       await applyChange(tx, group, after, { members });

@@ -65,11 +65,11 @@ export function apps({ clock, ids, random, store, webhooks, rules }: AppsParts):
 
   return {
     async create(caller, input) {
-      const { accountId: creatorId, spaceId } = caller;
+      const { accountId, spaceId } = caller;
       const settings = checkSettings(input, rules);
       await checkPrivate(store, null, settings.skillIds);
       const clientId = `client_${ids.short()}`;
-      const setWebhook = await webhooks.prepare({ clientId, spaceId, creatorId }, settings.webhookUrl);
+      const setWebhook = await webhooks.prepare({ clientId, spaceId, creatorId: accountId }, settings.webhookUrl);
       return async (tx) => {
         await tx.accounts.lockSpace(spaceId);
         if ((await tx.apps.list(spaceId)).length >= appsMax) throw new Failure("resource_exhausted", `a team has at most ${appsMax} apps`);
@@ -79,7 +79,7 @@ export function apps({ clock, ids, random, store, webhooks, rules }: AppsParts):
           serviceAccountId: serviceAccountOf(input, null, caller),
           clientId,
           spaceId,
-          creatorId,
+          creatorId: accountId,
           verified: true,
           generation: 1,
           createdAt: now,

@@ -63,8 +63,19 @@ export function schedules({ clock, ids, tasks }: SchedulesParts): Schedules {
       if ((await tx.schedules.count(caller)) >= schedulesMax)
         throw new Failure("resource_exhausted", `an account has at most ${schedulesMax} schedules in a space`);
       const schedule: Schedule = {
-        ...{ id: ids.short(), accountId, spaceId, clientId: appOf(caller), apiKeyId: keyOf(caller), ...settings, ...freshState, nextAt },
-        ...{ lastDueAt: null, lastRunAt: null, lastTaskId: null, createdAt: now, updatedAt: now },
+        id: ids.short(),
+        accountId,
+        spaceId,
+        clientId: appOf(caller),
+        apiKeyId: keyOf(caller),
+        ...settings,
+        ...freshState,
+        nextAt,
+        lastDueAt: null,
+        lastRunAt: null,
+        lastTaskId: null,
+        createdAt: now,
+        updatedAt: now,
       };
       await tx.schedules.insert(schedule);
       tx.audit.note({ subject: schedule.id, after: toAuditFacts(schedule) });
@@ -200,6 +211,13 @@ const toAuditFacts = (
   { name, cron, intervalSeconds, moment, timeZone, missed, overlap, status }: Schedule,
   { template }: Pick<SettingsInput, "template"> = {},
 ): Readonly<Record<string, unknown>> => ({
-  ...{ name, cron, intervalSeconds, moment, timeZone, missed, overlap, status },
+  name,
+  cron,
+  intervalSeconds,
+  moment,
+  timeZone,
+  missed,
+  overlap,
+  status,
   ...(template === undefined ? {} : { retasked: true }),
 });

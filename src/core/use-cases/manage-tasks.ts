@@ -158,19 +158,19 @@ export function tasks({ clock, ids, backlog, steps, publishTask, keepsEvents, pr
       const metadata = edit.metadata === undefined ? {} : { metadata: mergeMetadata(before.metadata, edit.metadata) };
       const relabelled = edit.metadata === undefined ? {} : { metadataKeys: Object.keys(edit.metadata) };
       const moved = edit.projectId === undefined ? {} : await moveTo(tx, caller, before, edit.projectId);
-      const { task: after } = await advance(tx, before.id, { ...edit, ...visible, ...metadata, ...moved });
+      const { task } = await advance(tx, before.id, { ...edit, ...visible, ...metadata, ...moved });
       tx.audit.note({
         subject: before.id,
         before: { shareVisibility: before.shareVisibility, ...(edit.projectId === undefined ? {} : { projectId: before.projectId }) },
         after: {
-          ...(edit.shareVisibility === undefined ? {} : { shareVisibility: after.shareVisibility }),
+          ...(edit.shareVisibility === undefined ? {} : { shareVisibility: task.shareVisibility }),
           ...hidden,
           ...retitled,
           ...relabelled,
-          ...(edit.projectId === undefined ? {} : { projectId: after.projectId }),
+          ...(edit.projectId === undefined ? {} : { projectId: task.projectId }),
         },
       });
-      return after;
+      return task;
     },
 
     async stop(tx, caller, id) {

@@ -238,7 +238,10 @@ const afterStep = (user: TeamUser, { set }: Step): TeamUser => {
 };
 
 const toAuditFacts = ({ email, name, status, role, delegation, externalId }: TeamUser) => ({
-  ...{ email, name, status, role },
+  email,
+  name,
+  status,
+  role,
   delegatedTo: delegation?.to ?? null,
   ...(externalId === null ? {} : { externalId }),
 });

@@ -134,8 +134,17 @@ const auditRow = (
   operation: string,
   { after }: { readonly after: Readonly<Record<string, unknown>> | null },
 ) => ({
-  ...{ id: ids.short(), at: clock.now(), spaceId, accountId, credential: `schedule:${id}`, operation, requestId: ids.request() },
-  ...{ address: "", subject: id, before: null, after },
+  id: ids.short(),
+  at: clock.now(),
+  spaceId,
+  accountId,
+  credential: `schedule:${id}`,
+  operation,
+  requestId: ids.request(),
+  address: "",
+  subject: id,
+  before: null,
+  after,
 });
 
 /** Counts how the tasks of schedules end, in the change that ends them: a failed one is a failure, a finished one ends a row of failures. */

@@ -187,7 +187,8 @@ const hideBody = (delivery: DeliveryLogEntry, webhook: Webhook, caller: Caller):
   mayReadBodies(webhook, caller) ? delivery : { ...delivery, body: null };
 
 const bindingOf = ({ accountId, spaceId }: Caller, webhookId: string, filter: DeliveryFilter): CursorBinding => ({
-  ...{ accountId, spaceId },
+  accountId,
+  spaceId,
   operation: "webhook.deliveries",
   filter: { webhookId, ...filter },
 });

@@ -105,7 +105,9 @@ export function listeners(parts: ListenerParts): Listeners {
       const id = parts.ids.short();
       const { sealed, text } = newSealedSecret(parts, id);
       const listener: WebhookListener = {
-        ...{ id, accountId: caller.accountId, spaceId: caller.spaceId },
+        id,
+        accountId: caller.accountId,
+        spaceId: caller.spaceId,
         eventTypes: types.length === 0 ? defaultEventTypes : types,
         projectId: projectId || null,
         secret: sealed,

@@ -79,7 +79,15 @@ export function newWebhook(
   const id = parts.ids.short();
   const { sealed, text } = newSealedSecret(parts, id, ownSecret);
   const webhook: Webhook = {
-    ...{ id, accountId, spaceId, clientId, url, eventTypes, projectId, metadata, name },
+    id,
+    accountId,
+    spaceId,
+    clientId,
+    url,
+    eventTypes,
+    projectId,
+    metadata,
+    name,
     status: "active",
     inactiveReason: null,
     doubleHash: false,

@@ -109,7 +109,13 @@ const forEach = <T>(
 
 const createDeliveries = (events: readonly WebhookEvent[], webhooks: readonly Subscriber[], ids: Ids): readonly Delivery[] =>
   forEach(events, webhooks, ({ id: eventId, type, taskId, seq, createdAt }, webhookId) => ({
-    ...{ id: ids.short(), webhookId, eventId, type, taskId, seq, createdAt },
+    id: ids.short(),
+    webhookId,
+    eventId,
+    type,
+    taskId,
+    seq,
+    createdAt,
     state: "pending",
     attempts: 0,
     nextAt: createdAt,

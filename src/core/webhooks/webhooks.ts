@@ -1,6 +1,7 @@
 import { type Caller, lockActiveMember } from "../accounts/caller.ts";
 import { type AddressRules, checkWebhookUrl } from "../addresses/address.ts";
 import { type Change, deferFailure } from "../deferred.ts";
+import { defined } from "../defined.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
 import { isKeyName, keyNameRule } from "../keys/api-key.ts";
 import { mayEditAllApps } from "../oauth/app.ts";
@@ -229,8 +230,7 @@ function toChanges(before: Webhook, edit: WebhookEdit): WebhookChanges {
     ...(url === undefined || url === before.url ? {} : { url, ...noFailures }),
     ...(name === undefined ? {} : { name: nameIn(name) }),
     ...(status === undefined || status === before.status ? {} : status === "active" ? resumed : paused),
-    ...(eventTypes === undefined ? {} : { eventTypes }),
-    ...(doubleHash === undefined ? {} : { doubleHash }),
+    ...defined({ eventTypes, doubleHash }),
     ...(projectId === undefined ? {} : { projectId: projectId || null }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata: mergeMetadata(before.metadata, metadata) }),
   };

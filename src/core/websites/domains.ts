@@ -92,7 +92,11 @@ const newDomain = (
   random: Random,
   now: number,
 ): SiteDomain => ({
-  ...{ id, domain, websiteId, spaceId, accountId },
+  id,
+  domain,
+  websiteId,
+  spaceId,
+  accountId,
   token: Buffer.from(random(32)).toString("base64url"),
   status: "pending",
   createdAt: now,

@@ -77,7 +77,10 @@ async function keepFiles(tx: Tx, { id }: Website, { files }: StagedSite): Promis
     blobs.set(staged.sha256, staged.blobId);
   }
   return files.map(({ path, staged: { blobId, bytes, sha256 } }) => ({
-    ...{ path, bytes, sha256, blobId: blobs.get(sha256) ?? blobId },
+    path,
+    bytes,
+    sha256,
+    blobId: blobs.get(sha256) ?? blobId,
     contentType: siteContentType(path),
   }));
 }

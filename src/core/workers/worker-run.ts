@@ -54,7 +54,10 @@ export const newRun = (
   { task, workerId }: { readonly task: Pick<Task, "id" | "spaceId" | "fence">; readonly workerId: string },
   now: number,
 ): WorkerRun => ({
-  ...{ taskId: task.id, spaceId: task.spaceId, workerId, fence: task.fence },
+  taskId: task.id,
+  spaceId: task.spaceId,
+  workerId,
+  fence: task.fence,
   startedAt: now,
   leaseUntil: now + workerLeaseMs,
 });

@@ -121,7 +121,7 @@ export interface WorkerInput {
 export async function createWorker(
   tx: Tx,
   { now, ids, random }: CreationContext,
-  { spaceId, createdBy, name, profiles, labels: given = [] }: WorkerInput,
+  { spaceId, createdBy, name, profiles, labels = [] }: WorkerInput,
 ): Promise<{ readonly worker: Worker; readonly text: string }> {
   if (!isKeyName(name)) throw invalidArgument("name", keyNameRule);
   // The row lock makes counting and inserting atomic.
@@ -130,7 +130,7 @@ export async function createWorker(
     throw new Failure("resource_exhausted", `a space has at most ${activeWorkersMax} active worker credentials`);
   const text = newWorkerText(random);
   const made = { id: ids.short(), digest: workerDigest(text), createdAt: now, seenAt: null, revokedAt: null };
-  const worker: Worker = { ...made, spaceId, name, profiles, labels: given.toSorted(), createdBy };
+  const worker: Worker = { ...made, spaceId, name, profiles, labels: labels.toSorted(), createdBy };
   await tx.workers.insert(worker);
   tx.audit.note({ subject: worker.id, after: toAuditFacts(worker) });
   return { worker, text };
@@ -175,8 +175,8 @@ async function requireWorker(tx: Tx, spaceId: string, id: string): Promise<BusyW
 
 export function workers({ clock, ids, random, remoteProfiles }: WorkersParts): Workers {
   return {
-    create: (tx, { accountId: createdBy, spaceId }, input) =>
-      createWorker(tx, { now: clock.now(), ids, random }, { ...input, spaceId, createdBy }),
+    create: (tx, { accountId, spaceId }, input) =>
+      createWorker(tx, { now: clock.now(), ids, random }, { ...input, spaceId, createdBy: accountId }),
     async list(tx, { spaceId }) {
       const waiting = new Map((await tx.workers.waiting(spaceId, remoteProfiles)).map((queue) => [queue.profile, queue]));
       const queue = remoteProfiles.map((profile) => waiting.get(profile) ?? { profile, waiting: 0, oldestAt: 0 });

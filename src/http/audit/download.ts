@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 import type { FastifyInstance } from "fastify";
 import { type AuditFormat, auditFormats } from "../../core/audit/download-links.ts";
+import { defined } from "../../core/defined.ts";
 import { type Failure, failureOf, invalidArgument } from "../../core/failure.ts";
 import { type AuditEvent, AuditEventSchema } from "../../gen/proto/audit/v2/audit_pb.ts";
 import { AuditService, type ListAuditEventsResponse } from "../../gen/proto/audit/v2/audit_service_pb.ts";
@@ -91,7 +92,7 @@ async function* pagesOf(
   let cursor: string | undefined;
   do {
     const caller = await admission.checkAgain();
-    Object.assign(input, { limit: pageLines, ...(cursor === undefined ? {} : { cursor }) });
+    Object.assign(input, { limit: pageLines, ...defined({ cursor }) });
     const { answer } = await performer.perform({ ...admission, caller }, input, gone);
     const page = answer as ListAuditEventsResponse; // `perform` makes it from the method's descriptor.
     yield page.data;

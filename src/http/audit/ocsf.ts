@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { defined } from "../../core/defined.ts";
 import { type AuditEvent, AuditOutcome } from "../../gen/proto/audit/v2/audit_pb.ts";
 
 interface EventClass {
@@ -119,7 +120,7 @@ export function ocsfEvent(event: AuditEvent): JsonObject {
     time: Number(event.at),
     severity_id: refused ? severities.refused : severities.done,
     status_id: refused ? 2 : 1,
-    ...(event.reason === undefined ? {} : { status_detail: event.reason }),
+    ...defined({ status_detail: event.reason }),
     ...(event.count > 1 ? { count: event.count } : {}),
     metadata: { version: ocsfVersion, product, uid: event.id, correlation_uid: event.requestId, log_name: "audit" },
     src_endpoint: endpointOf(event),

@@ -26,8 +26,8 @@ export const boundOf = ({ maxRequestBytes, name, rpc }: Operation, bodyLimit: nu
 export const anonymousBound = (method: DescMethod): Bound => ({ maxBytes: anonymousBytes, name: rpcName(method) });
 
 /** The refusal of a body, or of a message in one, that is larger than its bound. */
-export const tooLarge = ({ maxBytes, name: of }: Bound, what: "body" | "message" = "body"): Failure =>
-  new Failure("too_large", `the ${what} is larger than ${maxBytes} bytes, the limit of ${of}`);
+export const tooLarge = ({ maxBytes, name }: Bound, what: "body" | "message" = "body"): Failure =>
+  new Failure("too_large", `the ${what} is larger than ${maxBytes} bytes, the limit of ${name}`);
 
 /** The compressions of requests and answers on the RPC wires. */
 export const compressions: readonly Compression[] = [compressionGzip, compressionBrotli];

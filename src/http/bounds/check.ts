@@ -35,14 +35,14 @@ export type CheckBodies = (bytes: Uint8Array<ArrayBuffer>, desc: DescMessage | n
 export function bodyChecker(start: () => Worker, idle = idleMs): CheckBodies {
   const threads = Array.from({ length: threadCount }, (): CheckThread => createThread(start, idle));
   return async (bytes, desc) => {
-    const { buffer: memory, byteOffset: offset, length } = bytes;
+    const { buffer, byteOffset, length } = bytes;
     const [thread] = threads.toSorted((one, other) => one.waiting - other.waiting);
     if (thread === undefined) return bytes;
-    const request = { memory, offset, length, table: desc && tableOf(desc) };
-    const answer = await thread.ask(request, [memory]).catch((cause: unknown) => {
+    const request = { memory: buffer, offset: byteOffset, length, table: desc && tableOf(desc) };
+    const answer = await thread.ask(request, [buffer]).catch((cause: unknown) => {
       throw new Failure("unavailable", "the body could not be checked; try again", { cause, retryAfter: 1 });
     });
-    const checked = "memory" in answer ? new Uint8Array(answer.memory, offset, answer.length) : new Uint8Array();
+    const checked = "memory" in answer ? new Uint8Array(answer.memory, byteOffset, answer.length) : new Uint8Array();
     results.set(checked, "memory" in answer ? null : new Failure(answer.reason, answer.message));
     return checked;
   };

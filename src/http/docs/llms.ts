@@ -33,16 +33,24 @@ export async function llmsText(folder: string, baseUrl: string): Promise<string>
   const sections = await sectionsIn(folder);
   const lists = await Promise.all(
     sections.map(async ({ title, pages }) => [
-      ...["", `## ${title}`, ""],
+      "",
+      `## ${title}`,
+      "",
       ...(await Promise.all(
         pages.map(async ({ name, path, text }) => `- [${name}](${baseUrl}/docs/${path}): ${text} (${await sizeOf(folder + path)})`),
       )),
     ]),
   );
   return [
-    ...["# Agent Task Platform", "", `> ${intro}`, "", ...howToCall(baseUrl)],
+    "# Agent Task Platform",
+    "",
+    `> ${intro}`,
+    "",
+    ...howToCall(baseUrl),
     ...lists.flat(),
-    ...["", "## Descriptions for programs", ""],
+    "",
+    "## Descriptions for programs",
+    "",
     ...descriptions.map(([path, text]) => `- [${text}](${baseUrl}${path})`),
     `- [All pages as one text](${baseUrl}/llms-full.txt)`,
     "",

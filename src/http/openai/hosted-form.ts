@@ -16,7 +16,10 @@ function partOf(role: OutputItem["role"], part: OutputContent): Part {
 }
 
 const resultMessage = (id: string, { success, value, error }: StructuredOutputResult): Message => ({
-  ...{ id, status: "completed", role: "assistant", type: "message" },
+  id,
+  status: "completed",
+  role: "assistant",
+  type: "message",
   content: [
     success ? { type: "output_text", text: JSON.stringify(value ?? {}), annotations: [] } : { type: "refusal", refusal: error ?? "" },
   ],
@@ -45,5 +48,10 @@ const withOtherText = (message: Message): Message => ({
 
 /** Members of the hosted form that the SDK's types require and a task does not have. */
 export const hostedMembers = {
-  ...{ instructions: null, parallel_tool_calls: false, temperature: null, tool_choice: "auto", tools: [], top_p: null },
+  instructions: null,
+  parallel_tool_calls: false,
+  temperature: null,
+  tool_choice: "auto",
+  tools: [],
+  top_p: null,
 } as const;

@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { z } from "zod";
+import { defined } from "../../core/defined.ts";
 import { joinInstructions } from "../../core/tasks/turn-request.ts";
 import { type ContentPartSchema, ContentPartType } from "../../gen/proto/task/v2/message_pb.ts";
 import { unused } from "../v1/input.ts";
@@ -133,10 +134,7 @@ type Source = Pick<z.infer<typeof file>, "file_id" | "file_url" | "file_data" | 
 const placedFile = ({ file_id, file_url, file_data, filename }: Source, at: MessagePart["pathOf"]): MessagePart => ({
   part: {
     type: ContentPartType.FILE,
-    ...(file_id === undefined ? {} : { fileId: file_id }),
-    ...(file_url === undefined ? {} : { fileUrl: file_url }),
-    ...(file_data === undefined ? {} : { fileData: file_data }),
-    ...(filename === undefined ? {} : { filename }),
+    ...defined({ fileId: file_id, fileUrl: file_url, fileData: file_data, filename }),
   },
   pathOf: at,
 });

@@ -49,8 +49,11 @@ const textWith = (text: string, files: readonly TaskAttachment[]): Part => ({
 
 /** A file behind a link, at the end of the text. */
 const citation = ({ length }: string, url: string, title: string): Citation => ({
-  ...{ type: "url_citation", url, title },
-  ...{ start_index: length, end_index: length },
+  type: "url_citation",
+  url,
+  title,
+  start_index: length,
+  end_index: length,
 });
 
 /** The value, with the files of the messages before it; or the reason why there is none. */
@@ -79,9 +82,19 @@ export const hasSchema = (turn: TurnRequest | undefined): boolean =>
 
 /** What has no effect is reported as the default of OpenAI. */
 const defaults = {
-  ...{ truncation: "disabled", top_p: 1, presence_penalty: 0, frequency_penalty: 0, top_logprobs: 0, temperature: 1 },
-  ...{ reasoning: null, max_tool_calls: null, parallel_tool_calls: true, store: true, service_tier: "default" },
-  ...{ safety_identifier: null, prompt_cache_key: null },
+  truncation: "disabled",
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  top_logprobs: 0,
+  temperature: 1,
+  reasoning: null,
+  max_tool_calls: null,
+  parallel_tool_calls: true,
+  store: true,
+  service_tier: "default",
+  safety_identifier: null,
+  prompt_cache_key: null,
 } as const;
 
 /** The members that only OpenAI's form has. Those that the create has sent are repeated. */

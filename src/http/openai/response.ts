@@ -1,3 +1,4 @@
+import { defined } from "../../core/defined.ts";
 import type { TaskEvent } from "../../gen/proto/task/v2/task_event_pb.ts";
 import { type Task, TaskStatus } from "../../gen/proto/task/v2/task_pb.ts";
 import { type Conversation, TaskService, type TokenUsage } from "../../gen/proto/task/v2/task_service_pb.ts";
@@ -62,7 +63,7 @@ function metadataOf(task: Task): Readonly<Record<string, string>> {
     task_title: title,
     task_url: taskUrl,
     ...(creditUsage === undefined ? {} : { credit_usage: String(creditUsage) }),
-    ...(shareUrl === undefined ? {} : { share_url: shareUrl }),
+    ...defined({ share_url: shareUrl }),
   };
 }
 

@@ -21,10 +21,31 @@ import { turnRequestOf } from "./turn-request.ts";
 /** Members of the Responses API that have no effect: every response is stored, and uses the agent's tools. */
 const unusedMembers = Object.fromEntries(
   [
-    ...["access_programs", "context_management", "conversation", "image", "include", "max_output_tokens"],
-    ...["max_tool_calls", "moderation", "parallel_tool_calls", "prompt", "prompt_cache_key", "prompt_cache_options"],
-    ...["prompt_cache_retention", "reasoning", "safety_identifier", "service_tier", "store", "stream_options", "temperature"],
-    ...["tool_choice", "tools", "top_logprobs", "top_p", "truncation", "user"],
+    "access_programs",
+    "context_management",
+    "conversation",
+    "image",
+    "include",
+    "max_output_tokens",
+    "max_tool_calls",
+    "moderation",
+    "parallel_tool_calls",
+    "prompt",
+    "prompt_cache_key",
+    "prompt_cache_options",
+    "prompt_cache_retention",
+    "reasoning",
+    "safety_identifier",
+    "service_tier",
+    "store",
+    "stream_options",
+    "temperature",
+    "tool_choice",
+    "tools",
+    "top_logprobs",
+    "top_p",
+    "truncation",
+    "user",
   ].map((name) => [name, unused]),
 );
 
@@ -91,7 +112,10 @@ type NewMessage = Pick<MessageInitShape<typeof SendMessageRequestSchema>, "messa
 async function beginTask(ask: Invoke, input: Creation, message: NewMessage): Promise<string> {
   const { interactive_mode: interactiveMode, hide_in_task_list: hideInTaskList, project_id: projectId, locale, metadata } = input;
   const { taskId } = await ask(TaskService.method.createTask, {
-    ...{ ...message, interactiveMode, hideInTaskList, metadata },
+    ...message,
+    interactiveMode,
+    hideInTaskList,
+    metadata,
     ...withoutUndefined({ projectId, locale }),
     ...profileOf(input),
     ...outputSchemaOf(input.text),
@@ -221,10 +245,10 @@ export const responseRoutes = (prefix: "" | "/v1", parts: ResponseParts): readon
     getConversation,
     retrieval,
     async (input, ask, call) => {
-      const { response_id: taskId, stream, starting_after: startingAfter } = input;
+      const { response_id: responseId, stream, starting_after: startingAfter } = input;
       const form = chooseForm(call, parts);
-      if (stream === "true") return sendStream(parts, ask, call, { taskId, startingAfter, form });
-      return responseOf(await readConversation(ask, taskId), form);
+      if (stream === "true") return sendStream(parts, ask, call, { taskId: responseId, startingAfter, form });
+      return responseOf(await readConversation(ask, responseId), form);
     },
     responseField,
   ),

@@ -58,8 +58,10 @@ export type OpenaiParts = RestParts & ResponseParts & ContentParts;
 /** Registers the OpenAI-style facade, with and without `/v1`: SDKs use the bare host (spec/v1.md 7.1). */
 export function openaiRoutes(app: FastifyInstance, parts: OpenaiParts): void {
   const routes = [
-    ...[...responseRoutes("", parts), ...responseRoutes("/v1", parts)],
-    ...[...modelRoutes("", parts.profiles), ...modelRoutes("/v1", parts.profiles)],
+    ...responseRoutes("", parts),
+    ...responseRoutes("/v1", parts),
+    ...modelRoutes("", parts.profiles),
+    ...modelRoutes("/v1", parts.profiles),
     ...sdkFileRoutes(parts),
   ];
   const sdk = serveRoutes(app, parts, routes, { name: "responses", refusal: openaiRefusal });

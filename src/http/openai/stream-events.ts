@@ -226,8 +226,10 @@ function textEvents(part: Extract<Part, { type: "output_text" }>, position: Posi
     { type: "response.content_part.added", ...position, part: { ...part, text: "", annotations: [] } },
     { type: "response.output_text.delta", ...position, delta: text, logprobs: [] },
     ...annotations.map((annotation, annotation_index) => ({
-      ...{ type: "response.output_text.annotation.added" as const, ...position },
-      ...{ annotation_index, annotation },
+      type: "response.output_text.annotation.added" as const,
+      ...position,
+      annotation_index,
+      annotation,
     })),
     { type: "response.output_text.done", ...position, text, logprobs: [] },
     done,

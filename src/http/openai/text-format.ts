@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/defined.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
 import { unused, withoutEffect } from "../v1/input.ts";
 
@@ -29,5 +30,5 @@ export const textOptions = z.object({ format: format.optional(), verbosity: unus
 export function outputSchemaOf(text: z.infer<typeof textOptions> | undefined): { readonly structuredOutputSchema?: JsonObject } {
   if (text?.format?.type !== "json_schema") return {};
   const { description, schema } = text.format;
-  return { structuredOutputSchema: { ...(description === undefined ? {} : { description }), ...schema } };
+  return { structuredOutputSchema: { ...defined({ description }), ...schema } };
 }

@@ -57,12 +57,12 @@ const endsEarly = (thrown: unknown, { request }: Call): boolean =>
 
 async function storePart(
   { file }: MultipartFile,
-  { gone: signal }: Call,
+  { gone }: Call,
   uploads: Pick<Uploads, "receive">,
   id: string,
   until: number,
 ): Promise<void> {
-  await uploads.receive(id, until, { bytes: file, length: null, signal, digests: [], isComplete: () => !file.truncated });
+  await uploads.receive(id, until, { bytes: file, length: null, signal: gone, digests: [], isComplete: () => !file.truncated });
 }
 
 /** Deletes a file without bytes. A file whose bytes an earlier call with the same idempotency key stored stays. */

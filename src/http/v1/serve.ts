@@ -132,15 +132,15 @@ function handleOf(route: Route, parts: RestParts, family: Family): Handle {
  * without effect.
  */
 function readMembers({ accepts }: Route, call: Call, body: Uint8Array): JsonObject {
-  const { members, sources: given } = readRequestInput(call.request, body);
-  for (const json of given) findIgnoredMembers(accepts, json, call.warnings);
+  const { members, sources } = readRequestInput(call.request, body);
+  for (const json of sources) findIgnoredMembers(accepts, json, call.warnings);
   applyHeaders(call);
   return members;
 }
 
 /** Adds the warnings of the request to a body, when the family includes them and there are any. */
-const withWarnings = ({ hasWarnings: warns }: Family, { warnings }: Call, body: object): object =>
-  warns && !warnings.isEmpty ? { ...body, warnings: warnings.texts } : body;
+const withWarnings = ({ hasWarnings }: Family, { warnings }: Call, body: object): object =>
+  hasWarnings && !warnings.isEmpty ? { ...body, warnings: warnings.texts } : body;
 
 const isForm = ({ headers }: FastifyRequest): boolean => /^multipart\/form-data\b/i.test(headers["content-type"] ?? "");
 
@@ -156,8 +156,8 @@ function invokeFor(parts: RestParts, admission: Admission, { gone, reply }: Call
   // A route still has its input while an operation holds the call: the bytes of the body count until the call ends.
   const { body: _, ...request } = admission.request;
   const ask = async <M extends DescMethod>(method: M, message: Parameters<typeof create<M["input"]>>[1]) => {
-    const { answer, isReplayed: replayed } = await performer.perform({ ...under(method), request }, create(method.input, message), gone);
-    setHeaders(reply, idempotencyHeaders(replayed));
+    const { answer, isReplayed } = await performer.perform({ ...under(method), request }, create(method.input, message), gone);
+    setHeaders(reply, idempotencyHeaders(isReplayed));
     return answer as MessageShape<M["output"]>; // `perform` makes it from the method's descriptor.
   };
   const stream = async <M extends DescMethod>(method: M, message: Parameters<typeof create<M["input"]>>[1], until?: AbortSignal) => {

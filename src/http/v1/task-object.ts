@@ -1,3 +1,4 @@
+import { defined } from "../../core/defined.ts";
 import type { TaskAttachment } from "../../gen/proto/task/v2/task_attachment_pb.ts";
 import type { TaskEvent } from "../../gen/proto/task/v2/task_event_pb.ts";
 import { ShareVisibility, type Task, TaskStatus } from "../../gen/proto/task/v2/task_pb.ts";
@@ -50,7 +51,7 @@ const outputFile = ({ url, filename, contentType }: TaskAttachment): OutputConte
   type: "output_file",
   fileUrl: url,
   fileName: filename,
-  ...(contentType === undefined ? {} : { mimeType: contentType }),
+  ...defined({ mimeType: contentType }),
 });
 
 /** v1's names for the status of a task (spec/v1.md 4.4). */
@@ -73,7 +74,7 @@ export const taskObject = ({ task, messages, locale, maxOutputTokens }: Conversa
     ? {
         ...stateOf(task),
         locale,
-        ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
+        ...defined({ max_output_tokens: maxOutputTokens }),
         ...conversationOf(task, messages),
       }
     : {};
@@ -86,7 +87,7 @@ const stateOf = ({ id, createdAt, updatedAt, status, agentProfile, title, taskUr
   status: statusNames.get(status),
   model: `${agentProfile}-agent`,
   metadata: { ...metadata, task_title: title, task_url: taskUrl },
-  ...(creditUsage === undefined ? {} : { credit_usage: creditUsage }),
+  ...defined({ credit_usage: creditUsage }),
 });
 
 /** What a waiting task needs from its user. The question is the last message; an approval has none. */

@@ -113,11 +113,15 @@ export const taskRoutes = [
     accepts: startOrContinueShape(newTask, followUp, ["task_id"]),
   },
   route("GET /v1/tasks", TaskService.method.listConversations, taskList, {
-    request: ({ status: statuses, after, order_by, created_after, created_before, project_id, ...same }) =>
+    request: ({ status, after, order_by, created_after, created_before, project_id, ...same }) =>
       withoutUndefined({
         ...same,
-        ...{ statuses, afterTaskId: after, orderBy: order_by, projectId: project_id },
-        ...{ createdAfter: created_after, createdBefore: created_before },
+        statuses: status,
+        afterTaskId: after,
+        orderBy: order_by,
+        projectId: project_id,
+        createdAfter: created_after,
+        createdBefore: created_before,
       }),
     response({ data, hasMore }) {
       const ids = data.map(({ task }) => task?.id);
@@ -130,9 +134,9 @@ export const taskRoutes = [
     response: ({ conversation }) => (conversation ? taskObject(conversation) : {}),
   }),
   route("PUT /v1/tasks/{task_id}", TaskService.method.updateTask, edit, {
-    request: ({ task_id: taskId, title, enable_shared: shared, enable_visible_in_task_list: enableVisibleInTaskList }) => ({
+    request: ({ task_id: taskId, title, enable_shared: enableShared, enable_visible_in_task_list: enableVisibleInTaskList }) => ({
       ...withoutUndefined({ taskId, title, enableVisibleInTaskList }),
-      ...(shared === undefined ? {} : { shareVisibility: shared ? ShareVisibility.PUBLIC : ShareVisibility.PRIVATE }),
+      ...(enableShared === undefined ? {} : { shareVisibility: enableShared ? ShareVisibility.PUBLIC : ShareVisibility.PRIVATE }),
     }),
     response: (answer) => changed(answer),
   }),
@@ -145,7 +149,9 @@ export const taskRoutes = [
 async function create(input: NewTask, ask: Invoke): Promise<object> {
   const { interactive_mode: interactiveMode, hide_in_task_list: hideInTaskList, project_id: projectId, locale } = input;
   const made = await ask(TaskService.method.createTask, {
-    ...{ message: messageOf(input), interactiveMode, hideInTaskList },
+    message: messageOf(input),
+    interactiveMode,
+    hideInTaskList,
     ...withoutUndefined({ projectId, locale }),
     ...profileIn(input),
     ...(input.create_shareable_link ? { shareVisibility: ShareVisibility.PUBLIC } : {}),

@@ -57,15 +57,15 @@ export const isResumable = ({ fields: [first] }: DescMessage): boolean => first?
 type NewFrame = (answer: Members) => string | undefined;
 
 function compileEventFrames(desc: DescMessage): NewFrame {
-  const [{ message: eventDesc, localName } = {}, { message: deltaDesc, localName: deltaName = "" } = {}] = desc.fields;
-  const types = eventDesc?.field["type"]?.enum;
-  if (!eventDesc || !localName || !types) throw new Error(`${desc.typeName} holds no event`);
-  const { names: words } = enumNames(types);
-  const write = compileBareWriter(eventDesc);
+  const [{ message, localName } = {}, { message: deltaDesc, localName: deltaName = "" } = {}] = desc.fields;
+  const types = message?.field["type"]?.enum;
+  if (!message || !localName || !types) throw new Error(`${desc.typeName} holds no event`);
+  const { names } = enumNames(types);
+  const write = compileBareWriter(message);
   const writeDelta = deltaDesc && compileBareWriter(deltaDesc);
   return (answer) => {
     const [event, delta] = [answer[localName], answer[deltaName]];
-    if (isEvent(event)) return frame(words.get(event.type) ?? "", write(event), event.seq);
+    if (isEvent(event)) return frame(names.get(event.type) ?? "", write(event), event.seq);
     // Without an id, so that a client that reconnects continues after the last event.
     return writeDelta && isMessage(delta) ? frame("text_delta", writeDelta(delta)) : undefined;
   };

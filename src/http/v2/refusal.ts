@@ -1,3 +1,4 @@
+import { defined } from "../../core/defined.ts";
 import type { Failure } from "../../core/failure.ts";
 import type { WireName } from "../../pipeline/observation.ts";
 import { callHeaders, refusalHeaders, setHeaders, warningHeaders } from "../answer-headers.ts";
@@ -20,9 +21,9 @@ export const v2Wire = ({ readRequest, report, errorPages }: RefusalParts, name: 
 /** Answers a failure in the envelope. */
 export const refuseV2 =
   (errorPages: string) =>
-  async ({ reply, head: { requestId, isStrict: strict }, warnings }: Call, failure: Failure): Promise<void> => {
+  async ({ reply, head: { requestId, isStrict }, warnings }: Call, failure: Failure): Promise<void> => {
     setHeaders(reply, refusalHeaders(failure));
-    if (!warnings.isEmpty) setHeaders(reply, warningHeaders(warnings, strict));
+    if (!warnings.isEmpty) setHeaders(reply, warningHeaders(warnings, isStrict));
     setHeaders(reply, callHeaders(requestId));
     sendJson(reply, v2Answers[failure.reason].status, refusalText(failure, { requestId, errorPages, warnings }));
   };
@@ -40,7 +41,7 @@ export function refusalText({ reason, message, path, mistakes }: Failure, { requ
     code: v2Answers[reason].code,
     message,
     type: reason,
-    ...(path === undefined ? {} : { param: path }),
+    ...defined({ param: path }),
     doc_url: `${errorPages}/${reason}`,
     ...(details.length === 0 ? {} : { details }),
   };

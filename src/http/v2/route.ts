@@ -185,8 +185,8 @@ function unaryAnswer({ method }: Operation, { performer }: V2Parts): Answer {
   const write = compileWriter(method.output);
   return async (call, admission, input) => {
     const { reply, head, gone, warnings } = call;
-    const { answer, isReplayed: replayed } = await performer.perform(admission, input, gone);
-    setHeaders(reply, idempotencyHeaders(replayed));
+    const { answer, isReplayed } = await performer.perform(admission, input, gone);
+    setHeaders(reply, idempotencyHeaders(isReplayed));
     setHeaders(reply, callHeaders(head.requestId));
     const text = write(answer, head.requestId, warnings.texts);
     await sendAnswer(call, admission, { text, varyingLength: beginOf(head.requestId).length });

@@ -203,7 +203,7 @@ export function scalarWriter(type: ScalarType): WriteValue {
 
 /** The writer of an enum. A number without a name, which only a newer version can have stored, is written as a number. */
 export function enumWriter(desc: DescEnum): WriteValue {
-  const { names: words } = enumNames(desc);
+  const { names } = enumNames(desc);
   // The value of an enum field is always a number.
-  return (value) => words.get(value as number) ?? (value as number);
+  return (value) => names.get(value as number) ?? (value as number);
 }

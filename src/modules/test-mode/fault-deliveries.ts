@@ -62,7 +62,13 @@ export function faultyDeliveries(
 }
 
 const ofStatus = (status: number | null, { at }: PostedRequest): AttemptResult => ({
-  ...{ at, latencyMs: 0, status, failure: null, response: null, delivered: false, retryAfter: null },
+  at,
+  latencyMs: 0,
+  status,
+  failure: null,
+  response: null,
+  delivered: false,
+  retryAfter: null,
 });
 
 /** Every signature of a request, with other bytes in the same form. */

@@ -103,10 +103,18 @@ function faultOf(found: ReadonlyMap<string, number>): Fault {
   const number = (name: string) => found.get(name) ?? null;
   const late = number("late");
   return {
-    ...{ status: number("status"), retryAfter: number("retry-after"), delayMs: (number("delay") ?? 0) * 1000 },
-    ...{ cut: number("cut"), cutEvent: number("cut-event"), times: number("times"), skip: number("skip") ?? 0 },
-    ...{ reset: found.has("reset"), afterCommit: found.has("after-commit") },
-    ...{ duplicate: found.has("duplicate"), reorder: found.has("reorder"), badSignature: found.has("bad-signature") },
+    status: number("status"),
+    retryAfter: number("retry-after"),
+    delayMs: (number("delay") ?? 0) * 1000,
+    cut: number("cut"),
+    cutEvent: number("cut-event"),
+    times: number("times"),
+    skip: number("skip") ?? 0,
+    reset: found.has("reset"),
+    afterCommit: found.has("after-commit"),
+    duplicate: found.has("duplicate"),
+    reorder: found.has("reorder"),
+    badSignature: found.has("bad-signature"),
     lateMs: late === null ? null : late * 1000,
   };
 }

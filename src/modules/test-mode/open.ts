@@ -101,7 +101,10 @@ export async function openTestMode(env: Settings, { seed, at }: TestFlags): Prom
     const moved = createAdvance(clock, opened(), deliveries.held);
     advance = moved;
     return testHandlers({
-      ...{ clock, advance: moved, armed, operations },
+      clock,
+      advance: moved,
+      armed,
+      operations,
       createSpace: (name) => createSpace(ofServer, { ids, random, now: clock.now() }, name),
       reset: () =>
         moved.alone(async () => {

@@ -11,9 +11,22 @@ import { makeTestFolder } from "./folder.ts";
 
 /** Settings that reach other systems or other data. A test server has none of them. */
 const refused = [
-  ...["DATABASE_URL", "DATABASE_DIRECT_URL", "DATABASE_READ_URL", "ENCRYPTION_KEY", "ENCRYPTION_KEY_PREVIOUS", "S3_BUCKET"],
-  ...["TRUST_PROXY", "SMTP_URL", "OIDC_ISSUER", "MODELS_FILE", "A2A_AGENTS_FILE", "TRANSCRIBE_URL", "SITES_DOMAIN"],
-  ...["CONNECTOR_COMMANDS", "SANDBOX_COMMAND", "OTEL_EXPORTER_OTLP_ENDPOINT"],
+  "DATABASE_URL",
+  "DATABASE_DIRECT_URL",
+  "DATABASE_READ_URL",
+  "ENCRYPTION_KEY",
+  "ENCRYPTION_KEY_PREVIOUS",
+  "S3_BUCKET",
+  "TRUST_PROXY",
+  "SMTP_URL",
+  "OIDC_ISSUER",
+  "MODELS_FILE",
+  "A2A_AGENTS_FILE",
+  "TRANSCRIBE_URL",
+  "SITES_DOMAIN",
+  "CONNECTOR_COMMANDS",
+  "SANDBOX_COMMAND",
+  "OTEL_EXPORTER_OTLP_ENDPOINT",
 ];
 /** Receivers, files and connectors of a test are on this machine. */
 const reached = ["WEBHOOK_ALLOW", "FETCH_ALLOW", "CONNECTOR_ALLOW"];

@@ -35,6 +35,6 @@ async function addPerson(
   const email = `${role}@${team.spaceId.toLowerCase()}.example`;
   await tx.accounts.insertAccount({ id, email, name: null, locale: "en", createdAt: now });
   await tx.accounts.insertMember({ id: ids.short(), ...team, accountId: id, email, role, status: "active", createdAt: now });
-  const { text: key } = await createKey(tx, context, { accountId: id, spaceId: team.spaceId, kind: "general", name: `test ${role}` });
-  return { id, key };
+  const { text } = await createKey(tx, context, { accountId: id, spaceId: team.spaceId, kind: "general", name: `test ${role}` });
+  return { id, key: text };
 }

@@ -10,7 +10,9 @@ export function logRecorder(logger: Pick<Logger, "emit">): Log {
   return (level, text, { traceId: _, ...fields } = {}) => {
     const { isSampled = false, ...place } = currentSpan()?.trace ?? { traceId: "", spanId: "" };
     logger.emit({
-      ...{ severityNumber: severities[level], severityText: level, body: text },
+      severityNumber: severities[level],
+      severityText: level,
+      body: text,
       attributes: Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, plain(value)])),
       // Without a span the context is invalid, and the record has no trace.
       context: trace.setSpanContext(ROOT_CONTEXT, { ...place, traceFlags: isSampled ? 1 : 0 }),

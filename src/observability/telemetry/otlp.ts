@@ -42,7 +42,8 @@ export function openOtlp(config: TelemetryConfig, version: string, dropped: Drop
 
 /** The address and the limits of the exporter of a signal. */
 const target = ({ endpoint, headers }: TelemetryConfig, signal: "traces" | "logs") => ({
-  ...{ url: `${endpoint}/v1/${signal}`, headers: { ...headers } },
+  url: `${endpoint}/v1/${signal}`,
+  headers: { ...headers },
   ...exportLimits.request,
 });
 

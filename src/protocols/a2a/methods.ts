@@ -144,7 +144,7 @@ const statusesOf: Readonly<Record<TaskState, readonly OwnTask["status"][]>> = {
  * history, only on request.
  */
 async function listTasks(request: ListTasksRequest, use: Use): Promise<Message> {
-  const { contextId, status, pageSize = pageBounds.usual, pageToken, statusTimestampAfter: after } = request;
+  const { contextId, status, pageSize = pageBounds.usual, pageToken, statusTimestampAfter } = request;
   if (pageSize < 1 || pageSize > pageBounds.most) throw invalidArgument("page_size", `must be from 1 to ${pageBounds.most}`);
   const length = lengthIn(request.historyLength) ?? 0;
   const hasEvents = length > 0 || request.includeArtifacts === true;
@@ -169,7 +169,7 @@ async function listTasks(request: ListTasksRequest, use: Use): Promise<Message> 
   const filters = { statuses, order_by: "updated_at", include_counts: true, limit: size } as const;
   const context = contextId === "" ? {} : { metadata: { [contextKey]: contextId } };
   // Also those of the same second: the filter of v2 leaves its second out.
-  const since = after ? { updated_after: Math.max(0, Math.floor(timestampMs(after) / 1000) - 1) } : {};
+  const since = statusTimestampAfter ? { updated_after: Math.max(0, Math.floor(timestampMs(statusTimestampAfter) / 1000) - 1) } : {};
   const cursor = pageToken === "" ? {} : { cursor: pageToken };
   const { data, next_cursor, counts } = await use.client.call("task.list", { ...filters, ...context, ...since, ...cursor });
   return create(ListTasksResponseSchema, {
@@ -183,8 +183,8 @@ async function listTasks(request: ListTasksRequest, use: Use): Promise<Message> 
 /** The card with the texts of the caller's space, and the caller's skills. */
 async function extendedCard({ tenant }: GetExtendedAgentCardRequest, use: Use): Promise<Message> {
   const profile = use.agents.profileOf(tenant);
-  const { data: profiles } = await use.client.agentProfiles.list();
-  const text = profile === undefined ? profiles[0] : profiles.find(({ id }) => id === profile);
+  const { data } = await use.client.agentProfiles.list();
+  const text = profile === undefined ? data[0] : data.find(({ id }) => id === profile);
   if (!text) throw invalidArgument("tenant", "is not the name of an agent profile");
   const list = await unless("permission_denied", use.client.skills.list());
   const shown = (list?.data ?? []).slice(0, skillsMax).map(({ id, name, description }) => ({ id, name, description }));

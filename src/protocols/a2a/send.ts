@@ -28,12 +28,12 @@ export async function send({ tenant, message, configuration }: SendMessageReques
   if (!message) throw invalidArgument("message", "is required");
   const task = await taskFor(message, use);
   const deliver = (): Promise<Sent> => (task ? proceed(message, task, use) : begin(message, profile, use));
-  const { taskPushNotificationConfig: push } = configuration ?? {};
-  if (!push) return deliver();
-  if (push.taskId !== "" && push.taskId !== message.taskId)
+  const { taskPushNotificationConfig } = configuration ?? {};
+  if (!taskPushNotificationConfig) return deliver();
+  if (taskPushNotificationConfig.taskId !== "" && taskPushNotificationConfig.taskId !== message.taskId)
     throw invalidArgument("configuration.task_push_notification_config.task_id", "must be that of the message, or empty");
   // A message that is sent again has one configuration.
-  const config = { ...push, id: push.id || keyOf(message, use) };
+  const config = { ...taskPushNotificationConfig, id: taskPushNotificationConfig.id || keyOf(message, use) };
   await use.push.check({ ...config, taskId: task?.id ?? "" });
   const sent = await deliver();
   await use.push.create({ ...config, taskId: sent.taskId }, sent.seq);

@@ -27,8 +27,8 @@ export type ShownTask = Pick<
 >;
 
 export function stateOf(task: ShownTask): TaskState {
-  const { status, outcome, run_state: run } = task;
-  if (status === "running") return run === "queued" ? TaskState.SUBMITTED : TaskState.WORKING;
+  const { status, outcome, run_state: runState } = task;
+  if (status === "running") return runState === "queued" ? TaskState.SUBMITTED : TaskState.WORKING;
   if (status === "error") return TaskState.FAILED;
   if (status === "stopped") return outcome === "stopped" ? TaskState.CANCELED : TaskState.COMPLETED;
   const waiting = waitingOf(task);
@@ -80,15 +80,19 @@ export function statusOf(task: ShownTask, events: readonly TaskEvent[]): StatusI
 function statusParts(task: ShownTask, events: readonly TaskEvent[]): PartInit[] {
   const waiting = waitingOf(task);
   if (waiting) {
-    const { waiting_for_event_id: event_id, waiting_for_event_type: kind, waiting_description } = waiting;
+    const { waiting_for_event_id: waitingForEventId, waiting_for_event_type: waitingForEventType, waiting_description } = waiting;
     if (isQuestion(waiting)) {
-      const asked = events.find(({ id }) => id === event_id);
+      const asked = events.find(({ id }) => id === waitingForEventId);
       const { content = waiting_description, question_expectation } = asked?.type === "assistant_message" ? asked.assistant_message : {};
-      return [textPart(visible(content)), dataPart({ event_id, kind, question_expectation })];
+      return [textPart(visible(content)), dataPart({ event_id: waitingForEventId, kind: waitingForEventType, question_expectation })];
     }
     const { text, isWhole } = showAct(waiting);
     const place = isWhole ? [textPart(`A person approves it at ${waiting.task_url}`)] : [];
-    return [textPart(text), ...place, dataPart({ event_id, kind, ...(isWhole && { input_schema: waiting.confirm_input_schema }) })];
+    return [
+      textPart(text),
+      ...place,
+      dataPart({ event_id: waitingForEventId, kind: waitingForEventType, ...(isWhole && { input_schema: waiting.confirm_input_schema }) }),
+    ];
   }
   if (task.status === "running") return [];
   const last = events.findLast(({ type }) => type === (task.status === "error" ? "error_message" : "assistant_message"));
@@ -109,9 +113,9 @@ export function artifactOf(event: TaskEvent): ArtifactInit | undefined {
     return { artifactId: event.id, name: "structured_output", parts: [dataPart(value)], ...(!success && { description: "failed" }) };
   }
   if (event.type !== "assistant_message") return undefined;
-  const { delivery_kind: kind, attachments } = event.assistant_message;
-  if (kind === "question" || (kind === "progress" && attachments.length === 0)) return undefined;
-  return { artifactId: event.id, name: kind === "progress" ? "files" : "result", parts: partsOf(event.assistant_message) };
+  const { delivery_kind: deliveryKind, attachments } = event.assistant_message;
+  if (deliveryKind === "question" || (deliveryKind === "progress" && attachments.length === 0)) return undefined;
+  return { artifactId: event.id, name: deliveryKind === "progress" ? "files" : "result", parts: partsOf(event.assistant_message) };
 }
 
 const agentMessage = (messageId: string, place: TaskPlace, parts: PartInit[]): MessageInit & { readonly role: Role } => ({
@@ -126,10 +130,10 @@ function partsOf({ content, attachments }: { readonly content: string; readonly 
   return content === "" && files.length > 0 ? files : [textPart(content), ...files];
 }
 
-const filePart = ({ url, filename, content_type: mediaType = "" }: TaskAttachment): PartInit => ({
+const filePart = ({ url, filename, content_type: contentType = "" }: TaskAttachment): PartInit => ({
   content: { case: "url", value: url },
   filename,
-  mediaType,
+  mediaType: contentType,
 });
 
 const textPart = (text: string): PartInit => ({ content: { case: "text", value: text }, mediaType: "text/plain" });

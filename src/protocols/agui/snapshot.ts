@@ -31,10 +31,10 @@ function messagesOf(event: TaskEvent, seen: Set<string>): AgentMessage[] {
 }
 
 function toolMessages(event: ToolEvent, id: string, seen: Set<string>): AgentMessage[] {
-  const { action_id: toolCallId, tool: name, params = {}, status } = event.tool_used;
-  const call = { id: toolCallId, type: "function" as const, function: { name, arguments: JSON.stringify(params) } };
-  const begun: AgentMessage[] = seen.has(toolCallId) ? [] : [{ id: toolCallId, role: "assistant", toolCalls: [call] }];
-  seen.add(toolCallId);
+  const { action_id: actionId, tool, params = {}, status } = event.tool_used;
+  const call = { id: actionId, type: "function" as const, function: { name: tool, arguments: JSON.stringify(params) } };
+  const begun: AgentMessage[] = seen.has(actionId) ? [] : [{ id: actionId, role: "assistant", toolCalls: [call] }];
+  seen.add(actionId);
   if (status === "pending_confirmation") return begun;
-  return [...begun, { id, role: "tool", toolCallId, content: toolResultOf(event), metadata: { status } }];
+  return [...begun, { id, role: "tool", toolCallId: actionId, content: toolResultOf(event), metadata: { status } }];
 }

@@ -55,18 +55,18 @@ export function createTranslation(knownUses: Iterable<string>, sent: string | re
   }
 
   function* useTool(event: ToolEvent): Generator<AgentEvent> {
-    const { action_id: id, tool: name, status, params = {}, brief } = event.tool_used;
-    if (!uses.has(id)) {
-      uses.add(id);
-      yield { type: "TOOL_CALL_START", toolCallId: id, toolCallName: name, metadata: { brief } };
-      yield { type: "TOOL_CALL_ARGS", toolCallId: id, delta: JSON.stringify(params) };
-      yield { type: "TOOL_CALL_END", toolCallId: id };
+    const { action_id: actionId, tool, status, params = {}, brief } = event.tool_used;
+    if (!uses.has(actionId)) {
+      uses.add(actionId);
+      yield { type: "TOOL_CALL_START", toolCallId: actionId, toolCallName: tool, metadata: { brief } };
+      yield { type: "TOOL_CALL_ARGS", toolCallId: actionId, delta: JSON.stringify(params) };
+      yield { type: "TOOL_CALL_END", toolCallId: actionId };
     }
     if (status === "pending_confirmation") return;
     yield {
       type: "TOOL_CALL_RESULT",
       messageId: messageId(event),
-      toolCallId: id,
+      toolCallId: actionId,
       content: toolResultOf(event),
       role: "tool",
       metadata: { status },
@@ -153,6 +153,6 @@ export function stateOfEvent(event: TaskEvent): EventState {
 
 function statusOf(event: TaskEvent) {
   if (event.type !== "status_update") return {};
-  const { agent_status: status, status_detail: waiting = null } = event.status_update;
-  return { status, waiting };
+  const { agent_status: agentStatus, status_detail: statusDetail = null } = event.status_update;
+  return { status: agentStatus, waiting: statusDetail };
 }

@@ -60,15 +60,24 @@ async function listResources(client: CallerClient, cursor: string | undefined) {
 }
 
 const taskResource = ({ id, title, status }: Task) => ({
-  ...{ uri: `atp://tasks/${id}`, name: id, title, description: `A task, ${status}`, mimeType: json },
+  uri: `atp://tasks/${id}`,
+  name: id,
+  title,
+  description: `A task, ${status}`,
+  mimeType: json,
 });
 const fileResource = ({ id, filename, bytes, content_type }: StoredFile) => ({
-  ...{ uri: fileUri(id), name: filename },
+  uri: fileUri(id),
+  name: filename,
   ...(content_type && { mimeType: content_type }),
   ...(bytes == null ? {} : { size: bytes }),
 });
 const skillResource = ({ id, name, description }: Skill) => ({
-  ...{ uri: `atp://skills/${id}`, name: id, title: name, description: description.slice(0, 500), mimeType: "text/markdown" },
+  uri: `atp://skills/${id}`,
+  name: id,
+  title: name,
+  description: description.slice(0, 500),
+  mimeType: "text/markdown",
 });
 
 type Contents = { uri: string; mimeType: string } & ({ text: string } | { blob: string });
@@ -88,17 +97,17 @@ async function readTaskView(client: CallerClient, taskId: string): Promise<strin
   const task = await readTask(client, taskId);
   const { last_seq: lastSeq } = task;
   const after_seq = Math.max(0, lastSeq - shownEvents);
-  const { messages: events } = await client.tasks.listMessages({ task_id: taskId, after_seq, order: "asc", limit: shownEvents });
-  return JSON.stringify(turnView(taskId, { task, events, waiting: null, lastSeq }), null, 1).slice(0, textMax);
+  const { messages } = await client.tasks.listMessages({ task_id: taskId, after_seq, order: "asc", limit: shownEvents });
+  return JSON.stringify(turnView(taskId, { task, events: messages, waiting: null, lastSeq }), null, 1).slice(0, textMax);
 }
 
 async function readFile(client: CallerClient, uri: string, file: StoredFile): Promise<Contents> {
-  const { content_type: mimeType = "application/octet-stream" } = file;
+  const { content_type: contentType = "application/octet-stream" } = file;
   const bytes = file.bytes ?? 0;
   if (bytes > fileBytesMax) throw new Failure("too_large", `the file has ${bytes} bytes, a resource at most ${fileBytesMax}`);
   const content = await client.bytesOf(file, fileBytesMax);
-  if (mimeType.startsWith("text/")) return { uri, mimeType, text: new TextDecoder().decode(content) };
-  return { uri, mimeType, blob: Buffer.from(content).toString("base64") };
+  if (contentType.startsWith("text/")) return { uri, mimeType: contentType, text: new TextDecoder().decode(content) };
+  return { uri, mimeType: contentType, blob: Buffer.from(content).toString("base64") };
 }
 
 /** The description of a skill; its instructions for a key whose person may change the skill. */

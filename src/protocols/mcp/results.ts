@@ -24,8 +24,13 @@ export function jsonResult(value: unknown): ToolResult {
 
 /** A refusal as the result of a tool, which the model reads: code, message and field. @throws other errors */
 export function errorResult(thrown: unknown): ToolResult {
-  const { reason: code, message, path: field, retryAfter } = refusalIn(thrown);
-  const error = { code, message, ...(field && { field }), ...(retryAfter !== undefined && { retry_after_seconds: retryAfter }) };
+  const { reason, message, path, retryAfter } = refusalIn(thrown);
+  const error = {
+    code: reason,
+    message,
+    ...(path && { field: path }),
+    ...(retryAfter !== undefined && { retry_after_seconds: retryAfter }),
+  };
   return { content: [{ type: "text", text: JSON.stringify({ error }) }], isError: true };
 }
 
@@ -34,9 +39,12 @@ export async function protocolErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (thrown) {
-    const { reason: code, message, path: field } = refusalIn(thrown);
-    const isCallers = code === "invalid_argument" || code === "not_found";
-    throw new ProtocolError(isCallers ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError, message, { code, field });
+    const { reason, message, path } = refusalIn(thrown);
+    const isCallers = reason === "invalid_argument" || reason === "not_found";
+    throw new ProtocolError(isCallers ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError, message, {
+      code: reason,
+      field: path,
+    });
   }
 }
 

@@ -62,7 +62,8 @@ function useOf({ places, sleep }: ServerParts, server: Server, { mcpReq }: Serve
   const token = mcpReq._meta?.progressToken;
   let progress = 0;
   return {
-    ...{ sleep, seal: places.seal },
+    sleep,
+    seal: places.seal,
     // Without modes, a client shows forms.
     canAsk: isObject(elicitation) && ("form" in elicitation || Object.keys(elicitation).length === 0),
     takesTasks: isObject(extensions) && tasksExtension in extensions,

@@ -10,8 +10,16 @@ interface Facts {
 }
 
 const attribute = (name: string, description: string, facts: Facts = {}): Facts => ({
-  ...{ name, type: "string", multiValued: false, description, required: false, caseExact: false },
-  ...{ mutability: "readWrite", returned: "default", uniqueness: "none", ...facts },
+  name,
+  type: "string",
+  multiValued: false,
+  description,
+  required: false,
+  caseExact: false,
+  mutability: "readWrite",
+  returned: "default",
+  uniqueness: "none",
+  ...facts,
 });
 
 const nameParts = [
@@ -77,17 +85,28 @@ const provider: Facts = {
 
 const userType: Facts = {
   schemas: ["urn:ietf:params:scim:schemas:core:2.0:ResourceType"],
-  ...{ id: "User", name: "User", endpoint: "/Users", description: "A member of the team.", schema: userSchema },
+  id: "User",
+  name: "User",
+  endpoint: "/Users",
+  description: "A member of the team.",
+  schema: userSchema,
 };
 
 const groupType: Facts = {
   schemas: ["urn:ietf:params:scim:schemas:core:2.0:ResourceType"],
-  ...{ id: "Group", name: "Group", endpoint: "/Groups", description: "A group of users.", schema: groupSchema },
+  id: "Group",
+  name: "Group",
+  endpoint: "/Groups",
+  description: "A group of users.",
+  schema: groupSchema,
 };
 
 const schemaOf = (id: string, name: string, description: string, described: readonly Facts[]): Facts => ({
   schemas: ["urn:ietf:params:scim:schemas:core:2.0:Schema"],
-  ...{ id, name, description, attributes: described },
+  id,
+  name,
+  description,
+  attributes: described,
 });
 
 const types: readonly (readonly [path: string, document: Facts])[] = [
@@ -103,7 +122,10 @@ const schemas: readonly (readonly [path: string, document: Facts])[] = [
 /** A page of resources (RFC 7644 3.4.2). */
 export const listOf = (resources: readonly object[], totalResults: number, startIndex = 1): object => ({
   schemas: ["urn:ietf:params:scim:api:messages:2.0:ListResponse"],
-  ...{ totalResults, startIndex, itemsPerPage: resources.length, Resources: resources },
+  totalResults,
+  startIndex,
+  itemsPerPage: resources.length,
+  Resources: resources,
 });
 
 /**

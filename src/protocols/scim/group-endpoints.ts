@@ -22,7 +22,8 @@ export const groupEndpoints = (groups: ScimGroups): Readonly<Record<string, Endp
       },
     },
     POST: {
-      ...{ method: createUser, maxBytes },
+      method: createUser,
+      maxBytes,
       async answer(admission, request, body) {
         const projection = readProjection(request);
         const made = await groups.create(admission, objectIn(body));
@@ -41,14 +42,16 @@ export const groupEndpoints = (groups: ScimGroups): Readonly<Record<string, Endp
       },
     },
     PUT: {
-      ...{ method: updateUser, maxBytes },
+      method: updateUser,
+      maxBytes,
       async answer(admission, request, body) {
         const projection = readProjection(request);
         return one(await groups.replace(admission, targetOf(request), objectIn(body)), projection);
       },
     },
     PATCH: {
-      ...{ method: updateUser, maxBytes },
+      method: updateUser,
+      maxBytes,
       async answer(admission, request, body) {
         const projection = readProjection(request);
         const group = await groups.patch(admission, targetOf(request), objectIn(body));

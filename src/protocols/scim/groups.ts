@@ -36,7 +36,11 @@ export const readGroupFilter = filterReader<Conditions>('displayName eq "…", e
 
 /** A group in SCIM (RFC 7643 4.2). */
 export interface ScimGroup {
+  readonly schemas: readonly string[];
   readonly id: string;
+  readonly displayName: string;
+  readonly externalId?: string;
+  readonly members?: readonly Readonly<Record<"value" | "display" | "type" | "$ref", string>>[];
   readonly meta: {
     readonly resourceType: "Group";
     /** RFC 3339. */
@@ -54,14 +58,19 @@ function scimGroup(
   base: string,
 ): ScimGroup {
   return {
-    ...{ schemas: ["urn:ietf:params:scim:schemas:core:2.0:Group"], id, displayName },
+    schemas: ["urn:ietf:params:scim:schemas:core:2.0:Group"],
+    id,
+    displayName,
     ...(externalId === null ? {} : { externalId }),
     ...(members && {
       members: members.map(({ id: value, display }) => ({ value, display, type: "User", $ref: `${base}/Users/${value}` })),
     }),
     meta: {
-      ...{ resourceType: "Group", created: new Date(createdAt).toISOString(), lastModified: new Date(updatedAt).toISOString() },
-      ...{ location: `${base}/Groups/${id}`, version: `W/"${updatedAt.toString(36)}"` },
+      resourceType: "Group",
+      created: new Date(createdAt).toISOString(),
+      lastModified: new Date(updatedAt).toISOString(),
+      location: `${base}/Groups/${id}`,
+      version: `W/"${updatedAt.toString(36)}"`,
     },
   };
 }

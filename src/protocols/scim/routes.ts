@@ -90,7 +90,12 @@ const restricted = (operation: Operation): Operation => ({
   ...operation,
   access: {
     credentials: new Set([Access_Credential.TEAM_USER_MGMT]),
-    ...{ anyScope: [], roles: new Set(), personal: false, operator: false, keyScope: null, inProjects: false },
+    anyScope: [],
+    roles: new Set(),
+    personal: false,
+    operator: false,
+    keyScope: null,
+    inProjects: false,
   },
 });
 

@@ -141,8 +141,8 @@ export function scimUsers({ store, teamUsers, writeAudit, operationOf, base }: S
   }
 
   return {
-    async list({ caller }, { conditions: meant, startIndex, count }) {
-      const { users, total } = await teamUsers.list(store, caller, { ...meant, limit: Math.max(count, 1), offset: startIndex - 1 });
+    async list({ caller }, { conditions, startIndex, count }) {
+      const { users, total } = await teamUsers.list(store, caller, { ...conditions, limit: Math.max(count, 1), offset: startIndex - 1 });
       return { users: users.slice(0, count).map(show), total };
     },
 

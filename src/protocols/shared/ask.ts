@@ -18,13 +18,17 @@ type Member = Form["requestedSchema"]["properties"][string];
  * person decides.
  */
 export function showAct(waiting: Waiting): { readonly text: string; readonly isWhole: boolean } {
-  const { waiting_for_event_type: kind, waiting_description: description, tool, task_url } = waiting;
+  const { waiting_for_event_type: waitingForEventType, waiting_description: waitingDescription, tool, task_url } = waiting;
   // JSON of an answer has no members that are undefined.
-  const text = actText({ kind, description, tool: tool && { ...tool, params: tool.params as JsonObject | undefined } });
+  const text = actText({
+    kind: waitingForEventType,
+    description: waitingDescription,
+    tool: tool && { ...tool, params: tool.params as JsonObject | undefined },
+  });
   if (text !== null && text.length <= roomMax) return { text, isWhole: true };
   const size =
     text === null ? "The server does not say what it does" : `It has ${text.length} characters; at most ${roomMax} are shown here`;
-  return { text: `The agent asks for approval (${visible(kind)}). ${size}. Decide it at ${task_url}`, isWhole: false };
+  return { text: `The agent asks for approval (${visible(waitingForEventType)}). ${size}. Decide it at ${task_url}`, isWhole: false };
 }
 
 /** Whether a credential can decide about actions: an app can only if its user has granted that (spec/decisions.md 130). */
@@ -55,12 +59,13 @@ export async function readEvent(client: Client, taskId: string, eventId: string)
 }
 
 function questionForm({ waiting_description: description }: Waiting, event: TaskEvent | undefined): Form {
-  const { content = description, question_expectation: expectation } = event?.type === "assistant_message" ? event.assistant_message : {};
-  const { options = [], selection_mode: mode } = expectation ?? {};
+  const { content = description, question_expectation: questionExpectation } =
+    event?.type === "assistant_message" ? event.assistant_message : {};
+  const { options = [], selection_mode: selectionMode } = questionExpectation ?? {};
   const answer: Member = { type: "string", title: options.length > 0 ? "Another answer" : "Answer" };
   const message = visible(content);
   if (options.length === 0) return { message, requestedSchema: { type: "object", properties: { answer }, required: ["answer"] } };
-  return { message, requestedSchema: { type: "object", properties: { choice: choiceOf(options, mode === "multiple"), answer } } };
+  return { message, requestedSchema: { type: "object", properties: { choice: choiceOf(options, selectionMode === "multiple"), answer } } };
 }
 
 /** The options; if one has hidden characters, with titles that show them. */
@@ -88,16 +93,17 @@ interface MemberSchema {
 }
 
 /** The schema of a decision; without members for a question. */
-export const decisionSchemaOf = ({ confirm_input_schema: schema }: Waiting): DecisionSchema => (schema ?? {}) as DecisionSchema;
+export const decisionSchemaOf = ({ confirm_input_schema: confirmInputSchema }: Waiting): DecisionSchema =>
+  (confirmInputSchema ?? {}) as DecisionSchema;
 
 function approvalForm(waiting: Waiting): Form | null {
-  const { text: message, isWhole } = showAct(waiting);
+  const { text, isWhole } = showAct(waiting);
   const { properties = {}, required = [] } = decisionSchemaOf(waiting);
   const members = Object.entries(properties).map(([name, of]) => [name, primitive(name, of)] as const);
   if (!isWhole || members.some(([name, of]) => of === null && required.includes(name))) return null;
   const shown = members.flatMap(([name, of]) => (of === null ? [] : [[name, of] as const]));
   return {
-    message,
+    message: text,
     requestedSchema: { type: "object", properties: Object.fromEntries(shown), required: required.filter((name) => name in properties) },
   };
 }

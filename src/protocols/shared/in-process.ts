@@ -48,9 +48,9 @@ export function inProcessClients(parts: InProcessParts, request: Request, caller
         ...client.files,
         async upload(bytes, { filename = "" } = {}) {
           if (!(bytes instanceof Uint8Array)) throw new TypeError("uploads in the process take bytes");
-          const { file, upload_expires_at: until } = await client.call("file.upload", { filename });
+          const { file, upload_expires_at: uploadExpiresAt } = await client.call("file.upload", { filename });
           const incoming = { bytes: Readable.from([bytes]), length: bytes.length, signal, digests: [], isComplete: () => true };
-          await calls.run("file.upload", () => uploads.receive(file.id, Number(until) * 1000, incoming));
+          await calls.run("file.upload", () => uploads.receive(file.id, Number(uploadExpiresAt) * 1000, incoming));
           return (await client.files.detail({ file_id: file.id })).file;
         },
       },

@@ -17,14 +17,18 @@ let response: Response | undefined;
  * @param ended ends all calls.
  */
 export const inProcessTransport = (calls: Calls, ended: AbortSignal): Transport => ({
-  ...{ options: {}, baseUrl: "", log: silent, reopens: false },
+  options: {},
+  baseUrl: "",
+  log: silent,
+  reopens: false,
   fetch: () => Promise.reject(new TypeError("calls in the process have no addresses")),
   sleep: () => Promise.reject(new TypeError("calls in the process are not repeated")),
   places: (work) => work(),
   async send(request, { signal, timeoutMs, idempotencyKey }: CallOptions = {}) {
     const data = await calls.perform(callIn(request), within(ended, signal, timeoutMs), idempotencyKey);
     const { requestId } = calls;
-    return { data: { request_id: requestId, ...data }, requestId, response: (response ??= new Response(null)) };
+    response ??= new Response(null);
+    return { data: { request_id: requestId, ...data }, requestId, response };
   },
   open: () => Promise.reject(new TypeError("streams in the process have no bytes")),
   async events(request, { signal }: StreamOptions = {}) {

@@ -89,8 +89,8 @@ function selectionOf({ spaceId, accountId, scope, createdAt, filter }: DataExpor
 
 /** The websites of an archive: those of `webdev_project_uids`, or all. */
 const siteSelectionOf = (requested: DataExport): ArchiveQuery => {
-  const { webdevProjectUids: ids } = requested.filter;
-  return { ...selectionOf(requested), ids: ids.length === 0 ? null : ids };
+  const { webdevProjectUids } = requested.filter;
+  return { ...selectionOf(requested), ids: webdevProjectUids.length === 0 ? null : webdevProjectUids };
 };
 
 /** Each website is one step, each task is one step, its files are another step, and the rest is one step. */
@@ -180,8 +180,10 @@ async function* projectRows({ store, writers }: ArchiveParts, { spaceId, account
 
 /** The row of a file. For a file that no longer exists, it contains the data in the task's event. */
 function fileRow({ taskId, attachment, kept }: SessionFile, { clock, writers }: ArchiveParts): string {
-  const { fileId: id, filename, contentType: content_type, bytes } = attachment;
-  const row = kept ? writers.file(fileAt(kept, clock.now())) : JSON.stringify({ id, filename, status: "deleted", content_type, bytes });
+  const { fileId, filename, contentType: content_type, bytes } = attachment;
+  const row = kept
+    ? writers.file(fileAt(kept, clock.now()))
+    : JSON.stringify({ id: fileId, filename, status: "deleted", content_type, bytes });
   const more = { session_uid: taskId, ...(kept?.sha256 ? { sha256: kept.sha256 } : {}) };
   return withMembers(row, more);
 }

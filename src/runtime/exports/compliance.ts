@@ -16,7 +16,11 @@ export interface ComplianceStore {
 
 /** The archive contains only steps from before the request, so that the export ends and the next one can begin there. */
 const queryOf = ({ spaceId, createdAt, filter }: ComplianceExport): StepQuery => ({
-  ...{ spaceId, user: filter.user, session: filter.session, names: filter.names, startTime: filter.startTime },
+  spaceId,
+  user: filter.user,
+  session: filter.session,
+  names: filter.names,
+  startTime: filter.startTime,
   endTime: Math.min(filter.endTime ?? createdAt, createdAt),
 });
 

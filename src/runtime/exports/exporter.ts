@@ -65,7 +65,12 @@ export function startExporter(parts: ExporterParts): Dispatcher {
   }
 
   return startDispatcher<Export>({
-    ...{ clock, log, name: "exports", everyMs, limits, round },
+    clock,
+    log,
+    name: "exports",
+    everyMs,
+    limits,
+    round,
     holderOf: ({ id }) => id,
     look: stopLost,
     async attempt(claimed, { stopping }) {

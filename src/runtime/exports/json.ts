@@ -73,7 +73,9 @@ export const membershipRow = (member: PackedMember): JsonObject => ({
 export const skillRow = ({ projectId, clientId, bytes, sha256, deletedAt }: PackedSkill): JsonObject => ({
   ...(projectId === null ? {} : { project_uid: projectId }),
   ...(clientId === null ? {} : { client_id: clientId }),
-  ...{ bytes, sha256, is_deleted: deletedAt !== null },
+  bytes,
+  sha256,
+  is_deleted: deletedAt !== null,
   ...(deletedAt === null ? {} : { deleted_at: time(deletedAt) }),
 });
 

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { defined } from "../../core/defined.ts";
 import type { PackedSession } from "../../core/exports/archive-rows.ts";
 import type { StepName } from "../../core/exports/export.ts";
 import type { Attachment } from "../../core/files/file.ts";
@@ -78,17 +79,24 @@ export function stepsOf(event: TaskEvent, approvalIds: Set<string>): readonly St
 const success = { outcome: "SUCCESS", severity: "INFO" } as const;
 
 const chat = ({ content, attachments = [] }: EventPayloads["user_message"]): Step => ({
-  ...{ name: "user_chat", ...success, attributes: {} },
+  name: "user_chat",
+  ...success,
+  attributes: {},
   content: { gen_ai_input_messages_json: [{ role: "user", parts: parts(content, attachments) }] },
 });
 
 const reply = ({ content, attachments = [] }: EventPayloads["assistant_message"]): Step => ({
-  ...{ name: "agent_reply", ...success, attributes: {} },
+  name: "agent_reply",
+  ...success,
+  attributes: {},
   content: outputMessages(parts(content, attachments), "stop"),
 });
 
 const failedReply = ({ errorType, content }: EventPayloads["error_message"]): Step => ({
-  ...{ name: "agent_reply", outcome: "FAILURE", severity: "ERROR", attributes: { errorType } },
+  name: "agent_reply",
+  outcome: "FAILURE",
+  severity: "ERROR",
+  attributes: { errorType },
   content: outputMessages(parts(content, []), "error"),
 });
 
@@ -100,8 +108,11 @@ const outputMessages = (parts: Json, reason: "stop" | "error"): JsonObject => ({
 const parts = (content: string, attachments: readonly Attachment[]): JsonObject[] => [
   ...(content === "" ? [] : [{ type: "text", content }]),
   ...attachments.map(({ fileId, filename, contentType }) => ({
-    ...{ type: "file", modality: modalityOf(contentType), mime_type: contentType },
-    ...{ file_id: fileId, filename },
+    type: "file",
+    modality: modalityOf(contentType),
+    mime_type: contentType,
+    file_id: fileId,
+    filename,
   })),
 ];
 
@@ -134,9 +145,11 @@ const results = {
 function result(payload: Use): Step {
   const { status, result: returned, brief, description } = payload;
   const { attributes, ...outcome } = results[status === "pending_confirmation" ? "success" : status];
-  const summary = { brief, ...(description === undefined ? {} : { description }) };
+  const summary = { brief, ...defined({ description }) };
   return {
-    ...{ name: "tool_result", ...outcome, attributes: { ...toolOf(payload), ...attributes } },
+    name: "tool_result",
+    ...outcome,
+    attributes: { ...toolOf(payload), ...attributes },
     content: { gen_ai_tool_call_result_json: returned === undefined ? summary : returned },
   };
 }
@@ -154,7 +167,8 @@ const isName = (value: Json | undefined): value is string => typeof value === "s
 function toolOf({ tool, actionId, params = {} }: Use): JsonObject {
   const { connector, name } = tool === "connector" || tool === "connector_oauth" ? params : {};
   return {
-    ...{ genAiToolName: tool, genAiToolCallId: actionId },
+    genAiToolName: tool,
+    genAiToolCallId: actionId,
     ...(isName(connector) ? { connectorUid: connector } : {}),
     ...(isName(name) ? { connectorName: name } : {}),
   };
@@ -182,8 +196,13 @@ export function stepLine({ step, event, session, teamId, includePayload }: StepC
   const actor = { eventId, schemaVersion, eventName: `EVENT_NAME_${wireName}`, outcome, userId: session.accountId };
   const context = { teamUid: teamId, sessionUid: session.id, occurredAt, ingestedAt: occurredAt };
   const line: JsonObject = {
-    ...{ event_id: eventId, team_uid: teamId, user_id: session.accountId, session_uid: session.id },
-    ...{ event_name: wireName, outcome, occurred_at: occurredAt },
+    event_id: eventId,
+    team_uid: teamId,
+    user_id: session.accountId,
+    session_uid: session.id,
+    event_name: wireName,
+    outcome,
+    occurred_at: occurredAt,
     metadata: { ...actor, ...context, severity, genAiAgentName: session.agentProfile, ...attributes },
     ...(includePayload && Object.keys(content).length > 0 ? { payload: content } : {}),
   };

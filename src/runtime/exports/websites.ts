@@ -53,12 +53,18 @@ const seconds = (ms: number): number => Math.floor(ms / 1000);
 
 /** The members of a website that website.status does not show. Times are in Unix seconds, as there. */
 const siteMembers = ({ taskId, createdAt, deletedAt }: PackedWebsite): JsonObject => ({
-  ...{ session_uid: taskId, created_at: seconds(createdAt), is_deleted: deletedAt !== null },
+  session_uid: taskId,
+  created_at: seconds(createdAt),
+  is_deleted: deletedAt !== null,
   ...(deletedAt === null ? {} : { deleted_at: seconds(deletedAt) }),
 });
 
 const fileRow = ({ path, contentType, bytes, sha256 }: CheckpointFile, entry: string): JsonObject => ({
-  ...{ path, content_type: contentType, bytes, sha256, entry },
+  path,
+  content_type: contentType,
+  bytes,
+  sha256,
+  entry,
 });
 
 /** The files of websites. Equal bytes of one website are packed once. Each website is a step. */

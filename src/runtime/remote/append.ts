@@ -59,12 +59,12 @@ interface Sending {
 
 async function appendNew(parts: UploadParts, { task, workerId, sent, spent }: Sending, known: Numbers): Promise<AppendResult> {
   const { store, clock } = parts;
-  const { id: taskId, consumedSeq: turn, fence } = task;
+  const { id: taskId, consumedSeq, fence } = task;
   const newEvents = [...new Map(sent.filter(({ key }) => !known.has(key)).map((each) => [each.key, each])).values()];
   const numbers = new Map(known);
   const keep = async (tx: Tx, after: WrittenTask): Promise<WrittenTask> => {
     const keyed = newEvents.map(
-      ({ key, digest }, i): KeyedEvent => ({ taskId, turn, key, digest, seq: after.lastSeq - newEvents.length + 1 + i }),
+      ({ key, digest }, i): KeyedEvent => ({ taskId, turn: consumedSeq, key, digest, seq: after.lastSeq - newEvents.length + 1 + i }),
     );
     if ((await tx.workerEvents.insert(keyed)) < keyed.length) throw new Repeated();
     for (const { key, seq } of keyed) numbers.set(key, seq);

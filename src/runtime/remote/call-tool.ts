@@ -37,8 +37,12 @@ export async function startSubtask(parts: UploadParts, task: Task, workerId: str
 const subtaskEvent = ({ id, message }: { readonly id: string; readonly message: string }): NewEvent => ({
   type: "tool_used",
   payload: {
-    ...{ tool: "start_subtask", actionId: id, status: "success", brief: `Begin a subtask: ${deriveTitle(message)}` },
-    ...{ params: { message }, result: { task_id: id, status: "running" } },
+    tool: "start_subtask",
+    actionId: id,
+    status: "success",
+    brief: `Begin a subtask: ${deriveTitle(message)}`,
+    params: { message },
+    result: { task_id: id, status: "running" },
   },
 });
 
@@ -110,8 +114,10 @@ async function takeApproval(store: Store, { id, consumedSeq }: Task, call: ToolC
 /** Binds a worker's `connectorAction` to the tool's current definition: a tool that changes later is not called. */
 export async function bindToTool(tx: Tx, task: Task, params: JsonObject): Promise<JsonObject> {
   const { definition: _own, ...request } = params;
-  const { connector: uid, tool, input = {} } = request;
-  if (typeof uid !== "string" || typeof tool !== "string" || !isObject(input)) return request;
-  const current = await toolOf(tx, task, { uid, tool });
-  return current ? { ...request, ...approvalParams({ uid, tool, input }, definitionOf(current.connector, current.tool)) } : request;
+  const { connector, tool, input = {} } = request;
+  if (typeof connector !== "string" || typeof tool !== "string" || !isObject(input)) return request;
+  const current = await toolOf(tx, task, { uid: connector, tool });
+  return current
+    ? { ...request, ...approvalParams({ uid: connector, tool, input }, definitionOf(current.connector, current.tool)) }
+    : request;
 }

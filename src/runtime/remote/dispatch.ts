@@ -118,7 +118,8 @@ export function startDispatch({ store, clock, log, publishTask, observe = unobse
       const { promise, resolve } = Promise.withResolvers<readonly ClaimedTurn[]>();
       const stop = new AbortController();
       const waiter: Waiter = {
-        ...{ workerId, max },
+        workerId,
+        max,
         take(turns) {
           if (!queue.waiters.delete(waiter)) return false;
           stop.abort();

@@ -1,3 +1,4 @@
+import { defined } from "../../core/defined.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Tx } from "../../core/store.ts";
 import type { Task } from "../../core/tasks/task.ts";
@@ -96,7 +97,7 @@ async function outcomeOf({ store, clock }: UploadParts, task: Task, workerId: st
     return { ...outcome, params: await bindToTool(store, task, outcome.params ?? {}) };
   if (outcome.kind === "confirm" && outcome.action === "scheduleCreate") {
     const { params = {}, memo } = outcome;
-    return { ...scheduleApproval(params, "confirm.params", clock.now()), ...(memo === undefined ? {} : { memo }) };
+    return { ...scheduleApproval(params, "confirm.params", clock.now()), ...defined({ memo }) };
   }
   if (outcome.kind === "wait") await checkWait(store, task, outcome, { subtasksAt: "wait.task_ids", timeoutAt: "wait.timeout_seconds" });
   if (outcome.kind !== "finish") return outcome;

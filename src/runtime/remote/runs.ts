@@ -53,8 +53,23 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
     const keys = new Map(keyed.map(({ seq, key }) => [seq, key]));
     const { taskId, title, locale, profile, instruction, interactive, history, asked, decisions, outputSchema, memo, claim } = turn;
     return {
-      ...{ taskId, title, locale, profile, instruction, interactive, history, asked, decisions, outputSchema, memo, claim },
-      ...{ fence: task.fence, leaseMs: workerLeaseMs, references: task.references, skills: turn.skills, connectors: turn.connectors },
+      taskId,
+      title,
+      locale,
+      profile,
+      instruction,
+      interactive,
+      history,
+      asked,
+      decisions,
+      outputSchema,
+      memo,
+      claim,
+      fence: task.fence,
+      leaseMs: workerLeaseMs,
+      references: task.references,
+      skills: turn.skills,
+      connectors: turn.connectors,
       subtasks: turn.subtasks?.begun ?? null,
       waits: await readWaits(store, task),
       traceparent: task.traceparent,
@@ -92,8 +107,8 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
 
   /** The run of a claimed turn; null when a budget is spent: then it ends. */
   async function beginRun({ task, workerId, known }: ClaimedTurn): Promise<RemoteRun | null> {
-    const { ids, budgetStep: step = 0 } = parts;
-    const holds = known?.mayHaveBudgets === false ? [] : holdStep({ store, clock, ids, step }, task);
+    const { ids, budgetStep = 0 } = parts;
+    const holds = known?.mayHaveBudgets === false ? [] : holdStep({ store, clock, ids, step: budgetStep }, task);
     const [run, held] = await Promise.all([runOf(task, known), holds]);
     if (held !== null) return run;
     await endSpentRun(parts, task, workerId).catch((thrown: unknown) => {

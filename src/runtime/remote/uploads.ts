@@ -86,9 +86,23 @@ export async function openUpload(
   // The window ends on a full second, because the address has its end in seconds.
   const uploadUntil = Math.ceil(clock.now() / 1000) * 1000 + windowMs;
   const slot: StoredFile = {
-    ...{ id: createFileId(ids), accountId: workerId, spaceId: task.spaceId, clientId: null, apiKeyId: null, taskId: task.id },
-    ...{ filename: checkFilename(filename), contentType, status: "pending", blobId: null, bytes: null, sha256: null, error: null },
-    ...{ createdAt: clock.now(), uploadUntil, expiresAt: null, deletedAt: null },
+    id: createFileId(ids),
+    accountId: workerId,
+    spaceId: task.spaceId,
+    clientId: null,
+    apiKeyId: null,
+    taskId: task.id,
+    filename: checkFilename(filename),
+    contentType,
+    status: "pending",
+    blobId: null,
+    bytes: null,
+    sha256: null,
+    error: null,
+    createdAt: clock.now(),
+    uploadUntil,
+    expiresAt: null,
+    deletedAt: null,
   };
   if (content !== null) {
     await keepInline(parts, slot, content, signal);
@@ -118,9 +132,23 @@ async function keepInline(
 
 /** Drops the members that only a staged file has. */
 const withoutStaging = ({ id, accountId, spaceId, clientId, taskId, filename, contentType, status, ...rest }: StoredFile): StoredFile => ({
-  ...{ id, accountId, spaceId, clientId, apiKeyId: rest.apiKeyId, taskId, filename, contentType, status },
-  ...{ blobId: rest.blobId, bytes: rest.bytes, sha256: rest.sha256, error: rest.error },
-  ...{ createdAt: rest.createdAt, uploadUntil: rest.uploadUntil, expiresAt: rest.expiresAt, deletedAt: rest.deletedAt },
+  id,
+  accountId,
+  spaceId,
+  clientId,
+  apiKeyId: rest.apiKeyId,
+  taskId,
+  filename,
+  contentType,
+  status,
+  blobId: rest.blobId,
+  bytes: rest.bytes,
+  sha256: rest.sha256,
+  error: rest.error,
+  createdAt: rest.createdAt,
+  uploadUntil: rest.uploadUntil,
+  expiresAt: rest.expiresAt,
+  deletedAt: rest.deletedAt,
 });
 
 /** Finds a worker's uploads for this task. @throws Failure `not_found` for an upload that is unknown, unfinished or deleted. */

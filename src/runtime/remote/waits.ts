@@ -8,7 +8,8 @@ export async function readWaits(store: Tx, { id, lastSeq, consumedSeq }: Task): 
   const waits = lastSeq === consumedSeq ? [] : await store.waits.endedAfter(id, consumedSeq);
   return Promise.all(
     waits.map(async ({ mode, reason, ends }, index) => ({
-      ...{ mode, reason },
+      mode,
+      reason,
       subtasks: await Promise.all(
         ends.map((end) => (index === waits.length - 1 ? readResult(store, end) : { ...end, lastMessage: "", attachments: [] })),
       ),

@@ -84,9 +84,9 @@ function createPaces(clock: Pick<Clock, "monotonic">): (run: string) => Pace {
   };
 }
 
-function deltaOf({ id: taskId, fence, consumedSeq, lastSeq: afterSeq }: Task, sent: SentText): TextDelta {
+function deltaOf({ id: taskId, fence, consumedSeq, lastSeq }: Task, sent: SentText): TextDelta {
   const { type, attempt, offset, text } = sent;
-  return { taskId, type, afterSeq, offset, text, attempt: attemptOf(fence, attempt), key: messageKey(consumedSeq, sent.key) };
+  return { taskId, type, afterSeq: lastSeq, offset, text, attempt: attemptOf(fence, attempt), key: messageKey(consumedSeq, sent.key) };
 }
 
 /** The same when another run writes the event again. A worker's own key is not shown to users. */

@@ -65,9 +65,17 @@ export function deviceRoutes(app: FastifyInstance, parts: ConsoleParts, settings
     const ticket: DeviceTicket = { digest: device.digest, generation: asking.generation, sessionId };
     const sealed = hiddenField("ticket", sealExpiring(cipher, clock, context, ticket, deviceMs));
     const page = devicePage({
-      ...{ app: asking, device, userCode, account: who, teamName: team?.name ?? null, maker: maker && (maker.name ?? maker.email) },
-      ...{ spaces: spaceId === null ? await store.signIns.listSpaces(accountId) : [], currentSpaceId },
-      ...{ action: visits.href(answerPath), fields: html`${visits.sessionToken(request)}${sealed}`, appsHref: visits.href(appsPath) },
+      app: asking,
+      device,
+      userCode,
+      account: who,
+      teamName: team?.name ?? null,
+      maker: maker && (maker.name ?? maker.email),
+      spaces: spaceId === null ? await store.signIns.listSpaces(accountId) : [],
+      currentSpaceId,
+      action: visits.href(answerPath),
+      fields: html`${visits.sessionToken(request)}${sealed}`,
+      appsHref: visits.href(appsPath),
     });
     return send(reply, page);
   }

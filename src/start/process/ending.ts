@@ -22,7 +22,7 @@ const exitMs = 1_000;
  * `limitMs`. A second one ends the process at once with code 1.
  */
 export function awaitEnd(limitMs: number, onError: (cause: unknown) => void, exit: (code: number) => never): Ending {
-  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  const { promise, resolve } = Promise.withResolvers<void>();
   const open = new Set<string>();
   let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
   let watchdog: Watchdog | undefined;
@@ -40,7 +40,7 @@ export function awaitEnd(limitMs: number, onError: (cause: unknown) => void, exi
 
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, hear);
   return {
-    asked,
+    asked: promise,
     async step(name, work) {
       open.add(name);
       watchdog?.tell({ open: [...open] });

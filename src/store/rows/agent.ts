@@ -9,7 +9,8 @@ const owner = tables.membership.pick("accountId", "spaceId");
 
 /** The rows with this id, or the default agent, of this account in this space. */
 const ofId = ({ accountId, spaceId }: Pick<Scope, "accountId" | "spaceId">, id: string) => ({
-  ...{ accountId, spaceId },
+  accountId,
+  spaceId,
   ...(id === defaultAgent ? { isDefault: true } : { id }),
 });
 

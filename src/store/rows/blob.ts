@@ -24,7 +24,7 @@ export function blobRows(session: Session): BlobRows {
 
   async function releaseQuota(dropped: readonly RowOf<typeof owned>[]): Promise<void> {
     const sums = new Map<string, number>();
-    for (const { accountId: id, bytes } of dropped) if (id !== null) sums.set(id, (sums.get(id) ?? 0) + bytes);
+    for (const { accountId, bytes } of dropped) if (accountId !== null) sums.set(accountId, (sums.get(accountId) ?? 0) + bytes);
     // Lock order: by account id, so that changes do not deadlock.
     for (const [id, bytes] of [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
       await execute(sql`UPDATE storage SET bytes = bytes - ${bytes} WHERE account_id = ${id}`);

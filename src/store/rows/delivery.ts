@@ -107,9 +107,9 @@ function dueOf(row: Due): DueDelivery {
 }
 
 function webhookOf(row: Due): DueDelivery["webhook"] {
-  const { webhookId: id, accountId, url, secret, oldSecret, oldSecretUntil, doubleHash, failingSince } = row;
+  const { webhookId, accountId, url, secret, oldSecret, oldSecretUntil, doubleHash, failingSince } = row;
   if (accountId === null || url === null || secret === null) return null;
-  return { id, accountId, url, secret, oldSecret, oldSecretUntil, doubleHash, failingSince };
+  return { id: webhookId, accountId, url, secret, oldSecret, oldSecretUntil, doubleHash, failingSince };
 }
 
 const attemptShape = tables.delivery.pick("id", "attempts");

@@ -6,7 +6,7 @@ import { computedShape, countRows, integer, tables, text } from "../table.ts";
 import { blobRows } from "./blob.ts";
 import { eventShape } from "./event-shape.ts";
 
-const { eventSegment: segment, task } = tables;
+const { eventSegment, task } = tables;
 const taskIds = task.pick("id");
 const sized = tables.taskEvent.pick("seq").with({ size: integer(sql`octet_length(payload)`) });
 const blobIds = computedShape({ blobId: text(sql`blob_id`) });
@@ -47,19 +47,19 @@ export function segmentRows(session: Session): SegmentRows {
       const those = sql`FROM task_event WHERE task_id = ${taskId} AND seq >= ${firstSeq} AND seq <= ${lastSeq} AND ${archived}`;
       if ((await countRows(session, those)) !== added.events) return false;
       await execute(sql`DELETE ${those}`);
-      await execute(segment.insert(added));
+      await execute(eventSegment.insert(added));
       return true;
     },
     list: (taskId, afterSeq, max) =>
-      segment.rows(session)(sql`
-        SELECT ${segment.of("s")} FROM event_segment s WHERE task_id = ${taskId} AND first_seq > ${afterSeq} ORDER BY first_seq LIMIT ${max}`),
+      eventSegment.rows(session)(sql`
+        SELECT ${eventSegment.of("s")} FROM event_segment s WHERE task_id = ${taskId} AND first_seq > ${afterSeq} ORDER BY first_seq LIMIT ${max}`),
     async replace({ taskId, firstSeq, blobId }, after) {
       changeOf(session);
       const that = sql`task_id = ${taskId} AND first_seq = ${firstSeq} AND blob_id = ${blobId}`;
       const changed = await execute(
         after === null
           ? sql`DELETE FROM event_segment WHERE ${that}`
-          : sql`UPDATE event_segment SET ${join(segment.set(after))} WHERE ${that}`,
+          : sql`UPDATE event_segment SET ${join(eventSegment.set(after))} WHERE ${that}`,
       );
       if (changed === 1) await drop([{ blobId }]);
       return changed === 1;
@@ -93,8 +93,8 @@ export async function withArchived(
   rows: readonly TaskEvent[],
 ): Promise<readonly TaskEvent[]> {
   const { order, limit, afterSeq = 0, beforeSeq = seqMax } = window;
-  const segments = await segment.rows(session)(sql`
-    SELECT ${segment.of("s")} FROM event_segment s
+  const segments = await eventSegment.rows(session)(sql`
+    SELECT ${eventSegment.of("s")} FROM event_segment s
     WHERE task_id = ${taskId} AND last_seq > ${afterSeq} AND first_seq < ${beforeSeq} ORDER BY first_seq ${direction(order)}`);
   let found = rows;
   for (const each of segments) {
@@ -108,8 +108,8 @@ export async function withArchived(
 
 /** The first segment with events after a number, up to another one; null without one. */
 export const firstSegment = (session: Session, taskId: string, afterSeq: number, upTo: number): Promise<EventSegment | null> =>
-  segment.row(session)(sql`
-    SELECT ${segment.of("s")} FROM event_segment s
+  eventSegment.row(session)(sql`
+    SELECT ${eventSegment.of("s")} FROM event_segment s
     WHERE task_id = ${taskId} AND last_seq > ${afterSeq} AND first_seq <= ${upTo} ORDER BY first_seq LIMIT 1`);
 
 /** Reads a segment. It may have been rewritten or deleted since its row was read: then its bytes may be gone. */
@@ -117,8 +117,8 @@ export async function readSegment(session: Session, each: EventSegment): Promise
   try {
     return await session.readSegment(each);
   } catch (thrown) {
-    const now = await segment.row(session)(sql`
-      SELECT ${segment.of("s")} FROM event_segment s WHERE task_id = ${each.taskId} AND first_seq = ${each.firstSeq}`);
+    const now = await eventSegment.row(session)(sql`
+      SELECT ${eventSegment.of("s")} FROM event_segment s WHERE task_id = ${each.taskId} AND first_seq = ${each.firstSeq}`);
     if (now === null) return [];
     if (now.blobId === each.blobId) throw thrown;
     return readSegment(session, now);

@@ -80,7 +80,10 @@ const usedAt = integerOrNull(sql`
   (SELECT MAX(f.access_expires_at) - ${raw(String(accessMs))} FROM oauth_family f WHERE f.grant_id = g.id AND f.revoked_at IS NULL)`);
 const use = computedShape({ id: text(sql`g.id`), usedAt, credits: integer(sql`CAST(COALESCE(c.credits, 0) AS BIGINT)`) });
 const user = computedShape({
-  ...{ id: text(sql`g.id`), accountId: text(sql`g.account_id`), createdAt: integer(sql`g.created_at`), usedAt },
+  id: text(sql`g.id`),
+  accountId: text(sql`g.account_id`),
+  createdAt: integer(sql`g.created_at`),
+  usedAt,
   name: text(displayName),
 });
 /** The active grants of active members to an app. */

@@ -3,11 +3,11 @@ import { changeOf, type Session } from "../session.ts";
 import { allOf, join, type Sql, sql } from "../statements.ts";
 import { boolean, computedShape, integer, tables, text, textOrNull } from "../table.ts";
 
-const { teamGroup: group, teamGroupMember: groupMember } = tables;
+const { teamGroup, teamGroupMember } = tables;
 
 const size = integer(sql`(SELECT COUNT(*) FROM team_group_member n WHERE n.group_id = g.id)`);
 /** A group of a page. An empty page has one row with only the total. */
-const paged = group.with({ members: size, total: integer(sql`counted.total`), isThere: boolean(sql`(g.id IS NOT NULL)`) });
+const paged = teamGroup.with({ members: size, total: integer(sql`counted.total`), isThere: boolean(sql`(g.id IS NOT NULL)`) });
 const member = computedShape({ groupId: text(sql`l.group_id`), id: text(sql`m.id`), display: text(sql`COALESCE(m.name, m.email)`) });
 const known = computedShape({ id: text(sql`m.id`) });
 
@@ -37,7 +37,7 @@ export function groupRows(session: Session): GroupRows {
       return { groups: rows.flatMap(({ total, isThere, ...row }) => (isThere ? [row] : [])), total: rows[0]?.total ?? 0 };
     },
     find: (spaceId, id) =>
-      group.row(session)(sql`SELECT ${group.of("g")} FROM team_group g WHERE g.space_id = ${spaceId} AND g.id = ${id}`),
+      teamGroup.row(session)(sql`SELECT ${teamGroup.of("g")} FROM team_group g WHERE g.space_id = ${spaceId} AND g.id = ${id}`),
     listMembers: (ids) =>
       member.rows(session)(sql`
         SELECT ${member.of("l")} FROM team_group_member l JOIN membership m ON m.id = l.member_id AND m.status <> 'removed'
@@ -49,10 +49,10 @@ export function groupRows(session: Session): GroupRows {
     },
     async insert(added) {
       changeOf(session);
-      await execute(group.insert({ ...added, nameKey: keyOf(added.displayName) }));
+      await execute(teamGroup.insert({ ...added, nameKey: keyOf(added.displayName) }));
     },
     async update({ id, spaceId, displayName, externalId, role, updatedAt }) {
-      const set = join(group.set({ displayName, nameKey: keyOf(displayName), externalId, role, updatedAt }));
+      const set = join(teamGroup.set({ displayName, nameKey: keyOf(displayName), externalId, role, updatedAt }));
       await execute(sql`UPDATE team_group SET ${set} WHERE space_id = ${spaceId} AND id = ${id}`);
     },
     async remove(spaceId, id) {
@@ -61,7 +61,7 @@ export function groupRows(session: Session): GroupRows {
     },
     async addMembers(groupId, ids) {
       changeOf(session);
-      await execute(groupMember.insertAll(ids.map((memberId) => ({ groupId, memberId }))));
+      await execute(teamGroupMember.insertAll(ids.map((memberId) => ({ groupId, memberId }))));
     },
     async removeMembers(groupId, ids) {
       await execute(sql`DELETE FROM team_group_member WHERE group_id = ${groupId} AND member_id IN (${join([...ids])})`);

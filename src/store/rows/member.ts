@@ -108,9 +108,15 @@ const effectsOf = ({ accountId, spaceId }: { readonly accountId: string; readonl
 };
 
 const effects = computedShape({
-  ...{ sessions: integer(sql`t.sessions`), tokens: integer(sql`t.tokens`), runningTasks: integer(sql`t.running_tasks`) },
-  ...{ keys: integer(sql`t.keys`), grants: integer(sql`t.grants`), webhooks: integer(sql`t.webhooks`) },
-  ...{ connectors: integer(sql`t.connectors`), skills: integer(sql`t.skills`), links: integer(sql`t.links`) },
+  sessions: integer(sql`t.sessions`),
+  tokens: integer(sql`t.tokens`),
+  runningTasks: integer(sql`t.running_tasks`),
+  keys: integer(sql`t.keys`),
+  grants: integer(sql`t.grants`),
+  webhooks: integer(sql`t.webhooks`),
+  connectors: integer(sql`t.connectors`),
+  skills: integer(sql`t.skills`),
+  links: integer(sql`t.links`),
 });
 
 /** Removed members are tombstones: they are listed only on request (spec/enterprise.md 13, row 21). */
@@ -141,9 +147,9 @@ function membershipColumns({ delegation, ...same }: MemberChanges) {
   return { ...same, delegatedTo: to, delegatedAt: at, originalEmail };
 }
 
-const userOf = ({ delegatedTo: to, delegatedAt, originalEmail, ...user }: RowOf<typeof member>): TeamUser => ({
+const userOf = ({ delegatedTo, delegatedAt, originalEmail, ...user }: RowOf<typeof member>): TeamUser => ({
   ...user,
-  delegation: to === null ? null : { to, at: delegatedAt ?? 0, originalEmail: originalEmail ?? user.email },
+  delegation: delegatedTo === null ? null : { to: delegatedTo, at: delegatedAt ?? 0, originalEmail: originalEmail ?? user.email },
 });
 
 function heldOf(row: RowOf<typeof member>): HeldProfile {

@@ -143,7 +143,10 @@ export const claimTimes = (now: number): Sql[] => [sql`touched_at = ${now}`, sql
 
 /** A claim begins the turn of a waiting task with all its messages; that of a turn in progress counts its claims. */
 export const claim = (nodeId: string, now: number): readonly Sql[] => [
-  ...[...claimTimes(now), sql`node_id = ${nodeId}`, sql`fence = fence + 1`, sql`claims = claims + 1`],
+  ...claimTimes(now),
+  sql`node_id = ${nodeId}`,
+  sql`fence = fence + 1`,
+  sql`claims = claims + 1`,
   sql`idle_claims = CASE WHEN claims = 0 THEN 0 ELSE idle_claims + 1 END`,
   sql`answered_seq = CASE WHEN claims = 0 THEN consumed_seq ELSE answered_seq END`,
   sql`consumed_seq = CASE WHEN claims = 0 THEN last_seq ELSE consumed_seq END`,

@@ -18,7 +18,11 @@ export function taskImport(session: Session): Pick<TaskRows, "appendImported" | 
       const message = events.findLastIndex(({ type }) => type === "user_message");
       const said = events.findLast(({ type }) => type === "user_message" || type === "assistant_message");
       const set = {
-        ...{ ...progress, lastSeq, lastTimestamp: last.timestamp, consumedSeq: lastSeq, answeredSeq: lastSeq },
+        ...progress,
+        lastSeq,
+        lastTimestamp: last.timestamp,
+        consumedSeq: lastSeq,
+        answeredSeq: lastSeq,
         ...(statusAt === undefined ? {} : { statusSeq: after + statusAt }),
         ...(progress.latestStatus == null
           ? {}

@@ -138,7 +138,9 @@ function planOf(dialect: Dialect, scope: Scope, filter: TaskFilter, orderBy: Tas
   const unindexed = [...times.filter((at) => at !== orderBy).flatMap((at) => ranges(filter, at)), ...(isServed ? [] : kinds)];
   return {
     served: [
-      ...[first[0]?.owner ?? owned, ...first.map(({ where }) => where), ...(isServed ? kinds : [])],
+      first[0]?.owner ?? owned,
+      ...first.map(({ where }) => where),
+      ...(isServed ? kinds : []),
       // As text: SQLite compares a parameter with no condition of an index.
       ...(orderBy === "waitingSince" ? [raw(`t.status = '${status}'`)] : []),
     ],
@@ -146,7 +148,11 @@ function planOf(dialect: Dialect, scope: Scope, filter: TaskFilter, orderBy: Tas
     owner: { spaceId: scope.spaceId, accountId: scope.accountId },
     others: [
       ...(limit ? [{ where: limit, ids: sql`SELECT t.id FROM task t WHERE ${checkedOwner(dialect, scope)} AND ${limit}` }] : []),
-      ...[...words, ...pairs, ...equal.slice(first.length), ...statesOf(filter, owned), ...unindexed.map((where) => ({ where }))],
+      ...words,
+      ...pairs,
+      ...equal.slice(first.length),
+      ...statesOf(filter, owned),
+      ...unindexed.map((where) => ({ where })),
     ],
   };
 }

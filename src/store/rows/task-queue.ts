@@ -132,11 +132,11 @@ interface Waiting {
 }
 
 /** The condition of a task in the queue, for `running_task` or a running task. Without a filter the statement has no condition on profiles, so that it costs nothing where all of them run. */
-export function waits({ spaceId, profiles, excludedProfiles: otherThan = [], nodeId }: QueueFilter): Sql {
+export function waits({ spaceId, profiles, excludedProfiles = [], nodeId }: QueueFilter): Sql {
   const conditions = [sql`t.node_id IS NULL`];
   if (spaceId !== undefined) conditions.push(sql`t.space_id = ${spaceId}`);
   if (profiles !== undefined) conditions.push(profiles.length === 0 ? sql`1 = 0` : sql`t.agent_profile IN (${join([...profiles])})`);
-  if (otherThan.length > 0) conditions.push(sql`t.agent_profile NOT IN (${join([...otherThan])})`);
+  if (excludedProfiles.length > 0) conditions.push(sql`t.agent_profile NOT IN (${join([...excludedProfiles])})`);
   if (nodeId !== undefined) conditions.push(sql`(t.wants_node IS NULL OR t.wants_node = ${nodeId} OR ${orphaned})`);
   return allOf(conditions);
 }

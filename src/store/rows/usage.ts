@@ -193,7 +193,9 @@ const ofTasks = ({ projectId, clientId, apiKeyId }: UsageFilter): Sql[] => [
 ];
 
 const entriesIn = (spaceId: string, { from, to }: DayRange, filter: UsageFilter): Sql[] => [
-  ...[sql`space_id = ${spaceId}`, sql`at >= ${dayStart(from)}`, sql`at < ${dayStart(to + 1)}`],
+  sql`space_id = ${spaceId}`,
+  sql`at >= ${dayStart(from)}`,
+  sql`at < ${dayStart(to + 1)}`,
   ...ofTasks(filter),
 ];
 

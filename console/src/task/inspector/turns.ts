@@ -51,9 +51,9 @@ export function turnsOf(events: readonly TaskEvent[], costs: readonly TaskCost[]
   return turns.map((turn, index) => ({ ...turn, costs: costsBetween(costs, turn.at, turns[index + 1]?.at, index === 0) }));
 }
 
-function addStep(turn: OpenTurn, { id: key, payload }: TaskEvent, at: number): void {
+function addStep(turn: OpenTurn, { id, payload }: TaskEvent, at: number): void {
   const from = turn.steps.at(-1)?.at ?? turn.at;
-  const add = (kind: StepKind, name = ""): void => void turn.steps.push({ key, kind, name, from, at });
+  const add = (kind: StepKind, name = ""): void => void turn.steps.push({ key: id, kind, name, from, at });
   switch (payload.case) {
     case "toolUsed":
       add(payload.value.status === ToolUsedStatus.ERROR ? "failed" : "tool", payload.value.message?.action || payload.value.tool);

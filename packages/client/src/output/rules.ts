@@ -37,6 +37,14 @@ export const deciding: readonly string[] = ["type", "enum", "const", "items", "a
 
 /** Keywords that decide too, and that the wire cannot say. */
 export const unsaid: readonly string[] = [
-  ...["not", "if", "prefixItems", "patternProperties", "contains", "minProperties", "maxProperties"],
-  ...["dependentRequired", "dependentSchemas", "$dynamicRef"],
+  "not",
+  "if",
+  "prefixItems",
+  "patternProperties",
+  "contains",
+  "minProperties",
+  "maxProperties",
+  "dependentRequired",
+  "dependentSchemas",
+  "$dynamicRef",
 ];

@@ -108,7 +108,11 @@ function platformOn({ baseUrl, key, log, stop: end }: StartedServer, forget: () 
   }
 
   return {
-    ...{ baseUrl, key, client, log, stop },
+    baseUrl,
+    key,
+    client,
+    log,
+    stop,
     clock: {
       now: async () => time(await call("clock.read")),
       advance: async ({ seconds = 0, minutes = 0, hours = 0, days = 0 }) =>

@@ -76,7 +76,12 @@ export async function openReceiver(client: Client): Promise<Receiver> {
   }
 
   return {
-    ...{ url, webhookId, secret, events, invalid, close },
+    url,
+    webhookId,
+    secret,
+    events,
+    invalid,
+    close,
     respond(next) {
       status = next;
     },

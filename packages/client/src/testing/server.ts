@@ -36,7 +36,9 @@ const linesMax = 200;
 export async function startServer({ server, seed, at, fixtures, env = {} }: ServerOptions): Promise<StartedServer> {
   const [program = "", ...first] = server ?? findServer();
   const flags = [
-    ...["serve", "--test", "--attached"],
+    "serve",
+    "--test",
+    "--attached",
     ...(seed === undefined ? [] : ["--seed", String(seed)]),
     ...(at === undefined ? [] : ["--at", new Date(at).toISOString()]),
     ...(fixtures === undefined ? [] : ["--fixtures", fixtures]),
@@ -52,11 +54,11 @@ export async function startServer({ server, seed, at, fixtures, env = {} }: Serv
     lines.splice(0, lines.length - linesMax);
   });
   const log = () => lines.join("\n");
-  const { base_url: baseUrl, api_key: key } = await ready(child, log);
+  const { base_url: baseUrl, api_key: apiKey } = await ready(child, log);
   // A test runner that has nothing else to do ends, and its end closes the server's standard input.
   child.unref();
   for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as { unref?: () => void }).unref?.();
-  return { baseUrl, key, log, stop: () => stop(child) };
+  return { baseUrl, key: apiKey, log, stop: () => stop(child) };
 }
 
 function ready(child: ChildProcess, log: () => string): Promise<{ readonly base_url: string; readonly api_key: string }> {

@@ -152,7 +152,11 @@ function fakePlatform({ message, files = [], callTool }: TestTurnOptions): FakeP
   }
 
   return {
-    ...{ events, turnEvents, uploads, subtasks, message: { content: message, files: attached } },
+    events,
+    turnEvents,
+    uploads,
+    subtasks,
+    message: { content: message, files: attached },
     call: (async (name: string, request: never) => answers[name]?.(request) ?? {}) as WorkerCall,
     fetch: (input, init) => fetchFile(String(input), init?.body),
   };

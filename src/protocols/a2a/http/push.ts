@@ -83,7 +83,12 @@ export function pushUse(parts: PushDoorParts, { request, caller }: Admission, ha
   }
 
   const inputOf = (config: TaskPushNotificationConfig, afterSeq?: number): PushInput => ({
-    ...{ taskId: config.taskId, url: config.url, configId: config.id, secrets: secretsOf(config), hasEvents, afterSeq },
+    taskId: config.taskId,
+    url: config.url,
+    configId: config.id,
+    secrets: secretsOf(config),
+    hasEvents,
+    afterSeq,
   });
 
   return {

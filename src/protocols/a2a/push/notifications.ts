@@ -60,11 +60,14 @@ function taskAt(
   { seq, timestamp, status_update }: Extract<TaskEvent, { readonly type: "status_update" }>,
   of: Pick<ShownTask, "id" | "metadata" | "last_seq" | "task_url">,
 ): ShownTask {
-  const { agent_status: status, status_detail } = status_update;
+  const { agent_status: agentStatus, status_detail } = status_update;
   const before = known.find(({ id }) => id === eventId(of.id, seq - 1));
-  const facts = { ...of, status, updated_at: Math.floor(timestamp / 1000) };
+  const facts = { ...of, status: agentStatus, updated_at: Math.floor(timestamp / 1000) };
   if (before?.type === "user_stop") return { ...facts, outcome: "stopped", ...(status_detail && { status_detail }) };
   if (before?.type !== "tool_used" || !status_detail) return { ...facts, ...(status_detail && { status_detail }) };
-  const { tool: name, description, params } = before.tool_used;
-  return { ...facts, status_detail: { ...status_detail, tool: { name, ...(description && { description }), ...(params && { params }) } } };
+  const { tool, description, params } = before.tool_used;
+  return {
+    ...facts,
+    status_detail: { ...status_detail, tool: { name: tool, ...(description && { description }), ...(params && { params }) } },
+  };
 }

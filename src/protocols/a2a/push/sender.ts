@@ -39,7 +39,12 @@ export function startPushSender({ store, ...rest }: PushSenderParts): PushSender
   let changed: Set<string> | null = new Set();
 
   const dispatcher = startDispatcher<Taken>({
-    ...{ clock, log, name: "push notifications", everyMs, limits, round },
+    clock,
+    log,
+    name: "push notifications",
+    everyMs,
+    limits,
+    round,
     holderOf: ({ config }) => config.accountId,
     attempt: ({ config, claim }, signals) => runPush(config, claim, parts, signals).then(() => undefined),
     // Events during its end found the configuration claimed.
@@ -125,7 +130,15 @@ const endOf = (
   ids: PushSenderParts["ids"],
   at: number,
 ): AuditEntry => ({
-  ...{ id: ids.short(), at, spaceId, accountId, credential: "push", operation: "push/EndConfiguration", requestId: ids.request() },
-  ...{ address: "", subject: taskId, after: { reason: "access" } },
+  id: ids.short(),
+  at,
+  spaceId,
+  accountId,
+  credential: "push",
+  operation: "push/EndConfiguration",
+  requestId: ids.request(),
+  address: "",
+  subject: taskId,
+  after: { reason: "access" },
   before: { push: configId, host: new URL(url).host, ...(apiKeyId !== null && { apiKeyId }) },
 });

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { defined } from "../../../core/defined.ts";
 import { type Failure, failureOf } from "../../../core/failure.ts";
 import { callHeaders, refusalHeaders, setHeaders } from "../../../http/answer-headers.ts";
 import { failureOfError, v2Answers } from "../../../http/failure.ts";
@@ -69,6 +70,6 @@ const refusalsOf =
     setHeaders(reply, [...refusalHeaders(failure), ...callHeaders(requestId)]);
     const { reason, message, path } = failure;
     const { status, code } = v2Answers[reason];
-    const error = { code, message, doc_url: `${errorPages}/${reason}`, ...(path === undefined ? {} : { field: path }) };
+    const error = { code, message, doc_url: `${errorPages}/${reason}`, ...defined({ field: path }) };
     sendJson(reply, status, JSON.stringify({ ok: false, request_id: requestId, error }));
   };

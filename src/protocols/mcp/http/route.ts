@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Cipher } from "../../../core/cipher.ts";
+import { defined } from "../../../core/defined.ts";
 import { Failure, invalidArgument } from "../../../core/failure.ts";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { mcpResource } from "../../../core/oauth/resource.ts";
@@ -84,14 +85,14 @@ const headFor = (resource: string, head: Call["head"]): Call["head"] => ({
 
 /** Answers a refusal before the message is read: the HTTP status, how to sign in (RFC 9728 5.1), and an error of JSON-RPC without id. */
 const refusalsOf =
-  ({ baseUrl: issuer, errorPages }: McpParts) =>
+  ({ baseUrl, errorPages }: McpParts) =>
   async ({ reply, head: { requestId, credentials } }: Call, failure: Failure, scopes?: readonly string[]): Promise<void> => {
     setHeaders(reply, [...refusalHeaders(failure), ...callHeaders(requestId)]);
-    const challenge = mcpChallenge(failure, issuer, credentials.bearer !== null, scopes);
+    const challenge = mcpChallenge(failure, baseUrl, credentials.bearer !== null, scopes);
     if (challenge !== null) reply.header("www-authenticate", challenge);
     const { reason, message, path } = failure;
     const { status, code } = v2Answers[reason];
-    const data = { code, request_id: requestId, doc_url: `${errorPages}/${reason}`, ...(path === undefined ? {} : { field: path }) };
+    const data = { code, request_id: requestId, doc_url: `${errorPages}/${reason}`, ...defined({ field: path }) };
     sendJson(reply, status, JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32_000, message, data } }));
   };
 

@@ -133,7 +133,9 @@ const fileIn = ({
   contentType,
   downloadUrl,
 }: rpc.FileDetail): StoredFile => ({
-  ...{ id, filename, status: status.replace("FILE_STATUS_", "").toLowerCase() as StoredFile["status"] },
+  id,
+  filename,
+  status: status.replace("FILE_STATUS_", "").toLowerCase() as StoredFile["status"],
   ...(bytes !== undefined && { bytes: Number(bytes) }),
   ...(contentType && { content_type: contentType }),
   ...(downloadUrl && { download_url: downloadUrl }),

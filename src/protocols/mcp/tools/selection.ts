@@ -13,9 +13,20 @@ import { type Tool, toolName } from "./tool.ts";
 
 /** The operations that are tools by default. The tools of `tasks.ts` and `files.ts` are always there. */
 const usual = [
-  ...["task.list", "task.detail", "task.listMessages", "task.stop"],
-  ...["schedule.create", "schedule.list", "schedule.detail", "schedule.update", "schedule.pause", "schedule.resume", "schedule.runNow"],
-  ...["skill.list", "project.list", "agentProfile.list"],
+  "task.list",
+  "task.detail",
+  "task.listMessages",
+  "task.stop",
+  "schedule.create",
+  "schedule.list",
+  "schedule.detail",
+  "schedule.update",
+  "schedule.pause",
+  "schedule.resume",
+  "schedule.runNow",
+  "skill.list",
+  "project.list",
+  "agentProfile.list",
 ];
 /** The decision on an action. It is a tool only for tokens that may decide, and cannot be selected. */
 const approval = "task.confirmAction";

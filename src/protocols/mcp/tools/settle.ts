@@ -61,7 +61,13 @@ export function turnView(taskId: string, { task, events, waiting, lastSeq }: Pro
   const messages = events.flatMap((event) => messageOf(event) ?? []).slice(-messagesMax);
   const output = events.findLast((event) => event.type === "structured_output_result");
   return {
-    ...{ task_id: taskId, title, status, outcome, brief, task_url, last_seq: lastSeq },
+    task_id: taskId,
+    title,
+    status,
+    outcome,
+    brief,
+    task_url,
+    last_seq: lastSeq,
     ...(waiting && {
       waiting_for: {
         event_id: waiting.waiting_for_event_id,
@@ -79,9 +85,9 @@ function messageOf(event: TaskEvent) {
   const { seq } = event;
   if (event.type === "error_message") return { seq, content: event.error_message.content, error: event.error_message.error_type };
   if (event.type !== "assistant_message") return undefined;
-  const { content, delivery_kind: kind, attachments } = event.assistant_message;
+  const { content, delivery_kind: deliveryKind, attachments } = event.assistant_message;
   const files = attachments.map(({ filename, content_type }) => ({ filename, content_type }));
-  return { seq, content, kind, ...(files.length > 0 && { files }) };
+  return { seq, content, kind: deliveryKind, ...(files.length > 0 && { files }) };
 }
 
 function nextStep({ status, task_url }: Task, waitsFor: "question" | "approval" | null): string {

@@ -46,7 +46,9 @@ export function createA2aClient({ url, tenant, headers, idleSeconds, clock, fetc
 
   async function post(method: string, params: JsonValue, accept: string): Promise<Response> {
     const body = JSON.stringify({
-      ...{ jsonrpc: "2.0", id: "1", method },
+      jsonrpc: "2.0",
+      id: "1",
+      method,
       params: { ...(tenant !== "" && { tenant }), ...Object(params) },
     });
     const sent = { ...headers, accept, "content-type": "application/json", "a2a-version": "1.0" };

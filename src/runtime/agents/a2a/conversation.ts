@@ -89,10 +89,10 @@ export async function messageOf(turn: Turn, { asked, contextId }: Known): Promis
 async function filesOf(files: readonly AttachedFile[]): Promise<JsonValue[]> {
   const parts: JsonValue[] = [];
   let left = filesMax;
-  for (const { filename, contentType: mediaType, bytes, read } of files) {
+  for (const { filename, contentType, bytes, read } of files) {
     left -= bytes;
     if (left < 0) parts.push({ text: `The file ${filename} is too large to be sent.` });
-    else parts.push({ raw: Buffer.concat(await Array.fromAsync(read())).toString("base64"), filename, mediaType });
+    else parts.push({ raw: Buffer.concat(await Array.fromAsync(read())).toString("base64"), filename, mediaType: contentType });
   }
   return parts;
 }
@@ -100,9 +100,9 @@ async function filesOf(files: readonly AttachedFile[]): Promise<JsonValue[]> {
 /** The answers that the extension of this platform offers with a question. */
 export function optionsIn(values: readonly JsonValue[]): readonly string[] {
   const facts = values.at(-1);
-  const { question_expectation: expected } = (isObject(facts) ? facts : {}) as {
+  const { question_expectation: questionExpectation } = (isObject(facts) ? facts : {}) as {
     readonly question_expectation?: { readonly options?: unknown };
   };
-  const options = expected?.options;
+  const options = questionExpectation?.options;
   return Array.isArray(options) ? options.filter((option) => typeof option === "string").slice(0, 20) : [];
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../../core/defined.ts";
 import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { type FetchPolicy, isListed, strictest } from "../../../core/tasks/fetch-policy.ts";
 import type { Decision, Turn } from "../../agent.ts";
@@ -109,7 +110,7 @@ function approvalOf(url: URL, from: URL | undefined, text: string | undefined): 
   const params: JsonObject = {
     url: url.href,
     ...(decoded === url.href ? {} : { decoded }),
-    ...(text === undefined ? {} : { text }),
+    ...defined({ text }),
     ...(from === undefined ? {} : { redirected_from: from.href }),
   };
   const lines = [

@@ -49,13 +49,13 @@ function connectorTool(uses: ConnectorUses, connector: UsableConnector, tool: Us
   };
 }
 
-async function useConnector(uses: ConnectorUses, { uid }: UsableConnector, { name: tool }: UsableTool, use: ToolUse): Promise<ToolResult> {
+async function useConnector(uses: ConnectorUses, { uid }: UsableConnector, { name }: UsableTool, use: ToolUse): Promise<ToolResult> {
   const { turn, input, decisions } = use;
   // The approval was for another connector: tools get new names in each run, and the approved tool is gone.
   if (decisions.some(({ params = {} }) => params["connector"] !== uid)) return errorResult(toolGone);
   const answers = decisions.filter(({ kind }) => kind === "connectorAction");
   if (answers.some(({ accepted }) => !accepted)) return errorResult("The user refused this use.");
-  const call = { uid, tool, input };
+  const call = { uid, tool: name, input };
   const agreed = approvedDefinition(answers.at(-1)?.params ?? {}, call);
   if (answers.length > 0 && agreed === null) return errorResult(toolGone);
   const outcome = await uses.call({ id: turn.taskId, ...turn.owner }, { ...call, approved: agreed }, turn.signal);
@@ -67,7 +67,7 @@ async function useConnector(uses: ConnectorUses, { uid }: UsableConnector, { nam
     case "ask":
       if (answers.length >= asksMax) return errorResult("The tool changes whenever the user has agreed to it.");
       return ask(
-        { action: "connectorAction", description: `Use ${tool} of ${outcome.connector.name}.` },
+        { action: "connectorAction", description: `Use ${name} of ${outcome.connector.name}.` },
         approvalParams(call, outcome.definition),
       );
     case "expired":

@@ -15,10 +15,10 @@ export const countTokens = (text: string): number => Math.ceil(Buffer.byteLength
 
 const jsonTokens = (value: Json): number => countTokens(JSON.stringify(value));
 
-export function conversationTokens({ system, earlier, recalled, request: asked, steps, tail }: Conversation): number {
+export function conversationTokens({ system, earlier, recalled, request, steps, tail }: Conversation): number {
   const messages = [...earlier, ...tail].map(partTokens);
   const used = [{ text: "", uses: recalled }, ...steps].flatMap(({ text, uses }) => [countTokens(text), ...uses.map(useTokens)]);
-  return [countTokens(system), countTokens(asked), ...messages, ...used].reduce((sum, tokens) => sum + tokens, 0);
+  return [countTokens(system), countTokens(request), ...messages, ...used].reduce((sum, tokens) => sum + tokens, 0);
 }
 
 const partTokens = (part: EarlierPart): number => (part.role === "tool" ? useTokens(part) : countTokens(part.content) + messageTokens);

@@ -17,7 +17,7 @@ export function callIds({ taskId, earlier, messages }: Pick<Turn, "taskId" | "ea
     .update(JSON.stringify([taskId, messagesOf(earlier), messages]))
     .digest();
   const turn = shortIdFrom(digest).slice(0, 14);
-  return ({ step, position: place }) => `${turn}_${step}_${place}`;
+  return ({ step, position }) => `${turn}_${step}_${position}`;
 }
 
 /** The position in an id of `callIds`; undefined for any other id. */

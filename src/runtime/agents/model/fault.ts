@@ -77,10 +77,10 @@ const patienceMs = 300_000;
  */
 export function retryDelay(
   attempt: number,
-  { isRetryable: passes, retryAfterMs }: Pick<ModelFault, "isRetryable" | "retryAfterMs">,
+  { isRetryable, retryAfterMs }: Pick<ModelFault, "isRetryable" | "retryAfterMs">,
   chance: number,
 ): number | null {
-  if (!passes || attempt >= attemptsMax) return null;
+  if (!isRetryable || attempt >= attemptsMax) return null;
   if (retryAfterMs !== null) return retryAfterMs <= patienceMs ? retryAfterMs : null;
   const full = Math.min(longestMs, firstMs * 2 ** (attempt - 1));
   return Math.round(full * (1 - chance / 2));

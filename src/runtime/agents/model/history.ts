@@ -27,7 +27,7 @@ export function earlierParts(
   });
 }
 
-const toUse = ({ name: tool, arguments: input, result, isError }: HistoryUse): EarlierUse => ({
+const toUse = ({ name, arguments: input, result, isError }: HistoryUse): EarlierUse => ({
   role: "tool",
-  ...outlineUse({ tool, input, result, isError }),
+  ...outlineUse({ tool: name, input, result, isError }),
 });

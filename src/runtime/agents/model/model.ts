@@ -1,3 +1,4 @@
+import { defined } from "../../../core/defined.ts";
 import { type Json, type JsonObject, parseJson } from "../../../core/json.ts";
 import { structuredResult } from "../../../core/structured-output/structured-output.ts";
 import type { Agent, ChatMessage, Outcome, Progress } from "../../agent.ts";
@@ -90,11 +91,12 @@ async function* work(run: Run): AsyncGenerator<Progress, Outcome, void> {
   yield* recordWaits(run);
   yield* invokeForced(run);
   for (;;) {
-    const { hasBegun: begun, openText: said, steps } = run.progress();
-    const answer = yield* runStep(run, { quiet: begun, ...(said === "" ? { live: "" } : {}) });
+    const { hasBegun, openText, steps } = run.progress();
+    const answer = yield* runStep(run, { quiet: hasBegun, ...(openText === "" ? { live: "" } : {}) });
     if (answer.calls.length === 0) return yield* conclude(run, answer);
     const text = answer.text.trim();
-    if (text !== "" && said === "") yield run.record([{ type: "assistant_message", payload: { content: text, deliveryKind: "progress" } }]);
+    if (text !== "" && openText === "")
+      yield run.record([{ type: "assistant_message", payload: { content: text, deliveryKind: "progress" } }]);
     const end = yield* useAll(run, answer, steps.length + 1);
     if (end) return end;
   }
@@ -115,7 +117,7 @@ async function* conclude(run: Run, answer: Answer): AsyncGenerator<Progress, Out
   const { outputSchema } = run.turn;
   const output = outputSchema === null ? undefined : yield* extract(run, outputSchema, content);
   yield* closeTurn(run, "done");
-  return { kind: "finish", content, ...(output === undefined ? {} : { output }) };
+  return { kind: "finish", content, ...defined({ output }) };
 }
 
 /** Returns the full text, with continuations. @throws TurnError `model_refused` when the endpoint's filter removed all text. */

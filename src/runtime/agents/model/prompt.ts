@@ -56,7 +56,9 @@ const purposeMax = 300;
 /** Names and descriptions are data. The instructions in a skill are trusted, because the user has chosen the skill. */
 function skillsPrompt(skills: readonly TurnSkill[], mark: string): string {
   const list = skills.slice(0, skillsMax).map(({ id, name, description, forced }) => ({
-    ...{ id, name, description: [...description].slice(0, purposeMax).join("") },
+    id,
+    name,
+    description: [...description].slice(0, purposeMax).join(""),
     ...(forced ? { forced } : {}),
   }));
   return [
@@ -76,8 +78,8 @@ export function requestText({ messages, attachments, subtasks }: Turn, mark: str
 }
 
 /** The conversation as messages. Roles alternate, as strict templates of local models require. */
-export function toPrompt({ system, earlier, recalled, request: asked, steps, tail }: Conversation, mark: string): Prompt {
-  const entries = mergeRoles([...earlier, { role: "user", content: asked }]);
+export function toPrompt({ system, earlier, recalled, request, steps, tail }: Conversation, mark: string): Prompt {
+  const entries = mergeRoles([...earlier, { role: "user", content: request }]);
   // Recalled results of tools are put before the question that followed them.
   const question = recalled.length > 0 ? entries.at(-2) : undefined;
   const asking = question?.role === "assistant" ? question : undefined;

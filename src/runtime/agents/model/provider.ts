@@ -33,7 +33,9 @@ function providerModel({ api, baseUrl: baseURL, model, apiKey, headers, structur
   const name = providerName;
   const provider = createOpenAICompatible({
     ...shared,
-    ...{ name, includeUsage: true, supportsStructuredOutputs: structuredOutputs },
+    name,
+    includeUsage: true,
+    supportsStructuredOutputs: structuredOutputs,
     ...(apiKey === null ? {} : { apiKey }),
   });
   return provider.languageModel(model);

@@ -54,8 +54,10 @@ const memoSchema: JsonObject = {
         type: "object",
         required: ["status", "title"],
         properties: {
-          ...{ status: { type: "string", enum: [...statuses] }, title: { type: "string" } },
-          ...{ startedAt: { type: "number" }, endAt: { type: "number" } },
+          status: { type: "string", enum: [...statuses] },
+          title: { type: "string" },
+          startedAt: { type: "number" },
+          endAt: { type: "number" },
         },
       },
     },

@@ -263,7 +263,9 @@ function callOf({ config, tools, mark }: Run, conversation: Conversation, { form
   const providerOptions = { [providerName]: extraBody } as NonNullable<ModelCall["providerOptions"]>;
   const described = [planTool, ...tools.values()].map(({ name, description, inputSchema }) => ({
     type: "function" as const,
-    ...{ name, description, inputSchema },
+    name,
+    description,
+    inputSchema,
   }));
   return {
     prompt: toPrompt(conversation, mark),

@@ -75,17 +75,22 @@ const table = {
     bars: 1,
     pattern: new RegExp(`^${snakeCase}(?:\\|(?:success|error|rollback)?)?$`),
     rule: "needs a name in snake case, and may have success, error, rollback after |",
-    run({ first: tool, second, work: { nextActionId } }) {
+    run({ first, second, work: { nextActionId } }) {
       const status = isStatus(second) ? second : "success";
-      return toolUse({ tool, actionId: nextActionId(), status, brief: briefs[status], message: { action: "Using", param: tool } });
+      return toolUse({ tool: first, actionId: nextActionId(), status, brief: briefs[status], message: { action: "Using", param: first } });
     },
   },
   credits: {
-    ...{ pattern: /^[1-9]\d*$/, most: 1_000_000, rule: "needs a whole number from 1 to 1000000" },
+    pattern: /^[1-9]\d*$/,
+    most: 1_000_000,
+    rule: "needs a whole number from 1 to 1000000",
     run: ({ first }) => ({ ...explain(`Spent ${first} credits.`), credits: Number(first) }),
   },
   file: {
-    ...{ bars: 1, pattern: /^[^|]+\|./s, rule: "needs a name, and its content after |", check: filenameFault },
+    bars: 1,
+    pattern: /^[^|]+\|./s,
+    rule: "needs a name, and its content after |",
+    check: filenameFault,
     run: ({ first, parts }) => ({
       events: [{ type: "assistant_message", payload: { content: fileMessage(first) }, files: [fileOf(parts)] }],
     }),
@@ -106,7 +111,9 @@ const table = {
   },
   plain: bare(() => undefined),
   sleep: {
-    ...{ pattern: /^\d+(?:\.\d+)?$/, most: 86_400, rule: "needs seconds, a decimal number from 0 to 86400" },
+    pattern: /^\d+(?:\.\d+)?$/,
+    most: 86_400,
+    rule: "needs seconds, a decimal number from 0 to 86400",
     run: ({ first, work }) => sleep(Number(first), work),
   },
   ask: {
@@ -121,7 +128,8 @@ const table = {
     }),
   },
   confirm: {
-    ...{ bars: 1, check: kindFault },
+    bars: 1,
+    check: kindFault,
     run({ first, second, work }) {
       if (!isKind(first)) return undefined;
       const request = () => sampleApproval(first, second || (variantsOf(first)[0] ?? ""), work.turn);
@@ -136,12 +144,15 @@ const table = {
       decide(work, () => propose({ name, ...timingOf(timing), time_zone, message }, work.turn)),
   },
   wait: {
-    ...{ bars: 1, pattern: /^(?:all|any)(?:\|(?!0+(?:\.0+)?$)(?:\d+(?:\.\d+)?)?)?$/, most: waitMsMax / 1000 },
+    bars: 1,
+    pattern: /^(?:all|any)(?:\|(?!0+(?:\.0+)?$)(?:\d+(?:\.\d+)?)?)?$/,
+    most: waitMsMax / 1000,
     rule: `needs all or any, and may have seconds after |, a decimal number above 0 and at most ${waitMsMax / 1000}`,
     run: ({ first, second, work }) => waitForSubtasks(first === "any" ? "any" : "all", second, work),
   },
   fail: {
-    ...{ bars: 1, pattern: new RegExp(`^${snakeCase}(?:\\|.*)?$`, "s") },
+    bars: 1,
+    pattern: new RegExp(`^${snakeCase}(?:\\|.*)?$`, "s"),
     rule: "needs an error type in snake case, and may have a text after |",
     run: ({ first, second }) => ({ kind: "fail", errorType: first, content: second || "Failed as requested." }),
   },

@@ -49,8 +49,15 @@ async function* carryOut(read: Directives, turn: Turn, memo: Memo | null, plan: 
   const { text, files, ordered, script, plain } = request;
   if (turn.interactive && !memo && !ordered && files === "" && isThin(text)) return askForDetails(request);
   const work: RunState = {
-    ...{ turn, request, plan, nextActionId: actionIds(turn), value: memo?.value },
-    ...{ events: 0, confirmed: 0, waited: 0, loss: { events: never, bytes: never, atEnd: false } },
+    turn,
+    request,
+    plan,
+    nextActionId: actionIds(turn),
+    value: memo?.value,
+    events: 0,
+    confirmed: 0,
+    waited: 0,
+    loss: { events: never, bytes: never, atEnd: false },
   };
   for await (const progress of forcedSkills(turn, work.nextActionId)) {
     work.events += progress.events.length;

@@ -85,8 +85,8 @@ export const readAttachment: Tool = createTool<AttachmentInput>({
   },
 });
 
-async function readOrSave(file: AttachedFile, { save_as: path, ...part }: Omit<AttachmentInput, "name">, turn: ToolUse["turn"]) {
-  if (path === undefined) return successResult(await readDocument(file, { ...part, signal: turn.signal }));
-  const saved = await turn.workspace.write(path, file.read());
+async function readOrSave(file: AttachedFile, { save_as: saveAs, ...part }: Omit<AttachmentInput, "name">, turn: ToolUse["turn"]) {
+  if (saveAs === undefined) return successResult(await readDocument(file, { ...part, signal: turn.signal }));
+  const saved = await turn.workspace.write(saveAs, file.read());
   return successResult({ saved: saved.path, bytes: saved.bytes });
 }

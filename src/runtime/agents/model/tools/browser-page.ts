@@ -8,7 +8,18 @@ const nameMax = 500;
 
 /** Roles of elements that a model may click or type into. */
 const refRoles: ReadonlySet<string> = new Set([
-  ...["link", "button", "textbox", "searchbox", "combobox", "checkbox", "radio", "menuitem", "option", "switch", "tab", "slider"],
+  "link",
+  "button",
+  "textbox",
+  "searchbox",
+  "combobox",
+  "checkbox",
+  "radio",
+  "menuitem",
+  "option",
+  "switch",
+  "tab",
+  "slider",
 ]);
 const textRoles: ReadonlySet<string> = new Set(["StaticText", "image"]);
 
@@ -162,14 +173,14 @@ export async function clickElement(borrowed: BorrowedTabs, backendNodeId: number
 /** Replaces the content of an element with a text, once the text may go to the page: it can send each key. */
 export async function typeText(
   borrowed: BorrowedTabs,
-  { at: backendNodeId, text, submit }: { readonly at: number; readonly text: string; readonly submit: boolean },
+  { at, text, submit }: { readonly at: number; readonly text: string; readonly submit: boolean },
   check: CheckRequest,
 ): Promise<Json> {
   const tab = tabOf(borrowed);
   const url = URL.parse(String((await entryOf(borrowed, tab))["url"]));
   if (!url) throw new BrowserRefused("the page has no address");
   await check(url, { text });
-  await sendCommand(borrowed, tab, "DOM.focus", { backendNodeId });
+  await sendCommand(borrowed, tab, "DOM.focus", { backendNodeId: at });
   await sendCommand(borrowed, tab, "Input.dispatchKeyEvent", { type: "keyDown", commands: ["selectAll"] });
   await sendCommand(borrowed, tab, "Input.insertText", { text });
   const enter = { key: "Enter", code: "Enter", windowsVirtualKeyCode: 13, text: "\r" };

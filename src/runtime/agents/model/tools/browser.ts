@@ -115,7 +115,10 @@ export function browserTools(browserOf: BrowserOf): (turn: Pick<Turn, "taskId">)
   }
 
   const tool = (name: string, description: string, inputSchema: JsonObject, brief: Tool["brief"], work: Work): Tool => ({
-    ...{ name, description, inputSchema, brief },
+    name,
+    description,
+    inputSchema,
+    brief,
     use: (of) => use(of, work),
   });
 

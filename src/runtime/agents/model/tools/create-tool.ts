@@ -29,7 +29,9 @@ export function createTool<Input>({ name, description, properties, required, bri
     throw new Error(`the input of ${name} does not conform to its schema`);
   }
   return {
-    ...{ name, description, inputSchema },
+    name,
+    description,
+    inputSchema,
     brief: (input) => brief(checkInput(input)),
     async use(using) {
       try {

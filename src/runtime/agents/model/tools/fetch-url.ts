@@ -51,18 +51,18 @@ const hostOf = (url: string): string => URL.parse(url)?.host ?? "an address";
 async function fetchAndRead(
   fetchFile: FetchFile,
   url: string,
-  { save_as: path, ...part }: Omit<Input, "url">,
+  { save_as: saveAs, ...part }: Omit<Input, "url">,
   { turn: { workspace, owner, signal }, check }: ToolUse,
 ): Promise<ToolResult> {
   const answer = await fetchFile(url, {
-    max: path === undefined ? readMax : savedMax,
+    max: saveAs === undefined ? readMax : savedMax,
     accountId: owner.accountId,
     signal,
     check: (to, from) => check(withoutFragment(to), from ? { from } : {}),
   });
   try {
-    if (path === undefined) return successResult({ ...(await read(answer, { ...part, signal })) });
-    const saved = await workspace.write(path, answer.bytes);
+    if (saveAs === undefined) return successResult({ ...(await read(answer, { ...part, signal })) });
+    const saved = await workspace.write(saveAs, answer.bytes);
     return successResult({ saved: saved.path, bytes: saved.bytes, content_type: answer.contentType });
   } catch (thrown) {
     signal.throwIfAborted();

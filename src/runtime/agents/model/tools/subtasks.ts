@@ -1,3 +1,4 @@
+import { defined } from "../../../../core/defined.ts";
 import type { Json } from "../../../../core/json.ts";
 import type { References } from "../../../../core/tasks/message.ts";
 import { type WaitMode, type WaitReason, waitedMax, waitMsMax } from "../../../../core/tasks/subtask-wait.ts";
@@ -19,8 +20,8 @@ export const browseTask = ({ ids }: References): Tool =>
     properties: taskReadingSchemas,
     required: ["task_id", "action"],
     brief: ({ action }) => `${action === "search" ? "Search" : "Read"} a referenced task`,
-    async use({ task_id: id, ...reading }, { turn }) {
-      const task = await turn.references.open(id);
+    async use({ task_id: taskId, ...reading }, { turn }) {
+      const task = await turn.references.open(taskId);
       return task ? successResult(await readTask(task, reading)) : errorResult("task not found");
     },
   });
@@ -68,7 +69,10 @@ const waitForSubtasks = (waits: NonNullable<Turn["waits"]>, waitFor: NonNullable
       "Waits until your subtasks have ended, and returns their results: state, last message, structured output and names of files. You work on nothing in the meantime, so begin all subtasks first. A subtask with the status `waiting` waits for the user and has not ended. `reason` says why the wait is over: `ended`, `timeout`, or `message` when the user has written; that message comes after this turn, so finish soon.",
     properties: {
       task_ids: {
-        ...{ type: "array", items: { type: "string", minLength: 1, maxLength: 64 }, maxItems: waitedMax, uniqueItems: true },
+        type: "array",
+        items: { type: "string", minLength: 1, maxLength: 64 },
+        maxItems: waitedMax,
+        uniqueItems: true,
         description: "The subtasks to wait for. Leave it out for all whose end you have not been given.",
       },
       mode: { type: "string", enum: ["all", "any"], description: "Wait until all of them have ended (the default), or any one." },
@@ -76,9 +80,9 @@ const waitForSubtasks = (waits: NonNullable<Turn["waits"]>, waitFor: NonNullable
     },
     required: [],
     brief: ({ mode }) => (mode === "any" ? "Wait for a subtask" : "Wait for the subtasks"),
-    async use({ task_ids: subtasks, mode = "all", timeout_seconds: seconds }) {
-      const limit = seconds === undefined ? {} : { timeoutMs: seconds * 1000 };
-      const wait = await waitFor({ mode, ...limit, ...(subtasks ? { subtasks } : {}) }, waits.length);
+    async use({ task_ids: taskIds, mode = "all", timeout_seconds: timeoutSeconds }) {
+      const limit = timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 };
+      const wait = await waitFor({ mode, ...limit, ...(taskIds ? { subtasks: taskIds } : {}) }, waits.length);
       return "kind" in wait ? { kind: "end", outcome: wait } : successResult(waitedStates(wait.reason, wait.subtasks));
     },
   });
@@ -89,18 +93,23 @@ const saidMax = 24_000;
 /** The results of a wait, for a model. */
 export const waitedStates = (reason: WaitReason, subtasks: readonly WaitedSubtask[]): Json => ({
   reason,
-  subtasks: subtasks.map(({ id, title, status, lastMessage: said, output, files }) => ({
-    ...{ task_id: id, title, status },
-    ...(said === "" ? {} : { said_last: head(said, Math.floor(saidMax / subtasks.length)) }),
-    ...(output === undefined ? {} : { output }),
+  subtasks: subtasks.map(({ id, title, status, lastMessage, output, files }) => ({
+    task_id: id,
+    title,
+    status,
+    ...(lastMessage === "" ? {} : { said_last: head(lastMessage, Math.floor(saidMax / subtasks.length)) }),
+    ...defined({ output }),
     ...(files.length === 0 ? {} : { files: files.map(({ filename }) => filename) }),
   })),
 });
 
 export const subtaskStates = (states: readonly SubtaskState[]): Json =>
-  states.map(({ id, title, status, createdAt, lastMessage: said }) => ({
-    ...{ task_id: id, title, status, begun_at: new Date(createdAt).toISOString() },
-    ...(said === "" ? {} : { said_last: said }),
+  states.map(({ id, title, status, createdAt, lastMessage }) => ({
+    task_id: id,
+    title,
+    status,
+    begun_at: new Date(createdAt).toISOString(),
+    ...(lastMessage === "" ? {} : { said_last: lastMessage }),
   }));
 
 const listSubtasks = ({ list }: NonNullable<Turn["subtasks"]>): Tool =>

@@ -18,8 +18,12 @@ async function readCsv(source: Source, { from }: Part): Promise<Reading> {
   const text = decodeText(source);
   const first = (await text.next()).value ?? "";
   const parser = parse({
-    ...{ delimiter: delimiterOf(first), bom: true, skip_empty_lines: true, max_record_size: recordMax },
-    ...{ relax_quotes: true, relax_column_count: true },
+    delimiter: delimiterOf(first),
+    bom: true,
+    skip_empty_lines: true,
+    max_record_size: recordMax,
+    relax_quotes: true,
+    relax_column_count: true,
   });
   const feed = Readable.from(concat(first, text));
   feed.once("error", (cause) => parser.destroy(cause)).pipe(parser);

@@ -59,7 +59,11 @@ export function parsePage(html: string): Page {
     onopentagend: ignore,
     onselfclosingtag: () => reader.close(tag),
     onclosetag: (start, end) => reader.close(text(start, end).toLowerCase()),
-    ...{ oncdata: ignore, oncomment: ignore, ondeclaration: ignore, onprocessinginstruction: ignore, onend: ignore },
+    oncdata: ignore,
+    oncomment: ignore,
+    ondeclaration: ignore,
+    onprocessinginstruction: ignore,
+    onend: ignore,
   };
   const tokenizer = new Tokenizer({ decodeEntities: true }, callbacks);
   tokenizer.write(html);

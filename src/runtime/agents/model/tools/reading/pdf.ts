@@ -45,7 +45,12 @@ async function readInThread(bytes: Uint8Array, from: number, signal: AbortSignal
   const worker = new Worker(new URL("./pdf-worker.ts", import.meta.url), {
     workerData: { bytes, from },
     // The thread receives no environment, and its output is discarded.
-    ...{ env: {}, argv: [], execArgv: [], stdin: false, stdout: true, stderr: true },
+    env: {},
+    argv: [],
+    execArgv: [],
+    stdin: false,
+    stdout: true,
+    stderr: true,
     resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 64, stackSizeMb: 4 },
   });
   const { promise, resolve, reject } = Promise.withResolvers<PdfPart>();
@@ -72,8 +77,8 @@ async function readInThread(bytes: Uint8Array, from: number, signal: AbortSignal
 /** True when the thread exceeds its memory, with buffers, which are outside of the heap that `resourceLimits` limits. */
 async function exceedsMemory(worker: Worker): Promise<boolean> {
   try {
-    const { external_memory: outside, used_heap_size: inside } = await worker.getHeapStatistics();
-    return outside + inside > memoryMax;
+    const { external_memory: externalMemory, used_heap_size: usedHeapSize } = await worker.getHeapStatistics();
+    return externalMemory + usedHeapSize > memoryMax;
   } catch {
     // The thread has ended.
     return false;

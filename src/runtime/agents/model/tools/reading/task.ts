@@ -44,16 +44,16 @@ interface Entry {
   readonly text: string;
 }
 
-function entryOf({ seq: number, ...event }: TaskEvent): Entry | undefined {
+function entryOf({ seq, ...event }: TaskEvent): Entry | undefined {
   switch (event.type) {
     case "user_message":
-      return { number, by: "user", text: withFiles(event.payload) };
+      return { number: seq, by: "user", text: withFiles(event.payload) };
     case "assistant_message":
-      return { number, by: "agent", text: withFiles(event.payload) };
+      return { number: seq, by: "agent", text: withFiles(event.payload) };
     case "error_message":
-      return { number, by: "error", text: event.payload.content };
+      return { number: seq, by: "error", text: event.payload.content };
     case "tool_used":
-      return { number, by: "tool", text: `${event.payload.tool}: ${event.payload.brief}` };
+      return { number: seq, by: "tool", text: `${event.payload.tool}: ${event.payload.brief}` };
     default:
       return undefined;
   }

@@ -83,11 +83,11 @@ export const partMax = 20_000;
 /** Decodes a file as text, piece by piece. @throws Failure `invalid_argument` for a file that is not text. */
 export async function* decodeText({ filename, read }: Pick<Source, "filename" | "read">): AsyncGenerator<string, void, void> {
   const bytes = withBeginning(read());
-  const { value: beginning = new Uint8Array() } = await bytes.next();
-  const charset = charsetOf(beginning.subarray(0, sniffBytes));
+  const { value = new Uint8Array() } = await bytes.next();
+  const charset = charsetOf(value.subarray(0, sniffBytes));
   if (charset === null) throw invalidArgument("", `${JSON.stringify(filename)} is not text, and not of another type that can be read`);
   const decoder = new TextDecoder(charset);
-  yield decoder.decode(beginning, { stream: true });
+  yield decoder.decode(value, { stream: true });
   for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true });
   yield decoder.decode();
 }

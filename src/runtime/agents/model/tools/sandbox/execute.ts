@@ -85,9 +85,9 @@ export async function execute(
 /** Kills the rest of the group, so that it does not write while the folder is read. Then reads the last output. */
 async function endStreams(child: ChildProcess, streamsClosed: Promise<unknown>): Promise<void> {
   killGroup(child, "SIGKILL");
-  const { promise: timeout, resolve } = Promise.withResolvers<void>();
+  const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, streamsMs);
-  await Promise.race([streamsClosed, timeout]);
+  await Promise.race([streamsClosed, promise]);
   clearTimeout(timer);
   child.stdout?.destroy();
   child.stderr?.destroy();

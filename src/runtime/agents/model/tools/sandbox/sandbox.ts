@@ -102,13 +102,13 @@ export const runCommand = (sandbox: Sandbox): Tool =>
     },
     required: ["command"],
     brief: ({ command }) => `Run: ${command}`,
-    async use({ command, timeout_seconds: seconds = 60 }, { turn, decisions: [decision] }) {
+    async use({ command, timeout_seconds: timeoutSeconds = 60 }, { turn, decisions: [decision] }) {
       if (command.includes("\0") || !command.isWellFormed()) return errorResult("The command must be plain text.");
       if (!decision) {
         const confirm = { kind: "confirm", action: "terminalExecute", variant: "" } as const;
         return { kind: "end", outcome: { ...confirm, description: `Run this command in the sandbox: ${command}`, params: { command } } };
       }
       if (!decision.accepted) return errorResult("The user did not approve the command.");
-      return successResult({ ...(await sandbox(command, { workspace: turn.workspace, seconds, signal: turn.signal })) });
+      return successResult({ ...(await sandbox(command, { workspace: turn.workspace, seconds: timeoutSeconds, signal: turn.signal })) });
     },
   });
