@@ -89,7 +89,7 @@ test(`no file of the composition imports more than ${compositionMax} other files
   expect(ownImports(all)).toBe(files.length);
 });
 
-/** Writers of tasks whose changes nobody follows: they write neither events nor another status. */
+/** Writers of tasks whose changes are not followed: they write neither events nor another status. */
 const unfollowed = [
   "core/agents/agent",
   "core/assets/share",
@@ -101,7 +101,7 @@ const unfollowed = [
   "runtime/waits",
 ];
 
-test("whoever writes events or another status of a task publishes the change", () => {
+test("code that writes events or another status of a task publishes the change", () => {
   const writers = files.filter(({ path, text }) => !path.startsWith("src/store/") && /\btasks\.(insert|advance)\(/.test(text));
   const silent = writers.filter(({ text }) => !text.includes("publishTask"));
   // The steps return the change to `manage-tasks` and `confirm-action`, which publish it.

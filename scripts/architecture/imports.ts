@@ -50,7 +50,7 @@ export const sourceFiles = (...patterns: readonly string[]): readonly SourceFile
 
 /**
  * The files that import each other in a circle: removes those that import none of the rest, or that none of the rest imports, while there are
- * any. `counts` tells which imports count.
+ * any. Only imports for which `counts` is true count.
  */
 export function circles(files: readonly SourceFile[], counts: (one: Import) => boolean): readonly string[] {
   const left = new Map(files.map(({ path, imports }) => [path, imports.filter(counts).map(({ target }) => target)]));

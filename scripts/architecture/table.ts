@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { isIn, type Room, rooms } from "./rooms.ts";
 
 const marks = /(<!-- rooms -->\n)[\s\S]*?(<!-- \/rooms -->)/;
@@ -11,7 +13,10 @@ function word(name: string): string {
   return isOurs ? `\`${name}\`` : name.endsWith("/") ? `${name}\\*` : name;
 }
 
-/** The rooms without a row of their own, in the row of the room around them. */
+const root = resolve(import.meta.dirname, "../..");
+const pathOf = ({ name }: Room): string => (existsSync(join(root, `src/${name}`)) ? `src/${name}` : `src/${name}.ts`);
+
+/** The rooms without a separate row, in the row of the room around them. */
 const inside = ({ name }: Room): readonly string[] =>
   rooms
     .filter((room) => room.does === undefined && room.name.startsWith(`${name}/`))
@@ -22,7 +27,7 @@ export function withRooms(page: string): string {
   if (!marks.test(page)) throw new Error("docs/internals/architecture.md has no marks for the table of rooms");
   const rows = rooms
     .filter(({ does }) => does !== undefined)
-    .map((room) => `| \`src/${room.name}\` | ${room.does} | ${[room.may.map(word).join(", "), ...inside(room)].join("; ")} |`);
+    .map((room) => `| \`${pathOf(room)}\` | ${room.does} | ${[room.may.map(word).join(", "), ...inside(room)].join("; ")} |`);
   const table = ["| Module | What it does | What it may import |", "| --- | --- | --- |", ...rows].join("\n");
   return page.replace(marks, (_, begin: string, end: string) => `${begin}\n${table}\n\n${end}`);
 }

@@ -61,7 +61,7 @@ export function ownClocks(project: string): string[] {
       .map(({ text }) => `${text}: use the clock of core/clock.ts, or state the reason in scripts/check/clocks.ts`),
     ...Object.keys(allowed)
       .filter((path) => !used.has(path))
-      .map((path) => `${path}: reads no other time any more; remove it from scripts/check/clocks.ts`),
+      .map((path) => `${path}: no longer reads another time; remove it from scripts/check/clocks.ts`),
   ];
 }
 

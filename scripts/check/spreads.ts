@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseSync, Visitor } from "oxc-parser";
 
-/** Spreads of a literal, `...{ a, b }`, each with path and line: its members can stand in the object itself. */
+/** Spreads of a literal, `...{ a, b }`, each with path and line: its members can be members of the object itself. */
 export function spreadLiterals(root: string): readonly string[] {
   const paths = globSync("{src,cli,console/src,packages/client/src,scripts}/**/*.{ts,tsx}", { cwd: root });
   return paths

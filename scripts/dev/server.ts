@@ -21,7 +21,7 @@ export function startServer(root: string, env: NodeJS.ProcessEnv, ended: () => v
   let isStopped = false;
   const launch = (): ChildProcess => {
     const words = ["--watch", "--watch-preserve-output", "--max-semi-space-size=8", "cli/main.ts", "serve"];
-    // A group of its own, so that an end by force ends the server that Node watches too.
+    // A separate group, so that an end by force ends the server that Node watches too.
     const child = spawn(process.execPath, words, { cwd: root, env, stdio: ["ignore", "inherit", "inherit"], detached: true });
     child.once("exit", () => child === running && isWanted && ended());
     return child;

@@ -178,8 +178,8 @@ export interface Broadcast {
 }
 
 /**
- * Tells those who follow a task of its change, as a part of the change: webhooks and listeners, the schedule that created it, the parent of
- * a subtask. Whoever writes events or another status of a task calls it. Returns the task.
+ * Reports a change of a task, as a part of the change, to webhooks and listeners, the schedule that created it, the parent of
+ * a subtask. Code that writes events or another status of a task calls it. Returns the task.
  */
 export type PublishTask = (tx: Tx, written: TaskWritten) => Promise<Task>;
 

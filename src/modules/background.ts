@@ -15,7 +15,7 @@ import type { ProcessContext } from "./process-context.ts";
 import type { Shared } from "./shared.ts";
 import { startWatch } from "./watching.ts";
 
-/** What every process does beside calls. */
+/** What every process does in addition to calls. */
 export interface Background {
   readonly uses: Uses;
   readonly keys: SigningKeys;

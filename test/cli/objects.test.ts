@@ -167,7 +167,7 @@ const commandsBelow = (target: Target, words: readonly string[]): readonly strin
     ? target.getAllEntries().flatMap((each) => commandsBelow(each.target, [...words, each.name.original]))
     : [words.join(" ")];
 
-/** Protocols, servers and sign-in, which have tests of their own, and answers of the wire as they are. */
+/** Protocols, servers and sign-in, which have separate tests, and answers of the wire as they are. */
 const others = new Set([
   "mcp",
   "acp",
@@ -222,6 +222,11 @@ test("every command of the API writes JSON with the names of v2", async () => {
   const fixtures = join(home, "fixtures.json");
   writeFileSync(fixtures, JSON.stringify([{ name: "made", call: "project.create", with: { name: "Fixture" } }]));
   await json("fixtures", fixtures);
+  const release = join(home, "release");
+  mkdirSync(release);
+  writeFileSync(join(release, "notes.txt"), "a");
+  writeFileSync(join(release, "SHA256SUMS"), "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb  notes.txt\n");
+  await json("verify-release", release);
   for (const words of ["whoami", "usage", "completion bash", "profile list", "task list", "project list", "schedule list"])
     await json(...words.split(" "));
   const all = await Promise.all(Object.entries(clientCommands).map(async ([name, { load }]) => commandsBelow(await load(), [name])));

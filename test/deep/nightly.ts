@@ -83,7 +83,7 @@ export const nightlyPatterns = nightly.map((name) => (name.endsWith("/") ? `${na
 export const nightlyFiles = (): readonly string[] => globSync(nightlyPatterns);
 
 /**
- * Whether a run of vitest with these words has no choice of its own: it names no file and no changes.
+ * Whether a run of vitest with these words chooses nothing: it names no file and no changes.
  *
  * @param words after `vitest`, for example `["run", "test/core/ids.test.ts"]`.
  */

@@ -4,7 +4,7 @@ import { startServer } from "../../scripts/dev/server.ts";
 import { emptyFolder } from "../commands/checkout.ts";
 import { hangMs } from "../support/patience.ts";
 
-/** A program in place of the server. */
+/** A program instead of the server. */
 const program = "setInterval(() => {}, 1000);";
 
 test("a stop during a restart leaves no process, and none is launched after it", async () => {

@@ -6,7 +6,7 @@ import { parseSync } from "oxc-parser";
 export type Importers = ReadonlyMap<string, readonly string[]>;
 
 /**
- * The test files that import a file, nearest first: those of its own name, then by the number of imports between.
+ * The test files that import a file, nearest first: those with its name, then by the number of imports between.
  *
  * @param path of the file, within the checkout.
  */

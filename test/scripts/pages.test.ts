@@ -18,6 +18,6 @@ test("a guide above 3,000 words and a release above 1,500 are too long, and a pa
   const page = "word ".repeat(3001);
   expect(lengthComplaints("docs/guides/agents.md", page)).toHaveLength(1);
   expect(lengthComplaints("docs/guides/agents.md", page.slice(5))).toEqual([]);
-  expect(lengthComplaints("docs/releases/0.2.0.md", "word ".repeat(1501))).toHaveLength(1);
+  expect(lengthComplaints("docs/releases/0.2.0.md", "word\n".repeat(1501))).toHaveLength(1);
   expect(lengthComplaints("docs/reference/tasks.md", page)).toEqual([]);
 });

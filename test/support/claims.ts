@@ -2,9 +2,9 @@ import type { PublishTask, Tx } from "../../src/core/store.ts";
 import type { ClaimableTask, Task } from "../../src/core/tasks/task.ts";
 import { claimTasks as claim } from "../../src/runtime/claims.ts";
 
-/** Nobody follows the tasks. */
+/** The tasks are not followed. */
 export const unpublished: PublishTask = async (_, { task }) => task;
 
-/** Claims tasks that nobody follows. */
+/** Claims tasks that are not followed. */
 export const claimTasks = (tx: Tx, candidates: readonly ClaimableTask[], nodeId: string, now: number): Promise<readonly Task[]> =>
   claim(tx, candidates, { nodeId, now, publishTask: unpublished });

@@ -8,7 +8,7 @@ import { hasTool, installLine, type ToolName } from "./tools.ts";
  * Whether this machine lacks one of these tools: for `test.skipIf(lacks("ruby"))` and `describe.skipIf`. Vitest
  * lists the missing ones at the end of the run (`run.ts`).
  *
- * @throws Error with the tool and its install command, where `CI=true`: there every test must run, but for a slice of the deep tests.
+ * @throws Error with the tool and its install command, where `CI=true`: there every test must run, except in a slice of the deep tests.
  */
 export function lacks(...tools: readonly ToolName[]): boolean {
   const missing = tools.filter((tool) => !hasTool(tool));

@@ -52,7 +52,7 @@ describe("WatchTask", () => {
     const reply = await send(path(watchTask), { headers: { ...key(), ...connect }, body: json({ taskId: "nobody" }) });
     expect([reply.status, reply.headers.get("cache-control")]).toEqual([200, "no-store"]);
     expect(reply.headers.get("x-request-id")).toMatch(/^req_/);
-    expect(envelopesIn(reply.bytes)).toEqual([{ error: { code: "not_found", message: "task not found" } }]);
+    expect(envelopesIn(reply.bytes)).toMatchObject([{ error: { code: "not_found", message: "task not found" } }]);
   });
 
   test.each(["GET", "PUT"])("refuses %s over Connect", async (method) => {
@@ -88,7 +88,7 @@ describe("WatchTask", () => {
       const id = await rig.create();
       const headers = { ...key(), "connect-timeout-ms": `${deadlineMs}` };
       const stream = await send(path(watchTask), { headers: { ...headers, ...connect }, body: json({ taskId: id }) });
-      expect(envelopesIn(stream.bytes).at(-1)).toEqual({ error: { code: "deadline_exceeded", message: "the operation timed out" } });
+      expect(envelopesIn(stream.bytes).at(-1)).toMatchObject({ error: { code: "deadline_exceeded", message: "the operation timed out" } });
       const body = JSON.stringify({ taskId: id, waitSeconds: 60 });
       const held = await send(path(getTask), { headers: { ...headers, "content-type": "application/json" }, body });
       expect([held.status, held.json()["code"]]).toEqual([504, "deadline_exceeded"]);

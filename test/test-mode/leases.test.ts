@@ -33,7 +33,7 @@ test("a change that is open when the clock moves does not fail the call", async 
   expect(await moved).toMatchObject({ status: 200 });
 });
 
-/** Calls one after another until the clock has been moved. */
+/** Calls sequentially until the clock has been moved. */
 async function whileMoving(seconds: number, work: () => Promise<void>): Promise<void> {
   let isMoved = false;
   const moved = ok("test.clock.advance", { seconds }).finally(() => (isMoved = true));

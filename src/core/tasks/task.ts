@@ -173,7 +173,7 @@ export type TaskChanges = Partial<
   readonly beginTurn?: true;
   /** Ends the time limit of the turn. */
   readonly turnUntil?: null;
-  /** Requests a structured output in place of an earlier one; null removes the request. */
+  /** Requests a structured output instead of an earlier one; null removes the request. */
   readonly outputSchema?: JsonObject | null;
   /** The agent's memo for the turn after its question, or for the run that has a decision; null deletes it. */
   readonly memo?: Json;

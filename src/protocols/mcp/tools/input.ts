@@ -94,7 +94,7 @@ export function readInput<M extends Members>(members: M, input: { readonly [name
 const notMember = (name: string, names: readonly string[]): Failure =>
   invalidArgument(name.slice(0, 64), `is not a member; the members are ${names.join(", ")}`);
 
-/** Calls an operation with the input of its own tool, which the operation reads. */
+/** Calls an operation with the input of its tool, which the operation reads. */
 export async function callWith(client: Client, operation: string, input: object): Promise<object> {
   const { request_id, ...answer } = await client.call(operation as OperationName, input as RequestOf<OperationName>);
   return answer;
