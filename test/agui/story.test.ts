@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { taskRig } from "../support/task-rig.ts";
+import { createWorker } from "../workers/worker-rig.ts";
+import { untilWatched, writeAll } from "../workers/written-text.ts";
 import { frontEnd, texts } from "./front-end.ts";
 
-const rig = taskRig();
+const rig = taskRig({ env: { AGENT_PROFILES: "manus-1.6-max=remote" } });
 const openThread = (headers = rig.ann.headers, id?: string) => frontEnd(rig.service.url, headers, id);
 
 test("a run that is repeated after a lost connection creates nothing again, and a reopened thread has every message once", async () => {
@@ -52,4 +54,29 @@ test("a failed task ends its run with an error, and a refusal too", async () => 
   const stranger = await rig.service.person();
   const other = openThread(stranger.headers, await rig.create("[[say x]]"));
   expect(await other.run()).toMatchObject({ type: "RUN_ERROR", code: "not_found" });
+});
+
+test("a snapshot leaves the messages in their order, whichever ids the front end has for them", async () => {
+  const { agent, run, say, typed } = openThread();
+  say("[[stream one two three]] [[tool browser]] [[say Done]]");
+  await run();
+  const before = texts(agent.messages);
+  await run();
+  expect(typed("MESSAGES_SNAPSHOT")).toHaveLength(1);
+  expect(texts(agent.messages)).toEqual(before);
+});
+
+test("a message that is not the text that was shown takes its place, and the messages keep their order", async () => {
+  const worker = await createWorker(rig.service, rig.ann);
+  const { agent, run, say, typed } = openThread();
+  say("Write");
+  const ended = run({ forwardedProps: { task: { agent_profile: "manus-1.6-max" } } });
+  const claimed = await worker.pollUntilRun();
+  await untilWatched(worker, claimed);
+  await writeAll(worker, claimed, "Half");
+  await expect.poll(() => texts(agent.messages)).toEqual(["user: Write", "assistant: Half"]);
+  await worker.finish(claimed, { finish: { content: "Whole" } });
+  expect(await ended).toMatchObject({ outcome: { type: "success" } });
+  expect(typed("MESSAGES_SNAPSHOT")).toHaveLength(1);
+  expect(texts(agent.messages)).toEqual(["user: Write", "assistant: Whole"]);
 });

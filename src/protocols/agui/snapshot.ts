@@ -1,6 +1,6 @@
 import type { Client, TaskEvent } from "../../../packages/client/src/index.ts";
 import { readEvents } from "../../narration/history.ts";
-import { messageId, type ToolEvent, toolResultOf } from "../../narration/narrate.ts";
+import { messageId, ownIds, type ToolEvent, toolResultOf } from "../../narration/narrate.ts";
 import { textOf } from "../shared/turn.ts";
 import type { AgentMessage } from "./event.ts";
 import { type EventState, factsOf, stateOfEvent } from "./translate.ts";
@@ -12,12 +12,19 @@ export interface History {
   readonly state: EventState;
 }
 
-/** The messages of a task up to an event, in the form of AG-UI. @throws ApiError */
+/**
+ * The messages of a task up to an event, in the form of AG-UI. Their ids name this event: a client leaves a message that it has by its
+ * id where it is and puts the others after it, so a snapshot with some of the client's ids would change the order.
+ *
+ * @throws ApiError
+ */
 export async function readHistory(client: Client, taskId: string, lastSeq: number): Promise<History> {
   const events = await readEvents(client, taskId, lastSeq);
   const seen = new Set<string>();
   return {
-    messages: events.flatMap((event) => messagesOf(event, seen)),
+    messages: events
+      .flatMap((event) => messagesOf(event, seen))
+      .map((message) => ({ ...message, id: `${ownIds}${lastSeq}.${message.id}` })),
     state: Object.assign({}, ...events.map(stateOfEvent)),
   };
 }
