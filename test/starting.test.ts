@@ -58,6 +58,7 @@ describeOnOne("What few calls need", (kind) => {
     const id = await made.create("Say hello");
     await eventually("the turn ends", async () => (await made.status(id)) === "stopped");
     expect((await fetch(`${first.url}/oauth/jwks`)).status).toBe(200);
+    expect((await made.call("agent.list", {})).status).toBe(200);
     expect(await first.end("SIGTERM")).toMatchObject({ code: 0 });
     expect(first.stderrText()).toContain("loads the client\n");
     expect(first.stderrText()).toContain("loads jose\n");

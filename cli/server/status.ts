@@ -12,7 +12,7 @@ import { statusMessage } from "../../src/rpc/installation.ts";
 import { UsageError } from "../frame/failures.ts";
 import { switchFlag } from "../frame/parameters.ts";
 import { type InstallationFlags, installationCommand, installationFlags, type OnInstallation } from "./frame/command.ts";
-import { type ProcessLoad, processesOf } from "./processes.ts";
+import { type ProcessLoad, processesOf } from "./frame/processes.ts";
 
 const watchMs = 2_000;
 

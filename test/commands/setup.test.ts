@@ -52,7 +52,10 @@ describe("setup of a checkout", () => {
     writeFileSync(join(folder, "scripts/setup.mjs"), "process.stderr.write('sets up'); process.exitCode = 1;");
     const says = (word: string) => spawnSync(join(folder, "atp"), [word], { encoding: "utf8" }).stderr;
     for (const word of ["serve", "server-skill"]) expect(says(word)).toBe("sets up");
-    for (const word of ["task", "--help", "__complete", "../server/serve", ""]) expect(says(word)).toContain("is not set up. Run once");
+    mkdirSync(join(folder, "docs/reference"), { recursive: true });
+    writeFileSync(join(folder, "docs/reference/commands.md"), "## atp\n\n```\nUSAGE\n```\n");
+    expect(spawnSync(join(folder, "atp"), ["--help"], { encoding: "utf8" })).toMatchObject({ stdout: "USAGE\n", stderr: "" });
+    for (const word of ["task", "__complete", "../server/serve", ""]) expect(says(word)).toContain("is not set up. Run once");
     rmSync(folder, { recursive: true });
   });
 

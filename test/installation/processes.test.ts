@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
-import { processesOf } from "../../cli/server/processes.ts";
+import { processesOf } from "../../cli/server/frame/processes.ts";
 import { version } from "../../src/config/version.ts";
 import type { NodeLoad } from "../../src/core/installation/status.ts";
 import type { ProcessKeys } from "../../src/core/processes/key-rotation.ts";

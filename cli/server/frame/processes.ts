@@ -1,5 +1,5 @@
-import type { NodeLoad } from "../../src/core/installation/status.ts";
-import type { ProcessFacts, ProcessKeys } from "../../src/core/processes/key-rotation.ts";
+import type { NodeLoad } from "../../../src/core/installation/status.ts";
+import type { ProcessFacts, ProcessKeys } from "../../../src/core/processes/key-rotation.ts";
 
 /** A process of any role. Its facts are null if its release does not write them. */
 export interface ProcessLoad extends ProcessFacts {
