@@ -40,10 +40,10 @@ const text = words(
     credits: (count: string) => `${count} Credits`,
     connectors: "Konnektoren",
     choose: "Auswählen",
-    tasks: "Ihre Aufgaben",
-    may: "Sie darf",
+    tasks: "Aufgaben",
+    may: "Die App darf",
     unverified: "Von diesem Server nicht geprüft",
-    expanded: "Sie verlangt mehr Rechte als vorher. Sie hat keinen Zugriff, bis Sie sie in der App erlauben.",
+    expanded: "Die App verlangt mehr Rechte als vorher. Bis Sie diese Rechte in der App erlauben, hat sie keinen Zugriff.",
     revoke: "Widerrufen",
     revokeTitle: (name: string) => `${name} den Zugriff entziehen?`,
     revokeText:

@@ -137,7 +137,15 @@ async function seedSettings(service: Service, owner: Person, servers: SeedServer
     homepageUrl: "https://trips.example",
   });
   await pairOf(service, owner, app, "secret");
+  await seedUnverified(service, owner);
   await browser.client(AccountService).updateProfile({ name: "Maria Weber" });
+}
+
+/** An unverified app, which requests more permissions than its user granted. */
+async function seedUnverified(service: Service, owner: Person): Promise<void> {
+  const of = await putApp(service, owner, { name: "Tide table", homepageUrl: "https://tides.example", verified: false });
+  await pairOf(service, owner, of, "secret");
+  await service.store.change((tx) => tx.apps.update({ ...of.app, generation: 2 }));
 }
 
 async function upload(owner: Person, filename: string, content: string): Promise<void> {
