@@ -9,7 +9,7 @@ interface Entry {
 
 /** The menus of the site, as VitePress reads them. */
 interface Navigation {
-  readonly sections: Entry[];
+  readonly sections: (Entry & { readonly activeMatch: string })[];
   readonly sidebar: { readonly text: string; readonly collapsed: boolean; readonly items: Entry[] }[];
 }
 
@@ -20,7 +20,10 @@ export function navigation(): Navigation {
     .split(/^## /m)
     .slice(1)
     .map((part) => ({ text: part.split("\n")[0] ?? "", collapsed: true, items: entriesOf(part) }));
-  const sections = sidebar.flatMap(({ text, items: [first] }) => (first ? { text, link: first.link } : []));
+  const sections = sidebar.flatMap(({ text, items: [first] }) =>
+    // A section is the folder of its first page.
+    first ? { text, link: first.link, activeMatch: `^${first.link.slice(0, first.link.lastIndexOf("/") + 1)}` } : [],
+  );
   return { sections, sidebar };
 }
 
