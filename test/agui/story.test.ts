@@ -56,7 +56,7 @@ test("a failed task ends its run with an error, and a refusal too", async () => 
   expect(await other.run()).toMatchObject({ type: "RUN_ERROR", code: "not_found" });
 });
 
-test("a snapshot leaves the messages in their order, whichever ids the front end has for them", async () => {
+test("a snapshot leaves the messages in their order with every id that the front end has for them", async () => {
   const { agent, run, say, typed } = openThread();
   say("[[stream one two three]] [[tool browser]] [[say Done]]");
   await run();
