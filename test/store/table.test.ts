@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { type Optional, type Rows, schema } from "../../src/gen/prisma/tables.ts";
 import { connectSqlite, driverOf, sqliteStatements } from "../../src/store/sqlite-adapter.ts";
@@ -95,6 +96,13 @@ test("only picked columns are listed and read: a column that no line names reach
   expect(await two.rows(answering(row))(sql``)).toEqual([{ beat: 1, startedAt: 2 }]);
   // @ts-expect-error: a shape names its columns; there is no form that names the others.
   expect(tables.node.omit).toBeUndefined();
+});
+
+test("a column that a migration adds to every table is in no shape that the store picks", () => {
+  const { whole, picked } = JSON.parse(execFileSync(process.execPath, ["test/store/processes/picked-columns.ts"], { encoding: "utf8" }));
+  expect(whole).toContain("t.invented");
+  expect(picked.length).toBeGreaterThan(50);
+  expect(picked.filter((columns: string) => columns.includes("invented"))).toEqual([]);
 });
 
 test("a missing column, a misnamed member and a wrong type do not compile", () => {
