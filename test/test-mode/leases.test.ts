@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { sweepWorkerRuns } from "../../src/runtime/remote/held-run.ts";
 import { rowsIn } from "../support/database.ts";
 import { createWorker, explain } from "../workers/worker-rig.ts";
 import { startTestMode, type TestModeServer } from "./rig.ts";
@@ -53,12 +54,46 @@ test("workers lose no run while the clock moves on by 400 days", async () => {
     const run = await worker.poll({ waitSeconds: 1 });
     if (run === undefined) return;
     const { status } = await worker.append(run, [explain("a")]);
-    ends.push([status, (await worker.finish(run, { finish: { content: "Done." } })).status]);
+    ends.push([run.claim, status, (await worker.finish(run, { finish: { content: "Done." } })).status]);
   };
   await whileMoving(400 * day, work);
   // A task may be queued when the clock has its time.
   while (ends.length < 13) await work();
-  expect(ends).toEqual(Array.from({ length: 13 }, () => [200, 200]));
+  expect(ends).toEqual(Array.from({ length: 13 }, () => [1, 200, 200]));
+});
+
+test("a run whose claim is open when the clock moves is not offered again", async () => {
+  const ann = await server.person();
+  const worker = await createWorker(server, ann);
+  const now = async () => Number((await ok("test.clock.read"))["now"]) * 1000;
+  const start = await now();
+  const [claimed, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { change } = server.store;
+  const changes = vi.spyOn(server.store, "change").mockImplementation((work) =>
+    change(async (tx) => {
+      const done = await work(tx);
+      if ((await tx.workerRuns.listOfWorker(worker.id)).length > 0) {
+        claimed.resolve();
+        await mayEnd.promise;
+      }
+      return done;
+    }),
+  );
+  const polled = worker.pollUntilRun();
+  await ann.v2("task.create", { message: { content: "Go." }, agent_profile: "manus-1.6-lite" });
+  await claimed.promise;
+  changes.mockRestore();
+  const moved = server.v2("test.clock.advance", { seconds: day });
+  // The call has begun.
+  for (let reads = 0; reads < 20; reads += 1) await ok("test.clock.read");
+  mayEnd.resolve();
+  const run = await polled;
+  await expect.poll(now, { timeout: 20_000 }).toBeGreaterThan(start + 3_600_000);
+  const time = await now();
+  await sweepWorkerRuns({ store: server.store, clock: { now: () => time } });
+  const ends = [await worker.append(run, [explain("a")]), await worker.finish(run, { finish: { content: "Done." } }), await moved];
+  expect(ends.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(await worker.poll({ waitSeconds: 0 })).toBeUndefined();
 });
 
 test("a run, a stream and a held call outlast the moved clock", async () => {

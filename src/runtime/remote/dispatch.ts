@@ -1,4 +1,5 @@
 import { coalesce } from "../../async/coalesce.ts";
+import { mutex, type Run } from "../../async/limit.ts";
 import { poll } from "../../async/poll.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
@@ -46,6 +47,8 @@ interface Queue {
   readonly waiters: Set<Waiter>;
   /** Resolves when a round that began after the call has ended. */
   readonly look: () => Promise<void>;
+  /** Runs between rounds: a poll that ended in one would have its new claim released, which counts. */
+  readonly alone: Run;
 }
 
 /** Kinds of jobs after which a task may wait for a worker: `run` when a task was released, or was left to other processes. */
@@ -96,7 +99,8 @@ export function startDispatch({ store, clock, log, publishTask, observe = unobse
 
   function queueFor(filter: QueueFilter): Queue {
     const key = JSON.stringify(filter);
-    const created: Queue = { filter, waiters: new Set(), look: coalesce(() => round(key, created)) };
+    const alone = mutex();
+    const created: Queue = { filter, waiters: new Set(), look: coalesce(() => round(key, created), alone), alone };
     const queue = queues.get(key) ?? created;
     queues.set(key, queue);
     return queue;
@@ -135,7 +139,7 @@ export function startDispatch({ store, clock, log, publishTask, observe = unobse
       void (async () => {
         await first;
         if (waitMs > 0) await clock.sleep(waitMs, stop.signal);
-        leave();
+        await queue.alone(async () => leave());
       })().catch(() => undefined);
       return promise;
     },
