@@ -54,7 +54,11 @@ export async function runFaults({ setUp: name, plan, seed, enough = never, repor
   const { cluster } = setUp;
   const caller = callerOf({ nodes: cluster.nodes, key: cluster.key, dice: random.fork("calls"), tally, attemptMs });
   const load = startLoad({ caller, dice: random.fork("load"), model, violations, users });
-  await plan({ setUp, timeline: story, dice: random.fork("faults"), model, tally, apiKey: cluster.key, enough });
+  await plan({ setUp, timeline: story, dice: random.fork("faults"), model, tally, apiKey: cluster.key, enough }).catch(
+    (thrown: unknown) => {
+      throw new Error(["a fault could not be made; the servers logged:", ...lastErrorsOf(setUp)].join("\n"), { cause: thrown });
+    },
+  );
   await heal(setUp, story);
   await Promise.all(cluster.nodes.map((node) => node.untilReady()));
   story.note("calm: no fault any more");
@@ -69,6 +73,15 @@ export async function runFaults({ setUp: name, plan, seed, enough = never, repor
     skipped: setUp.database && !setUp.database.disk ? ["disk full: no permission to mount a small file system here"] : [],
   };
 }
+
+/** The last errors of each server: an answer of 500 does not have its cause. */
+const lastErrorsOf = ({ cluster }: SetUp): readonly string[] =>
+  cluster.nodes.flatMap(({ name, log }) => {
+    const errors = log()
+      .split("\n")
+      .filter((line) => line.includes('"level":50'));
+    return errors.slice(-5).map((line) => `${name}: ${line}`);
+  });
 
 /** No fault of another process may end a server. */
 const collapsesOf = ({ cluster }: SetUp): readonly Violation[] =>
