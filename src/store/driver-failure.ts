@@ -43,10 +43,10 @@ const away: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * PostgreSQL's classes 08 (connection), 25P03 (idle in a transaction for too long), 53 (resources), 57P (shutting down),
- * and 55P03 (`lock_timeout`); SQLite without disk space, or without its disk.
+ * PostgreSQL's classes 08 (connection), 25P03 (idle in a transaction for too long), 53 (resources), 57P (shutting down), 58 (its
+ * files and disk), and 55P03 (`lock_timeout`); SQLite without disk space, or without its disk.
  */
-const awayState = /^(08|25P03|53|57P|55P03|SQLITE_(FULL|IOERR|CANTOPEN|NOMEM))/;
+const awayState = /^(08|25P03|53|57P|58|55P03|SQLITE_(FULL|IOERR|CANTOPEN|NOMEM))/;
 
 /**
  * The maximum number of retries for a change that failed with this error; 0 if a retry

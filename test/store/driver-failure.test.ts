@@ -45,6 +45,12 @@ test.each([
     reason: "unavailable",
   },
   {
+    why: "PostgreSQL cannot read or write its files",
+    thrown: prisma("P2010", { kind: "postgres", originalCode: "58030" }),
+    again: 0,
+    reason: "unavailable",
+  },
+  {
     why: "no connection left",
     thrown: prisma("P2037", { kind: "TooManyConnections", originalCode: "53300" }),
     again: 0,
