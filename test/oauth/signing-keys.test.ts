@@ -2,6 +2,7 @@ import { createLocalJWKSet, decodeProtectedHeader, exportJWK, generateKeyPair, j
 import { describe, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
 import { signingKeys } from "../../src/core/oauth/signing-key.ts";
+import { atRest } from "../support/at-rest.ts";
 import { cipher } from "../support/cipher.ts";
 import { describeOnPostgres, nodesOf, openTestStore, rowsIn } from "../support/database.ts";
 import { issuer, pairOf, putApp, refreshWith, replyOf, userMe } from "../support/oauth.ts";
@@ -117,6 +118,7 @@ describe("an access token (RFC 9068)", () => {
   test("with a forged signature is refused as an invalid token, and runs no statement (RFC 9068 4)", async () => {
     const clock = stillClock();
     await using service = await openService({ idle: true, clock });
+    await atRest(service);
     const ann = await service.person();
     const of = await putApp(service, ann);
     const { access_token } = await pairOf(service, ann, of, "secret", quarterPast);

@@ -199,7 +199,7 @@ describeOnOne("a waiting task", (kind) => {
       const work = agent(turn);
       yield (await work.next()).value as Progress;
       while ((await open.store.tasks.byId(ids[0] ?? "")) === null) await new Promise((resolve) => setImmediate(resolve));
-      commit.resolve(await heldChange((tx) => tx.tasks.advance(ids[0] ?? "", { now: clock.now(), set: { status: "stopped" } })));
+      commit.resolve(await heldChange((tx) => endIn(tx, ids[0] ?? "")));
       return (await work.next()).value as Outcome;
     };
     const running = run(parent, ending);
