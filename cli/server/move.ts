@@ -89,7 +89,7 @@ function checkDatabase(flag: string, kind: Config["database"], setting: string, 
 const sideOf = async (config: Config, open: Side["open"]): Promise<Side> => ({
   config,
   open,
-  blobs: openBlobs(config, () => undefined),
+  blobs: openBlobs(config),
   cipher: cipherFrom(await readEncryptionKey(config), systemRandom, await readPreviousKey(config)),
 });
 

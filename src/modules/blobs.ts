@@ -5,13 +5,20 @@ import type { Config } from "../config/config.ts";
 import type { Blobs } from "../core/files/blob.ts";
 import type { Log } from "../core/log.ts";
 
-/** The storage for the bytes of files: the configured bucket, or else the data folder. */
-export function openBlobs({ bucket, database, dataDir, isDataDirShared }: Config, log: Log): Blobs {
-  if (bucket !== null) return bucketBlobs(bucket);
-  // Another process could not read them (spec/decisions.md 22).
-  if (database === "postgresql" && !isDataDirShared)
-    log("warn", "S3_BUCKET is not set: files are kept on this machine, where other processes cannot read them");
-  return createLocalBlobs(join(dataDir, "files"));
+const opened = new WeakMap<Config, Blobs>();
+
+/**
+ * The storage for the bytes of files, one for a configuration: the configured bucket, or else the data folder.
+ *
+ * @param log is told when other processes cannot read the files (spec/decisions.md 22).
+ */
+export function openBlobs(config: Config, log?: Log): Blobs {
+  const { bucket, database, dataDir, isDataDirShared } = config;
+  if (bucket === null && database === "postgresql" && !isDataDirShared)
+    log?.("warn", "S3_BUCKET is not set: files are kept on this machine, where other processes cannot read them");
+  const blobs = opened.get(config) ?? (bucket === null ? createLocalBlobs(join(dataDir, "files")) : bucketBlobs(bucket));
+  opened.set(config, blobs);
+  return blobs;
 }
 
 /** The modules for S3 are loaded only if a bucket is configured. */

@@ -77,7 +77,7 @@ export interface Installation {
 export async function openInstallation(config: Config, ambient: Ambient, first: (tx: Tx) => Promise<void>): Promise<Installation> {
   makeFolder(config.dataDir, "DATA_DIR");
   const cipher = cipherFrom(await openEncryptionKey(config, ambient.random), ambient.random, await readPreviousKey(config));
-  const readSegment = segmentReader({ blobs: openBlobs(config, () => undefined), cipher, log: ambient.log });
+  const readSegment = segmentReader({ blobs: openBlobs(config), cipher, log: ambient.log });
   const prepare = preparation(ambient, cipher, first);
   return { store: await openStore({ ...storeOptions(config, ambient), readSegment, prepare }), cipher };
 }

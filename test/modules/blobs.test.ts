@@ -24,7 +24,7 @@ function logLines(env: Readonly<Record<string, string>>): readonly string[] {
 test("files are kept in the data folder when no bucket is set", async () => {
   const folder = mkdtempSync(join(tmpdir(), "wired-"));
   try {
-    await openBlobs(loadConfig({ DATA_DIR: folder }), () => undefined).put("one", Readable.from([Buffer.from("x")]), never);
+    await openBlobs(loadConfig({ DATA_DIR: folder })).put("one", Readable.from([Buffer.from("x")]), never);
     expect(readdirSync(join(folder, "files"), { recursive: true }).map(String)).toContainEqual(expect.stringMatching(/\/one$/));
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -36,7 +36,9 @@ test("files are kept in the bucket that the environment names", async () => {
   const { name, endpoint, credentials } = server.bucket;
   const keys = { S3_ACCESS_KEY_ID: credentials?.accessKeyId ?? "", S3_SECRET_ACCESS_KEY: credentials?.secretAccessKey ?? "" };
   const config = loadConfig({ S3_BUCKET: name, S3_ENDPOINT: endpoint ?? "", S3_PREFIX: "team", ...keys });
-  const blobs = openBlobs(config, () => undefined);
+  const blobs = openBlobs(config);
+  // One client of S3 serves all parts of a process.
+  expect(openBlobs(config)).toBe(blobs);
   await blobs.put("one", Readable.from([Buffer.from("in the bucket")]), never);
   expect(server.objects()).toEqual(["team/one"]);
   expect(await text(await blobs.read("one"))).toBe("in the bucket");
@@ -61,7 +63,7 @@ test("the modules for S3 are loaded only when a bucket is set", async () => {
     registerHooks({ resolve: (name, context, next) => { loaded ||= name.startsWith("@aws-sdk/"); return next(name, context); } });
     const { loadConfig } = await import("./src/config/config.ts");
     const { openBlobs } = await import("./src/modules/blobs.ts");
-    openBlobs(loadConfig(${env}), () => undefined);
+    openBlobs(loadConfig(${env}));
     await import("./src/core/files/blob.ts");
     setImmediate(() => setImmediate(() => process.stdout.write(String(loaded))));`;
   const cwd = fileURLToPath(new URL("../..", import.meta.url));

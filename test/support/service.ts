@@ -204,7 +204,7 @@ export async function openService({
 
 /** Reads archived events from the storage of these settings. */
 export const readSegmentOf = (env: Readonly<Record<string, string>>, log: Log): ReadSegment =>
-  segmentReader({ blobs: openBlobs(configOf("file:/not-opened", { ...env, ROLE: "all" }, true), () => undefined), cipher, log });
+  segmentReader({ blobs: openBlobs(configOf("file:/not-opened", { ...env, ROLE: "all" }, true)), cipher, log });
 
 function configOf(databaseUrl: string, env: Readonly<Record<string, string>>, idle: boolean): Config {
   const config = loadConfig({

@@ -52,7 +52,7 @@ export const archive = (config: Config): Check => ({
   name: "archive",
   advice: "Check the database and the storage of files.",
   async run(signal) {
-    const blobs = openBlobs(config, () => undefined);
+    const blobs = openBlobs(config);
     const [read, damaged]: [Segment[], Segment[]] = [[], []];
     for (const segment of await readSample(config, signal)) {
       if (signal.aborted) break;

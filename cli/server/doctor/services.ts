@@ -21,7 +21,7 @@ export const storage = (config: Config): Check => ({
   async run(signal) {
     const folder = join(config.dataDir, "files");
     if (config.bucket === null && !existsSync(folder)) return [ok(`no file is stored yet: the first one creates ${folder}`)];
-    const blobs = openBlobs(config, () => undefined);
+    const blobs = openBlobs(config);
     try {
       await blobs.put(probeId, Readable.from([probe]), signal);
       const read = await buffer(await blobs.read(probeId));
