@@ -66,8 +66,8 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     ...["test/skills/forced.test.ts", "test/pdf/pdf.test.ts", "test/core/exports/seal.test.ts"],
     ...["test/agents/chaos.test.ts", "test/agents/same-events.test.ts", "test/runtime/model/resume.test.ts"],
   ],
-  "one story over every door or wire: each door has its own": [
-    ...["test/doors/story.test.ts", "test/http/openai/sequence-numbers.test.ts", "test/pipeline/unbuilt.test.ts"],
+  "one story over every wire and protocol: each protocol has its own": [
+    ...["test/protocols/story.test.ts", "test/http/openai/sequence-numbers.test.ts", "test/pipeline/unbuilt.test.ts"],
     ...["test/documents/openapi.test.ts", "test/documents/module.test.ts", "test/webhooks/platform.test.ts"],
     ...["test/webhooks/listen-platform.test.ts", "test/teams/permissions.test.ts", "test/oauth/stored-data.test.ts"],
   ],

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { newSession, say, told, withEditor } from "../acp/editor.ts";
-import { type RunStory, storyMessage, storyWords } from "./story.ts";
+import { isPart, type RunStory, storyMessage, storyWords } from "./story.ts";
 
 /** Runs the story in an editor by `atp acp`, and loads it in another program, as after a restart of the editor. */
 export const storyByEditor: RunStory = async ({ service, person, did }) => {
@@ -15,8 +15,7 @@ export const storyByEditor: RunStory = async ({ service, person, did }) => {
     did("create");
     expect(told(editor.updates)).toEqual([`agent_message ${storyWords}`, "agent_message Which colour?"]);
     did("question");
-    // Deltas are hints: a slow machine misses some of them (spec/api.md 8.72).
-    expect(editor.updates.length).toBeGreaterThan(3);
+    expect(editor.updates.some((update) => "content" in update && isPart(Object(update.content).text))).toBe(true);
     did("delta");
     expect(await say(editor, sessionId, "blue")).toEqual({ stopReason: "end_turn" });
     did("answer");

@@ -15,11 +15,11 @@ import { type RunStory, recordedStory, type Step, steps } from "./story.ts";
 const port = await freePort();
 const rig = taskRig({ env: { PORT: String(port), BASE_URL: `http://127.0.0.1:${port}`, A2A: "on", A2A_PROFILES: "manus-1.6" } });
 
-/** What a door cannot show or do, with the reason. The run does it by v2. */
+/** What a protocol cannot show or do, with the reason. The run does it by v2. */
 type Gaps = Readonly<Partial<Record<Step, string>>>;
 
 const approvalsOfV2 = "it has no decisions about actions: its guide names task.confirmAction of v2";
-const doors: readonly (readonly [name: string, story: RunStory, gaps: Gaps])[] = [
+const protocols: readonly (readonly [name: string, story: RunStory, gaps: Gaps])[] = [
   ["v2", storyBy("v2"), {}],
   ...rpcWires.map((wire) => [wire, storyBy(wire), {}] as const),
   [
@@ -36,9 +36,9 @@ const doors: readonly (readonly [name: string, story: RunStory, gaps: Gaps])[] =
   ["ACP", storyByEditor, {}],
 ];
 
-test("one story has the same events over every wire and door: a create, deltas, a question, an answer, an approval, a file and a stop", async () => {
+test("one story has the same events over every wire and protocol: a create, deltas, a question, an answer, an approval, a file and a stop", async () => {
   const recorded = await Promise.all(
-    doors.map(async ([name, story, gaps]) => {
+    protocols.map(async ([name, story, gaps]) => {
       const done = new Set<Step>();
       const person = await rig.service.person();
       const run = { service: rig.service, person, did: (...some: readonly Step[]) => void some.map((step) => done.add(step)) };

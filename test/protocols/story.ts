@@ -5,8 +5,12 @@ import type { V2Body } from "../support/wires.ts";
 
 /** The text that the agent of the story writes word by word. */
 export const storyWords = "one two three four five six seven eight nine ten";
-/** The message of the story, which every door runs: deltas, a question, an approval and a file. A turn that is stopped follows. */
+/** The message of the story, which every protocol runs: deltas, a question, an approval and a file. A turn that is stopped follows. */
 export const storyMessage = `[[stream ${storyWords}]] [[ask Which colour? | red | blue]] [[confirm terminalExecute]] [[file sums.csv | tea,12]] [[say Done]]`;
+
+/** Whether a text that arrived alone is a part of the agent's: deltas are hints, and a slow machine misses some (spec/api.md 8.72). */
+export const isPart = (text: unknown): boolean =>
+  typeof text === "string" && text !== "" && text !== storyWords && storyWords.includes(text);
 
 /** The steps of the story, in order. */
 export const steps = ["create", "delta", "question", "answer", "approval", "file", "stop"] as const;
@@ -16,11 +20,11 @@ export type Step = (typeof steps)[number];
 export interface StoryRun {
   readonly service: Service;
   readonly person: Person;
-  /** Notes that the door itself showed or did these steps. */
+  /** Notes that the protocol itself showed or did these steps. */
   did(...steps: readonly Step[]): void;
 }
 
-/** Runs the story through a door, and returns the id of the task. */
+/** Runs the story through a protocol, and returns the id of the task. */
 export type RunStory = (run: StoryRun) => Promise<string>;
 
 const taskOf = async ({ v2 }: Person, id: string) => (await v2("task.detail", { task_id: id })).body["task"];
@@ -32,14 +36,14 @@ export async function untilApproval(person: Person, id: string): Promise<string>
   return (await detail()).waiting_for_event_id;
 }
 
-/** Approves by v2, for doors that have no approvals. */
+/** Approves by v2, for protocols that have no approvals. */
 export async function approveByV2({ service, person }: StoryRun, id: string): Promise<void> {
   const event_id = await untilApproval(person, id);
   await person.v2("task.confirmAction", { task_id: id, event_id, input: { accept: true } });
   await untilStatus(service.store, id, "stopped");
 }
 
-/** Stops by v2, for doors that have no stop. */
+/** Stops by v2, for protocols that have no stop. */
 export async function stopByV2({ service, person }: StoryRun, id: string): Promise<void> {
   await person.v2("task.stop", { task_id: id });
   await untilStatus(service.store, id, "stopped");
