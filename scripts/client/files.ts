@@ -1,5 +1,5 @@
 import type { DescMessage, FileRegistry } from "@bufbuild/protobuf";
-import { kinds } from "../../src/core/actions/kind.ts";
+import { isKind, isQuestion, kinds } from "../../src/core/actions/kind.ts";
 import { Access_Credential } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
 import { type Operation, type OperationAccess, operationTable } from "../../src/pipeline/operations.ts";
 import { commentOf, serviceOf } from "../reference/schema.ts";
@@ -77,7 +77,10 @@ export function tables() {
   return { named, byKey, workers };
 }
 
-/** The input of each kind of approval, as `confirm` takes it. */
+/** The kinds that a message answers. */
+export const questionKinds: readonly string[] = Object.keys(kinds).filter((name) => isKind(name) && isQuestion(name));
+
+/** The kinds of questions, and the input of each kind of approval, as `confirm` takes it. */
 function actionsFile(): string {
   const typeOf = (schema: unknown): string => {
     const {
@@ -105,7 +108,7 @@ function actionsFile(): string {
     const forms = Object.values(inputs).map(typeOf);
     return forms.length === 0 ? [] : [`  readonly ${name}: ${forms.join(" | ")};\n`];
   });
-  return `// Made from src/core/actions/kind.ts by \`node scripts/client-types.ts --write\`.\n\n/** The input of a decision, by the kind of the action (\`waiting_for_event_type\`). */\nexport interface ActionInputs {\n${rows.join("")}}\n`;
+  return `// Made from src/core/actions/kind.ts by \`node scripts/client-types.ts --write\`.\n\n/** The kinds of questions, which a message answers. */\nexport const questionKinds = ${JSON.stringify(questionKinds)} as const;\n\n/** The input of a decision, by the kind of the action (\`waiting_for_event_type\`). */\nexport interface ActionInputs {\n${rows.join("")}}\n`;
 }
 
 /** The generated files of the client, by their path below \`packages/client/src/generated\`. */

@@ -2,7 +2,7 @@ import type { FileRegistry } from "@bufbuild/protobuf";
 import { kinds } from "../../src/core/actions/kind.ts";
 import type { Operation } from "../../src/pipeline/operations.ts";
 import { commentOf } from "../reference/schema.ts";
-import { documented, isUnary, tables } from "./files.ts";
+import { documented, isUnary, questionKinds, tables } from "./files.ts";
 import { type Declarations, isRequired } from "./messages.ts";
 import { aboutField, docstring, fieldsOf, fieldType, literal, pythonDeclarations, pythonName } from "./python-types.ts";
 
@@ -302,6 +302,9 @@ from .._core.policy import CallOptions
 
 if TYPE_CHECKING:
     from ..types import actions
+
+QUESTIONS = (${questionKinds.map((kind) => JSON.stringify(kind)).join(", ")})
+"""The kinds of questions, which a message answers."""
 
 
 class AsyncDecisions:

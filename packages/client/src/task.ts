@@ -1,7 +1,7 @@
 import { type Answered, type Called, calledAfter } from "./called.ts";
 import type { AnswerOf, Caller, RequestOf } from "./calls.ts";
 import { TaskStateError } from "./errors.ts";
-import type { ActionInputs } from "./generated/actions.ts";
+import { type ActionInputs, questionKinds } from "./generated/actions.ts";
 import type { StatusDetail, Task, TaskEvent } from "./generated/v2.ts";
 import type { JsonValue } from "./json.ts";
 import { isReader, type OutputReader, readOutput } from "./output/output.ts";
@@ -121,11 +121,9 @@ export class StartedTask<Output = JsonValue> extends Promise<TaskHandle<Output>>
   }
 }
 
-const questionKinds: ReadonlySet<string> = new Set(["messageAskUser", "cascadeAskUser"]);
-
 /** Whether a task waits for an answer to a question, which a message gives. Every other wait is for an approval. */
 export const isQuestion = ({ waiting_for_event_type: waitingForEventType }: Pick<StatusDetail, "waiting_for_event_type">): boolean =>
-  waitingForEventType !== undefined && questionKinds.has(waitingForEventType);
+  questionKinds.some((kind) => kind === waitingForEventType);
 
 /** What tasks need of their client. */
 export interface TaskParts extends Pick<Caller, "call" | "items"> {

@@ -1,5 +1,8 @@
 // Made from src/core/actions/kind.ts by `node scripts/client-types.ts --write`.
 
+/** The kinds of questions, which a message answers. */
+export const questionKinds = ["messageAskUser", "cascadeAskUser"] as const;
+
 /** The input of a decision, by the kind of the action (`waiting_for_event_type`). */
 export interface ActionInputs {
   readonly needConnectMyBrowser: { readonly action: "select" | "skip"; readonly client_id?: string };

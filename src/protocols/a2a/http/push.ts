@@ -8,16 +8,16 @@ import {
   type MessageShape,
 } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
-import { Failure, failureOf, invalidArgument } from "../../../core/failure.ts";
+import { failureOf, invalidArgument } from "../../../core/failure.ts";
 import type { PushConfigs, PushInput } from "../../../core/push/push-configs.ts";
 import type { Tx } from "../../../core/store.ts";
 import { A2AService, type TaskPushNotificationConfig } from "../../../gen/proto/lf/a2a/v1/a2a_pb.ts";
-import { v2Answers } from "../../../http/failure.ts";
 import type { Admission, Request } from "../../../pipeline/admission.ts";
 import type { Admit } from "../../../pipeline/admit.ts";
 import type { Handler, HandlerTable } from "../../../pipeline/handlers.ts";
 import { type Operation, type OperationTable, rpcName } from "../../../pipeline/operations.ts";
 import type { Performer } from "../../../pipeline/perform.ts";
+import { errorOf } from "../../shared/calls.ts";
 import { A2aFailure } from "../problem.ts";
 import { configOf, type PushUse, secretsOf } from "../push/use.ts";
 
@@ -75,7 +75,7 @@ export function pushUse(parts: PushDoorParts, { request, caller }: Admission, ha
     const operation = operationOf(parts.operations, method);
     // The call of SendMessage counts as the operation that it was first.
     const own: Handler<DescMethod> = (tx, by, of) => handler(tx, by, messageOf<M["input"]>(method.input, of));
-    return refusing(async () => {
+    return refusing(operation.rpc, request.requestId, async () => {
       const admission = await parts.admit(operation, isOwnCall && observed ? { ...head, observed } : head);
       const performer = parts.performWith(new Map([[operation.rpc, own]]));
       return messageOf<M["output"]>(method.output, (await performer.perform(admission, message, signal)).answer);
@@ -92,7 +92,8 @@ export function pushUse(parts: PushDoorParts, { request, caller }: Admission, ha
   });
 
   return {
-    check: (config) => refusing(async () => pushes.check(store, caller, inputOf(config))),
+    check: (config) =>
+      refusing(rpcName(createTaskPushNotificationConfig), request.requestId, async () => pushes.check(store, caller, inputOf(config))),
     async create(config, afterSeq) {
       const input = inputOf(config, afterSeq);
       const handler = async (tx: Tx, by: Admission["caller"]) =>
@@ -127,15 +128,14 @@ function taskIn({ taskId }: { readonly taskId: string }): string {
   return taskId;
 }
 
-/** Refuses as the other methods do. A configuration that is not found has the error of a task (A2A 1.0, 3.1.8). */
-async function refusing<T>(work: () => Promise<T>): Promise<T> {
+/** Refuses as the calls of a client do. A configuration that is not found has the error of a task (A2A 1.0, 3.1.8). */
+async function refusing<T>(operation: string, requestId: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (thrown) {
     const failure = failureOf(thrown);
-    if (failure.reason === "not_found") throw new A2aFailure("TASK_NOT_FOUND", failure.message);
     if (failure.reason === "internal") throw thrown;
-    const { reason, message, path, retryAfter } = failure;
-    throw new Failure(v2Answers[reason].code, message, { path, retryAfter });
+    if (failure.reason === "not_found") throw new A2aFailure("TASK_NOT_FOUND", failure.message);
+    throw errorOf(failure, operation, requestId);
   }
 }

@@ -10,6 +10,9 @@ from .._core.policy import CallOptions
 if TYPE_CHECKING:
     from ..types import actions
 
+QUESTIONS = ("messageAskUser", "cascadeAskUser")
+"""The kinds of questions, which a message answers."""
+
 
 class AsyncDecisions:
     """What can be decided about a task that waits."""

@@ -10,7 +10,7 @@ from .._core.messages import MessageLike, to_message
 from .._core.output import Output, OutputType, reader_of
 from .._core.policy import CallOptions, present
 from ..errors import TaskStateError
-from .decisions import AsyncDecisions
+from .decisions import QUESTIONS, AsyncDecisions
 from .operations import AsyncOperations
 from .pages import AsyncPaged
 from .settled import AsyncSettled
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ..types import v2
 
 Other = TypeVar("Other")
-
-_QUESTIONS = ("messageAskUser", "cascadeAskUser")
 
 
 class AsyncTaskHandle(AsyncDecisions, Generic[Output]):
@@ -122,7 +120,7 @@ class AsyncTaskHandle(AsyncDecisions, Generic[Output]):
 
         Raises TaskStateError when the task waits for no question.
         """
-        await self._waiting_for(_QUESTIONS, "a question", options)
+        await self._waiting_for(QUESTIONS, "a question", options)
         await self.send(answer if isinstance(answer, str) else "\n".join(answer), options=options)
 
     async def _confirm(self, kind: str, input: Any, options: CallOptions | None) -> None:

@@ -11,7 +11,7 @@ from .._core.messages import MessageLike, to_message
 from .._core.output import Output, OutputType, reader_of
 from .._core.policy import CallOptions, present
 from ..errors import TaskStateError
-from .decisions import Decisions
+from .decisions import QUESTIONS, Decisions
 from .operations import Operations
 from .pages import Paged
 from .settled import Settled
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ..types import v2
 
 Other = TypeVar("Other")
-
-_QUESTIONS = ("messageAskUser", "cascadeAskUser")
 
 
 class TaskHandle(Decisions, Generic[Output]):
@@ -123,7 +121,7 @@ class TaskHandle(Decisions, Generic[Output]):
 
         Raises TaskStateError when the task waits for no question.
         """
-        self._waiting_for(_QUESTIONS, "a question", options)
+        self._waiting_for(QUESTIONS, "a question", options)
         self.send(answer if isinstance(answer, str) else "\n".join(answer), options=options)
 
     def _confirm(self, kind: str, input: Any, options: CallOptions | None) -> None:
