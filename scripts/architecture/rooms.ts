@@ -178,7 +178,7 @@ export const rooms: readonly Room[] = [
   {
     name: "config",
     does: "the environment and the files that it names, checked; `config.ts` alone reads `process.env`",
-    may: ["node:", "scripts/release/clone", "core/nearest", "core/tasks/fetch-policy", "core/tasks/profile", "smol-toml", "zod", "tldts"],
+    may: ["node:", "scripts/release/clone", "core/nearest", "core/json", "core/tasks/fetch-policy", "core/tasks/profile", "smol-toml", "zod", "tldts"],
   },
   {
     name: "start/process",

@@ -6,7 +6,6 @@ import type { RowKey } from "../core/installation/transfer.ts";
 const progressSchema = z.strictObject({
   /** The id of the move, which the source has too. */
   id: z.string(),
-  /** The tables that are complete. */
   tables: z.array(z.string()),
   /** The key of the last row that was copied of the next table; null: none. */
   after: z.array(z.union([z.string(), z.int()])).nullable(),

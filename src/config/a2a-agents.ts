@@ -34,7 +34,6 @@ export const a2aAgents = {
   }),
 };
 
-/** The error message of a rule. */
 const must = (rule: string) => ({ error: `must be ${rule}` });
 const wholeNumber = (most: number) =>
   z

@@ -14,7 +14,6 @@ export interface AdminConfig {
 
 const tokenPattern = /^[\x21-\x7e]{16,512}$/;
 
-/** The values of the variables. */
 interface AdminValues {
   readonly ADMIN_HOST: string;
   readonly ADMIN_PORT: number | null;

@@ -18,7 +18,6 @@ export interface Bucket {
   readonly redirect: boolean;
 }
 
-/** Files in a bucket. */
 export const objectStorage = {
   S3_BUCKET: defineVariable({
     type: "bucket name",

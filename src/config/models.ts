@@ -58,7 +58,6 @@ export const toolNames = [
   ...(["ask_user", "request_confirmation", "propose_schedule", "browse_task", "run_command"] as const),
 ] as const;
 
-/** Models. */
 export const models = {
   MODELS_FILE: defineVariable({
     type: "JSON file",
@@ -72,7 +71,6 @@ export const models = {
   }),
 };
 
-/** The error message of a rule. */
 const must = (rule: string) => ({ error: `must be ${rule}` });
 const wholeNumber = (min: number, max: number) =>
   z

@@ -2,7 +2,6 @@ import { z } from "zod";
 import { wholeNumber } from "./values.ts";
 import { defineVariable, type Reader } from "./variable.ts";
 
-/** PDFs of files. */
 export const pdf = {
   PDF_RENDERER: defineVariable({
     type: "path",
@@ -26,7 +25,6 @@ export const pdf = {
   }),
 };
 
-/** Reads how PDFs are made; null without PDF_RENDERER. */
 export function readPdf(reader: Reader): { readonly path: string; readonly uid: number | null } | null {
   const { PDF_RENDERER, PDF_RENDERER_UID } = reader.read(pdf);
   return PDF_RENDERER === null ? null : { path: PDF_RENDERER, uid: PDF_RENDERER_UID };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseJson } from "../core/json.ts";
 import { numberSetting } from "./values.ts";
 import { defineVariable } from "./variable.ts";
 
@@ -65,11 +66,3 @@ export const prices = {
     description: "The credits that `usage.availableCredits` returns for spaces without a budget. It does not limit spending; budgets do.",
   }),
 };
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -99,7 +99,6 @@ export const singleSignOn = {
   }),
 };
 
-/** Members of teams. */
 export const teams = {
   DELEGATE_DOMAIN: defineVariable({
     type: "domain",

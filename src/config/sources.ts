@@ -4,7 +4,6 @@ import { z } from "zod";
 import { findNearest } from "../core/nearest.ts";
 import { defineVariable, invalidValue, type Problem, type Variable } from "./variable.ts";
 
-/** The file of settings. */
 export const settingsFile = {
   CONFIG_FILE: defineVariable({
     type: "TOML or JSON file",

@@ -122,7 +122,6 @@ export const data = {
   }),
 };
 
-/** Users' files. */
 export const files = {
   FILE_LIMIT: defineVariable({
     type: "bytes",

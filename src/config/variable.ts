@@ -18,10 +18,8 @@ export interface Variable<T, Fallback extends string | null = string | null> {
   readonly schema: ZodType<T, string>;
 }
 
-/** Defines a variable and keeps its types. */
 export const defineVariable = <T, Fallback extends string | null>(entry: Variable<T, Fallback>): Variable<T, Fallback> => entry;
 
-/** Variables by name. */
 type Variables = Readonly<Record<string, Variable<unknown>>>;
 
 /** The parsed values: null only if unset has its own meaning. */
@@ -90,7 +88,6 @@ export interface Reader {
   noteProblem(name: string, text: string): void;
   /** The text of any variable, including undocumented ones; undefined when unset. */
   readRaw(name: string): string | undefined;
-  /** Whether the variable is set, to a valid value or not. */
   isSet(name: string): boolean;
   /** Whether a problem with one of these variables was noted: rules that combine them cannot be checked. */
   isRefused(...names: readonly string[]): boolean;

@@ -4,7 +4,6 @@ import { rateFactor } from "./rate-factor.ts";
 import { byteSize, numberSetting, switchSetting } from "./values.ts";
 import { defineVariable } from "./variable.ts";
 
-/** Limits of calls. */
 export const callLimits = {
   RATE_LIMITS: defineVariable({
     type: "factor",
@@ -50,7 +49,6 @@ export const callLimits = {
   }),
 };
 
-/** The Responses API. */
 export const responses = {
   RESPONSES_STATUS: defineVariable({
     type: "form of answers",
@@ -63,7 +61,6 @@ export const responses = {
   }),
 };
 
-/** OAuth 2.0 apps. */
 export const oauth = {
   OAUTH_REGISTRATION: defineVariable({
     ...switchSetting,
@@ -113,7 +110,6 @@ export const a2a = {
   }),
 };
 
-/** Agents and their runs. */
 export const agents = {
   AGENT_PROFILES: defineVariable({
     type: "list of profile=agent",
@@ -141,7 +137,6 @@ export const agents = {
 
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
-/** Which calls have a line in the log. */
 export interface CallLog {
   /** The share of successful calls, from 0 to 1. */
   readonly successful: number;
@@ -159,7 +154,6 @@ const callLog = z
     return { successful: Math.min(1, percent / 100), others: true };
   });
 
-/** The process itself. */
 export const processing = {
   ROLE: defineVariable({
     type: "role",

@@ -10,7 +10,6 @@ const base = BigInt(alphabet.length);
 /** The largest multiple of 57 in a byte: bytes from here on would favour some symbols. */
 const fair = 256 - (256 % alphabet.length);
 
-/** Makes every identifier of the platform. */
 export interface Ids {
   /** 22 symbols, about 128 bits: tasks, projects, spaces, keys, members. */
   short(): string;
@@ -20,7 +19,6 @@ export interface Ids {
   request(): string;
 }
 
-/** Creates ids from a source of random bytes. */
 export function idsFrom(random: Random): Ids {
   const short = () => {
     let id = "";
@@ -51,7 +49,6 @@ function uuidFrom(bytes: Uint8Array): string {
   return b.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-/** The operating system's random source. */
 export const systemRandom: Random = (bytes) => randomBytes(bytes);
 
 /**
@@ -70,5 +67,4 @@ export function pooled(random: Random, size = 8_192): Random {
   };
 }
 
-/** Ids from the operating system's random source. */
 export const systemIds: Ids = idsFrom(pooled(systemRandom));

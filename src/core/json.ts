@@ -133,7 +133,8 @@ export type JsonObject = { [member: string]: Json };
 /** True for a JSON object: not null, not a list, not a scalar. Use it only for parsed JSON. */
 export const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The value of a JSON text; undefined for a text that is not JSON. */
+export const isText = (value: unknown): value is string => typeof value === "string";
+
 export function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text);

@@ -72,7 +72,6 @@ export interface Observe {
 
 const nothing = (): void => undefined;
 
-/** Measures nothing. */
 export const unobserved: Observe = {
   callBegan: nothing,
   callEnded: nothing,

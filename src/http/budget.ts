@@ -36,7 +36,6 @@ export class Budget {
     return true;
   }
 
-  /** Releases an amount of a holder. */
   release(holder: string, amount: number): void {
     this.#set(holder, (this.#byHolder.get(holder) ?? 0) - amount);
     this.#held -= amount;

@@ -22,7 +22,6 @@ const plainJsonPackages: ReadonlySet<string> = new Set(["dataexport.v1", "dataex
 
 const known = new WeakMap<DescMethod, JsonOptions>();
 
-/** The JSON options of a method's messages over Connect and gRPC. */
 export function connectJsonOptions(method: DescMethod): JsonOptions {
   const options = known.get(method) ?? readOptions(method);
   known.set(method, options);

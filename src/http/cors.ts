@@ -9,7 +9,6 @@ import { isHttpsOrigin } from "../core/oauth/https-origin.ts";
 export interface CorsParts {
   /** Those of `CORS_ORIGINS`: with every credential. */
   readonly corsOrigins: readonly string[];
-  /** The origins that apps allow. */
   readonly clients: Pick<ClientRows, "allowsOrigin">;
 }
 

@@ -49,7 +49,6 @@ function startsWith(head: Buffer, prefix: Buffer): boolean | undefined {
 
 /** Limits that differ from the defaults, and replaceable dependencies. */
 export interface FrontOptions extends Partial<FrontLimits> {
-  /** The clock of the drain. */
   readonly clock?: Clock;
   /** Returns the remote address of a connection. */
   readonly peerOf?: (socket: Socket) => string;
@@ -57,7 +56,6 @@ export interface FrontOptions extends Partial<FrontLimits> {
   readonly addressOf?: (request: IncomingMessage) => string;
 }
 
-/** One port for HTTP/1.1 and cleartext HTTP/2. */
 export interface Front extends Ending {
   /** Creates Fastify's server. Call it once. */
   readonly serverFactory: FastifyServerFactory;

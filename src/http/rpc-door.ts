@@ -22,7 +22,6 @@ export interface RpcDoor {
   admit(request: Request): Promise<Admission>;
   unary(method: DescMethod, message: Message, call: DoorCall): Promise<Message>;
   stream(method: DescMethod, message: Message, call: DoorCall): AsyncIterable<Message>;
-  /** Any thrown value as a failure. */
   failureIn(thrown: unknown): Failure;
   /** What its errors have as `google.rpc.ErrorInfo`. */
   infoOf(failure: Failure, requestId: string): ErrorInfo;

@@ -12,7 +12,6 @@ const encodings = [
   { name: "gzip", extension: ".gz" },
 ];
 
-/** Ends of the names of compressed copies. */
 export const isCompressedCopy = (name: string): boolean => encodings.some(({ extension }) => name.endsWith(extension));
 
 /**

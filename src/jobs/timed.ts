@@ -6,7 +6,6 @@ import type { Log } from "../core/log.ts";
 import { type Observe, unobserved } from "../core/observe.ts";
 import type { JobNeeds, TimedJob } from "../core/processes/timed-job.ts";
 
-/** What the runner needs itself. */
 interface RunnerNeeds {
   readonly clock: Clock;
   readonly log: Log;

@@ -8,7 +8,6 @@ import type { ProcessContext } from "./process-context.ts";
 /** The path to which authorization servers redirect. */
 export const connectorCallback = "/connectors/callback";
 
-/** The parts of connectors that several modules use. */
 export function openConnectors(context: ProcessContext) {
   const { config, store, clock, ids, random, cipher, log } = context;
   const commands = config.connectorCommands;

@@ -18,6 +18,5 @@ export const createExports: CreateModule = ({ config, cipher, clock, ids }) => {
   };
 };
 
-/** Starts building export archives in this process. */
 export const startExports = (context: ProcessContext, { files, sites }: Pick<Shared, "files" | "sites">): Dispatcher =>
   startExporter({ ...context, ...files, writers: exportWriters(sites.siteUrl) });

@@ -14,7 +14,6 @@ import { workspaces } from "../core/workspaces/open.ts";
 import { openBlobs } from "./blobs.ts";
 import type { ProcessContext } from "./process-context.ts";
 
-/** The parts of files that other modules use. */
 export type FileParts = ReturnType<typeof openFiles>;
 
 /**
@@ -40,7 +39,6 @@ export function openFiles({ config, store, cipher, clock, ids, random, log, reso
     blobs,
     writer: fileWriter,
     links,
-    /** A download link of a file. */
     link: (fileId: string) => links.download(fileId, clock.now()),
     files: files({ clock, ids, quota: fileQuota }),
     uploads: uploads({ store, changeBytes, writer: fileWriter, clock, max: fileLimit, observe }),

@@ -7,7 +7,6 @@ import type { Shared } from "./shared.ts";
 
 /** What a subject brings to a process. The timed jobs of its nouns are in `jobs/all.ts`. */
 export interface Module {
-  /** The handlers of its services. */
   readonly handlers?: readonly Implementation[];
   /** Its routes other than operations. */
   readonly routes?: NonNullable<ServerParts["routes"]>;
@@ -15,7 +14,6 @@ export interface Module {
   readonly drain?: () => Promise<void>;
 }
 
-/** What modules are made of. */
 export interface ModuleContext extends ProcessContext, Shared {
   readonly calls: Calls;
   /** Claims of this process in the changes of calls. */

@@ -10,7 +10,6 @@ import type { ProcessContext } from "./process-context.ts";
 import { remoteProfiles } from "./profiles.ts";
 import type { Shared } from "./shared.ts";
 
-/** The runs of a process. */
 interface RunningTasks {
   readonly lease: Lease;
   readonly runs: Runs;

@@ -24,7 +24,6 @@ export const createWebhooks: CreateModule = (context) => {
   return { handlers: [webhookHandlers(parts)] };
 };
 
-/** Delivers webhook events in this process. */
 export const startDeliveries = (context: ProcessContext, { sending }: Shared): Dispatcher =>
   startSender({ ...context, send: sending.send, notify: notifier(context.config) });
 

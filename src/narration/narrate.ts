@@ -72,8 +72,6 @@ const endsTurn = (event: TaskEvent): boolean =>
   event.type === "user_stop" ||
   (event.type === "status_update" && event.status_update.agent_status !== "running");
 
-/** An event of a use of a tool. */
 export type ToolEvent = Extract<TaskEvent, { readonly type: "tool_used" }>;
 
-/** JSON of the result of a use of a tool. */
 export const toolResultOf = ({ tool_used: { result, status } }: ToolEvent): string => JSON.stringify(result ?? { status });

@@ -12,7 +12,6 @@ export interface RegistrationParts extends Pick<OAuthParts, "store" | "clock" | 
   readonly random: Random;
 }
 
-/** A request to the address of a registered client. */
 export interface ManagementRequest {
   readonly clientId: string;
   /** The text after `Bearer`; null without one. */
@@ -43,7 +42,6 @@ export function registrations({ store, clock, ids, random, limits, issuer }: Reg
     scope: listedScopes(app.scopes).join(" "),
   });
 
-  /** Runs a change on the client of the request. */
   async function manage<T>({ clientId, token, address }: ManagementRequest, work: (tx: Tx, app: OAuthApp) => Promise<T>): Promise<T> {
     await limits.unauthenticatedClient(address);
     try {

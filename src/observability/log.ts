@@ -39,7 +39,6 @@ const causesMax = 5;
 export interface LogPaths {
   /** The path of the SQLite database. */
   readonly database?: string;
-  /** The data folder. */
   readonly folder?: string;
 }
 

@@ -14,7 +14,6 @@ import { type SessionHolder, sessionDigest } from "../core/sign-in/sign-in.ts";
 import type { Tx } from "../core/store.ts";
 import { isWorkerText, type Worker, workerDigest } from "../core/workers/worker.ts";
 
-/** The credentials of a request, not verified yet. */
 export interface RequestCredentials {
   /** The key headers' values; the same key in two headers is listed once. */
   readonly keys: readonly string[];
@@ -59,7 +58,6 @@ const keyHeaders = ["x-service-api-key", "x-manus-api-key", "x-api-key"] as cons
 /** Takes a lower-case name, and joins the values of a repeated header by commas. */
 type HeaderReader = (name: string) => string | null | undefined;
 
-/** Reads the credential headers. */
 export function readCredentials(header: HeaderReader): RequestCredentials {
   const values = keyHeaders.flatMap((name) => header(name)?.split(",") ?? []);
   const keys = new Set(values.map((key) => key.trim()).filter((key) => key !== ""));
@@ -91,7 +89,6 @@ export function readV1Credentials(header: HeaderReader): RequestCredentials {
   return withHint(read, header, "API_KEY or Authorization: Bearer");
 }
 
-/** The key of `API_KEY` or else of an alias; undefined without one. */
 export const keyInHeader = (header: HeaderReader): string | undefined => header("api_key")?.trim() || readCredentials(header).keys[0];
 
 /**

@@ -62,7 +62,6 @@ export interface CallObserver extends Pick<Observe, "callBegan"> {
   callEnded(call: EndedCall): void;
 }
 
-/** Observes nothing. */
 export const noCallObserver: CallObserver = { tracing: untraced, callBegan: () => undefined, callEnded: () => undefined };
 
 /** Creates the observation of a call whose head was read. */

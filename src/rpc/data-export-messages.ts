@@ -24,7 +24,6 @@ function humanSize(bytes: number): string {
   return `${power === 0 ? rest : rest.toFixed(1)} ${units[power]}`;
 }
 
-/** An export's status in both versions. */
 export const statusValue: Readonly<Record<ExportStatus, Status>> = {
   pending: Status.PENDING,
   processing: Status.PROCESSING,
@@ -112,7 +111,6 @@ export const exportMessage = (record: DataExport, link: ExportLink | null): Mess
   ...(record.status === "processing" ? { progress: progressOf(record) } : {}),
 });
 
-/** The progress of an export, for every kind. */
 export const progressOf = ({ progress: { done, total } }: Pick<DataExport, "progress">) => ({
   done,
   total,

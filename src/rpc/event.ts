@@ -105,7 +105,6 @@ function useMessage({ status, result, ...rest }: EventPayloads["tool_used"]) {
   return result === undefined ? use : { ...use, result: fromJson(ValueSchema, result) };
 }
 
-/** The wire form of a step of a plan. */
 export const stepMessage = ({ status, title, startedAt, endAt }: PlanStep) => ({
   status: stepStatus.toValue(status),
   title,

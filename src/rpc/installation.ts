@@ -14,7 +14,6 @@ export interface InstallationParts {
   readonly storage: "local" | "s3";
   readonly agentOf: (profile: string) => string;
   readonly readDisk: () => Promise<Disk>;
-  /** The read replica; null without one. */
   readonly readReplica: () => Promise<ReplicaState | null>;
   /** The numbers of errors and warnings that were logged. */
   readonly logged: () => { readonly error: number; readonly warn: number };
@@ -31,7 +30,6 @@ export const installationHandlers = (parts: InstallationParts) =>
     },
   });
 
-/** The status as operator.status answers it. */
 export function statusMessage(
   { version, engine, storage, agentOf, logged }: InstallationParts,
   status: InstallationStatus,

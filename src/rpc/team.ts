@@ -32,7 +32,6 @@ import { type CreateUserRequest, type GetUserRequest, TeamUserManagementApiV2Ser
 import { implement } from "../pipeline/handlers.ts";
 import { seconds } from "./wire-values.ts";
 
-/** Members' statuses on the wire. */
 const statusValues: Readonly<Record<MemberStatus, UserStatus>> = {
   active: UserStatus.ACTIVE,
   inactive: UserStatus.INACTIVE,

@@ -66,7 +66,6 @@ function readResources(message: Message | undefined): RequestedResources {
 
 const noTranscripts: Transcripts = { texts: new Map(), warnings: [], price: 0n };
 
-/** The texts and transcripts of a message, in the order of its parts. */
 const joinTexts = (content: readonly ContentPart[], transcripts: ReadonlyMap<string, string>): string =>
   content.flatMap((part, index) => (part.type === ContentPartType.TEXT ? part.text : transcripts.get(pathAt(index))) ?? []).join("\n");
 

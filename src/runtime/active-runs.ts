@@ -22,7 +22,6 @@ export interface ActiveRuns {
   has(taskId: string): boolean;
   /** The tasks for which `has` is true. */
   ids(): readonly string[];
-  /** The number of runs that were aborted and have not ended. */
   countAborted(): number;
   /** @param events those that the task was created with, if this is the first run of a new task. */
   start(task: Task, events?: readonly TaskEvent[]): void;
@@ -37,7 +36,6 @@ export interface ActiveRuns {
   drain(): void;
   /** True while the task has a run that is not aborted. */
   isActive(taskId: string): boolean;
-  /** The fence of the task's run in this process. */
   fence(taskId: string): number | undefined;
   /** Resolves when all current runs have ended. */
   ended(): Promise<void>;

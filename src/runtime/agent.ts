@@ -46,7 +46,6 @@ export interface Decision {
 
 export interface AttachedFile {
   readonly filename: string;
-  /** Media type. */
   readonly contentType: string;
   /** The file's size. */
   readonly bytes: number;

@@ -113,7 +113,6 @@ function requireOwned(written: TaskWritten | null): TaskWritten {
   return written;
 }
 
-/** An outcome that ends a turn: every outcome except `abandon`. */
 export type EndingOutcome = Exclude<Outcome<StagedFile>, { kind: "abandon" }>;
 
 /** A turn that ends, with its agent's last progress. */

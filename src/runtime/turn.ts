@@ -45,7 +45,6 @@ export interface OpenedTurn extends Omit<Turn, "reserve"> {
   readonly asked: readonly EventPayloads["user_message"][];
 }
 
-/** Parts of a turn's input that its claim has read. */
 export interface ClaimedInput {
   /** The events since the last turn, up to the messages of this one; null when they have to be read. */
   readonly events?: readonly TaskEvent[] | null;
@@ -109,7 +108,6 @@ export async function openTurn(
 const readSince = (store: Tx, { id, answeredSeq, consumedSeq }: Task): Promise<readonly TaskEvent[]> =>
   Array.fromAsync(eventsOf(store, id, { afterSeq: answeredSeq, beforeSeq: consumedSeq + 1 }));
 
-/** The progress of the turn: its decisions and the agent's written events. */
 async function progressOf(store: Tx, cipher: Cipher, { id, consumedSeq }: Task): Promise<Pick<OpenedTurn, "decisions" | "written">> {
   const actions = await store.actions.after(id, consumedSeq);
   const uses = new Set(actions.map(({ actionId }) => actionId));

@@ -8,7 +8,6 @@ import type { Store, Tx } from "../core/store.ts";
 import { createFirstLink } from "../core/use-cases/first-sign-in.ts";
 import { initializeInstallation } from "../core/use-cases/initialize-installation.ts";
 
-/** The output for the first start's message. */
 export interface Output {
   readonly isTTY?: boolean;
   write(text: string): unknown;
@@ -41,7 +40,6 @@ interface Served {
 
 const firstKeyPath = (dataDir: string): string => join(dataDir, "first-key");
 
-/** Deletes the file of the first key, if there is one. */
 export const deleteFirstKey = (dataDir: string): Promise<void> => rm(firstKeyPath(dataDir), { force: true });
 
 /**

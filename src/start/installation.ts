@@ -50,7 +50,6 @@ export interface Ambient {
 export interface TestMode {
   /** Services that are in no document. */
   readonly services: readonly DescService[];
-  /** The handlers of their operations. */
   readonly handlers: (opened: Installation) => HandlerTable;
   /** Serves all requests to the server. */
   readonly serve: (handler: FastifyServerFactoryHandler) => FastifyServerFactoryHandler;

@@ -25,11 +25,9 @@ import { type Step, unnamed } from "./process/ending.ts";
 
 /** A serving process. */
 export interface Platform {
-  /** The port for calls. */
   readonly port: number;
   /** The URL at which callers reach it. */
   readonly baseUrl: string;
-  /** The URL of the pages for sign-in and consent. */
   readonly pagesUrl: string;
   /** Reports not ready, refuses new calls, finishes running ones and releases runs; resolves when all is closed. */
   drain(step?: Step): Promise<void>;

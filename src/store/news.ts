@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { isObject, isText, parseJson } from "../core/json.ts";
 import type { Feed, TaskNews } from "../core/store.ts";
 import type { Change } from "./session.ts";
 
@@ -51,7 +52,7 @@ export function payloadsOf({ news, jobKinds, turns = [] }: ChangeNews): string[]
 export function parseNews(text: string): ChangeNews | null {
   const payload = parseJson(text);
   if (!isObject(payload)) return null;
-  const { tasks = [], jobs = [], turns = [] } = payload;
+  const { tasks = [], jobs = [], turns = [] }: Readonly<Record<string, unknown>> = payload;
   if (!Array.isArray(tasks) || !Array.isArray(jobs) || !tasks.every(isEntry) || !jobs.every(isText)) return null;
   if (!Array.isArray(turns) || !turns.every((turn) => Number.isSafeInteger(turn) && turn >= 0)) return null;
   const news = new Map(tasks.map((entry): [string, TaskNews] => [entry[0], newsOf(entry)]));
@@ -65,18 +66,6 @@ const newsOf = ([taskId, lastSeq, fence, status, spaceId, accountId]: Entry): Ta
   status,
   ...(isText(spaceId) && isText(accountId) ? { spaceId, accountId } : {}),
 });
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null;
-
-const isText = (value: unknown): value is string => typeof value === "string";
 
 function isEntry(value: unknown): value is Entry {
   if (!Array.isArray(value) || value.length < 4) return false;

@@ -13,7 +13,6 @@ import {
   webhookKeyContext,
 } from "../core/webhooks/webhook.ts";
 
-/** The private keys that sign a delivery. */
 export interface SigningKeys {
   readonly rsa: KeyObject;
   /** The current key, and while a replacement is planned the others that are published. */

@@ -2,6 +2,7 @@ import { limitConcurrency } from "../../async/limit.ts";
 import type { AllowedAddresses } from "../../config/address-range.ts";
 import type { Clock } from "../../core/clock.ts";
 import { Failure } from "../../core/failure.ts";
+import { parseJson } from "../../core/json.ts";
 import type { FetchDocument, FetchedDocument } from "../../core/oauth/client-documents.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
 import type { Resolve } from "./resolve.ts";
@@ -44,13 +45,7 @@ async function readDocument(response: Response): Promise<FetchedDocument> {
     throw refused("its content type must be application/json");
   const text = await response.text();
   const [, seconds = null] = /(?:^|[\s,])max-age=(\d{1,9})/i.exec(response.headers.get("cache-control") ?? "") ?? [];
-  return { json: parse(text), maxAgeSeconds: seconds === null ? null : Number(seconds) };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw refused("it is not JSON");
-  }
+  const json = parseJson(text);
+  if (json === undefined) throw refused("it is not JSON");
+  return { json, maxAgeSeconds: seconds === null ? null : Number(seconds) };
 }

@@ -8,7 +8,6 @@ import { type DevTools, devTools } from "./devtools.ts";
 
 /** How Chromium is started. */
 export interface ChromiumSettings {
-  /** The path of the program. */
   readonly path: string;
   /** The user and group id that it runs with; null: those of this process. */
   readonly uid: number | null;

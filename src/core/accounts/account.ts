@@ -54,34 +54,28 @@ export interface Profile extends Pick<Account, "email" | "name" | "locale"> {
   readonly teamName: string | null;
 }
 
-/** Accounts, teams, spaces and memberships. */
 export interface AccountRows {
   insertAccount(account: Account & { readonly operator?: boolean }): Promise<void>;
   insertTeam(team: Team): Promise<void>;
   insertSpace(space: Space & { readonly createdAt: number; readonly accountId: string | null }): Promise<void>;
   insertMember(member: Member): Promise<void>;
   byEmail(email: string): Promise<Account | null>;
-  /** Changes what is given. */
   setProfile(accountId: string, set: Partial<Pick<Account, "name" | "locale">>): Promise<void>;
-  /** Whether the account is an operator of the installation. */
   setOperator(accountId: string, operator: boolean): Promise<void>;
-  /** One statement: account and team. */
   profile(accountId: string, spaceId: string): Promise<Profile | null>;
   /** The oldest team: the default of commands that name no team. */
   firstTeam(): Promise<Team | null>;
   teamByName(name: string): Promise<Team | null>;
-  /** The team of a space; null in a personal one. */
+  /** Null in a personal space. */
   teamOf(spaceId: string): Promise<Team | null>;
-  /** The owner of a team who is not removed. */
+  /** Null if the owner is removed. */
   owner(teamId: string): Promise<Member | null>;
   member(teamId: string, accountId: string): Promise<Member | null>;
-  /** The owner of a space's team who is not removed; null in a personal space. */
   ownerOf(spaceId: string): Promise<Member | null>;
   /** A present or past member of a space's team, by `team_user_id`. */
   memberById(spaceId: string, id: string): Promise<Member | null>;
   setRole(memberId: string, role: Role): Promise<void>;
   renameTeam(teamId: string, name: string): Promise<void>;
-  /** The personal space of an account, if it has one. */
   personalSpace(accountId: string): Promise<Space | null>;
   /** Takes a row lock on the space, so that limits per space hold under a race. */
   lockSpace(spaceId: string): Promise<void>;

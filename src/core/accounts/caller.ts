@@ -22,7 +22,6 @@ export type ScopeName = (typeof scopeNames)[number];
  */
 export const dangerousScope = "approve:task" satisfies ScopeName;
 
-/** The refusal of a scope that is unknown or not allowed. */
 export const scopeFault = (text: string): string =>
   text.split(" ").includes("openid")
     ? "scope: openid is not supported, as there is no ID token: ask for profile and email, and read /oauth/userinfo"
@@ -49,9 +48,7 @@ export function parseScopes(text: string, allowed: readonly ScopeName[]): ScopeN
 
 /** The account for which a request to a user-supplied address is sent, and the signal that cancels it. */
 export interface OnBehalf {
-  /** Name lookups count toward this account. */
   readonly accountId: string;
-  /** Aborted when the caller no longer waits; it ends a lookup in progress. */
   readonly signal: AbortSignal;
 }
 
@@ -72,7 +69,6 @@ export interface TokenCredential {
   readonly kind: "token";
   /** The token family's id. */
   readonly id: string;
-  /** The app. */
   readonly clientId: string;
   readonly scopes: readonly ScopeName[];
   /** Connectors that the user granted to the app. */
@@ -83,7 +79,6 @@ export interface TokenCredential {
   readonly resource: string | null;
 }
 
-/** A signed-in browser. */
 export interface SessionCredential {
   readonly kind: "session";
   readonly id: string;
@@ -91,7 +86,6 @@ export interface SessionCredential {
   readonly provedAt: number;
   /** Unix milliseconds. */
   readonly expiresAt: number;
-  /** The account is an operator of the installation. */
   readonly operator: boolean;
 }
 
@@ -170,7 +164,6 @@ export function requireKeyScope({ credential }: Pick<Caller, "credential">, scop
 
 /** A call that may stay open for a while. Its caller is authenticated again at intervals (spec/decisions.md 17). */
 export interface OpenCall {
-  /** The caller as first authenticated. */
   readonly caller: Caller;
   /** Equal for calls with the same credential and the same rights: they can share lookups. */
   readonly accessKey: string;

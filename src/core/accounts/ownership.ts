@@ -67,7 +67,7 @@ export function ownership({ clock, counters, checkPassword }: OwnershipParts): O
       if (newOwner.status !== "active" || (newOwner.role !== "super_admin" && newOwner.role !== "admin")) {
         throw new Failure("failed_precondition", "the new owner must be an active super admin or admin of the team");
       }
-      // In this order: the team never has two owners, not even for a statement (membership_one_owner).
+      // In this order, a team never has two owners (membership_one_owner).
       await tx.accounts.setRole(owner.id, "super_admin");
       await tx.accounts.setRole(newOwner.id, "owner");
       // Enterprise keys belong to the tenant and are managed by its owner (spec/enterprise.md 1, spec/decisions.md 3):

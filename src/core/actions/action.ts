@@ -29,9 +29,7 @@ export interface Action {
 
 export interface ActionRows {
   insert(action: Action): Promise<void>;
-  /** The pending action of a task. */
   pending(taskId: string): Promise<Action | null>;
-  /** The actions of a task with a greater number, oldest first. */
   after(taskId: string, seq: number): Promise<readonly Action[]>;
   /** Decides a pending action; false when it is no longer pending. */
   decide(taskId: string, seq: number, state: "accepted" | "cancelled", input: Uint8Array<ArrayBuffer>): Promise<boolean>;
@@ -39,9 +37,8 @@ export interface ActionRows {
   markUsed(taskId: string, seq: number): Promise<boolean>;
   /** Returns a used action to accepted, if the use did not happen. */
   unmarkUsed(taskId: string, seq: number): Promise<void>;
-  /** Dismisses the pending action and returns its kind; null when none was pending. */
+  /** Returns the kind of the dismissed action; null when none was pending. */
   dismiss(taskId: string): Promise<KindName | null>;
-  /** Deletes all actions of a task. */
   deleteOfTask(taskId: string): Promise<void>;
 }
 

@@ -5,7 +5,6 @@ import type { Tx } from "../store.ts";
 import { idleTask } from "../tasks/lifecycle.ts";
 import { defaultProfile } from "../tasks/profile.ts";
 
-/** The time and the ids of new agents. */
 interface CreationParts {
   readonly now: number;
   readonly ids: Ids;
@@ -14,7 +13,7 @@ interface CreationParts {
 /** Accounts per query. */
 const batchMax = 100;
 
-/** Creates the default agent of an account in a space, and its main task, which has no events. */
+/** Also creates its main task, which has no events. */
 export async function makeDefaultAgent(tx: Tx, { now, ids }: CreationParts, { accountId, spaceId }: Scope): Promise<void> {
   const agent = { id: ids.uuid(), taskId: ids.short(), accountId, spaceId };
   const task = { ...idleTask(agent.taskId, agent, now), agentId: agent.id, title: "Main task", agentProfile: defaultProfile };
@@ -37,7 +36,6 @@ export interface Agent {
   readonly id: string;
   readonly accountId: string;
   readonly spaceId: string;
-  /** The main task. */
   readonly taskId: string;
   readonly nickname: string;
   readonly about: string;
@@ -51,14 +49,13 @@ export const defaultAgent = "agent-default";
 /** The alias of the default agent's main task, accepted as a task's id (spec/api.md 6). */
 export const defaultMainTask = "agent-default-main_task";
 
-/** The members that may be changed; absent ones stay as they are. */
 export type AgentEdit = Partial<Pick<Agent, "nickname" | "about">>;
 
 type Owner = Pick<Scope, "accountId" | "spaceId">;
 
 export interface AgentRows {
   insert(agent: Agent): Promise<void>;
-  /** The agents of an account in a space, the default one first. */
+  /** The default one first. */
   list(scope: Owner): Promise<readonly Agent[]>;
   /** The agent with this id, or the default one for `agent-default`. */
   find(scope: Owner, id: string): Promise<Agent | null>;

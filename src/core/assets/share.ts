@@ -15,7 +15,6 @@ export interface Share {
   readonly id: string;
   readonly type: ShareType;
   readonly name: string;
-  /** The account that shares it. */
   readonly accountId: string;
   /** The task itself, or the task that created the website. */
   readonly taskId: string;
@@ -29,7 +28,6 @@ export interface Share {
   readonly exists: boolean;
 }
 
-/** A filter of shares. All present members apply; both times are inclusive. */
 export interface ShareFilter {
   /** The beginning of the name, case-insensitive. */
   readonly prefix?: string;
@@ -117,5 +115,4 @@ export function shares(clock: Clock): Shares {
   };
 }
 
-/** A share's visibility, for the audit log. */
 const auditedState = ({ visibility, maxVisibility }: Share) => ({ visibility: applyCaps(visibility, maxVisibility), maxVisibility });

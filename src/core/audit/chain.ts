@@ -19,7 +19,6 @@ export interface AuditRow {
   readonly count: number;
 }
 
-/** What a row records: a change, or refused calls. */
 export const auditOutcomes = ["done", "refused"] as const;
 export type AuditOutcome = (typeof auditOutcomes)[number];
 
@@ -63,7 +62,6 @@ export function rowHash(previous: string, seq: number, row: AuditRow): string {
   return createHash("sha256").update(`${previous}\n${text}`).digest("hex");
 }
 
-/** Appends rows to a chain, in their order. */
 export function sealRows(head: ChainHead, rows: readonly AuditRow[]): SealedRow[] {
   let { seq, hash } = head;
   return rows.map((row) => {
@@ -110,17 +108,14 @@ export interface ChainFault {
   /** The row with this sequence number; null if there is none. */
   readonly id: string | null;
   readonly kind: "changed" | "missing" | "doubled" | "reordered" | "head" | "anchor";
-  /** A description of the fault. */
   readonly text: string;
 }
 
-/** The result of verifying a chain. */
 export interface ChainReport {
   /** The last row that retention has removed; null without a removal. */
   readonly anchor: ChainAnchor | null;
   /** The last valid row. Keep a copy elsewhere. */
   readonly head: ChainHead;
-  /** The number of unsealed rows. */
   readonly unsealed: number;
   /** The first fault; null if the chain is intact. */
   readonly fault: ChainFault | null;

@@ -27,7 +27,6 @@ export interface AuditDownloadLinks {
   read(token: string, now: number): AuditDownloadGrant | null;
 }
 
-/** The members of a token. */
 type Signed = readonly [spaceId: string, credential: SignedCredential, format: AuditFormat, request: string, until: number];
 
 /** @param baseUrl where callers reach this installation; no slash at its end. */

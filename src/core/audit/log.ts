@@ -23,14 +23,13 @@ export interface AuditFilter {
   readonly requestId?: string;
 }
 
-/** A page: it begins after this row, in this order. */
+/** Begins after this row, in this order. */
 export interface AuditPage {
   readonly order: "asc" | "desc";
   readonly limit: number;
   readonly after?: { readonly at: number; readonly id: string };
 }
 
-/** Reads the log. The operation's access rules decide who may read it. */
 export interface AuditLogRows {
   /** By (at, id). */
   list(spaceId: string, filter: AuditFilter, page: AuditPage): Promise<LoggedRow[]>;

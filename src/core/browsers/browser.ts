@@ -23,16 +23,15 @@ export interface Browser extends BrowserOwner {
 export const browsersMax = 10;
 
 export interface BrowserRows {
-  /** The owner's online browsers, oldest first. */
+  /** Oldest first. */
   list(owner: BrowserOwner): Promise<readonly Browser[]>;
   find(owner: BrowserOwner, id: string): Promise<Browser | null>;
   /** How many browsers other than this one are online. */
   countOthers(owner: BrowserOwner, id: string): Promise<number>;
-  /** Puts a browser online and replaces an earlier attach; null if the id belongs to another account or space. */
+  /** Replaces an earlier attach; null if the id belongs to another account or space. */
   put(browser: Browser): Promise<Browser | null>;
   /** Deletes a browser, unless another attach has replaced it. */
   remove(browser: Pick<Browser, "id" | "attachedAt">): Promise<void>;
-  /** Deletes all browsers of a node that has ended. */
   deleteOfNode(nodeId: string): Promise<void>;
 }
 

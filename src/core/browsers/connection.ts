@@ -17,7 +17,6 @@ export interface BrowserCommand {
   readonly params: JsonObject;
 }
 
-/** A message to a browser's client. */
 export type ToBrowser = { readonly kind: "attached" | "ping" } | (BrowserCommand & { readonly kind: "command"; readonly id: number });
 
 /** The time limit of a command, and the signal that cancels it. */
@@ -28,7 +27,6 @@ export interface CommandDeadline {
 
 /** The stream was closed, or no answer arrived in time: the browser cannot be used now. */
 export class BrowserLost extends Error {}
-/** The browser refused a command; the text is the browser's. */
 export class BrowserRefused extends Error {}
 
 /** The user has ended the use of the browser by the task, while the task used it. */
@@ -42,10 +40,9 @@ export interface Connection {
   receive(message: FromBrowser): void;
   /** Yields the messages to send until the stream is closed. @throws the Failure that it was closed with. */
   outgoing(): AsyncGenerator<ToBrowser, void, void>;
-  /** Closes the stream, with a failure or normally. */
   close(why?: Failure): void;
   isOpen(): boolean;
-  /** The time of the last message, by the monotonic clock. */
+  /** By the monotonic clock. */
   lastMessageAt(): number;
 }
 

@@ -90,7 +90,6 @@ const namesById = {
   "d1edd2c7-392f-4132-bcf7-7f86efe1db54": "ZoomInfo",
 } as const;
 
-/** All connectors of the catalogue, sorted by name (spec/decisions.md 33). */
 export const connectors: readonly Connector[] = Object.entries(namesById).map(([id, name]) => ({ id, name }));
 
 const byId: ReadonlyMap<string, Connector> = new Map(connectors.map((connector) => [connector.id, connector]));
@@ -98,7 +97,6 @@ const byId: ReadonlyMap<string, Connector> = new Map(connectors.map((connector) 
 /** The connector with this id; undefined if the catalogue has none. */
 export const connectorById = (id: string): Connector | undefined => byId.get(id);
 
-/** An app's access: from the token during a call, from the grant at any other time. */
 interface Granted {
   readonly scopes: readonly ScopeName[];
   readonly connectorUids: readonly string[];

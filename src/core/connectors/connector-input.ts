@@ -16,15 +16,12 @@ export type ServerInput =
   | { readonly kind: "command"; readonly name: string }
   | { readonly kind: "none" };
 
-/** The operator's rules for servers. */
 export interface ServerRules {
   /** Allows plain http to this machine. */
   readonly plainLoopback: boolean;
-  /** Names of allowed commands. */
   readonly commands: readonly string[];
 }
 
-/** A server as stored, and its credentials. */
 export interface CheckedServer {
   readonly server: ConnectorServer;
   readonly credentials: Credentials | null;

@@ -64,7 +64,6 @@ export interface InstalledConnector {
   readonly updatedAt: number;
 }
 
-/** The members of a connector that a change sets. */
 export type ConnectorChanges = Partial<
   Pick<InstalledConnector, "credentials" | "state" | "isDefault" | "tools" | "toolsAt" | "policy" | "updatedAt">
 >;
@@ -86,18 +85,17 @@ export interface ConnectorRows {
   insert(connector: InstalledConnector): Promise<void>;
   /** The account's connectors and those of the entire space, newest first. */
   list(scope: Pick<Scope, "accountId" | "spaceId">): Promise<readonly InstalledConnector[]>;
-  /** Finds one of those. */
   find(scope: Pick<Scope, "accountId" | "spaceId">, id: string): Promise<InstalledConnector | null>;
-  /** As `find`, and locks its row. */
+  /** Also locks its row. */
   lock(scope: Pick<Scope, "accountId" | "spaceId">, id: string): Promise<InstalledConnector | null>;
   /** False if it was removed; with `sealed`, also if its credentials have changed since. */
   update(id: string, changes: ConnectorChanges, sealed?: Uint8Array<ArrayBuffer>): Promise<boolean>;
   /** Tombstones a connector: its credentials and every sign-in to it are deleted. */
   tombstone(id: string, now: number): Promise<void>;
   insertAuthorization(authorization: ConnectorAuthorization): Promise<void>;
-  /** Deletes and returns a sign-in, so that it is used once; null if there is none. */
+  /** Deletes it, so that it is used once; null if there is none. */
   takeAuthorization(digest: string): Promise<ConnectorAuthorization | null>;
-  /** Purges sign-ins that expired before `before` and returns their number. */
+  /** Those that expired before `before`; returns their number. */
   purgeAuthorizations(before: number): Promise<number>;
   /** Ids of the connectors that tasks of a project use if they name none. */
   defaultsOf(projectId: string): Promise<readonly string[]>;

@@ -21,7 +21,6 @@ export class SignInNeeded extends Error {
   override readonly name = "SignInNeeded";
 }
 
-/** Dependencies of token renewal. */
 export interface RenewParts {
   readonly store: Store;
   readonly clock: Clock;
@@ -47,7 +46,6 @@ export function renewals(parts: RenewParts) {
   };
 }
 
-/** The tokens of a connector. @throws SignInNeeded if no user is signed in. */
 function tokensOf({ cipher }: Pick<RenewParts, "cipher">, connector: InstalledConnector): OAuthCredentials {
   const credentials = openCredentials(cipher, connector);
   if (credentials?.kind !== "oauth" || credentials.tokens === null || connector.state === "expired") throw new SignInNeeded();

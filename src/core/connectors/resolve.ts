@@ -5,7 +5,6 @@ import type { RequestedResources } from "../tasks/task-resources.ts";
 import { filterGranted, isLimitedInConnectors } from "./catalogue.ts";
 import { effectiveByUid, type InstalledConnector } from "./connector.ts";
 
-/** The ids from which the connectors of a task are resolved. */
 export interface ResolvableConnectors {
   /** Installed for the caller or the space. */
   readonly installed: readonly string[];

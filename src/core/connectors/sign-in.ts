@@ -30,7 +30,6 @@ export interface SignInReturn {
   readonly issuer: string;
 }
 
-/** Signs in to connectors that require OAuth. */
 export interface SignIns {
   /** Prepares the URL for the browser. @throws Failure `not_found`, `permission_denied`, `failed_precondition`, `unavailable` */
   prepare(caller: Caller, id: string, gone: AbortSignal): Promise<(tx: Tx, caller: Caller) => Promise<string>>;

@@ -11,7 +11,6 @@ import { type ReachServer, type RenewParts, SignInNeeded } from "./renew.ts";
 import { type ConnectorServers, ServerFault, type ToolAnswer } from "./server.ts";
 
 interface ToolUse {
-  /** The uid of the connector. */
   readonly uid: string;
   readonly tool: string;
   readonly input: JsonObject;
@@ -75,7 +74,6 @@ export interface ConnectorUses {
   call(task: ConnectedTask, use: ConnectorUse, signal: AbortSignal): Promise<UseOutcome>;
 }
 
-/** The connectors that a task may use now (spec/api.md 9.9). Connectors that were removed, or are no longer granted to its app, are skipped silently. */
 export async function connectorsOf(tx: Tx, task: ConnectedTask): Promise<readonly InstalledConnector[]> {
   const named = (await tx.taskResources.find(task.id))?.connectors ?? [];
   if (named.length === 0) return [];

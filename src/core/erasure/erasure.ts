@@ -49,9 +49,8 @@ export interface ErasedSpace {
 export interface ErasureRows {
   /** Adds to the list; an entry that exists stays as it is. Returns whether it was added. */
   begin(erased: Erased, now: number): Promise<boolean>;
-  /** Erasures that are not complete, oldest first. */
   listOpen(): Promise<readonly Erasure[]>;
-  /** The newest entries first. */
+  /** Newest first. */
   list(max: number): Promise<readonly Erasure[]>;
   complete(erased: Erased, now: number): Promise<void>;
   /** False when the name is taken. */
@@ -71,7 +70,7 @@ export interface ErasureRows {
   count(target: ErasureTarget): Promise<Readonly<Record<string, number>>>;
   /** The tables of `deleteSome`, in the order in which they must be emptied. */
   listTables(): readonly string[];
-  /** Deletes up to `max` rows of a table, and drops the bytes that they refer to. Returns their number. */
+  /** Also drops the bytes that the rows refer to. Returns their number. */
   deleteSome(target: ErasureTarget, table: string, max: number): Promise<number>;
   /** Removes what the person wrote in rows of others. */
   clearTexts(target: ErasureTarget): Promise<void>;

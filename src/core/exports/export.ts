@@ -23,7 +23,6 @@ export const exportTransitions = {
   cancel: { from: ["pending", "processing"], to: "cancelled" },
 } as const satisfies Record<string, ExportTransition>;
 
-/** A transition between the states of an export. */
 export interface ExportTransition {
   readonly from: readonly ExportStatus[];
   readonly to: ExportStatus;
@@ -43,15 +42,9 @@ export interface Subject {
   readonly teamId: string;
 }
 
-/** By account id or by email address, case-insensitive. */
 export type SubjectRef = { readonly accountId: string } | { readonly email: string } | { readonly either: string };
 
 export interface SubjectRows {
-  /**
-   * A present or past member of a space's team; null for any other person, and in a personal space. An address matches
-   * the current address of a member first, then a member's address before delegation, then that of a removed member,
-   * the latest removed first (spec/decisions.md 5).
-   */
   subject(spaceId: string, ref: SubjectRef): Promise<Subject | null>;
 }
 
@@ -100,7 +93,6 @@ export interface StepFilter {
 interface ExportRequest {
   readonly id: string;
   readonly spaceId: string;
-  /** The account that requested it. */
   readonly requestedBy: string;
   /** Empty without a reason. */
   readonly reason: string;
@@ -136,20 +128,17 @@ interface ExportState {
   readonly fence: number;
   /** The claim is valid until then; null without a claim. */
   readonly leaseUntil: number | null;
-  /** The archive of a completed export. */
   readonly archive: ExportArchive | null;
   /** The error of a failed export, as a text for callers. */
   readonly error: string | null;
   /** When it was completed, failed or cancelled. */
   readonly completedAt: number | null;
-  /** When the archive was purged. */
   readonly purgedAt: number | null;
 }
 
 export type DataExport = NewDataExport & ExportState;
 export type ComplianceExport = NewComplianceExport & ExportState;
 
-/** An export: its request and its state. */
 export type Export = DataExport | ComplianceExport;
 export type ExportOf<K extends ExportKind> = Extract<Export, { readonly kind: K }>;
 
@@ -191,17 +180,15 @@ export interface ExportRows extends SubjectRows, TaskRecordRows {
    * the new one. Null if the export is claimed, has ended or does not exist.
    */
   claim(id: string, now: number, leaseUntil: number): Promise<Export | null>;
-  /** Writes the progress and extends the lease to `leaseUntil`. */
   progress(id: string, fence: number, progress: ExportProgress, leaseUntil: number): Promise<boolean>;
   /** Completes the export; the same change keeps the archive's blob. */
   complete(id: string, fence: number, archive: ExportArchive, now: number): Promise<boolean>;
   /** @param error a text for callers, without any external text. */
   fail(id: string, fence: number, error: string, now: number): Promise<boolean>;
-  /** Releases the claim, for example on a drain: the export stays `processing`, can be claimed at once, and this claim does not count. */
   release(id: string, fence: number): Promise<boolean>;
   /** The compliance exports of a space, newest first. */
   listCompliance(spaceId: string, page: OffsetPage): Promise<CountedPage<ComplianceExport>>;
-  /** Cancels an export; false if it has ended. */
+  /** False if it has ended. */
   cancel(id: string, now: number): Promise<boolean>;
   /**
    * Deletes an export that has ended. Returns its blobs, which the same change must drop; null if it has not ended or does

@@ -84,9 +84,9 @@ export interface Exports {
   download(tx: Tx, caller: Caller, id: string, purged: Extract<Reason, "not_found" | "failed_precondition">): Promise<ExportLink>;
   /** Cancels an export; a cancelled one stays as it is. @throws Failure `failed_precondition` when it is completed or failed. */
   cancel(tx: Tx, caller: Caller, id: string): Promise<DataExport>;
-  /** Deletes an export and its archive. @throws Failure `failed_precondition` until it has ended. */
+  /** @throws Failure `failed_precondition` until it has ended. */
   remove(tx: Tx, caller: Caller, id: string): Promise<void>;
-  /** The address in an export's record; null without an archive. */
+  /** Null without an archive. */
   link(of: DataExport): ExportLink | null;
 }
 
@@ -203,7 +203,7 @@ export interface ComplianceExports {
   download(tx: Tx, caller: Caller, id: string): Promise<ExportLink>;
   /** Cancels an export; a cancelled one stays as it is. @throws Failure `failed_precondition` when it is completed or failed. */
   cancel(tx: Tx, caller: Caller, id: string): Promise<ComplianceExport>;
-  /** Deletes an export and its archive. @throws Failure `failed_precondition` until it has ended. */
+  /** @throws Failure `failed_precondition` until it has ended. */
   remove(tx: Tx, caller: Caller, id: string): Promise<void>;
 }
 

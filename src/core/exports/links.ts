@@ -45,7 +45,7 @@ export async function requireExport<K extends ExportKind>(
   return record;
 }
 
-/** Creates an address of an archive; null without an archive. */
+/** Null without an archive. */
 export const linkIfAvailable = (of: Export, links: Pick<ExportLinks, "download">, now: number): ExportLink | null =>
   of.status === "completed" && !isPurged(of, now) ? links.download(of, now) : null;
 

@@ -8,7 +8,6 @@ export interface TaskRecord {
   readonly accountId: string;
   readonly spaceId: string;
   readonly projectId: string | null;
-  /** The schedule that created it. */
   readonly scheduleId: string | null;
   readonly title: string;
   readonly status: TaskStatus;

@@ -34,12 +34,10 @@ export interface Blobs {
   address(id: string, as: { readonly filename: string; readonly contentType: string; readonly seconds: number }): Promise<string | null>;
 }
 
-/** Bytes that are being written to the storage. */
 export interface NewBlob {
   readonly id: string;
   /** The account whose quota they count toward; null for an artifact. */
   readonly accountId: string | null;
-  /** The reserved bytes. */
   readonly bytes: number;
   /** Unix milliseconds; until then the writer counts as alive. */
   readonly leaseUntil: number;
@@ -56,7 +54,7 @@ export interface BlobRows {
   begin(blob: NewBlob, quota: number): Promise<boolean>;
   /** Reserves `more` bytes. False, without effect, if that would exceed the quota or the blob is abandoned. */
   reserve(id: string, more: number, quota: number): Promise<boolean>;
-  /** Extends the lease. False if the blob is abandoned: its writer must stop. */
+  /** False if the blob is abandoned: its writer must stop. */
   renew(id: string, leaseUntil: number): Promise<boolean>;
   /** Replaces the reservation with the actual size; false if the blob is abandoned. */
   settle(id: string, size: { readonly reserved: number; readonly bytes: number }, leaseUntil: number): Promise<boolean>;
@@ -71,10 +69,8 @@ export interface BlobRows {
    * writer has died. No other process can claim them until the lease expires.
    */
   claimDeletable(now: number, leaseUntil: number, max: number): Promise<readonly string[]>;
-  /** Deletes dropped blobs whose bytes are deleted; other blobs stay. */
   deleteDropped(ids: readonly string[]): Promise<void>;
   /** Removes a kept blob from its account's quota: an artifact refers to it now. */
   releaseQuota(id: string): Promise<void>;
-  /** The bytes that an account's blobs use of its quota. */
   usedBytes(accountId: string): Promise<number>;
 }

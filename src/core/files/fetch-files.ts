@@ -10,7 +10,6 @@ import { senderDisconnected } from "./meter.ts";
 import { type DataUri, type FilePart, partMax } from "./part.ts";
 import type { FileName, Staging } from "./staging.ts";
 
-/** A file from another server. */
 export interface FetchedFile {
   readonly bytes: Readable;
   /** The server's media type, without parameters; null if it sends none. */
@@ -22,7 +21,6 @@ export interface FetchedFile {
 }
 
 export interface FetchBound extends OnBehalf {
-  /** The most bytes. */
   readonly max: number;
   /** Called before each request with its address, and with the one that redirected to it. What it throws ends the fetch. */
   readonly check?: (url: URL, from: URL | null) => Promise<void>;
@@ -39,17 +37,14 @@ export interface FetchBound extends OnBehalf {
  */
 export type FetchFile = (url: string, bound: FetchBound) => Promise<FetchedFile>;
 
-/** The bytes of a voice part, in the storage. */
 export interface Recording {
   /** The path of the part: `message.content[2]`. */
   readonly path: string;
   readonly filename: string;
-  /** Its size. */
   readonly bytes: number;
   readonly read: () => Promise<Readable>;
 }
 
-/** The files of a message, fetched and decoded. */
 export interface FetchedFiles {
   /** The voice parts, in order. */
   readonly recordings: readonly Recording[];
@@ -70,7 +65,6 @@ export interface FetchFilesParts {
   readonly staging: Staging;
   readonly fetchFile: FetchFile;
   readonly clock: Clock;
-  /** The uploaded files, outside of a change. */
   readonly store: Pick<Tx, "files">;
   readonly blobs: Pick<Blobs, "read">;
 }

@@ -50,7 +50,6 @@ export interface StoredFile {
   readonly deletedAt: number | null;
 }
 
-/** Creates the id of a file (spec/v1.md 3). */
 export const createFileId = (ids: Pick<Ids, "short">): string => `file-${ids.short()}`;
 
 /** How long a user's file is kept, in milliseconds (spec/api.md 8.12). */
@@ -75,7 +74,6 @@ export interface Upload {
   readonly expiresAt: number;
 }
 
-/** A filter of files; all conditions must hold. */
 export interface FileFilter {
   /** Artifacts of this task instead of uploads. */
   readonly taskId?: string | undefined;
@@ -87,7 +85,7 @@ export interface FileFilter {
 
 export type FilePosition = Pick<StoredFile, "createdAt" | "id">;
 
-/** A page of files, newest first; it begins after this file. */
+/** Newest first, after this file. */
 export interface FilePage {
   readonly limit: number;
   readonly after?: FilePosition | undefined;
@@ -135,13 +133,13 @@ export interface FileRows {
   ): Promise<{ readonly blobId: string; readonly bytes: number } | "no upload" | "no file">;
   /** Deletes a worker's upload for a task and returns its blob; null if it does not exist or has expired at this time. */
   deleteWorkerUpload(upload: { readonly id: string; readonly taskId: string; readonly from: string }, now: number): Promise<string | null>;
-  /** Deletes the artifacts of a task and returns their blobs. */
+  /** Returns their blobs. */
   deleteArtifacts(taskId: string): Promise<readonly string[]>;
   /** Tombstones up to `max` expired files and returns their blobs. */
   expire(now: number, max: number): Promise<readonly string[]>;
   /** Fails up to `max` files whose window has passed without an upload; returns their number. */
   closeWindows(now: number, max: number): Promise<number>;
-  /** Purges files that ended before a time and returns their number. */
+  /** Those that ended before a time; returns their number. */
   purge(before: number): Promise<number>;
 }
 
@@ -151,9 +149,7 @@ export interface Attachment {
   /** How to show it (spec/api.md 7.4). */
   readonly type: "image" | "file" | "voice" | "slides";
   readonly filename: string;
-  /** Media type. */
   readonly contentType: string;
-  /** Its size. */
   readonly bytes: number;
 }
 

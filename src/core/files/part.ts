@@ -67,7 +67,6 @@ function* decode(text: Base64, start: number, broken: () => Error): Generator<Bu
 /** The maximum bytes of a file in a message or from a URL, as opposed to an upload (spec/api.md 9.7). */
 export const partMax = 20 * 1024 * 1024;
 
-/** The source of a part's bytes. */
 export type PartSource =
   | { readonly kind: "id"; readonly fileId: string }
   | { readonly kind: "url"; readonly url: string }

@@ -3,7 +3,6 @@ import type { StoredFile } from "./file.ts";
 export interface PdfSource {
   /** Markdown; otherwise HTML. Both in UTF-8. */
   readonly isMarkdown: boolean;
-  /** Its size. */
   readonly bytes: number;
   readonly read: () => Promise<Uint8Array>;
 }

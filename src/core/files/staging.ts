@@ -7,11 +7,9 @@ import type { StoredFile } from "./file.ts";
 export interface Staged {
   readonly blobId: string;
   readonly bytes: number;
-  /** The digest in hex. */
   readonly sha256: string;
 }
 
-/** The name and the media type of a file. */
 export interface FileName {
   readonly filename: string;
   readonly contentType: string;

@@ -6,11 +6,9 @@ export interface IdempotencyKey {
   /** Empty for an API key. */
   readonly clientId: string;
   readonly operation: string;
-  /** The caller's `Idempotency-Key`. */
   readonly key: string;
 }
 
-/** The record of an answered call. */
 export interface IdempotencyRecord {
   /** SHA-256 over the decoded request with sorted map keys, hex. */
   readonly hash: string;
@@ -27,15 +25,12 @@ export interface IdempotencyRows {
    */
   claim(key: IdempotencyKey, hash: string, now: number): Promise<boolean>;
   find(key: IdempotencyKey): Promise<IdempotencyRecord | null>;
-  /** Stores the answer and the id of its object in a record that this change claimed. */
   complete(key: IdempotencyKey, answer: Uint8Array<ArrayBuffer> | null, subject: string | null): Promise<void>;
-  /** Deletes every record with this object. */
   deleteOf(subject: string): Promise<void>;
-  /** Purges records claimed before `before` and returns their number. */
+  /** Those claimed before `before`; returns their number. */
   purge(before: number): Promise<number>;
 }
 
-/** Binds a sealed answer to its record. */
 export const answerContext = (key: IdempotencyKey): string =>
   JSON.stringify([key.accountId, key.spaceId, key.clientId, key.operation, key.key]);
 

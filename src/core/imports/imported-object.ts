@@ -29,7 +29,6 @@ export interface ImportedObject extends ImportedKey {
   readonly createdAt: number;
 }
 
-/** The numbers of objects that an account has imported from one source. */
 export interface ImportReport {
   readonly origin: string;
   readonly projects: number;

@@ -32,7 +32,6 @@ export interface TaskCopy {
 
 /** An event at its source. Files are apart from its payload. */
 export interface EventCopy {
-  /** Its id at the source. */
   readonly id: string;
   /** Unix milliseconds. */
   readonly timestamp: number;
@@ -45,11 +44,9 @@ export interface EventsCopy {
   /** The number of events before the first one. */
   readonly after: number;
   readonly events: readonly EventCopy[];
-  /** No event follows. */
   readonly complete: boolean;
 }
 
-/** What was copied of a task so far. */
 export interface TaskCopied {
   readonly id: string;
   readonly events: number;
@@ -73,7 +70,6 @@ export interface ImportedTasks {
 
 /** How far the clock of a source may be ahead, in milliseconds. */
 const aheadMs = 24 * 3_600_000;
-/** The most files of an answer. */
 const missingMax = 1_000;
 
 export interface ImportedTasksParts {

@@ -2,11 +2,7 @@ import type { Caller } from "../accounts/caller.ts";
 import { invalidArgument } from "../failure.ts";
 import type { ImportedKey, ImportedKind, ImportSource } from "./imported-object.ts";
 
-/**
- * Checks the origin of a source.
- *
- * @throws Failure `invalid_argument` for a text that is not an origin in its normal form.
- */
+/** @throws Failure `invalid_argument` for a text that is not an origin in its normal form. */
 export function checkOrigin(path: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.origin !== text) throw invalidArgument(path, "must be an origin, for example https://agents.example.com");

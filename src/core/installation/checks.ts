@@ -35,7 +35,6 @@ export const freePercent = 5;
 /** The disk of the data folder, in bytes; null where the system does not tell. */
 export type Disk = { readonly free: number; readonly size: number } | null;
 
-/** Compares a status with the limits of an installation that works. */
 export function checksOf(
   { at, nodes, profiles, deliveries, jobs, unserved, unsealedAt }: InstallationStatus,
   disk: Disk,

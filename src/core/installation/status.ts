@@ -15,7 +15,6 @@ const storageMs = 60_000;
 const nodesMax = 100;
 const workersMax = 50;
 
-/** A process that runs tasks, with their number. */
 export interface NodeLoad extends Node {
   /** The id of its row of keys; null for an older release. */
   readonly processId: string | null;
@@ -38,7 +37,6 @@ export interface ProfileLoad {
 /** A credential of remote workers: never its name. */
 export type WorkerLoad = Pick<Worker, "id" | "spaceId" | "profiles" | "seenAt"> & { readonly runs: number };
 
-/** Deliveries by state in an interval of their creation. */
 export interface DeliveryCount {
   /** Number of the interval since the asked time, from 0. */
   readonly interval: number;

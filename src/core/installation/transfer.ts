@@ -9,7 +9,6 @@ export type RowKey = readonly (string | number)[];
 /** Rows of a table in the order of their keys. */
 export interface RowPage {
   readonly rows: readonly StoredRow[];
-  /** The key of the last row; null when no row follows it. */
   readonly last: RowKey | null;
 }
 
@@ -18,7 +17,6 @@ export interface TransferRows {
   /** The next rows after a key (null: the first), at least one, otherwise at most `maxBytes` of texts and bytes. */
   page(table: string, after: RowKey | null, maxBytes: number): Promise<RowPage>;
   insert(table: string, rows: readonly StoredRow[]): Promise<void>;
-  /** Deletes all rows of a table. */
   clear(table: string): Promise<void>;
   /** Jobs that wait or are taken, in the order of kind and key, after a job. */
   jobs(after: Pick<Job, "kind" | "key"> | null, max: number): Promise<readonly Job[]>;

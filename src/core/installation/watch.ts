@@ -4,14 +4,12 @@ import type { Tx } from "../store.ts";
 import { unservedAfterMs } from "../tasks/run-state.ts";
 import { type Disk, freePercent, isReplicaUnused, lateSeconds, type ReplicaState } from "./checks.ts";
 
-/** What a process looks at to warn its operator. */
 export interface WatchParts {
   readonly store: Pick<Tx, "workers" | "installation">;
   readonly clock: Pick<Clock, "now">;
   /** Receives conditions that hold, and those that no longer hold. */
   readonly warnings: Pick<Repeats, "again" | "over">;
   readonly remoteProfiles: readonly string[];
-  /** The disk of the data folder. */
   readonly readDisk: () => Promise<Disk>;
   /** The time of the database's machine in Unix milliseconds; null for a database of this machine. */
   readonly databaseTime: () => Promise<number | null>;
@@ -21,7 +19,6 @@ export interface WatchParts {
 
 /** The largest difference of two clocks, in seconds. Leases tolerate more: they are measured by one clock. */
 const skewSeconds = 5;
-/** Tasks that a look counts at most. */
 const countMax = 10_000;
 
 /** A condition: its key, whether it holds, and the warning while it does. */

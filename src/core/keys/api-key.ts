@@ -35,7 +35,6 @@ export interface HeldKey extends UsedKey {
 
 /** A page of a space's keys, newest first; it begins after this key. */
 export interface SpaceKeyPage {
-  /** Only keys of this account. */
   readonly accountId?: string | undefined;
   readonly limit: number;
   readonly after?: Pick<ApiKey, "createdAt" | "id"> | undefined;
@@ -60,16 +59,16 @@ export interface ApiKeyRows {
   holder(digest: string): Promise<KeyHolder | null>;
   /** The same by the key's id, for addresses that the key has made. */
   holderById(id: string): Promise<KeyHolder | null>;
-  /** Counts the active general keys of an account, over all its spaces. */
+  /** Over all its spaces. */
   countActive(accountId: string, now: number): Promise<number>;
   revoke(id: string, now: number): Promise<boolean>;
   /** As `revoke`, but only for the caller's own keys. */
   revokeOwn(scope: Scope, id: string, now: number): Promise<boolean>;
   /** Revokes all active keys of an account in a space and returns their number. */
   revokeAll(accountId: string, spaceId: string, now: number): Promise<number>;
-  /** The active keys of an account in a space, newest first. */
+  /** Newest first. */
   list(scope: Scope, now: number): Promise<UsedKey[]>;
-  /** The active keys of a space, newest first. */
+  /** Newest first. */
   listOfSpace(spaceId: string, page: SpaceKeyPage, now: number): Promise<HeldKey[]>;
   /** Revokes an active key of a space and returns it; null when there is none. */
   revokeInSpace(spaceId: string, id: string, now: number): Promise<ApiKey | null>;
@@ -81,7 +80,6 @@ export interface ApiKeyRows {
   recordUse(id: string, at: number, everyMs: number): Promise<void>;
   /** The digest of the installation's only key, if it was never used or revoked; otherwise null. */
   onlyUnused(): Promise<string | null>;
-  /** Transfers the enterprise keys of a space to another account. */
   transferEnterprise(spaceId: string, fromAccountId: string, toAccountId: string): Promise<void>;
 }
 
@@ -94,7 +92,6 @@ export const isKeyText = texts.matches;
 /** The stored digest of a key. A key has 256 random bits, so a plain hash is enough. */
 export const keyDigest = secretDigest;
 
-/** The time, the ids and the random bytes of new rows. */
 export interface CreationContext {
   readonly now: number;
   readonly ids: Ids;
@@ -111,11 +108,9 @@ export interface KeyInput {
   readonly restrictions?: KeyRestrictions;
 }
 
-/** The rule for names of credentials, as an error text. */
 export const keyNameRule = "must have 1 to 100 characters, no control characters, and no blank at either end";
 const nameForm = /^(?!\s)[^\p{Cc}\p{Cs}]{1,100}(?<!\s)$/u;
 
-/** Whether a text is a valid name of a credential. */
 export const isKeyName = (name: string): boolean => nameForm.test(name);
 
 /**

@@ -56,7 +56,6 @@ interface KeyParts {
   readonly random: Random;
 }
 
-/** A key as its owner requests it. */
 export interface ApiKeyInput {
   readonly name: string;
   readonly kind: KeyKind;
@@ -73,7 +72,7 @@ export interface ApiKeys {
    * not the team's owner, `resource_exhausted` when the account has 50 active general keys.
    */
   create(tx: Tx, caller: Caller, input: ApiKeyInput): Promise<{ readonly key: ApiKey; readonly text: string }>;
-  /** The caller's active keys, newest first. */
+  /** Active ones, newest first. */
   list(tx: Tx, caller: Caller): Promise<readonly UsedKey[]>;
   /** @throws Failure `not_found` */
   revoke(tx: Tx, caller: Caller, id: string): Promise<void>;
@@ -87,7 +86,7 @@ export interface ApiKeys {
   restrict(tx: Tx, caller: Caller, id: string, restrictions: RestrictionsInput | undefined): Promise<UsedKey>;
   /** The active keys of all holders in the caller's space, newest first; or of one of them. @throws Failure `invalid_argument` for a cursor of another list. */
   listOfSpace(tx: Tx, caller: Caller, accountId: string | undefined, input: SpaceKeysInput): Promise<Page<HeldKey>>;
-  /** Revokes a key of any holder in the caller's space. @throws Failure `not_found` */
+  /** @throws Failure `not_found` */
   revokeInSpace(tx: Tx, caller: Caller, id: string): Promise<void>;
 }
 
@@ -158,7 +157,7 @@ export function apiKeys({ clock, ids, random }: KeyParts): ApiKeys {
 const checked = async (tx: Tx, caller: Caller, kind: KeyKind, input: RestrictionsInput | undefined): Promise<KeyRestrictions> =>
   input === undefined ? noRestrictions : checkRestrictions(tx, caller, kind, input);
 
-/** Revokes a key of any holder in a space. @throws Failure `not_found` */
+/** @throws Failure `not_found` */
 export async function revokeKeyOfSpace(tx: Tx, spaceId: string, id: string, now: number): Promise<void> {
   const key = await tx.keys.revokeInSpace(spaceId, id, now);
   if (!key) throw notFound("API key");

@@ -12,7 +12,6 @@ export interface RecipientQuery {
   readonly kind: KeyKind;
 }
 
-/** An account in a space. */
 export interface Recipient {
   readonly accountId: string;
   readonly spaceId: string;

@@ -13,7 +13,6 @@ export interface KeyRestrictions {
   readonly addressRanges: readonly string[] | null;
 }
 
-/** The restrictions of a key without any. */
 export const noRestrictions: KeyRestrictions = { scopes: null, projectIds: null, addressRanges: null };
 
 /** Restrictions as a request has them: an empty list does not limit. */

@@ -15,7 +15,6 @@ export interface ScopesInput {
   readonly connectorUids: readonly string[];
 }
 
-/** The settings of an app that people can change. */
 export type AppSettings = Pick<
   OAuthApp,
   | "name"

@@ -48,7 +48,6 @@ export interface OAuthApp extends ScopeConfig {
   readonly clientId: string;
   /** Null for the command line and unverified clients, which belong to no team: their users choose a space each time. */
   readonly spaceId: string | null;
-  /** The account that created it. */
   readonly creatorId: string;
   readonly name: string;
   readonly description: string;
@@ -107,22 +106,20 @@ export interface AppRows {
   find(clientId: string): Promise<OAuthApp | null>;
   /** Locks the app's row, so that counts and comparisons per app hold under concurrency. */
   lock(clientId: string): Promise<OAuthApp | null>;
-  /** Apps of a team, newest first. */
+  /** Newest first. */
   list(spaceId: string): Promise<OAuthApp[]>;
-  /** The apps to which an account has an active grant in a space, in no order. */
+  /** In no order. */
   listGranted(accountId: string, spaceId: string): Promise<OAuthApp[]>;
   /** Sets all but the space and the origins. */
   update(app: OAuthApp): Promise<void>;
   /** Ends the permission of a member for apps of a space to act as themselves. */
   endService(accountId: string, spaceId: string): Promise<void>;
-  /** Replaces the allowed origins. */
   setOrigins(clientId: string, origins: readonly string[]): Promise<void>;
   /** Inserts an unverified client with a document, or replaces what an earlier document said; returns it with a lock on its row. */
   putDocument(app: OAuthApp): Promise<OAuthApp>;
   /** Whether the owner of a space forbids unverified clients in it. */
   deniesUnverified(spaceId: string): Promise<boolean>;
   setDeniesUnverified(spaceId: string, denies: boolean): Promise<void>;
-  /** Tombstones the app. */
   remove(clientId: string, now: number): Promise<void>;
   insertSecret(secret: OAuthSecret): Promise<void>;
   /** Active secrets, newest first. */
@@ -131,7 +128,6 @@ export interface AppRows {
   revokeSecret(clientId: string, id: string, now: number): Promise<boolean>;
 }
 
-/** The sources of time, ids and randomness for new rows. */
 export interface AppParts {
   readonly clock: Pick<Clock, "now">;
   readonly ids: Ids;

@@ -14,7 +14,6 @@ export function isDocumentClientId(text: string): boolean {
   return url !== null && url.href === text && url.pathname !== "/" && url.username === "" && url.password === "";
 }
 
-/** A document as it was received. */
 export interface FetchedDocument {
   /** Not checked. */
   readonly json: unknown;
@@ -69,7 +68,7 @@ export function clientDocuments({ clock, fetch, count }: Parts): ClientDocuments
   };
 }
 
-/** Checks a document. @throws Failure `invalid_argument` */
+/** @throws Failure `invalid_argument` */
 function documentApp(clientId: string, json: unknown, now: number): OAuthApp {
   try {
     const members = membersOf(json);

@@ -14,7 +14,6 @@ export const isChallenge = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test
 /** True for the form of a code verifier (RFC 7636 4.1). */
 export const isVerifier = (text: string): boolean => /^[A-Za-z0-9._~-]{43,128}$/.test(text);
 
-/** The S256 challenge of a verifier. */
 export const challengeOf = (verifier: string): string => createHash("sha256").update(verifier).digest("base64url");
 
 /** Lifetime of a code: ten minutes (spec/oauth.md 7). */
@@ -37,7 +36,6 @@ export interface OAuthCode {
   readonly generation: number;
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** The resource that the tokens are for. */
   readonly resource: Resource;
 }
 
@@ -50,7 +48,7 @@ export interface IssuedCode extends OAuthCode {
 export interface CodeRows {
   insert(code: OAuthCode): Promise<void>;
   find(digest: string): Promise<IssuedCode | null>;
-  /** Marks the code as used. False when it is used already. */
+  /** False when it is used already. */
   use(digest: string, familyId: string, now: number): Promise<boolean>;
   /** Marks an account's codes in a space as used, without a token family. Waits for a concurrent exchange. */
   useUpAll(accountId: string, spaceId: string, now: number): Promise<void>;

@@ -91,7 +91,6 @@ export async function approve(tx: Tx, { now, ids }: CreationContext, approval: A
 
 type GrantInput = Omit<Approval, "request"> & { readonly request: Pick<AuthorizationRequest, "app" | "scopes"> };
 
-/** Adds scopes and connectors to the active grant, or creates one. Returns its id. */
 export async function writeGrant(tx: Tx, { now, ids }: Pick<CreationContext, "now" | "ids">, approval: GrantInput): Promise<string> {
   const { request, accountId, spaceId, connectorUids: chosen } = approval;
   const { clientId, generation, ...app } = request.app;

@@ -29,7 +29,6 @@ export interface OAuthDevice {
   readonly userDigest: string;
   readonly clientId: string;
   readonly scopes: readonly ScopeName[];
-  /** The resource that the tokens are for. */
   readonly resource: Resource;
   /** The network that sent the request, and its address. */
   readonly network: string;
@@ -40,10 +39,8 @@ export interface OAuthDevice {
   readonly intervalMs: number;
 }
 
-/** A request with what has happened to it. */
 export interface DeviceRequest extends OAuthDevice {
   readonly polledAt: number | null;
-  /** When a person approved or denied it. */
   readonly decidedAt: number | null;
   readonly accountId: string | null;
   readonly spaceId: string | null;
@@ -52,7 +49,6 @@ export interface DeviceRequest extends OAuthDevice {
   /** The app's generation when it was approved. */
   readonly generation: number | null;
   readonly usedAt: number | null;
-  /** The token family that its use created. */
   readonly familyId: string | null;
 }
 
@@ -76,14 +72,13 @@ export interface DeviceRows {
   use(digest: string, familyId: string, now: number): Promise<boolean>;
   /** Marks what an account approved in a space as used, without a token family. Waits for a concurrent use. */
   useUpAll(accountId: string, spaceId: string, now: number): Promise<void>;
-  /** Deletes requests that expired before the given time; returns how many. */
+  /** Those that expired before the given time; returns how many. */
   purge(before: number): Promise<number>;
 }
 
 /** The stored form of a device code. It has 256 random bits, so a plain hash is enough. */
 export const deviceDigest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** What a client asks for. */
 export interface DeviceInput extends AuthenticatedClient {
   /** The parameters `scope` and `resource`; null without them. */
   readonly scope: string | null;

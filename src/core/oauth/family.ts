@@ -62,7 +62,6 @@ export interface TokenFamily extends Omit<TokenPair, "accessId"> {
   readonly grantId: string;
   readonly accountId: string;
   readonly spaceId: string;
-  /** The authorized scopes. */
   readonly scopes: readonly ScopeName[];
   /** The app's generation when it was authorized. */
   readonly generation: number;
@@ -73,7 +72,6 @@ export interface TokenFamily extends Omit<TokenPair, "accessId"> {
   /** Null once it is revoked. */
   readonly accessId: string | null;
   readonly createdAt: number;
-  /** The resource that the tokens are for. */
   readonly resource: Resource;
   /** The app acts as itself: there is no grant, and no client gets the refresh token. */
   readonly service: boolean;
@@ -84,7 +82,6 @@ export interface Rotation {
   /** SHA-256 of the refresh token that it replaced. */
   readonly digest: string;
   readonly at: number;
-  /** The client's network address. */
   readonly from: string;
 }
 
@@ -106,13 +103,12 @@ export interface FamilyRows {
   rotate(familyId: string, rotation: Rotation, next: TokenPair): Promise<boolean>;
   /** False when it was revoked already. */
   revoke(familyId: string, now: number): Promise<boolean>;
-  /** Revokes all families of an account in a space. */
   revokeAll(accountId: string, spaceId: string, now: number): Promise<void>;
   /** Revokes the tokens with which an app acts as itself. */
   revokeService(clientId: string, now: number): Promise<void>;
   /** Revokes only this access token. False when it is not the active one. */
   revokeAccess(familyId: string, accessId: string): Promise<boolean>;
-  /** Deletes families that were revoked, or whose refresh token expired, before the given time; returns how many. */
+  /** Those that were revoked, or whose refresh token expired, before the given time; returns how many. */
   purge(before: number): Promise<number>;
 }
 

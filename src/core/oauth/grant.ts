@@ -14,7 +14,6 @@ export interface OAuthGrant {
   readonly spaceId: string;
   readonly clientId: string;
   readonly scopes: readonly ScopeName[];
-  /** The connectors that the user granted. */
   readonly connectorUids: readonly string[];
   /** The app's generation at the latest approval. */
   readonly generation: number;
@@ -24,7 +23,6 @@ export interface OAuthGrant {
 
 export type GrantKey = Pick<OAuthGrant, "accountId" | "spaceId" | "clientId">;
 
-/** The fields that an approval changes. */
 export type GrantChange = Pick<OAuthGrant, "id" | "scopes" | "connectorUids" | "generation" | "updatedAt">;
 
 /** Active grants, one for each account, space and app. A revoked grant is not returned, and its tokens are invalid. */
@@ -33,7 +31,7 @@ export interface GrantRows {
   byId(id: string): Promise<OAuthGrant | null>;
   /** One statement: grant, app and membership, also revoked and deleted ones. */
   findState(id: string): Promise<AuthorizationState | null>;
-  /** Grants of an account in a space, newest first. */
+  /** Newest first. */
   list(accountId: string, spaceId: string): Promise<OAuthGrant[]>;
   /** Returns the active grant with a lock on its row; inserts the argument when there is none. */
   lock(grant: OAuthGrant): Promise<OAuthGrant>;
@@ -45,7 +43,7 @@ export interface GrantRows {
   countUsers(clientId: string): Promise<number>;
   /** Revokes the grant; its codes and tokens become invalid. False when there is no such active grant. */
   revoke(id: string, now: number): Promise<boolean>;
-  /** Revokes all of an account's grants in a space; returns how many. */
+  /** Returns how many. */
   revokeAll(accountId: string, spaceId: string, now: number): Promise<number>;
 }
 
@@ -71,7 +69,6 @@ export interface AppUsers extends Page<AppUser> {
   readonly total: number;
 }
 
-/** An app with the grant that the caller gave it. */
 export interface AuthorizedApp {
   readonly app: OAuthApp;
   readonly grant: OAuthGrant;

@@ -51,7 +51,6 @@ export interface ActiveToken {
   /** Unix milliseconds; null when unknown. */
   readonly issuedAt: number | null;
   readonly expiresAt: number;
-  /** The resource that the token is for. */
   readonly resource: Resource;
 }
 

@@ -11,15 +11,12 @@ export const serviceMs = 900_000;
 /** What an app may do as itself: it reaches only its own rows. */
 const serviceScopes: readonly ScopeName[] = ["create_task"];
 
-/** The scopes of an app that acts as itself. */
 export const serviceScopesOf = ({ scopes }: Pick<OAuthApp, "scopes">): readonly ScopeName[] =>
   serviceScopes.filter((name) => scopes.includes(name));
 
 /** A request with the grant type client_credentials (RFC 6749 4.4). */
 export interface ServiceRequest extends AuthenticatedClient {
-  /** The `scope` parameter; null when the request has none. */
   readonly scope: string | null;
-  /** The `resource` parameter; undefined when the request has none. */
   readonly resource: Resource | undefined;
 }
 

@@ -52,7 +52,6 @@ export interface SigningKeys {
   publicKey(kid: string): Promise<CryptoKey | null>;
   /** Public JWKs of all keys that may have signed a token that is still valid. */
   listPublicKeys(): Promise<JWK[]>;
-  /** Deletes keys whose tokens have all expired. */
   retire(): Promise<void>;
 }
 

@@ -27,7 +27,7 @@ export async function holdForMove(tx: Tx, now: number, move: Move): Promise<void
   await hold(tx, now);
 }
 
-/** The move that has begun or is complete; null without one. */
+/** Begun or complete; null without one. */
 export async function findMove({ settings }: Pick<Tx, "settings">): Promise<Move | null> {
   const stored = (await settings.get(moveName)) ?? "";
   return stored === "" ? null : JSON.parse(stored);
@@ -69,6 +69,5 @@ export async function checkNotHeld(tx: Tx): Promise<void> {
 /** Keeps the bytes of deleted files until this time (Unix milliseconds), while a backup copies them. 0: no longer. */
 export const keepBytesUntil = (tx: Tx, time: number): Promise<void> => tx.settings.put(bytesName, String(time));
 
-/** Whether bytes of deleted files must be kept at this time. */
 export const areBytesKept = async ({ settings }: Pick<Tx, "settings">, now: number): Promise<boolean> =>
   Number((await settings.get(bytesName)) ?? 0) > now;

@@ -37,7 +37,6 @@ export interface ProcessKeyRows {
 /** The position of an encrypted value: the values of its row's primary key, in the order of the columns. */
 export type ValueKey = readonly (string | number)[];
 
-/** A stored encrypted value. */
 export interface SealedValue {
   readonly key: ValueKey;
   readonly sealed: Uint8Array<ArrayBuffer>;
@@ -47,7 +46,6 @@ export interface SealedValue {
 /** All stored encrypted values, by their columns. */
 export interface SealedRows {
   listColumns(): readonly string[];
-  /** The next values of a column, by key. */
   page(column: string, after: ValueKey | null, max: number): Promise<readonly SealedValue[]>;
   /** Replaces a value. False when it has changed since it was read. */
   replace(column: string, value: SealedValue, sealed: Uint8Array<ArrayBuffer>): Promise<boolean>;
@@ -61,7 +59,6 @@ export const keysFollowMs = 5_000;
 /** A change that sealed before the switch has ended. */
 const settleMs = 60_000;
 
-/** The check value of the key that seals. */
 const checkName = "encryption-key-check";
 /** The rotation in progress, as JSON; empty without one. */
 const rotationName = "encryption-key-rotation";

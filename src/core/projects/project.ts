@@ -9,7 +9,6 @@ import type { Tx } from "../store.ts";
 /** The most projects in a space (spec/decisions.md 19b). */
 export const projectsMax = 1000;
 
-/** The most tasks of a project that are counted. */
 export const countedTasksMax = 1_000;
 
 /** A named container. Its instruction applies to every task in it. */
@@ -23,14 +22,12 @@ export interface Project {
   readonly createdAt: number;
 }
 
-/** Creates a project's row. */
 export const newProject = (
   { accountId, spaceId }: Scope,
   { id, name, instruction }: Pick<Project, "id" | "name" | "instruction">,
   now: number,
 ): Project => ({ id, accountId, spaceId, name, instruction, createdAt: now });
 
-/** The members that may be changed; absent ones stay as they are. */
 export type ProjectEdit = Partial<Pick<Project, "name" | "instruction">>;
 
 /** A project with the number of its tasks, up to 1,000; null when the caller may not know it or has not requested it. */
@@ -55,7 +52,7 @@ export interface ProjectRows {
   insert(project: Project): Promise<void>;
   /** The caller's projects, newest first: all of them, or at most `limit` after a place in this order. */
   list(scope: Scope, page?: ProjectPage): Promise<readonly Project[]>;
-  /** The number of tasks of each of these projects, up to 1,000. */
+  /** Up to 1,000. */
   countTasks(ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   find(scope: Scope, id: string): Promise<Project | null>;
   /** As `find`, and keeps the project from being deleted until the transaction ends. */
@@ -64,9 +61,9 @@ export interface ProjectRows {
   lockIn(spaceId: string, id: string): Promise<boolean>;
   /** A project of any account, for the operator. */
   byId(id: string): Promise<Project | null>;
-  /** The number of projects in a space, of all accounts. */
+  /** Of all accounts. */
   count(spaceId: string): Promise<number>;
-  /** Returns the changed project; null when the caller has none of this id. */
+  /** Null when the caller has none of this id. */
   update(scope: Scope, id: string, edit: ProjectEdit): Promise<Project | null>;
   /** Makes the caller's project a tombstone, without its texts. Returns the project as it was; null when the caller has none of this id. */
   tombstone(scope: Scope, id: string, now: number): Promise<Project | null>;

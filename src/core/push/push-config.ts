@@ -9,7 +9,6 @@ export type PushState = "active" | "ended" | "failed";
 /** What a limited key needs to create a configuration, and keeps needing while it sends (spec/api.md 8.124). */
 export const pushScopes = ["task:read", "webhook:write"] as const satisfies readonly KeyScope[];
 
-/** What identifies a configuration of push notifications. */
 export interface PushKey {
   readonly taskId: string;
   /** The app that created it; empty without one. */
@@ -95,9 +94,8 @@ export interface PushConfigRows {
   put(config: PushConfig): Promise<void>;
   /** Returns whether it existed. */
   remove(key: PushKey): Promise<boolean>;
-  /** Tasks that have active configurations, at most `max`. */
   tasks(max: number): Promise<readonly string[]>;
-  /** Those of an account in a space, newest first. */
+  /** Newest first. */
   ofAccount(scope: Pick<Scope, "accountId" | "spaceId">, max: number): Promise<readonly PushConfig[]>;
   /**
    * Active configurations without an active sender that may send and have something to send or to end, longest waiting first.
@@ -113,11 +111,10 @@ export interface PushConfigRows {
   take(key: PushKey, claim: string, now: number, until: number): Promise<PushConfig | null>;
   /** Notes what was sent, and holds the claim longer. False also when the task is deleted. */
   advance(key: PushKey, claim: string, sentSeq: number, until: number): Promise<boolean>;
-  /** Gives a configuration back. */
   release(key: PushKey, claim: string, result: PushResult): Promise<boolean>;
   /** Ends a configuration, if its task is over and had no event since, or else gives it back. */
   endOrRelease(key: PushKey, claim: string, sentSeq: number, now: number): Promise<void>;
-  /** Deletes up to `max` configurations of deleted tasks; returns how many. */
+  /** Returns how many. */
   purge(max: number): Promise<number>;
 }
 

@@ -29,7 +29,6 @@ export interface AgedTask {
   readonly isPersonal: boolean;
 }
 
-/** The rows that retention reads and deletes. */
 export interface RetentionRows {
   /** The next tasks after an id, in the order of ids: all, so that the cost of a call does not depend on what is found. */
   walkTasks(after: string, max: number): Promise<readonly AgedTask[]>;

@@ -3,7 +3,6 @@ const dayMs = 24 * 60 * minuteMs;
 
 /** Converts between instants and the local times of one zone. A local time is written as the milliseconds that it would have in UTC. */
 export interface LocalTime {
-  /** The local time of an instant. */
   fromInstant(instant: number): number;
   /**
    * The instant of a local time: of a time that occurs twice the first one, of a time that a clock change skips the first

@@ -61,7 +61,6 @@ export interface Schedule extends Timing {
 
 export type ScheduleChanges = Partial<Omit<Schedule, "id" | "accountId" | "spaceId" | "clientId" | "apiKeyId" | "createdAt">>;
 
-/** A place in the list of schedules. */
 export interface SchedulePosition {
   readonly at: number;
   readonly id: string;
@@ -72,7 +71,7 @@ export type PausedOwner =
   | { readonly accountId: string; readonly spaceId: string; readonly clientId?: string }
   | { readonly clientId: string; readonly spaceId: string };
 
-/** A failure of a schedule, after it was counted. */
+/** After it was counted. */
 export interface CountedFailure {
   readonly schedule: Schedule;
   /** This failure has paused it. */
@@ -89,7 +88,7 @@ export interface ScheduleRows {
   byId(id: string): Promise<Schedule | null>;
   /** Newest first. */
   list(scope: Scope, limit: number, after?: SchedulePosition): Promise<readonly Schedule[]>;
-  /** The number of schedules of an account in a space, of all apps. */
+  /** Of all apps. */
   count(scope: Pick<Scope, "accountId" | "spaceId">): Promise<number>;
   update(id: string, changes: ScheduleChanges): Promise<void>;
   /** False when there is none. */
@@ -107,6 +106,6 @@ export interface ScheduleRows {
   addFailure(id: string, error: string, now: number): Promise<CountedFailure | null>;
   /** A task of it succeeded. */
   clearFailures(id: string): Promise<void>;
-  /** Pauses the active schedules of an owner; returns how many. */
+  /** Returns how many. */
   pauseAll(owner: PausedOwner, reason: PauseReason, now: number): Promise<number>;
 }

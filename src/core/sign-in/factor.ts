@@ -57,7 +57,7 @@ export interface FactorRows {
   countRecoveryCodes(accountId: string): Promise<number>;
   /** Marks a ticket as used until it expires; false when it was used. Of concurrent callers one succeeds. */
   spend(digest: string, expiresAt: number): Promise<boolean>;
-  /** Forgets tickets that expired before the given time. */
+  /** Those that expired before the given time. */
   purgeTickets(before: number): Promise<void>;
 }
 

@@ -25,7 +25,6 @@ export interface SignInLink {
 
 export interface LinkRows {
   insert(link: SignInLink): Promise<void>;
-  /** Finds a link that can still be used. */
   findOpen(digest: string, now: number): Promise<SignInLink | null>;
   /** Marks a link as used; null when it is used, expired or unknown. Of concurrent callers one succeeds. */
   use(digest: string, now: number): Promise<SignInLink | null>;
@@ -35,20 +34,18 @@ export interface LinkRows {
   useUp(accountId: string, spaceId: string | null, now: number): Promise<void>;
   /** True when a link of this account was used at exactly this time. */
   wasUsedAt(accountId: string, at: number): Promise<boolean>;
-  /** Deletes links that expired before the given time. */
+  /** Those that expired before the given time. */
   purge(before: number): Promise<void>;
 }
 
 /** A new link's secret: 32 random bytes in base64url. */
 export const newLinkText = (random: Random): string => Buffer.from(random(32)).toString("base64url");
 
-/** True for a text that has the form of a link's secret. */
 export const isLinkText = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
 
 /** The stored form of the secret. It has 256 random bits, so a plain hash is enough. */
 export const linkDigest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** An account in a space. */
 interface LinkTarget {
   readonly accountId: string;
   readonly spaceId: string;

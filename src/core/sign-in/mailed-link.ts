@@ -29,7 +29,7 @@ export interface MailedLinkRows {
   useUp(accountId: string, now: number): Promise<void>;
   /** True when a link of this account was used at exactly this time. */
   wasUsedAt(accountId: string, at: number): Promise<boolean>;
-  /** Deletes links that expired before the given time. */
+  /** Those that expired before the given time. */
   purge(before: number): Promise<void>;
 }
 

@@ -92,7 +92,6 @@ function deriveHash(text: string, { ln, r, p, salt }: Omit<Stored, "hash">, turn
   return passwordTurns(turn, () => derive(text.normalize("NFKC"), salt, hashBytes, { N, r, p, maxmem: 128 * N * r * 2 }));
 }
 
-/** The fewest and the most characters of a password. */
 export const passwordLength = { min: 12, max: 1024 } as const;
 
 /** True when a new password has an allowed length; characters are counted after NFKC. */

@@ -29,13 +29,11 @@ export interface SessionHolder {
   readonly name: string | null;
   /** The name of the session's team; null in a personal space. */
   readonly teamName: string | null;
-  /** The account is an operator of the installation. */
   readonly operator: boolean;
   /** The person's membership in the session's team; null in a personal space. */
   readonly member: { readonly role: Role; readonly status: MemberStatus; readonly delegated: boolean } | null;
 }
 
-/** A session as its person sees it. */
 export interface OwnSession extends Pick<Session, "id" | "createdAt" | "expiresAt"> {
   /** The name of the session's team; null in a personal space. */
   readonly teamName: string | null;
@@ -51,7 +49,6 @@ export interface SessionRows {
   renew(id: string, expiresAt: number, notAfter: number): Promise<void>;
   /** Moves the end of a valid session to 30 days after a use, unless a use less than `everyMs` before it has been recorded. */
   recordUse(id: string, at: number, everyMs: number): Promise<void>;
-  /** Records that the person proved their identity again. */
   recordProof(id: string, provedAt: number): Promise<void>;
   /** Moves a session of this account that is valid at `now` from one space to another; false when it acts in another space by now, or has ended. */
   move(session: Pick<Session, "id" | "accountId">, spaces: { readonly from: string; readonly to: string }, now: number): Promise<boolean>;
@@ -64,7 +61,7 @@ export interface SessionRows {
   endOthers(accountId: string, keptId: string | null): Promise<void>;
   /** Ends every session of an account in one space. */
   endIn(accountId: string, spaceId: string): Promise<void>;
-  /** Deletes sessions that ended before the given time. */
+  /** Those that ended before the given time. */
   purge(before: number): Promise<void>;
 }
 
@@ -74,7 +71,6 @@ export const newSessionText = (random: Random): string => Buffer.from(random(32)
 /** The stored form of a cookie. It has 256 random bits, so a plain hash is enough. */
 export const sessionDigest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** An account's identity at its identity provider. */
 export interface Identity {
   readonly issuer: string;
   readonly subject: string;
@@ -92,9 +88,8 @@ export interface SignInRows {
   /** The stored hash; null when the account has none or does not exist. */
   password(accountId: string): Promise<string | null>;
   setPassword(accountId: string, stored: string): Promise<void>;
-  /** The identity that the account is bound to; null when there is none. */
+  /** Null when there is none. */
   identity(accountId: string): Promise<Identity | null>;
-  /** The account that is bound to this identity. */
   findByIdentity(identity: Identity): Promise<string | null>;
   /** Binds an account that has no identity; false when it has one. */
   bindIdentity(accountId: string, identity: Identity): Promise<boolean>;
@@ -106,5 +101,4 @@ export interface SignInRows {
   recordFirstSignIn(memberId: string, now: number): Promise<void>;
 }
 
-/** Deletes sessions that have ended. */
 export const purgeSessions = purging("purge-sessions", (tx, now) => tx.sessions.purge(now));

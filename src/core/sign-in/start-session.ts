@@ -99,7 +99,6 @@ export type SessionChange =
   | "RemoveAuthenticator"
   | "ReplaceRecoveryCodes";
 
-/** Writes the audit row of such a change. */
 export async function auditSession(
   tx: Tx,
   { now, ids }: CreationContext,

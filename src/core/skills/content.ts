@@ -6,10 +6,8 @@ import type { StoredFile } from "../files/file.ts";
 import { fileBytesMax } from "./files.ts";
 import type { Skill } from "./skill.ts";
 
-/** The prefix of a skill's id in a download link. No file id begins with it. */
 const idPrefix = "skill-";
 
-/** The id of a skill in a download link. */
 export const toDownloadId = (skillId: string): string => `${idPrefix}${skillId}`;
 
 /** The skill id in a download link; undefined when the link is for a file. */
@@ -39,7 +37,6 @@ export const toSkillFile = ({ id, spaceId, accountId, clientId, blobId, bytes, s
 
 /** The files of a skill. They are read from the storage on each call, one by one. */
 export interface SkillContent {
-  /** The files with their sizes, by path. */
   list(): Promise<readonly { readonly path: string; readonly bytes: number }[]>;
   /**
    * The first bytes of a file, by default at most 20 MB: all of it.

@@ -11,10 +11,7 @@ import type { SkillFile } from "./files.ts";
 import { archiveBytesMax } from "./unzip.ts";
 
 /** The source of a new skill's ZIP; the kinds are the fields' names. */
-export type SkillSource =
-  | { readonly kind: "archive"; readonly bytes: Uint8Array }
-  /** An uploaded file. */
-  | { readonly kind: "file_id"; readonly fileId: string };
+export type SkillSource = { readonly kind: "archive"; readonly bytes: Uint8Array } | { readonly kind: "file_id"; readonly fileId: string };
 
 /** Reads the bytes of a file that the caller has uploaded. @throws Failure `not_found`, or `invalid_argument` when it is too large. */
 export async function readUploaded(

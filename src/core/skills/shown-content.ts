@@ -6,12 +6,9 @@ import type { Skill } from "./skill.ts";
 /** The most bytes of a file that are shown as text. */
 export const shownBytesMax = 256 * 1024;
 
-/** The content of a skill as people read it. */
 export interface ShownContent {
   readonly skill: Skill;
-  /** The files by path, with their sizes in bytes. */
   readonly files: Awaited<ReturnType<SkillContent["list"]>>;
-  /** The path of the shown file. */
   readonly path: string;
   readonly text: string;
   /** The file is longer than the text. */

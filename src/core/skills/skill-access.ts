@@ -4,7 +4,6 @@ import { checkEditable, mayEditAllApps } from "../oauth/app.ts";
 import type { Tx } from "../store.ts";
 import type { Skill, SkillOwner, SkillOwnerType } from "./skill.ts";
 
-/** The owner of a skill as a request states it. */
 export interface OwnerInput {
   readonly ownerType: Exclude<SkillOwnerType, "official">;
   readonly projectId: string | undefined;

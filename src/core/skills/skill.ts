@@ -47,10 +47,8 @@ export interface SkillScope {
 /** The owner of a list of skills. Names are unique in a list. */
 export type SkillOwner = Pick<Skill, "ownerType" | "spaceId" | "accountId" | "projectId" | "clientId">;
 
-/** The account and space that a choice applies to. */
 export type SkillChooser = Pick<SkillScope, "accountId" | "spaceId">;
 
-/** Skills that are not deleted. */
 export interface SkillRows {
   insert(skill: Skill): Promise<void>;
   byId(id: string): Promise<SkillView | null>;
@@ -61,13 +59,12 @@ export interface SkillRows {
    * the account's choice for the place's space, if it made one.
    */
   visible(place: SkillScope): Promise<readonly SkillView[]>;
-  /** The skills of an owner, newest first. */
+  /** Newest first. */
   listOfOwner(owner: SkillOwner): Promise<readonly SkillView[]>;
   /** Sets the default for accounts that have not chosen; false when there is no such skill. */
   setEnabled(id: string, enabled: boolean, now: number): Promise<boolean>;
   /** Sets the choice of one account; false when there is no such skill. */
   choose(id: string, chooser: SkillChooser, enabled: boolean): Promise<boolean>;
-  /** Deletes all choices of an account in a space. */
   deleteChoices(chooser: SkillChooser): Promise<void>;
   /** Replaces the content; false when there is no such skill. */
   replace(id: string, content: Pick<Skill, "description" | "blobId" | "bytes" | "sha256" | "updatedAt">): Promise<boolean>;

@@ -55,7 +55,6 @@ async function switchSkill(tx: Tx, caller: Caller, id: string, input: SwitchInpu
   return { before, after, forEveryone: shared === undefined };
 }
 
-/** A team or official skill that the caller shares with others. */
 async function findShared(tx: Tx, { accountId, spaceId }: Caller, id: string): Promise<SkillView | undefined> {
   const visible = await tx.skills.visible({ accountId, spaceId, projectId: null, clientId: null });
   return visible.find((skill) => skill.id === id && (skill.ownerType === "team" || skill.ownerType === "official"));

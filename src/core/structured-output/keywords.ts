@@ -28,7 +28,6 @@ const isTypeName = (name: Json): name is TypeName => typeNames.some((known) => k
 
 const isSet = (values: readonly Json[]): boolean => new Set(values).size === values.length;
 
-/** The types of a node, in their order. */
 export function readTypes({ type }: JsonObject, path: string): readonly TypeName[] {
   must(type !== undefined, path, rules.type);
   const types = Array.isArray(type) ? type : [type];

@@ -5,7 +5,6 @@ import type { SchemaModel, SchemaNode, TypeName } from "./node.ts";
 
 const schemasMax = 1_000;
 
-/** The state of one parse. */
 interface Parse {
   readonly nodes: SchemaNode[];
   readonly definitions: Map<unknown, SchemaNode>;

@@ -29,7 +29,6 @@ export function backlog(store: Tx, max: number): Backlog {
   };
 }
 
-/** Counts the waiting tasks, in every process. */
 export const countWaiting: TimedJob<JobNeeds & { readonly backlog: Pick<Backlog, "count"> }> = {
   name: "count-waiting-tasks",
   every: countEveryMs,

@@ -5,7 +5,6 @@ import type { EventType, TaskEvent } from "./event.ts";
 import type { TaskStatus, TaskView } from "./task.ts";
 import type { TurnRequest } from "./turn-request.ts";
 
-/** Types of event that are messages. */
 export const messageTypes = ["user_message", "assistant_message", "error_message"] as const satisfies readonly EventType[];
 
 /** Types of event in a conversation: messages, and the events that end a turn in addition to its status. */

@@ -34,7 +34,6 @@ export interface EventPayloads {
     agentStatus: "running" | "stopped" | "waiting" | "error";
     brief: string;
     description?: string;
-    /** With `waiting` only. */
     statusDetail?: WaitDetail;
   };
   user_stop: Record<string, never>;
@@ -112,7 +111,6 @@ export interface EventWindow {
   readonly limit: number;
   /** False omits the verbose types. */
   readonly verbose: boolean;
-  /** Only these types. */
   readonly types?: readonly EventType[];
 }
 
@@ -120,7 +118,6 @@ export interface EventRows {
   list(taskId: string, window: EventWindow): Promise<readonly TaskEvent[]>;
   /** Sets the size of a file in the message that has it as an attachment. Callers do not see this size. */
   setAttachmentBytes(taskId: string, seq: number, fileId: string, bytes: number): Promise<void>;
-  /** Deletes all events of a task. */
   deleteOfTask(taskId: string): Promise<void>;
   /** Deletes the events of up to `max` tasks that were deleted before the given time; returns the number of tasks. */
   purge(before: number, max: number): Promise<number>;

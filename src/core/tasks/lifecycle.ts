@@ -122,7 +122,6 @@ export const stop: Step = {
 
 export type Wait = Pick<Action, "kind" | "variant" | "actionId">;
 
-/** The changes and events that end a turn. */
 export interface Ending extends Step {
   /** Events before the status. They are written also when another turn follows. */
   readonly messages: readonly NewEvent[];

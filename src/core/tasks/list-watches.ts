@@ -43,7 +43,6 @@ export const marginMs = 10_000;
 const cursorMaxMs = 24 * 60 * 60 * 1000;
 /** More changed tasks than this get a resync. */
 const changedMax = 1_000;
-/** Tasks in one message. */
 const pageSize = 100;
 /** The time in which changes are collected. */
 const collectMs = 250;

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { isText, parseJson } from "../json.ts";
 import { liveTypes, type TextDelta, wholeLength } from "./live-text.ts";
 
 /** A message between processes about live texts. */
@@ -12,7 +13,6 @@ export type LiveMessage =
 
 /** The most bytes of a message between processes. */
 export const messageBytesMax = 4_096;
-/** The most tasks that a message names. */
 export const namedMax = 50;
 /** Characters with which the division of a delta begins; each has at most 6 bytes in JSON. */
 const partLength = 3_000;
@@ -57,13 +57,8 @@ export function parseLive(message: string): LiveMessage | null {
 }
 
 function parseArray(message: string): readonly unknown[] {
-  try {
-    const parsed: unknown = JSON.parse(message);
-    return Array.isArray(parsed) ? parsed : [];
-  } catch {
-    return [];
-  }
+  const parsed = parseJson(message);
+  return Array.isArray(parsed) ? parsed : [];
 }
 
-const isText = (value: unknown): value is string => typeof value === "string";
 const isCount = (value: unknown): value is number => typeof value === "number" && Number.isSafeInteger(value) && value >= 0;

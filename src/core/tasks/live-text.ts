@@ -25,7 +25,6 @@ export interface TextDelta extends TextHead {
 /** The most bytes of a text in UTF-8 that are shown; its event has all of it. */
 export const textBytesMax = 1024 * 1024;
 
-/** Attempts of one run. */
 const attemptsMax = 2 ** 20;
 
 /** The number of a text among all of its task: runs of a later fence come after those of earlier ones. */

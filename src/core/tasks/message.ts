@@ -12,7 +12,6 @@ const tokensMax = 5000;
 const referencesMax = 20;
 const titleMax = 80;
 
-/** A user's message to a task, from any wire form. */
 export interface UserInput {
   /** The text parts, in order. */
   readonly texts: readonly string[];
@@ -25,7 +24,6 @@ export interface UserInput {
   readonly withTranscripts?: string;
   /** The price of the transcripts, in millionths of a credit. */
   readonly transcriptPrice?: bigint;
-  /** The resources that the message names for the task. */
   readonly resources?: RequestedResources;
 }
 
@@ -89,14 +87,12 @@ export function canonicalLocale(tag: string | undefined, account: string): strin
   }
 }
 
-/** A referenced task, opened for reading. */
 export interface ReferencedTask {
   readonly id: string;
   readonly title: string;
   readonly status: TaskStatus;
   /** Unix milliseconds. */
   readonly createdAt: number;
-  /** The number of its newest event. */
   readonly lastSeq: number;
   events(window: EventWindow): Promise<readonly TaskEvent[]>;
 }

@@ -41,9 +41,7 @@ export type ProfileEdit = Partial<Pick<ProfileSettings, "title" | "description" 
 export type ProfileOfTask = Pick<Task, "spaceId" | "agentProfile">;
 
 export interface ProfileRows {
-  /** The settings of a space, in any order. */
   list(spaceId: string): Promise<readonly ProfileSettings[]>;
-  /** Creates or changes settings. */
   set(settings: Pick<ProfileSettings, "spaceId" | "profile" | "updatedAt">, edit: ProfileEdit): Promise<void>;
   /** The settings of these tasks that limit concurrency. Their rows stay locked until the change ends; they are locked in one order. */
   lockLimited(tasks: readonly ProfileOfTask[]): Promise<readonly (ProfileSettings & { readonly concurrency: number })[]>;

@@ -1,6 +1,5 @@
 import { invalidArgument } from "../failure.ts";
 
-/** The profile of a task that requests none. */
 export const defaultProfile = "manus-1.6";
 
 /** A profile as people read it. */

@@ -16,7 +16,6 @@ export type SharedContent =
   | { readonly kind: "status"; readonly status: TaskStatus }
   | { readonly kind: "plan"; readonly steps: readonly PlanStep[] };
 
-/** An event that visitors see. */
 export type SharedEvent = Pick<TaskEvent, "seq" | "timestamp"> & { readonly content: SharedContent };
 
 type Show<T extends EventType> = (payload: EventPayloads[T]) => SharedContent;
@@ -49,7 +48,6 @@ const showStep = ({ status, title, startedAt, endAt }: PlanStep): PlanStep => ({
   ...defined({ startedAt, endAt }),
 });
 
-/** The types of events that visitors see. */
 export const sharedTypes: readonly EventType[] = eventTypes.filter((type) => shown[type] !== null);
 
 /** The part of an event that visitors see; null for none of it. */
@@ -59,7 +57,7 @@ export function toSharedEvent(event: TaskEvent): SharedEvent | null {
   return show && { seq: event.seq, timestamp: event.timestamp, content: show(event.payload) };
 }
 
-/** A page of a shared task's events, in their order. */
+/** In the order of the events. */
 export interface SharedPage {
   readonly items: readonly SharedEvent[];
   /** More events follow, perhaps only hidden ones. */

@@ -25,7 +25,6 @@ interface InsertOptions {
   readonly isSubscribed?: boolean;
 }
 
-/** @param remoteProfiles the profiles whose tasks remote workers run. */
 export function taskSteps(clock: Clock, remoteProfiles: readonly string[] = [], direct: DirectClaims = noDirectClaims): TaskSteps {
   async function notify(tx: Tx, { id, agentProfile }: Task): Promise<void> {
     if (remoteProfiles.includes(agentProfile)) tx.workerRuns.notifyPollers();

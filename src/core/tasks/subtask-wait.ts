@@ -12,7 +12,6 @@ export interface SubtaskWait {
   readonly seq: number;
   readonly spaceId: string;
   readonly mode: WaitMode;
-  /** The ids of the subtasks. */
   readonly subtasks: readonly string[];
   /** The end of its time; null without one. */
   readonly until: number | null;
@@ -65,7 +64,6 @@ export function reasonOf(
 /** When a waiting task is looked at again without news. */
 export const nextLook = ({ until }: Pick<SubtaskWait, "until">, now: number): number => Math.min(until ?? Infinity, now + lookEveryMs);
 
-/** Describes for users what a task waits for. */
 export function waitBrief({ mode, subtasks: { length } }: Pick<SubtaskWait, "mode" | "subtasks">): string {
   const subtasks = length === 1 ? "a subtask" : `${length} subtasks`;
   return mode === "any" && length > 1 ? `Waits for one of ${subtasks}` : `Waits for ${subtasks}`;

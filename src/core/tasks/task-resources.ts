@@ -4,11 +4,9 @@ import type { Tx } from "../store.ts";
 
 /** The resources that a message names for its task; an empty list names none. */
 export interface RequestedResources {
-  /** Ids of the skills that the task may use. */
   readonly skills: readonly string[];
   /** Ids of the skills that the task must use. */
   readonly forced: readonly string[];
-  /** Ids of connectors. */
   readonly connectors: readonly string[];
   /** Disables the default connectors too: for a new task only (spec/api.md 14.2). */
   readonly noConnectors: boolean;

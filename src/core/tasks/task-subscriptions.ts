@@ -21,7 +21,6 @@ export interface TaskSubscriptions {
    * @throws Failure `resource_exhausted` when all of the holder's slots are taken.
    */
   reserve(call: OpenCall): void;
-  /** The number of slots that are taken. */
   size(): number;
 }
 
@@ -58,7 +57,6 @@ export interface SubscriptionRules {
   readonly pollMs: number;
   /** Whose slot a call takes; by default that of its account. */
   readonly holderOf?: (call: OpenCall) => string;
-  /** Aborted when the process drains. */
   readonly draining: AbortSignal;
 }
 

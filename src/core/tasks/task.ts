@@ -45,7 +45,6 @@ export interface Task {
   readonly lastSeq: number;
   /** The time of the newest event, Unix ms. */
   readonly lastTimestamp: number;
-  /** The number of the newest user_message. */
   readonly messageSeq: number;
   /** Messages up to this number were handled in earlier turns. */
   readonly answeredSeq: number;
@@ -88,9 +87,7 @@ export interface Task {
 }
 
 export interface ImportedFrom {
-  /** The origin of the server. */
   readonly origin: string;
-  /** The id of the task there. */
   readonly id: string;
   /** When it was imported, Unix milliseconds. */
   readonly at: number;
@@ -109,7 +106,6 @@ export interface LatestStatus {
 /** The state that a task shows in lists, in addition to its status. Members are null before the first event of their type. */
 export interface TaskProgress {
   readonly latestStatus: LatestStatus | null;
-  /** The number of the latest status_update. */
   readonly statusSeq: number | null;
   /** The steps of the latest plan that are done, and all of its steps. */
   readonly planDone: number | null;
@@ -121,9 +117,8 @@ export interface TaskView extends Task, TaskProgress {
   /** When it last began to wait for its user, Unix ms; 0 for never, and for a wait that began in a release before 0.2.0. */
   readonly waitingSince: number;
   readonly apiKeyName: string | null;
-  /** The name of its account; null without one. */
+  /** Null without a name. */
   readonly accountName: string | null;
-  /** The name of the app that created it; null without one. */
   readonly appName: string | null;
   /** While it waits for a runner: when a worker of its space and profile last called, Unix ms. Otherwise null. */
   readonly workerSeenAt: number | null;
@@ -179,9 +174,7 @@ export type TaskChanges = Partial<
   readonly memo?: Json;
   /** What came with the latest message by the Responses API; null for nothing. */
   readonly turnRequest?: TurnRequest | null;
-  /** Adds to the task's cost in credits. */
   readonly addCredits?: number;
-  /** Adds to the number of subtasks that it has started. */
   readonly addSubtasks?: number;
   /** One of the events is a user_message, the first: messageSeq becomes its number. */
   readonly addsMessage?: true;
@@ -272,7 +265,6 @@ export interface TaskList {
   readonly next?: TaskPosition;
 }
 
-/** The fields of a task that a claim depends on. */
 export type ClaimableTask = Pick<Task, "id" | "fence" | "nodeId" | "claims" | "spaceId" | "agentProfile"> & {
   /** The space limits the runs of the profile: a claim counts them first. */
   readonly isLimited?: boolean;

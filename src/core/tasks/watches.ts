@@ -63,7 +63,6 @@ function trackSettling(promise: Promise<unknown>) {
 export interface HeldRead<T> {
   /** The most seconds, 0 to 60; the limit `holdSeconds` applies too. */
   readonly seconds: number;
-  /** One read, with the caller's current rights. */
   readonly read: (caller: Caller) => Promise<T>;
   /** Whether the result has what the caller waits for. */
   readonly isEnough: (found: T) => boolean;
@@ -79,7 +78,6 @@ export interface Watch {
 
 type WatchedTask = Pick<TaskView, "id" | "status" | "lastSeq">;
 
-/** What watches read. */
 export interface WatchSource {
   /** The task that this caller may watch under an id; null for any other. */
   readonly find: (tx: Tx, caller: Caller, id: string) => Promise<WatchedTask | null>;
@@ -149,7 +147,6 @@ const examinedMax = 5_000;
 
 /** The end of streams of a process that drains. */
 export const stopping = (): Failure => new Failure("unavailable", "the server is stopping: call again", { retryAfter: 1 });
-/** The end of a stream whose caller is gone. */
 export const cancelled = (): Failure => new Failure("cancelled", "the caller is gone");
 
 export function watches(

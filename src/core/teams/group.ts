@@ -105,9 +105,7 @@ export interface GroupRows {
   remove(spaceId: string, id: string): Promise<void>;
   addMembers(groupId: string, memberIds: readonly string[]): Promise<void>;
   removeMembers(groupId: string, memberIds: readonly string[]): Promise<void>;
-  /** Removes a member from all groups. */
   leaveAll(memberId: string): Promise<void>;
-  /** The role that groups give to a member; null for none. */
   roleOf(memberId: string): Promise<MappedRole | null>;
   /** The members whose roles groups can change: not the owner, super admins, removed members and delegated profiles. */
   listRoles(spaceId: string, memberIds: readonly string[]): Promise<readonly GroupRole[]>;

@@ -95,7 +95,6 @@ export interface DirectoryFilter {
   readonly offset: number;
 }
 
-/** One page of the directory, and the number of all people. */
 export interface DirectoryPage {
   readonly people: readonly TeamPerson[];
   readonly total: number;
@@ -119,7 +118,6 @@ export interface TeamUserFilter {
   readonly offset: number;
 }
 
-/** A role that can be granted: any but owner. */
 export type GrantableRole = Exclude<Role, "owner">;
 
 /** The input of a new member. */
@@ -193,7 +191,6 @@ export interface MemberChanges {
   readonly removedAt?: number;
 }
 
-/** One page of members, and the number of all. */
 export interface MemberPage {
   readonly users: readonly TeamUser[];
   readonly total: number;

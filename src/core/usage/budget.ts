@@ -36,7 +36,6 @@ export interface Budget {
 export interface BudgetReservation {
   readonly id: string;
   readonly taskId: string;
-  /** The fence of the run. */
   readonly fence: number;
   /** The ids of the budgets that it reserves credits in. */
   readonly budgets: readonly string[];
@@ -128,7 +127,6 @@ export interface Budgets {
   /** Creates the budget or changes its credits. @throws Failure `not_found` for a subject outside the space, `invalid_argument` for a subtask, `resource_exhausted` at 1000. */
   set(tx: Tx, space: Pick<Scope, "spaceId">, input: BudgetInput): Promise<Budget>;
   list(tx: Tx, space: Pick<Scope, "spaceId">): Promise<readonly Budget[]>;
-  /** The budgets of the account itself. */
   listOwn(tx: Tx, person: Pick<Scope, "accountId" | "spaceId">): Promise<readonly Budget[]>;
   /** @throws Failure `not_found` */
   remove(tx: Tx, space: Pick<Scope, "spaceId">, id: string): Promise<void>;

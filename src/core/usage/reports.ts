@@ -48,7 +48,6 @@ export interface GroupsInput extends PageRequest {
   readonly allMembers: boolean;
 }
 
-/** The requested list of a team's people. */
 export interface PeopleInput extends PageRequest {
   readonly filter: UsageFilter;
   readonly range: RangeInput;

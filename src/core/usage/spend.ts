@@ -7,7 +7,6 @@ import type { Task } from "../tasks/task.ts";
 import { type Budget, type BudgetReservation, inPeriod, isOverdrawn, isSpent, type Payer, payerOf, remainingCredits } from "./budget.ts";
 import { type Charge, chargeFor, maxCredits, type PriceTable, priceOf, type Usage } from "./price.ts";
 
-/** The usage of a run that one change accounts for. */
 export interface RunUsage {
   /** Whole credits, in addition to the price of `usage` and `turns`. */
   readonly credits: number;

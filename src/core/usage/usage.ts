@@ -124,7 +124,6 @@ export interface TaskCostPage {
   readonly after?: Pick<UsageEntry, "at" | "id">;
 }
 
-/** The tokens of a task, over all of its runs. */
 export type TaskTokens = Pick<UsageEntry, "inputTokens" | "outputTokens">;
 
 export interface UsageByPerson {

@@ -4,7 +4,6 @@ import type { Task } from "../tasks/task.ts";
 import { notifiesWebhooks } from "../webhooks/notifications.ts";
 import { deleteWorkspace } from "../workspaces/workspace.ts";
 
-/** How a task is deleted. */
 export interface TaskDeletion {
   /** Unix milliseconds. */
   readonly now: number;

@@ -50,7 +50,6 @@ async function readOne(at: string, path: string, limits: ReadLimits): Promise<Ui
   }
 }
 
-/** The owner of a skill that the operator imports. */
 export type SkillTarget =
   | { readonly kind: "official" }
   /** The first team when no name is given. */

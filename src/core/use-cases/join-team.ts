@@ -9,7 +9,6 @@ import type { GrantableRole, TeamUser } from "../teams/team-user.ts";
 /** A person who was added to a team, with a one-time sign-in link. */
 export interface Newcomer {
   readonly email: string;
-  /** The team's name. */
   readonly team: string;
   /** The link's secret, returned only once. */
   readonly link: string;

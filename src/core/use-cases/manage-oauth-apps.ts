@@ -207,7 +207,6 @@ const toAuditFacts = ({ webhookUrl, ...app }: AppSettings & Pick<OAuthApp, "serv
   connectorUids: app.connectorUids,
 });
 
-/** The changed settings, before and after. */
 function findDifference(before: OAuthApp, after: OAuthApp): { readonly before: AuditFacts; readonly after: AuditFacts } {
   const [was, is] = [toAuditFacts(before), toAuditFacts(after)];
   const changed = Object.keys(is).filter((name) => JSON.stringify(was[name]) !== JSON.stringify(is[name]));

@@ -54,7 +54,6 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
     return { user: after, holds: step.returnsProfiles ? [] : await tx.members.listHeldProfiles(user.id), cascade };
   }
 
-  /** Shows what a step would do. */
   async function showStep(tx: Tx, caller: Caller, user: TeamUser, step: Step): Promise<CascadeResult> {
     checkRoles(caller, user.role, step.ends === "removed" ? null : (step.set.role ?? user.role));
     const held = await tx.members.listHeldProfiles(user.id);

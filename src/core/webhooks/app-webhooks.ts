@@ -23,7 +23,6 @@ export type SetAppWebhook = (tx: Tx, url: string | null) => Promise<string | nul
 export interface AppWebhooks {
   /** Before the change: sends the test request when the address is new to the app. */
   prepare(app: Pick<TeamApp, "clientId" | "spaceId" | "creatorId">, url: string | null): Promise<SetAppWebhook>;
-  /** Removes the webhook together with its app. */
   remove(tx: Tx, clientId: string): Promise<void>;
 }
 

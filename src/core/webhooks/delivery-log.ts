@@ -30,13 +30,11 @@ export interface DeliveryPage {
   readonly after?: { readonly createdAt: number; readonly id: string };
 }
 
-/** Numbers of deliveries by state. */
 export type DeliveryTally = Readonly<Record<DeliveryState, number>>;
 
 /** Deliveries and attempts for people to read. The caller checks access by the webhook. */
 export interface DeliveryLogRows {
   list(webhookId: string, filter: DeliveryFilter, page: DeliveryPage): Promise<DeliveryLogEntry[]>;
-  /** The deliveries of a task to the webhooks in reach. */
   listOfTask(reach: WebhookReach, filter: DeliveryFilter & { readonly taskId: string }, page: DeliveryPage): Promise<DeliveryLogEntry[]>;
   find(id: string): Promise<DeliveryLogEntry | null>;
   /** How the newest deliveries of events since a time ended, at most `max` of them. */

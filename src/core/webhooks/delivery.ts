@@ -75,19 +75,16 @@ export type SignDelivery = (
 /** The result of an attempt; `delivered` means a 2xx response in time. */
 export interface AttemptResult extends Pick<DeliveryAttempt, "at" | "status" | "failure" | "latencyMs" | "response"> {
   readonly delivered: boolean;
-  /** The unparsed `Retry-After` of the response. */
   readonly retryAfter: string | null;
 }
 
 /** A delivery whose next attempt is due, with the input of the attempt. */
 export interface DueDelivery extends Pick<Delivery, "id" | "webhookId" | "type" | "taskId" | "attempts" | "createdAt"> {
-  /** The body is empty when it is no longer kept. */
   readonly event: Pick<WebhookEvent, "id" | "body">;
   /** Null when it is deleted. */
   readonly webhook: DueWebhook | null;
   /** Whether the webhook may receive events of this task now (spec/decisions.md 43). */
   readonly mayReceive: boolean;
-  /** Whether the task has stopped. */
   readonly isTaskStopped: boolean;
   /** The trace of the task's latest turn; null without one. */
   readonly traceparent: string | null;
@@ -148,7 +145,6 @@ export interface DeliveryRows {
    * at `leaseUntil` unless its outcome is recorded.
    */
   take(ids: readonly string[], now: number, leaseUntil: number): Promise<AttemptKey[]>;
-  /** Cancels pending deliveries. */
   cancel(ids: readonly string[], now: number): Promise<void>;
   /**
    * Writes attempts to the log, and the next states of their deliveries. A delivery that is settled, or that was taken again
@@ -159,6 +155,5 @@ export interface DeliveryRows {
   release(attempts: readonly AttemptKey[], now: number): Promise<void>;
   /** The webhooks that are not deleted, with locks on their rows. */
   lockForHealth(webhookIds: readonly string[]): Promise<WebhookHealth[]>;
-  /** @param inactiveReason deactivates the webhook. */
   setHealth(webhookId: string, health: Health, inactiveReason: string | null): Promise<void>;
 }

@@ -53,7 +53,6 @@ export interface ListenerRows {
   listWaiting(id: string, max: number): Promise<readonly WaitingEvent[]>;
   /** Removes the events up to this position, because they were sent. */
   settle(id: string, position: number): Promise<void>;
-  /** Removes a listener with its events. */
   remove(id: string): Promise<void>;
   /** Removes listeners that are over or lost. */
   purge(now: number): Promise<void>;

@@ -4,7 +4,6 @@ import type { AttemptResult, SendWebhook } from "./delivery.ts";
 import { type BodyParts, encodeBody, type Notification } from "./notifications.ts";
 import type { Webhook, WebhookEventType } from "./webhook.ts";
 
-/** The fields of a webhook that a test request needs. */
 export type TestTarget = Parameters<SendWebhook>[0] & Pick<Webhook, "id">;
 
 /** Signed test requests, which report no event (spec/webhooks.md 11). */

@@ -70,7 +70,6 @@ export interface SpaceWebhookPage {
 /** Webhooks that are not deleted. Deleted ones are not returned. */
 export interface WebhookRows {
   insert(webhook: Webhook): Promise<void>;
-  /** An account's own webhooks in one space, newest first. */
   list(scope: Pick<Scope, "accountId" | "spaceId">): Promise<Webhook[]>;
   /** The webhooks of all accounts in a space, without those of apps. */
   listOfSpace(spaceId: string, page: SpaceWebhookPage): Promise<HeldWebhook[]>;

@@ -41,10 +41,8 @@ export type ProveDomain = (domain: string, token: string, by: OnBehalf) => Promi
 export type ReadDomain = (text: string) => { readonly domain: string } | { readonly fault: string };
 
 export interface DomainRows {
-  /** The domains of a site, oldest first. */
   list(websiteId: string): Promise<readonly SiteDomain[]>;
   find(websiteId: string, domain: string): Promise<SiteDomain | null>;
-  /** All domains of a space: at most 20. */
   ofSpace(spaceId: string): Promise<readonly SiteDomain[]>;
   insert(domain: SiteDomain): Promise<void>;
   /** Makes a domain active, with its next check. False when it is gone, or active for another space. */
@@ -55,7 +53,6 @@ export interface DomainRows {
   deleteOfMember(member: Scope): Promise<void>;
   /** The active domains of sites, in the order of their activation. */
   active(websiteIds: readonly string[]): Promise<readonly Pick<SiteDomain, "websiteId" | "domain">[]>;
-  /** The site that a domain is active for. */
   siteOf(domain: string): Promise<string | null>;
   /** Active domains whose check is due, the longest due first. */
   listDue(now: number, limit: number): Promise<readonly SiteDomain[]>;

@@ -118,7 +118,6 @@ const unproven = ({ domain, token }: SiteDomain): Failure =>
     { path: "domain" },
   );
 
-/** Domains that one round of checks reads. */
 const roundMax = 20;
 
 /** Looks for the proofs of due domains, each once a day, in the first process that claims it. Returns when none is due. */

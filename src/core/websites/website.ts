@@ -26,7 +26,6 @@ export interface Website {
   readonly status: PublishStatus;
   /** When `status` last changed; null before the first publication. */
   readonly statusAt: number | null;
-  /** The live checkpoint. */
   readonly liveId: string | null;
   /** The checkpoint that is being published, and its visibility. */
   readonly publishingId: string | null;
@@ -37,7 +36,7 @@ export interface Website {
 
 type Caps = Pick<Website, "maxVisibility" | "teamMax">;
 
-/** The effective cap: the lower one of the operator's and the team's; null for none. */
+/** The lower one of the operator's and the team's; null for none. */
 export const effectiveCap = ({ maxVisibility, teamMax }: Caps): SiteVisibility | null => lowerCap(maxVisibility, teamMax);
 
 /** The current visibility of a site: a cap applies as soon as it is set. */
@@ -116,13 +115,11 @@ export interface WebsiteRows {
   edit(id: string, edit: SiteEdit, now: number): Promise<void>;
   /** Sets the operator's cap; null removes it. False for an unknown site. */
   setOperatorCap(id: string, most: SiteVisibility | null, now: number): Promise<boolean>;
-  /** Sets the team's cap. */
   setTeamCap(id: string, most: SiteVisibility, now: number): Promise<void>;
   /**
    * Deletes a site with its checkpoints, visits, viewers and domains, and drops its blobs. In a team, a site that was published
    * leaves a tombstone: a share of a deleted object (spec/enterprise.md 9.2).
    */
   delete(id: string, now: number, personal: boolean): Promise<void>;
-  /** Deletes a task's sites, each as `delete`. */
   deleteOfTask(taskId: string, now: number, personal: boolean): Promise<void>;
 }

@@ -37,7 +37,6 @@ export interface RemoteRun {
   readonly subtasks: readonly SubtaskState[] | null;
   /** The waits for subtasks of this turn that are over. */
   readonly waits: readonly RemoteWait[];
-  /** The trace of the turn; null without one. */
   readonly traceparent: string | null;
 }
 
@@ -74,7 +73,6 @@ export interface SentSite {
   readonly uploadId: string;
 }
 
-/** A subtask that a worker requests. */
 export interface SubtaskInput {
   /** An idempotency key, as for an event. */
   readonly key: string;
@@ -153,7 +151,6 @@ export interface PollLimits {
   readonly waitMs: number;
 }
 
-/** A reference to a worker's run. */
 export interface RunRef {
   readonly taskId: string;
   readonly fence: number;
@@ -174,7 +171,6 @@ export interface AppendResponse {
 
 /** A use of a connector's tool. */
 export interface ToolCall {
-  /** The connector's uid. */
   readonly uid: string;
   readonly tool: string;
   readonly input: JsonObject;

@@ -93,7 +93,6 @@ export interface WorkerRunRows {
   remove(run: Pick<RunKey, "taskId" | "fence">, leaseBefore?: number): Promise<boolean>;
   /** Runs whose lease is over, ordered by task. */
   listExpired(now: number, max: number): Promise<readonly WorkerRun[]>;
-  /** All runs of a worker, ordered by task. */
   listOfWorker(workerId: string): Promise<readonly WorkerRun[]>;
 }
 

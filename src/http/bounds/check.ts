@@ -31,7 +31,6 @@ type CheckThread = Thread<CheckRequest, CheckAnswer>;
 
 export type CheckBodies = (bytes: Uint8Array<ArrayBuffer>, desc: DescMessage | null) => Promise<Uint8Array>;
 
-/** @param start starts a thread. */
 export function bodyChecker(start: () => Worker, idle = idleMs): CheckBodies {
   const threads = Array.from({ length: threadCount }, (): CheckThread => createThread(start, idle));
   return async (bytes, desc) => {

@@ -12,7 +12,6 @@ const builtFolder = fileURLToPath(new URL("../../gen/docs", import.meta.url));
 const checkout = fileURLToPath(new URL("../../..", import.meta.url));
 const niceness = 19;
 
-/** A build of the site. */
 export interface Site {
   /** Changes with the content. */
   readonly etag: string;

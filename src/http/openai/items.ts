@@ -36,7 +36,6 @@ export type Form = (typeof forms)[number];
 /** Why a turn ended without being finished. */
 export type Unfinished = "question" | "confirmation" | "stop";
 
-/** The state of a conversation. */
 export interface ResponseState {
   readonly status: ResponseStatus;
   /** The user's stop ended the turn. */
@@ -52,7 +51,6 @@ export interface ResponseState {
 /** Collects the output of a task in a form, from the first event on. */
 export interface Output {
   readonly form: Form;
-  /** Adds an event, and returns the item that it adds. */
   add(event: TaskEvent): Message | undefined;
   items(): readonly Message[];
   /** The output of a turn that ended with a structured output. */

@@ -4,7 +4,6 @@ import { isEnding, type NewStreamEvent, type Place, type StreamEvent, type Strea
 
 /** Adds the text of the message that the agent writes now to one reader's stream of a task. */
 export interface LiveItems {
-  /** The events that a part of a text causes. */
   add(delta: TextDelta): readonly StreamEvent[];
   /** The events to send for those of the mapper, which one event of the task has caused. */
   merge(events: readonly StreamEvent[]): readonly StreamEvent[];
@@ -19,7 +18,6 @@ interface OpenItem {
   length: number;
 }
 
-/** The text whose parts are read. */
 interface ReadText {
   readonly attempt: bigint;
   /** What was read of it. */

@@ -178,7 +178,6 @@ async function hold(ask: Invoke, taskId: string, waitSeconds: number): Promise<v
   }
 }
 
-/** A page of a conversation's input. */
 const inputItemsPage = z.object({
   response_id: z.string(),
   limit: z.coerce.number().int().min(1).max(100).default(20),
@@ -222,7 +221,6 @@ const retrieval = byResponse.extend({
   include_obfuscation: unused,
 });
 
-/** The dependencies of responses. */
 export type ResponseParts = StreamParts & FormRule & { readonly profiles: readonly string[] };
 
 /** The routes of responses below a prefix (spec/v1.md 7): a response is a task with its conversation. */

@@ -91,7 +91,6 @@ async function nextAnswer(events: Events): Promise<WatchTaskResponse | undefined
   return result?.done ? undefined : result?.value;
 }
 
-/** The dependencies of a stream. */
 export interface StreamParts {
   /** The clock of keep-alive comments. */
   readonly clock: Clock;

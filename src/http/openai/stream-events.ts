@@ -42,7 +42,6 @@ export const isEnding = ({ type }: NewStreamEvent): boolean => (endings as reado
 
 /** Converts a task's events to events of the Responses API. */
 export interface StreamMapper {
-  /** The events that the next event of the task causes. */
   map(event: TaskEvent): readonly StreamEvent[];
   /** The events that were held back for a next event, when the task has none. */
   flush(): readonly StreamEvent[];
@@ -197,7 +196,6 @@ const completed = (output: readonly Message[], at: EndTime): NewStreamEvent => (
   response: { status: "completed", error: null, incomplete_details: null, output, ...at },
 });
 
-/** The events of one message. */
 function messageEvents(message: Message, output_index: number, form: Form): readonly NewStreamEvent[] {
   return [
     { type: "response.output_item.added", output_index, item: { ...message, status: "in_progress", content: [] } },

@@ -33,7 +33,6 @@ export interface Route {
   readonly path: string;
   /** The operation that admits the call: its credentials, access and limit. */
   readonly method: DescMethodUnary;
-  /** The accepted members. */
   readonly accepts: Shape;
   readonly answer: (input: JsonObject, ask: Invoke, call: Call) => Promise<Answer>;
   /** The answer is public: no key is needed. */

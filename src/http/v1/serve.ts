@@ -44,7 +44,6 @@ export interface Family {
   readonly name: WireName;
   /** Headers of every answer of a route, for instance of one that is deprecated. */
   readonly headers?: (operation: Operation) => readonly (readonly [name: string, value: string])[];
-  /** The body of a refusal. */
   readonly refusal: (failure: Failure) => object;
   /** JSON answers include the warnings, in addition to their head. */
   readonly hasWarnings?: true;

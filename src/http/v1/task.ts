@@ -96,7 +96,7 @@ const taskList = z.object({
   project_id: optionalText,
 });
 
-/** Fields of ListConversations by their names in v1. */
+/** By their names in v1. */
 const listNames: Readonly<Record<string, string>> = { after_task_id: "after", statuses: "status" };
 
 /** Tasks of v1 (spec/v1.md 4). */

@@ -53,7 +53,6 @@ export interface ReaderNotes {
 /** Converts one JSON value to a message value, and notes skipped members. @throws FieldError */
 export type ReadValue = (json: JsonValue, notes: ReaderNotes) => unknown;
 
-/** Converts a message value to JSON. */
 export type WriteValue = (value: unknown) => JsonValue;
 
 const safe = Number.MAX_SAFE_INTEGER;

@@ -101,7 +101,6 @@ export type Writer<Desc extends DescMessage> = (message: MessageShape<Desc>, req
 /** Writes a message without the envelope: an event of a stream, a part of a webhook's body. */
 export type BareWriter<Desc extends DescMessage> = (message: MessageShape<Desc>) => string;
 
-/** Makes the JSON object of a message, without the envelope. */
 export type ObjectWriter<Desc extends DescMessage> = (message: MessageShape<Desc>) => JsonObject;
 
 const envelope: ReadonlySet<string> = new Set(["ok", "request_id", "warnings"]);

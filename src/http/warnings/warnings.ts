@@ -88,10 +88,8 @@ function textOf({ path, name, names }: IgnoredMember): string {
 
 const pathMax = 128;
 
-/** A member with the end of the path to it. */
 const placed = (path: string, name: string): string => memberPath(path.length > pathMax ? `…${path.slice(-pathMax)}` : path, name);
 
-/** The path to a member of the object at `path`. */
 export const memberPath = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
 
 const hidden = "(hidden)";

@@ -8,7 +8,6 @@ import { wireOptions } from "../v2/wire.ts";
 /** A field whose value can have words of enums: an enum, or a message with one. */
 interface Worded {
   readonly field: DescField;
-  /** The words of an enum. */
   readonly words: ReadonlySet<string> | undefined;
 }
 

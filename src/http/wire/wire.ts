@@ -172,7 +172,6 @@ export function applyPreference({ reply }: Call, preference: string): void {
   reply.header("Preference-Applied", [...applied, preference].join(", "));
 }
 
-/** Sends an answer's body as JSON. */
 export const sendJson = (reply: FastifyReply, status: number, text: string): void =>
   void reply.code(status).header("Content-Type", "application/json; charset=utf-8").send(text);
 

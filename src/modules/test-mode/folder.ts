@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { makeFolder, testMarker } from "../../store/folder.ts";
 
-/** A data folder of test mode. */
 export interface TestFolder {
   readonly path: string;
   readonly remove: () => void;

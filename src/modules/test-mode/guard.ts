@@ -29,7 +29,6 @@ export function refusalOf({ headers }: Pick<IncomingMessage, "headers">): string
   return forwarded === undefined ? null : `${forwarded}: test mode takes no request through a proxy`;
 }
 
-/** Answers a request that test mode refuses. */
 export function refuse(response: ServerResponse, message: string): void {
   response.statusCode = 403;
   response.setHeader("Content-Type", "application/json; charset=utf-8");

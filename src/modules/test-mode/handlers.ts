@@ -10,7 +10,6 @@ import { parseFault } from "./fault.ts";
 import { wireNames } from "./fault-calls.ts";
 import type { TestSpace } from "./spaces.ts";
 
-/** What the operations of test mode act on. */
 export interface TestParts {
   readonly clock: TestClock;
   readonly advance: Advance;

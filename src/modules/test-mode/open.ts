@@ -25,7 +25,6 @@ import { databasePath, readTestSettings } from "./settings.ts";
 import { createSpace } from "./spaces.ts";
 import { openTestState, type TestState } from "./state.ts";
 
-/** The flags of `atp serve --test`. */
 export interface TestFlags {
   /** Decides ids and keys, and stops the time between calls; absent: a new one, and the time passes. */
   readonly seed?: string | undefined;
@@ -33,7 +32,6 @@ export interface TestFlags {
   readonly at?: number | undefined;
 }
 
-/** A server in test mode, for `serve`. */
 export interface TestServer {
   readonly config: Config;
   readonly ambient: Pick<Ambient, "clock" | "ids" | "random"> & { readonly test: TestMode };

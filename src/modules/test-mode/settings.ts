@@ -106,5 +106,4 @@ async function freePort(host: string): Promise<number> {
   return port;
 }
 
-/** The path of the database that test mode makes. */
 export const databasePath = ({ dataDir }: Pick<Config, "dataDir">): string => join(dataDir, "platform.db");

@@ -52,7 +52,6 @@ export function callMetrics({ counter, histogram, gauge }: Series): CallFunction
   };
 }
 
-/** Metrics of the calls that agents make of models. */
 export function modelMetrics({ counter, histogram }: Series): Pick<Observe, "modelCalled" | "tokensUsed" | "budgetRefused"> {
   const duration = histogram(
     {

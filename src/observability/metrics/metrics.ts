@@ -25,7 +25,6 @@ export interface Metrics {
 
 export type Format = "prometheus" | "openmetrics";
 
-/** Creates the metrics of a process. */
 export function createMetrics({ agentProfiles }: Pick<Config, "agentProfiles">, build: Build): Metrics {
   const registry = new Registry();
   const series: Series = seriesOf(registry);

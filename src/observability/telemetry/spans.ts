@@ -4,7 +4,6 @@ import { withoutTrust } from "./sampler.ts";
 
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, producer: SpanKind.PRODUCER, consumer: SpanKind.CONSUMER } as const;
 
-/** Records the spans of the core with a tracer of OpenTelemetry. */
 export function tracingOf(tracer: Tracer): Tracing {
   function begin({ name, kind, attributes = {} }: SpanStart, parent: Context): Span {
     const recorded = tracer.startSpan(name, { kind: kind === undefined ? SpanKind.INTERNAL : kinds[kind], attributes }, parent);

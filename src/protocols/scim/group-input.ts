@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 import { type GroupInput, groupMembersMax } from "../../core/teams/group.ts";
 import { invalidValue, ScimFailure } from "./failure.ts";
 import { checkSchema, malformed, memberOf, readOperations } from "./patch.ts";
-import { attributeOf, isText } from "./user-input.ts";
+import { attributeOf, isStorable } from "./user-input.ts";
 
 const groupSchema = "urn:ietf:params:scim:schemas:core:2.0:Group";
 const textMax = 255;
@@ -78,7 +78,7 @@ function readDisplayName(value: Json): string {
 }
 
 function readText(path: string, value: Json): string {
-  if (!isText(value) || value.length > textMax)
+  if (!isStorable(value) || value.length > textMax)
     throw invalidValue(path, `must be a string of at most ${textMax} characters without U+0000 or a lone surrogate`);
   return value;
 }
@@ -93,7 +93,7 @@ function readMembers(value: Json | undefined): ReadonlySet<string> {
 function readMember(item: Json): string {
   const [id, type] = isObject(item) ? [memberOf(item, "value"), memberOf(item, "type")] : [item, undefined];
   if (typeof type === "string" && type.toLowerCase() !== "user") throw invalidValue("members", "must be users: groups have no groups");
-  if (!isText(id) || id === "" || id.length > textMax) throw invalidValue("members", "must be objects with the id of a user as value");
+  if (!isStorable(id) || id === "" || id.length > textMax) throw invalidValue("members", "must be objects with the id of a user as value");
   return id;
 }
 

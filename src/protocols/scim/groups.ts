@@ -10,7 +10,7 @@ import { VersionMismatch } from "./failure.ts";
 import { filterReader } from "./filter.ts";
 import { groupInputOf, patchGroupInput } from "./group-input.ts";
 import { isCurrent, type ScimPage, type ScimTarget } from "./request.ts";
-import { isText } from "./user-input.ts";
+import { isStorable } from "./user-input.ts";
 
 /** The conditions of a filter; a group must match all of them. */
 type Conditions = Pick<GroupFilter, "id" | "displayName" | "externalId" | "memberId">;
@@ -18,7 +18,7 @@ type Conditions = Pick<GroupFilter, "id" | "displayName" | "externalId" | "membe
 /** The members of all groups on a page. A page ends before the group that would exceed it. */
 const pageMembersMax = 10_000;
 
-const ofMember = (value: unknown) => isText(value) && { memberId: value };
+const ofMember = (value: unknown) => isStorable(value) && { memberId: value };
 
 /**
  * Reads `displayName eq "…"`, `externalId eq "…"`, `id eq "…"` and `members eq "…"`, alone or joined by `and`. Entra ID
@@ -27,9 +27,9 @@ const ofMember = (value: unknown) => isText(value) && { memberId: value };
  * @throws ScimFailure `invalidFilter` for any other filter.
  */
 export const readGroupFilter = filterReader<Conditions>('displayName eq "…", externalId eq "…", id eq "…" and members.value eq "…"', {
-  displayname: (value) => isText(value) && { displayName: value },
-  externalid: (value) => isText(value) && { externalId: value },
-  id: (value) => isText(value) && { id: value },
+  displayname: (value) => isStorable(value) && { displayName: value },
+  externalid: (value) => isStorable(value) && { externalId: value },
+  id: (value) => isStorable(value) && { id: value },
   members: ofMember,
   "members.value": ofMember,
 });

@@ -6,7 +6,7 @@ import type { GrantableRole, TeamUser, TeamUserChange } from "../../core/teams/t
 import { GetUserRequestSchema } from "../../gen/proto/team/v2/team_user_service_pb.ts";
 import { validate } from "../../pipeline/validate.ts";
 import { invalidValue, ScimFailure } from "./failure.ts";
-import { booleanOf, isText, type ScimUserInput } from "./user-input.ts";
+import { booleanOf, isStorable, type ScimUserInput } from "./user-input.ts";
 
 /** The requested state of a member; omitted attributes do not change. */
 export interface MemberInput {
@@ -95,7 +95,7 @@ const readPart = (path: string, value: Json | undefined): string =>
   value === undefined || value === null ? "" : readText(path, value, nameMax).trim();
 
 function readText(path: string, value: Json, max: number): string {
-  if (!isText(value)) throw invalidValue(path, "must be a string without U+0000 or a lone surrogate");
+  if (!isStorable(value)) throw invalidValue(path, "must be a string without U+0000 or a lone surrogate");
   if (value.length > max) throw invalidValue(path, `must be at most ${max} characters`);
   return value;
 }

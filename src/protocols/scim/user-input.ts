@@ -3,7 +3,7 @@ import { ScimFailure } from "./failure.ts";
 import { checkSchema, malformed, readOperations } from "./patch.ts";
 
 /** A text that every database can hold. */
-export const isText = (value: unknown): value is string => typeof value === "string" && !value.includes("\0") && value.isWellFormed();
+export const isStorable = (value: unknown): value is string => typeof value === "string" && !value.includes("\0") && value.isWellFormed();
 
 /** Reads a boolean, also in Entra ID's form `"False"`; undefined for any other value. */
 export function booleanOf(value: unknown): boolean | undefined {

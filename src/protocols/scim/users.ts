@@ -11,7 +11,7 @@ import { invalidValue, VersionMismatch } from "./failure.ts";
 import { filterReader } from "./filter.ts";
 import { changesOf, checkGrantable, type MemberInput, memberInputOf } from "./member-input.ts";
 import { isCurrent, type ScimPage, type ScimTarget } from "./request.ts";
-import { booleanOf, isText, patchUserInput, type ScimUserInput, userInputOf } from "./user-input.ts";
+import { booleanOf, isStorable, patchUserInput, type ScimUserInput, userInputOf } from "./user-input.ts";
 
 /** The conditions of a filter; a member must match all of them. */
 type Conditions = Pick<TeamUserFilter, "email" | "externalId" | "status">;
@@ -23,9 +23,9 @@ type Conditions = Pick<TeamUserFilter, "email" | "externalId" | "status">;
  * @throws ScimFailure `invalidFilter` for any other filter.
  */
 export const readFilter = filterReader<Conditions>('userName eq "…", externalId eq "…" and active eq true or false', {
-  username: (value) => isText(value) && { email: value },
-  "emails.value": (value) => isText(value) && { email: value },
-  externalid: (value) => isText(value) && { externalId: value },
+  username: (value) => isStorable(value) && { email: value },
+  "emails.value": (value) => isStorable(value) && { email: value },
+  externalid: (value) => isStorable(value) && { externalId: value },
   active(value) {
     const active = booleanOf(value);
     return active !== undefined && { status: active ? "active" : "inactive" };

@@ -10,7 +10,6 @@ import { bytesOf, type Entry, type OnStep } from "./zip.ts";
 /** The number of websites per page. */
 const sitesMax = 100;
 
-/** The rows that archives of websites are made from. */
 export type SiteStore = Pick<Tx, "archives" | "checkpoints">;
 
 async function* sitesOf({ archives }: Pick<Tx, "archives">, selection: ArchiveQuery): AsyncGenerator<PackedWebsite> {

@@ -13,7 +13,6 @@ import { adoptUploads, deleteUsedUpload, findUpload, findUploads, type UploadPar
 /** Another call of the same run was first with the same key: its event is written now. */
 class Repeated extends Error {}
 
-/** The result of appending sent events. */
 export interface AppendResult {
   /** The events' sequence numbers, in the order of the events. */
   readonly numbers: readonly number[];

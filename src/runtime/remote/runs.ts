@@ -22,7 +22,6 @@ import { textForwarder, type WriteTextParts } from "./write-text.ts";
 export interface RemoteRunsParts extends UploadParts, WriteTextParts, Pick<TurnParts, "cipher" | "readFile" | "workspaceOf" | "openSkill"> {
   readonly dispatch: Dispatch;
   readonly connectors: ConnectorUses;
-  /** The profiles that remote workers serve. */
   readonly remoteProfiles: readonly string[];
   /** The labels that a worker needs for them. */
   readonly profileLabels: ProfileLabels;

@@ -1,6 +1,6 @@
 import { type DescMessage, fromJson, type JsonValue, type MessageShape } from "@bufbuild/protobuf";
 import type { Clock } from "../../../core/clock.ts";
-import { isObject } from "../../../core/json.ts";
+import { isObject, parseJson } from "../../../core/json.ts";
 import { type StreamResponse, StreamResponseSchema } from "../../../gen/proto/lf/a2a/v1/a2a_pb.ts";
 import { readEvents } from "./event-stream.ts";
 import { AgentFault } from "./fault.ts";
@@ -80,7 +80,7 @@ export function createA2aClient({ url, tenant, headers, idleSeconds, clock, fetc
 
 /** The result of an answer of JSON-RPC. @throws AgentFault with the text of an error. */
 function resultIn(text: string): JsonValue {
-  const answer = parse(text);
+  const answer = parseJson(text);
   if (!isObject(answer)) throw strange();
   const { result, error } = answer as { readonly result?: JsonValue; readonly error?: JsonValue };
   if (isObject(error)) {
@@ -89,14 +89,6 @@ function resultIn(text: string): JsonValue {
   }
   if (result === undefined) throw strange();
   return result;
-}
-
-function parse(text: string): JsonValue {
-  try {
-    return JSON.parse(text) as JsonValue; // JSON has no other values.
-  } catch {
-    throw strange();
-  }
 }
 
 function messageIn<T extends DescMessage>(schema: T, json: JsonValue): MessageShape<T> {

@@ -76,7 +76,6 @@ export const messageIdOf = ({ taskId, earlier, messages }: Turn): string =>
     .digest("base64url")
     .slice(0, 22);
 
-/** The message of the turn, in the JSON of the protocol. */
 export async function messageOf(turn: Turn, { asked, contextId }: Known): Promise<JsonValue> {
   // The agent knows the project's instruction from the beginning of the conversation.
   const instruction = asked || contextId !== "" ? turn.ownInstruction : turn.instruction;

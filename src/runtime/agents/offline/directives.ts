@@ -16,7 +16,6 @@ export interface Directive {
   readonly name: DirectiveName;
   /** Trimmed. The last one may have bars. */
   readonly parts: readonly string[];
-  /** The source text, from `[[` to `]]`. */
   readonly source: string;
   /** Offset of its `[[` in the message, from 0, in UTF-16 units. */
   readonly position: number;

@@ -96,7 +96,6 @@ function findClosing(directives: readonly Directive[]) {
     files: directives.flatMap(({ name, parts }) => (name === "file" ? [fileOf(parts)] : [])),
     /** Watchers see its text word by word. */
     isStreamed: name === "stream",
-    /** The directives to execute before it. */
     before: at < names.findLastIndex((each) => deciding.includes(each)) ? directives : directives.toSpliced(at, 1),
   };
 }

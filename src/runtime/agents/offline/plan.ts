@@ -14,7 +14,6 @@ export function stepsLeft({ steps }: Plan): number {
   return todo > 0 || steps.some(isCurrent) ? todo + 1 : 0;
 }
 
-/** The plan of a turn. */
 export type PlanKeeper = ReturnType<typeof planKeeper>;
 
 /** Keeps the plan of a turn. A resumed turn repeats the same times: a written snapshot replaces a new one. */
@@ -38,7 +37,6 @@ export function planKeeper({ written, clock }: Pick<Turn, "written" | "clock">, 
     replace(titles: readonly string[]) {
       plan = { steps: titles.map((title) => ({ status: "todo" as const, title })), begun: plan?.begun ?? 0 };
     },
-    /** The event with the current steps. */
     snapshot: () => planEvent((step) => step),
     /** Ends the current step and begins the next one. */
     next(): readonly NewEvent[] {

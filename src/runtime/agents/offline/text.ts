@@ -40,11 +40,9 @@ export function readJson(text: string): { readonly value: Json } | undefined {
 const canHold = (part: Json): boolean =>
   typeof part === "string" ? part.isWellFormed() && !part.includes("\0") : typeof part !== "number" || Number.isFinite(part);
 
-/** Shortens a text for a quote. */
 export function shorten(text: string): string {
   const characters = [...text.slice(0, 2 * charactersMax + 2)];
   return characters.length <= charactersMax ? text : `${characters.slice(0, charactersMax - 1).join("")}…`;
 }
 
-/** A number with its noun. */
 export const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
