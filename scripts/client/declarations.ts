@@ -2,12 +2,11 @@ import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { ScalarType } from "@bufbuild/protobuf";
 import { wireOptions } from "../../src/http/v2/wire.ts";
 import { rulesOf } from "../reference/rules.ts";
-import { commentOf, ownMessage } from "../reference/schema.ts";
+import { commentOf, ownMessage, unionOf } from "../reference/schema.ts";
 import {
   type Declarations,
   type Direction,
   declaredBy,
-  discriminated,
   type Form,
   isAlwaysWritten,
   isBigInteger,
@@ -60,11 +59,10 @@ export function declarations(form: Form, taken: readonly string[] = []): Declara
 
   function declare(message: DescMessage, name: string, direction: Direction): string {
     const head = jsDoc(commentOf(message), "");
-    const cases = direction === "answer" && form === "v2" ? discriminated(message) : null;
+    const union = direction === "answer" && form === "v2" ? unionOf(message) : undefined;
+    const cases = union?.payload.fields;
     const fields = message.members.flatMap((each) => (each.kind === "oneof" ? each.fields : [each]));
-    const own = fields.filter(
-      (field) => !(form === "v2" && isInEnvelope(field)) && !cases?.includes(field) && !(cases && field.name === "type"),
-    );
+    const own = fields.filter((field) => !(form === "v2" && isInEnvelope(field)) && !cases?.includes(field) && field !== union?.kind);
     const members = own.map((field) => member(field, direction, field.oneof !== undefined)).join("");
     if (members === "") return `${head}export type ${name} = object;\n`;
     if (!cases) return `${head}export interface ${name} {\n${members}}\n`;

@@ -3,9 +3,10 @@ import { getOption, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { optional } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
 import { wireOptions } from "../../src/http/v2/wire.ts";
-import { services } from "../../src/pipeline/services.ts";
+import { envelope } from "../../src/http/v2/writer.ts";
 import { enumValueName } from "../../src/pipeline/validate.ts";
 import { rulesOf } from "../reference/rules.ts";
+import { isAnswer, isRequest } from "../reference/schema.ts";
 
 /** The JSON that types describe: that of v2, or protobuf's own, which Connect takes. */
 export type Form = "v2" | "connect";
@@ -33,18 +34,14 @@ export const isRequired = (field: DescField): boolean => rulesOf(field).includes
 export const isAlwaysWritten = (field: DescField, form: Form): boolean => {
   const { orNull, omitEmpty } = wireOptions(field);
   if (form === "connect" || isInEnvelope(field)) return false;
-  if (field.fieldKind === "message" && answers.has(field.parent.typeName)) return !getOption(field, optional);
+  if (field.fieldKind === "message" && isAnswer(field.parent)) return !getOption(field, optional);
   return orNull || (!omitEmpty && (field.fieldKind === "list" || field.fieldKind === "map" || isPlain(field)));
 };
 
 const isPlain = (field: DescField): boolean => !field.message && field.presence === FeatureSet_FieldPresence.IMPLICIT;
 
-/** Members of the envelope of v2, which every answer has (`packages/client/src/calls.ts`). */
-const envelope: ReadonlySet<string> = new Set(["ok", "request_id", "warnings"]);
-export const isInEnvelope = ({ parent, name }: DescField): boolean => answers.has(parent.typeName) && envelope.has(name);
-
-/** The names of the messages that methods answer with. */
-const answers: ReadonlySet<string> = new Set(services.flatMap(({ methods }) => methods.map(({ output }) => output.typeName)));
+/** Whether it is a member of the envelope of v2, which every answer has (`packages/client/src/calls.ts`). */
+export const isInEnvelope = ({ parent, name }: DescField): boolean => isAnswer(parent) && envelope.has(name);
 
 /** Writes the types of messages, each under one name. */
 export interface Declarations {
@@ -72,8 +69,7 @@ export function declaredBy(
     const key = `${message.typeName} ${direction}`;
     const known = names.get(key);
     if (known !== undefined) return known;
-    const isEnvelope = /(Request|Response)$/.test(message.name);
-    const wanted = nestedName(message) + (direction === "request" && !isEnvelope ? "Input" : "");
+    const wanted = nestedName(message) + (direction === "request" && !isRequest(message) ? "Input" : "");
     const name = used.has(wanted) ? packageName(message) + wanted : wanted;
     if (used.has(name)) throw new Error(`two messages are named ${name}`);
     names.set(key, name);
@@ -84,13 +80,6 @@ export function declaredBy(
   }
 
   return { typeOf, text: () => written.join("\n") };
-}
-
-/** The members of the one oneof whose names are the words of the field `type`: a union that `type` decides. */
-export function discriminated(message: DescMessage): readonly DescField[] | null {
-  const [only, ...more] = message.oneofs;
-  const words = message.fields.find(({ name }) => name === "type")?.enum?.values.map(enumValueName);
-  return only && more.length === 0 && words && only.fields.every(({ name }) => words.includes(name)) ? only.fields : null;
 }
 
 const nestedName = (message: DescMessage): string => (message.parent ? nestedName(message.parent) : "") + message.name;

@@ -2,12 +2,11 @@ import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { ScalarType } from "@bufbuild/protobuf";
 import { wireOptions } from "../../src/http/v2/wire.ts";
 import { rulesOf } from "../reference/rules.ts";
-import { commentOf, ownMessage } from "../reference/schema.ts";
+import { commentOf, isAnswer, ownMessage, unionOf } from "../reference/schema.ts";
 import {
   type Declarations,
   type Direction,
   declaredBy,
-  discriminated,
   type Form,
   isAlwaysWritten,
   isBigInteger,
@@ -105,12 +104,13 @@ export function pythonDeclarations(form: Form, taken: readonly string[] = []): D
   return declaredBy(taken, declare);
 
   function declare(message: DescMessage, name: string, direction: Direction, typeOf: Declarations["typeOf"]): string {
-    const cases = direction === "answer" && form === "v2" ? discriminated(message) : null;
+    const union = direction === "answer" && form === "v2" ? unionOf(message) : undefined;
+    const cases = union?.payload.fields;
     const own = fieldsOf(message).filter(
-      (field) => !(form === "v2" && isInEnvelope(field)) && !cases?.includes(field) && !(cases && field.name === "type"),
+      (field) => !(form === "v2" && isInEnvelope(field)) && !cases?.includes(field) && field !== union?.kind,
     );
     const members = own.map((field) => member(field, direction, typeOf)).join("");
-    const base = form === "v2" && direction === "answer" && message.name.endsWith("Response") ? "Envelope" : "TypedDict";
+    const base = form === "v2" && direction === "answer" && isAnswer(message) ? "Envelope" : "TypedDict";
     const about = docstring(commentOf(message), "    ");
     const body = members || (about === "" ? "    pass\n" : "");
     if (!cases) return `\nclass ${name}(${base}):\n${about}${about && body && "\n"}${body}`;
@@ -119,8 +119,8 @@ export function pythonDeclarations(form: Form, taken: readonly string[] = []): D
       const lines = `    type: ${literal([field.name])}\n    ${field.name}: ${valueType(field, direction, form, typeOf)}\n`;
       return { part, text: `\nclass ${part}(${name}Base):\n${lines}${docstring(commentOf(field), "    ")}` };
     });
-    const union = `\n${name}: TypeAlias = (\n    ${parts.map(({ part }) => part).join("\n    | ")}\n)\n${docstring(commentOf(message), "")}`;
-    return `\nclass ${name}Base(TypedDict):\n    """What every ${name} has."""\n\n${members}\n${parts.map(({ text }) => text).join("\n")}\n${union}`;
+    const alias = `\n${name}: TypeAlias = (\n    ${parts.map(({ part }) => part).join("\n    | ")}\n)\n${docstring(commentOf(message), "")}`;
+    return `\nclass ${name}Base(TypedDict):\n    """What every ${name} has."""\n\n${members}\n${parts.map(({ text }) => text).join("\n")}\n${alias}`;
   }
 
   function member(field: DescField, direction: Direction, typeOf: Declarations["typeOf"]): string {

@@ -1,9 +1,9 @@
-import type { DescEnum, DescField, DescMessage, DescOneof } from "@bufbuild/protobuf";
+import type { DescEnum, DescField, DescMessage } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import type { FieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { wireOptions } from "../../src/http/v2/wire.ts";
 import { acceptedValues, enumValueName } from "../../src/pipeline/validate.ts";
-import { commentOf } from "../reference/schema.ts";
+import { commentOf, isRequest, type Union, unionOf } from "../reference/schema.ts";
 import { listRules, mapRules, requiredFields, rulesOf, scalarSchema, valueKeywords } from "./rules.ts";
 import { defined, described, type Json, orNull, prose } from "./schema.ts";
 
@@ -32,8 +32,6 @@ const wellKnown: Readonly<Record<string, Json>> = {
   "google.protobuf.FieldMask": { type: "string" },
   "google.protobuf.Empty": { type: "object" },
 };
-
-const isRequest = (message: DescMessage): boolean => message.name.endsWith("Request");
 
 /** A message within a request has another schema there than within an answer. */
 const inputName = (message: DescMessage): string => `${schemaName(message)}${isRequest(message) ? "" : "Input"}`;
@@ -221,20 +219,6 @@ function objectOf(description: string, { properties, required }: ObjectSchema): 
     properties,
     required: required.length > 0 ? required : undefined,
   });
-}
-
-/** A message with a field `type` and a oneof whose fields have the names of the types. */
-interface Union {
-  readonly kind: DescField & { readonly enum: DescEnum };
-  readonly payload: DescOneof;
-}
-
-function unionOf(message: DescMessage): Union | undefined {
-  const kind = message.field["type"];
-  const [payload, ...others] = message.oneofs;
-  if (kind?.fieldKind !== "enum" || payload === undefined || others.length > 0) return undefined;
-  const words = new Set(sentValues(kind.enum).map(enumValueName));
-  return payload.fields.every(({ name }) => words.has(name)) ? { kind, payload } : undefined;
 }
 
 /** The writer of v2 leaves out only fields with presence, and those of `omit_empty` (src/http/v2/writer.ts). */

@@ -1,12 +1,12 @@
-import type { DescField, DescMethod } from "@bufbuild/protobuf";
+import { type DescField, type DescMethod, getOption } from "@bufbuild/protobuf";
 import type { Reason } from "../../src/core/failure.ts";
+import { operation as operationOption } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
 import { v2Answers } from "../../src/http/failure.ts";
 import { isResumable } from "../../src/http/v2/event-stream.ts";
 import { wireOptions } from "../../src/http/v2/wire.ts";
 import { perMinute, perMinuteAndAddress } from "../../src/pipeline/limit.ts";
 import type { Operation } from "../../src/pipeline/operations.ts";
 import { type Example, partsOf, roleNames } from "../reference/operation.ts";
-import { commentOf } from "../reference/schema.ts";
 import { headersOf } from "./frame.ts";
 import type { MessageSchemas } from "./messages.ts";
 import { requiredFields } from "./rules.ts";
@@ -26,32 +26,40 @@ const withBody: readonly Reason[] = ["deadline_exceeded", "too_large", "unsuppor
 /** Another request with the same `Idempotency-Key`. */
 const ofChange: readonly Reason[] = ["already_exists"];
 
-/** A sentence of an operation about a status, for the status of each code that it names. */
-function errorTexts(method: DescMethod): ReadonlyMap<number, readonly string[]> {
+const reasons = Object.keys(v2Answers) as readonly Reason[]; // The record has every reason and no other key.
+
+/** The reasons of the option `errors`. */
+function declaredErrors({ method, rpc }: Operation): readonly Reason[] {
+  return getOption(method, operationOption).errors.map((error) => {
+    const reason = reasons.find((each) => each === error);
+    if (!reason) throw new Error(`${rpc}: errors: ${error} is not a reason of src/core/failure.ts`);
+    return reason;
+  });
+}
+
+/** The sentences of the comment about errors, by the status of each reason that they name. */
+function errorTexts({ rpc }: Operation, method: DescMethod, possible: readonly Reason[]): ReadonlyMap<number, readonly string[]> {
   const texts = new Map<number, string[]>();
   for (const sentence of partsOf(method).errors)
-    for (const reason of reasonsIn(sentence)) {
+    for (const reason of reasons.filter((each) => sentence.includes(`\`${each}\``))) {
+      if (!possible.includes(reason)) throw new Error(`${rpc}: the comment names ${reason}; add it to the option errors`);
       const { status } = v2Answers[reason];
       texts.set(status, [...(texts.get(status) ?? []), prose([sentence])]);
     }
   return texts;
 }
 
-const reasons = Object.keys(v2Answers) as readonly Reason[]; // The record has every reason and no other key.
-const reasonsIn = (sentence: string): readonly Reason[] => reasons.filter((reason) => sentence.includes(`\`${reason}\``));
-
 function errorResponses(operation: Operation, method: DescMethod, { hasBody }: { readonly hasBody: boolean }): Json {
   const { access, isChange } = operation;
-  const own = errorTexts(method);
-  const mentioned = reasonsIn([...commentOf(method.parent), ...commentOf(method)].join(" "));
   const possible = [
-    ...mentioned,
+    ...declaredErrors(operation),
     ...everyCall,
     ...(access ? withCredential : []),
     ...(hasBody ? withBody : []),
     ...(isChange ? ofChange : []),
   ];
-  const statuses = new Set([...possible.map((reason) => v2Answers[reason].status), ...own.keys()]);
+  const own = errorTexts(operation, method, possible);
+  const statuses = new Set(possible.map((reason) => v2Answers[reason].status));
   return Object.fromEntries(
     [...statuses].toSorted().map((status) => {
       const description = own

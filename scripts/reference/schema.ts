@@ -3,9 +3,11 @@ import { resolve } from "node:path";
 import {
   type AnyDesc,
   createFileRegistry,
+  type DescEnum,
   type DescField,
   type DescFile,
   type DescMessage,
+  type DescOneof,
   type DescService,
   type FileRegistry,
   fromBinary,
@@ -13,7 +15,8 @@ import {
 } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { getComments } from "@bufbuild/protoplugin";
-import { wire } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
+import { discriminator, wire } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
+import { services } from "../../src/pipeline/services.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
@@ -46,6 +49,27 @@ export function serviceOf(schema: FileRegistry, name: string): DescService {
 /** The field's message type, unless it is one of protobuf's own. */
 export const ownMessage = ({ message }: DescField): DescMessage | null =>
   message && !message.typeName.startsWith("google.protobuf.") ? message : null;
+
+const methods = services.flatMap((service) => service.methods);
+const requests: ReadonlySet<string> = new Set(methods.map(({ input }) => input.typeName));
+const answers: ReadonlySet<string> = new Set(methods.map(({ output }) => output.typeName));
+
+/** Whether a method takes the message. */
+export const isRequest = ({ typeName }: DescMessage): boolean => requests.has(typeName);
+/** Whether a method answers with the message. */
+export const isAnswer = ({ typeName }: DescMessage): boolean => answers.has(typeName);
+
+/** A message of which `kind` names the member that is set. */
+export interface Union {
+  readonly kind: DescField & { readonly enum: DescEnum };
+  readonly payload: DescOneof;
+}
+
+export function unionOf(message: DescMessage): Union | undefined {
+  const kind = message.fields.find((field) => getOption(field, discriminator));
+  const [payload] = message.oneofs;
+  return kind?.fieldKind === "enum" && payload ? { kind, payload } : undefined;
+}
 
 /** The messages that fields of these lead to, each once, in the order of the schema; not the given ones. */
 export function messagesBelow(given: readonly DescMessage[]): readonly DescMessage[] {

@@ -103,7 +103,8 @@ export type BareWriter<Desc extends DescMessage> = (message: MessageShape<Desc>)
 
 export type ObjectWriter<Desc extends DescMessage> = (message: MessageShape<Desc>) => JsonObject;
 
-const envelope: ReadonlySet<string> = new Set(["ok", "request_id", "warnings"]);
+/** Members of every answer, which no message has (spec/api.md 1). */
+export const envelope: ReadonlySet<string> = new Set(["ok", "request_id", "warnings"]);
 /** The most texts in `warnings` (spec/decisions.md 51). */
 const warningsMax = 10;
 
