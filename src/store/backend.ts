@@ -4,7 +4,6 @@ import type { Observe } from "../core/observe.ts";
 import type { RateCounters } from "../core/processes/shared.ts";
 import type { Client } from "./client.ts";
 import type { MigrateOptions } from "./migrate.ts";
-import type { OnCached } from "./read-cache.ts";
 import type { OnStatement } from "./round-trips.ts";
 import type { JobRowsOf } from "./session.ts";
 import type { Dialect, Statements } from "./statements.ts";
@@ -43,7 +42,6 @@ export interface BackendOptions {
   readonly clock: Clock;
   /** Called for each round trip to the database. */
   readonly onStatement: OnStatement | undefined;
-  readonly onCached: OnCached | undefined;
   /** Receives commits, waits and the use of connections. */
   readonly observe: Observe;
   /** Thrown if the database does not exist, instead of creating it. */

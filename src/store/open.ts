@@ -12,7 +12,6 @@ import { ownershipNote } from "./folder.ts";
 import type { MigrateOptions } from "./migrate.ts";
 import { type ChangeNews, createFeed, listeners } from "./news.ts";
 import type { AddressSetting } from "./pooler.ts";
-import type { OnCached } from "./read-cache.ts";
 import type { Relay, RelayParts } from "./relay.ts";
 import { type OnStatement, slowStatements } from "./round-trips.ts";
 import { rowsOf } from "./rows.ts";
@@ -64,8 +63,6 @@ export interface StoreOptions {
   readonly changeMs?: number;
   /** Called for each round trip to the database. */
   readonly onStatement?: OnStatement;
-  /** Called with each answer of SQLite's cache and the rows that the database has: for tests. */
-  readonly onCached?: OnCached;
   /** A statement that takes longer, in milliseconds, is logged; absent: none is. */
   readonly slowStatementMs?: number | null;
   /** Receives commits, waits and the use of connections. */
@@ -83,19 +80,9 @@ export interface StoreOptions {
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const failed = (text: string, cause: unknown) => options.log?.("error", text, { cause });
-  const {
-    databaseUrl,
-    poolerUrl = null,
-    readUrl = null,
-    clock,
-    ifMissing,
-    applied,
-    observe = unobserved,
-    isIncomplete = false,
-    onCached,
-  } = options;
+  const { databaseUrl, poolerUrl = null, readUrl = null, clock, ifMissing, applied, observe = unobserved, isIncomplete = false } = options;
   const onStatement = statementListener(options);
-  const opening = { databaseUrl, poolerUrl, readUrl, clock, onStatement, onCached, failed, observe, ifMissing, applied, isIncomplete };
+  const opening = { databaseUrl, poolerUrl, readUrl, clock, onStatement, failed, observe, ifMissing, applied, isIncomplete };
   const backend = await openBackend(opening).catch((thrown: unknown) => {
     const address = poolerUrl === null ? "DATABASE_URL" : "DATABASE_DIRECT_URL";
     throw thrown === ifMissing ? thrown : openFailure(databaseUrl, thrown, address);

@@ -20,7 +20,6 @@ interface SqliteStatement {
   safeIntegers(on: boolean): SqliteStatement;
   /** Rows become the value of their first column. */
   pluck(): SqliteStatement;
-  get(...values: readonly unknown[]): unknown;
   all(...values: readonly unknown[]): unknown[];
   run(...values: readonly unknown[]): { readonly changes: number | bigint };
 }
@@ -28,16 +27,8 @@ interface SqliteStatement {
 /** The maximum number of prepared statements. Statements with lists have many lengths. */
 const keptMax = 300;
 
-/**
- * Statements on one connection of SQLite, without Prisma: each text is prepared once.
- *
- * @param before called before each statement, with the number of its parameters.
- */
-export function sqliteStatements(
-  driver: Pick<SqliteConnection, "prepare">,
-  onStatement?: OnStatement,
-  before?: (text: string, parameters: number) => void,
-): Statements {
+/** Statements on one connection of SQLite, without Prisma: each text is prepared once. */
+export function sqliteStatements(driver: Pick<SqliteConnection, "prepare">, onStatement?: OnStatement): Statements {
   const kept = new Map<string, SqliteStatement>();
 
   function prepare(text: string): SqliteStatement {
@@ -51,7 +42,6 @@ export function sqliteStatements(
   }
 
   function run<T>({ sql, values }: Statement, execute: (statement: SqliteStatement, values: readonly unknown[]) => T): T {
-    before?.(sql, values.length);
     const ended = onStatement?.(sql);
     try {
       return execute(prepare(sql), (values as readonly Value[]).map(toDriver));

@@ -7,7 +7,6 @@ import { clientOn } from "./client.ts";
 import { makeFolder } from "./folder.ts";
 import { checkInTransaction, groupCommit, type WritingConnection } from "./group-commit.ts";
 import { type MigrateOptions, migrate } from "./migrate.ts";
-import { createReadCache, type ReadCache } from "./read-cache.ts";
 import { type OnStatement, observedAdapter, observedQueries } from "./round-trips.ts";
 import { jobRows, memoryCounters } from "./rows/processes.ts";
 import { scanThread } from "./scan-thread.ts";
@@ -19,6 +18,7 @@ import {
   lockFile,
   retryWhileBusy,
   type SqliteConnection,
+  sqliteStatements,
 } from "./sqlite-adapter.ts";
 import { StatementFailure } from "./statements.ts";
 import { transactionContext } from "./transactions.ts";
@@ -34,15 +34,7 @@ const startPatienceMs = 60_000;
  * transactions, so a separate write would be committed or rolled back with any open
  * transaction.
  */
-export async function openSqlite({
-  databaseUrl,
-  clock,
-  onStatement,
-  observe,
-  ifMissing,
-  applied,
-  onCached,
-}: BackendOptions): Promise<Backend> {
+export async function openSqlite({ databaseUrl, clock, onStatement, observe, ifMissing, applied }: BackendOptions): Promise<Backend> {
   const path = pathOf(databaseUrl);
   if (ifMissing && !existsSync(path)) throw ifMissing;
   makeFolder(dirname(path), "DATABASE_URL or DATA_DIR");
@@ -54,14 +46,13 @@ export async function openSqlite({
     const scans = scanThread(path, onStatement);
     observe.pool("scan", scans.use);
     const present = transactionContext();
-    const cache = createReadCache(driverOf(writing), onCached);
-    const commit = groupCommit(writingConnection(writing, clock, onStatement, cache), undefined, observe);
-    const queries = whileInTransaction(observedQueries(writing, onStatement), driverOf(writing), cache);
+    const commit = groupCommit(writingConnection(writing, clock, onStatement), undefined, observe);
+    const queries = whileInTransaction(observedQueries(writing, onStatement), driverOf(writing));
     return {
       dialect: "sqlite",
       writer: clientOn("sqlite", present.adapter(writing)),
       reader: clientOn("sqlite", observedAdapter(reading, onStatement)),
-      reads: cache.on(driverOf(reading), onStatement),
+      reads: sqliteStatements(driverOf(reading), onStatement),
       scans,
       replica: null,
       transact: (work) => commit((statements) => present.run(queries, () => work(statements))),
@@ -83,18 +74,16 @@ export async function openSqlite({
   }
 }
 
-/** For Prisma's statements, the same check that group commits make for our own; the cache learns what they write. */
-const whileInTransaction = (queries: SqlQueryable, driver: SqliteConnection, { beforeStatement }: ReadCache): SqlQueryable => ({
+/** For Prisma's statements, the same check that group commits make for our own. */
+const whileInTransaction = (queries: SqlQueryable, driver: SqliteConnection): SqlQueryable => ({
   provider: queries.provider,
   adapterName: queries.adapterName,
   async queryRaw(query) {
     checkInTransaction(driver);
-    beforeStatement(query.sql, query.args.length);
     return queries.queryRaw(query);
   },
   async executeRaw(query) {
     checkInTransaction(driver);
-    beforeStatement(query.sql, query.args.length);
     return queries.executeRaw(query);
   },
 });
@@ -114,20 +103,14 @@ function freePages(driver: SqliteConnection, pages: number): number {
 }
 
 /** Transactions begin IMMEDIATE, so that a write never fails because another process wrote after this one's first read. */
-function writingConnection(
-  adapter: SqlDriverAdapter,
-  clock: Clock,
-  onStatement: OnStatement | undefined,
-  cache: ReadCache,
-): WritingConnection {
+function writingConnection(adapter: SqlDriverAdapter, clock: Clock, onStatement: OnStatement | undefined): WritingConnection {
   const driver = driverOf(adapter);
   const controls = new Map<string, { run(): unknown }>();
   return {
-    statements: cache.on(driver, onStatement),
+    statements: sqliteStatements(driver, onStatement),
     async begin() {
       onStatement?.("BEGIN");
       await retryWhileBusy(() => adapter.executeScript("BEGIN IMMEDIATE"), clock, patienceMs);
-      cache.began();
     },
     control(sql) {
       const ended = onStatement?.(sql);

@@ -14,8 +14,6 @@ export interface Statement {
   readonly sql: string;
   readonly text: string;
   readonly values: readonly unknown[];
-  /** Set by `cached`: the tables that it reads, and a text that is equal for equal statements. */
-  readonly cache?: { readonly tables: readonly string[]; readonly key: string };
 }
 
 /** Runs our own statements: on the connection of a change, or on a read-only one. */

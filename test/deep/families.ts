@@ -28,11 +28,6 @@ export const families: readonly Family[] = [
     files: ["test/faults/faults.test.ts"],
     command: { script: "test:faults", slice: ["--kills", "20"], full: ["--kills", "300"] },
   },
-  {
-    name: "cache",
-    files: ["test/store/read-cache.property.test.ts", "test/wires/revocation.test.ts"],
-    command: { script: "test:cache", slice: ["--files", "3"], full: [] },
-  },
   { name: "failover", files: ["test/faults/failover.test.ts"] },
   { name: "rolling", files: ["test/rolling/"] },
   { name: "proxies", files: ["test/proxies/"] },

@@ -43,7 +43,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     ...["test/runtime/model/tools/sandbox.test.ts", "test/runtime/model/injections.test.ts"],
   ],
   "other databases, pools and buckets": [
-    ...named("store", "migrate relay replica scan-thread cut-at-connect outside-change read-cache"),
+    ...named("store", "migrate relay replica scan-thread cut-at-connect outside-change"),
     ...["test/store/rows/team-list.test.ts", "test/jobs/postgres.test.ts", "test/exports/bucket.test.ts", "test/files/bucket.test.ts"],
     "test/storage/blobs.test.ts",
     ...["test/backup/move.test.ts", "test/backup/move-tables.test.ts"],

@@ -19,7 +19,6 @@ import { openMetrics, openTelemetry } from "../../src/modules/observing.ts";
 import type { Ambient } from "../../src/start/installation.ts";
 import { startPlatform } from "../../src/start/platform.ts";
 import { openStore } from "../../src/store/open.ts";
-import { checkedCache } from "./checked-cache.ts";
 import { cipher } from "./cipher.ts";
 import { type DatabaseKind, openTestStore, type TestStore } from "./database.ts";
 import { type SessionOptions, type SignedIn, signIn } from "./session.ts";
@@ -163,8 +162,7 @@ export async function openService({
   const { store, url: databaseUrl } = over ?? (own as TestStore);
   const config = configOf(databaseUrl, env, idle);
   const stores = [store];
-  while (stores.length < (roles?.length ?? count))
-    stores.push(await openStore({ ...storeOptions, ...checkedCache(), databaseUrl, random: systemRandom }));
+  while (stores.length < (roles?.length ?? count)) stores.push(await openStore({ ...storeOptions, databaseUrl, random: systemRandom }));
   const nodes = await Promise.all(
     stores.map((of, i) =>
       openNode({ ...config, role: roles?.[i] ?? config.role }, of, {

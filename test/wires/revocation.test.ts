@@ -117,10 +117,8 @@ describe("the call after a revocation on SQLite", () => {
     const person = await service.person();
     const revocable = await make(service, person);
     const ask = (): Promise<Answer> => call(wire, operationFor(what), { headers: revocable.headers });
-    // The second one is answered from the cache.
-    expect([(await ask()).outcome, (await ask()).outcome]).toEqual(["ok", "ok"]);
+    expect((await ask()).outcome).toBe("ok");
     await revoke(by, revocable);
-    expect((await ask()).outcome).toBe(refused("unauthenticated", wire));
     expect((await ask()).outcome).toBe(refused("unauthenticated", wire));
   });
 
@@ -130,7 +128,7 @@ describe("the call after a revocation on SQLite", () => {
       const [id, name] = [`c-${person.keyId}`, "Garden of the team"];
       await service.store.change((tx) => tx.connectors.insert(sampleConnector({ ...scopeOf(person), id, name })));
       const list = async (): Promise<string> => JSON.stringify((await call(wire, connectorList, { headers: key(person) })).body);
-      expect([await list(), await list()]).toEqual([expect.stringContaining(name), expect.stringContaining(name)]);
+      expect(await list()).toContain(name);
       await revoke(by, {
         headers: {},
         inside: (tx) => tx.connectors.tombstone(id, now),

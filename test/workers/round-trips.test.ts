@@ -21,16 +21,15 @@ describeOnOne("statements of a worker's call", (database) => {
       const statements = service.statements.length - before.statements;
       return database === "sqlite" ? statements : `${statements} in ${service.roundTrips() - before.trips}`;
     };
-    // SQLite remembers the worker's credential. It keeps the words of the final message by one more statement; PostgreSQL sends them with another.
+    // SQLite keeps the words of the final message by one more statement; PostgreSQL sends them with another.
     const expected =
       database === "sqlite"
-        ? { poll: 5, append: 7, appendMany: 7, repeat: 11, writeText: 1, heartbeat: 4, emptyPoll: 1, finish: 8 }
+        ? { poll: 9, append: 8, appendMany: 8, repeat: 12, writeText: 2, heartbeat: 5, emptyPoll: 2, finish: 9 }
         : {
             ...{ poll: "5 in 5", append: "8 in 6", appendMany: "8 in 6", repeat: "12 in 10", writeText: "2 in 2" },
             ...{ heartbeat: "5 in 5", emptyPoll: "2 in 2", finish: "8 in 5" },
           };
     for (let n = 0; n < 2; n += 1) await ann.v2("task.create", { message: { content: "Hello" } });
-    // SQLite reads once that there are no skills, resources and budgets.
     await worker.finish(await worker.poll(), { finish: { content: "Done" } });
     let run = { taskId: "", fence: 0 };
     const poll = await costs(async () => {

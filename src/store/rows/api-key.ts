@@ -1,6 +1,5 @@
 import type { Space } from "../../core/accounts/account.ts";
 import type { ApiKeyRows, KeyHolder } from "../../core/keys/api-key.ts";
-import { cached } from "../cached.ts";
 import type { Session } from "../session.ts";
 import { allOf, join, type Sql, type Statement, sql } from "../statements.ts";
 import { countRows, json, type RowOf, tables, textOrNull } from "../table.ts";
@@ -22,9 +21,6 @@ const held = apiKey.with({
 });
 
 const holder = (condition: Sql): Sql => sql`SELECT ${held.of("k")} FROM api_key k WHERE ${condition}`;
-const holderTables = ["api_key", "account", "space", "membership"] as const;
-const holderByDigest = cached(holderTables, (digest: string) => holder(sql`k.digest = ${digest}`));
-const holderById = cached(holderTables, (id: string) => holder(sql`k.id = ${id}`));
 
 const heldKey = apiKey.with({ email: textOrNull(sql`(SELECT email FROM account WHERE id = k.account_id)`) });
 
@@ -38,8 +34,8 @@ export function apiKeyRows(session: Session): ApiKeyRows {
     async insert(key) {
       await execute(apiKey.insert(key));
     },
-    holder: (digest) => findHolder(holderByDigest(digest)),
-    holderById: (id) => findHolder(holderById(id)),
+    holder: (digest) => findHolder(holder(sql`k.digest = ${digest}`)),
+    holderById: (id) => findHolder(holder(sql`k.id = ${id}`)),
     countActive: (accountId, now) =>
       countRows(session, sql`FROM api_key WHERE account_id = ${accountId} AND kind = 'general' AND ${isActive(now)}`),
     async revoke(id, now) {

@@ -1,5 +1,4 @@
 import type { Budget, BudgetKind, BudgetRows, Payer } from "../../core/usage/budget.ts";
-import { isKnownEmpty } from "../cached.ts";
 import { changeOf, type Session } from "../session.ts";
 import { empty, join, raw, type Sql, sql } from "../statements.ts";
 import { computedShape, integer, tables } from "../table.ts";
@@ -14,7 +13,7 @@ export function budgetRows(session: Session): BudgetRows {
   const found = (where: Sql): Promise<readonly Budget[]> =>
     shape.rows(session)(sql`SELECT ${shape.of("budget")} FROM budget WHERE ${where} ORDER BY id ${lock}`);
   return {
-    listFor: async (payer) => ((await isKnownEmpty(session, "budget")) ? [] : found(paidBy(payer))),
+    listFor: (payer) => found(paidBy(payer)),
     byIds: async (ids) => (ids.length === 0 ? [] : found(sql`id IN (${join([...ids])})`)),
     async save({ id, spent, held, since }) {
       await execute(sql`UPDATE budget SET ${join(shape.set({ spent, held, since }))} WHERE id = ${id}`);

@@ -1,5 +1,4 @@
 import type { ConnectorRows } from "../../core/connectors/connector.ts";
-import { cached } from "../cached.ts";
 import { changeOf, type Session } from "../session.ts";
 import { empty, forUpdate, join, type Sql, sql } from "../statements.ts";
 import { tables } from "../table.ts";
@@ -32,7 +31,7 @@ export function connectorRows(session: Session): ConnectorRows {
     async insert(row) {
       await execute(connector.insert(row));
     },
-    list: ({ accountId, spaceId }) => installed.rows(session)(listVisible(accountId, spaceId)),
+    list: (scope) => installed.rows(session)(listActive(visibleTo(scope))),
     find: (scope, id) => installed.row(session)(listActive(sql`id = ${id} AND ${visibleTo(scope)}`)),
     async lock(scope, id) {
       changeOf(session);
@@ -74,5 +73,3 @@ const listActive = (condition: Sql, lock = empty): Sql => sql`
 /** The account's own connectors, and those of the complete space. */
 const visibleTo = ({ accountId, spaceId }: { readonly accountId: string; readonly spaceId: string }): Sql =>
   sql`space_id = ${spaceId} AND (account_id = ${accountId} OR account_id IS NULL)`;
-
-const listVisible = cached(["connector"], (accountId: string, spaceId: string) => listActive(visibleTo({ accountId, spaceId })));

@@ -1,6 +1,5 @@
 import { knownScopes } from "../../core/accounts/caller.ts";
 import type { FamilyRows, FamilyState, TokenHolder } from "../../core/oauth/family.ts";
-import { cached } from "../cached.ts";
 import type { Session } from "../session.ts";
 import { join, sql } from "../statements.ts";
 import { boolean, json, type RowOf, tables, textOrNull } from "../table.ts";
@@ -19,11 +18,6 @@ const holder = oAuthFamily.pick("id", "clientId", "accountId", "spaceId", "scope
   membership: membership("f", "role", "status"),
 });
 
-const holderById = cached(
-  ["oauth_family", "oauth_grant", "oauth_app", "account", "space", "membership"],
-  (familyId: string) => sql`SELECT ${holder.of("f")} FROM oauth_family f WHERE f.id = ${familyId}`,
-);
-
 const state = oAuthFamily
   .with({
     ...authorizationColumns("f"),
@@ -36,7 +30,7 @@ export function familyRows(session: Session): FamilyRows {
   const { execute } = session;
   return {
     async findHolder(familyId) {
-      const row = await holder.row(session)(holderById(familyId));
+      const row = await holder.row(session)(sql`SELECT ${holder.of("f")} FROM oauth_family f WHERE f.id = ${familyId}`);
       return row && holderOf(row);
     },
     async insert(family) {

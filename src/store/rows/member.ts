@@ -1,5 +1,4 @@
 import type { HeldProfile, MemberChanges, MemberRows, TeamUser, TeamUserFilter } from "../../core/teams/team-user.ts";
-import { cached } from "../cached.ts";
 import { changeOf, type Session } from "../session.ts";
 import { allOf, type Dialect, forShare, join, type Sql, sql } from "../statements.ts";
 import { boolean, computedShape, integer, type RowOf, tables, textOrNull } from "../table.ts";
@@ -133,12 +132,9 @@ function conditions({ status, delegation, email, externalId }: TeamUserFilter): 
 }
 
 /** Locks the row on PostgreSQL. SQLite's only writer needs no lock: the answer stays true until it writes. */
-const activeMember = cached(
-  ["membership"],
-  (dialect: Dialect, accountId: string, spaceId: string) => sql`
-    SELECT m.id FROM membership m WHERE m.space_id = ${spaceId} AND m.account_id = ${accountId}
-      AND m.status = 'active' AND m.delegated_to IS NULL ${forShare(dialect)}`,
-);
+const activeMember = (dialect: Dialect, accountId: string, spaceId: string): Sql => sql`
+  SELECT m.id FROM membership m WHERE m.space_id = ${spaceId} AND m.account_id = ${accountId}
+    AND m.status = 'active' AND m.delegated_to IS NULL ${forShare(dialect)}`;
 
 /** Sets or clears the three columns of a delegation together. */
 function membershipColumns({ delegation, ...same }: MemberChanges) {

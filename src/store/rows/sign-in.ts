@@ -2,7 +2,6 @@ import type { MemberStatus, Role, Space } from "../../core/accounts/account.ts";
 import type { LinkRows } from "../../core/sign-in/link.ts";
 import type { MailedLinkRows } from "../../core/sign-in/mailed-link.ts";
 import { type SessionHolder, type SessionRows, type SignInRows, sessionMs } from "../../core/sign-in/sign-in.ts";
-import { cached } from "../cached.ts";
 import type { Session } from "../session.ts";
 import { type Sql, type Statement, sql } from "../statements.ts";
 import { boolean, computedShape, type RowOf, tables, text, textOrNull } from "../table.ts";
@@ -33,9 +32,6 @@ const holding = (condition: Sql): Sql => sql`
   LEFT JOIN membership m ON m.space_id = s.space_id AND m.account_id = s.account_id
   WHERE ${condition}
   ORDER BY CASE WHEN m.status = 'removed' THEN 1 ELSE 0 END, m.created_at DESC LIMIT 1`;
-const holderTables = ["session", "account", "space", "team", "membership"] as const;
-const holderByDigest = cached(holderTables, (digest: string) => holding(sql`s.digest = ${digest}`));
-const holderById = cached(holderTables, (id: string) => holding(sql`s.id = ${id}`));
 
 const ownSession = tables.session.pick("id", "createdAt", "expiresAt").with({ teamName: textOrNull(sql`t.name`) });
 
@@ -49,8 +45,8 @@ export function sessionRows(session: Session): SessionRows {
     async insert(row) {
       await execute(tables.session.insert(row));
     },
-    holder: (digest) => findHolder(holderByDigest(digest)),
-    holderById: (id) => findHolder(holderById(id)),
+    holder: (digest) => findHolder(holding(sql`s.digest = ${digest}`)),
+    holderById: (id) => findHolder(holding(sql`s.id = ${id}`)),
     async renew(id, expiresAt, notAfter) {
       await execute(sql`UPDATE session SET expires_at = ${expiresAt} WHERE id = ${id} AND expires_at <= ${notAfter}`);
     },

@@ -1,5 +1,4 @@
 import type { SkillChooser, SkillOwner, SkillRows, SkillScope } from "../../core/skills/skill.ts";
-import { cached } from "../cached.ts";
 import type { Session } from "../session.ts";
 import { allOf, type Dialect, forUpdate, inTexts, join, type Sql, sql } from "../statements.ts";
 import { boolean, tables, textOrNull } from "../table.ts";
@@ -65,8 +64,7 @@ export function skillRows(session: Session): SkillRows {
     },
     byId: (id) => skillShape.row(session)(sql`${skills} AND s.id = ${id}`),
     all: (max) => skillShape.rows(session)(sql`${skills} ${newestFirst} LIMIT ${max}`),
-    visible: ({ accountId, spaceId, projectId, clientId }) =>
-      chosenSkill.rows(session)(listVisible(dialect, accountId, spaceId, projectId, clientId)),
+    visible: (scope) => chosenSkill.rows(session)(listVisible(dialect, scope)),
     listOfOwner: (owner) => skillShape.rows(session)(sql`${skills} AND ${ownedBy(owner)} ${newestFirst}`),
     async setEnabled(id, enabled, now) {
       return (await execute(sql`UPDATE skill SET enabled = ${enabled}, updated_at = ${now} WHERE id = ${id} AND deleted_at IS NULL`)) === 1;
@@ -108,12 +106,8 @@ function visibleFrom(dialect: Dialect, { accountId, spaceId, projectId, clientId
     ${projectId === null ? sql`` : project} ${clientId === null ? sql`` : app})`;
 }
 
-const listVisible = cached(
-  ["skill", "skill_choice", "account", "membership", "oauth_app"],
-  (dialect: Dialect, accountId: string, spaceId: string, projectId: string | null, clientId: string | null) => sql`
-    SELECT ${chosenSkill.of("s")} ${chosenFrom({ accountId, spaceId })}
-    WHERE s.deleted_at IS NULL AND ${visibleFrom(dialect, { accountId, spaceId, projectId, clientId })} ${newestFirst}`,
-);
+const listVisible = (dialect: Dialect, scope: SkillScope): Sql => sql`
+  SELECT ${chosenSkill.of("s")} ${chosenFrom(scope)} WHERE s.deleted_at IS NULL AND ${visibleFrom(dialect, scope)} ${newestFirst}`;
 
 /** The app's settings include the skill. */
 const isBound: Record<Dialect, Sql> = {

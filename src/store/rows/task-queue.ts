@@ -1,6 +1,5 @@
 import { waitingNode } from "../../core/tasks/lifecycle.ts";
 import type { QueueFilter, TaskRows } from "../../core/tasks/task.ts";
-import { cached } from "../cached.ts";
 import type { Session } from "../session.ts";
 import { allOf, type Dialect, join, raw, type Sql, sql } from "../statements.ts";
 import { boolean, computedShape, integer, tables } from "../table.ts";
@@ -32,12 +31,9 @@ type QueueRows = Pick<
   | "queuePosition"
 >;
 
-/** A row if a space limits the runs of a profile. */
-const limitsOf = cached(
-  ["agent_profile"],
-  (spaceId: string, profile: string) => sql`
-    SELECT 1 FROM agent_profile WHERE space_id = ${spaceId} AND profile = ${profile} AND (concurrency IS NOT NULL OR time_limit IS NOT NULL)`,
-);
+/** Whether a space limits the runs of a profile. */
+const isLimited = (spaceId: string, profile: string): Sql => sql`EXISTS (
+  SELECT 1 FROM agent_profile WHERE space_id = ${spaceId} AND profile = ${profile} AND (concurrency IS NOT NULL OR time_limit IS NOT NULL))`;
 
 const isLiving = sql`status IN ('running', 'waiting')`;
 
@@ -61,9 +57,8 @@ export function queueOf(session: Session): QueueRows {
         SELECT ${queued.of("w")} FROM ranked JOIN task w ON w.id = ranked.id ORDER BY ranked.place`);
     },
     async canSkipQueue({ id, spaceId, agentProfile }, filter) {
-      if ((await query(limitsOf(spaceId, agentProfile))).length > 0) return false;
       const free = await query(sql`
-        SELECT 1 FROM node n WHERE n.id = ${filter.nodeId}
+        SELECT 1 FROM node n WHERE n.id = ${filter.nodeId} AND NOT ${isLimited(spaceId, agentProfile)}
           AND NOT EXISTS (SELECT 1 FROM ${queue[dialect]} WHERE ${waits(filter)} AND t.id <> ${id})`);
       return free.length > 0;
     },

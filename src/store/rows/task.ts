@@ -4,7 +4,6 @@ import type { NewEvent } from "../../core/tasks/event.ts";
 import { progressOf } from "../../core/tasks/latest.ts";
 import type { Task, TaskProgress, TaskRows, TaskView } from "../../core/tasks/task.ts";
 import type { TaskResourceRows } from "../../core/tasks/task-resources.ts";
-import { isKnownEmpty } from "../cached.ts";
 import { changeOf, type Session } from "../session.ts";
 import { empty, forUpdate, inTexts, join, type Sql, sql } from "../statements.ts";
 import { computedShape, countRows, tables, text } from "../table.ts";
@@ -28,10 +27,7 @@ const browserUse = computedShape({ browserId: text(sql`m.browser_id`), taskId: t
 export function taskResourceRows(session: Session): TaskResourceRows {
   const { execute, dialect } = session;
   return {
-    async find(taskId) {
-      if (await isKnownEmpty(session, "task_means")) return null;
-      return taskMeans.row(session)(sql`SELECT ${taskMeans.of("task_means")} FROM task_means WHERE task_id = ${taskId}`);
-    },
+    find: (taskId) => taskMeans.row(session)(sql`SELECT ${taskMeans.of("task_means")} FROM task_means WHERE task_id = ${taskId}`),
     async set({ id, spaceId }, resources) {
       const inserted = tables.taskMeans.insert({ taskId: id, spaceId, ...resources });
       await execute(sql`${inserted} ON CONFLICT (task_id) DO UPDATE SET ${join(tables.taskMeans.set(resources))}`);

@@ -1,7 +1,6 @@
 import type { Metadata } from "../../core/tasks/metadata.ts";
 import type { Task } from "../../core/tasks/task.ts";
 import type { WebhookEventRows } from "../../core/webhooks/notifications.ts";
-import { cached } from "../cached.ts";
 import type { Session } from "../session.ts";
 import { type Dialect, empty, join, type Sql, sql } from "../statements.ts";
 import { boolean, computedShape, json, tables, text } from "../table.ts";
@@ -24,10 +23,6 @@ export const hasWebhooks = {
   alwaysFalse: boolean(sql`FALSE`),
 };
 
-const ofOwner = cached(["webhook", "webhook_listener"], (accountId: string, spaceId: string, clientId: string | null) => {
-  const computed = computedShape({ isSubscribed: boolean(isSubscribed(sql`${accountId}`, sql`${spaceId}`, sql`${clientId}`)) });
-  return sql`SELECT ${computed.of("task")}`;
-});
 const subscription = computedShape({ isSubscribed: hasWebhooks.alwaysFalse });
 
 /** The active webhooks and the listeners of a task, by id and types. */
@@ -53,7 +48,8 @@ export function webhookEventRows(session: Session): WebhookEventRows {
   const { execute, write, dialect } = session;
   return {
     async isSubscribed({ accountId, spaceId, clientId }) {
-      return (await subscription.row(session)(ofOwner(accountId, spaceId, clientId)))?.isSubscribed ?? false;
+      const subscribed = isSubscribed(sql`${accountId}`, sql`${spaceId}`, sql`${clientId}`);
+      return (await subscription.row(session)(sql`SELECT ${subscribed} AS "isSubscribed"`))?.isSubscribed ?? false;
     },
     subscribers: (task) => subscriber.rows(session)(subscribersOf(task)),
     lastIds: (taskId) =>

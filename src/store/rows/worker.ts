@@ -1,6 +1,5 @@
 import type { WorkerRows } from "../../core/workers/worker.ts";
 import { type KeyedEvent, type WorkerEventRows, type WorkerRun, type WorkerRunRows, workerNeeded } from "../../core/workers/worker-run.ts";
-import { cached } from "../cached.ts";
 import { changeOf, type Session } from "../session.ts";
 import { allOf, forShare, inTexts, join, sql } from "../statements.ts";
 import { computedShape, countRows, integer, tables, text } from "../table.ts";
@@ -69,7 +68,6 @@ const byTask = (a: WorkerRun, b: WorkerRun): number => (a.taskId < b.taskId ? -1
 
 const { worker, workerFailure } = tables;
 const failure = workerFailure.pick("workerId", "taskId", "kind", "at");
-const byDigest = cached(["worker"], (digest: string) => sql`SELECT ${worker.of("worker")} FROM worker WHERE digest = ${digest}`);
 const ids = worker.pick("id");
 const busy = worker.with({ runs: integer(sql`(SELECT COUNT(*) FROM worker_run WHERE worker_id = worker.id)`) });
 const waiting = computedShape({
@@ -85,7 +83,7 @@ export function workerRows(session: Session): WorkerRows {
     async insert(row) {
       await execute(worker.insert(row));
     },
-    byDigest: (digest) => worker.row(session)(byDigest(digest)),
+    byDigest: (digest) => worker.row(session)(sql`SELECT ${worker.of("worker")} FROM worker WHERE digest = ${digest}`),
     countActive: (spaceId) => countRows(session, sql`FROM worker WHERE space_id = ${spaceId} AND revoked_at IS NULL`),
     list: (spaceId) =>
       busy.rows(session)(sql`
