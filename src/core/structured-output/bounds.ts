@@ -23,12 +23,10 @@ export function must(holds: unknown, path: string, rule: string = rules.schema):
   if (!holds) throw invalidArgument("structured_output_schema", path === "" ? rule : `${path}: ${rule}`);
 }
 
-const nameLengthMax = 64;
-
 /** A name shortened for a path or an error text, to 64 characters. */
 export function shortenName(name: string): string {
-  const symbols = [...name.slice(0, 2 * nameLengthMax)];
-  return symbols.length > nameLengthMax || name.length > 2 * nameLengthMax ? `${symbols.slice(0, nameLengthMax).join("")}…` : name;
+  const start = [...name.slice(0, 128)].slice(0, 64).join("");
+  return start.length < name.length ? `${start}…` : name;
 }
 
 const nestingMax = 64;
@@ -53,7 +51,5 @@ export function checkBounds(schema: JsonObject): void {
   checkBytes(jsonBytes(schema));
 }
 
-const encoder = new TextEncoder();
-
 /** The bytes of a value's JSON. Pages of the console use it too, so it needs no Node. */
-export const jsonBytes = (value: Json): number => encoder.encode(JSON.stringify(value)).length;
+export const jsonBytes = (value: Json): number => new TextEncoder().encode(JSON.stringify(value)).length;

@@ -24,15 +24,14 @@ export function checkNotCombined(schema: JsonObject, keyword: "$ref" | "anyOf", 
     must(other === keyword || neutral.has(other), path, `"${keyword}" must not be combined with "${other}"`);
 }
 
-const isTypeName = (name: Json): name is TypeName => typeNames.some((known) => known === name);
-
 const isSet = (values: readonly Json[]): boolean => new Set(values).size === values.length;
 
 export function readTypes({ type }: JsonObject, path: string): readonly TypeName[] {
   must(type !== undefined, path, rules.type);
-  const types = Array.isArray(type) ? type : [type];
-  must(types.length > 0 && types.every(isTypeName) && isSet(types), path);
-  return types.filter(isTypeName);
+  const listed = Array.isArray(type) ? type : [type];
+  const types = listed.flatMap((name) => typeNames.filter((known) => known === name));
+  must(types.length > 0 && types.length === listed.length && isSet(types), path);
+  return types;
 }
 
 /** The rules of every object: no additional properties, and every property is required. */

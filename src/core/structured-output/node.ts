@@ -4,7 +4,6 @@ import { must } from "./bounds.ts";
 export const typeNames = ["string", "number", "integer", "boolean", "null", "object", "array"] as const;
 export type TypeName = (typeof typeNames)[number];
 
-/** Types without parts. */
 export type ScalarType = Exclude<TypeName, "object" | "array">;
 
 /** One place of a schema. A reference may lead to a node that contains it; a path is dotted from the root. */
@@ -12,17 +11,16 @@ export interface SchemaNode {
   readonly path: string;
   /** A list of types is a union, as `anyOf`. */
   readonly kind: TypeName | "enum" | "union" | "reference";
-  /** The values of an enum. */
   readonly entries: readonly Json[];
-  /** Nodes that describe the same value as this one: the branches of a union, the target of a reference. */
+  /** They describe the same value as this node: the branches of a union, the target of a reference. */
   readonly branches: readonly SchemaNode[];
-  /** Nodes that describe a part of this node's value: the properties of an object by name, the items of an array. */
+  /** The properties of an object by name, the items of an array. */
   readonly parts: ReadonlyMap<string, SchemaNode>;
 }
 
 /**
- * A parsed schema: its root and all of its nodes, definitions included; a node comes before the nodes that contain it.
- * `schemas` are the objects of the JSON that are schemas.
+ * A parsed schema. `nodes` has those of definitions too; a node comes before the nodes that contain it. `schemas` are the
+ * objects of the JSON that are schemas.
  */
 export interface SchemaModel {
   readonly root: SchemaNode;
@@ -87,15 +85,13 @@ const nestingMax = 5;
 
 /** Counts levels through references too, except recursive ones. */
 function checkNesting(nodes: readonly SchemaNode[], recursive: ReadonlySet<SchemaNode>): void {
+  const levelOf = ({ kind }: SchemaNode) => (kind === "object" || kind === "array" ? 1 : 0);
   const children = (node: SchemaNode) => (recursive.has(node) ? [] : dependenciesOf(node));
   const height = memoizeByNode((node): number => levelOf(node) + Math.max(0, ...children(node).map(height)));
-  let node = nodes.find((node) => height(node) > nestingMax);
   let level = 0;
-  while (node) {
+  for (let node = nodes.find((node) => height(node) > nestingMax); node; ) {
     level += levelOf(node);
     must(level <= nestingMax, node.path, `must not nest objects and arrays more than ${nestingMax} levels deep`);
     node = children(node).toSorted((a, b) => height(b) - height(a))[0];
   }
 }
-
-const levelOf = ({ kind }: SchemaNode): number => (kind === "object" || kind === "array" ? 1 : 0);

@@ -42,7 +42,18 @@ function readKind(parse: Parse, schema: JsonObject, path: string): SchemaNode {
   const { $ref, anyOf } = schema;
   if ($ref !== undefined) {
     checkNotCombined(schema, "$ref", path);
-    return addReference(parse, parseReference($ref), path);
+    const name = parseReference($ref);
+    return addNode(parse, {
+      ...empty,
+      kind: "reference",
+      path,
+      // Looked up lazily: definitions are parsed after the nodes that refer to them.
+      get branches() {
+        const target = parse.definitions.get(name);
+        must(target, path);
+        return [target];
+      },
+    });
   }
   if (anyOf === undefined) return readTyped(parse, schema, path);
   checkNotCombined(schema, "anyOf", path);
@@ -63,20 +74,6 @@ function addNode(parse: Parse, node: SchemaNode): SchemaNode {
 
 const addUnion = (parse: Parse, path: string, branches: readonly SchemaNode[]): SchemaNode =>
   addNode(parse, { ...empty, kind: "union", path, branches });
-
-/** Looks the target up lazily: definitions are parsed after the nodes that refer to them. */
-function addReference(parse: Parse, name: string | undefined, path: string): SchemaNode {
-  return addNode(parse, {
-    ...empty,
-    kind: "reference",
-    path,
-    get branches() {
-      const target = parse.definitions.get(name);
-      must(target, path);
-      return [target];
-    },
-  });
-}
 
 function readTyped(parse: Parse, schema: JsonObject, path: string): SchemaNode {
   const types = readTypes(schema, path);

@@ -1,13 +1,13 @@
 import { isObject, type Json, type JsonObject } from "../json.ts";
 import { checkBytes } from "./bounds.ts";
 import { annotations, isOfType } from "./keywords.ts";
-import { checkGraph, type SchemaNode } from "./node.ts";
+import { checkGraph, memoizeByNode, type SchemaNode } from "./node.ts";
 import { readSchema } from "./read.ts";
 import { zeroValue, zeroValues } from "./zero.ts";
 
 /**
- * Checks a `structured_output_schema` before it is requested (spec/api.md 9.5). An accepted schema has a zero value of
- * bounded size, and any value can be compared with it in bounded time. The console checks with it what is typed.
+ * Checks a `structured_output_schema` (spec/api.md 9.5). An accepted schema has a zero value of bounded size, and any value
+ * can be compared with it in bounded time. The console checks with it what is typed.
  *
  * @returns the schema without annotations.
  * @throws Failure `invalid_argument`: `structured_output_schema: `, the place, the broken rule.
@@ -29,25 +29,21 @@ export function checkSchema(schema: JsonObject): JsonObject {
  * that is nested too deeply to be checked does not conform.
  */
 export function conforms(schema: JsonObject, value: Json): boolean {
+  // Alternatives that lead to the same definitions would double the work at each level. Parts of the value are known by identity.
+  const resultsOf = memoizeByNode(() => new Map<Json, boolean>());
+  const fits = (node: SchemaNode, value: Json): boolean => {
+    const results = resultsOf(node);
+    const result = results.get(value) ?? compare(node, value, fits);
+    results.set(value, result);
+    return result;
+  };
   try {
-    return describes(readSchema(schema).root, value, new Map());
+    return fits(readSchema(schema).root, value);
   } catch (thrown) {
     // The stack overflowed.
     if (thrown instanceof RangeError) return false;
     throw thrown;
   }
-}
-
-/**
- * `known` has the results by node, then by value (parts of the value by identity): alternatives that lead to the same
- * definitions would double the work at each level.
- */
-function describes(node: SchemaNode, value: Json, known: Map<SchemaNode, Map<Json, boolean>>): boolean {
-  const results = known.get(node) ?? new Map<Json, boolean>();
-  known.set(node, results);
-  const result = results.get(value) ?? compare(node, value, (part, value) => describes(part, value, known));
-  results.set(value, result);
-  return result;
 }
 
 function compare({ kind, entries, branches, parts }: SchemaNode, value: Json, fits: (node: SchemaNode, value: Json) => boolean): boolean {

@@ -11,17 +11,13 @@ export interface ZeroValue {
 
 const zeros = { string: "", number: 0, integer: 0, boolean: false, null: null, array: [] };
 
-/**
- * The value of a failed extraction (spec/api.md 9.5): text is empty, numbers are 0, arrays have no items,
- * an enum is its first entry, a nullable value is null, and an object has all its properties at their zero value.
- * The schema must be one that `checkSchema` accepts; then the value conforms to it.
- */
+/** The value of a failed extraction (spec/api.md 9.5). The schema must be one that `checkSchema` accepts; then the value conforms to it. */
 export function zeroValue(schema: JsonObject): JsonObject {
   const model = readSchema(schema);
   return deepCopy(zeroValues(model)(model.root).value);
 }
 
-/** The zero value of each node of a schema without infinite recursion. */
+/** The zero value of each node of a schema without infinite recursion: a nullable value is null, an enum its first entry. */
 export function zeroValues({ nodes }: SchemaModel): (node: SchemaNode) => ZeroValue {
   const ranks = ranksOf(nodes);
   const rankOf = (node: SchemaNode) => ranks.get(node) ?? Number.POSITIVE_INFINITY;

@@ -6,59 +6,31 @@ import { deepCopy, type ZeroValue, zeroValues } from "../../../core/structured-o
 
 const textLengthMax = 10_000;
 const phraseLengthMax = 80;
-const labelsMax = 100;
-
 const numeral = /(?<![\p{L}\p{N}.-])-?\d{1,15}(?:\.\d{1,6})?/gu;
-const labelled = /(?<![\p{L}\p{N}_])([\p{L}_][\p{L}\p{N}_ ]{0,39}) {0,3}[:=] {0,3}([^\s,;:=](?:[^\n,;.!?]|[.!?](?!\s|$)){0,79})/gu;
-
-/** Values for the fields of a form, taken from a text by the fields' names. */
-type Wording = Readonly<Record<ScalarType, (name: string) => Json>>;
 
 /**
- * Takes values from a text: first what the text labels with the name (`total: 7`, `unit price = 7` for `unitPrice`), else its
- * sentences and numbers round-robin. Without sentences the value is the name; without numbers, the count of words. An
- * unlabelled boolean is true when the text contains the name. The same calls in the same order have the same results.
+ * The sentences and the numbers of a text, each round-robin. Without sentences a string is the name, without numbers a number
+ * is 0; a boolean is true when the text has the name.
  */
-function createWording(text: string): Wording {
+function createWording(text: string): Readonly<Record<ScalarType, (name: string) => Json>> {
   const start = text.slice(0, textLengthMax).toWellFormed();
-  const words = wordsOf(start);
-  const labels = [...start.matchAll(labelled).take(labelsMax)].map(([, label = "", value = ""]) => ({
-    label: ` ${wordsOf(label)}`,
-    value,
-  }));
-  /** The value after a label whose last words are the name. */
-  const labelValue = (name: string) => {
-    const ending = ` ${wordsOf(name)}`;
-    return labels.find(({ label }) => label.endsWith(ending))?.value;
-  };
-  const sentences = start.split(/(?<=[.!?])\s+|\n+/).map(toPhrase);
-  const nextPhrase = roundRobin(sentences.filter(Boolean));
-  const nextNumber = roundRobin(numbersIn(start));
-  const number = (name: string) => numbersIn(labelValue(name) ?? "")[0] ?? nextNumber() ?? words.split(" ").filter(Boolean).length;
+  const nextPhrase = roundRobin(
+    start
+      .split(/(?<=[.!?])\s+|\n+/)
+      .map(toPhrase)
+      .filter(Boolean),
+  );
+  const nextNumber = roundRobin([...start.matchAll(numeral)].map(([number]) => Number(number)));
   return {
-    string: (name) => toPhrase(labelValue(name) ?? nextPhrase() ?? name),
-    number,
-    integer: (name) => Math.trunc(number(name)),
-    boolean(name) {
-      const answer = labelValue(name);
-      return answer === undefined ? ` ${words} `.includes(` ${wordsOf(name)} `) : /^(?:yes|true|on)\b/i.test(answer);
-    },
+    string: (name) => nextPhrase() ?? toPhrase(name),
+    number: () => nextNumber() ?? 0,
+    integer: () => Math.trunc(nextNumber() ?? 0),
+    boolean: (name) => start.toLowerCase().includes(name.toLowerCase()),
     null: () => null,
   };
 }
 
-const numbersIn = (text: string): readonly number[] => [...text.matchAll(numeral)].map(([number]) => Number(number));
-
-/** Lower-case words separated by one space: `unitPrice` and `unit_price` both become `unit price`. */
-function wordsOf(name: string): string {
-  const parts = name.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, " ").split(/[^\p{L}\p{N}]+/u);
-  return parts.filter(Boolean).join(" ").toLowerCase();
-}
-
-function toPhrase(text: string): string {
-  const symbols = [...text.trim().replaceAll(/\s+/g, " ")];
-  return symbols.slice(0, phraseLengthMax).join("").trim();
-}
+const toPhrase = (text: string): string => [...text.trim().replaceAll(/\s+/g, " ")].slice(0, phraseLengthMax).join("").trim();
 
 /** Returns the values in order, then again from the first; undefined when there are none. */
 function roundRobin<T>(values: readonly T[]): () => T | undefined {
@@ -70,10 +42,9 @@ const levelsMax = 5;
 const spareBytesMax = 16 * 1024;
 
 /**
- * A value that conforms to the schema, made from a text: the extraction of the offline agent. What the text labels (`total: 7`)
- * goes to properties of that name; other strings are its sentences, other numbers its numbers. An enum is its first entry,
- * arrays have one or two items, nullable values are not null, and recursion ends after the fifth level or where the value gets
- * too long. The same input gives the same value. The schema must be one that `checkSchema` accepts.
+ * A value that conforms to the schema, made from the sentences and numbers of a text: the extraction of the offline agent. An
+ * enum is its first entry, arrays have one or two items, nullable values are not null, and recursion ends after the fifth level
+ * or where the value gets too long. The same input gives the same value. The schema must be one that `checkSchema` accepts.
  */
 export function sampleValue(schema: JsonObject, text: string): JsonObject {
   const model = readSchema(schema);
@@ -83,7 +54,7 @@ export function sampleValue(schema: JsonObject, text: string): JsonObject {
 const isPlain = ({ kind }: SchemaNode) => !["object", "array", "union", "reference"].includes(kind);
 
 /** Samples of nodes: together at most 16 KiB longer than the zero value. */
-function sampler(wording: Wording, zero: (node: SchemaNode) => ZeroValue) {
+function sampler(wording: ReturnType<typeof createWording>, zero: (node: SchemaNode) => ZeroValue) {
   let spareBytes = spareBytesMax;
   /** Reserves the bytes that a value needs beyond the node's zero value; false when too few remain. */
   const spend = (node: SchemaNode, bytes: number) => {
