@@ -209,6 +209,7 @@ test("the console imports of the core only rules that need no Node", () => {
     "core/schedules/local-time",
     "core/oauth/https-origin",
     "core/accounts/key-scopes",
+    "core/connectors/catalogue",
   ];
   const inConsole = globSync("console/src/**/*.{ts,tsx}").flatMap((path) =>
     [...readFileSync(path, "utf8").matchAll(/from "(#core\/[^"]+|(?:\.\.\/)+src\/[^"]+)"/g)].map(([, target = ""]) => target),

@@ -15,11 +15,15 @@ export const safeJson = (value: unknown, indent = 0): string =>
     (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 
-const wide = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+/** What takes two columns: wide characters (UAX 11), and emoji. */
+const wide =
+  /^(?:[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{RGI_Emoji})/v;
+/** What takes none. */
+const unseen = /^[\p{Default_Ignorable_Code_Point}\p{Mn}\p{Me}]+$/v;
 const segmenter = new Intl.Segmenter();
 /** The visible characters of a text. */
 const lettersOf = (text: string): readonly string[] => [...segmenter.segment(text)].map(({ segment }) => segment);
-const widthOfLetter = (letter: string): number => (wide.test(letter) ? 2 : 1);
+const widthOfLetter = (letter: string): number => (wide.test(letter) ? 2 : unseen.test(letter) ? 0 : 1);
 
 /** The number of columns that a line without colours takes. */
 export const widthOf = (line: string): number => lettersOf(line).reduce((sum, letter) => sum + widthOfLetter(letter), 0);

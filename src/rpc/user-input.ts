@@ -1,5 +1,5 @@
 import type { Caller } from "../core/accounts/caller.ts";
-import { checkGranted } from "../core/connectors/catalogue.ts";
+import { checkGranted } from "../core/connectors/granted.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { FetchFiles } from "../core/files/fetch-files.ts";
 import { type FilePart, filePart } from "../core/files/part.ts";

@@ -2,17 +2,30 @@ import type { FastifyInstance } from "fastify";
 import { auditSession } from "../core/sign-in/start-session.ts";
 import { html, words } from "./html.ts";
 import { withNotice } from "./notice.ts";
-import { sendPage, sendRedirect } from "./page.ts";
+import { type Page, sendPage, sendRedirect } from "./page.ts";
 import { type ConsoleParts, creationContext, requestOrigin, requireSignIn } from "./parts.ts";
-import { backWord } from "./words.ts";
+import { appsPath } from "./visits.ts";
+import { backWord, yourApps } from "./words.ts";
 
-/** The end of a session, and the address of a page that the web application has now. */
+/** Where the installation has no web application. */
+const noListPage: Page = {
+  status: 404,
+  title: yourApps,
+  body: html`<p>${words("This server has no web application. With an API key, the API lists the apps that act for you, and revokes their access:", "Dieser Server hat keine Webanwendung. Mit einem API-Schlüssel listet die API die Apps auf, die für Sie handeln, und widerruft ihren Zugriff:")}</p>
+<p><code>atp api oauth.v2.OAuth2AppService/ListOAuth2Grants</code></p>
+<p><code>atp api oauth.v2.OAuth2AppService/RevokeOAuth2Grant -f clientId=…</code></p>`,
+};
+
+/** The end of a session, and the addresses of pages that the web application has. */
 export function accountRoutes(app: FastifyInstance, parts: ConsoleParts): void {
   const { visits, store } = parts;
   const path = "/sign-out";
 
   // With the notice that the address names.
   app.get("/account", (request, reply) => sendRedirect(reply, `${visits.account}${request.url.slice("/account".length)}`));
+  app.get(appsPath, (_, reply) =>
+    visits.apps === visits.href(appsPath) ? sendPage(reply, visits, noListPage) : sendRedirect(reply, visits.apps),
+  );
 
   app.get(path, async (request, reply) => {
     const who = await visits.currentSession(request, reply);

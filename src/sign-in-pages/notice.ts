@@ -16,10 +16,6 @@ const notices = {
     "You signed in with a recovery code, which is used up. Under sign-in and security you see how many are left.",
     "Sie haben sich mit einem Wiederherstellungscode angemeldet. Er ist verbraucht. Unter Anmeldung und Sicherheit sehen Sie, wie viele übrig sind.",
   ),
-  revoked: words(
-    "The app has lost its access. Its tasks stay. To undo this, open the app and allow it again.",
-    "Die App hat keinen Zugriff mehr. Ihre Aufgaben bleiben. Um das rückgängig zu machen, öffnen Sie die App und erlauben Sie sie erneut.",
-  ),
 } as const;
 
 type NoticeName = keyof typeof notices;

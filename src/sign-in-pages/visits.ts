@@ -10,6 +10,8 @@ import type { Site } from "./page.ts";
 
 /** The page of what a person signs in with. */
 export const securityPath = "/account/security";
+/** The address of the apps that act for a person; the web application has the page. */
+export const appsPath = "/account/apps";
 
 /** The state of browsers on the console's pages: sessions, cookies and CSRF tokens. */
 export interface Visits extends Site {
@@ -17,6 +19,8 @@ export interface Visits extends Site {
   href(path: string): string;
   /** The page of the person's account: of the web application, or that of their sign-in. */
   readonly account: string;
+  /** The page of the apps that act for the person. */
+  readonly apps: string;
   /** The sign-in page, which leads back to the path `next` of this site. */
   signInHref(next: string): string;
   /** The signed-in user with a valid session; null if there is none. Extends the session to thirty days, at most once an hour. */
@@ -83,6 +87,7 @@ export function visits({ store, clock, random, consentUrl, console: hasConsole }
     base,
     home: hasConsole ? `${base}/` : account,
     account,
+    apps: `${base}${hasConsole ? "/settings/authorized-apps" : appsPath}`,
     href: (path) => `${base}${path}`,
     signInHref: (next) => `${base}/sign-in?next=${encodeURIComponent(next)}`,
     async currentSession(request, reply) {

@@ -17,6 +17,8 @@ export const passwordLabel = words("Password", "Passwort");
 export const choosePassword = words("Choose a password", "Passwort wählen");
 export const changePassword = words("Change the password", "Passwort ändern");
 export const securityTitle = words("Sign-in and security", "Anmeldung und Sicherheit");
+/** The title of the page that lists them, and of links to it. */
+export const yourApps = words("Your apps", "Ihre Apps");
 export const switchAccount = words("Switch account", "Konto wechseln");
 export const otherSessionsEnd = words("All your other sessions will end.", "Alle Ihre anderen Sitzungen enden.");
 export const wrongCode = words(

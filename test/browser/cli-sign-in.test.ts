@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { runOnTerminal, runWith, testFolder } from "../cli/rig.ts";
 import { hasChromium } from "./chromium.ts";
-import { fillSignIn, openBrowserRig } from "./stage.ts";
+import { fillSignIn, openBrowserRig, revokeApp } from "./stage.ts";
 
 describe.skipIf(!hasChromium)("atp login in a real browser", () => {
   test("without scripts: sign in, choose a team with the keyboard, allow, and return to the terminal; then revoke", async () => {
@@ -40,12 +40,15 @@ describe.skipIf(!hasChromium)("atp login in a real browser", () => {
     const [team] = await stage.rig.rows("SELECT space_id FROM team WHERE name = 'Elsewhere'");
     expect(who.space.id).toBe(team?.["space_id"]);
 
-    await page.goto("/sign-in?next=/account/apps");
-    await fillSignIn(page, stage.email);
-    await page.getByRole("radio", { name: "Elsewhere" }).check();
-    await page.getByRole("button", { name: "Continue" }).click();
-    await page.getByRole("button", { name: "Revoke Command line" }).click();
-    await page.getByText("No app acts for you").waitFor();
+    // The console has the list of apps, and is made of scripts.
+    await using scripted = await stage.open();
+    const apps = await scripted.newPage();
+    await apps.goto("/sign-in?next=/account/apps");
+    await fillSignIn(apps, stage.email);
+    await apps.getByRole("radio", { name: "Elsewhere" }).check();
+    await apps.getByRole("button", { name: "Continue" }).click();
+    await apps.waitForURL("**/settings/authorized-apps");
+    await revokeApp(apps, "Command line");
     expect(await runWith(home, stage, ["whoami"])).toMatchObject({ code: 4, err: expect.stringContaining("atp login") });
   });
 });

@@ -5,7 +5,7 @@ import { exchangeProof, modes, postForm } from "../support/oauth.ts";
 import { sampledTest } from "../support/sampled.ts";
 import { callV2 } from "../support/wires.ts";
 import { hasChromium } from "./chromium.ts";
-import { type BrowserRig, fillSignIn, openBrowserRig } from "./stage.ts";
+import { type BrowserRig, fillSignIn, openBrowserRig, revokeApp } from "./stage.ts";
 
 const test = sampledTest(6);
 
@@ -56,7 +56,7 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     expect(await page.locator(".mark").allTextContents()).toEqual(["Can delete your tasks", "Can delete its own tasks"]);
     await page.getByText("When Garden planner has not used it for 30 days, it must ask you again.").waitFor();
     expect(await page.locator("dl").textContent()).toContain(`Made by${all.email}`);
-    expect(await page.getByRole("link", { name: "revoke it" }).getAttribute("href")).toBe("/account/apps");
+    expect(await page.getByRole("link", { name: "revoke it" }).getAttribute("href")).toBe("/settings/authorized-apps");
     expect(await page.locator("header a").getAttribute("href")).toBe("/");
   });
 
@@ -81,15 +81,10 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     expect(open.callbacks.map((query) => query.has("code"))).toEqual([true]);
   });
 
-  test("a page says what was done before: a new password, a revoked app, a sign-out", async () => {
+  test("a page says what was done before: a new password, a sign-out", async () => {
     await using context = await stage.open();
     const page = await context.newPage();
-    await stage.goSignedIn(page, stage.request("pkce"));
-    await page.getByRole("button", allow).click();
-    await page.getByRole("heading", { name: "Back in the app" }).waitFor();
-    await page.goto("/account/apps");
-    await page.getByRole("button", { name: "Revoke Garden planner" }).click();
-    await page.getByRole("status").getByText("To undo this, open the app and allow it again.").waitFor();
+    await stage.goSignedIn(page);
     await page.goto("/account/password?next=%2Fsettings%2Fprofile");
     await page.getByLabel("Current password").fill(goodPassword);
     for (const label of ["New password", "Repeat new password"])
@@ -134,7 +129,7 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
       ["access_denied", "xyz", null],
     ]);
     await page.goto("/account/apps");
-    await page.getByText("No app acts for you").waitFor();
+    await page.getByText("No app may act for you.").waitFor();
   });
 
   test("a user of another team sees a message and returns without a code", async () => {
@@ -232,9 +227,7 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     await page.getByRole("button", allow).click();
     await page.getByRole("heading", { name: "Back in the app" }).waitFor();
     const { body } = await exchange("pkce", codes()[0] ?? "");
-    await page.goto("/account/apps");
-    await page.getByRole("button", { name: "Revoke Garden planner" }).click();
-    await page.getByText("No app acts for you").waitFor();
+    await revokeApp(page, "Garden planner");
     const account = await callV2(stage.url, "user.me", {}, { headers: { authorization: `Bearer ${body.access_token}` } });
     expect(account.status).toBe(401);
   });

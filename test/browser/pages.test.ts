@@ -92,14 +92,6 @@ const pages: readonly (readonly [name: string, heading: string | RegExp, go: Ope
   ],
   ["unknown-app", "This link does not work", (page) => page.goto("/openapi/oauth?client_id=client_none")],
   [
-    "apps",
-    "Your apps",
-    async (page, stage) => {
-      await allowed(page, stage);
-      await page.goto("/account/apps");
-    },
-  ],
-  [
     "connectors",
     "Connectors of Garden planner",
     async (page, stage) => {

@@ -72,6 +72,14 @@ export async function fillSignIn(page: Page, email: string): Promise<void> {
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
 }
 
+/** Revokes the only app that acts for the person, in the console, from the address that links of before have. */
+export async function revokeApp(page: Page, name: string): Promise<void> {
+  await page.goto("/account/apps");
+  await page.getByRole("region", { name }).getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await page.getByText("No app may act for you.").waitFor();
+}
+
 /** The app's site: stores the queries of callbacks and shows a page. */
 async function receive(callbacks: URLSearchParams[]): Promise<Server> {
   const server = createServer((request, response) => {

@@ -1,16 +1,15 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { settingsRig } from "../settings/settings-rig.ts";
 import { describeOnOne, rowsIn } from "../support/database.ts";
-import { codeFor, exchangeCode, putApp, refreshWith, type TestApp } from "../support/oauth.ts";
+import { putApp, type TestApp } from "../support/oauth.ts";
 import type { Person } from "../support/service.ts";
 import { type Token, tokenOf } from "../support/token.ts";
-import { boxesIn, createSignedInVisitor, createVisitor, formIn, ticks, type Visitor } from "./consent-rig.ts";
+import { boxesIn, createSignedInVisitor, createVisitor, ticks, type Visitor } from "./consent-rig.ts";
 
 const gmail = "9444d960-ab7e-450f-9cb9-b9467fb0adda";
 const slack = "001e6a99-5585-4b3e-b8cb-533fe24d7788";
 const notion = "9c27c684-2f4f-4d33-8fcf-51664ea15c00";
 const connectorsPath = "/oauth-apps/connector-consent";
-const appsPath = "/account/apps";
 
 describeOnOne("taking back", (database) => {
   const rig = settingsRig(database);
@@ -112,59 +111,6 @@ describeOnOne("taking back", (database) => {
       const other = await createSignedInVisitor(rig.service.url, ann);
       await grantApp(testApp, ann);
       expect((await other.send(page, connectorsPath, ticks(slack))).status).toBe(403);
-    });
-  });
-
-  describe("a whole app (spec/oauth.md 1.4)", () => {
-    test("is offered in the user's list of apps in this space", async () => {
-      const [testApp, other] = [await newApp("<Mail>"), await newApp("Not allowed")];
-      await grantApp(testApp);
-      const { text } = await browser.get(appsPath);
-      expect(text).toContain("&lt;Mail&gt;</a></h2>");
-      expect(text).toContain("create tasks for you");
-      expect(text).toContain("<dt>Connectors</dt><dd>Gmail</dd>");
-      expect(text).toMatch(/<time datetime="20\d\d-[^"]*">/);
-      expect(text).toContain(`href="${pathOf(testApp)}"`);
-      expect(text).not.toContain(other.app.name);
-      expect((await (await createSignedInVisitor(rig.service.url, ann)).get(appsPath)).text).not.toContain("&lt;Mail&gt;");
-    });
-
-    test("revokes all of its tokens and codes at once, is in the audit log, and does nothing the second time", async () => {
-      await rig.service.store.change((tx) => tx.grants.revokeAll(bo.accountId, ann.spaceId, Date.now()));
-      const testApp = await newApp();
-      const [one, two, anns] = [await grantApp(testApp), await grantApp(testApp), await grantApp(testApp, ann)];
-      const code = await codeFor(rig.service, bo, testApp, "pkce");
-      expect((await one.v2("user.me")).status).toBe(200);
-      const page = await browser.get(appsPath);
-      expect(Object.fromEntries(formIn(page.text, `${appsPath}/revoke`).fields)["client_id"]).toBe(testApp.app.clientId);
-      expect(await browser.send(page, `${appsPath}/revoke`)).toMatchObject({ status: 303, location: `${appsPath}?notice=revoked` });
-      const statuses = await Promise.all([one, two, anns].map(async (token) => (await token.v2("user.me")).status));
-      expect(statuses).toEqual([401, 401, 200]);
-      expect((await exchangeCode(rig.service, testApp, "pkce", code)).body).toMatchObject({ error: "invalid_grant" });
-      expect((await refreshWith(rig.service, testApp, "pkce", one.refreshToken)).body).toMatchObject({ error: "invalid_grant" });
-      expect(await browser.send(page, `${appsPath}/revoke`)).toMatchObject({ status: 303, location: `${appsPath}?notice=revoked` });
-      expect(await auditOf("RevokeApp", testApp)).toMatchObject([{ space_id: ann.spaceId, account_id: bo.accountId }]);
-      expect((await browser.get(appsPath)).text).toContain("No app acts for you in this space.");
-    });
-
-    test("requires a session and its own form", async () => {
-      const testApp = await newApp();
-      const token = await grantApp(testApp);
-      expect(await createVisitor(rig.service.url, "").get(appsPath)).toMatchObject({
-        status: 303,
-        location: "/sign-in?next=%2Faccount%2Fapps",
-      });
-      const page = await browser.get(appsPath);
-      const other = await createSignedInVisitor(rig.service.url, bo);
-      expect((await other.send(page, `${appsPath}/revoke`)).status).toBe(403);
-      expect((await token.v2("user.me")).status).toBe(200);
-    });
-
-    test("shows a pending consent for an app that requests more", async () => {
-      const testApp = await newApp();
-      await grantApp(testApp);
-      await rig.service.store.change((tx) => tx.apps.update({ ...testApp.app, generation: 2 }));
-      expect((await browser.get(appsPath)).text).toContain("It requests more permissions than before.");
     });
   });
 });

@@ -254,12 +254,6 @@ describeOnOne("the client of the command line", (database) => {
   describe("the tokens end at the next call, and those in another space stay, when", () => {
     const endings: Readonly<Record<string, (ivo: Member, tokens: Awaited<ReturnType<typeof logIn>>) => Promise<unknown>>> = {
       "the person revokes the access": (ivo) => ivo.client(OAuth2AppService).revokeOAuth2Grant({ clientId: "atp-cli" }),
-      "the person revokes it on the page": async (ivo) => {
-        const visitor = await createSignedInVisitor(rig.service.url, ivo);
-        const page = await visitor.get("/account/apps");
-        expect(page.text).toContain("Command line");
-        return visitor.send(page, "/account/apps/revoke");
-      },
       "the member is deactivated": (ivo) => rig.ok(team, "update", { team_user_id: ivo.id, status: "USER_STATUS_INACTIVE" }),
       "the member is removed": async (ivo) => {
         await rig.ok(team, "update", { team_user_id: ivo.id, status: "USER_STATUS_INACTIVE" });

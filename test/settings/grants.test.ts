@@ -103,6 +103,8 @@ describeOnOne("app grants of members", (database) => {
       const code = await codeFor(rig.service, bo, of, "pkce");
       await set("create_task");
       expect(await answers(token)).toEqual(["200"]);
+      const shown = (await appsOf(bo).listOAuth2Grants({})).data.find((grant) => grant.clientId === clientId);
+      expect(shown?.scopes).toEqual(["create_task"]);
       const body = (await token.v2("project.list")).body;
       expect(body.error?.message).toBe("insufficient_scope: required one of [create_project, manage_all_tasks]");
       await set("create_task", "create_project");

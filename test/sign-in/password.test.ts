@@ -104,13 +104,17 @@ describeOnOne("signing in by password", (kind) => {
     expect(JSON.stringify(await platform.rows("SELECT * FROM session"))).not.toContain(text);
   });
 
-  test("leads from the former page of the account to the profile in the console, with its notice", async () => {
+  test("leads from the former pages of the account to the console, and says without it how apps are revoked", async () => {
     expect(await platform.browser().get("/account?notice=password")).toMatchObject({
       status: 303,
       location: "/settings/profile?notice=password",
     });
+    expect(await platform.browser().get("/account/apps")).toMatchObject({ status: 303, location: "/settings/authorized-apps" });
     await using without = await openSignInPlatform("sqlite", { CONSOLE: "off" });
     expect(await without.browser().get("/account")).toMatchObject({ status: 303, location: "/account/security" });
+    const apps = await without.browser().get("/account/apps");
+    expect([apps.status, apps.location]).toEqual([404, ""]);
+    expect(apps.text).toContain("atp api oauth.v2.OAuth2AppService/RevokeOAuth2Grant");
   });
 
   test("is recorded as the member's first sign-in, and in the team's audit log", async () => {

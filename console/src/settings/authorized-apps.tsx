@@ -1,6 +1,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { connectorById } from "#core/connectors/catalogue.ts";
 import type { OAuth2Grant } from "#proto/oauth/v2/oauth2_app_pb.ts";
 import { OAuth2AppService } from "#proto/oauth/v2/oauth2_app_service_pb.ts";
 import { CallDialog } from "../ui/call-dialog.tsx";
@@ -21,6 +22,7 @@ const text = words(
     spent: "Spent in 30 days",
     credits: (count: string) => `${count} credits`,
     connectors: "Connectors",
+    noConnectors: "None",
     choose: "Choose",
     tasks: "Its tasks",
     may: "It may",
@@ -39,6 +41,7 @@ const text = words(
     spent: "Verbraucht in 30 Tagen",
     credits: (count: string) => `${count} Credits`,
     connectors: "Konnektoren",
+    noConnectors: "Keine",
     choose: "Auswählen",
     tasks: "Aufgaben",
     may: "Die App darf",
@@ -123,7 +126,10 @@ function GrantCard({ grant, onRevoke }: { grant: OAuth2Grant; onRevoke: () => vo
           <>
             <dt>{text.connectors}</dt>
             <dd>
-              {connectorUids.length} <a href={`/oauth-apps/connector-consent?client_id=${encodeURIComponent(clientId)}`}>{text.choose}</a>
+              {connectorUids.map((uid) => connectorById(uid)?.name ?? uid).join(", ") || text.noConnectors}{" "}
+              <a href={`/oauth-apps/connector-consent?client_id=${encodeURIComponent(clientId)}`} aria-label={`${text.choose}: ${appName}`}>
+                {text.choose}
+              </a>
             </dd>
           </>
         )}

@@ -1,6 +1,3 @@
-import type { Caller, ScopeName } from "../accounts/caller.ts";
-import { Failure } from "../failure.ts";
-
 /** A third-party service that agents can use, as clients identify it. */
 export interface Connector {
   /** UUID; the same on every installation. */
@@ -92,40 +89,5 @@ const namesById = {
 
 export const connectors: readonly Connector[] = Object.entries(namesById).map(([id, name]) => ({ id, name }));
 
-const byId: ReadonlyMap<string, Connector> = new Map(connectors.map((connector) => [connector.id, connector]));
-
 /** The connector with this id; undefined if the catalogue has none. */
-export const connectorById = (id: string): Connector | undefined => byId.get(id);
-
-interface Granted {
-  readonly scopes: readonly ScopeName[];
-  readonly connectorUids: readonly string[];
-}
-
-/**
- * Whether an app may use a connector for its user. My Browser needs its own scope. Every other connector needs the
- * scope use_connectors and the user's consent to it (spec/oauth.md 2, 3, spec/api.md 9.9).
- */
-export const isGranted = ({ scopes, connectorUids }: Granted, uid: string): boolean =>
-  uid === myBrowserId ? scopes.includes("use_my_browsers") : scopes.includes("use_connectors") && connectorUids.includes(uid);
-
-/** Whether a caller may use some connectors only: an app those granted to it, a key with scopes none without `connector:use`. */
-export const isLimitedInConnectors = ({ credential }: Caller): boolean =>
-  credential.kind === "token" || (credential.kind === "key" && credential.scopes?.includes("connector:use") === false);
-
-export function filterGranted(caller: Caller, uids: readonly string[]): readonly string[] {
-  const { credential } = caller;
-  if (credential.kind === "token") return uids.filter((uid) => isGranted(credential, uid));
-  return isLimitedInConnectors(caller) ? [] : uids;
-}
-
-/**
- * Refuses connectors that the user has not granted to the app.
- *
- * @throws Failure `insufficient_scope` with the first connector that is not granted.
- */
-export function checkGranted(caller: Caller, uids: readonly string[]): void {
-  const granted = filterGranted(caller, uids);
-  const missing = uids.find((uid) => !granted.includes(uid));
-  if (missing !== undefined) throw new Failure("insufficient_scope", `insufficient_scope: connector ${missing} not granted`);
-}
+export const connectorById = (id: string): Connector | undefined => connectors.find((connector) => connector.id === id);

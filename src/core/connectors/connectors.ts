@@ -6,7 +6,6 @@ import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import type { Project } from "../projects/project.ts";
 import type { Store, Tx } from "../store.ts";
-import { filterGranted } from "./catalogue.ts";
 import {
   type ConnectorChanges,
   type ConnectorTool,
@@ -18,6 +17,7 @@ import {
   type ToolPolicy,
 } from "./connector.ts";
 import { type ConnectorInput, checkCatalogueServer, checkServer, readConnectorInput, type ServerRules } from "./connector-input.ts";
+import { filterGranted } from "./granted.ts";
 import { type ReachServer, SignInNeeded } from "./renew.ts";
 import { type ConnectorServers, ServerFault, type ServerFaultKind, sealCredentials } from "./server.ts";
 

@@ -2,8 +2,8 @@ import type { Caller } from "../accounts/caller.ts";
 import { invalidArgument } from "../failure.ts";
 import type { Tx } from "../store.ts";
 import type { RequestedResources } from "../tasks/task-resources.ts";
-import { filterGranted, isLimitedInConnectors } from "./catalogue.ts";
 import { effectiveByUid, type InstalledConnector } from "./connector.ts";
+import { filterGranted, isLimitedInConnectors } from "./granted.ts";
 
 export interface ResolvableConnectors {
   /** Installed for the caller or the space. */

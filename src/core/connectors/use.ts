@@ -5,8 +5,8 @@ import { jsonDigest } from "../json-digest.ts";
 import type { Log } from "../log.ts";
 import type { Tx } from "../store.ts";
 import type { Task } from "../tasks/task.ts";
-import { isGranted } from "./catalogue.ts";
 import { type ConnectorTool, effectiveByUid, type InstalledConnector, mergeTools, policyOf, type ToolPolicy } from "./connector.ts";
+import { isGranted } from "./granted.ts";
 import { type ReachServer, type RenewParts, SignInNeeded } from "./renew.ts";
 import { type ConnectorServers, ServerFault, type ToolAnswer } from "./server.ts";
 

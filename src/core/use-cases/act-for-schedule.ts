@@ -1,5 +1,5 @@
 import { type Caller, type CallerCredential, knownScopes, lockActiveMember, type TokenCredential } from "../accounts/caller.ts";
-import { checkGranted } from "../connectors/catalogue.ts";
+import { checkGranted } from "../connectors/granted.ts";
 import { Failure } from "../failure.ts";
 import type { OAuthApp } from "../oauth/app.ts";
 import { serviceScopesOf } from "../oauth/service.ts";

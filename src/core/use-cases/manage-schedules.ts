@@ -1,7 +1,7 @@
 import { appOf, type Caller, keyOf, lockActiveMember } from "../accounts/caller.ts";
 import type { KeyScope } from "../accounts/key-scopes.ts";
 import type { Clock } from "../clock.ts";
-import { checkGranted } from "../connectors/catalogue.ts";
+import { checkGranted } from "../connectors/granted.ts";
 import { Failure, notFound, renameField } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import { byCreation, decodeCursor, type Page, type PageInput, pageOf } from "../pagination/page.ts";

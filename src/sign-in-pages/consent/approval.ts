@@ -96,7 +96,7 @@ export function readCurrentAuthorization(
 }
 
 /** A user's action on an app in the console. */
-export type ConsentChange = "AuthorizeApp" | "ApproveDevice" | "DenyDevice" | "ChooseConnectors" | "RevokeApp";
+export type ConsentChange = "AuthorizeApp" | "ApproveDevice" | "DenyDevice" | "ChooseConnectors";
 
 /** Writes the audit row of this change's notes. @param spaceId the space of the grant, which can differ from the session's. */
 export async function auditConsent(

@@ -19,7 +19,6 @@ import {
   ticketInput,
 } from "./approval.ts";
 import { cliPage } from "./cli-page.ts";
-import { appsPath } from "./connectors.ts";
 import { fullPage, outsiderPage, shortPage, signInFirstPage, unknownPage, usedPage } from "./consent-page.ts";
 import { documentPage, forbiddenPage, refusedPage, unverifiedPage } from "./unverified-page.ts";
 
@@ -130,7 +129,7 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
     const action = requestHref(query);
     return {
       request: authorizationRequest,
-      appsHref: visits.href(appsPath),
+      appsHref: visits.apps,
       account: who,
       action,
       switchHref: visits.signInHref(action),

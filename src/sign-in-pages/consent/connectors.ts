@@ -7,19 +7,14 @@ import { type Html, html, words } from "../html.ts";
 import { noticeMessage } from "../notice.ts";
 import { sendPage, sendRedirect } from "../page.ts";
 import { type ConsoleParts, creationContext, queryText, requestOrigin } from "../parts.ts";
+import { yourApps } from "../words.ts";
 import { auditConsent, findMembership } from "./approval.ts";
 import { appName, connectorChoice } from "./consent-page.ts";
 
 const path = "/oauth-apps/connector-consent";
 
-/** The page of the apps that a user has authorized. */
-export const appsPath = "/account/apps";
-
-/** The title of that page, and of links to it. */
-export const yourApps = words("Your apps", "Ihre Apps");
-
 /** The page of an app's connectors (spec/oauth.md 3). */
-export const connectorsHref = (clientId: string): string => `${path}?client_id=${encodeURIComponent(clientId)}`;
+const connectorsHref = (clientId: string): string => `${path}?client_id=${encodeURIComponent(clientId)}`;
 
 interface GrantedApp {
   readonly app: TeamApp;
@@ -70,7 +65,7 @@ export function connectorRoutes(app: FastifyInstance, parts: ConsoleParts): void
         `${email} has not allowed this app to use connectors. If an app sent you here, allow it in the app first, or sign in with the account that you use for it.`,
         `${email} hat dieser App keine Konnektoren erlaubt. Wenn eine App Sie hierher geführt hat, erlauben Sie es zuerst in der App, oder melden Sie sich mit dem Konto an, das Sie dafür benutzen.`,
       )}</p>
-<p><a class="button" href="${visits.href(appsPath)}">${yourApps}</a></p>`,
+<p><a class="button" href="${visits.apps}">${yourApps}</a></p>`,
     });
 
   function show(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, { app, grant, teamName }: GrantedApp): FastifyReply {
@@ -81,7 +76,7 @@ export function connectorRoutes(app: FastifyInstance, parts: ConsoleParts): void
       html`${appName(app)} handelt für ${who.name ?? who.email} im Team ${teamName}. Wählen Sie die Konnektoren, die sie benutzen darf. Auf entfernte Konnektoren verliert sie sofort den Zugriff.`,
     )}</p>
 ${app.connectorUids.length > 0 ? form(app, grant, visits.sessionToken(request)) : html`<p>${words("It has no connectors now.", "Sie hat jetzt keine Konnektoren.")}</p>`}
-<p><a href="${visits.href(appsPath)}">${yourApps}</a></p>`;
+<p><a href="${visits.apps}">${yourApps}</a></p>`;
     return sendPage(reply, visits, { title: words(`Connectors of ${app.name}`, `Konnektoren von ${app.name}`), body });
   }
 

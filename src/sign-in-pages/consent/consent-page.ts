@@ -57,7 +57,7 @@ export function scopeList(scopes: readonly ScopeName[]): Html {
 }
 
 /** A connector's name. */
-export const connectorName = (uid: string): string => connectorById(uid)?.name ?? uid;
+const connectorName = (uid: string): string => connectorById(uid)?.name ?? uid;
 
 /** An app's connectors as checkboxes; the form sends each selected one as `connector`. */
 export function connectorChoice(app: Pick<OAuthApp, "connectorUids">, selected: readonly string[]): Html {

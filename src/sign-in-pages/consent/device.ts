@@ -8,7 +8,6 @@ import { type Html, html, words } from "../html.ts";
 import { type Page, sendPage } from "../page.ts";
 import { type ConsoleParts, creationContext, queryText, requestOrigin, requireSignIn } from "../parts.ts";
 import { type AuthorizationSettings, findMembership } from "./approval.ts";
-import { appsPath } from "./connectors.ts";
 import { approveDevice, type DeviceTicket, denyDevice, type OpenDevice, openDevice } from "./device-approval.ts";
 import { approvedPage, codePage, deniedPage, deviceOutsiderPage, devicePage, overPage } from "./device-page.ts";
 
@@ -75,7 +74,7 @@ export function deviceRoutes(app: FastifyInstance, parts: ConsoleParts, settings
       currentSpaceId,
       action: visits.href(answerPath),
       fields: html`${visits.sessionToken(request)}${sealed}`,
-      appsHref: visits.href(appsPath),
+      appsHref: visits.apps,
     });
     return send(reply, page);
   }

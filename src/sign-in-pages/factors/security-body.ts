@@ -49,7 +49,7 @@ ${appPart(authenticator, left, href, shown)}
 <h2 id="password">${passwordLabel}</h2>
 <p><a href="${visits.href("/account/password")}">${password === null ? choosePassword : changePassword}</a></p>
 </section>
-<p><a href="${visits.href("/account/apps")}">${words("Apps that act for you", "Apps, die für Sie handeln")}</a></p>
+<p><a href="${visits.apps}">${words("Apps that act for you", "Apps, die für Sie handeln")}</a></p>
 <p><a href="${visits.href("/sign-out")}">${words("Sign out", "Abmelden")}</a></p>
 ${visits.account !== href("") && html`<p><a href="${visits.account}">${words("Back to your account", "Zurück zu Ihrem Konto")}</a></p>`}`;
 }

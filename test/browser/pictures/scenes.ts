@@ -166,7 +166,6 @@ export const scenesOf = ({ longTask, asks, failed, website, consent }: Seeded): 
   { name: "page-consent-error", path: consent.replace(/client_id=[^&]+/, "client_id=unknown") },
   { name: "page-not-found", path: "/nothing", who: "visitor" },
   { name: "page-sign-out", path: "/sign-out" },
-  { name: "page-apps", path: "/account/apps?notice=revoked" },
   { name: "page-password", path: "/account/password" },
   ...settings.map((page) => ({ name: page, path: `/settings/${page}` })),
   ...dialogs,

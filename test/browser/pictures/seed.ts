@@ -135,6 +135,8 @@ async function seedSettings(service: Service, owner: Person, servers: SeedServer
     name: "Trip planner",
     description: "Plans day trips and books the boats for them.",
     homepageUrl: "https://trips.example",
+    scopes: ["create_task", "create_project", "use_connectors"],
+    connectorUids: ["9444d960-ab7e-450f-9cb9-b9467fb0adda", "f8900a57-4bd7-46cc-83a3-5ebd2420a817"],
   });
   await pairOf(service, owner, app, "secret");
   await seedUnverified(service, owner);

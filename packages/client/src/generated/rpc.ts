@@ -1914,9 +1914,9 @@ export interface OAuth2Grant {
   readonly appName?: string;
   /** Home page of the app; may be empty. */
   readonly homepageUrl?: string;
-  /** Granted scopes. */
+  /** Granted scopes that the app still has. */
   readonly scopes?: readonly string[];
-  /** Ids of the granted connectors. */
+  /** Ids of the granted connectors that the app still has. */
   readonly connectorUids?: readonly string[];
   /** Time of the first grant, in Unix seconds. */
   readonly createdAt?: string;

@@ -1715,9 +1715,9 @@ class OAuth2Grant(TypedDict):
     homepageUrl: NotRequired[str]
     """Home page of the app; may be empty."""
     scopes: NotRequired[list[str]]
-    """Granted scopes."""
+    """Granted scopes that the app still has."""
     connectorUids: NotRequired[list[str]]
-    """Ids of the granted connectors."""
+    """Ids of the granted connectors that the app still has."""
     createdAt: NotRequired[str]
     """Time of the first grant, in Unix seconds."""
     updatedAt: NotRequired[str]
