@@ -1,8 +1,8 @@
 import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import { wordsOf } from "../../src/core/tasks/search-tokens.ts";
-import type { TaskFilter } from "../../src/core/tasks/task.ts";
 import type { TaskOrder } from "../../src/core/tasks/task-page.ts";
+import type { TaskFilter } from "../../src/core/tasks/task-rows.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Dialect } from "../../src/store/statements.ts";
 import type { Figure, Stage } from "../figure.ts";

@@ -9,8 +9,9 @@ import type { ListChange, ListWatches } from "../core/tasks/list-watches.ts";
 import type { Listings } from "../core/tasks/listings.ts";
 import type { ReadRunState } from "../core/tasks/run-state.ts";
 import { queryWordsMax, type SearchWord, wordsOf } from "../core/tasks/search-tokens.ts";
-import type { TaskFilter, TaskView } from "../core/tasks/task.ts";
+import type { TaskView } from "../core/tasks/task.ts";
 import type { TaskOrder as TaskOrderName } from "../core/tasks/task-page.ts";
+import type { TaskFilter } from "../core/tasks/task-rows.ts";
 import { withKeepAlives } from "../core/tasks/watches.ts";
 import { SortOrder, TaskListView, TaskOrder, TaskScope } from "../gen/proto/task/v2/task_pb.ts";
 import {

@@ -1,6 +1,7 @@
 import type { PublishTask, Tx } from "../core/store.ts";
 import { fail } from "../core/tasks/lifecycle.ts";
-import type { ClaimableTask, QueuePart, Task } from "../core/tasks/task.ts";
+import type { Task } from "../core/tasks/task.ts";
+import type { ClaimableTask, QueuePart } from "../core/tasks/task-rows.ts";
 
 /** The number of successive claims without an event after which a task fails. */
 export const idleClaimsMax = 25;

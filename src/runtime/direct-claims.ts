@@ -3,7 +3,8 @@ import type { PublishTask, Tx } from "../core/store.ts";
 import type { DirectClaims, NewClaim } from "../core/tasks/direct-claims.ts";
 import { lastEvents, type TaskEvent } from "../core/tasks/event.ts";
 import { claimedTask } from "../core/tasks/lifecycle.ts";
-import type { QueueFilter, Task } from "../core/tasks/task.ts";
+import type { Task } from "../core/tasks/task.ts";
+import type { QueueFilter } from "../core/tasks/task-rows.ts";
 import { runInSpan } from "../core/trace.ts";
 import { claimTasks } from "./claims.ts";
 

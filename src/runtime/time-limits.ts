@@ -2,7 +2,7 @@ import type { Clock } from "../core/clock.ts";
 import type { JobNeeds, TimedJob } from "../core/processes/timed-job.ts";
 import type { PublishTask, Tx } from "../core/store.ts";
 import { fail } from "../core/tasks/lifecycle.ts";
-import type { ClaimableTask } from "../core/tasks/task.ts";
+import type { ClaimableTask } from "../core/tasks/task-rows.ts";
 
 /** The most turns that are ended in one change. */
 const batchMax = 100;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ClaimableTask, Task } from "../../src/core/tasks/task.ts";
+import type { Task } from "../../src/core/tasks/task.ts";
+import type { ClaimableTask } from "../../src/core/tasks/task-rows.ts";
 import { idleClaimsMax, releaseClaim } from "../../src/runtime/claims.ts";
 import { agentMessage, putTask, userMessage } from "../store/samples.ts";
 import { claimTasks } from "../support/claims.ts";

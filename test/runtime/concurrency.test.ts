@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { ClaimableTask } from "../../src/core/tasks/task.ts";
+import type { ClaimableTask } from "../../src/core/tasks/task-rows.ts";
 import { claimWithinLimits } from "../../src/runtime/claims.ts";
 import { ann, annAtHome, putTask } from "../store/samples.ts";
 import { unpublished } from "../support/claims.ts";

@@ -5,7 +5,8 @@ import { firstEvents, idleTask, resume, stop } from "../../src/core/tasks/lifecy
 import { followSubtask, settleParent, stopSubtasks } from "../../src/core/tasks/parents.ts";
 import { hasEnded, nextLook, reasonOf, type SubtaskWait, waitBrief } from "../../src/core/tasks/subtask-wait.ts";
 import { livingMax } from "../../src/core/tasks/subtasks.ts";
-import type { SubtaskEnd, Task } from "../../src/core/tasks/task.ts";
+import type { Task } from "../../src/core/tasks/task.ts";
+import type { SubtaskEnd } from "../../src/core/tasks/task-rows.ts";
 import type { Agent, Outcome, Progress, Subtask } from "../../src/runtime/agent.ts";
 import { runTask } from "../../src/runtime/run.ts";
 import { beginSubtasks } from "../../src/runtime/subtasks.ts";

@@ -1,5 +1,6 @@
 import type { PublishTask, Tx } from "../../src/core/store.ts";
-import type { ClaimableTask, Task } from "../../src/core/tasks/task.ts";
+import type { Task } from "../../src/core/tasks/task.ts";
+import type { ClaimableTask } from "../../src/core/tasks/task-rows.ts";
 import { claimTasks as claim } from "../../src/runtime/claims.ts";
 
 /** The tasks are not followed. */

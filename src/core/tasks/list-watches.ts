@@ -3,7 +3,8 @@ import type { Clock } from "../clock.ts";
 import { type CursorBinding, decodeCursor, encodeCursor } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
 import { checkFilterAccess } from "./listings.ts";
-import type { TaskFilter, TaskView } from "./task.ts";
+import type { TaskView } from "./task.ts";
+import type { TaskFilter } from "./task-rows.ts";
 import type { Subscription, TaskSubscriptions } from "./task-subscriptions.ts";
 import { cancelled, stopping } from "./watches.ts";
 

@@ -3,8 +3,9 @@ import { Failure, invalidArgument, notFound } from "../failure.ts";
 import { type CursorBinding, decodeCursor, encodeCursor, type Page, type PageInput, pageOf } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
 import { type EventWindow, parseEventId, type TaskEvent } from "./event.ts";
-import type { TaskCounts, TaskFilter, TaskView } from "./task.ts";
+import type { TaskView } from "./task.ts";
 import type { TaskOrder } from "./task-page.ts";
+import type { TaskCounts, TaskFilter } from "./task-rows.ts";
 
 /** A page of a task's events after `afterSeq`. The cursor is bound to every field except the start. */
 export interface MessagesInput extends PageInput {

@@ -1,4 +1,5 @@
-import type { SubtaskEnd, TaskStatus } from "./task.ts";
+import type { TaskStatus } from "./task.ts";
+import type { SubtaskEnd } from "./task-rows.ts";
 
 /** Whether `all` subtasks have to end, or `any` one of them. */
 export type WaitMode = "all" | "any";

@@ -5,7 +5,8 @@ import type { JsonObject } from "../json.ts";
 import type { Tx } from "../store.ts";
 import { type ReferencedTask, toReferencedTask } from "./message.ts";
 import { hasEnded } from "./subtask-wait.ts";
-import type { SubtaskCount, SubtaskEnd, Task, TaskFilter, TaskStatus } from "./task.ts";
+import type { Task, TaskStatus } from "./task.ts";
+import type { SubtaskCount, SubtaskEnd, TaskFilter } from "./task-rows.ts";
 
 /** The deepest subtask: the subtask of a subtask of a subtask. */
 export const depthMax = 3;

@@ -2,7 +2,7 @@ import type { OpenCall, Scope } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { Failure } from "../failure.ts";
 import type { Feed, TaskNews } from "../store.ts";
-import type { TaskFilter } from "./task.ts";
+import type { TaskFilter } from "./task-rows.ts";
 
 /** Subscriptions of held calls and watches to news of a task. */
 export interface TaskSubscriptions {

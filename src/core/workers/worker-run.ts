@@ -1,6 +1,7 @@
 import type { Tx } from "../store.ts";
 import type { TaskEvent } from "../tasks/event.ts";
-import type { ClaimableTask, Task } from "../tasks/task.ts";
+import type { Task } from "../tasks/task.ts";
+import type { ClaimableTask } from "../tasks/task-rows.ts";
 
 /** A remote worker's run. The task's row has the owner of the run; this row has the end of its lease. Times are Unix milliseconds. */
 export interface WorkerRun {

@@ -1,5 +1,5 @@
 import type { Tx } from "../../core/store.ts";
-import type { ClaimableTask } from "../../core/tasks/task.ts";
+import type { ClaimableTask } from "../../core/tasks/task-rows.ts";
 import { type ClaimedTurn, newRun, workerNode } from "../../core/workers/worker-run.ts";
 import { type Claimant, claimTasks, withinLimits } from "../claims.ts";
 

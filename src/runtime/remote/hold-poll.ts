@@ -1,7 +1,7 @@
 import type { OpenCall } from "../../core/accounts/caller.ts";
 import type { Clock } from "../../core/clock.ts";
 import { Failure } from "../../core/failure.ts";
-import type { QueueFilter } from "../../core/tasks/task.ts";
+import type { QueueFilter } from "../../core/tasks/task-rows.ts";
 import type { PollLimits } from "../../core/workers/remote-run.ts";
 import type { ClaimedTurn } from "../../core/workers/worker-run.ts";
 import type { Dispatch } from "./dispatch.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ChangedTask, TaskRows } from "../../core/tasks/task.ts";
+import type { ChangedTask, TaskRows } from "../../core/tasks/task-rows.ts";
 import type { Session } from "../session.ts";
 import { type Sql, sql } from "../statements.ts";
 import { tables } from "../table.ts";

@@ -1,5 +1,6 @@
 import { together } from "../../async/together.ts";
-import type { ClaimableTask, Task, TaskRows } from "../../core/tasks/task.ts";
+import type { Task } from "../../core/tasks/task.ts";
+import type { ClaimableTask, TaskRows } from "../../core/tasks/task-rows.ts";
 import { changeOf, type Session } from "../session.ts";
 import { type Dialect, inTexts, join, type Sql, sql } from "../statements.ts";
 import { claim, ownerOf } from "./task-advance.ts";

@@ -1,5 +1,5 @@
 import { progressOf } from "../../core/tasks/latest.ts";
-import type { TaskRows } from "../../core/tasks/task.ts";
+import type { TaskRows } from "../../core/tasks/task-rows.ts";
 import { changeOf, type Session } from "../session.ts";
 import { join, sql } from "../statements.ts";
 import { tables } from "../table.ts";

@@ -1,7 +1,8 @@
 import type { Scope } from "../../core/accounts/caller.ts";
 import { defaultAgent } from "../../core/agents/agent.ts";
-import type { TaskCounts, TaskFilter, TaskList, TaskStatus, TaskView } from "../../core/tasks/task.ts";
+import type { TaskStatus, TaskView } from "../../core/tasks/task.ts";
 import type { TaskOrder, TaskPage, TaskPosition } from "../../core/tasks/task-page.ts";
+import type { TaskCounts, TaskFilter, TaskList } from "../../core/tasks/task-rows.ts";
 import type { Session } from "../session.ts";
 import { allOf, type Dialect, direction, empty, inTexts, join, raw, type Sql, sql } from "../statements.ts";
 import { computedShape, integer, text } from "../table.ts";

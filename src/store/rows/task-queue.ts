@@ -1,5 +1,5 @@
 import { waitingNode } from "../../core/tasks/lifecycle.ts";
-import type { QueueFilter, TaskRows } from "../../core/tasks/task.ts";
+import type { QueueFilter, TaskRows } from "../../core/tasks/task-rows.ts";
 import type { Session } from "../session.ts";
 import { allOf, type Dialect, join, raw, type Sql, sql } from "../statements.ts";
 import { boolean, computedShape, integer, tables } from "../table.ts";

@@ -1,4 +1,4 @@
-import type { TaskRows } from "../../core/tasks/task.ts";
+import type { TaskRows } from "../../core/tasks/task-rows.ts";
 import { changeOf, type Session } from "../session.ts";
 import { allOf, forUpdate, inTexts, sql } from "../statements.ts";
 import { countRows, type RowOf, tables } from "../table.ts";

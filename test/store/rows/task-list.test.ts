@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Scope } from "../../../src/core/accounts/caller.ts";
 import { wordsOf } from "../../../src/core/tasks/search-tokens.ts";
-import type { Task, TaskChanges, TaskFilter } from "../../../src/core/tasks/task.ts";
+import type { Task, TaskChanges } from "../../../src/core/tasks/task.ts";
 import type { TaskOrder, TaskPosition } from "../../../src/core/tasks/task-page.ts";
+import type { TaskFilter } from "../../../src/core/tasks/task-rows.ts";
 import { seededRandom } from "../../faults/harness/seeded-random.ts";
 import { describeOnEach, openTestStore, type TestStore } from "../../support/database.ts";
 import { seed } from "../../support/depth.ts";
