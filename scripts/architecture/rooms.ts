@@ -44,7 +44,7 @@ export const rooms: readonly Room[] = [
   {
     name: "store",
     does: "SQL and Prisma on SQLite and PostgreSQL; `rows/` has a file for each aggregate",
-    may: ["node:", "core", "adapters/storage/durable-file", "gen/prisma", "@prisma/", "sql-template-tag", "pg", "pg-boss"],
+    may: ["node:", "core", "gen/prisma", "@prisma/", "sql-template-tag", "pg", "pg-boss"],
   },
   {
     name: "pipeline",
@@ -172,8 +172,8 @@ export const rooms: readonly Room[] = [
   { name: "observability/log", does: "the log's lines", may: ["core", "start/process/output", "pino"] },
   {
     name: "backup",
-    does: "`atp backup`, `atp restore` and `atp move`: the folder of a backup, its sums, the copy of all tables between databases, the order of steps. The server does not load it",
-    may: ["node:", "core", "store", "adapters/storage/durable-file", "zod"],
+    does: "`atp backup`, `atp restore` and `atp move`: the folder of a backup, its sums, copies of databases, the copy of all tables between them, the order of steps. The server does not load it",
+    may: ["node:", "core", "store", "adapters/storage/durable-file", "zod", "pg"],
   },
   {
     name: "config",

@@ -12,8 +12,8 @@ import type { Blobs } from "../core/files/blob.ts";
 import type { Log } from "../core/log.ts";
 import { keepBytesUntil } from "../core/processes/hold.ts";
 import type { Store } from "../core/store.ts";
-import { copierOf } from "../store/copier.ts";
-import type { CopiedBlob, Environment } from "../store/copy.ts";
+import { copierOf } from "./copier.ts";
+import type { CopiedBlob, Environment } from "./copy.ts";
 import { blobPath, databasePath, hashFile, type Manifest, makeBackupFolder, meter, writeManifest } from "./folder.ts";
 
 export interface BackUpParts {

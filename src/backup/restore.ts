@@ -8,8 +8,8 @@ import { Failure } from "../core/failure.ts";
 import type { Blobs } from "../core/files/blob.ts";
 import { hold, keepBytesUntil } from "../core/processes/hold.ts";
 import type { Store, Tx } from "../core/store.ts";
-import { copierOf, isKnownMigration } from "../store/copier.ts";
-import type { Environment } from "../store/copy.ts";
+import { copierOf, isKnownMigration } from "./copier.ts";
+import type { Environment } from "./copy.ts";
 import { blobIdOf, databasePath, type Manifest, readManifest, verifyFiles } from "./folder.ts";
 
 export interface RestoreParts {

@@ -15,7 +15,7 @@ import { beginErasure, planErasure } from "../../src/core/use-cases/plan-erasure
 import { schema } from "../../src/gen/prisma/tables.ts";
 import { eraseParts } from "../../src/modules/erasure.ts";
 import { pathOf } from "../../src/store/backend.ts";
-import { erasureRules } from "../../src/store/erasure-rules.ts";
+import { erasureRules } from "../../src/store/rows/erasure-rules.ts";
 import { sampleAudit } from "../store/samples.ts";
 import { type DatabaseKind, describeOnEach, openTestStore, runOn } from "../support/database.ts";
 import { sampledTest } from "../support/sampled.ts";

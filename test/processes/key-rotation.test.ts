@@ -13,7 +13,7 @@ import { countByKey, reencrypt } from "../../src/core/processes/re-encrypt.ts";
 import type { Store } from "../../src/core/store.ts";
 import { schema } from "../../src/gen/prisma/tables.ts";
 import { showKeys } from "../../src/modules/key-ring.ts";
-import { sealedColumns } from "../../src/store/sealed-columns.ts";
+import { sealedColumns } from "../../src/store/rows/sealed-columns.ts";
 import { fill } from "../erasure/filled.ts";
 
 import { describeOnEach, openTestStore, rowsIn, type TestDatabase } from "../support/database.ts";

@@ -1,10 +1,10 @@
 import type { ErasureRows, ErasureTarget } from "../../core/erasure/erasure.ts";
 import { schema } from "../../gen/prisma/tables.ts";
-import { erasureRules } from "../erasure-rules.ts";
 import { changeOf, type Session } from "../session.ts";
 import { empty, join, raw, type Sql, sql } from "../statements.ts";
 import { boolean, computedShape, countRows, integer, tables, text, textOrNull } from "../table.ts";
 import { blobRows } from "./blob.ts";
+import { erasureRules } from "./erasure-rules.ts";
 
 const { erasure, legalHold } = tables;
 const person = computedShape({ accountId: text(sql`id`), email: text(sql`email`) });

@@ -1,9 +1,9 @@
 import type { ProcessKeyRows, SealedRows, ValueKey } from "../../core/processes/key-rotation.ts";
 import { schema } from "../../gen/prisma/tables.ts";
-import { type SealedColumn, sealedColumns } from "../sealed-columns.ts";
 import type { Session } from "../session.ts";
 import { allOf, empty, join, ProgrammingError, raw, type Sql, sql } from "../statements.ts";
 import { bytesOrNull, computedShape, json, tables } from "../table.ts";
+import { type SealedColumn, sealedColumns } from "./sealed-columns.ts";
 
 /** The names of a column in SQL. */
 function compile({ table, member, key, context }: SealedColumn) {

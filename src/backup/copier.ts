@@ -1,6 +1,6 @@
+import { migrationsOf } from "../store/migrate.ts";
+import type { Dialect } from "../store/statements.ts";
 import type { DatabaseCopier, Environment } from "./copy.ts";
-import { migrationsOf } from "./migrate.ts";
-import type { Dialect } from "./statements.ts";
 
 /** The copier of a database. Each loads only its own driver. */
 export const copierOf = async (dialect: Dialect, env: Environment): Promise<DatabaseCopier> =>

@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Client } from "pg";
 import { causeText, Failure } from "../core/failure.ts";
-import { databaseLocation } from "./backend.ts";
+import { databaseLocation } from "../store/backend.ts";
+import { incompleteQuery, incompleteSchema, openLock } from "../store/postgresql-marks.ts";
 import { blobPage, type CopiedBlob, type DatabaseCopier, type Environment, inPages } from "./copy.ts";
-import { incompleteQuery, incompleteSchema, openLock } from "./postgresql-marks.ts";
 
 /** Copies PostgreSQL by pg_dump, with the blobs of the same snapshot. pg_restore restores in one transaction. */
 export const postgresCopier = (environment: Environment): DatabaseCopier => ({

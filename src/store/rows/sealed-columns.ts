@@ -1,13 +1,13 @@
-import { inputContext } from "../core/actions/action.ts";
-import { credentialsContext, signInContext } from "../core/connectors/server.ts";
-import { answerContext } from "../core/idempotency/idempotency-record.ts";
-import { signingKeyContext } from "../core/oauth/signing-key.ts";
-import { pushSecretsContext } from "../core/push/push-config.ts";
-import { authenticatorContext } from "../core/sign-in/factor.ts";
-import { segmentContext } from "../core/tasks/segment.ts";
-import { webhookSecretContext } from "../core/webhooks/new-webhook.ts";
-import { webhookKeyContext } from "../core/webhooks/webhook.ts";
-import type { Rows } from "../gen/prisma/tables.ts";
+import { inputContext } from "../../core/actions/action.ts";
+import { credentialsContext, signInContext } from "../../core/connectors/server.ts";
+import { answerContext } from "../../core/idempotency/idempotency-record.ts";
+import { signingKeyContext } from "../../core/oauth/signing-key.ts";
+import { pushSecretsContext } from "../../core/push/push-config.ts";
+import { authenticatorContext } from "../../core/sign-in/factor.ts";
+import { segmentContext } from "../../core/tasks/segment.ts";
+import { webhookSecretContext } from "../../core/webhooks/new-webhook.ts";
+import { webhookKeyContext } from "../../core/webhooks/webhook.ts";
+import type { Rows } from "../../gen/prisma/tables.ts";
 
 type Sealed<R> = { [M in keyof R]: R[M] extends Uint8Array | null ? M : never }[keyof R];
 

@@ -1,6 +1,6 @@
-import type { ErasureTarget } from "../core/erasure/erasure.ts";
-import type { Rows } from "../gen/prisma/tables.ts";
-import { type Sql, sql } from "./statements.ts";
+import type { ErasureTarget } from "../../core/erasure/erasure.ts";
+import type { Rows } from "../../gen/prisma/tables.ts";
+import { type Sql, sql } from "../statements.ts";
 
 type Of<K extends ErasureTarget["kind"]> = Extract<ErasureTarget, { kind: K }>;
 /** The condition of the rows to delete, or why the rows stay. */

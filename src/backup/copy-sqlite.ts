@@ -3,10 +3,10 @@ import { constants, copyFile, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncFolder } from "../adapters/storage/durable-file.ts";
 import { causeText, Failure } from "../core/failure.ts";
-import { pathOf } from "./backend.ts";
+import { pathOf } from "../store/backend.ts";
+import { makeFolder } from "../store/folder.ts";
+import { connectReadOnly, driverOf } from "../store/sqlite-adapter.ts";
 import { blobPage, type CopiedBlob, type DatabaseCopier, inPages } from "./copy.ts";
-import { makeFolder } from "./folder.ts";
-import { connectReadOnly, driverOf } from "./sqlite-adapter.ts";
 
 /**
  * Copies SQLite by VACUUM INTO from a connection that cannot write. It reads one moment while servers write: the online backup of SQLite
