@@ -110,8 +110,7 @@ async function tombstoneConnectors(tx: Tx, person: Person, now: number): Promise
 async function stopTasks(tx: Tx, { clock, publishTask }: EndingParts, person: Person): Promise<number> {
   let stopped = 0;
   for (const id of await tx.tasks.listRunning(person)) {
-    const step = { now: clock.now(), when: { status: "running" }, set: stop.set, events: stop.events } as const;
-    const written = await tx.tasks.advance(id, step);
+    const written = await tx.tasks.advance(id, { now: clock.now(), when: { status: "running" }, ...stop });
     if (!written) continue;
     stopped += 1;
     // A subtask that began since the list was read is not in it.
