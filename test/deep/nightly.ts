@@ -76,6 +76,9 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
 /** Their files and folders. */
 export const nightly: readonly string[] = Object.values(reasons).flat();
 
+/** Whether a test file is one of them. */
+export const isNightly = (file: string): boolean => nightly.some((name) => (name.endsWith("/") ? file.startsWith(name) : file === name));
+
 /** Patterns of vitest. */
 export const nightlyPatterns = nightly.map((name) => (name.endsWith("/") ? `${name}**/*.test.ts` : name));
 

@@ -6,16 +6,18 @@ import { parseSync } from "oxc-parser";
 export type Importers = ReadonlyMap<string, readonly string[]>;
 
 /**
- * The test files that import a file, nearest first: those with its name, then by the number of imports between.
+ * The test files that import a file, nearest first: by the number of imports between, and by the words that their paths have in common
+ * with the place.
  *
  * @param path of the file, within the checkout.
+ * @param within the function that changes, and its guarantee.
  */
-export function testsOf(path: string, importers: Importers): readonly string[] {
+export function testsOf(path: string, within: string, importers: Importers): readonly string[] {
   const distances = new Map([[path, 0]]);
   for (const [file, distance] of distances)
     for (const importer of importers.get(file) ?? []) if (!distances.has(importer)) distances.set(importer, distance + 1);
   const alike = (test: string): number =>
-    common(stemsOf(dirname(path)), stemsOf(dirname(test))) + 3 * common(stemsOf(basename(path)), stemsOf(basename(test)));
+    common(stemsOf(dirname(path)), stemsOf(dirname(test))) + 3 * common(stemsOf(`${basename(path)} ${within}`), stemsOf(test));
   return [...distances]
     .filter(([file]) => file.endsWith(".test.ts"))
     .map(([file, distance]) => ({ file, rank: distance - alike(file) }))
@@ -26,9 +28,9 @@ export function testsOf(path: string, importers: Importers): readonly string[] {
 /** `watches.ts` and `watch-list.test.ts` have one in common. */
 const stemsOf = (path: string): readonly string[] =>
   path
-    .split(/[/.-]/)
-    .filter((word) => word !== "ts")
-    .map((word) => word.slice(0, 5));
+    .split(/[/. -]|(?=[A-Z])/)
+    .filter((word) => word !== "ts" && word !== "test")
+    .map((word) => word.toLowerCase().slice(0, 5));
 const common = (some: readonly string[], others: readonly string[]): number => others.filter((word) => some.includes(word)).length;
 
 /** Threads that a file starts by `new URL("./x.ts", import.meta.url)` count as imports. @param folder the checkout. */

@@ -3,14 +3,16 @@
 //   npm run mutate                       60 of list.yml, drawn by seed 1
 //   npm run mutate -- --seed 7 --count 20
 //   npm run mutate -- --only "fences 3"  one mutation, or all of a guarantee
+//   npm run mutate -- --nightly          also the files that npm test leaves to the nightly run
 //   npm run mutate -- --near             only the files that import the changed one: a survivor does not run the whole suite
 //
 // `node test/mutations/main.ts --places` only checks that each mutation has its place.
 import { parseArgs } from "node:util";
+import { isNightly } from "../deep/nightly.ts";
 import { seededRandom } from "../faults/harness/seeded-random.ts";
 import { type Copy, copyCheckout } from "./copy.ts";
 import { type Importers, readImporters, testsOf } from "./importers.ts";
-import { type Place, placeOf, readMutations, readSources } from "./mutation.ts";
+import { placeOf, readMutations, readSources } from "./mutation.ts";
 
 const { values } = parseArgs({
   options: {
@@ -18,6 +20,7 @@ const { values } = parseArgs({
     count: { type: "string", default: "60" },
     only: { type: "string" },
     near: { type: "boolean", default: false },
+    nightly: { type: "boolean", default: false },
     places: { type: "boolean", default: false },
   },
 });
@@ -38,8 +41,9 @@ function drawn(): readonly Placed[] {
 }
 
 /** The test that fails, null where all pass. */
-function catching(copy: Copy, { path }: Place, importers: Importers): string | null {
-  const files = testsOf(path, importers);
+function catching(copy: Copy, { mutation, place }: Placed, importers: Importers): string | null {
+  const near = testsOf(place.path, `${mutation.in} ${mutation.name}`, importers);
+  const files = values.nightly ? near : near.filter((file) => !isNightly(file));
   for (let [from, stage] = [0, 0]; from < files.length; stage += 1) {
     const end = stages[stage] ?? files.length;
     const failure = copy.firstFailure(files.slice(from, end));
@@ -50,12 +54,13 @@ function catching(copy: Copy, { path }: Place, importers: Importers): string | n
 }
 
 /** The outcome as it is printed; `true` for a caught mutation. */
-function tried(copy: Copy, { mutation, place }: Placed, importers: Importers): readonly [caught: boolean, text: string] {
+function tried(copy: Copy, one: Placed, importers: Importers): readonly [caught: boolean, text: string] {
+  const { mutation, place } = one;
   const restore = copy.apply(mutation, place);
   try {
     const complaint = copy.complaint();
     if (complaint !== null) return [false, `does not compile: ${complaint}`];
-    const failure = catching(copy, place, importers);
+    const failure = catching(copy, one, importers);
     return failure === null ? [false, "MISSED"] : [true, `caught by ${failure}`];
   } finally {
     restore();
