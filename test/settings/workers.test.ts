@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from "vitest";
 import { roles } from "../../src/core/accounts/account.ts";
 import { keyKinds } from "../../src/core/accounts/caller.ts";
 import { workerDigest } from "../../src/core/workers/worker.ts";
+import { workerNode } from "../../src/core/workers/worker-run.ts";
 import { WorkerService } from "../../src/gen/proto/settings/v1/worker_service_pb.ts";
 import { sweepWorkerRuns } from "../../src/runtime/remote/held-run.ts";
 import { describeOnOne, nodesOf, rowsIn } from "../support/database.ts";
@@ -102,6 +103,23 @@ describeOnOne("credentials of remote workers", (database) => {
     expect(await outcomeOf(stranger.client(WorkerService).listWorkerFailures({ id }))).toBe("NotFound: worker not found");
     await rig.service.store.change((tx) => tx.workers.purgeFailures(clock.now() + 1));
     expect(await failures()).toEqual(["lease"]);
+  });
+
+  test("keep a run that is renewed after the sweep has read its lease", async () => {
+    const bob = await rig.person();
+    const { secret } = await (await browser(bob)).createWorker({ name: "late" });
+    await bob.v2("task.create", { message: { content: "Hi" }, agent_profile: "max" });
+    const { taskId } = (await poll(secret)).body["run"];
+    const { store } = rig.service;
+    const run = await store.workerRuns.find(taskId);
+    const at = run?.leaseUntil ?? 0;
+    const change: typeof store.change = async (work) => {
+      await store.change(async (tx) => run && tx.workerRuns.renew(run, at + 2));
+      return store.change(work);
+    };
+    await sweepWorkerRuns({ store: { ...store, change }, clock: { now: () => at + 1 } });
+    expect(await store.workerRuns.find(taskId)).toEqual({ ...run, leaseUntil: at + 2 });
+    expect(await store.tasks.byId(taskId)).toMatchObject({ fence: run?.fence, nodeId: workerNode(run?.workerId ?? "") });
   });
 
   test("are at most 50 in a space", async () => {
