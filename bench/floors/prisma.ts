@@ -10,7 +10,7 @@ await prisma.$queryRawUnsafe("PRAGMA journal_mode = WAL");
 await prisma.$executeRawUnsafe("PRAGMA synchronous = FULL");
 
 function create(input: FloorInput) {
-  const { armed, recalls, ...columns } = newTask(input);
+  const { hasOutputSchema, hasMemoOrRequest, ...columns } = newTask(input);
   return prisma.task.create({ data: { ...columns, references: "[]", allowed: "[]", metadata: "{}", importedFrom: null } });
 }
 

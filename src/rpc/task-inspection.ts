@@ -9,14 +9,14 @@ const runners = { process: TaskRunner.PROCESS, worker: TaskRunner.WORKER } as co
 
 /** The wire form of how a task was run (spec/api.md 8.84). */
 export function inspectionMessage(
-  { fence, claims, servedAt }: TaskView,
+  { fence, claims, lastClaimedAt }: TaskView,
   { items, next, runner }: TaskInspection,
 ): MessageInitShape<typeof InspectTaskResponseSchema> {
   return {
     run: {
       fence: BigInt(fence),
       claims,
-      ...(servedAt === 0 ? {} : { claimedAt: BigInt(servedAt) }),
+      ...(lastClaimedAt === 0 ? {} : { claimedAt: BigInt(lastClaimedAt) }),
       ...(runner && { runner: runners[runner.kind], runnerId: runner.id }),
     },
     costs: items.map(({ at, credits, inputTokens, outputTokens, toolCalls }) => ({

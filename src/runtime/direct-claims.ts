@@ -42,7 +42,7 @@ export function directRuns({ clock, publishTask, hasRoom, filter, begin, onFree 
   async function takeSlot(tx: Tx, task: Task): Promise<string | null> {
     const accepted = filter();
     const { nodeId } = accepted;
-    if (claims.has(task.id) || (task.wantsNode !== null && task.wantsNode !== nodeId) || !hasRoom(task)) return null;
+    if (claims.has(task.id) || (task.requiredNodeId !== null && task.requiredNodeId !== nodeId) || !hasRoom(task)) return null;
     claims.set(task.id, Promise.withResolvers());
     tx.afterRollback(() => {
       if (!claims.has(task.id)) return;

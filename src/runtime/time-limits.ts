@@ -46,7 +46,7 @@ async function endOverdue(
   if (ended) return void (await publishTask(tx, ended));
   const nextTurn = {
     nodeId: null,
-    wantsNode: null,
+    requiredNodeId: null,
     raiseFence: true,
     claims: 0,
     idleClaims: 0,

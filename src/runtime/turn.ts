@@ -69,7 +69,7 @@ export async function openTurn(
     readPast(store.events, task),
     instructionOf(store, task),
     mayHaveSkills ? skillsOfTask(store, task) : [],
-    task.armed || task.recalls ? store.tasks.turnInput(id) : { outputSchema: null, memo: null, turnRequest: null },
+    task.hasOutputSchema || task.hasMemoOrRequest ? store.tasks.turnInput(id) : { outputSchema: null, memo: null, turnRequest: null },
     task.lastSeq > consumedSeq ? progressOf(store, cipher, task) : { decisions: [], written: [] },
     mayHaveResources ? connectorsOf(store, task) : [],
   ]);

@@ -35,11 +35,11 @@ describeOnPostgres("a task that needs a browser", (database) => {
       const confirmed = await ann.v2("task.confirmAction", { ...wait, input: { action: "select", client_id: browser.id } });
       expect(confirmed.body).toMatchObject({ ok: true, confirmed: true });
       const run = await until(rig.service.store, wait.task_id, ({ nodeId }) => nodeId !== null);
-      expect([run.nodeId, run.wantsNode]).toEqual([holder, holder]);
+      expect([run.nodeId, run.requiredNodeId]).toEqual([holder, holder]);
       await until(rig.service.store, wait.task_id, ({ lastSeq }) => lastSeq >= 8);
       expect(JSON.stringify(await eventsOf(ann, wait.task_id))).toContain(`Works in the browser ${browser.id}.`);
       await ann.v2("task.stop", { task_id: wait.task_id });
-      expect((await rig.row(wait.task_id)).wantsNode).toBeNull();
+      expect((await rig.row(wait.task_id)).requiredNodeId).toBeNull();
       browser.closeSend();
       await browser.end;
     }
@@ -95,7 +95,7 @@ describeOnPostgres("a task that needs a browser", (database) => {
     await store.change((tx) => tx.browsers.put(browser));
     const wait = await waiting(ann, "[[confirm needConnectMyBrowser]] [[confirm deployAction]] [[say Goes on]]");
     await ann.v2("task.confirmAction", { ...wait, input: { action: "select", client_id: browser.id } });
-    await until(store, wait.task_id, ({ status, wantsNode }) => status === "waiting" && wantsNode === "gone");
+    await until(store, wait.task_id, ({ status, requiredNodeId }) => status === "waiting" && requiredNodeId === "gone");
     const event_id = await requestBrowser(ann, wait.task_id);
     await store.change((tx) => tx.browsers.deleteOfNode("gone"));
     expect((await ann.v2("browser.onlineList")).body["data"]).toEqual([]);

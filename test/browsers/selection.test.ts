@@ -65,7 +65,7 @@ describeOnOne("the browser that a task has selected", (database) => {
       for (let turn = 2; turn <= 3; turn += 1) {
         await rig.send(id, "Look again", {}, ann);
         const holder = (await rig.service.store.browsers.find(ann, browser.id))?.nodeId;
-        expect((await rig.row(id)).wantsNode).toBe(holder);
+        expect((await rig.row(id)).requiredNodeId).toBe(holder);
         await rig.reach(id, "stopped");
         const all = await results(ann, id);
         expect(all).toHaveLength(turn);

@@ -103,7 +103,7 @@ describeOnPostgres("a decision", (kind) => {
       await until(rig.store, id, ({ status, messageSeq, consumedSeq }) => status === "stopped" && messageSeq <= consumedSeq);
       checkTask(await taskInStore(rig.store, id));
       const events = await rig.store.events.list(id, { order: "asc", limit: 1_000, verbose: true });
-      expect((await rig.store.tasks.byId(id))?.armed, "it fires once").toBe(false);
+      expect((await rig.store.tasks.byId(id))?.hasOutputSchema, "it fires once").toBe(false);
       return {
         stops: events.filter(
           ({ type, payload }) => type === "status_update" && "agentStatus" in payload && payload.agentStatus === "stopped",

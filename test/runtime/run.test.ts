@@ -94,7 +94,7 @@ describeOnOne("a run", (kind) => {
       type: "structured_output_result",
       payload: { success: false, value: { total: 0 }, error },
     });
-    expect(await taskRow(id)).toMatchObject({ status: "stopped", armed: false });
+    expect(await taskRow(id)).toMatchObject({ status: "stopped", hasOutputSchema: false });
   });
 
   test("shows no text of the events that a resumed turn repeats", async () => {
@@ -295,7 +295,7 @@ describeOnOne("a run", (kind) => {
       expect(await texts(id)).toEqual(["One", "Two", "Three", "No", "Answer two"]);
     });
 
-    test("an armed schema fires once, at the last finish, after its `stopped`", async () => {
+    test("an output schema is filled once, at the last finish, after its `stopped`", async () => {
       const { id } = await put("One");
       const outputSchema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"], additionalProperties: false };
       await change(id, { set: { outputSchema } });
@@ -308,7 +308,7 @@ describeOnOne("a run", (kind) => {
           return { ...finish(), output: { n: schemas.length } };
         }),
       );
-      expect(schemas, "it stays armed for the next turn").toEqual([outputSchema, outputSchema]);
+      expect(schemas, "it stays for the next turn").toEqual([outputSchema, outputSchema]);
       const results = (await events(id)).filter(({ type }) => type === "structured_output_result");
       expect(results).toMatchObject([{ payload: { success: true, value: { n: 2 } } }]);
       expect((await types(id)).slice(-2)).toEqual(["status_update", "structured_output_result"]);

@@ -116,7 +116,7 @@ describeOnOne("a task that waits", (kind) => {
       });
       for (const eachTurn of [lostTurn, turn])
         expect(eachTurn).toMatchObject({ messages: ["This"], memo: { left: ["a", 1] }, decisions: [] });
-      expect(await taskRow(id)).toMatchObject({ status: "stopped", recalls: false });
+      expect(await taskRow(id)).toMatchObject({ status: "stopped", hasMemoOrRequest: false });
     });
 
     test.each<[string, (id: string) => Promise<unknown>]>([
@@ -273,7 +273,7 @@ describeOnOne("a task that waits", (kind) => {
         return finish;
       });
       for (const each of [lostTurn, turn]) expect(each).toMatchObject({ decisions: [{ accepted: accept }], memo: { state: [1] } });
-      expect(await taskRow(id)).toMatchObject({ status: "stopped", recalls: false });
+      expect(await taskRow(id)).toMatchObject({ status: "stopped", hasMemoOrRequest: false });
     });
 
     test("has the memo of the latest approval that has one, after repeated ones and after those that are allowed at once", async () => {
@@ -298,7 +298,7 @@ describeOnOne("a task that waits", (kind) => {
         ...["of the question", "of the question", "first", "first", { second: true }],
         null,
       ]);
-      expect(await taskRow(id)).toMatchObject({ status: "stopped", recalls: false });
+      expect(await taskRow(id)).toMatchObject({ status: "stopped", hasMemoOrRequest: false });
     });
 
     test("asks again for another kind, and in another task (spec/decisions.md 15)", async () => {

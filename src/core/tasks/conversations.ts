@@ -80,7 +80,7 @@ export const conversations: Conversations = {
     const task = await tx.tasks.find(caller, taskId);
     if (!task) throw notFound("task");
     const messages = await tx.conversations.listMessages([task.id], messagesMax);
-    const { turnRequest } = task.recalls ? await tx.tasks.turnInput(task.id) : { turnRequest: null };
+    const { turnRequest } = task.hasMemoOrRequest ? await tx.tasks.turnInput(task.id) : { turnRequest: null };
     return { ...toConversation(task, messages), usage: await tx.usage.tokens(task.id), turnRequest };
   },
 

@@ -40,13 +40,13 @@ export const idleTask = (id: string, { accountId, spaceId }: Scope, now: number)
   consumedSeq: 0,
   fence: 0,
   nodeId: null,
-  wantsNode: null,
+  requiredNodeId: null,
   claims: 0,
   idleClaims: 0,
   queuedAt: now,
-  servedAt: 0,
-  armed: false,
-  recalls: false,
+  lastClaimedAt: 0,
+  hasOutputSchema: false,
+  hasMemoOrRequest: false,
   allowed: [],
   parentId: null,
   rootId: null,
@@ -85,7 +85,7 @@ export const claimedTask = (task: Task, nodeId: string, now: number, events: rea
   nodeId,
   fence: task.fence + 1,
   claims: 1,
-  servedAt: now,
+  lastClaimedAt: now,
   consumedSeq: task.lastSeq + events.length,
 });
 
@@ -116,7 +116,7 @@ export const resume = (content: string, now: number, extras: MessageExtras = {})
 
 /** The user's stop: the runner may write no more, and earlier messages are not taken up again. */
 export const stop: Step = {
-  set: { status: "stopped", nodeId: null, wantsNode: null, raiseFence: true, beginTurn: true, memo: null },
+  set: { status: "stopped", nodeId: null, requiredNodeId: null, raiseFence: true, beginTurn: true, memo: null },
   events: [{ type: "user_stop", payload: {} }, status("stopped", "Stopped by the user")],
 };
 
@@ -133,7 +133,7 @@ export interface Ending extends Step {
 /** The agent has finished. The structured result follows the status, and disarms the schema (spec/api.md 9.5). */
 export function finish(content: string, result?: StructuredResult): Ending {
   const messages: readonly NewEvent[] = [{ type: "assistant_message", payload: { content, deliveryKind: "result" } }];
-  const set: TaskChanges = { status: "stopped", nodeId: null, wantsNode: null, memo: null };
+  const set: TaskChanges = { status: "stopped", nodeId: null, requiredNodeId: null, memo: null };
   const events = [...messages, status("stopped", "Done")];
   if (!result) return { messages: messages, memo: null, set, events };
   const resultEvent: NewEvent = { type: "structured_output_result", payload: result };
@@ -145,7 +145,7 @@ export function fail(errorType: string, content: string): Ending {
   return {
     messages: messages,
     memo: null,
-    set: { status: "error", nodeId: null, wantsNode: null, memo: null },
+    set: { status: "error", nodeId: null, requiredNodeId: null, memo: null },
     events: [...messages, status("error", "Failed")],
   };
 }

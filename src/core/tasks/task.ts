@@ -52,7 +52,7 @@ export interface Task {
   /** The process that runs it; null when none does. */
   readonly nodeId: string | null;
   /** The only process that may run it while that process is alive: it has the task's browser. Null: any process. */
-  readonly wantsNode: string | null;
+  readonly requiredNodeId: string | null;
   /** The number of claims of this turn. */
   readonly claims: number;
   /** Consecutive claims that added no event. */
@@ -60,11 +60,11 @@ export interface Task {
   /** Since when it has waited for a runner, Unix ms. */
   readonly queuedAt: number;
   /** When a runner last claimed it, Unix ms; 0 before the first claim. */
-  readonly servedAt: number;
+  readonly lastClaimedAt: number;
   /** A structured output was requested: the next finish reports a value that conforms to it (spec/api.md 9.5). */
-  readonly armed: boolean;
+  readonly hasOutputSchema: boolean;
   /** The agent has left a memo for the current turn, or the latest message came with a `TurnRequest`. */
-  readonly recalls: boolean;
+  readonly hasMemoOrRequest: boolean;
   /** The actions that need no further approval in this task, as `allowance` names them (spec/decisions.md 15). */
   readonly allowed: readonly string[];
   /** The task whose agent started this subtask; null for any other task. */
@@ -147,7 +147,7 @@ export type TaskChanges = Partial<
     | "projectId"
     | "type"
     | "nodeId"
-    | "wantsNode"
+    | "requiredNodeId"
     | "queuedAt"
     | "claims"
     | "idleClaims"
@@ -159,7 +159,7 @@ export type TaskChanges = Partial<
   readonly maxVisibility?: Visibility;
   /** Raises the fence by one: the previous runner may write no more. */
   readonly raiseFence?: true;
-  /** Sets `wantsNode` to the process that has the task's browser, or null when no browser is online. */
+  /** Sets `requiredNodeId` to the process that has the task's browser, or null when no browser is online. */
   readonly toBrowser?: true;
   /** Begins a turn with every message so far: answeredSeq = the old consumedSeq, consumedSeq = the new lastSeq, claims = 1, idleClaims = 0. */
   readonly beginTurn?: true;

@@ -213,7 +213,7 @@ export function tasks({ clock, ids, backlog, steps, publishTask, keepsEvents, pr
         references: addReferences(task.references, input.references, task.id),
         traceparent: currentTraceparent(),
         ...(outputSchema ? { outputSchema } : {}),
-        ...(turnRequest || task.recalls ? { turnRequest: turnRequest ?? null } : {}),
+        ...(turnRequest || task.hasMemoOrRequest ? { turnRequest: turnRequest ?? null } : {}),
         ...(await dismissAction(tx, task)),
       };
       const running = task.status === "running";

@@ -86,7 +86,7 @@ export async function finishSent(
     if (next) await tx.workerRuns.put([newRun({ task: next, workerId }, now)]);
     return next;
   }
-  const briefing = task.armed ? await store.tasks.turnInput(task.id) : { outputSchema: null };
+  const briefing = task.hasOutputSchema ? await store.tasks.turnInput(task.id) : { outputSchema: null };
   const ending = await outcomeOf(parts, task, workerId, outcome);
   const guard = { lock: releaseRun(run), after: follow, keepArtifact: adoptUploads(clock, workerId) };
   return { next: await endTurn(task, stagedProgress([], spent), ending, briefing, parts, guard) };

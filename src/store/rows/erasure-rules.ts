@@ -150,7 +150,7 @@ export const erasureRules: Readonly<Record<keyof Rows | "taskText", TableRules>>
   pendingAction: taskOwns,
   parentTask: taskOwns,
   subtaskWait: taskOwns,
-  taskMeans: taskOwns,
+  taskResources: taskOwns,
   agent: personOwns,
   task: personOwns,
   projectConnector: { person: (person) => ownProject(sql`project_id`, person), space: ofSpace },

@@ -6,8 +6,8 @@ import { boolean, integer, integerOrNull, json, tables, textOrNull } from "../ta
 
 /** Schema, memo and request may be large: a task has only flags for their presence. */
 const flags = {
-  armed: boolean(sql`(output_schema IS NOT NULL)`),
-  recalls: boolean(sql`(memo IS NOT NULL OR turn_request IS NOT NULL)`),
+  hasOutputSchema: boolean(sql`(output_schema IS NOT NULL)`),
+  hasMemoOrRequest: boolean(sql`(memo IS NOT NULL OR turn_request IS NOT NULL)`),
 };
 
 /** What runs change has a second column, which no index has: the later one of both times counts. */
@@ -71,10 +71,10 @@ export const taskShape = tables.task
     "claims",
     "idleClaims",
     "queuedAt",
-    "servedAt",
+    "lastClaimedAt",
     "claimedAt",
     "allowed",
-    "wantsNode",
+    "requiredNodeId",
     "maxVisibility",
     "metadata",
     "parentId",
@@ -87,7 +87,7 @@ export const taskShape = tables.task
   )
   .with(flags)
   .derive("updatedAt", ["updatedAt", "touchedAt"], later)
-  .derive("servedAt", ["servedAt", "claimedAt"], later)
+  .derive("lastClaimedAt", ["lastClaimedAt", "claimedAt"], later)
   .derive("shareVisibility", ["shareVisibility", "maxVisibility"], applyCaps);
 
 /** The worker `w` may run the task `t`: by its profiles, and it has the labels of the task's profile. */

@@ -21,17 +21,17 @@ import { isKept, taskShape, taskViewShape, views, visible } from "./task-row.ts"
 import { textIndex } from "./text-index.ts";
 import { webhookEventRows } from "./webhook-event.ts";
 
-const taskMeans = tables.taskMeans.pick("skills", "forced", "connectors", "browserId");
+const taskResources = tables.taskResources.pick("skills", "forced", "connectors", "browserId");
 
 const browserUse = computedShape({ browserId: text(sql`m.browser_id`), taskId: text(sql`m.task_id`) });
 
 export function taskResourceRows(session: Session): TaskResourceRows {
   const { execute, dialect } = session;
   return {
-    find: (taskId) => taskMeans.row(session)(sql`SELECT ${taskMeans.of("task_means")} FROM task_means WHERE task_id = ${taskId}`),
+    find: (taskId) => taskResources.row(session)(sql`SELECT ${taskResources.of("task_means")} FROM task_means WHERE task_id = ${taskId}`),
     async set({ id, spaceId }, resources) {
-      const inserted = tables.taskMeans.insert({ taskId: id, spaceId, ...resources });
-      await execute(sql`${inserted} ON CONFLICT (task_id) DO UPDATE SET ${join(tables.taskMeans.set(resources))}`);
+      const inserted = tables.taskResources.insert({ taskId: id, spaceId, ...resources });
+      await execute(sql`${inserted} ON CONFLICT (task_id) DO UPDATE SET ${join(tables.taskResources.set(resources))}`);
     },
     async deselectBrowser(taskId, browserId) {
       const changed = await execute(sql`UPDATE task_means SET browser_id = NULL WHERE task_id = ${taskId} AND browser_id = ${browserId}`);

@@ -48,7 +48,7 @@ const steps: Readonly<Record<string, Step>> = {
   release: advance({ now: 0, set: { nodeId: null, raiseFence: true } }),
   suspend: advance({ now: 0, set: { nodeId: "wait" } }),
   end: advance({ now: 0, ...finish("Done") }),
-  begin: advance({ now: 0, set: { status: "running", nodeId: null, queuedAt: 7, agentProfile: "other", wantsNode: "m" } }),
+  begin: advance({ now: 0, set: { status: "running", nodeId: null, queuedAt: 7, agentProfile: "other", requiredNodeId: "m" } }),
   delete: (store, _, id, now) => store.change((tx) => tx.tasks.tombstone(id, now, false)),
   claimOfBefore: (_, { url }, id, now) =>
     runOn(
@@ -119,7 +119,7 @@ describeOnEach("the copy of running tasks", (kind) => {
       { updated_at: expect.anything(), served_at: expect.anything() },
     ]);
     expect((await store.tasks.byId("t0"))?.updatedAt).toBe(2_005);
-    expect((await store.tasks.byId("t0"))?.servedAt).toBe(2_000);
+    expect((await store.tasks.byId("t0"))?.lastClaimedAt).toBe(2_000);
   });
 });
 

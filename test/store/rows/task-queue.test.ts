@@ -15,7 +15,7 @@ function fairOrder(tasks: readonly Task[]): string[] {
   const byAge = waiting.toSorted((a, b) => a.queuedAt - b.queuedAt || (a.id < b.id ? -1 : 1));
   const position = (task: Task) => runningOf(task.accountId) + byAge.filter(({ accountId }) => accountId === task.accountId).indexOf(task);
   const lastTurn = ({ accountId }: Task) =>
-    Math.max(...tasks.filter((task) => task.accountId === accountId).map(({ servedAt }) => servedAt));
+    Math.max(...tasks.filter((task) => task.accountId === accountId).map(({ lastClaimedAt }) => lastClaimedAt));
   return byAge.toSorted((a, b) => position(a) - position(b) || lastTurn(a) - lastTurn(b)).map(({ id }) => id);
 }
 
@@ -53,7 +53,7 @@ describeOnEach("tasks.unowned", (kind) => {
       status: fc.constantFrom("running" as const, "running" as const, "stopped" as const),
       nodeId: fc.constantFrom(null, null, "n"),
       queuedAt: fc.integer({ min: 0, max: 5 }),
-      servedAt: fc.integer({ min: 0, max: 2 }),
+      lastClaimedAt: fc.integer({ min: 0, max: 2 }),
     });
     let round = 0;
     await fc.assert(
