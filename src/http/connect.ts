@@ -24,8 +24,8 @@ import { connectJsonOptions } from "./connect-json.ts";
 import { registerWithWarnings, setWarnings, warningsOf } from "./connect-warnings.ts";
 import { errorDetails } from "./error-details.ts";
 import { connectCodes, senderFailure } from "./failure.ts";
+import type { ProtocolService } from "./protocol-service.ts";
 import type { ReadRequest, ReadSessionCookie } from "./request.ts";
-import type { RpcDoor } from "./rpc-door.ts";
 
 const requestKey = createContextKey<Request | undefined>(undefined);
 const admissionKey = createContextKey<Admission | undefined>(undefined);
@@ -47,15 +47,15 @@ export interface ConnectParts {
   /** Receives every failure with its private cause. */
   readonly report: (failure: Failure, requestId: string) => void;
   /** Services of other protocols. */
-  readonly rpcDoors?: readonly RpcDoor[];
+  readonly protocolServices?: readonly ProtocolService[];
 }
 
 /** Serves Connect, gRPC and gRPC-Web through the call path: options and routes of one router. */
 export function connectRoutes(parts: ConnectParts) {
-  const { operations, admit, anonymous, performer, report, bodyLimit, rpcDoors = [] } = parts;
+  const { operations, admit, anonymous, performer, report, bodyLimit, protocolServices = [] } = parts;
   const connectRequest = connectRequestReader(parts);
   /** Reports a failure and adds its headers to the error, unless the head already has them; each protocol sends them in its own place. */
-  function refuse(thrown: unknown, context: HandlerContext, requestId: string, infoOf?: RpcDoor["infoOf"]): ConnectError {
+  function refuse(thrown: unknown, context: HandlerContext, requestId: string, infoOf?: ProtocolService["infoOf"]): ConnectError {
     const failure = failureOf(thrown);
     const details = errorDetails(failure, requestId, infoOf?.(failure, requestId));
     report(failure, requestId);
@@ -80,9 +80,9 @@ export function connectRoutes(parts: ConnectParts) {
     for (const [name, value] of callHeaders(request.requestId)) context.responseHeader.set(name, value);
     try {
       const operation = operations.byRpc(rpcName(context.method));
-      const door = rpcDoors.find(({ service }) => service === context.service);
+      const protocol = protocolServices.find(({ service }) => service === context.service);
       if (operation) await admitCall(admit(operation, request), context);
-      else if (door) await admitCall(door.admit(request), context);
+      else if (protocol) await admitCall(protocol.admit(request), context);
       else await anonymous(request.address);
       await checkQuery(context, operation ? boundOf(operation, bodyLimit) : anonymousBound(context.method));
       markClientError(context);
@@ -147,21 +147,21 @@ export function connectRoutes(parts: ConnectParts) {
     return { [Symbol.asyncIterator]: () => ({ next, return: close, throw: close }) };
   }
 
-  /** Calls a door. Its errors have more facts than those of operations. */
-  function doorHandlers(door: RpcDoor, method: DescMethod) {
+  /** Calls a protocol. Its errors have more facts than those of operations. */
+  function protocolHandlers(protocol: ProtocolService, method: DescMethod) {
     const callOf = (admission: Admission, { requestHeader, signal }: HandlerContext) => ({
       admission,
       header: (name: string) => requestHeader.get(name),
       signal,
     });
     const refuseCall = (thrown: unknown, context: HandlerContext, { request }: Admission): ConnectError =>
-      refuse(door.failureIn(thrown), context, request.requestId, door.infoOf);
+      refuse(protocol.failureIn(thrown), context, request.requestId, protocol.infoOf);
     return {
       async unary(message: Message, context: HandlerContext): Promise<Message> {
         const admission = admissionOf(context);
         context.values.set(begunKey, true);
         try {
-          return await door.unary(method, message, callOf(admission, context));
+          return await protocol.unary(method, message, callOf(admission, context));
         } catch (thrown) {
           throw refuseCall(thrown, context, admission);
         }
@@ -170,7 +170,7 @@ export function connectRoutes(parts: ConnectParts) {
         const admission = admissionOf(context);
         context.values.set(begunKey, true);
         try {
-          yield* door.stream(method, message, callOf(admission, context));
+          yield* protocol.stream(method, message, callOf(admission, context));
         } catch (thrown) {
           throw refuseCall(thrown, context, admission);
         }
@@ -184,10 +184,10 @@ export function connectRoutes(parts: ConnectParts) {
     interceptors: [releaseBodies],
     /** @param conversationsOnly serve only streams both ways, which must reach the process that runs tasks. */
     routes(router: ConnectRouter, { conversationsOnly = false } = {}) {
-      for (const door of conversationsOnly ? [] : rpcDoors)
-        for (const method of door.service.methods) {
-          const handlers = doorHandlers(door, method);
-          const options = { readMaxBytes: door.maxBytes };
+      for (const protocol of conversationsOnly ? [] : protocolServices)
+        for (const method of protocol.service.methods) {
+          const handlers = protocolHandlers(protocol, method);
+          const options = { readMaxBytes: protocol.maxBytes };
           if (isUnary(method)) router.rpc(method, handlers.unary, options);
           if (isServerStream(method)) router.rpc(method, handlers.stream, options);
         }

@@ -30,12 +30,12 @@ import { healthService, probes, type Readiness } from "./health.ts";
 import { noSchemas } from "./no-schemas.ts";
 import type { FormRule } from "./openai/preferences.ts";
 import { openaiRoutes } from "./openai/routes.ts";
+import type { ProtocolService } from "./protocol-service.ts";
 import { reflection } from "./reflection.ts";
 import type { ReadSessionCookie } from "./request.ts";
 import { boundDeadline, compressionCheck, contentTypeCheck, plainGrpcMessage } from "./request-hooks.ts";
-import type { RpcDoor } from "./rpc-door.ts";
 import { answerUnread, withHttpsOnly, withNosniff } from "./security-headers.ts";
-import { type Door, type Unrouted, unrouted } from "./unrouted.ts";
+import { type ProtocolRoutes, type Unrouted, unrouted } from "./unrouted.ts";
 import { v1Routes } from "./v1/routes.ts";
 import { type RefusalParts, v2Wire } from "./v2/refusal.ts";
 import { unknownOperation, type V2Parts, v2Routes } from "./v2/route.ts";
@@ -70,10 +70,10 @@ export interface ServerParts extends RefusalParts, Pick<WatchAddressParts, "watc
   readonly conversationsOnly: boolean;
   /** The websites that agents built. All requests to their hosts go to them. */
   readonly sites?: SiteServer;
-  /** Doors of other modules to the operations, which the same origins may call as the operations themselves. */
-  readonly doors?: readonly Door[];
+  /** Other protocols that call the operations, which the same origins may call as the operations themselves. */
+  readonly protocols?: readonly ProtocolRoutes[];
   /** The same on Connect, gRPC and gRPC-Web. */
-  readonly rpcDoors?: readonly RpcDoor[];
+  readonly protocolServices?: readonly ProtocolService[];
   /** A page for browsers at unknown addresses. Absent: they get JSON as programs do. */
   readonly notFoundPage?: V2Parts["notFoundPage"];
   /** Serves all requests, in test mode. */
@@ -184,14 +184,14 @@ function callRoutes(app: FastifyInstance, parts: ServerParts, elsewhere: Unroute
   void app.register(async (scope) => auditDownload(scope, parts));
   void app.register(async (scope) => v1Routes(scope, parts));
   void app.register(async (scope) => openaiRoutes(scope, parts));
-  for (const door of parts.doors ?? []) void app.register(async (scope) => elsewhere.add(door(scope)));
+  for (const protocol of parts.protocols ?? []) void app.register(async (scope) => elsewhere.add(protocol(scope)));
 }
 
 /** Begins the observation of a call to an operation that connect-es serves. Health and reflection do not count as operations. */
-function observeRpc(request: FastifyRequest, reply: FastifyReply, { operations, readRequest, rpcDoors = [] }: ServerParts): void {
+function observeRpc(request: FastifyRequest, reply: FastifyReply, { operations, readRequest, protocolServices = [] }: ServerParts): void {
   const name = methodPath(request)?.slice(1) ?? "";
-  const door = rpcDoors.find(({ service }) => name.startsWith(`${service.typeName}/`));
-  const operation = operations.byRpc(name) ?? door?.entrance;
+  const protocol = protocolServices.find(({ service }) => name.startsWith(`${service.typeName}/`));
+  const operation = operations.byRpc(name) ?? protocol?.entrance;
   const { observed } = readRequest(request.raw);
   if (operation === undefined || observed === undefined) return;
   observed.operation = operation;
@@ -200,11 +200,11 @@ function observeRpc(request: FastifyRequest, reply: FastifyReply, { operations, 
 }
 
 /** The largest message of each method, by the method's path. */
-function methodBounds({ operations, bodyLimit, rpcDoors = [] }: ServerParts): ReadonlyMap<string, MethodBound> {
+function methodBounds({ operations, bodyLimit, protocolServices = [] }: ServerParts): ReadonlyMap<string, MethodBound> {
   const standard = [Health, ServerReflection, ServerReflectionAlpha].flatMap(({ methods }) => methods);
   const bounds = [
     ...standard.map((method): MethodBound => ({ ...anonymousBound(method), method })),
-    ...rpcDoors.flatMap(({ service, maxBytes }) =>
+    ...protocolServices.flatMap(({ service, maxBytes }) =>
       service.methods.map((method): MethodBound => ({ method, maxBytes, name: rpcName(method) })),
     ),
     ...operations.all.map((operation): MethodBound => ({ ...boundOf(operation, bodyLimit), method: operation.method })),
@@ -232,8 +232,8 @@ function connectOptions(parts: ServerParts): Parameters<typeof connectServices>[
       router.service(Health, healthService(readiness, names));
       connect.routes(router, { conversationsOnly });
       if (conversationsOnly) return;
-      const doors = (parts.rpcDoors ?? []).map(({ service }) => service);
-      const reflect = reflection([...served, ...doors, Health]);
+      const protocols = (parts.protocolServices ?? []).map(({ service }) => service);
+      const reflect = reflection([...served, ...protocols, Health]);
       router.service(ServerReflection, { serverReflectionInfo: reflect });
       router.service(ServerReflectionAlpha, { serverReflectionInfo: reflect });
     },

@@ -1,7 +1,7 @@
 import { version } from "../config/version.ts";
 import { pushConfigs } from "../core/push/push-configs.ts";
-import type { RpcDoor } from "../http/rpc-door.ts";
-import type { Door } from "../http/unrouted.ts";
+import type { ProtocolService } from "../http/protocol-service.ts";
+import type { ProtocolRoutes } from "../http/unrouted.ts";
 import { type CardParts, createAgents } from "../protocols/a2a/agents.ts";
 import { type A2aParts, a2aRoutes } from "../protocols/a2a/http/route.ts";
 import { a2aService } from "../protocols/a2a/http/rpc.ts";
@@ -14,13 +14,13 @@ import { plainLoopback } from "./sending.ts";
 type A2aCalls = Pick<A2aParts, "operations" | "admit" | "performer" | "performWith" | "readRequest" | "report" | "anonymous"> &
   Pick<CardParts, "keys">;
 
-/** The door for clients of the Agent2Agent protocol: its routes of HTTP, and its service of gRPC. */
+/** The protocol of clients of the Agent2Agent protocol: its routes of HTTP, and its service of gRPC. */
 export function createA2a(
   { config, store, clock, ids, cipher }: ProcessContext,
   { uploads, blobs }: FileParts,
   { keys, ...calls }: A2aCalls,
   pushCreated: (taskId: string) => void,
-): { readonly routes: Door; readonly service: RpcDoor } {
+): { readonly routes: ProtocolRoutes; readonly service: ProtocolService } {
   const { baseUrl, bodyLimit, a2aProfiles } = config;
   const agents = createAgents({ baseUrl, version, profiles: configuredProfiles(config), publicProfiles: a2aProfiles, keys });
   const pushes = pushConfigs({ clock, ids, cipher, rules: plainLoopback(config), created: pushCreated });

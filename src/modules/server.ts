@@ -31,12 +31,12 @@ export function createServer(context: ModuleContext, { front, readiness, modules
     modules.flatMap(({ handlers = [] }) => handlers),
   );
   const performer = calls.performWith(test ? new Map([...ofServices, ...test.handlers(context)]) : ofServices);
-  const ofDoors = { ...calls, performer };
-  const a2a = createA2a(context, files, ofDoors, pushCreated);
+  const ofProtocols = { ...calls, performer };
+  const a2a = createA2a(context, files, ofProtocols, pushCreated);
   const pages = createPages(context);
   const { baseUrl, bodyLimit, hsts, responsesStatus, corsOrigins } = config;
   return httpServer({
-    ...ofDoors,
+    ...ofProtocols,
     front,
     readiness,
     clock,
@@ -56,8 +56,8 @@ export function createServer(context: ModuleContext, { front, readiness, modules
     conversationsOnly: config.role === "worker",
     sites: sites.server,
     ...(test && { around: test.serve }),
-    doors: [createMcpRoutes(context, files, ofDoors), createAgUiRoutes(context, files, ofDoors), a2a.routes],
-    rpcDoors: [a2a.service],
+    protocols: [createMcpRoutes(context, files, ofProtocols), createAgUiRoutes(context, files, ofProtocols), a2a.routes],
+    protocolServices: [a2a.service],
     routes: [...modules, pages].flatMap(({ routes = [] }) => routes),
     notFoundPage: pages.notFoundPage,
   });

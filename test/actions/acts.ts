@@ -47,7 +47,7 @@ const { tree } = letrec<{ tree: Json }>((tie) => ({
   ),
 }));
 const small = dictionary(names, tree, { minKeys: 1, maxKeys: 6 });
-/** Above the room of every door, at most 64 KiB. */
+/** Above the room of every protocol, at most 64 KiB. */
 const large = string({ unit, minLength: 20_001, maxLength: 30_000, size: "max" }).map((text) => ({
   before: "a",
   text: text.slice(0, 32_000),

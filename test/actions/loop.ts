@@ -17,7 +17,7 @@ export interface Looping {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Rounds of each kind, so that a full run has 8 actions of each on each surface, one of them too long for a door. */
+/** Rounds of each kind, so that a full run has 8 actions of each on each surface, one of them too long for a protocol. */
 const rounds = approvals.flatMap((row, at) =>
   Array.from({ length: sample(8, 1) }, (_, round) => ({ ...row, round: seed * 1000 + at * 8 + round })),
 );

@@ -1,5 +1,5 @@
-import { a2a, agui, mcpForm, mcpResult } from "./door-surfaces.ts";
 import { testSurface } from "./loop.ts";
+import { a2a, agui, mcpForm, mcpResult } from "./protocol-surfaces.ts";
 import { acp, pseudoTerminal, terminal } from "./terminal-surfaces.ts";
 
 /** The clients on which a person can get an approval. The console is in test/browser. */

@@ -64,7 +64,7 @@ async function listed(headers: Headers): Promise<readonly string[]> {
 /** Tools with turns over the tests: a short run calls a twelfth of them with each credential. */
 let turn = 0;
 
-/** The tools that are called, and those of them that a call without arguments reaches: neither the door nor the operation refuses the credential. */
+/** The tools that are called, and those of them that a call without arguments reaches: neither the entrance nor the operation refuses the credential. */
 async function reached(headers: Headers): Promise<readonly [called: ReadonlySet<string>, reached: readonly string[]]> {
   turn += 1;
   const names = share([...tools.keys()].toSorted(), turn % 12, 12);
@@ -100,7 +100,7 @@ describe("each tool is listed for, and reached by, the credentials of its operat
     await expectTools(headers, ofToken(scopes));
   });
 
-  test("no other credential passes the door, and none of its refusals lists a tool", async () => {
+  test("no other credential passes the entrance, and none of its refusals lists a tool", async () => {
     const { secret } = await createWorker(service, of.owner);
     const others: readonly (readonly [number, Headers])[] = [
       ...(await Promise.all(keyKinds.filter((kind) => kind !== "general").map(async (kind) => [403, await of.key(kind)] as const))),

@@ -7,7 +7,7 @@ import { issuer, type Members, type OAuthReply, postForm, replyOf } from "../sup
 import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { runJobs } from "../support/timed-jobs.ts";
-import { atDoor } from "./door.ts";
+import { atMcp } from "./mcp-address.ts";
 import { openRedirects, refusalOf, tokensFor, unverifiedRequest } from "./unverified-rig.ts";
 
 const redirectUri = "http://127.0.0.1:4711/cb";
@@ -57,8 +57,8 @@ describeOnOne("dynamic registration (RFC 7591, RFC 7592, spec/oauth.md 16.2)", (
     expect(page.text).toContain("It registered itself and chose its name.");
     const { access_token: token } = await use(made.body.client_id);
     const bearer = { authorization: `Bearer ${token}` };
-    expect([(await atDoor(service, bearer)).status, (await ann.v2("user.me", {}, { headers: bearer })).status]).not.toContain(500);
-    expect((await atDoor(service, bearer)).status).toBe(200);
+    expect([(await atMcp(service, bearer)).status, (await ann.v2("user.me", {}, { headers: bearer })).status]).not.toContain(500);
+    expect((await atMcp(service, bearer)).status).toBe(200);
     const metadataOf = await replyOf(await fetch(`${service.url}/.well-known/oauth-authorization-server`));
     expect(metadataOf.body.registration_endpoint).toBe(`${issuer}/oauth/register`);
   });
@@ -106,7 +106,7 @@ describeOnOne("dynamic registration (RFC 7591, RFC 7592, spec/oauth.md 16.2)", (
     expect(mistaken.body.error).toBe("invalid_client_metadata");
     const { access_token: access } = await use(one.client_id);
     expect((await send(service.url, `/${one.client_id}`, "DELETE", undefined, token)).status).toBe(204);
-    expect((await atDoor(service, { authorization: `Bearer ${access}` })).status).toBe(401);
+    expect((await atMcp(service, { authorization: `Bearer ${access}` })).status).toBe(401);
     expect((await send(service.url, `/${one.client_id}`, "GET", undefined, token)).status).toBe(401);
     expect((await browser.get(unverifiedRequest(one.client_id, redirectUri))).status).toBe(400);
   });
@@ -146,8 +146,8 @@ test("switched off, its clients cannot sign in, and their tokens end (OAUTH_REGI
   const { client_id: clientId } = (await send(on.url, "", "POST", metadata)).body;
   const { access_token: token } = await tokensFor(on.url, browser, { clientId, redirectUri, spaceId: person.spaceId });
   await using off = await openService({ idle: true, over: store });
-  expect((await atDoor(off, { authorization: `Bearer ${token}` })).status).toBe(401);
-  expect((await atDoor(on, { authorization: `Bearer ${token}` })).status).toBe(200);
+  expect((await atMcp(off, { authorization: `Bearer ${token}` })).status).toBe(401);
+  expect((await atMcp(on, { authorization: `Bearer ${token}` })).status).toBe(200);
 });
 
 test("without OAUTH_REGISTRATION there is no such address", async () => {

@@ -4,7 +4,7 @@ import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { answerIn, approveRequest, createSignedInVisitor, requestOf, type Visitor } from "../console/consent-rig.ts";
 import { exchangeCode, issuer, pairOf, putApp, refreshWith, replyOf, type TestApp } from "../support/oauth.ts";
 import { callingWith, openService, type Person, type Service } from "../support/service.ts";
-import { atDoor } from "./door.ts";
+import { atMcp } from "./mcp-address.ts";
 import { mcp } from "./unverified-rig.ts";
 
 let service: Service;
@@ -76,7 +76,7 @@ describe("a resource indicator (RFC 8707, spec/oauth.md 15)", () => {
 });
 
 describe("a token for the MCP address", () => {
-  test("is refused at every other door, and another token is refused at it (spec/oauth.md 15.3)", async () => {
+  test("is refused by every other protocol, and another token is refused at it (spec/oauth.md 15.3)", async () => {
     const { access_token: token } = await tokensFor(mcp);
     const plain = await pairOf(service, ann, app, "pkce");
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
@@ -98,8 +98,8 @@ describe("a token for the MCP address", () => {
           .client(TaskService, wire)
           .listTasks({}),
       ).rejects.toThrow("unauthenticated");
-    expect(await atDoor(service, { authorization: `Bearer ${token}` })).toMatchObject({ status: 200 });
-    expect(await atDoor(service, { authorization: `Bearer ${plain.access_token}` })).toMatchObject({ status: 401 });
+    expect(await atMcp(service, { authorization: `Bearer ${token}` })).toMatchObject({ status: 200 });
+    expect(await atMcp(service, { authorization: `Bearer ${plain.access_token}` })).toMatchObject({ status: 401 });
     expect(
       (await fetch(`${service.url}/v2/user.me`, { ...post, headers: { ...headers, authorization: `Bearer ${plain.access_token}` } }))
         .status,
@@ -110,26 +110,26 @@ describe("a token for the MCP address", () => {
     const first = await tokensFor(mcp);
     const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
     const second = (await refreshWith(service, app, "pkce", first.refresh_token)).body;
-    expect(await atDoor(service, bearer(first.access_token))).toMatchObject({ status: 401 });
-    expect(await atDoor(service, bearer(second.access_token))).toMatchObject({ status: 200 });
+    expect(await atMcp(service, bearer(first.access_token))).toMatchObject({ status: 401 });
+    expect(await atMcp(service, bearer(second.access_token))).toMatchObject({ status: 200 });
     const body = new URLSearchParams({ client_id: app.app.clientId, token: second.refresh_token });
     await fetch(`${service.url}/oauth/revoke`, { method: "POST", body });
-    expect(await atDoor(service, bearer(second.access_token))).toMatchObject({ status: 401 });
+    expect(await atMcp(service, bearer(second.access_token))).toMatchObject({ status: 401 });
   });
 });
 
 describe("the MCP address", () => {
   test("accepts an API key, and never a session or a worker", async () => {
     const { cookie } = (await ann.session()).headers;
-    expect(await atDoor(service, { "x-api-key": ann.key })).toMatchObject({ status: 200 });
-    expect(await atDoor(service, { cookie })).toMatchObject({ status: 401 });
-    expect(await atDoor(service, { "x-api-key": (await service.person({ with: ann, kind: "siem" })).key })).toMatchObject({ status: 403 });
+    expect(await atMcp(service, { "x-api-key": ann.key })).toMatchObject({ status: 200 });
+    expect(await atMcp(service, { cookie })).toMatchObject({ status: 401 });
+    expect(await atMcp(service, { "x-api-key": (await service.person({ with: ann, kind: "siem" })).key })).toMatchObject({ status: 403 });
   });
 
   test("names its metadata in each challenge (RFC 9728 5.1, RFC 6750 3)", async () => {
     const metadata = `resource_metadata="${issuer}/.well-known/oauth-protected-resource/mcp"`;
-    expect((await atDoor(service, {})).challenge).toBe(`Bearer ${metadata}, scope="create_task"`);
-    expect((await atDoor(service, { authorization: "Bearer x" })).challenge).toBe(
+    expect((await atMcp(service, {})).challenge).toBe(`Bearer ${metadata}, scope="create_task"`);
+    expect((await atMcp(service, { authorization: "Bearer x" })).challenge).toBe(
       `Bearer error="invalid_token", ${metadata}, scope="create_task"`,
     );
   });

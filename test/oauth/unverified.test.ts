@@ -7,7 +7,7 @@ import { lacks } from "../support/needs.ts";
 import { issuer, postForm, userMe } from "../support/oauth.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
-import { atDoor } from "./door.ts";
+import { atMcp } from "./mcp-address.ts";
 import {
   approveFor,
   type DocumentServer,
@@ -32,7 +32,7 @@ describe.skipIf(lacks("openssl"))("an unverified client (spec/oauth.md 16)", () 
     const request = (members = {}) => unverifiedRequest(client.clientId, redirectUri, members);
     const tokens = (spaceId = ann.spaceId, members = {}) =>
       tokensFor(service.url, browser, { clientId: client.clientId, redirectUri, spaceId }, members);
-    const statusWith = async (token: string) => (await atDoor(service, { authorization: `Bearer ${token}` })).status;
+    const statusWith = async (token: string) => (await atMcp(service, { authorization: `Bearer ${token}` })).status;
 
     beforeAll(async () => {
       client = await openDocument(open, () => ({ redirect_uris: ["http://127.0.0.1/cb", "http://localhost/cb"] }));

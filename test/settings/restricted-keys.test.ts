@@ -87,7 +87,7 @@ describeOnOne("a restricted key", (database) => {
     const signed = new URL(body["url"]);
     const watch = await fetch(`${rig.service.url}${signed.pathname}${signed.search}`, { headers: { "x-forwarded-for": "198.51.100.1" } });
     expect([watch.status, await watch.text()]).toEqual([404, expect.stringContaining("address not found")]);
-    const door = await fetch(`${rig.service.url}/mcp`, {
+    const answer = await fetch(`${rig.service.url}/mcp`, {
       method: "POST",
       headers: {
         ...{ "x-service-api-key": secret, "x-forwarded-for": "198.51.100.1" },
@@ -95,7 +95,7 @@ describeOnOne("a restricted key", (database) => {
       },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
     });
-    expect([door.status, await door.text()]).toEqual([403, expect.stringContaining(refusal)]);
+    expect([answer.status, await answer.text()]).toEqual([403, expect.stringContaining(refusal)]);
     expect(isAllowedAddress(["fe80::/10"], "fe80::1%eth0")).toBe(true);
     expect(isAllowedAddress(["0.0.0.0/0", "::/0"], "unknown")).toBe(false);
   });

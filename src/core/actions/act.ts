@@ -12,7 +12,7 @@ export interface Row {
  * The one description of what a person approves: a row for every value in the params of a `tool_used` that waits, in their
  * order. Empty lists and objects have a row too, so nothing of the params is left out. Show both members by `visible`.
  *
- * A door offers the decision only with all rows in the same view.
+ * A protocol offers the decision only with all rows in the same view.
  *
  * @param params absent and empty: no rows.
  */
@@ -49,7 +49,7 @@ export interface ShownAct {
   readonly tool?: { readonly description?: string | undefined; readonly params?: JsonObject | undefined } | undefined;
 }
 
-/** The longest text of an action with which a door offers a decision, in characters: more is not seen in one view. */
+/** The longest text of an action with which a protocol offers a decision, in characters: more is not seen in one view. */
 export const roomMax = 20_000;
 
 /**

@@ -35,7 +35,7 @@ export function parseDataUri(text: string): DataUri | undefined {
 /** Base64 as text, or as its bytes. */
 type Base64 = Pick<string, "length" | "slice">;
 
-/** The member of a part whose bytes a door holds: its `file_data` has their digest in their place. No JSON has such a member. */
+/** The member of a part whose bytes an entrance holds: its `file_data` has their digest in their place. No JSON has such a member. */
 export const heldBytes = Symbol("the bytes of file_data");
 
 /** Bytes that are decoded when their file is written. */

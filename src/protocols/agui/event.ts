@@ -7,5 +7,5 @@ export type AgentEvent = Written<AGUIEvent>;
 
 export type AgentMessage = Message;
 
-/** The version of the protocol that this door speaks. */
+/** The version of the protocol that the platform speaks. */
 export const protocolVersion = "1.0";

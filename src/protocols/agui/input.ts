@@ -29,7 +29,7 @@ const input = z.looseObject({
   forwardedProps: z.looseObject({ task: z.looseObject({}).optional(), stop: z.boolean().optional() }).nullish(),
 });
 
-/** A request to run an agent (`RunAgentInput` of AG-UI 1.0), as far as this door reads it. */
+/** A request to run an agent (`RunAgentInput` of AG-UI 1.0), as far as this protocol reads it. */
 export type RunInput = z.infer<typeof input>;
 
 export type InputMessage = z.infer<typeof message>;

@@ -104,10 +104,10 @@ describe("an answer in the shape of its wire is accepted", () => {
     ],
     ["the result of a tool", tool, got(json, rpc({ result: { content: [{ type: "text", text: "{}" }] } }))],
     ["the refusal of a tool, as an event", tool, got(eventStream, `data: ${toolRefusal("not_found")}\n\n`)],
-    ["a refusal of the door of MCP", tool, got(json, rpcError(-32_000, { code: "not_found" }), { status: 404 })],
+    ["a refusal of MCP", tool, got(json, rpcError(-32_000, { code: "not_found" }), { status: 404 })],
     ["a run of AG-UI", run, got(eventStream, ran({ type: "RUN_STARTED" }, { type: "RUN_FINISHED" }))],
     ["a run of AG-UI that is cut", run, got(eventStream, `:\n\n${ran({ type: "RUN_STARTED" })}data: {"ty`, { cut: true })],
-    ["a refusal of the door of AG-UI", run, got(json, refusal("invalid_argument"), { status: 400 })],
+    ["a refusal of AG-UI", run, got(json, refusal("invalid_argument"), { status: 400 })],
     ["what a key with limits may do", limitedTo("reader", true, "v2"), got(json, ok({ data: [] }))],
     [
       "a refusal of a key with limits",

@@ -1,10 +1,10 @@
 import { callees } from "../call-targets.ts";
 import type { FuzzAnswer, FuzzRequest, Judge, Wire } from "../request.ts";
 import { faultsOfStream, faultsOfUnary } from "./connect.ts";
-import { judgeA2aRest, judgeAgUi, judgeMcp, judgeRpc } from "./doors.ts";
 import { faultsOfExportJson, isExportJson } from "./export-json.ts";
 import { faultsOfGrpc, faultsOfGrpcWeb } from "./grpc.ts";
 import { leaksOf, otherProjectsMark, reveals } from "./leaks.ts";
+import { judgeA2aRest, judgeAgUi, judgeMcp, judgeRpc } from "./protocols.ts";
 import { succeeded } from "./succeeded.ts";
 import { judgeV2 } from "./v2.ts";
 
@@ -68,9 +68,9 @@ const empty: ReadonlySet<number> = new Set([204, 304]);
 
 function faultsOfShape(request: FuzzRequest, answer: FuzzAnswer): readonly string[] {
   const output = callees.find(({ rpc }) => rpc === request.rpc)?.method.output;
-  // A changed path can lead to the address of another door.
-  const door = doors[request.wire] && Object.values(doors).find(({ address }) => isAt(request, address));
-  if (door) return door.judge(request, answer);
+  // A changed path can lead to the address of another protocol.
+  const protocol = protocols[request.wire] && Object.values(protocols).find(({ address }) => isAt(request, address));
+  if (protocol) return protocol.judge(request, answer);
   if (output && isExportJson(request, answer)) return faultsOfExportJson(output, answer);
   const shape = shapeOf(answer);
   const isV2 = request.path.startsWith("/v2/");
@@ -86,7 +86,7 @@ function faultsOfShape(request: FuzzRequest, answer: FuzzAnswer): readonly strin
 }
 
 /** The wires of other protocols, with the pattern of their addresses. */
-const doors: Readonly<Partial<Record<Wire, { readonly address: RegExp; readonly judge: Judge }>>> = {
+const protocols: Readonly<Partial<Record<Wire, { readonly address: RegExp; readonly judge: Judge }>>> = {
   mcp: { address: /^\/mcp$/, judge: judgeMcp },
   "ag-ui": { address: /^\/ag-ui$/, judge: judgeAgUi },
   "a2a-rpc": { address: /^\/a2a$/, judge: judgeRpc },

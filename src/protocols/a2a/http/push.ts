@@ -22,7 +22,7 @@ import { A2aFailure } from "../problem.ts";
 import { configOf, type PushUse, secretsOf } from "../push/use.ts";
 
 /** The parts of the call path that configurations of push notifications use. */
-export interface PushDoorParts {
+export interface PushEntranceParts {
   readonly operations: OperationTable;
   readonly admit: Admit;
   /** Performs calls of other operations than those of the table. */
@@ -66,7 +66,7 @@ function operationOf(table: OperationTable, method: DescMethod): Operation {
 }
 
 /** The methods of push notifications for one request. */
-export function pushUse(parts: PushDoorParts, { request, caller }: Admission, hasEvents: boolean, signal: AbortSignal): PushUse {
+export function pushUse(parts: PushEntranceParts, { request, caller }: Admission, hasEvents: boolean, signal: AbortSignal): PushUse {
   const { pushes, store } = parts;
   const { body: _, observed, ...rest } = request;
   const head: Request = { ...rest, idempotencyKey: null };

@@ -5,17 +5,17 @@ import { AgentCardSchema } from "../../../gen/proto/lf/a2a/v1/a2a_pb.ts";
 import { callHeaders, refusalHeaders, setHeaders } from "../../../http/answer-headers.ts";
 import type { ReadRequest } from "../../../http/request.ts";
 import { boundedBodies } from "../../../http/request-body.ts";
-import type { Door } from "../../../http/unrouted.ts";
+import type { ProtocolRoutes } from "../../../http/unrouted.ts";
 import { type Call, hasBody, inSteps, sendJson, wire } from "../../../http/wire/wire.ts";
 import type { Admission } from "../../../pipeline/admission.ts";
 import type { Limits } from "../../../pipeline/limit.ts";
 import { failureIn, RpcFailure } from "../problem.ts";
 import { basePath, type ReadHeader, requestBytesMax } from "../protocol.ts";
-import { createDoor, type DoorParts } from "./door.ts";
+import { createEntrance, type EntranceParts } from "./entrance.ts";
 import { parseRequest } from "./raw-parts.ts";
 
 /** The dependencies of the bindings over HTTP. */
-export interface A2aParts extends DoorParts {
+export interface A2aParts extends EntranceParts {
   readonly readRequest: ReadRequest;
   readonly anonymous: Limits["anonymous"];
   readonly bodyLimit: number;
@@ -28,12 +28,12 @@ const cardSeconds = 300;
  * Serves A2A 1.0: JSON-RPC at `/a2a`, HTTP+JSON below it, and public cards (spec/api.md 8.107). The methods are loaded with the first
  * request.
  */
-export function a2aRoutes(app: FastifyInstance, parts: A2aParts): ReturnType<Door> {
+export function a2aRoutes(app: FastifyInstance, parts: A2aParts): ReturnType<ProtocolRoutes> {
   boundedBodies(app);
   const { readRequest, report, bodyLimit, clock, agents } = parts;
-  const door = createDoor(parts);
+  const entrance = createEntrance(parts);
   const frame = wire({ name: "a2a", readHead: readRequest, failureIn, report, refuse });
-  const steps = { admit: ({ head }: Call) => door.admit(head), bound: (call: Call) => boundOf(call, bodyLimit) };
+  const steps = { admit: ({ head }: Call) => entrance.admit(head), bound: (call: Call) => boundOf(call, bodyLimit) };
   const decode = (_call: Call, body: Uint8Array) => parseRequest(body);
 
   const rpc = inSteps<Admission, ReturnType<typeof decode>>({
@@ -46,7 +46,7 @@ export function a2aRoutes(app: FastifyInstance, parts: A2aParts): ReturnType<Doo
       setHeaders(reply, callHeaders(head.requestId));
       const binding = rpcBinding(idIn(body), head.requestId);
       try {
-        const use = door.use(admission, headerOf(call), gone);
+        const use = entrance.use(admission, headerOf(call), gone);
         await answerCall(rpcCall(body), use, { reply, binding, clock });
       } catch (thrown) {
         const failure = failureIn(thrown);
@@ -66,7 +66,7 @@ export function a2aRoutes(app: FastifyInstance, parts: A2aParts): ReturnType<Doo
       const { restCall } = await import("./requests.ts");
       const { request, reply, gone, head } = call;
       setHeaders(reply, callHeaders(head.requestId));
-      const use = door.use(admission, headerOf(call), gone);
+      const use = entrance.use(admission, headerOf(call), gone);
       await answerCall(restCall(request.method, request.url, body), use, { reply, binding: restBinding(head.requestId), clock });
     },
   });

@@ -5,7 +5,7 @@ import { callHeaders, refusalHeaders, setHeaders } from "../../../http/answer-he
 import { failureOfError, v2Answers } from "../../../http/failure.ts";
 import type { ReadRequest } from "../../../http/request.ts";
 import { boundedBodies } from "../../../http/request-body.ts";
-import type { Door } from "../../../http/unrouted.ts";
+import type { ProtocolRoutes } from "../../../http/unrouted.ts";
 import { eventStream } from "../../../http/v2/event-stream.ts";
 import { parseBody } from "../../../http/v2/parse.ts";
 import { type Call, inSteps, sendJson, wire } from "../../../http/wire/wire.ts";
@@ -27,11 +27,11 @@ const inputBytesMax = 4 * 1_048_576;
  * Serves the Agent-User Interaction protocol at `/ag-ui` by server-sent events (spec/api.md 8.110). The adapter is loaded at the first
  * request, so that a process without clients has none of it in memory.
  */
-export function agUiRoutes(app: FastifyInstance, parts: AgUiParts): ReturnType<Door> {
+export function agUiRoutes(app: FastifyInstance, parts: AgUiParts): ReturnType<ProtocolRoutes> {
   const { readRequest, report, bodyLimit } = parts;
   boundedBodies(app);
   const entrance = entranceOf(parts.operations, "ag-ui", "/ag-ui");
-  const door = wire({ name: "ag-ui", readHead: readRequest, failureIn: failureOfError, report, refuse: refusalsOf(parts) });
+  const ownWire = wire({ name: "ag-ui", readHead: readRequest, failureIn: failureOfError, report, refuse: refusalsOf(parts) });
   const post = inSteps<Admission, unknown>({
     admit: ({ head }) => parts.admit(entrance, { ...head, credentials: { ...head.credentials, session: null } }),
     bound: () => ({ maxBytes: Math.min(inputBytesMax, bodyLimit), name: "/ag-ui" }),
@@ -41,8 +41,8 @@ export function agUiRoutes(app: FastifyInstance, parts: AgUiParts): ReturnType<D
       await answer(call, parts, inProcessClients(parts, head, caller)(call.gone), message);
     },
   });
-  door.route(app, "/ag-ui", { POST: post }, { text: () => "/ag-ui accepts POST: every run is a request" });
-  return [{ address: "/ag-ui", methods: ["POST"], refuse: door.refuse }];
+  ownWire.route(app, "/ag-ui", { POST: post }, { text: () => "/ag-ui accepts POST: every run is a request" });
+  return [{ address: "/ag-ui", methods: ["POST"], refuse: ownWire.refuse }];
 }
 
 async function answer({ reply, head, gone }: Call, { clock, report }: AgUiParts, client: CallerClient, body: unknown): Promise<void> {

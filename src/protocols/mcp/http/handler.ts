@@ -6,7 +6,7 @@ import type { ServerParts } from "../server-parts.ts";
 import { scopesFor, selectTools } from "../tools/selection.ts";
 
 /** What one request brings: everything of a server but its tools, which a selection names. */
-export interface DoorParts extends Omit<ServerParts, "listTools"> {
+export interface EntranceParts extends Omit<ServerParts, "listTools"> {
   /** The selection of tools; null for the usual ones. */
   readonly selection: string | null;
 }
@@ -15,7 +15,7 @@ export interface DoorParts extends Omit<ServerParts, "listTools"> {
  * Answers one request of a client of any revision of the protocol. No session is kept: the client's capabilities come with
  * each request since 2026-07-28, and are unknown in requests of earlier revisions.
  */
-export const answerMcp = (request: Request, message: object, parts: DoorParts): Promise<Response> =>
+export const answerMcp = (request: Request, message: object, parts: EntranceParts): Promise<Response> =>
   answerWith(request, message, { ...parts, listTools: async (client) => selectTools(parts.selection, await client.rights()) });
 
 /** The scopes of which the caller's token needs one for the tool that a message calls; null if the message is not refused for it. */

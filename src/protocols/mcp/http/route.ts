@@ -11,14 +11,14 @@ import { callHeaders, refusalHeaders, setHeaders } from "../../../http/answer-he
 import { failureOfError, v2Answers } from "../../../http/failure.ts";
 import type { ReadRequest } from "../../../http/request.ts";
 import { boundedBodies } from "../../../http/request-body.ts";
-import type { Door } from "../../../http/unrouted.ts";
+import type { ProtocolRoutes } from "../../../http/unrouted.ts";
 import { parseBody } from "../../../http/v2/parse.ts";
 import { type Call, inSteps, sendJson, wire } from "../../../http/wire/wire.ts";
 import type { Admission } from "../../../pipeline/admission.ts";
 import { entranceOf, type InProcessParts, inProcessClients } from "../../shared/in-process.ts";
 import type { Resumed } from "../tools/tool.ts";
 import { checkMcpCredential, mcpChallenge, mcpCredentials } from "./credential.ts";
-import type { DoorParts } from "./handler.ts";
+import type { EntranceParts } from "./handler.ts";
 import { createOriginCheck, type OriginRule } from "./origin.ts";
 
 export interface McpParts extends InProcessParts, OriginRule {
@@ -40,14 +40,14 @@ const placeMs = 60 * 60 * 1000;
  * Serves the Model Context Protocol at `/mcp` by streamable HTTP (spec/api.md 8.103). It is loaded at the first request, so that
  * a process without clients has none of it in memory.
  */
-export function mcpRoutes(app: FastifyInstance, parts: McpParts): ReturnType<Door> {
+export function mcpRoutes(app: FastifyInstance, parts: McpParts): ReturnType<ProtocolRoutes> {
   const { readRequest, report, bodyLimit, baseUrl } = parts;
   boundedBodies(app);
   const checkOrigin = createOriginCheck(parts);
   const entrance = entranceOf(parts.operations, "mcp", "/mcp");
   const resource = mcpResource(baseUrl);
   const refuse = refusalsOf(parts);
-  const door = wire({ name: "mcp", readHead: readRequest, failureIn: failureOfError, report, refuse });
+  const ownWire = wire({ name: "mcp", readHead: readRequest, failureIn: failureOfError, report, refuse });
   const post = inSteps<Admission, JsonObject>({
     async admit({ head, request }) {
       checkOrigin(request.raw);
@@ -67,14 +67,14 @@ export function mcpRoutes(app: FastifyInstance, parts: McpParts): ReturnType<Doo
       const scopes = scopesNeeded(message, admission.caller);
       // The client can ask its user for the scope, and call again.
       if (scopes !== null) return refuse(call, lacking(scopes), scopes.slice(0, 1));
-      const door = serverParts(parts, { ...call, head: headFor(resource, call.head) }, admission);
-      const answer = await answerMcp(webRequest(call, baseUrl), message, door);
+      const server = serverParts(parts, { ...call, head: headFor(resource, call.head) }, admission);
+      const answer = await answerMcp(webRequest(call, baseUrl), message, server);
       setHeaders(call.reply, callHeaders(call.head.requestId));
       await send(call.reply, answer);
     },
   });
-  door.route(app, "/mcp", { POST: post }, { text: () => "/mcp accepts POST: the server keeps no sessions" });
-  return [{ address: "/mcp", methods: ["POST"], refuse: door.refuse }];
+  ownWire.route(app, "/mcp", { POST: post }, { text: () => "/mcp accepts POST: the server keeps no sessions" });
+  return [{ address: "/mcp", methods: ["POST"], refuse: ownWire.refuse }];
 }
 
 /** The head of a request with the credentials that count at an address. */
@@ -107,7 +107,7 @@ function webRequest({ request, gone }: Call, baseUrl: string): Request {
   return new Request(new URL(request.url, baseUrl), { method: "POST", headers, body: "{}", signal: gone });
 }
 
-function serverParts(parts: McpParts, { head, request, gone }: Call, { caller }: Admission): DoorParts {
+function serverParts(parts: McpParts, { head, request, gone }: Call, { caller }: Admission): EntranceParts {
   const { clock, cipher, version } = parts;
   const tokens = signedTokens<readonly [taskId: string, seq: number, seen: number, credentialId: string, until: number]>(
     cipher,

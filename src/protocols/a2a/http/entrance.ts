@@ -6,16 +6,16 @@ import { entranceOf, type InProcessParts, inProcessClients } from "../../shared/
 import type { Agents } from "../agents.ts";
 import { basePath, type ReadHeader, serviceParameters } from "../protocol.ts";
 import type { Use } from "../use.ts";
-import { type PushDoorParts, pushUse } from "./push.ts";
+import { type PushEntranceParts, pushUse } from "./push.ts";
 
 /** What all bindings of the protocol share. */
-export interface DoorParts extends InProcessParts, Omit<PushDoorParts, "store"> {
+export interface EntranceParts extends InProcessParts, Omit<PushEntranceParts, "store"> {
   readonly store: Tx;
   readonly agents: Agents;
 }
 
 /** The entrance of all bindings. */
-interface Door {
+interface Entrance {
   /** Requests are admitted as calls of this operation and counted apart. The calls of their methods follow. */
   readonly entrance: Operation;
   /** Admits the head of a request. @throws Failure */
@@ -24,7 +24,7 @@ interface Door {
   use(admission: Admission, header: ReadHeader, signal: AbortSignal): Use;
 }
 
-export function createDoor(parts: DoorParts): Door {
+export function createEntrance(parts: EntranceParts): Entrance {
   const { admit, agents, clock } = parts;
   const entrance = entranceOf(parts.operations, "a2a", basePath);
   return {

@@ -72,7 +72,7 @@ function faultsOfA2a({ rpc, kind }: FuzzRequest, status: number, result: Json | 
 /** The text of server-sent events without one that was cut off. */
 const wholeOf = ({ cut }: FuzzAnswer, text: string): string => (cut ? text.slice(0, text.lastIndexOf("\n\n") + 2) : text);
 
-/** A refusal of the door names the code of its status. */
+/** A refusal names the code of its status. */
 function faultsOfRpcError(status: number, { code, message, data }: Json): readonly string[] {
   const faults = typeof message === "string" && message !== "" ? [] : ["an error without a message"];
   if (!Number.isInteger(code) || code === internal) faults.push(`the error ${code}`);

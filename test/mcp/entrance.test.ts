@@ -32,7 +32,7 @@ const send = ({ url = rig.service.url, headers = {}, method = "POST", body = lis
     sent.on("error", reject).end(method === "POST" ? body : undefined);
   });
 
-describe("the door at /mcp (spec/api.md 8.103)", () => {
+describe("the entrance /mcp (spec/api.md 8.103)", () => {
   test("a request without credential, or with a bad one, is refused with a challenge", async () => {
     for (const headers of [{}, { authorization: "Bearer nonsense" }, { "x-service-api-key": "sk-nonsense" }]) {
       const answer = await send({ headers });

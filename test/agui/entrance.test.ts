@@ -29,7 +29,7 @@ async function eventsOf(body: unknown, headers?: Record<string, string>): Promis
   return text.split("\n").flatMap((line) => (line.startsWith("data: ") ? [JSON.parse(line.slice(6))] : []));
 }
 
-describe("the door at /ag-ui (spec/api.md 8.110)", () => {
+describe("the entrance /ag-ui (spec/api.md 8.110)", () => {
   test("requests without a key or a token for the API are refused", async () => {
     expect((await send(runOf(), {})).status).toBe(401);
     expect((await send(runOf(), { authorization: "Bearer nonsense" })).status).toBe(401);
