@@ -42,7 +42,7 @@ async function whileMoving(seconds: number, work: () => Promise<void>): Promise<
   await moved;
 }
 
-test("workers lose no run while the clock moves on by 400 days", async () => {
+test("workers lose no run while the clock moves on by 400 days: it waits for each to end", async () => {
   const ann = await server.person();
   const worker = await createWorker(server, ann);
   const task = { message: { content: "Go." }, agent_profile: "manus-1.6-lite" };
@@ -53,13 +53,17 @@ test("workers lose no run while the clock moves on by 400 days", async () => {
   const work = async () => {
     const run = await worker.poll({ waitSeconds: 1 });
     if (run === undefined) return;
+    const { now } = await ok("test.clock.read");
     const { status } = await worker.append(run, [explain("a")]);
-    ends.push([run.claim, status, (await worker.finish(run, { finish: { content: "Done." } })).status]);
+    // A clock that does not wait has the time to move.
+    for (let reads = 0; reads < 20; reads += 1) await ok("test.clock.read");
+    const passed = (await ok("test.clock.read"))["now"] - now;
+    ends.push([run.claim, status, (await worker.finish(run, { finish: { content: "Done." } })).status, passed < 60 || passed]);
   };
   await whileMoving(400 * day, work);
   // A task may be queued when the clock has its time.
   while (ends.length < 13) await work();
-  expect(ends).toEqual(Array.from({ length: 13 }, () => [1, 200, 200]));
+  expect(ends).toEqual(Array.from({ length: 13 }, () => [1, 200, 200, true]));
 });
 
 test("a run whose claim is open when the clock moves is not offered again", async () => {
