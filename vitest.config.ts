@@ -12,7 +12,7 @@ const isolated = [
   // It replaces Socket.prototype.connect and counts the connections of the whole process.
   "test/webhooks/hostile.test.ts",
   // They bound the memory of their process.
-  "test/sign-in/password.test.ts",
+  "test/sign-in/stored-password.test.ts",
   "test/websites/bytes.test.ts",
 ];
 const commands = ["test/commands/**/*.test.ts", "test/docs/budgets.test.ts", "test/docs/quickstart-operator.test.ts"];
@@ -48,7 +48,7 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: [...commands, faults, hostile, ...isolated, ...left],
           isolate: false,
-          setupFiles,
+          setupFiles: [...setupFiles, "test/support/quick-scrypt.ts"],
           sequence: { groupOrder: 0 },
         },
       },

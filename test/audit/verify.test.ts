@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { verifyChain } from "../../src/core/audit/chain.ts";
 import { sealer } from "../../src/core/audit/seal.ts";
 import { sampleAudit } from "../store/samples.ts";
@@ -22,6 +22,24 @@ const swap = (columns: string) =>
 const copied = "at, space_id, account_id, credential, operation, request_id, address, subject, before, after, outcome, reason, count";
 
 describeOnOne("the check of a chain", (kind) => {
+  /** A chain that each case changes, and its rows as they were. */
+  let chain: TestStore;
+  const written = ["audit_event", "audit_head"];
+  beforeAll(async () => {
+    chain = await chainOf(kind, 8);
+    for (const table of written) await runDirectly(chain, `CREATE TABLE kept_${table} AS SELECT * FROM ${table}`);
+  });
+  async function restore(): Promise<void> {
+    for (const table of written) {
+      await runDirectly(chain, `DELETE FROM ${table}`);
+      await runDirectly(chain, `INSERT INTO ${table} SELECT * FROM kept_${table}`);
+    }
+  }
+  afterAll(async () => {
+    for (const table of written) await runDirectly(chain, `DROP TABLE kept_${table}`);
+    await chain[Symbol.asyncDispose]();
+  });
+
   test("reports an intact chain as intact, with its end and the number of unsealed rows", async () => {
     await using database = await chainOf(kind, 8);
     await putRows(database.store, 2, { from: 100 });
@@ -77,7 +95,6 @@ describeOnOne("the check of a chain", (kind) => {
         `INSERT INTO audit_event (id, seq, hash, ${copied}) SELECT 'zzz', seq, hash, ${copied} FROM audit_event WHERE ${at(4)}`,
       ],
       fault: "doubled at 4",
-      // Other tests use this database afterwards.
       undo: [
         "DELETE FROM audit_event WHERE id = 'zzz'",
         "CREATE UNIQUE INDEX audit_event_chain ON audit_event(space_id, seq) WHERE (seq IS NOT NULL)",
@@ -99,11 +116,12 @@ describeOnOne("the check of a chain", (kind) => {
     { why: "a deleted head", sql: ["DELETE FROM audit_head"], fault: "head at 8" },
     { why: "a head with another hash", sql: ["UPDATE audit_head SET hash = 'x'"], fault: "head at 8" },
   ])("finds $why", async ({ sql, fault, undo = [] }) => {
-    await using database = await chainOf(kind, 8);
-    for (const statement of sql) await runDirectly(database, statement);
-    const report = await checkChain(database.store);
-    for (const statement of undo) await runDirectly(database, statement);
+    for (const statement of sql) await runDirectly(chain, statement);
+    const report = await checkChain(chain.store);
+    for (const statement of undo) await runDirectly(chain, statement);
+    await restore();
     expect(report.fault).toBe(fault);
+    expect((await checkChain(chain.store)).fault).toBeNull();
   });
 
   test("with a saved head, detects an end truncated together with its head, and a rewritten chain", async () => {

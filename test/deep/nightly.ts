@@ -38,6 +38,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     "test/http/openai/sdk.test.ts",
     "test/http/openai/held-openai.test.ts",
   ],
+  "releases are cut seldom, and the command itself refuses": [...["test/releases/cut.test.ts", "test/test-mode/action.test.ts"]],
   "attacks on the limits of a server": [
     ...["test/hostile/", "test/http/full-disk.test.ts", "test/imports/hostile.test.ts", "test/egress/agent.test.ts"],
     ...["test/runtime/model/tools/sandbox.test.ts", "test/runtime/model/injections.test.ts"],

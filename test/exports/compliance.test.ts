@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { cancelExport } from "../../src/core/exports/exports.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { describeOnOne, rowsIn } from "../support/database.ts";
+import { share } from "../support/depth.ts";
 import { openService } from "../support/service.ts";
 import { type ExportsRig, exportsRig } from "./exports-rig.ts";
 import { complianceSurfaces, type Method, refusal, type Surface, type SurfaceReply } from "./surfaces.ts";
@@ -36,7 +37,7 @@ describeOnOne("compliance exports", (kind) => {
     await rig.store.change((tx) => tx.exports.complete(uid, 1, { blobId: `blob-${uid}`, bytes, sha256: "ab", eventCount }, now));
   }
 
-  describe.each(all)("over %s", (_name, surface) => {
+  describe.each(share(all, 1, 2))("over %s", (_name, surface) => {
     test("are created pending, and are shown as pending", async () => {
       const reply = await ask(surface, "CreateExport", {});
       const pending = { status: "COMPLIANCE_EXPORT_STATUS_PENDING", created_at: iso(rig.clock.now()) };

@@ -3,6 +3,7 @@ import { isQuestion, type KindName, kindOf, kinds } from "../../src/core/actions
 import type { JsonObject } from "../../src/core/json.ts";
 import { insertOnline } from "../browsers/online-row.ts";
 import { describeOnOne } from "../support/database.ts";
+import { share } from "../support/depth.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { untilSeq } from "../support/until.ts";
 import type { V2Body } from "../support/wires.ts";
@@ -201,7 +202,7 @@ describeOnOne("over v2, the offline agent leads a task to the state", (database)
   });
 
   describe("waiting on an approval", () => {
-    test.each(approvals)("$kind $variant, which is accepted", async ({ kind, schema, directive, accept }) => {
+    test.each(share(approvals, 0, 4))("$kind $variant, which is accepted", async ({ kind, schema, directive, accept }) => {
       if (kind === "needConnectMyBrowser") await insertOnline(rig.service, rig.ann, "b");
       const id = await rig.create(`[[say one]] ${directive} [[say two]]`);
       expect(await waitOf(id)).toMatchObject({
@@ -226,7 +227,13 @@ describeOnOne("over v2, the offline agent leads a task to the state", (database)
       ]);
     });
 
-    test.each(approvals.filter(({ kind }) => kindOf(kind).cancels))("$kind $variant, which is refused", async ({ directive, refuse }) => {
+    test.each(
+      share(
+        approvals.filter(({ kind }) => kindOf(kind).cancels),
+        0,
+        4,
+      ),
+    )("$kind $variant, which is refused", async ({ directive, refuse }) => {
       const id = await rig.create(`${directive} [[say two]]`);
       expect(await decide(id, refuse)).toMatchObject({ confirmed: true });
       await rig.reach(id, "stopped");
