@@ -87,7 +87,7 @@ export interface DispatchedWork<Item, Outcome> {
    *
    * @returns the claimed items, and whether another round must follow at once.
    */
-  round(places: Places, outcomes: readonly Outcome[]): Promise<{ readonly taken: readonly Item[]; readonly more: boolean }>;
+  round(places: Places, outcomes: readonly Outcome[]): Promise<{ taken: readonly Item[]; more: boolean }>;
   /** Does the work. Without an outcome, or when it rejects, nothing is recorded: the item is due again when its lease ends. */
   attempt(item: Item, signals: DispatchSignals): Promise<Outcome | undefined>;
   /** Runs when an item is no longer counted, instead of another round; `wasFull` is true when other work may have waited for its place. */

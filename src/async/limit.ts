@@ -54,7 +54,7 @@ export function limitConcurrency(most: number): Run {
 
 /** Runs at most `most` functions of one key at once. The others of this key wait, in the order of the calls. */
 export function limitPerKey(most: number): <T>(key: string, work: () => Promise<T>) => Promise<T> {
-  const limits = new Map<string, { readonly run: Run; calls: number }>();
+  const limits = new Map<string, { run: Run; calls: number }>();
   return async (key, work) => {
     const limit = limits.get(key) ?? { run: limitConcurrency(most), calls: 0 };
     limits.set(key, limit);

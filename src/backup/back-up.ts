@@ -25,7 +25,7 @@ export interface BackUpParts {
   readonly log: Log;
   readonly env: Environment;
   /** Called after the database (0 files), and after each file. */
-  readonly onProgress: (done: { readonly files: number; readonly bytes: number }) => void;
+  readonly onProgress: (done: { files: number; bytes: number }) => void;
 }
 
 /** Servers keep the bytes of deleted files for this long after the backup last asked them to. */

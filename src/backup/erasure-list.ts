@@ -35,7 +35,7 @@ export const readErasures = async (path: string): Promise<readonly Erased[]> => 
 
 const keyOf = ({ kind, subject }: Erased): string => `${kind} ${subject}`;
 
-async function readList(path: string): Promise<{ readonly entries: readonly Erased[]; readonly endsLine: boolean }> {
+async function readList(path: string): Promise<{ entries: readonly Erased[]; endsLine: boolean }> {
   const text = await readFile(path, "utf8").catch((thrown: NodeJS.ErrnoException) => {
     if (thrown.code === "ENOENT") return "";
     throw new Failure("failed_precondition", `the list of erasures ${path} cannot be read: ${causeText(thrown)}`);

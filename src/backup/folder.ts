@@ -59,7 +59,7 @@ export async function makeBackupFolder(folder: string): Promise<void> {
 export interface Meter {
   readonly stream: Transform;
   /** Call it once, after the end of the stream. */
-  result(): { readonly bytes: number; readonly sha256: string };
+  result(): { bytes: number; sha256: string };
 }
 
 export function meter(): Meter {
@@ -76,7 +76,7 @@ export function meter(): Meter {
 }
 
 /** SHA-256 and size of a file, which is not a link. */
-export async function hashFile(path: string): Promise<{ readonly bytes: number; readonly sha256: string }> {
+export async function hashFile(path: string): Promise<{ bytes: number; sha256: string }> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   const hash = createHash("sha256");
   let bytes = 0;

@@ -82,11 +82,7 @@ const storageOf = ({ config: { bucket, dataDir } }: Side): string =>
   JSON.stringify(bucket === null ? [dataDir] : [bucket.endpoint, bucket.name, bucket.prefix]);
 
 /** Holds the source, unless an earlier run has. `done`: that run had ended the move. */
-async function holdSource(
-  parts: MoveParts,
-  copier: DatabaseCopier,
-  found: Move | null,
-): Promise<{ readonly id: string; readonly done: MoveReport | null }> {
+async function holdSource(parts: MoveParts, copier: DatabaseCopier, found: Move | null): Promise<{ id: string; done: MoveReport | null }> {
   const { source, target } = parts;
   const { databaseUrl } = source.config;
   const to = databaseLocation(target.config.databaseUrl);

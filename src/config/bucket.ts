@@ -9,7 +9,7 @@ export interface Bucket {
   readonly endpoint: string | null;
   readonly region: string;
   /** Null: the role of the machine. */
-  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
+  readonly credentials: { accessKeyId: string; secretAccessKey: string } | null;
   /** The prefix of every key: empty, or with a trailing slash. */
   readonly prefix: string;
   /** The bucket is in the URL's path, not in the host name. */

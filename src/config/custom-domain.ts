@@ -22,7 +22,7 @@ export function customDomainReader({ baseUrl, consentUrl, appUrl, sitesDomain }:
   const isOurs = (domain: string) =>
     ownSites.has(siteOf(domain)) || own.some((name) => name === domain || name.endsWith(`.${domain}`) || domain.endsWith(`.${name}`));
 
-  return (text: string): { readonly domain: string } | { readonly fault: string } => {
+  return (text: string): { domain: string } | { fault: string } => {
     const domain = text.toLowerCase().replace(/\.$/, "");
     if (!hostName.test(domain))
       return { fault: "is not a host name in ASCII with at least two parts; leave out a port, a path and a wildcard" };

@@ -25,7 +25,7 @@ export const pdf = {
   }),
 };
 
-export function readPdf(reader: Reader): { readonly path: string; readonly uid: number | null } | null {
+export function readPdf(reader: Reader): { path: string; uid: number | null } | null {
   const { PDF_RENDERER, PDF_RENDERER_UID } = reader.read(pdf);
   return PDF_RENDERER === null ? null : { path: PDF_RENDERER, uid: PDF_RENDERER_UID };
 }

@@ -12,7 +12,7 @@ export const rateFactor: z.ZodType<number | "auto" | null, string> = z
 /** Where a server is reached, and what its agents are. */
 interface Reach {
   readonly host: string;
-  readonly admin: { readonly isLocal: boolean } | null;
+  readonly admin: { isLocal: boolean } | null;
   readonly baseUrl: string;
   readonly consentUrl: string;
   readonly appUrl: string;

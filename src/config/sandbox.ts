@@ -43,7 +43,7 @@ export interface SandboxSettings {
   /** The command line; `{workspace}` in it is replaced, and the command is appended. */
   readonly command: readonly string[];
   /** The user and group that it is started as; null: those of this process. */
-  readonly user: { readonly uid: number; readonly gid: number } | null;
+  readonly user: { uid: number; gid: number } | null;
 }
 
 export function readSandbox({ read, require }: Reader): SandboxSettings | null {

@@ -100,7 +100,7 @@ export interface Config {
   /** The service that transcribes voice parts; null: they are not transcribed. */
   readonly transcription: TranscriptionConfig | null;
   /** The Chromium that makes PDFs, and the id of its user (null: that of the server); null: no PDFs are made. */
-  readonly pdf: { readonly path: string; readonly uid: number | null } | null;
+  readonly pdf: { path: string; uid: number | null } | null;
   readonly prices: Prices;
   /** The credits that a run without reservations holds in each budget. */
   readonly budgetStep: number;
@@ -134,5 +134,5 @@ export interface Config {
   /** People can ask for a sign-in link by mail. */
   readonly signInLinks: boolean;
   /** The mail server for invitations and sign-in links; null: links are printed. */
-  readonly mail: { readonly url: string; readonly from: string; readonly demandTls: boolean } | null;
+  readonly mail: { url: string; from: string; demandTls: boolean } | null;
 }

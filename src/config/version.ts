@@ -4,9 +4,7 @@ import type { Build } from "../../scripts/release/clone.ts";
 export type { Build };
 
 /** `build` is in the package.json of a package only. */
-const about: { readonly version: string; readonly build?: Build } = JSON.parse(
-  readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
-);
+const about: { version: string; build?: Build } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
 
 /** The version of the program, as package.json has it. */
 export const { version } = about;

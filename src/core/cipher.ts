@@ -136,7 +136,7 @@ export function sealExpiring(cipher: Cipher, clock: Clock, context: string, valu
 export function openExpiring<T extends object>(cipher: Cipher, clock: Clock, context: string, text: string): T | null {
   try {
     const opened = Buffer.from(cipher.open(Buffer.from(text, "base64url"), context)).toString();
-    const { value, expiresAt } = JSON.parse(opened) as { readonly value: T; readonly expiresAt: number }; // Safe cast: only this installation can seal a value.
+    const { value, expiresAt } = JSON.parse(opened) as { value: T; expiresAt: number }; // Safe cast: only this installation can seal a value.
     return expiresAt > clock.now() ? value : null;
   } catch {
     return null;

@@ -15,7 +15,7 @@ interface ErrorLike {
   readonly message?: unknown;
   readonly cause?: unknown;
   readonly errors?: readonly unknown[];
-  readonly meta?: { readonly driverAdapterError?: unknown };
+  readonly meta?: { driverAdapterError?: unknown };
   readonly kind?: unknown;
   readonly originalCode?: unknown;
   readonly originalMessage?: unknown;

@@ -12,7 +12,7 @@ const lengthMax = 64;
  */
 export function findNearest(word: string, words: Iterable<string>): string | undefined {
   if (word.length > lengthMax) return undefined;
-  let best: { readonly word: string; readonly distance: number } | undefined;
+  let best: { word: string; distance: number } | undefined;
   for (const candidate of words) {
     const allowed = Math.min(word.length, candidate.length) < 5 ? 1 : 2;
     if (Math.abs(word.length - candidate.length) > allowed) continue;

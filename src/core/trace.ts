@@ -126,7 +126,7 @@ export function currentTraceparent(): string | null {
 }
 
 /** The header that continues the current trace at another server; none outside of every trace. */
-export function traceHeaders(): { readonly traceparent?: string } {
+export function traceHeaders(): { traceparent?: string } {
   const traceparent = currentTraceparent();
   return traceparent === null ? {} : { traceparent };
 }

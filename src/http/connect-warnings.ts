@@ -45,7 +45,7 @@ export function registerWithWarnings(
   router: ConnectRouter,
   { input }: DescMethod,
   jsonOptions: JsonOptions,
-  register: (options: { readonly jsonOptions: JsonOptions }) => void,
+  register: (options: { jsonOptions: JsonOptions }) => void,
 ): void {
   function handlerWith(options: JsonOptions) {
     register({ jsonOptions: options });
@@ -71,5 +71,5 @@ export function registerWithWarnings(
 }
 
 /** A unary GET names the form of its message in the query. */
-const isJson = ({ header, method, url }: { readonly header: Headers; readonly method: string; readonly url: string }): boolean =>
+const isJson = ({ header, method, url }: { header: Headers; method: string; url: string }): boolean =>
   method === "GET" ? url.includes("encoding=json") : (header.get("content-type") ?? "").includes("json");

@@ -35,7 +35,7 @@ export interface ReadinessParts {
  * is not ready until a write succeeds.
  */
 export function readiness({ ping, onAway, clock, leaving, log }: ReadinessParts): Readiness {
-  let answer: { readonly at: number; readonly is: Promise<boolean> } | undefined;
+  let answer: { at: number; is: Promise<boolean> } | undefined;
   let isAccepted = false;
   onAway(() => {
     if (isAccepted && answer) answer = { at: answer.at, is: Promise.resolve(false) };

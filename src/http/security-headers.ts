@@ -37,7 +37,7 @@ const unread: Readonly<Record<string, readonly [status: number, message: string]
 };
 
 /** Refuses a request whose head cannot be read, so that no handler sees it, and closes its connection. */
-export function answerUnread(error: Error & { readonly code?: string }, socket: Socket): void {
+export function answerUnread(error: Error & { code?: string }, socket: Socket): void {
   const [status, message] = unread[error.code ?? ""] ?? [400, "the request is not valid HTTP"];
   const body = JSON.stringify({ error: STATUS_CODES[status], message, statusCode: status });
   const fields = ["Connection: close", "Content-Type: application/json", "X-Content-Type-Options: nosniff"];

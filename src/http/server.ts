@@ -142,7 +142,7 @@ export function httpServer(parts: ServerParts): FastifyInstance {
 }
 
 /** Whether a name below `/v2/` was too long for a parameter of a route: no operation has such a name. */
-const isLongName = ({ code }: { readonly code: string }, { url }: Pick<FastifyRequest, "url">): boolean =>
+const isLongName = ({ code }: { code: string }, { url }: Pick<FastifyRequest, "url">): boolean =>
   code === "FST_ERR_MAX_PARAM_LENGTH" && url.startsWith("/v2/");
 
 /** Serves websites before all routes: no platform route is reachable on a website's host, and no website on the platform's. */

@@ -34,7 +34,7 @@ export async function postgresQueue(databaseUrl: string, feed: Feed, log: Log, c
   boss.on("error", (cause) => log("error", "taking jobs failed", { cause }));
   boss.on("warning", ({ message, data }) => log("warn", message, { data }));
   await boss.start().catch((thrown: unknown) => boss.stop({ graceful: false }).then(() => Promise.reject(thrown)));
-  const workers = new Map<string, { readonly id: string; readonly hasCapacity: () => boolean }>();
+  const workers = new Map<string, { id: string; hasCapacity: () => boolean }>();
   const wake = (kind: string) => {
     const worker = workers.get(kind);
     if (worker?.hasCapacity()) boss.notifyWorker(worker.id);

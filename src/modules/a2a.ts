@@ -20,7 +20,7 @@ export function createA2a(
   { uploads, blobs }: FileParts,
   { keys, ...calls }: A2aCalls,
   pushCreated: (taskId: string) => void,
-): { readonly routes: ProtocolRoutes; readonly service: ProtocolService } {
+): { routes: ProtocolRoutes; service: ProtocolService } {
   const { baseUrl, bodyLimit, a2aProfiles } = config;
   const agents = createAgents({ baseUrl, version, profiles: configuredProfiles(config), publicProfiles: a2aProfiles, keys });
   const pushes = pushConfigs({ clock, ids, cipher, rules: plainLoopback(config), created: pushCreated });

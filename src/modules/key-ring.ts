@@ -12,7 +12,7 @@ interface Parts {
   readonly ring: KeyRing;
   readonly clock: Clock;
   readonly log: Log;
-  readonly process: { readonly id: string } & Pick<ProcessFacts, "role" | "version">;
+  readonly process: { id: string } & Pick<ProcessFacts, "role" | "version">;
 }
 
 /**

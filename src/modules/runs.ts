@@ -26,7 +26,7 @@ interface RunningTasks {
 export async function startTasks(
   context: ProcessContext,
   { files, connectors, browsers, texts }: Shared,
-  { check, processId }: { readonly check: StartCheck | undefined; readonly processId: string },
+  { check, processId }: { check: StartCheck | undefined; processId: string },
 ): Promise<RunningTasks> {
   const { config, store, clock, ids, log } = context;
   const inBrowser = browserTools(async (taskId) => {

@@ -6,7 +6,7 @@ import { type Endpoint, endpoint, type OAuthParts } from "./endpoint.ts";
 import { OAuthFailure } from "./failure.ts";
 
 /** `POST /oauth/device_authorization` (RFC 8628 3.1, spec/api.md 8.113). */
-export function deviceEndpoint(parts: OAuthParts & { readonly random: Random }): Endpoint {
+export function deviceEndpoint(parts: OAuthParts & { random: Random }): Endpoint {
   const { store, random, issuer, consentUrl } = parts;
   return endpoint(parts, {
     name: "device_authorization",

@@ -157,7 +157,7 @@ interface EndpointParts extends Pick<OAuthParts, "store" | keyof ClientSwitches>
 
 /** Checks credentials and limits first, the same way at every endpoint (spec/decisions.md 32). */
 export function endpoint({ store, limits, ...switches }: EndpointParts, { name, hasIssuedToken, answer }: Rules): Endpoint {
-  async function authenticate({ authorization, form, address }: PostedForm): Promise<AuthenticatedClient & { readonly proven: boolean }> {
+  async function authenticate({ authorization, form, address }: PostedForm): Promise<AuthenticatedClient & { proven: boolean }> {
     const { clientId, secret } = readCredentials(authorization, form);
     if (!isClientId(clientId) && !isDocumentClientId(clientId)) throw invalidClient();
     const client = await store.clients.find(clientId);

@@ -89,7 +89,7 @@ function registrationRoutes(app: FastifyInstance, oauth: Wire, switchedOn: Regis
   const { register, read, update, remove } = switchedOn ?? noRegistrations;
   const withBody = { ...anonymousSteps, bound: () => anonymousBodyBound, decode: (_call: Call, body: Uint8Array) => body };
   const requestOf = ({ request, head }: Call): ManagementRequest => ({
-    clientId: (request.params as { readonly clientId: string }).clientId, // The route has this parameter.
+    clientId: (request.params as { clientId: string }).clientId, // The route has this parameter.
     token: head.credentials.bearer,
     address: head.address,
   });

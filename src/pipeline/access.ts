@@ -114,7 +114,7 @@ function restrictionDenial(
   return () => new Failure("permission_denied", "this API key is limited to projects, and this operation reaches more than projects");
 }
 
-function credentialOf(credential: Exclude<CredentialRights, { readonly kind: "token" }>): Access_Credential {
+function credentialOf(credential: Exclude<CredentialRights, { kind: "token" }>): Access_Credential {
   if (credential.kind === "key") return keyCredentials[credential.keyKind];
   return credential.kind === "worker" ? Access_Credential.WORKER : Access_Credential.SESSION;
 }

@@ -193,7 +193,7 @@ function isValid({ key, member }: KeyHolder, now: number): boolean {
   return isActive && (member === null || member.status === "active");
 }
 
-const knownBy = (kind: Caller["credential"]["kind"], { id, accountId, spaceId }: Scope & { readonly id: string }): KnownCredential => ({
+const knownBy = (kind: Caller["credential"]["kind"], { id, accountId, spaceId }: Scope & { id: string }): KnownCredential => ({
   accountId,
   spaceId,
   credential: credentialName({ kind, id }),

@@ -67,7 +67,7 @@ export const noCallObserver: CallObserver = { tracing: untraced, callBegan: () =
 /** Creates the observation of a call whose head was read. */
 export function observeCall(
   { tracing, callBegan, callEnded }: CallObserver,
-  { requestId, callerRequestId, parent }: Pick<EndedCall, "requestId" | "callerRequestId"> & { readonly parent: RemoteParent | null },
+  { requestId, callerRequestId, parent }: Pick<EndedCall, "requestId" | "callerRequestId"> & { parent: RemoteParent | null },
 ): CallObservation {
   let hasBegun = false;
   let span: Span | null = null;

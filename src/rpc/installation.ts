@@ -16,7 +16,7 @@ export interface InstallationParts {
   readonly readDisk: () => Promise<Disk>;
   readonly readReplica: () => Promise<ReplicaState | null>;
   /** The numbers of errors and warnings that were logged. */
-  readonly logged: () => { readonly error: number; readonly warn: number };
+  readonly logged: () => { error: number; warn: number };
 }
 
 /** operator.status (spec/api.md 8.82). */

@@ -206,7 +206,7 @@ const userMessage = ({ accountId, name: userName, createdAt, ...user }: AppUser)
   ...lastUse(user),
 });
 
-const usedGrant = ({ use, ...authorized }: AuthorizedApp & { readonly use: GrantUse }): MessageInitShape<typeof OAuth2GrantSchema> => ({
+const usedGrant = ({ use, ...authorized }: AuthorizedApp & { use: GrantUse }): MessageInitShape<typeof OAuth2GrantSchema> => ({
   ...toGrant(authorized),
   ...lastUse(use),
   credits: wireCredits(use.credits),

@@ -170,7 +170,7 @@ export const newTask = <Input extends UserInput>(
   input: Input,
   request: CreateTaskRequest,
   outputSchema: JsonObject | undefined,
-): TaskInput & { readonly input: Input } => ({
+): TaskInput & { input: Input } => ({
   input,
   interactive: request.interactiveMode,
   hidden: request.hideInTaskList,

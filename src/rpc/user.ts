@@ -32,7 +32,7 @@ export const userHandlers = implement(UserService, {
   },
 });
 
-const limitsOf = ({ credential, within }: Caller): { readonly scopes?: string[]; readonly projectIds?: string[] } => ({
+const limitsOf = ({ credential, within }: Caller): { scopes?: string[]; projectIds?: string[] } => ({
   ...(credential.kind === "key" && credential.scopes !== null ? { scopes: [...credential.scopes] } : {}),
   ...(within === undefined ? {} : { projectIds: [...within.projectIds] }),
 });

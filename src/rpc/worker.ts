@@ -109,7 +109,7 @@ function workerOf({ spaceId, credential }: Caller): RemoteWorker {
   return { spaceId, credential };
 }
 
-const spentIn = ({ credits, usage }: Pick<FinishRequest, "credits"> & { readonly usage?: Usage | undefined }): ReportedUsage => ({
+const spentIn = ({ credits, usage }: Pick<FinishRequest, "credits"> & { usage?: Usage | undefined }): ReportedUsage => ({
   credits,
   usage: usage ? { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, toolCalls: usage.toolCalls } : null,
 });

@@ -110,7 +110,7 @@ export interface NewSite<File = NewFile> {
   /** Describes what changed. */
   readonly message: string;
   /** Files with their paths below the site's folder: at most 1,000, with 100 MB in total. */
-  readonly files: readonly { readonly path: string; readonly file: File }[];
+  readonly files: readonly { path: string; file: File }[];
 }
 
 /**
@@ -189,7 +189,7 @@ export interface Turn {
    */
   readonly subtask?: (message: string) => Promise<Subtask>;
   /** Reads the states of subtasks. `begun` has the newest ones, as of the start of the run. Present together with `subtask`. */
-  readonly subtasks?: Subtasks & { readonly begun: readonly SubtaskState[] };
+  readonly subtasks?: Subtasks & { begun: readonly SubtaskState[] };
   /** The waits of this turn that are over, in the order in which the agent requested them. Present together with `subtask`. */
   readonly waits?: readonly TurnWait[];
   /**

@@ -22,7 +22,7 @@ export interface DirectRunsParts {
   readonly publishTask: PublishTask;
   /** Whether this process has a slot and an agent for the task now. */
   readonly hasRoom: (task: Task) => boolean;
-  readonly filter: () => QueueFilter & { readonly nodeId: string };
+  readonly filter: () => QueueFilter & { nodeId: string };
   /** Runs a task whose claim has committed. @param events those of its turn, where they are known. */
   readonly begin: (task: Task, events?: readonly TaskEvent[]) => void;
   /** A claim was rolled back: its slot is free. */

@@ -131,7 +131,7 @@ interface Heartbeat {
 
 /** Measures how long each peer's heartbeat has been unchanged. */
 function silenceMeter(clock: Clock): (peers: readonly Heartbeat[], askedAt: number) => (peer: Heartbeat) => number {
-  let seen = new Map<string, { readonly beat: number; readonly at: number }>();
+  let seen = new Map<string, { beat: number; at: number }>();
   let last = Number.NEGATIVE_INFINITY;
   return (peers, askedAt) => {
     // Time without a look does not count: a process that stalled, or lost the database, starts to measure again.

@@ -26,11 +26,7 @@ export interface Steps<File> {
 }
 
 /** Starts an agent on a turn. */
-export function agentSteps<File>(
-  agent: Agent<File>,
-  turn: Turn,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
-): Steps<File> {
+export function agentSteps<File>(agent: Agent<File>, turn: Turn, { clock, log }: { clock: Clock; log: Log }): Steps<File> {
   const { signal, taskId } = turn;
   const events = agent(turn);
   let done = false;

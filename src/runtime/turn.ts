@@ -138,7 +138,7 @@ async function instructionOf(store: Tx, { projectId, accountId, spaceId }: Task)
 async function* eventsOf(
   store: Tx,
   taskId: string,
-  { afterSeq, verbose = false, ...bound }: { readonly afterSeq: number; readonly beforeSeq?: number; readonly verbose?: boolean },
+  { afterSeq, verbose = false, ...bound }: { afterSeq: number; beforeSeq?: number; verbose?: boolean },
 ): AsyncGenerator<TaskEvent, void, void> {
   for (let from = afterSeq; ; ) {
     const page = await store.events.list(taskId, { ...bound, afterSeq: from, order: "asc", limit: pageMax, verbose });
@@ -156,7 +156,7 @@ function toEarlier(entry: HistoryEntry, readFile: ReadFile): Earlier {
   return { role, content, ...(files.length === 0 ? {} : { files }) };
 }
 
-const filesOf = ({ attachments = [] }: { readonly attachments?: readonly Attachment[] }, readFile: ReadFile): readonly AttachedFile[] =>
+const filesOf = ({ attachments = [] }: { attachments?: readonly Attachment[] }, readFile: ReadFile): readonly AttachedFile[] =>
   attachments.map((attachment) => toAttachedFile(attachment, readFile));
 
 const toGivenSkill = ({ id, name, description, forced }: TaskSkill, openSkill: OpenSkill): TurnSkill => ({

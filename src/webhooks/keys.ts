@@ -55,7 +55,7 @@ interface OpenedKey {
 
 /** Keys are created on first use. If two processes create them at the same time, one wins. */
 export function deliveryKeys({ store, cipher, clock, ids }: Parts): DeliveryKeys {
-  let cached: { readonly keys: Promise<readonly OpenedKey[]>; readonly until: number } | undefined;
+  let cached: { keys: Promise<readonly OpenedKey[]>; until: number } | undefined;
 
   async function createKey(algorithm: WebhookKeyAlgorithm, overlapMs = 0): Promise<WebhookKey> {
     const id = ids.short();

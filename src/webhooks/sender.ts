@@ -78,10 +78,7 @@ export function startSender(parts: SenderParts): Dispatcher {
     return fitting(due, ({ webhookId }) => webhookId);
   }
 
-  function write(
-    due: readonly DueDelivery[],
-    finished: { readonly completed: readonly CompletedAttempt[]; readonly aborted: readonly AttemptKey[] },
-  ) {
+  function write(due: readonly DueDelivery[], finished: { completed: readonly CompletedAttempt[]; aborted: readonly AttemptKey[] }) {
     const now = clock.now();
     const [sendable, obsolete] = [due.filter((one) => isSendable(one, now)), due.filter((one) => !isSendable(one, now))];
     return store.change(async (tx) => {

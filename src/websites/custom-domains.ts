@@ -14,7 +14,7 @@ const namesMax = 1_000;
  * `BASE_URL` does not cost a query for each request.
  */
 export function createSiteOfDomain(domains: Pick<DomainRows, "siteOf">, clock: Pick<Clock, "monotonic">): SiteOfDomain {
-  const kept = new Map<string, { readonly site: Promise<string | null>; readonly until: number }>();
+  const kept = new Map<string, { site: Promise<string | null>; until: number }>();
   return (name) => {
     const now = clock.monotonic();
     const known = kept.get(name);

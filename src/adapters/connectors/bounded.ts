@@ -142,7 +142,7 @@ function partOf(part: {
   readonly resource?: unknown;
 }): Json {
   if (part.type === "text" && typeof part.text === "string") return part.text;
-  const { text } = (part.resource ?? {}) as { readonly text?: unknown }; // as the SDK has checked it
+  const { text } = (part.resource ?? {}) as { text?: unknown }; // as the SDK has checked it
   if (part.type === "resource" && typeof text === "string") return text;
   const kind = typeof part.type === "string" ? part.type.slice(0, 50) : "unknown";
   return {

@@ -92,7 +92,7 @@ export function guardedAgent(parts: GuardParts, onChecked: (addresses: readonly 
  */
 export async function checkedAddresses(
   host: string,
-  to: { readonly port: number; readonly secure: boolean },
+  to: { port: number; secure: boolean },
   { reach, resolve, by }: GuardParts,
 ): Promise<readonly string[]> {
   const addresses = isIP(host) > 0 ? [host] : await resolve(host, by);

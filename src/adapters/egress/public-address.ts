@@ -45,7 +45,7 @@ export function blockList(family: "ipv4" | "ipv6", ...networks: readonly string[
 }
 
 /** An address and its family; null for any other text. An IPv4-mapped IPv6 address is returned as its IPv4 address. */
-export function parseAddress(text: string): { readonly address: string; readonly family: "ipv4" | "ipv6" } | null {
+export function parseAddress(text: string): { address: string; family: "ipv4" | "ipv6" } | null {
   const version = isIP(text);
   // A zone (`fe80::1%eth0`) is local to a machine: no public address has one.
   if (version === 0 || text.includes("%")) return null;

@@ -97,7 +97,7 @@ const isLocalhost = (name: string): boolean => name === "localhost" || name.ends
  * to loopback unless the file defines them. A file that cannot be read defines no names.
  */
 export function hostsFile(path = "/etc/hosts"): LocalNames {
-  let read: { readonly version: string; readonly names: Promise<ReadonlyMap<string, readonly string[]>> } | undefined;
+  let read: { version: string; names: Promise<ReadonlyMap<string, readonly string[]>> } | undefined;
 
   async function names() {
     const version = await stat(path).then(

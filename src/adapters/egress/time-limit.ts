@@ -1,7 +1,7 @@
 import type { Clock } from "../../core/clock.ts";
 
 /** A signal that is aborted after `ms`, or with `outer`. `stop` ends the time limit; then only `outer` aborts it. */
-export function limitTime(clock: Clock, ms: number, outer: AbortSignal): { readonly signal: AbortSignal; stop(): void } {
+export function limitTime(clock: Clock, ms: number, outer: AbortSignal): { signal: AbortSignal; stop(): void } {
   const expired = new AbortController();
   const stopped = new AbortController();
   clock.sleep(ms, stopped.signal).then(

@@ -57,7 +57,7 @@ async function transportOf({ url, demandTls }: MailSettings): Promise<Transporte
 }
 
 /** The mail to the owner of a webhook that was switched off. It shows only the host of the address, because the rest may be secret. */
-export function webhookOffMail({ email, url, reason }: { readonly email: string; readonly url: string; readonly reason: string }): Mail {
+export function webhookOffMail({ email, url, reason }: { email: string; url: string; reason: string }): Mail {
   const { host } = new URL(url);
   return {
     to: email,
@@ -97,7 +97,7 @@ Once the cause is removed, call schedule.resume.
 }
 
 /** The mail to an invited person; `team` is null for a personal space. */
-export function invitationMail({ email, team, url }: { readonly email: string; readonly team: string | null; readonly url: string }): Mail {
+export function invitationMail({ email, team, url }: { email: string; team: string | null; url: string }): Mail {
   const where = team === null ? "the Agent Task Platform" : `the team ${team} on the Agent Task Platform`;
   return {
     to: email,
@@ -114,7 +114,7 @@ The link works once, within 24 hours. If you did not expect this mail, ignore it
 }
 
 /** The mail to a person who requested a sign-in link. */
-export function signInLinkMail({ email, url }: { readonly email: string; readonly url: string }): Mail {
+export function signInLinkMail({ email, url }: { email: string; url: string }): Mail {
   return {
     to: email,
     subject: "Your sign-in link",
@@ -183,7 +183,7 @@ Otherwise ignore this mail.
 }
 
 /** The mail to a person who signed in with a recovery code. */
-export function recoveryMail({ email, left, url }: { readonly email: string; readonly left: number; readonly url: string }): Mail {
+export function recoveryMail({ email, left, url }: { email: string; left: number; url: string }): Mail {
   return {
     to: email,
     subject: "A recovery code was used to sign in",

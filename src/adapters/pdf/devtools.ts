@@ -23,7 +23,7 @@ interface Message {
   readonly method?: string;
   readonly params?: JsonObject;
   readonly result?: JsonObject;
-  readonly error?: { readonly message: string };
+  readonly error?: { message: string };
 }
 
 /** @param output what Chromium writes; its end, and a message that is too large, fail all calls. */

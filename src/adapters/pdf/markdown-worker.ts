@@ -8,5 +8,5 @@ const style =
   "body{font:11pt/1.5 sans-serif}pre,code{font-family:monospace;background:#f4f4f4}pre{padding:.7em;white-space:pre-wrap}table{border-collapse:collapse}td,th{border:1px solid #999;padding:.2em .6em}img{max-width:100%}";
 
 // The input of this thread, from `markdown.ts`.
-const { text } = workerData as { readonly text: string };
+const { text } = workerData as { text: string };
 parentPort?.postMessage(`<!doctype html><meta charset="utf-8"><style>${style}</style>${await marked.parse(text)}`);

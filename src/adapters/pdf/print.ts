@@ -29,7 +29,7 @@ export async function print(tools: DevTools, html: Uint8Array): Promise<Buffer> 
 
   async function decide({ params }: DevToolsEvent): Promise<void> {
     const requestId = textOf(params["requestId"]);
-    const { url } = params["request"] as { readonly url: string }; // By the protocol.
+    const { url } = params["request"] as { url: string }; // By the protocol.
     if (served || url !== address) return void (await tab("Fetch.failRequest", { requestId, errorReason: "BlockedByClient" }));
     served = true;
     const responseHeaders = Object.entries({

@@ -55,9 +55,9 @@ export interface Profile extends Pick<Account, "email" | "name" | "locale"> {
 }
 
 export interface AccountRows {
-  insertAccount(account: Account & { readonly operator?: boolean }): Promise<void>;
+  insertAccount(account: Account & { operator?: boolean }): Promise<void>;
   insertTeam(team: Team): Promise<void>;
-  insertSpace(space: Space & { readonly createdAt: number; readonly accountId: string | null }): Promise<void>;
+  insertSpace(space: Space & { createdAt: number; accountId: string | null }): Promise<void>;
   insertMember(member: Member): Promise<void>;
   byEmail(email: string): Promise<Account | null>;
   setProfile(accountId: string, set: Partial<Pick<Account, "name" | "locale">>): Promise<void>;

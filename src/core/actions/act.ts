@@ -46,7 +46,7 @@ export interface ShownAct {
   readonly kind: string;
   readonly description: string;
   /** Absent: an older server did not say what the action does. */
-  readonly tool?: { readonly description?: string | undefined; readonly params?: JsonObject | undefined } | undefined;
+  readonly tool?: { description?: string | undefined; params?: JsonObject | undefined } | undefined;
 }
 
 /** The longest text of an action with which a protocol offers a decision, in characters: more is not seen in one view. */

@@ -44,8 +44,8 @@ export interface ShareRows {
     spaceId: string,
     type: ShareType,
     filter: ShareFilter,
-    page: { readonly limit: number; readonly offset: number },
-  ): Promise<{ readonly items: readonly Share[]; readonly total: number }>;
+    page: { limit: number; offset: number },
+  ): Promise<{ items: readonly Share[]; total: number }>;
   /** Reads and locks a share until this change ends. */
   lock(spaceId: string, id: string): Promise<Share | null>;
 }
@@ -61,9 +61,9 @@ export interface Shares {
   list(
     tx: Tx,
     caller: Caller,
-    asset: { readonly name: string; readonly type: ShareType | null },
+    asset: { name: string; type: ShareType | null },
     filter: ShareFilter,
-    page: { readonly limit: number; readonly offset: number },
+    page: { limit: number; offset: number },
   ): Promise<SharePage>;
   /**
    * Sets the team's cap of a share and replaces the team's earlier cap. The operator's cap stays.

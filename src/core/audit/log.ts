@@ -27,7 +27,7 @@ export interface AuditFilter {
 export interface AuditPage {
   readonly order: "asc" | "desc";
   readonly limit: number;
-  readonly after?: { readonly at: number; readonly id: string };
+  readonly after?: { at: number; id: string };
 }
 
 export interface AuditLogRows {

@@ -49,7 +49,7 @@ interface Sealed {
   readonly more: boolean;
 }
 
-async function sealSome(tx: Tx, spaceIds: readonly string[], refusedBefore: number): Promise<Sealed & { readonly lockedCount: number }> {
+async function sealSome(tx: Tx, spaceIds: readonly string[], refusedBefore: number): Promise<Sealed & { lockedCount: number }> {
   const share = Math.floor(rowsMax / spaceIds.length);
   const heads = new Map<string, ChainHead>();
   const all: SealedRow[] = [];

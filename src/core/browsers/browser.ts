@@ -69,7 +69,7 @@ const stoppingFailure = (): Failure => new Failure("unavailable", "the server is
 const replacedFailure = (): Failure => new Failure("failed_precondition", "the browser was attached again elsewhere");
 
 export function attachedBrowsers({ store, clock, draining }: AttachedParts): AttachedBrowsers {
-  const streams = new Map<string, { readonly browser: Browser; readonly connection: Connection }>();
+  const streams = new Map<string, { browser: Browser; connection: Connection }>();
   let nodeId: (() => string) | undefined;
 
   async function register({ accountId, spaceId }: BrowserOwner, { id, name, userAgent }: Hello): Promise<Browser> {

@@ -63,7 +63,7 @@ export function openConnection(clock: Clock): Connection {
   let messages = 0;
   let lastMessageAt = clock.monotonic();
   let wakeUp = Promise.withResolvers<void>();
-  let closed: { readonly why: Failure | null } | undefined;
+  let closed: { why: Failure | null } | undefined;
 
   function put(message: ToBrowser): void {
     queue.push(message);

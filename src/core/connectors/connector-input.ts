@@ -9,9 +9,9 @@ export type ServerInput =
   | {
       readonly kind: "http";
       readonly url: string;
-      readonly header?: { readonly name: string; readonly value: string };
+      readonly header?: { name: string; value: string };
       /** The platform's client at the authorization server; an empty id: not registered. */
-      readonly oauth?: { readonly clientId: string; readonly clientSecret: string };
+      readonly oauth?: { clientId: string; clientSecret: string };
     }
   | { readonly kind: "command"; readonly name: string }
   | { readonly kind: "none" };

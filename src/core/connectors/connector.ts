@@ -99,14 +99,14 @@ export interface ConnectorRows {
   purgeAuthorizations(before: number): Promise<number>;
   /** Ids of the connectors that tasks of a project use if they name none. */
   defaultsOf(projectId: string): Promise<readonly string[]>;
-  setDefaultsOf(project: { readonly id: string; readonly spaceId: string }, uids: readonly string[]): Promise<void>;
+  setDefaultsOf(project: { id: string; spaceId: string }, uids: readonly string[]): Promise<void>;
 }
 
 /** The maximum number of connectors of an account, and of an entire space. */
 export const connectorsMax = 50;
 
 /** The type of a connector with this server. Only a service of the catalogue with a key is `byok`. */
-export function connectorTypeOf(server: ConnectorServer, { inCatalogue }: { readonly inCatalogue: boolean }): ConnectorType {
+export function connectorTypeOf(server: ConnectorServer, { inCatalogue }: { inCatalogue: boolean }): ConnectorType {
   if (server.transport === "none") return "builtin";
   return inCatalogue && server.transport === "http" && server.auth === "header" ? "byok" : "mcp";
 }

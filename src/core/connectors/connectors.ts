@@ -228,7 +228,7 @@ async function requireProject(tx: Tx, caller: Caller, id: string): Promise<Proje
 }
 
 /** @throws the exception itself when it is not a fault of the server. */
-function faultOf(thrown: unknown): Pick<ConnectorTest, "message"> & { readonly failure: ServerFaultKind | "sign_in" } {
+function faultOf(thrown: unknown): Pick<ConnectorTest, "message"> & { failure: ServerFaultKind | "sign_in" } {
   if (thrown instanceof SignInNeeded) return { failure: "sign_in", message: signInNeeded };
   if (thrown instanceof ServerFault) return { failure: thrown.kind, message: thrown.message };
   throw thrown;

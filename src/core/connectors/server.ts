@@ -6,7 +6,7 @@ import type { ConnectorTool } from "./connector.ts";
 /** The credentials of a connector's server; they are stored encrypted and never shown. */
 export type Credentials =
   /** Sent in the header that `ConnectorServer` names. */
-  { readonly kind: "header"; readonly value: string } | OAuthCredentials;
+  { kind: "header"; value: string } | OAuthCredentials;
 
 /** An account at the authorization server of a connector. */
 export interface OAuthCredentials {
@@ -18,7 +18,7 @@ export interface OAuthCredentials {
   /** The server's metadata (RFC 8414, RFC 9728), for the refresh. */
   readonly metadata: JsonObject | null;
   readonly resource: string | null;
-  readonly tokens: { readonly access: string; readonly refresh: string | null; readonly expiresAt: number | null } | null;
+  readonly tokens: { access: string; refresh: string | null; expiresAt: number | null } | null;
   /** Unix milliseconds. Until then one process renews the tokens, and the others wait. */
   readonly renewingUntil?: number;
 }
@@ -33,10 +33,7 @@ export const sealCredentials = (cipher: Cipher, connectorId: string, credentials
   cipher.seal(Buffer.from(JSON.stringify(credentials)), credentialsContext(connectorId));
 
 /** Null if there are none. */
-export const openCredentials = (
-  cipher: Cipher,
-  { id, credentials }: { readonly id: string; readonly credentials: Uint8Array | null },
-): Credentials | null =>
+export const openCredentials = (cipher: Cipher, { id, credentials }: { id: string; credentials: Uint8Array | null }): Credentials | null =>
   // Safe cast: `sealCredentials` sealed them.
   credentials === null ? null : (JSON.parse(Buffer.from(cipher.open(credentials, credentialsContext(id))).toString()) as Credentials);
 
@@ -118,7 +115,7 @@ export interface ToolAnswer {
 /** Servers of the Model Context Protocol. Every method: @throws ServerFault, or the signal's reason once it is aborted. */
 export interface ConnectorServers {
   listTools(at: ServerAddress, by: OnBehalf): Promise<readonly ConnectorTool[]>;
-  callTool(at: ServerAddress, use: { readonly tool: string; readonly input: JsonObject }, by: OnBehalf): Promise<ToolAnswer>;
+  callTool(at: ServerAddress, use: { tool: string; input: JsonObject }, by: OnBehalf): Promise<ToolAnswer>;
 }
 
 /** The URL where the user signs in, and the data needed when the browser returns. */
@@ -132,11 +129,7 @@ export interface StartedSignIn {
 export interface ConnectorSignIns {
   begin(url: string, credentials: OAuthCredentials, state: string, by: OnBehalf): Promise<StartedSignIn>;
   /** @param answer `issuer` is the parameter `iss` (RFC 9207); empty if absent. */
-  finish(
-    begun: Omit<StartedSignIn, "url">,
-    answer: { readonly code: string; readonly issuer: string },
-    by: OnBehalf,
-  ): Promise<OAuthCredentials>;
+  finish(begun: Omit<StartedSignIn, "url">, answer: { code: string; issuer: string }, by: OnBehalf): Promise<OAuthCredentials>;
   /** @throws ServerFault `refused` when a user has to sign in again. */
   refresh(credentials: OAuthCredentials, by: OnBehalf): Promise<OAuthCredentials>;
 }

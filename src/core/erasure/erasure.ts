@@ -60,7 +60,7 @@ export interface ErasureRows {
   /** The names of the holds that keep this person or space: its own, and those of the person's spaces, or of the space's members. */
   holdsOn(erased: Erased): Promise<readonly string[]>;
   /** The account with this id, or with this address in lower case. */
-  findPerson(idOrEmail: string): Promise<{ readonly accountId: string; readonly email: string } | null>;
+  findPerson(idOrEmail: string): Promise<{ accountId: string; email: string } | null>;
   spacesOf(accountId: string): Promise<readonly PersonSpace[]>;
   findSpace(id: string): Promise<ErasedSpace | null>;
   countOtherTeams(spaceIds: readonly string[]): Promise<number>;

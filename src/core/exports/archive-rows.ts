@@ -81,7 +81,7 @@ export interface PackedMember {
   readonly createdAt: number;
   readonly removedAt: number | null;
   /** The account's identity at its identity provider; null if it has none, or if the person has never signed in to this team. */
-  readonly identity: { readonly issuer: string; readonly subject: string } | null;
+  readonly identity: { issuer: string; subject: string } | null;
 }
 
 /** A skill, or the tombstone of a deleted one. */

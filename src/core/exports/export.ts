@@ -32,7 +32,7 @@ export interface ExportTransition {
 export const archiveMs = 30 * dayMs;
 
 /** Whether an archive is purged or is due to be: its time counts, even if the sweep is late. */
-export const isPurged = (of: { readonly completedAt: number | null; readonly purgedAt: number | null }, now: number): boolean =>
+export const isPurged = (of: { completedAt: number | null; purgedAt: number | null }, now: number): boolean =>
   of.purgedAt !== null || (of.completedAt !== null && of.completedAt + archiveMs <= now);
 
 /** The person whose data is exported: a present or past member of a team (spec/enterprise.md 6). */
@@ -200,7 +200,7 @@ export interface ExportRows extends SubjectRows, TaskRecordRows {
   /** Marks archives completed at or before `until` as purged, at most `max`. Returns their blobs, which the same change must drop. */
   purge(until: number, now: number, max: number): Promise<readonly string[]>;
   /** All archives with bytes: `bytes` is their size before encryption. */
-  listArchives(): Promise<readonly { readonly exportId: string; readonly blobId: string; readonly bytes: number }[]>;
+  listArchives(): Promise<readonly { exportId: string; blobId: string; bytes: number }[]>;
 }
 
 /** Deletes archives 30 days after they were made. */

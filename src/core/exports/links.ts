@@ -18,7 +18,7 @@ export interface ExportLinks {
   /** Creates an address that is valid for 10 minutes, or 15 for a compliance export. */
   download(of: Pick<Export, "kind" | "id">, now: number): ExportLink;
   /** Checks a link, whose parts are unchecked text. @param link `expires` is Unix seconds in digits. */
-  check(link: { readonly exportId: string; readonly expires: string; readonly signature: string }, now: number): LinkState;
+  check(link: { exportId: string; expires: string; signature: string }, now: number): LinkState;
 }
 
 /** @param baseUrl where callers reach this installation; no slash at its end. */

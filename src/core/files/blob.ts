@@ -31,7 +31,7 @@ export interface Blobs {
   /** Deletes complete or partial bytes. It is not an error if there are none. */
   remove(id: string): Promise<void>;
   /** An address that allows its holder to read the bytes for some seconds; null if this server sends the bytes. */
-  address(id: string, as: { readonly filename: string; readonly contentType: string; readonly seconds: number }): Promise<string | null>;
+  address(id: string, as: { filename: string; contentType: string; seconds: number }): Promise<string | null>;
 }
 
 export interface NewBlob {
@@ -57,7 +57,7 @@ export interface BlobRows {
   /** False if the blob is abandoned: its writer must stop. */
   renew(id: string, leaseUntil: number): Promise<boolean>;
   /** Replaces the reservation with the actual size; false if the blob is abandoned. */
-  settle(id: string, size: { readonly reserved: number; readonly bytes: number }, leaseUntil: number): Promise<boolean>;
+  settle(id: string, size: { reserved: number; bytes: number }, leaseUntil: number): Promise<boolean>;
   /** Keeps a blob for a file that will refer to it; false if the blob is abandoned. */
   keep(id: string): Promise<boolean>;
   /** Abandons a blob that no file will refer to; false if it is kept or abandoned already. */

@@ -71,7 +71,7 @@ export interface FetchFilesParts {
 
 interface KeepOne {
   /** Its bytes, for a voice part. */
-  readonly content: () => Promise<{ readonly blobId: string; readonly bytes: number; readonly filename: string }>;
+  readonly content: () => Promise<{ blobId: string; bytes: number; filename: string }>;
   keep(tx: Tx, caller: Caller): Promise<StoredFile>;
   discard(): Promise<void>;
 }

@@ -118,7 +118,7 @@ export interface FileRows {
   remove(scope: Scope, id: string, now: number): Promise<Pick<StoredFile, "blobId" | "filename"> | null>;
   /** Turns a worker's upload for a task into an artifact of the task; null if it does not exist or has expired at this time. */
   adoptWorkerUpload(
-    upload: { readonly blobId: string; readonly taskId: string; readonly from: string },
+    upload: { blobId: string; taskId: string; from: string },
     to: Pick<StoredFile, "accountId" | "clientId">,
     now: number,
   ): Promise<StoredFile | null>;
@@ -128,11 +128,11 @@ export interface FileRows {
    */
   adoptUpload(
     scope: Scope,
-    ids: { readonly uploadId: string; readonly fileId: string },
+    ids: { uploadId: string; fileId: string },
     now: number,
-  ): Promise<{ readonly blobId: string; readonly bytes: number } | "no upload" | "no file">;
+  ): Promise<{ blobId: string; bytes: number } | "no upload" | "no file">;
   /** Deletes a worker's upload for a task and returns its blob; null if it does not exist or has expired at this time. */
-  deleteWorkerUpload(upload: { readonly id: string; readonly taskId: string; readonly from: string }, now: number): Promise<string | null>;
+  deleteWorkerUpload(upload: { id: string; taskId: string; from: string }, now: number): Promise<string | null>;
   /** Returns their blobs. */
   deleteArtifacts(taskId: string): Promise<readonly string[]>;
   /** Tombstones up to `max` expired files and returns their blobs. */

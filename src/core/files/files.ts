@@ -41,7 +41,7 @@ export interface Files {
 const windowMs = 3 * 60_000;
 
 /** @param quota bytes of an account. */
-export function files({ clock, ids, quota }: { readonly clock: Clock; readonly ids: Pick<Ids, "short">; readonly quota: number }): Files {
+export function files({ clock, ids, quota }: { clock: Clock; ids: Pick<Ids, "short">; quota: number }): Files {
   return {
     async open(tx, caller, filename) {
       const name = checkFilename(filename);

@@ -24,7 +24,7 @@ export interface Metering {
 
 export interface Meter {
   readonly through: Transform;
-  readonly result: () => { readonly bytes: number; readonly sha256: string };
+  readonly result: () => { bytes: number; sha256: string };
 }
 
 /** The bytes that may wait between the sender and the storage: few, so that buffers are collected soon. */

@@ -14,13 +14,13 @@ export interface PdfSource {
  */
 export type PdfOf = (source: PdfSource, gone: AbortSignal) => Promise<{ readonly pdf: Buffer } | { readonly reason: string }>;
 
-const kinds: Readonly<Record<string, { readonly isMarkdown: boolean }>> = {
+const kinds: Readonly<Record<string, { isMarkdown: boolean }>> = {
   "text/html": { isMarkdown: false },
   "text/markdown": { isMarkdown: true },
 };
 
 /** How a file is converted to PDF; undefined for one that is neither HTML nor Markdown. */
-export const pdfKindOf = ({ contentType }: Pick<StoredFile, "contentType">): { readonly isMarkdown: boolean } | undefined =>
+export const pdfKindOf = ({ contentType }: Pick<StoredFile, "contentType">): { isMarkdown: boolean } | undefined =>
   Object.hasOwn(kinds, contentType) ? kinds[contentType] : undefined;
 
 /** The name of a file's PDF: `report.pdf` for `report.html`. */

@@ -32,7 +32,7 @@ export interface Staging {
    * (spec/decisions.md 38). `max` is the maximum number of bytes; more are refused.
    * @throws Failure `too_large` beyond `max`, `resource_exhausted` beyond the quota.
    */
-  stage(bytes: Readable, to: { readonly accountId: string | null; readonly max: number; readonly signal: AbortSignal }): Promise<Staged>;
+  stage(bytes: Readable, to: { accountId: string | null; max: number; signal: AbortSignal }): Promise<Staged>;
   /** Discards bytes that no change will keep. If it fails, the sweep deletes them. */
   discard(staged: Staged): Promise<void>;
   /** Keeps a user's bytes as a file for 48 hours. */

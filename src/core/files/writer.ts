@@ -153,10 +153,7 @@ export function writer({ changeBytes, blobs, clock, ids, quota }: WriterParts): 
 }
 
 /** Pipes a source into a stream. An interrupted source destroys the stream, but not the reverse: a client waits for its answer at the source. */
-export function pipeOneWay(
-  source: Readable,
-  into: NodeJS.WritableStream & { destroy(cause?: Error): unknown; readonly destroyed: boolean },
-): void {
+export function pipeOneWay(source: Readable, into: NodeJS.WritableStream & { destroy(cause?: Error): unknown; destroyed: boolean }): void {
   const interrupted = () => {
     if (!source.readableEnded) into.destroy(senderDisconnected());
   };

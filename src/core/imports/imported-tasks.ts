@@ -58,7 +58,7 @@ export interface TaskCopied {
 /** Copies tasks of another server into the caller's account (spec/api.md 8.95). */
 export interface ImportedTasks {
   /** @throws Failure `failed_precondition` for a project or a parent that is not imported, and for a parent that is too deep. */
-  task(tx: Tx, caller: Caller, copy: TaskCopy): Promise<TaskCopied & { readonly created: boolean }>;
+  task(tx: Tx, caller: Caller, copy: TaskCopy): Promise<TaskCopied & { created: boolean }>;
   /**
    * Appends events that the task does not have yet. A task that is complete, or deleted, stays as it is.
    *
@@ -206,8 +206,8 @@ function withFiles({ event, attachments: copies }: EventCopy, ids: readonly stri
 async function closingOf(
   tx: Tx,
   { id, lastTimestamp }: Task,
-  added: readonly (NewEvent & { readonly timestamp: number })[],
-): Promise<readonly (NewEvent & { readonly timestamp: number })[]> {
+  added: readonly (NewEvent & { timestamp: number })[],
+): Promise<readonly (NewEvent & { timestamp: number })[]> {
   const window = { order: "desc", limit: 1, verbose: true, types: ["status_update"] } as const;
   const latest = added.findLast(({ type }) => type === "status_update") ?? (await tx.events.list(id, window))[0];
   const status = latest?.type === "status_update" ? latest.payload.agentStatus : null;

@@ -56,7 +56,7 @@ export interface Imports {
    */
   webhook(tx: Tx, caller: Caller, copy: WebhookCopy): Promise<Copied>;
   /** Writes the numbers of a source to the audit log. @param others objects that were not copied. */
-  finish(tx: Tx, caller: Caller, origin: string, others: { readonly skipped: number; readonly failed: number }): Promise<ImportReport>;
+  finish(tx: Tx, caller: Caller, origin: string, others: { skipped: number; failed: number }): Promise<ImportReport>;
   /** Sorted by origin, at most 100. */
   list(tx: Tx, caller: Caller): Promise<readonly ImportReport[]>;
 }
@@ -136,7 +136,7 @@ export async function claim(tx: Tx, key: ImportedKey, localId: string, now: numb
 export async function findCopy(
   tx: Tx,
   caller: Caller,
-  { origin, id }: { readonly origin: string; readonly id: string | undefined },
+  { origin, id }: { origin: string; id: string | undefined },
   kind: Extract<ImportedKind, "project" | "task">,
 ): Promise<string | null> {
   if (id === undefined) return null;

@@ -57,19 +57,19 @@ export interface InstallationRows {
   profiles(failedSince: number, max: number): Promise<readonly ProfileLoad[]>;
   /** Whether a task of any profile that waits now has waited since `at` or longer. Cheap, unlike `profiles`. */
   isQueueOlder(at: number): Promise<boolean>;
-  workers(seenSince: number): Promise<{ readonly credentials: number; readonly present: number; readonly runs: number }>;
+  workers(seenSince: number): Promise<{ credentials: number; present: number; runs: number }>;
   /** The last called first. */
   listWorkers(max: number): Promise<readonly WorkerLoad[]>;
   pendingDeliveries(now: number, max: number): Promise<Overdue>;
   deliveries(since: number, intervalMs: number, max: number): Promise<readonly DeliveryCount[]>;
-  webhooks(): Promise<{ readonly active: number; readonly failing: number; readonly inactive: number }>;
+  webhooks(): Promise<{ active: number; failing: number; inactive: number }>;
   /** Reads every row. */
-  contents(): Promise<{ readonly files: number; readonly bytes: number; readonly loose: number }>;
+  contents(): Promise<{ files: number; bytes: number; loose: number }>;
   databaseBytes(): Promise<number>;
   /** The time of the database's machine, in Unix milliseconds; null for SQLite, which has no other machine. */
   databaseTime(): Promise<number | null>;
-  jobs(now: number): Promise<readonly (Overdue & { readonly kind: string })[]>;
-  failures(since: number, max: number): Promise<{ readonly workerRuns: number; readonly exports: number }>;
+  jobs(now: number): Promise<readonly (Overdue & { kind: string })[]>;
+  failures(since: number, max: number): Promise<{ workerRuns: number; exports: number }>;
   /** When the oldest entry of the audit log that is not sealed was written; null when all are. */
   unsealedSince(): Promise<number | null>;
   /** Ends all API keys, workers' credentials, tokens of apps, sessions and sign-in links. */
@@ -81,7 +81,7 @@ export interface InstallationStatus {
   readonly at: number;
   readonly nodes: readonly NodeLoad[];
   readonly profiles: readonly ProfileLoad[];
-  readonly workers: Awaited<ReturnType<InstallationRows["workers"]>> & { readonly data: readonly WorkerLoad[] };
+  readonly workers: Awaited<ReturnType<InstallationRows["workers"]>> & { data: readonly WorkerLoad[] };
   readonly deliveries: Overdue & {
     readonly webhooks: Awaited<ReturnType<InstallationRows["webhooks"]>>;
     readonly intervals: readonly Interval[];
@@ -89,7 +89,7 @@ export interface InstallationStatus {
   readonly contents: Awaited<ReturnType<InstallationRows["contents"]>>;
   readonly databaseBytes: number;
   readonly jobs: Awaited<ReturnType<InstallationRows["jobs"]>>;
-  readonly failed: { readonly tasks: number; readonly workerRuns: number; readonly deliveries: number; readonly exports: number };
+  readonly failed: { tasks: number; workerRuns: number; deliveries: number; exports: number };
   /** Tasks of remote profiles that have waited for a minute without a worker. */
   readonly unserved: number;
   readonly unsealedAt: number | null;
@@ -107,7 +107,7 @@ export type ReadInstallation = (tx: Tx) => Promise<InstallationStatus>;
 
 /** @param remoteProfiles the profiles whose tasks remote workers run. */
 export function installationReader(clock: Pick<Clock, "now">, remoteProfiles: readonly string[]): ReadInstallation {
-  let counted: { readonly at: number; readonly contents: InstallationStatus["contents"] } | undefined;
+  let counted: { at: number; contents: InstallationStatus["contents"] } | undefined;
 
   /** Contents are counted at most once a minute. */
   async function contentsOf({ installation }: Tx, now: number): Promise<InstallationStatus["contents"]> {

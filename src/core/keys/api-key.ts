@@ -50,7 +50,7 @@ export interface KeyHolder {
   readonly key: UsedKey;
   readonly locale: string;
   /** The holder's role and status in the key's space; null in a personal space. */
-  readonly member: { readonly role: Role; readonly status: "active" | "inactive" | "removed" } | null;
+  readonly member: { role: Role; status: "active" | "inactive" | "removed" } | null;
 }
 
 export interface ApiKeyRows {
@@ -119,11 +119,7 @@ export const isKeyName = (name: string): boolean => nameForm.test(name);
  *
  * @throws Failure `invalid_argument` for an invalid name, `resource_exhausted` when the account has 50 active general keys.
  */
-export async function createKey(
-  tx: Tx,
-  { now, ids, random }: CreationContext,
-  input: KeyInput,
-): Promise<{ readonly key: ApiKey; readonly text: string }> {
+export async function createKey(tx: Tx, { now, ids, random }: CreationContext, input: KeyInput): Promise<{ key: ApiKey; text: string }> {
   if (!isKeyName(input.name)) throw invalidArgument("name", keyNameRule);
   const { accountId, spaceId, kind, name, expiresAt = null, restrictions = noRestrictions } = input;
   // The row lock makes counting and inserting one step.

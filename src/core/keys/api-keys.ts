@@ -71,7 +71,7 @@ export interface ApiKeys {
    * @throws Failure `invalid_argument`, `permission_denied` for an enterprise kind if the caller is
    * not the team's owner, `resource_exhausted` when the account has 50 active general keys.
    */
-  create(tx: Tx, caller: Caller, input: ApiKeyInput): Promise<{ readonly key: ApiKey; readonly text: string }>;
+  create(tx: Tx, caller: Caller, input: ApiKeyInput): Promise<{ key: ApiKey; text: string }>;
   /** Active ones, newest first. */
   list(tx: Tx, caller: Caller): Promise<readonly UsedKey[]>;
   /** @throws Failure `not_found` */
@@ -186,7 +186,7 @@ export function keyExpiry(kind: KeyKind, requested: number | null, now: number):
 }
 
 /** Writes the noted uses of credentials. The last use in a list may be late by 5 seconds and a minute. */
-export const writeKeyUses: TimedJob<JobNeeds & { readonly uses: Pick<KeyUses, "write"> }> = {
+export const writeKeyUses: TimedJob<JobNeeds & { uses: Pick<KeyUses, "write"> }> = {
   name: "write-key-uses",
   every: 5_000,
   run: ({ uses }) => uses.write(),

@@ -154,10 +154,7 @@ export function requireAppOfTeam(app: OAuthApp | null, { spaceId }: Caller): Tea
 export const secretDigest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Creates a secret of an app. Its text, `secret_` and 43 characters, cannot be shown a second time (spec/oauth.md 13). */
-export function newSecret(
-  { now, ids, random }: CreationContext,
-  clientId: string,
-): { readonly secret: OAuthSecret; readonly text: string } {
+export function newSecret({ now, ids, random }: CreationContext, clientId: string): { secret: OAuthSecret; text: string } {
   const text = `secret_${Buffer.from(random(32)).toString("base64url")}`;
   return { secret: { id: ids.short(), clientId, digest: secretDigest(text), last4: text.slice(-4), createdAt: now }, text };
 }
@@ -165,7 +162,7 @@ export function newSecret(
 /** The secrets of an app, for callers who may change it (spec/oauth.md 1.4). Each method throws Failure `not_found` or `permission_denied`. */
 export interface AppSecrets {
   /** @throws Failure `resource_exhausted` when 5 are active. */
-  create(tx: Tx, caller: Caller, clientId: string): Promise<{ readonly secret: OAuthSecret; readonly text: string }>;
+  create(tx: Tx, caller: Caller, clientId: string): Promise<{ secret: OAuthSecret; text: string }>;
   /** Newest first. */
   list(tx: Tx, caller: Caller, clientId: string): Promise<readonly OAuthSecret[]>;
   /** Takes effect at once. Tokens that were issued with the secret stay valid (spec/oauth.md 8). */

@@ -49,7 +49,7 @@ interface Parts {
 
 /** Documents are cached as long as their server says, from a minute to 24 hours, and an hour if it says nothing. */
 export function clientDocuments({ clock, fetch, count }: Parts): ClientDocuments {
-  const cached = new Map<string, { readonly app: OAuthApp; readonly until: number }>();
+  const cached = new Map<string, { app: OAuthApp; until: number }>();
 
   return {
     async find(clientId, address) {

@@ -101,7 +101,7 @@ export interface DeviceBegun {
  */
 export async function beginDevice(
   tx: Tx,
-  { now, random }: { readonly now: number; readonly random: Random },
+  { now, random }: { now: number; random: Random },
   { client, bySecret, ...input }: DeviceInput,
 ): Promise<DeviceBegun | OAuthRefusal> {
   const { clientId } = client;

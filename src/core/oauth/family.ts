@@ -16,7 +16,7 @@ export interface AuthorizationState {
   /** The app's scopes; none once it is deleted. */
   readonly scopes: readonly ScopeName[];
   /** The account's membership in the team of the space; active and without a team in its personal space; null when there is none. */
-  readonly member: { readonly status: MemberStatus; readonly teamId: string } | null;
+  readonly member: { status: MemberStatus; teamId: string } | null;
 }
 
 /** Whether a code or token of the app's generation `issuedAt` is still valid (spec/decisions.md 30). */
@@ -44,7 +44,7 @@ export interface TokenHolder {
   /** Grant ∩ app. */
   readonly connectorUids: readonly string[];
   /** The account's membership in the team of the space; active and without a role in its personal space; null when there is none. */
-  readonly member: { readonly role: Role | null; readonly status: MemberStatus } | null;
+  readonly member: { role: Role | null; status: MemberStatus } | null;
 }
 
 /** The current tokens of a family. Each rotation replaces both. */

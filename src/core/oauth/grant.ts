@@ -62,7 +62,7 @@ export interface AppUser extends Pick<OAuthGrant, "id" | "accountId" | "createdA
 /** A keyset page, latest grant first. */
 export interface UsersPage {
   readonly limit: number;
-  readonly after?: { readonly value: number; readonly id: string };
+  readonly after?: { value: number; id: string };
 }
 
 export interface AppUsers extends Page<AppUser> {
@@ -77,7 +77,7 @@ export interface AuthorizedApp {
 /** The grants that the caller gave to apps in this space (spec/oauth.md 1.4). */
 export interface AuthorizedApps {
   /** Newest first, without deleted apps. Credits are those of the last 30 days. */
-  list(tx: Tx, caller: Caller): Promise<readonly (AuthorizedApp & { readonly use: GrantUse })[]>;
+  list(tx: Tx, caller: Caller): Promise<readonly (AuthorizedApp & { use: GrantUse })[]>;
   /** The users of an app that the caller may edit. @throws Failure `not_found`, `permission_denied`, or `invalid_argument` for a foreign cursor. */
   users(tx: Tx, caller: Caller, clientId: string, page: Omit<PageInput, "order">): Promise<AppUsers>;
   /** Revokes the grant: all codes and tokens that the app has for the caller become invalid, and its schedules pause. @throws Failure `not_found` */

@@ -65,7 +65,7 @@ interface Parts {
 export function signingKeys({ store, cipher, clock, ids }: Parts): SigningKeys {
   const known = new Map<string, CryptoKey>();
   const readNew = keyReader(store, clock, known);
-  let newest: (CurrentSigningKey & { readonly createdAt: number }) | undefined;
+  let newest: (CurrentSigningKey & { createdAt: number }) | undefined;
 
   const isYoung = ({ createdAt }: Pick<SigningKey, "createdAt">) => clock.now() - createdAt < rotateMs;
 
@@ -155,7 +155,7 @@ const parseJwk = ({ publicKey }: SigningKey): JWK => JSON.parse(publicKey) as JW
 const importKey = async (jwk: JWK): Promise<CryptoKey> => (await jose().importJWK(jwk, algorithm)) as CryptoKey;
 
 /** Deletes keys of signatures that no valid token has. */
-export const retireSigningKeys: TimedJob<JobNeeds & { readonly signingKeys: Pick<SigningKeys, "retire"> }> = {
+export const retireSigningKeys: TimedJob<JobNeeds & { signingKeys: Pick<SigningKeys, "retire"> }> = {
   name: "retire-signing-keys",
   every: hourMs,
   once: true,

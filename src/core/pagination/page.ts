@@ -65,7 +65,7 @@ export function pageOf<T>(rows: readonly T[], limit: number, binding: CursorBind
 }
 
 /** The place of a row in a list by time of creation. */
-export const byCreation = ({ createdAt, id }: { readonly createdAt: number; readonly id: string }): CursorPosition => ({
+export const byCreation = ({ createdAt, id }: { createdAt: number; id: string }): CursorPosition => ({
   value: createdAt,
   id,
 });

@@ -12,7 +12,7 @@ import type { RateCounters } from "./shared.ts";
 export async function countThisHour(
   counters: RateCounters,
   now: number,
-  { key, max, refusal }: { readonly key: string; readonly max: number; readonly refusal: string },
+  { key, max, refusal }: { key: string; max: number; refusal: string },
 ): Promise<number> {
   const minute = Math.floor(now / 3_600_000) * 60 + 59;
   const { granted } = await counters.take(key, minute, 1, max);

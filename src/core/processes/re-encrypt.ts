@@ -34,7 +34,7 @@ export async function countByKey({ store, ring }: Parts): Promise<Readonly<Recor
  *
  * @returns the number of values.
  */
-export async function reencrypt({ store, ring, onProgress }: Parts & { readonly onProgress: (values: number) => void }): Promise<number> {
+export async function reencrypt({ store, ring, onProgress }: Parts & { onProgress: (values: number) => void }): Promise<number> {
   let total = 0;
   // A process that still sealed with the previous key may have written behind a pass.
   for (let inPass = 1; inPass > 0; total += inPass) {

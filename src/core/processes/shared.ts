@@ -40,7 +40,7 @@ export interface RateCounters {
    * Takes up to `want` of the remaining `limit` under a key in a minute (Unix minutes).
    * Returns how many were granted, 0 to `want`, and how many remain.
    */
-  take(key: string, minute: number, want: number, limit: number): Promise<{ readonly granted: number; readonly left: number }>;
+  take(key: string, minute: number, want: number, limit: number): Promise<{ granted: number; left: number }>;
   /** Returns what was taken and not needed. */
   give(key: string, minute: number, count: number): Promise<void>;
 }

@@ -7,7 +7,7 @@ export const dayMs = 24 * hourMs;
 export interface JobNeeds {
   readonly store: Store;
   readonly clock: Pick<Clock, "now" | "monotonic">;
-  readonly config: { readonly deletedTaskDays: number; readonly webhookLogDays: number };
+  readonly config: { deletedTaskDays: number; webhookLogDays: number };
 }
 
 /** Work that repeats on a timer. Each noun declares its own, and `jobs/all.ts` collects them. */

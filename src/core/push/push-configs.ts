@@ -145,7 +145,7 @@ const hasKey =
   ({ clientId, configId }: PushConfig): boolean =>
     clientId === key.clientId && configId === key.configId;
 
-const isAfter = ({ createdAt, configId }: PushConfig, { value, id }: { readonly value: number; readonly id: string }): boolean =>
+const isAfter = ({ createdAt, configId }: PushConfig, { value, id }: { value: number; id: string }): boolean =>
   createdAt > value || (createdAt === value && configId > id);
 
 /** The caller's configurations of a task. @throws Failure `not_found` for the task */

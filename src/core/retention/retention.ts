@@ -39,7 +39,7 @@ export interface RetentionRows {
   /** Deletes tombstones of tasks that were deleted before this time, have no events left and are not held. Returns their number. */
   deleteTombstones(before: number, max: number): Promise<number>;
   /** The next spaces after an id, and whether each is under legal hold. */
-  walkSpaces(after: string, max: number): Promise<readonly { readonly id: string; readonly isHeld: boolean }[]>;
+  walkSpaces(after: string, max: number): Promise<readonly { id: string; isHeld: boolean }[]>;
   /** Deletes single costs of a space before this time. Returns their number. */
   deleteUsage(spaceId: string, before: number, max: number): Promise<number>;
 }

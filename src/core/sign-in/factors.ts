@@ -147,7 +147,7 @@ async function putCodes({ tx, context, session: { accountId } }: FactorChange): 
  * @returns a space of the account, for the audit row, and whether the person has a password.
  * @throws Failure `not_found` for an unknown address, `failed_precondition` for an account that has no space to sign in to.
  */
-export async function resetFactors(tx: Tx, email: string, now: number): Promise<Recipient & { readonly hasPassword: boolean }> {
+export async function resetFactors(tx: Tx, email: string, now: number): Promise<Recipient & { hasPassword: boolean }> {
   const account = await tx.accounts.byEmail(email.trim().toLowerCase());
   if (account === null) throw notFound(`an account of ${email}`);
   const { id: accountId } = account;

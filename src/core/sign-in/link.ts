@@ -56,7 +56,7 @@ export async function createLink(
   tx: Tx,
   { now, random }: Pick<CreationContext, "now" | "random">,
   { accountId, spaceId }: LinkTarget,
-  { lifeMs = linkMs, isFirst = false }: { readonly lifeMs?: number; readonly isFirst?: boolean } = {},
+  { lifeMs = linkMs, isFirst = false }: { lifeMs?: number; isFirst?: boolean } = {},
 ): Promise<string> {
   const text = newLinkText(random);
   await tx.links.insert({ digest: linkDigest(text), accountId, spaceId, createdAt: now, expiresAt: now + lifeMs, isFirst });
@@ -92,7 +92,7 @@ export async function signInByLink(
   change: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
   newContext: () => CreationContext,
   text: string,
-  request: { readonly from: RequestOrigin; readonly replaced: Session | null },
+  request: { from: RequestOrigin; replaced: Session | null },
 ): Promise<LinkSession | LinkProof | null> {
   if (!isLinkText(text)) return null;
   try {

@@ -31,7 +31,7 @@ export interface SessionHolder {
   readonly teamName: string | null;
   readonly operator: boolean;
   /** The person's membership in the session's team; null in a personal space. */
-  readonly member: { readonly role: Role; readonly status: MemberStatus; readonly delegated: boolean } | null;
+  readonly member: { role: Role; status: MemberStatus; delegated: boolean } | null;
 }
 
 export interface OwnSession extends Pick<Session, "id" | "createdAt" | "expiresAt"> {
@@ -51,7 +51,7 @@ export interface SessionRows {
   recordUse(id: string, at: number, everyMs: number): Promise<void>;
   recordProof(id: string, provedAt: number): Promise<void>;
   /** Moves a session of this account that is valid at `now` from one space to another; false when it acts in another space by now, or has ended. */
-  move(session: Pick<Session, "id" | "accountId">, spaces: { readonly from: string; readonly to: string }, now: number): Promise<boolean>;
+  move(session: Pick<Session, "id" | "accountId">, spaces: { from: string; to: string }, now: number): Promise<boolean>;
   end(id: string): Promise<void>;
   /** The sessions of an account that are valid at `now`, in all of its spaces, newest first. */
   listOwn(accountId: string, now: number, max: number): Promise<readonly OwnSession[]>;
@@ -80,7 +80,7 @@ export interface Identity {
 export interface SignInSpace {
   readonly spaceId: string;
   /** Null for the personal space. */
-  readonly team: { readonly name: string; readonly memberId: string; readonly role: Role } | null;
+  readonly team: { name: string; memberId: string; role: Role } | null;
 }
 
 /** Rows that prove an account's identity, and the spaces that it may sign in to. */

@@ -39,7 +39,7 @@ export async function startSession(
   context: CreationContext,
   proven: IdentityProof,
   spaceId: string,
-  { from, replaced }: { readonly from: RequestOrigin; readonly replaced: Session | null },
+  { from, replaced }: { from: RequestOrigin; replaced: Session | null },
 ): Promise<string | null> {
   await tx.accounts.lock(proven.accountId);
   const membership = (await tx.signIns.listSpaces(proven.accountId)).find((each) => each.spaceId === spaceId);

@@ -37,7 +37,7 @@ export const toSkillFile = ({ id, spaceId, accountId, clientId, blobId, bytes, s
 
 /** The files of a skill. They are read from the storage on each call, one by one. */
 export interface SkillContent {
-  list(): Promise<readonly { readonly path: string; readonly bytes: number }[]>;
+  list(): Promise<readonly { path: string; bytes: number }[]>;
   /**
    * The first bytes of a file, by default at most 20 MB: all of it.
    *

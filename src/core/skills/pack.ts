@@ -15,7 +15,7 @@ export type SkillSource = { readonly kind: "archive"; readonly bytes: Uint8Array
 
 /** Reads the bytes of a file that the caller has uploaded. @throws Failure `not_found`, or `invalid_argument` when it is too large. */
 export async function readUploaded(
-  { store, blobs, clock }: { readonly store: Tx; readonly blobs: Pick<Blobs, "read">; readonly clock: Pick<Clock, "now"> },
+  { store, blobs, clock }: { store: Tx; blobs: Pick<Blobs, "read">; clock: Pick<Clock, "now"> },
   caller: Caller,
   fileId: string,
 ): Promise<Uint8Array> {

@@ -72,7 +72,7 @@ export interface Skills {
    * @throws Failure `invalid_argument` for a source that is not a skill; `not_found` for a file, project or app that is not
    * the caller's; `permission_denied`; `already_exists` for a name in use; `resource_exhausted` when the list or the quota is full.
    */
-  create(caller: Caller, input: OwnerInput & { readonly source: SkillSource }, gone: AbortSignal): Promise<Change<Skill>>;
+  create(caller: Caller, input: OwnerInput & { source: SkillSource }, gone: AbortSignal): Promise<Change<Skill>>;
   /**
    * The files of a skill, and the text of one: for callers who may change it.
    *

@@ -20,7 +20,7 @@ export interface StagedSkill extends Pick<PackedSkill, "name" | "description"> {
 export async function stageSkill(
   staging: Pick<Staging, "stage">,
   { name, description, zip }: PackedSkill,
-  { accountId, signal }: { readonly accountId: string | null; readonly signal: AbortSignal },
+  { accountId, signal }: { accountId: string | null; signal: AbortSignal },
 ): Promise<StagedSkill> {
   // The packed ZIP may be slightly larger than the received one.
   const staged = await staging.stage(Readable.from([zip]), { accountId, max: 2 * archiveBytesMax, signal });
@@ -43,12 +43,7 @@ export async function checkNewSkill(tx: Pick<Tx, "skills">, owner: SkillOwner, n
 }
 
 /** Stores a staged skill as a new one. @throws Failure `already_exists` for a name in use, `resource_exhausted` when the list is full. */
-export async function storeSkill(
-  tx: Tx,
-  owner: SkillOwner,
-  staged: StagedSkill,
-  { id, now }: { readonly id: string; readonly now: number },
-): Promise<Skill> {
+export async function storeSkill(tx: Tx, owner: SkillOwner, staged: StagedSkill, { id, now }: { id: string; now: number }): Promise<Skill> {
   await checkNewSkill(tx, owner, staged.name);
   const skill: Skill = {
     ...owner,
@@ -68,7 +63,7 @@ export async function storeOrReplaceSkill(
   tx: Tx,
   owner: SkillOwner,
   staged: StagedSkill,
-  { id, now }: { readonly id: string; readonly now: number },
+  { id, now }: { id: string; now: number },
 ): Promise<Skill> {
   const existing = await findSameName(tx, owner, staged.name);
   return existing ? replaceContent(tx, existing, staged, now) : storeSkill(tx, owner, staged, { id, now });

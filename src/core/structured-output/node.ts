@@ -40,7 +40,7 @@ export function leadsTo(from: SchemaNode, to: SchemaNode, steps: (node: SchemaNo
 
 /** Memoizes a function of a node. It must not call itself for the same node. */
 export function memoizeByNode<T>(compute: (node: SchemaNode) => T): (node: SchemaNode) => T {
-  const results = new Map<SchemaNode, { readonly value: T }>();
+  const results = new Map<SchemaNode, { value: T }>();
   return (node) => {
     const result = results.get(node) ?? { value: compute(node) };
     results.set(node, result);

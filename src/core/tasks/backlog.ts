@@ -29,7 +29,7 @@ export function backlog(store: Tx, max: number): Backlog {
   };
 }
 
-export const countWaiting: TimedJob<JobNeeds & { readonly backlog: Pick<Backlog, "count"> }> = {
+export const countWaiting: TimedJob<JobNeeds & { backlog: Pick<Backlog, "count"> }> = {
   name: "count-waiting-tasks",
   every: countEveryMs,
   run: ({ backlog }) => backlog.count(),

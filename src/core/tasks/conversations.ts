@@ -49,7 +49,7 @@ export interface ConversationPage {
   readonly orderBy: "createdAt" | "updatedAt";
   readonly order: "asc" | "desc";
   readonly limit: number;
-  readonly after?: { readonly at: number; readonly id: string };
+  readonly after?: { at: number; id: string };
 }
 
 /** The requested page: it continues after a task. */
@@ -72,7 +72,7 @@ export interface Conversations {
     caller: Caller,
     filter: ConversationFilter,
     input: ConversationsInput,
-  ): Promise<{ readonly items: readonly Conversation[]; readonly hasMore: boolean }>;
+  ): Promise<{ items: readonly Conversation[]; hasMore: boolean }>;
 }
 
 export const conversations: Conversations = {

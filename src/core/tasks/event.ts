@@ -86,7 +86,7 @@ export type TaskEvent = NewEvent & { readonly taskId: string; readonly seq: numb
 
 /** The last events of a task, as they were written with its current numbers and times. */
 export const lastEvents = (
-  { id: taskId, lastSeq, lastTimestamp }: { readonly id: string; readonly lastSeq: number; readonly lastTimestamp: number },
+  { id: taskId, lastSeq, lastTimestamp }: { id: string; lastSeq: number; lastTimestamp: number },
   events: readonly NewEvent[],
 ): readonly TaskEvent[] =>
   events.map((event, index) => {

@@ -132,7 +132,7 @@ function toEntry({ payload: { tool, status, params, result = null } }: Use, requ
 }
 
 /** Replaces a long value by its beginning. */
-function shorten<T extends Json>(value: T): { readonly value: T | { readonly beginning: string }; readonly isShortened: boolean } {
+function shorten<T extends Json>(value: T): { value: T | { beginning: string }; isShortened: boolean } {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   if (Buffer.byteLength(text) <= detailMax) return { value, isShortened: false };
   return { value: { beginning: text.slice(0, beginningMax).replace(/[\ud800-\udbff]$/, "") }, isShortened: true };

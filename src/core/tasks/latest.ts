@@ -46,11 +46,11 @@ function planOf(events: readonly NewEvent[]): ProgressChange {
 export type TaskOutcome = "finished" | "stopped" | "failed";
 
 /** The latest status, if it is that of the task: an older release does not write it. */
-export const currentStatus = (task: { readonly status: TaskStatus } & TaskProgress): LatestStatus | null =>
+export const currentStatus = (task: { status: TaskStatus } & TaskProgress): LatestStatus | null =>
   task.latestStatus?.status === task.status ? task.latestStatus : null;
 
 /** How the latest turn of a task ended; null while it runs or waits, and when that is not known. */
-export function outcomeOf(task: { readonly status: TaskStatus } & TaskProgress): TaskOutcome | null {
+export function outcomeOf(task: { status: TaskStatus } & TaskProgress): TaskOutcome | null {
   if (task.status === "error") return "failed";
   const latest = currentStatus(task);
   if (task.status !== "stopped" || latest === null) return null;

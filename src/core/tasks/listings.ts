@@ -35,7 +35,7 @@ export interface Listings {
    */
   tasks(tx: Tx, caller: Caller, filter: TaskFilter, input: TasksInput): Promise<TasksPage>;
   /** By number (spec/api.md 8.8). */
-  messages(tx: Tx, caller: Caller, taskId: string, input: MessagesInput): Promise<Page<TaskEvent> & { readonly task: TaskView }>;
+  messages(tx: Tx, caller: Caller, taskId: string, input: MessagesInput): Promise<Page<TaskEvent> & { task: TaskView }>;
 }
 
 export const listings: Listings = {

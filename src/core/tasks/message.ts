@@ -49,11 +49,7 @@ export const textTooLong = (path = "message.content"): Failure => invalidArgumen
  * @throws Failure `invalid_argument` for a text that is too long, and for an empty one without files.
  */
 export function messageText(
-  {
-    texts,
-    attachments = [],
-    withTranscripts,
-  }: Pick<UserInput, "texts" | "withTranscripts"> & { readonly attachments?: readonly unknown[] },
+  { texts, attachments = [], withTranscripts }: Pick<UserInput, "texts" | "withTranscripts"> & { attachments?: readonly unknown[] },
   path = "message.content",
 ): string {
   const written = texts.join("");

@@ -44,7 +44,7 @@ export interface ProfileRows {
   list(spaceId: string): Promise<readonly ProfileSettings[]>;
   set(settings: Pick<ProfileSettings, "spaceId" | "profile" | "updatedAt">, edit: ProfileEdit): Promise<void>;
   /** The settings of these tasks that limit concurrency. Their rows stay locked until the change ends; they are locked in one order. */
-  lockLimited(tasks: readonly ProfileOfTask[]): Promise<readonly (ProfileSettings & { readonly concurrency: number })[]>;
+  lockLimited(tasks: readonly ProfileOfTask[]): Promise<readonly (ProfileSettings & { concurrency: number })[]>;
   /** The number of runs in progress. */
   countRuns(settings: Pick<ProfileSettings, "spaceId" | "profile">): Promise<number>;
   /** Stores the labels of profiles, for the state of waiting tasks. Replaces all that are stored. */

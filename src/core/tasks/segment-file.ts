@@ -31,7 +31,7 @@ export interface PackedSegment {
  * @param range the numbers that the segment covers: its events may be fewer.
  */
 export async function packSegment(
-  { cipher, random }: { readonly cipher: Pick<Cipher, "seal">; readonly random: Random },
+  { cipher, random }: { cipher: Pick<Cipher, "seal">; random: Random },
   { taskId, spaceId, firstSeq, lastSeq }: Pick<EventSegment, "taskId" | "spaceId" | "firstSeq" | "lastSeq">,
   events: readonly TaskEvent[],
 ): Promise<PackedSegment> {

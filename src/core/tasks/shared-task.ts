@@ -92,7 +92,7 @@ export async function listSharedEvents(
   tx: Pick<Tx, "tasks" | "events">,
   caller: Caller,
   id: string,
-  { afterSeq, limit }: { readonly afterSeq: number; readonly limit: number },
+  { afterSeq, limit }: { afterSeq: number; limit: number },
 ): Promise<SharedPage> {
   const { lastSeq } = await getSharedTask(tx, caller, id);
   if (afterSeq >= lastSeq) return { items: [], hasMore: false, nextAfterSeq: afterSeq };

@@ -54,7 +54,7 @@ export function statesOf({ subtasks }: Pick<SubtaskWait, "subtasks">, found: rea
 export function reasonOf(
   { mode, until }: Pick<SubtaskWait, "mode" | "until">,
   states: readonly SubtaskEnd[],
-  { now, hasMessage }: { readonly now: number; readonly hasMessage: boolean },
+  { now, hasMessage }: { now: number; hasMessage: boolean },
 ): WaitReason | null {
   const ended = states.filter(({ status }) => hasEnded(status)).length;
   if (ended === states.length || (mode === "any" && ended > 0)) return "ended";

@@ -31,7 +31,7 @@ export interface BrowserUse {
 export interface TaskResourceRows {
   find(taskId: string): Promise<TaskResources | null>;
   /** Sets the given members; the others stay, or get the defaults of a task without a row. */
-  set(task: { readonly id: string; readonly spaceId: string }, resources: Partial<TaskResources>): Promise<void>;
+  set(task: { id: string; spaceId: string }, resources: Partial<TaskResources>): Promise<void>;
   /** Unselects this browser, and no other; false when the task has not selected it. */
   deselectBrowser(taskId: string, browserId: string): Promise<boolean>;
   /** The tasks in progress that the caller sees and that have selected one of these browsers, newest first, up to `max`. */
@@ -50,7 +50,7 @@ export const noResources: RequestedResources = { skills: [], forced: [], connect
  */
 export async function saveResources(
   tx: Tx,
-  task: { readonly id: string; readonly spaceId: string },
+  task: { id: string; spaceId: string },
   { skills, forced }: Pick<RequestedResources, "skills" | "forced">,
   connectors: readonly string[] | undefined,
 ): Promise<void> {

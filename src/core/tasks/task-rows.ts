@@ -139,7 +139,7 @@ export interface TaskRows {
    * Whether this process may claim a task without the queue: no other task of the filter waits, the space does not limit the profile,
    * and the process has its row.
    */
-  canSkipQueue(task: Pick<Task, "id" | "spaceId" | "agentProfile">, filter: QueueFilter & { readonly nodeId: string }): Promise<boolean>;
+  canSkipQueue(task: Pick<Task, "id" | "spaceId" | "agentProfile">, filter: QueueFilter & { nodeId: string }): Promise<boolean>;
   /** The ids of an account's running tasks in a space, with or without a runner; tasks before their subtasks. */
   listRunning(scope: Pick<Scope, "accountId" | "spaceId">): Promise<readonly string[]>;
   /** The number of subtasks below a root, including those of the given ids that are not created yet. */
@@ -172,7 +172,7 @@ export interface TaskRows {
    * Appends events with their own times to a task that this change has locked, as history: nothing is notified, and no message
    * waits for a turn. Its `updatedAt` stays.
    */
-  appendImported(task: Pick<Task, "id" | "lastSeq">, events: readonly (NewEvent & { readonly timestamp: number })[]): Promise<void>;
+  appendImported(task: Pick<Task, "id" | "lastSeq">, events: readonly (NewEvent & { timestamp: number })[]): Promise<void>;
   /** Counts an imported subtask at its parent, whose `updatedAt` stays. */
   addImportedSubtask(id: string): Promise<void>;
   /** Makes the row a tombstone (spec/decisions.md 14): in a personal space only the id and times remain. */

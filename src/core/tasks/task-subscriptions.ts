@@ -146,7 +146,7 @@ export function taskSubscriptions(
   }
 
   /** Takes a slot and enters a waker; leaves both when the caller is gone. */
-  function enter(call: OpenCall, waker: Waker, add: () => () => void): { readonly leave: () => void; readonly left: AbortSignal } {
+  function enter(call: OpenCall, waker: Waker, add: () => () => void): { leave: () => void; left: AbortSignal } {
     const { gone } = call;
     const left = new AbortController();
     // The subscription takes over the reserved slot: nothing runs between the two.

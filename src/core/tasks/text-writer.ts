@@ -36,7 +36,7 @@ export function textWriter({ open, add, drop }: TextPlace, { taskId, fence, last
   let inRun = 0;
   let seq = lastSeq;
   /** A text that began before the events before it were written. */
-  let held: { readonly type: LiveType; text: string } | null = null;
+  let held: { type: LiveType; text: string } | null = null;
   let text: LiveText | null = null;
   let isClosed = false;
 

@@ -111,7 +111,7 @@ export interface Watches {
    * @returns the last result.
    * @throws Failure `resource_exhausted` with too many calls held; the failures of the read, and those of a new call.
    */
-  hold<T extends { readonly task: TaskView }>(call: OpenCall, look: HeldRead<T>): Promise<T>;
+  hold<T extends { task: TaskView }>(call: OpenCall, look: HeldRead<T>): Promise<T>;
   /**
    * The events of a task as they occur, each once, without a gap; null when the task
    * is settled, all events were sent, and `untilSettled` is set. Holds one page
@@ -192,7 +192,7 @@ export function watches(
     tx: Tx,
     call: OpenCall,
     first: WatchedTask,
-    { watch, reader }: { readonly watch: Watch; readonly reader: Reader<Delta> | null },
+    { watch, reader }: { watch: Watch; reader: Reader<Delta> | null },
     subscription: Subscription,
   ): AsyncGenerator<TaskEvent | Delta> {
     const { id } = first;

@@ -78,7 +78,7 @@ export interface Groups {
    * @throws Failure `already_exists` for a name or an external id that a group has, `resource_exhausted` beyond
    * `groupsMax`, `invalid_argument` for an unknown member or more than `groupMembersMax`.
    */
-  create(tx: Tx, caller: Caller, input: GroupInput & { readonly displayName: string }): Promise<Group>;
+  create(tx: Tx, caller: Caller, input: GroupInput & { displayName: string }): Promise<Group>;
   /** @throws Failure as `create`. */
   update(tx: Tx, caller: Caller, id: string, input: GroupInput): Promise<Group>;
   remove(tx: Tx, caller: Caller, id: string): Promise<void>;

@@ -36,7 +36,7 @@ export interface TeamUser {
   readonly status: MemberStatus;
   readonly role: Role;
   /** The member that holds the profile, and the previous address; null unless it is delegated. */
-  readonly delegation: { readonly to: string; readonly at: number; readonly originalEmail: string } | null;
+  readonly delegation: { to: string; at: number; originalEmail: string } | null;
   /** The identity provider's id of the person (RFC 7643 3.1). */
   readonly externalId: string | null;
   readonly createdAt: number;
@@ -148,14 +148,14 @@ export type MigratedRole = "member" | "free_guest" | "deactivated";
  * owner, and `permission_denied` for a super admin who grants or revokes that role (spec/decisions.md 2).
  */
 export interface TeamUsers {
-  list(tx: Tx, caller: Caller, filter: TeamUserFilter): Promise<{ readonly users: readonly TeamUser[]; readonly total: number }>;
+  list(tx: Tx, caller: Caller, filter: TeamUserFilter): Promise<{ users: readonly TeamUser[]; total: number }>;
   find(tx: Tx, caller: Caller, ref: TeamUserRef): Promise<TeamUserDetail>;
   /** @throws Failure `already_exists` when a current member has the address (or external id). */
   create(tx: Tx, caller: Caller, member: NewTeamUser): Promise<TeamUser>;
   /** @param dryRun shows the result and the effects; nothing is written. */
   update(tx: Tx, caller: Caller, ref: TeamUserRef, change: TeamUserChange, dryRun?: boolean): Promise<CascadeResult>;
   delegate(tx: Tx, caller: Caller, id: string, to: Delegate, dryRun?: boolean): Promise<CascadeResult>;
-  reclaim(tx: Tx, caller: Caller, id: string): Promise<TeamUserDetail & { readonly previousDelegate: string }>;
+  reclaim(tx: Tx, caller: Caller, id: string): Promise<TeamUserDetail & { previousDelegate: string }>;
   rename(tx: Tx, caller: Caller, id: string, name: string): Promise<TeamUserDetail>;
   remove(tx: Tx, caller: Caller, id: string, dryRun?: boolean): Promise<CascadeResult>;
   /** Active members who are not delegated, by name. */

@@ -101,7 +101,7 @@ export interface BudgetRows {
    * Creates a budget with the costs so far as spent, or changes the credits of the existing
    * one. Blocks writes of costs until the change ends. `before` is null for a new budget.
    */
-  set(budget: Budget): Promise<{ readonly before: Budget | null; readonly after: Budget }>;
+  set(budget: Budget): Promise<{ before: Budget | null; after: Budget }>;
   /** Returns the deleted budget; null when the space has none of this id. */
   remove(spaceId: string, id: string): Promise<Budget | null>;
   insertReservation(hold: BudgetReservation): Promise<void>;
@@ -132,7 +132,7 @@ export interface Budgets {
   remove(tx: Tx, space: Pick<Scope, "spaceId">, id: string): Promise<void>;
 }
 
-export function budgets({ clock, ids }: { readonly clock: Pick<Clock, "now">; readonly ids: Pick<Ids, "short"> }): Budgets {
+export function budgets({ clock, ids }: { clock: Pick<Clock, "now">; ids: Pick<Ids, "short"> }): Budgets {
   async function list(tx: Tx, { spaceId }: Pick<Scope, "spaceId">): Promise<readonly Budget[]> {
     const now = clock.now();
     return (await tx.budgets.list(spaceId)).map((budget) => inPeriod(budget, now));
@@ -199,7 +199,7 @@ async function taskExists(tx: Tx, spaceId: string, id: string): Promise<boolean>
 }
 
 /** Apps of the space, and the command line, which belongs to none. */
-const isAppIn = (app: { readonly spaceId: string | null } | null, spaceId: string): boolean =>
+const isAppIn = (app: { spaceId: string | null } | null, spaceId: string): boolean =>
   app !== null && (app.spaceId === null || app.spaceId === spaceId);
 
 async function isMember(tx: Tx, teamId: string, accountId: string): Promise<boolean> {

@@ -141,7 +141,7 @@ function rangeFor({ role }: Caller, input: RangeInput, clock: Pick<Clock, "now">
 }
 
 /** The days of a range whose ends are both optional. @throws Failure `invalid_argument` when it ends before it starts. */
-function openRange({ start, end }: RangeInput): { readonly from?: number; readonly to?: number } {
+function openRange({ start, end }: RangeInput): { from?: number; to?: number } {
   if (start !== undefined && end !== undefined && end < start) throw invalidArgument("end_date", "must not be before start_date");
   return { ...(start === undefined ? {} : { from: dayOf(start) }), ...(end === undefined ? {} : { to: dayOf(end) }) };
 }

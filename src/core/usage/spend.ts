@@ -22,7 +22,7 @@ const isNothing = ({ credits, usage, turns, charge }: Cost): boolean =>
 
 /** The usage of a task with its charge; `ahead` is null when nothing was priced. */
 export interface Cost extends RunUsage {
-  readonly charge: { readonly credits: number; readonly ahead: number | null };
+  readonly charge: { credits: number; ahead: number | null };
 }
 
 /** Computes the cost of a usage; reads the database only when a price has to be rounded. */
@@ -146,7 +146,7 @@ async function hold(
   { id: taskId, fence }: Task,
   budgets: readonly Budget[],
   credits: number,
-  { now, ids }: { readonly now: number; readonly ids: Pick<Ids, "short"> },
+  { now, ids }: { now: number; ids: Pick<Ids, "short"> },
 ): Promise<ReservedCredits> {
   for (const budget of budgets) await tx.budgets.save({ ...budget, held: budget.held + credits });
   const id = ids.short();
@@ -168,7 +168,7 @@ async function hold(
  * @returns the reservations; null when a budget has too few credits, so that the run must not begin.
  */
 export async function holdStep(
-  { step, store, clock, ids }: Omit<ReserveParts, "prices"> & { readonly step: number },
+  { step, store, clock, ids }: Omit<ReserveParts, "prices"> & { step: number },
   task: Task,
 ): Promise<readonly ReservedCredits[] | null> {
   const found = await currentBudgets(store, task, clock.now());

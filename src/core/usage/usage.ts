@@ -98,7 +98,7 @@ export interface RecordPage extends UsageFilter {
   readonly from?: number;
   readonly to?: number;
   readonly limit: number;
-  readonly after?: { readonly updatedAt: number; readonly id: string };
+  readonly after?: { updatedAt: number; id: string };
 }
 
 /** The credits of a task that were spent on a day and not refunded so far. */
@@ -155,7 +155,7 @@ export interface GroupPage {
   /** Only this person. */
   readonly accountId?: string;
   readonly limit: number;
-  readonly after?: { readonly value: number; readonly id: string };
+  readonly after?: { value: number; id: string };
 }
 
 export interface PeoplePage extends UsageFilter {
@@ -165,7 +165,7 @@ export interface PeoplePage extends UsageFilter {
   readonly sort: "tasks" | "credits";
   readonly order: "asc" | "desc";
   readonly limit: number;
-  readonly after?: { readonly value: number; readonly id: string };
+  readonly after?: { value: number; id: string };
 }
 
 /** Movements of credits, and their sums. */

@@ -56,7 +56,7 @@ async function isActive(tx: Tx, caller: Caller): Promise<boolean> {
  */
 async function credentialOfApp(
   tx: Tx,
-  { id, accountId, spaceId, clientId }: Owned & { readonly clientId: string },
+  { id, accountId, spaceId, clientId }: Owned & { clientId: string },
 ): Promise<TokenCredential | "app_deleted" | "grant_revoked"> {
   const app = await tx.apps.find(clientId);
   if (!app) return "app_deleted";

@@ -28,7 +28,7 @@ export interface EndedMembership {
 }
 
 /** Whether keys and webhooks end permanently too; sessions, tokens and codes always end (spec/decisions.md 5, 6). */
-const alsoEnds: Readonly<Record<Ending, { readonly keys: boolean; readonly webhooks: boolean }>> = {
+const alsoEnds: Readonly<Record<Ending, { keys: boolean; webhooks: boolean }>> = {
   // Keys are refused while the member is inactive, and are valid again afterwards.
   deactivated: { keys: false, webhooks: false },
   delegated: { keys: true, webhooks: false },

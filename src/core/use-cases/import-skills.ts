@@ -91,7 +91,7 @@ export async function removeSkill(tx: Tx, context: CreationContext, id: string):
 export const listSkills = (tx: Tx): Promise<readonly Skill[]> => tx.skills.all(listedMax);
 
 /** The owner of the imported skill, and the account whose log has the entry: for official skills that of the first team's owner. */
-async function resolveTarget(tx: Tx, target: SkillTarget): Promise<{ readonly owner: SkillOwner; readonly audited: Recipient }> {
+async function resolveTarget(tx: Tx, target: SkillTarget): Promise<{ owner: SkillOwner; audited: Recipient }> {
   const none = { spaceId: null, accountId: null, projectId: null, clientId: null };
   switch (target.kind) {
     case "official":

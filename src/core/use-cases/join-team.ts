@@ -73,11 +73,7 @@ export async function openInvitation(
   tx.afterCommit(() => invite({ ...recipient, link }));
 }
 
-async function findOrCreateAccount(
-  tx: Tx,
-  { now, ids }: CreationContext,
-  email: string,
-): Promise<{ readonly accountId: string; readonly isNew: boolean }> {
+async function findOrCreateAccount(tx: Tx, { now, ids }: CreationContext, email: string): Promise<{ accountId: string; isNew: boolean }> {
   const account = await lockAccountByEmail(tx, email);
   if (account) return { accountId: account.id, isNew: false };
   const accountId = ids.uuid();

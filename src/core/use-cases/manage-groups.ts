@@ -9,7 +9,7 @@ import { type Group, type GroupInput, type GroupRole, type Groups, groupMembersM
 const nameForm = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
 /** The groups of a team: their members, and the roles that the members get from them. */
-export function groups({ clock, ids }: { readonly clock: Pick<Clock, "now">; readonly ids: Ids }): Groups {
+export function groups({ clock, ids }: { clock: Pick<Clock, "now">; ids: Ids }): Groups {
   /** Makes a change of a group, then changes the roles of the people concerned and notes both for the audit log. */
   async function applyChange(tx: Tx, before: Group | null, after: Group | null, { members }: GroupInput): Promise<void> {
     if (members && members.size > groupMembersMax) throw invalidArgument("members", `must be at most ${groupMembersMax} users`);
@@ -91,7 +91,7 @@ async function findGroup(tx: Tx, caller: Caller, id: string): Promise<Group> {
 /** @throws Failure `invalid_argument` for the name, `already_exists` when another group has the name or the external id. */
 async function checkGroup(tx: Tx, { id, spaceId, displayName, externalId }: Group): Promise<void> {
   if (!nameForm.test(displayName)) throw invalidArgument("displayName", "must have 1 to 255 characters, and no control characters");
-  const isTaken = async (filter: { readonly displayName?: string; readonly externalId?: string }): Promise<boolean> =>
+  const isTaken = async (filter: { displayName?: string; externalId?: string }): Promise<boolean> =>
     (await tx.groups.list(spaceId, { ...filter, limit: 1, offset: 0 })).groups.some((other) => other.id !== id);
   if (await isTaken({ displayName })) throw new Failure("already_exists", "displayName: is already used by a group");
   if (externalId !== null && (await isTaken({ externalId }))) throw new Failure("already_exists", "externalId: is already used by a group");

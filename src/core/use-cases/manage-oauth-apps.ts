@@ -36,7 +36,7 @@ export interface AppView extends OAuthApp {
  */
 export interface Apps {
   /** @throws Failure `invalid_argument`, or `resource_exhausted` when the team has 50. */
-  create(caller: Caller, input: SettingsInput): Promise<Change<{ readonly app: AppView; readonly secret: string }>>;
+  create(caller: Caller, input: SettingsInput): Promise<Change<{ app: AppView; secret: string }>>;
   /** @throws Failure `not_found` */
   get(tx: Tx, caller: Caller, clientId: string): Promise<AppView>;
   /** Newest first. */
@@ -207,7 +207,7 @@ const toAuditFacts = ({ webhookUrl, ...app }: AppSettings & Pick<OAuthApp, "serv
   connectorUids: app.connectorUids,
 });
 
-function findDifference(before: OAuthApp, after: OAuthApp): { readonly before: AuditFacts; readonly after: AuditFacts } {
+function findDifference(before: OAuthApp, after: OAuthApp): { before: AuditFacts; after: AuditFacts } {
   const [was, is] = [toAuditFacts(before), toAuditFacts(after)];
   const changed = Object.keys(is).filter((name) => JSON.stringify(was[name]) !== JSON.stringify(is[name]));
   const pickChanged = (all: AuditFacts) => Object.fromEntries(changed.map((name) => [name, all[name]]));

@@ -74,7 +74,7 @@ export interface Tasks {
   update(tx: Tx, caller: Caller, id: string, edit: TaskEdit): Promise<Task>;
   stop(tx: Tx, caller: Caller, id: string): Promise<void>;
   /** @param how a running task is refused unless `stop` is set, which stops it first. */
-  remove(tx: Tx, caller: Caller, id: string, how: { readonly stop: boolean }): Promise<void>;
+  remove(tx: Tx, caller: Caller, id: string, how: { stop: boolean }): Promise<void>;
   /** Returns the task's id, also when the request used a shortcut. */
   send(tx: Tx, caller: Caller, id: string, input: UserInput, turn: TurnOptions): Promise<string>;
 }
@@ -98,7 +98,7 @@ export function tasks({ clock, ids, backlog, steps, publishTask, keepsEvents, pr
   const { lock, advance, insert, enqueue } = steps;
 
   /** A message instead of a decision dismisses the pending action; only a question keeps its memo (spec/decisions.md 19). */
-  async function dismissAction(tx: Tx, { id, status }: Task): Promise<{ readonly memo?: null }> {
+  async function dismissAction(tx: Tx, { id, status }: Task): Promise<{ memo?: null }> {
     if (status !== "waiting") return {};
     const kind = await tx.actions.dismiss(id);
     return kind === null || isQuestion(kind) ? {} : { memo: null };
@@ -291,12 +291,7 @@ const effectiveVisibility = (requested: Visibility, caller: Caller): Visibility 
   requested === "team" && caller.role === null ? "private" : requested;
 
 /** The row of a task before its first event. */
-const newTask = (
-  id: string,
-  caller: Caller,
-  request: TaskInput & { readonly agentProfile: string; readonly title: string },
-  now: number,
-): Task => ({
+const newTask = (id: string, caller: Caller, request: TaskInput & { agentProfile: string; title: string }, now: number): Task => ({
   ...idleTask(id, caller, now),
   clientId: appOf(caller),
   apiKeyId: keyOf(caller),

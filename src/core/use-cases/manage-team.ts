@@ -146,7 +146,7 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
 export const canSeeAddresses = ({ role }: Caller): boolean => role === "owner" || role === "super_admin";
 
 /** Ends the open links of a person in a space, and opens a new invitation to the address of the account, not of the membership. */
-async function renewInvitation(tx: Tx, context: Joining, person: { readonly accountId: string; readonly spaceId: string }): Promise<void> {
+async function renewInvitation(tx: Tx, context: Joining, person: { accountId: string; spaceId: string }): Promise<void> {
   const profile = await tx.accounts.profile(person.accountId, person.spaceId);
   if (profile === null) throw notFound("team user");
   await tx.links.useUp(person.accountId, person.spaceId, context.now);

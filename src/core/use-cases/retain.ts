@@ -32,8 +32,7 @@ const rowsOf: Size = { first: 250, min: 10, max: 1_000 };
 const tasksOf: Size = { first: 10, min: 1, max: 100 };
 const changeMs = 200;
 
-type RetainNeeds = JobNeeds &
-  Pick<RetainParts, "ids" | "archive"> & { readonly clock: Clock; readonly config: { readonly retention: Retention } };
+type RetainNeeds = JobNeeds & Pick<RetainParts, "ids" | "archive"> & { clock: Clock; config: { retention: Retention } };
 
 /** Removes what is older than the settings allow, once a day for all processes. Ends when the pass is over, or when `signal` stops it. */
 export const retain: TimedJob<RetainNeeds> = {
@@ -204,9 +203,6 @@ async function retainAudit({ store, clock, ids, retention }: RetainParts, { inBa
 }
 
 /** All rows, page by page. */
-async function* walk<T extends { readonly id: string }>(
-  page: (after: string) => Promise<readonly T[]>,
-  signal: AbortSignal,
-): AsyncGenerator<T> {
+async function* walk<T extends { id: string }>(page: (after: string) => Promise<readonly T[]>, signal: AbortSignal): AsyncGenerator<T> {
   for (let rows = await page(""); rows.length > 0 && !signal.aborted; rows = await page(rows.at(-1)?.id ?? "")) yield* rows;
 }

@@ -132,7 +132,7 @@ const auditRow = (
   { clock, ids }: RecordingParts,
   { id, accountId, spaceId }: Schedule,
   operation: string,
-  { after }: { readonly after: Readonly<Record<string, unknown>> | null },
+  { after }: { after: Readonly<Record<string, unknown>> | null },
 ) => ({
   id: ids.short(),
   at: clock.now(),

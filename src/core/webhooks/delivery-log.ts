@@ -27,7 +27,7 @@ export interface DeliveryFilter {
 /** A page, newest first; it begins after this delivery. */
 export interface DeliveryPage {
   readonly limit: number;
-  readonly after?: { readonly createdAt: number; readonly id: string };
+  readonly after?: { createdAt: number; id: string };
 }
 
 export type DeliveryTally = Readonly<Record<DeliveryState, number>>;
@@ -35,7 +35,7 @@ export type DeliveryTally = Readonly<Record<DeliveryState, number>>;
 /** Deliveries and attempts for people to read. The caller checks access by the webhook. */
 export interface DeliveryLogRows {
   list(webhookId: string, filter: DeliveryFilter, page: DeliveryPage): Promise<DeliveryLogEntry[]>;
-  listOfTask(reach: WebhookReach, filter: DeliveryFilter & { readonly taskId: string }, page: DeliveryPage): Promise<DeliveryLogEntry[]>;
+  listOfTask(reach: WebhookReach, filter: DeliveryFilter & { taskId: string }, page: DeliveryPage): Promise<DeliveryLogEntry[]>;
   find(id: string): Promise<DeliveryLogEntry | null>;
   /** How the newest deliveries of events since a time ended, at most `max` of them. */
   tally(webhookId: string, since: number, max: number): Promise<DeliveryTally>;
@@ -161,11 +161,7 @@ function hiddenBodies(tx: Tx, caller: Caller): (delivery: DeliveryLogEntry) => P
 }
 
 /** A delivery of another account's webhook is reported as not found. @throws Failure `not_found` */
-async function findDelivery(
-  tx: Tx,
-  caller: Caller,
-  id: string,
-): Promise<{ readonly delivery: DeliveryLogEntry; readonly webhook: Webhook }> {
+async function findDelivery(tx: Tx, caller: Caller, id: string): Promise<{ delivery: DeliveryLogEntry; webhook: Webhook }> {
   const delivery = await tx.deliveryLog.find(id);
   const webhook = delivery && (await tx.webhooks.find(webhookReach(caller), delivery.webhookId));
   if (delivery === null || webhook === null) throw notFound("delivery");

@@ -61,14 +61,14 @@ export interface DeliveryAttempt {
  */
 export type SendWebhook = (
   webhook: Pick<Webhook, "id" | "accountId" | "url" | "secret" | "oldSecret" | "oldSecretUntil" | "doubleHash">,
-  event: { readonly id: string; readonly body: string },
+  event: { id: string; body: string },
   signal?: AbortSignal,
 ) => Promise<AttemptResult>;
 
 /** Returns all headers of a request that has this event as its body, with names in lower case; `at` in Unix milliseconds. */
 export type SignDelivery = (
   webhook: Pick<Webhook, "id" | "url" | "secret" | "oldSecret" | "oldSecretUntil" | "doubleHash">,
-  event: { readonly id: string; readonly body: string },
+  event: { id: string; body: string },
   at: number,
 ) => Promise<Readonly<Record<string, string>>>;
 

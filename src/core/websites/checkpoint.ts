@@ -15,12 +15,12 @@ export const messageMax = 1_000;
 export interface StagedSite {
   readonly title: string;
   readonly message: string;
-  readonly files: readonly { readonly path: string; readonly staged: Staged }[];
+  readonly files: readonly { path: string; staged: Staged }[];
 }
 
 /** The facts of a site before its bytes are read; sizes if they are known. */
 export type SiteShape = Pick<StagedSite, "title" | "message"> & {
-  readonly files: readonly { readonly path: string; readonly bytes?: number }[];
+  readonly files: readonly { path: string; bytes?: number }[];
 };
 
 /**

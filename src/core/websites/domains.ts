@@ -122,7 +122,7 @@ const roundMax = 20;
 
 /** Looks for the proofs of due domains, each once a day, in the first process that claims it. Returns when none is due. */
 export async function checkDomains(
-  { store, clock, prove }: Pick<DomainParts, "clock" | "prove"> & { readonly store: Pick<Tx, "domains"> & Changes },
+  { store, clock, prove }: Pick<DomainParts, "clock" | "prove"> & { store: Pick<Tx, "domains"> & Changes },
   signal: AbortSignal,
 ): Promise<void> {
   async function check(due: SiteDomain): Promise<void> {
@@ -145,7 +145,7 @@ interface Changes {
 }
 
 /** The daily check of a custom domain begins at most a minute after it is due. */
-export const checkCustomDomains: TimedJob<JobNeeds & { readonly prove: ProveDomain }> = {
+export const checkCustomDomains: TimedJob<JobNeeds & { prove: ProveDomain }> = {
   name: "check-custom-domains",
   every: 60_000,
   run: checkDomains,

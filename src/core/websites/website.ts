@@ -101,7 +101,7 @@ export interface WebsiteRows {
   /** Finds a site and locks its row until this change ends. */
   lock(id: string): Promise<Website | null>;
   /** Begins to publish a checkpoint; a publication in progress is abandoned. */
-  begin(id: string, deployment: { readonly checkpointId: string; readonly visibility: SiteVisibility }, now: number): Promise<void>;
+  begin(id: string, deployment: { checkpointId: string; visibility: SiteVisibility }, now: number): Promise<void>;
   /**
    * Makes the checkpoint live, with the visibility of its publication, in one change; false when
    * another one or none is being published by now.

@@ -16,9 +16,9 @@ interface Deployment {
 /** Websites of a caller: each method is one operation of spec/api.md 8.29 to 8.32 and 8.53. */
 export interface Websites {
   /** Newest first. @throws Failure `invalid_argument` for a cursor of another list. */
-  list(tx: Tx, caller: Caller, page: { readonly limit: number; readonly cursor: string | undefined }): Promise<Page<Website>>;
+  list(tx: Tx, caller: Caller, page: { limit: number; cursor: string | undefined }): Promise<Page<Website>>;
   status(tx: Tx, caller: Caller, which: WebsiteRef): Promise<Website>;
-  checkpoints(tx: Tx, caller: Caller, which: WebsiteRef): Promise<{ readonly site: Website; readonly checkpoints: readonly Checkpoint[] }>;
+  checkpoints(tx: Tx, caller: Caller, which: WebsiteRef): Promise<{ site: Website; checkpoints: readonly Checkpoint[] }>;
   /**
    * Begins to publish the newest checkpoint, also while another is being published.
    *

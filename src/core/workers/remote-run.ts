@@ -25,12 +25,12 @@ export interface RemoteRun {
   readonly asked: readonly EventPayloads["user_message"][];
   /** The events of the turn so far, with the keys of those that workers wrote. */
   readonly written: readonly WrittenEvent[];
-  readonly decisions: readonly { readonly kind: KindName; readonly accepted: boolean; readonly input: JsonObject }[];
+  readonly decisions: readonly { kind: KindName; accepted: boolean; input: JsonObject }[];
   readonly outputSchema: JsonObject | null;
   readonly memo: Json;
   readonly references: readonly string[];
   /** Forced skills first. */
-  readonly skills: readonly { readonly id: string; readonly name: string; readonly description: string; readonly forced: boolean }[];
+  readonly skills: readonly { id: string; name: string; description: string; forced: boolean }[];
   /** The connectors that the task may use, with their tools. */
   readonly connectors: readonly UsableConnector[];
   /** The states of its subtasks; null when the task may not begin any. */
@@ -61,7 +61,7 @@ export interface SentEvent {
   /** The website that the run has built. */
   readonly site?: SentSite;
   /** A subtask that begins with it. */
-  readonly subtask?: { readonly id: string; readonly message: string };
+  readonly subtask?: { id: string; message: string };
 }
 
 /** A website sent by a worker: `uploadId` is a ZIP of its files. */
@@ -89,7 +89,7 @@ export interface StartedSubtask {
 
 export interface ReportedUsage {
   readonly credits: number;
-  readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly toolCalls: number } | null;
+  readonly usage: { inputTokens: number; outputTokens: number; toolCalls: number } | null;
 }
 
 /** The outcome by which a worker ends a turn. */
@@ -206,7 +206,7 @@ export interface RemoteRuns {
   /** Shows a part of a text to the task's watchers; nothing is written. @throws Failure `rate_limited` */
   writeText(worker: RemoteWorker, run: RunRef, sent: SentText): Promise<ShownText>;
   /** The id of a file, and the URL that its bytes are PUT to; null when they were sent in the request. */
-  upload(worker: RemoteWorker, run: RunRef, file: SentFile): Promise<{ readonly uploadId: string; readonly url: string | null }>;
+  upload(worker: RemoteWorker, run: RunRef, file: SentFile): Promise<{ uploadId: string; url: string | null }>;
   /** Uses a tool, on every call. @throws Failure `failed_precondition` naming `tool` or `connector_id` when the user has to act first. */
   callTool(worker: RemoteWorker, run: RunRef, call: ToolCall, gone: AbortSignal): Promise<ToolAnswer>;
   /**

@@ -51,10 +51,7 @@ export interface ClaimedTurn {
   readonly known?: KnownInput;
 }
 
-export const newRun = (
-  { task, workerId }: { readonly task: Pick<Task, "id" | "spaceId" | "fence">; readonly workerId: string },
-  now: number,
-): WorkerRun => ({
+export const newRun = ({ task, workerId }: { task: Pick<Task, "id" | "spaceId" | "fence">; workerId: string }, now: number): WorkerRun => ({
   taskId: task.id,
   spaceId: task.spaceId,
   workerId,

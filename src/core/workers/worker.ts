@@ -117,7 +117,7 @@ export async function createWorker(
   tx: Tx,
   { now, ids, random }: CreationContext,
   { spaceId, createdBy, name, profiles, labels = [] }: WorkerInput,
-): Promise<{ readonly worker: Worker; readonly text: string }> {
+): Promise<{ worker: Worker; text: string }> {
   if (!isKeyName(name)) throw invalidArgument("name", keyNameRule);
   // The row lock makes counting and inserting atomic.
   await tx.accounts.lockSpace(spaceId);
@@ -142,13 +142,9 @@ interface WorkersParts {
 /** The credentials of remote workers in the caller's space. */
 export interface Workers {
   /** @throws Failure `invalid_argument` for an invalid name, `resource_exhausted` when the space has 50 active ones. */
-  create(
-    tx: Tx,
-    caller: Caller,
-    input: Pick<Worker, "name" | "profiles" | "labels">,
-  ): Promise<{ readonly worker: Worker; readonly text: string }>;
+  create(tx: Tx, caller: Caller, input: Pick<Worker, "name" | "profiles" | "labels">): Promise<{ worker: Worker; text: string }>;
   /** Active credentials, newest first, and the tasks that wait for them, by remote profile. */
-  list(tx: Tx, caller: Caller): Promise<{ readonly workers: readonly BusyWorker[]; readonly queue: readonly WaitingTasks[] }>;
+  list(tx: Tx, caller: Caller): Promise<{ workers: readonly BusyWorker[]; queue: readonly WaitingTasks[] }>;
   /** New profiles and labels apply from the worker's next call on. @throws Failure `invalid_argument`, `not_found`. */
   update(tx: Tx, caller: Caller, id: string, edit: WorkerEdit): Promise<BusyWorker>;
   /** The newest failed runs. @throws Failure `not_found` */

@@ -75,7 +75,7 @@ export const sendLog =
   };
 
 /** Reads the query. @throws Failure `invalid_argument`, also for `limit` and `cursor`: a download has no pages. */
-function readQuery({ format = "ndjson", ...query }: JsonObject): { readonly format: AuditFormat; readonly query: JsonObject } {
+function readQuery({ format = "ndjson", ...query }: JsonObject): { format: AuditFormat; query: JsonObject } {
   if (!isFormat(format)) throw invalidArgument("format", `must be one of ${auditFormats.join(", ")}`);
   for (const name of ["limit", "cursor"]) if (name in query) throw invalidArgument(name, "a download has no pages");
   return { format, query };
@@ -86,7 +86,7 @@ const isFormat = (value: unknown): value is AuditFormat => auditFormats.some((fo
 /** All pages; each is read when the previous one was consumed. */
 async function* pagesOf(
   performer: Performer,
-  { admission, gone }: { readonly admission: Admission; readonly gone: AbortSignal },
+  { admission, gone }: { admission: Admission; gone: AbortSignal },
   input: Message,
 ): AsyncGenerator<readonly AuditEvent[], undefined> {
   let cursor: string | undefined;

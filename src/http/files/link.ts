@@ -10,11 +10,7 @@ export const linkPath = "/:fileId/:expires/:signature";
 const linkOf = ({ params }: FastifyRequest): LinkParts => params as LinkParts;
 
 /** Returns the parts of a request's link. @throws Failure `permission_denied` for a forged or expired link. */
-export function checkLink(
-  kind: LinkKind,
-  request: FastifyRequest,
-  { links, clock }: { readonly links: FileLinks; readonly clock: Clock },
-): LinkParts {
+export function checkLink(kind: LinkKind, request: FastifyRequest, { links, clock }: { links: FileLinks; clock: Clock }): LinkParts {
   const link = linkOf(request);
   checkLinkState(links.check(kind, link, clock.now()));
   return link;

@@ -98,7 +98,7 @@ function downloadRoute(app: FastifyInstance, wire: Wire, { blobs, links, clock, 
     const file = await linkedFile(store, fileId);
     if (!file) throw notFound("file");
     const now = fileAt(file, clock.now());
-    const { as } = call.request.query as { readonly as?: unknown };
+    const { as } = call.request.query as { as?: unknown };
     await (as === "pdf" ? sendAsPdf(call, now, { blobs, pdfOf }) : sendFile(call, now, blobs));
   };
   wire.route(app, linkPath, { GET: serve, HEAD: serve }, wrongMethod);

@@ -14,7 +14,7 @@ import { type Call, type Handle, wire } from "../wire/wire.ts";
 import { checkLink, linkPath, wrongMethod } from "./link.ts";
 
 /** The algorithms that are checked, by their names in headers (RFC 3230, RFC 9530); others are ignored. */
-const algorithms: Readonly<Record<string, { readonly algorithm: Digest["algorithm"]; readonly bytes: number }>> = {
+const algorithms: Readonly<Record<string, { algorithm: Digest["algorithm"]; bytes: number }>> = {
   md5: { algorithm: "md5", bytes: 16 },
   sha: { algorithm: "sha1", bytes: 20 },
   "sha-256": { algorithm: "sha256", bytes: 32 },

@@ -18,7 +18,7 @@ const tasksMax = 100;
 export async function resolveItems(
   ask: Invoke,
   items: readonly Item[],
-  { form, continues }: { readonly form: Form; readonly continues: string | undefined },
+  { form, continues }: { form: Form; continues: string | undefined },
 ): Promise<readonly (InputMessage | null)[]> {
   const texts = new Map<string, Promise<ReadonlyMap<string, string>>>();
   const resolve = async (item: Item, at: number): Promise<InputMessage | null> => {

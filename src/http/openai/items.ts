@@ -23,7 +23,7 @@ export type Message = Omit<OutputItem, "content"> & {
   /** In OpenAI's form, of a turn with a structured output. */
   readonly phase?: "commentary" | "final_answer";
   /** The text of commentary. */
-  readonly summary?: readonly { readonly type: "summary_text"; readonly text: string }[];
+  readonly summary?: readonly { type: "summary_text"; text: string }[];
 };
 
 /** The status values of the platform, which differ from those of the SDK (spec/v1.md 7.3). */
@@ -40,8 +40,8 @@ export interface ResponseState {
   readonly status: ResponseStatus;
   /** The user's stop ended the turn. */
   readonly isStopped?: true;
-  readonly error: { readonly code: string; readonly message: string } | null;
-  readonly incomplete_details: { readonly reason: Unfinished } | null;
+  readonly error: { code: string; message: string } | null;
+  readonly incomplete_details: { reason: Unfinished } | null;
   /** The complete conversation; in OpenAI's form the assistant's items of this turn. */
   readonly output: readonly Message[];
   /** When the turn was finished, in Unix seconds. Only in OpenAI's form. */

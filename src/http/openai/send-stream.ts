@@ -45,7 +45,7 @@ async function readPast(
   { map, flush }: StreamMapper,
   lastSeq: number,
   startingAfter: number | undefined,
-): Promise<{ readonly toSend: readonly StreamEvent[]; readonly last: number }> {
+): Promise<{ toSend: readonly StreamEvent[]; last: number }> {
   let toSend: StreamEvent[] = [];
   let last = -1;
   for (let seq = 0; seq < lastSeq; ) {

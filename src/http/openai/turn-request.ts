@@ -20,7 +20,7 @@ interface Repeated {
 export function turnRequestOf(
   { instructions, previous_response_id, background, text, tools, tool_choice }: Repeated,
   instruction: string,
-): { readonly turn?: TurnRequest } {
+): { turn?: TurnRequest } {
   checkToolChoice(tool_choice);
   if (tools !== undefined && !Array.isArray(tools)) throw invalidArgument("tools", "must be an array");
   const given = { instructions, previous_response_id, background, text, tool_choice, ...(tools?.length ? { tools } : {}) };

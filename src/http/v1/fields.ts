@@ -8,7 +8,7 @@ const spellings: Readonly<Record<string, string>> = { speed: "lite", quality: "s
 export const profileFields = { agent_profile: z.string().optional(), mode: z.enum(["speed", "quality"]).optional() };
 
 /** The requested profile, in any spelling that v2 also accepts; `mode` applies only without `agent_profile`. */
-export function profileIn({ agent_profile, mode }: { readonly agent_profile?: string | undefined; readonly mode?: string | undefined }) {
+export function profileIn({ agent_profile, mode }: { agent_profile?: string | undefined; mode?: string | undefined }) {
   const requested = agent_profile || mode;
   return requested === undefined ? {} : { agentProfile: spellings[requested] ?? requested };
 }

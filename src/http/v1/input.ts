@@ -73,7 +73,7 @@ const types: Readonly<Record<string, string>> = {
 const verbatim: ReadonlySet<string> = new Set(["schema", "metadata", "tools", "tool_choice"]);
 
 /** Converts names to snake_case. For a member in both spellings, the first value that is not null applies. */
-function snakeCased(object: { readonly [member: string]: Json }): JsonObject {
+function snakeCased(object: { [member: string]: Json }): JsonObject {
   const members = Object.entries(object).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(
     members.toReversed().map(([name, value]) => [snakeCase(name), verbatim.has(name) ? value : inSnakeCase(value)]),

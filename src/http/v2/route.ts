@@ -52,7 +52,7 @@ export function unknownOperation({ all }: OperationTable): (url: string) => Fail
   const names = all.flatMap(({ name }) => name ?? []).toSorted();
   const words = new Map(names.map((name) => [name, wordsIn(name)]));
   function suggest(requested: readonly string[]): string | undefined {
-    let best: { readonly name: string; readonly rank: number } | undefined;
+    let best: { name: string; rank: number } | undefined;
     for (const [name, operation] of words) {
       const rank = rankOf(requested, operation);
       if (rank < (best?.rank ?? Number.POSITIVE_INFINITY)) best = { name, rank };

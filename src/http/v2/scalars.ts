@@ -164,7 +164,7 @@ export function scalarReader(type: ScalarType, mode: Mode): ReadValue {
 }
 
 /** The reader of a field's enum: by name, in both modes. The refusal of another name lists the accepted ones. */
-export function enumReader(field: DescField & { readonly enum: DescEnum }): ReadValue {
+export function enumReader(field: DescField & { enum: DescEnum }): ReadValue {
   const { numbers } = enumNames(field.enum);
   const rule = enumRule(field);
   return (json) => {

@@ -6,4 +6,4 @@ import type { FastifyRequest } from "fastify";
  */
 export const oneOf = (names: Iterable<string>): string => `:name(^${[...names].join("|").replaceAll(".", "\\.")}$)`;
 
-export const nameIn = ({ params }: Pick<FastifyRequest, "params">): string => (params as { readonly name: string }).name; // `oneOf` names the parameter.
+export const nameIn = ({ params }: Pick<FastifyRequest, "params">): string => (params as { name: string }).name; // `oneOf` names the parameter.

@@ -32,7 +32,7 @@ export interface ArmedFaults {
 const headersMax = 10_000;
 
 export function armedFaults(): ArmedFaults {
-  let armed: { readonly fault: Fault; readonly aim: Aim; uses: number }[] = [];
+  let armed: { fault: Fault; aim: Aim; uses: number }[] = [];
   const headers = new Map<string, number>();
   const fits = ({ name, wire }: Aim, target: Target) =>
     (name === undefined || target.names.includes(name)) && (wire === undefined || wire === target.wire);

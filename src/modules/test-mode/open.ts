@@ -34,7 +34,7 @@ export interface TestFlags {
 
 export interface TestServer {
   readonly config: Config;
-  readonly ambient: Pick<Ambient, "clock" | "ids" | "random"> & { readonly test: TestMode };
+  readonly ambient: Pick<Ambient, "clock" | "ids" | "random"> & { test: TestMode };
   readonly seed: string;
   /** The key of the first owner. */
   key(): string;

@@ -27,7 +27,7 @@ export function createSpace(store: Store, context: CreationContext, name: string
 async function addPerson(
   tx: Tx,
   context: CreationContext,
-  team: { readonly spaceId: string; readonly teamId: string },
+  team: { spaceId: string; teamId: string },
   role: Extract<Role, "owner" | "member">,
 ) {
   const { ids, now } = context;

@@ -61,7 +61,7 @@ const patienceMs = 10_000;
 export async function openTestState(
   path: string,
   snapshot: string,
-  parts: { readonly remote: readonly string[]; readonly waitingNode: string },
+  parts: { remote: readonly string[]; waitingNode: string },
 ): Promise<TestState> {
   const adapter = await connectSqlite(path, "PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA busy_timeout = 0;");
   const db = driverOf(adapter);

@@ -7,7 +7,7 @@ const modelSeconds = [0.5, 2, 5, 15, 45, 120];
 
 type CallFunctions = Pick<Observe, "callBegan" | "callEnded" | "uploaded" | "watchers">;
 
-export function callMetrics({ counter, histogram, gauge }: Series): CallFunctions & { readonly refresh: () => void } {
+export function callMetrics({ counter, histogram, gauge }: Series): CallFunctions & { refresh: () => void } {
   const duration = histogram(
     {
       name: "http_server_request_duration_seconds",

@@ -21,10 +21,10 @@ const sharedMs = 5_000;
 
 /** Reads what gauges show, at most once in five seconds, however often this process is scraped. */
 export function scrapeReader(
-  { installation }: { readonly installation: InstallationRows },
+  { installation }: { installation: InstallationRows },
   clock: Pick<Clock, "now" | "monotonic">,
 ): () => Promise<ScrapedRows> {
-  let last: { readonly since: number; readonly rows: Promise<ScrapedRows> } | undefined;
+  let last: { since: number; rows: Promise<ScrapedRows> } | undefined;
 
   async function read(): Promise<ScrapedRows> {
     const at = clock.now();

@@ -6,7 +6,7 @@ import type { Series } from "./series.ts";
 const resolutionMs = 20;
 
 /** Gauges of this process. The delay of the event loop is that since the last scrape. */
-export function processMetrics({ gauge, counter }: Series, ran: Build): { readonly refresh: () => void; readonly stop: () => void } {
+export function processMetrics({ gauge, counter }: Series, ran: Build): { refresh: () => void; stop: () => void } {
   const plain = (name: string, help: string) => gauge({ name, help, labels: [], most: 1 });
   const delays = monitorEventLoopDelay({ resolution: resolutionMs });
   delays.enable();

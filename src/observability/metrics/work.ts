@@ -22,7 +22,7 @@ type WorkFunctions = Pick<
 const timedJobsMax = 40;
 
 /** Metrics of runs, deliveries and jobs. */
-export function workMetrics({ counter, histogram, gauge }: Series, agentOf: AgentOf): WorkFunctions & { readonly refresh: () => void } {
+export function workMetrics({ counter, histogram, gauge }: Series, agentOf: AgentOf): WorkFunctions & { refresh: () => void } {
   const runs = counter({
     name: "atp_runs_total",
     help: "Ended runs by agent (offline, remote, model) and ending.",
@@ -80,7 +80,7 @@ export function workMetrics({ counter, histogram, gauge }: Series, agentOf: Agen
     labels: ["kind"],
     most: timedJobsMax,
   });
-  const timed = new Map<string, { readonly every: number; readonly age: () => number }>();
+  const timed = new Map<string, { every: number; age: () => number }>();
   const dropped = counter({
     name: "atp_telemetry_dropped_total",
     help: "Spans and lines of the log that were not exported: the collector did not take them, or too many waited.",
@@ -119,7 +119,7 @@ export function workMetrics({ counter, histogram, gauge }: Series, agentOf: Agen
 type StoreFunctions = Pick<Observe, "committed" | "writerWaited" | "changed" | "scanned" | "pool">;
 
 /** Metrics of the database as this process uses it. */
-export function storeMetrics({ counter, histogram, gauge }: Series): StoreFunctions & { readonly refresh: () => void } {
+export function storeMetrics({ counter, histogram, gauge }: Series): StoreFunctions & { refresh: () => void } {
   const commits = counter({ name: "atp_commits_total", help: "Commits to the database.", labels: [], most: 1 });
   const sizes = histogram(
     { name: "atp_commit_changes", help: "Changes in one commit: waiting changes share a commit on SQLite.", labels: [], most: 1 },

@@ -25,7 +25,7 @@ export interface Limited<E> {
 }
 
 /** @param dropped receives the cause as a short text without an answer of the collector, which may repeat headers. */
-export function limited<Item, Result extends { readonly code: number; readonly error?: Error }>(
+export function limited<Item, Result extends { code: number; error?: Error }>(
   exporter: Exporter<Item, Result>,
   dropped: (count: number, cause: string) => void,
 ): Limited<Required<Exporter<Item, Result>>> {
@@ -54,8 +54,8 @@ export function limited<Item, Result extends { readonly code: number; readonly e
 }
 
 /** `ECONNREFUSED`, `401`, or the name of the error. */
-function causeOf(error: (Error & { readonly code?: unknown; readonly cause?: unknown }) | undefined): string {
-  const inner = error?.cause instanceof Error ? (error.cause as Error & { readonly code?: unknown }) : error;
+function causeOf(error: (Error & { code?: unknown; cause?: unknown }) | undefined): string {
+  const inner = error?.cause instanceof Error ? (error.cause as Error & { code?: unknown }) : error;
   const code = inner?.code ?? error?.code;
   return typeof code === "string" || typeof code === "number" ? String(code) : (error?.name ?? "unknown");
 }

@@ -11,7 +11,7 @@ const sessionsMax = 100;
 /** The part of the store that compliance archives read. */
 export interface ComplianceStore {
   readonly steps: StepRows;
-  readonly accounts: { teamOf(spaceId: string): Promise<{ readonly id: string } | null> };
+  readonly accounts: { teamOf(spaceId: string): Promise<{ id: string } | null> };
 }
 
 /** The archive contains only steps from before the request, so that the export ends and the next one can begin there. */

@@ -19,7 +19,7 @@ type Requested = Pick<DataExport, "spaceId" | "accountId" | "createdAt">;
 
 const before =
   ({ createdAt }: Requested) =>
-  (row: { readonly createdAt: number }): boolean =>
+  (row: { createdAt: number }): boolean =>
     row.createdAt <= createdAt;
 
 export const configRow = ({ accountId, locale }: PackedMember): JsonObject[] => (locale === null ? [] : [{ user_id: accountId, locale }]);

@@ -4,7 +4,7 @@ import { toSafeId, toSafePart } from "./zip.ts";
 /** Where the bytes of a website's files are in an archive. */
 export interface SiteEntries {
   /** The entry of a file's bytes; `isNew` for the first file with these bytes. */
-  place(checkpointId: string, file: Pick<CheckpointFile, "path" | "sha256">): { readonly name: string; readonly isNew: boolean };
+  place(checkpointId: string, file: Pick<CheckpointFile, "path" | "sha256">): { name: string; isNew: boolean };
 }
 
 /**

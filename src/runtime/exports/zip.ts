@@ -25,11 +25,11 @@ const unsafe = /[/\\:*?"<>|\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
  * The path of an attached file in an archive. No name leads out of its folder, and names
  * are unique because the ids are.
  */
-export const entryName = (taskId: string, file: { readonly fileId: string; readonly filename: string }): string =>
+export const entryName = (taskId: string, file: { fileId: string; filename: string }): string =>
   `attachments/${toSafeId(taskId)}/${toSafeId(file.fileId)}_${toSafeName(file.filename)}`;
 
 /** The path of a skill's ZIP in an archive (spec/enterprise.md 6.6). */
-export function skillEntryName({ id, name }: { readonly id: string; readonly name: string }): string {
+export function skillEntryName({ id, name }: { id: string; name: string }): string {
   return `skills/${toSafeId(id)}/${toSafePart(name)}.zip`;
 }
 

@@ -34,7 +34,7 @@ export async function startSubtask(parts: UploadParts, task: Task, workerId: str
 }
 
 /** The event of a subtask: the same as that of the model agent's tool. */
-const subtaskEvent = ({ id, message }: { readonly id: string; readonly message: string }): NewEvent => ({
+const subtaskEvent = ({ id, message }: { id: string; message: string }): NewEvent => ({
   type: "tool_used",
   payload: {
     tool: "start_subtask",

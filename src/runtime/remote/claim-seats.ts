@@ -76,7 +76,7 @@ async function claimInOrder<S extends Seat>(
 /** Lock order: workers before tasks, and tasks by id, in every process. */
 async function claimAgain(
   tx: Tx,
-  pairs: readonly { readonly task: ClaimableTask; readonly workerId: string }[],
+  pairs: readonly { task: ClaimableTask; workerId: string }[],
   by: SeatClaim,
 ): Promise<readonly ClaimedTurn[]> {
   if (pairs.length === 0) return [];

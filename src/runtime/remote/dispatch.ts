@@ -18,11 +18,7 @@ export interface Dispatch {
    * Claims the next matching tasks for the worker, within the limits. Returns none when none arrives in time, when the worker has
    * closed the call, and when the process drains.
    */
-  next(
-    worker: { readonly id: string; readonly filter: QueueFilter },
-    limits: PollLimits,
-    gone: AbortSignal,
-  ): Promise<readonly ClaimedTurn[]>;
+  next(worker: { id: string; filter: QueueFilter }, limits: PollLimits, gone: AbortSignal): Promise<readonly ClaimedTurn[]>;
   /** Ends all waits. Resolves when all current claims have ended. */
   drain(): Promise<void>;
 }

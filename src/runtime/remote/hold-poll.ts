@@ -22,11 +22,7 @@ const recheckMs = 5_000;
  *
  * @throws Failure `resource_exhausted` when the credential holds too many polls, and any failure that a new call would get.
  */
-export type HoldPoll = (
-  call: OpenCall,
-  worker: { readonly id: string; readonly filter: QueueFilter },
-  limits: PollLimits,
-) => Promise<readonly ClaimedTurn[]>;
+export type HoldPoll = (call: OpenCall, worker: { id: string; filter: QueueFilter }, limits: PollLimits) => Promise<readonly ClaimedTurn[]>;
 
 export function createHoldPoll({ dispatch, clock, pollsMax, pollMs }: PollsParts): HoldPoll {
   const open = new Map<string, number>();

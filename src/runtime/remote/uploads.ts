@@ -80,7 +80,7 @@ export async function openUpload(
   task: Task,
   workerId: string,
   { filename, contentType, content, signal }: SentFile,
-): Promise<{ readonly uploadId: string; readonly url: string | null }> {
+): Promise<{ uploadId: string; url: string | null }> {
   const { store, clock, ids, links, quota } = parts;
   if (content !== null && content.length > inlineMax) throw invalidArgument("content", "must be at most 1 MiB: use PUT for larger files");
   // The window ends on a full second, because the address has its end in seconds.

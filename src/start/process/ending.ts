@@ -23,7 +23,7 @@ const exitMs = 1_000;
 export function awaitEnd(limitMs: number, onError: (cause: unknown) => void, exit: (code: number) => never): Ending {
   const { promise, resolve } = Promise.withResolvers<void>();
   const open = new Set<string>();
-  let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
+  let first: { signal: NodeJS.Signals; at: number } | undefined;
   let watchdog: Watchdog | undefined;
 
   function hear(signal: NodeJS.Signals): void {

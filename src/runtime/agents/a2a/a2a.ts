@@ -75,7 +75,7 @@ function lineOf({ signal, clock }: Turn, isPlaced: () => boolean): AbortSignal {
   return line.signal;
 }
 
-function open(parts: A2aAgentParts, turn: Turn, signal: AbortSignal): { readonly client: A2aClient; end(): void } {
+function open(parts: A2aAgentParts, turn: Turn, signal: AbortSignal): { client: A2aClient; end(): void } {
   const { fetch, end } = parts.connect(turn.owner.accountId, signal);
   return { client: createA2aClient({ ...parts, clock: turn.clock, fetch, signal }), end };
 }

@@ -58,7 +58,7 @@ export function createA2aClient({ url, tenant, headers, idleSeconds, clock, fetc
     return answer;
   }
 
-  async function refused(answer: Response, how: { readonly isLost: boolean }): Promise<AgentFault> {
+  async function refused(answer: Response, how: { isLost: boolean }): Promise<AgentFault> {
     await answer.body?.cancel();
     return new AgentFault(`it answered with HTTP ${answer.status}`, how);
   }
@@ -82,9 +82,9 @@ export function createA2aClient({ url, tenant, headers, idleSeconds, clock, fetc
 function resultIn(text: string): JsonValue {
   const answer = parseJson(text);
   if (!isObject(answer)) throw strange();
-  const { result, error } = answer as { readonly result?: JsonValue; readonly error?: JsonValue };
+  const { result, error } = answer as { result?: JsonValue; error?: JsonValue };
   if (isObject(error)) {
-    const { code, message } = error as { readonly code?: JsonValue; readonly message?: JsonValue };
+    const { code, message } = error as { code?: JsonValue; message?: JsonValue };
     throw new AgentFault(`it refused: ${String(message).slice(0, 500)} (${String(code).slice(0, 20)})`, { isLost: false });
   }
   if (result === undefined) throw strange();

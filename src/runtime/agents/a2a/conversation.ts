@@ -37,14 +37,14 @@ export function knownIn(turn: Turn, agent: string): Known {
   const asked = placeIn(turn.memo);
   return {
     sent: placeIn(written.at(-1)?.result ?? null),
-    asked: asked && { ...asked, isOutside: isObject(turn.memo) && (turn.memo as { readonly outside?: unknown }).outside === true },
+    asked: asked && { ...asked, isOutside: isObject(turn.memo) && (turn.memo as { outside?: unknown }).outside === true },
     contextId: (before?.role === "tool" && placeIn(before.result)?.contextId) || "",
   };
 }
 
 function placeIn(json: Json): Place | undefined {
   if (!isObject(json)) return undefined;
-  const { task_id: taskId, context_id: contextId } = json as { readonly task_id?: unknown; readonly context_id?: unknown };
+  const { task_id: taskId, context_id: contextId } = json as { task_id?: unknown; context_id?: unknown };
   return typeof taskId === "string" && typeof contextId === "string" ? { taskId, contextId } : undefined;
 }
 
@@ -100,7 +100,7 @@ async function filesOf(files: readonly AttachedFile[]): Promise<JsonValue[]> {
 export function optionsIn(values: readonly JsonValue[]): readonly string[] {
   const facts = values.at(-1);
   const { question_expectation: questionExpectation } = (isObject(facts) ? facts : {}) as {
-    readonly question_expectation?: { readonly options?: unknown };
+    readonly question_expectation?: { options?: unknown };
   };
   const options = questionExpectation?.options;
   return Array.isArray(options) ? options.filter((option) => typeof option === "string").slice(0, 20) : [];

@@ -26,8 +26,8 @@ export const dataIn = (parts: readonly Part[]): readonly Json[] =>
 export async function filesIn(
   parts: readonly Part[],
   fetchFile: FetchFile,
-  by: { readonly accountId: string; readonly signal: AbortSignal },
-): Promise<{ readonly files: readonly NewFile[]; readonly missing: readonly string[] }> {
+  by: { accountId: string; signal: AbortSignal },
+): Promise<{ files: readonly NewFile[]; missing: readonly string[] }> {
   const files: NewFile[] = [];
   const missing: string[] = [];
   const withFile = parts.filter(({ content }) => content.case === "raw" || content.case === "url");

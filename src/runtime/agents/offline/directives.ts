@@ -172,7 +172,7 @@ const rows: Readonly<Record<DirectiveName, Row>> = table;
 const isName = (name: string): name is DirectiveName => Object.hasOwn(table, name);
 
 /** Parses the text between `[[` and `]]`; the rule that it breaks, if any. */
-export function parseDirective(body: string): Pick<Directive, "name" | "parts"> | { readonly rule: string } {
+export function parseDirective(body: string): Pick<Directive, "name" | "parts"> | { rule: string } {
   const [, name = "", rest = ""] = /^\s*(\S*)\s*(.*)$/s.exec(body) ?? [];
   if (!isName(name))
     return { rule: `${excerpt(name, "an empty directive")} is not a directive: use one of ${Object.keys(table).join(", ")}` };

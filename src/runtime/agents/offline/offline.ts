@@ -126,7 +126,7 @@ const proseOf = (earlier: Turn["earlier"]): readonly string[] =>
   });
 
 /** The value of a directive, or else a sample for the requested output schema, from the full conversation. */
-function outputOf({ turn: { outputSchema, earlier }, value }: RunState, prose: string): { readonly output?: Json } {
+function outputOf({ turn: { outputSchema, earlier }, value }: RunState, prose: string): { output?: Json } {
   if (value !== undefined) return { output: value };
   if (outputSchema === null) return {};
   return { output: sampleValue(outputSchema, joinLines([...proseOf(earlier), prose])) };

@@ -11,7 +11,7 @@ export interface Directives {
 
 /** A position in a message, and the rule that its text breaks there. */
 interface Fault {
-  readonly fault: { readonly position: number; readonly rule: string };
+  readonly fault: { position: number; rule: string };
 }
 
 /** Reads `[[NAME PART | PART]]` anywhere in a text: all of them before the first is executed, so that an invalid one at the end is found at the start. */
@@ -58,7 +58,7 @@ function endOf(text: string, position: number, nesting: string | undefined): num
 const lengthMax = 100_000;
 
 /** Reads the directives left by an earlier turn, then the messages. On a fault, returns its place and the broken rule. */
-export function readTurn(messages: readonly string[], memo: Memo | null): Directives | { readonly fault: string } {
+export function readTurn(messages: readonly string[], memo: Memo | null): Directives | { fault: string } {
   const directives: Directive[] = [];
   const prose: string[] = [];
   const checkNext = sequenceCheck(memo);

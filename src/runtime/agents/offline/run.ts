@@ -20,7 +20,7 @@ export interface RunState {
   confirmed: number;
   waited: number;
   /** Where a `fault` loses the run: after that many events, after more bytes of streamed texts, or instead of its end. */
-  loss: { readonly events: number; bytes: number; readonly atEnd: boolean };
+  loss: { events: number; bytes: number; atEnd: boolean };
 }
 
 export const never = Number.POSITIVE_INFINITY;

@@ -9,7 +9,7 @@ export const itemsMax = 20;
  * Scans JSON in a text, from an offset. `end` is the offset of the first `]]` outside its strings and brackets, -1 without one;
  * `depth` is its nesting. For invalid JSON both are arbitrary.
  */
-export function scanJson(text: string, from: number): { readonly end: number; readonly depth: number } {
+export function scanJson(text: string, from: number): { end: number; depth: number } {
   const token = /"[^"\\]*(?:\\.[^"\\]*)*"?|[[\]{}]/gs;
   token.lastIndex = from;
   let [open, depth] = [0, 0];
@@ -23,7 +23,7 @@ export function scanJson(text: string, from: number): { readonly end: number; re
 }
 
 /** Parses JSON; undefined if it is invalid, or has what not every database and wire supports: deep nesting, infinity, U+0000, lone surrogates. */
-export function readJson(text: string): { readonly value: Json } | undefined {
+export function readJson(text: string): { value: Json } | undefined {
   if (scanJson(text, 0).depth > depthMax) return undefined;
   try {
     let holds = true;
